@@ -1,0 +1,48 @@
+# Every target works on a fresh clone with python3.11+, make and network access to PyPI.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+SOURCES := protos service worker client tests benchmarks tools
+DATA ?= ../shared/data
+
+.PHONY: demo test install lint format types check bench protos clean
+
+demo: $(STAMP)  ## set everything up and tune on real data
+	$(BIN)/svddtune demo
+
+test: $(STAMP)  ## the tests, against a real Redis-compatible server
+	$(BIN)/python -m pytest
+
+install: $(STAMP)  ## set-up alone; leaves .venv/bin/svddtune
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "svddtune needs Python 3.11 or newer; set PYTHON=..."; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "This python3 cannot make virtual environments; on Debian: apt-get install python3-venv"; exit 1; }
+	@echo "Setting up $(VENV) (once, about a minute) ..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-warn-script-location "pip>=25.1" -c constraints.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all]' --group dev
+	@touch $(STAMP)
+
+lint: $(STAMP)  ## format, lint, strict types, import contracts
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(STAMP)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+check: lint test  ## what CI runs
+
+bench: $(STAMP)  ## figures of docs/performance.md
+	$(BIN)/python benchmarks/bench_numerics.py --data $(DATA)
+	$(BIN)/python benchmarks/bench_session.py
+
+protos: $(STAMP)  ## generate the Python code beside the .proto files
+	$(BIN)/python tools/generate_protos.py
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache svddtune-demo
