@@ -8,6 +8,7 @@ import sys
 from importlib.resources import files
 from pathlib import Path
 
+from google.rpc import status_pb2
 from grpc_tools import protoc
 
 ROOT = Path(__file__).parent.parent
@@ -18,11 +19,11 @@ def generate(out: Path) -> None:
     source = ROOT / "protos"
     protos = sorted(source.glob("svddtune/v1/*.proto"))
     # protoc carries its own google/protobuf; the others come with googleapis-common-protos.
-    googleapis = files("google.rpc").joinpath("..", "..")
+    googleapis = Path(status_pb2.__file__).parents[2]
     common = [
         "protoc",
         f"-I{source}",
-        f"-I{Path(str(googleapis)).resolve()}",
+        f"-I{googleapis}",
         f"-I{files('grpc_tools').joinpath('_proto')}",
     ]
     # The plug-in that types the stubs; next to this interpreter, whatever PATH says.

@@ -1,0 +1,158 @@
+from svddtune.v1 import dataset_pb2 as _dataset_pb2
+from svddtune.v1 import tuning_pb2 as _tuning_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class Job(_message.Message):
+    __slots__ = ("prepare", "suggest", "plan", "fit", "estimate")
+    PREPARE_FIELD_NUMBER: _ClassVar[int]
+    SUGGEST_FIELD_NUMBER: _ClassVar[int]
+    PLAN_FIELD_NUMBER: _ClassVar[int]
+    FIT_FIELD_NUMBER: _ClassVar[int]
+    ESTIMATE_FIELD_NUMBER: _ClassVar[int]
+    prepare: PrepareJob
+    suggest: SuggestJob
+    plan: PlanJob
+    fit: FitJob
+    estimate: EstimateJob
+    def __init__(self, prepare: _Optional[_Union[PrepareJob, _Mapping]] = ..., suggest: _Optional[_Union[SuggestJob, _Mapping]] = ..., plan: _Optional[_Union[PlanJob, _Mapping]] = ..., fit: _Optional[_Union[FitJob, _Mapping]] = ..., estimate: _Optional[_Union[EstimateJob, _Mapping]] = ...) -> None: ...
+
+class PrepareJob(_message.Message):
+    __slots__ = ("dataset_id", "k")
+    DATASET_ID_FIELD_NUMBER: _ClassVar[int]
+    K_FIELD_NUMBER: _ClassVar[int]
+    dataset_id: str
+    k: int
+    def __init__(self, dataset_id: _Optional[str] = ..., k: _Optional[int] = ...) -> None: ...
+
+class SuggestJob(_message.Message):
+    __slots__ = ("session_id",)
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    session_id: str
+    def __init__(self, session_id: _Optional[str] = ...) -> None: ...
+
+class PlanJob(_message.Message):
+    __slots__ = ("session_id", "revision")
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    session_id: str
+    revision: int
+    def __init__(self, session_id: _Optional[str] = ..., revision: _Optional[int] = ...) -> None: ...
+
+class FitJob(_message.Message):
+    __slots__ = ("session_id", "revision", "index", "gamma", "c")
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    INDEX_FIELD_NUMBER: _ClassVar[int]
+    GAMMA_FIELD_NUMBER: _ClassVar[int]
+    C_FIELD_NUMBER: _ClassVar[int]
+    session_id: str
+    revision: int
+    index: int
+    gamma: float
+    c: _containers.RepeatedScalarFieldContainer[float]
+    def __init__(self, session_id: _Optional[str] = ..., revision: _Optional[int] = ..., index: _Optional[int] = ..., gamma: _Optional[float] = ..., c: _Optional[_Iterable[float]] = ...) -> None: ...
+
+class EstimateJob(_message.Message):
+    __slots__ = ("session_id", "revision")
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    session_id: str
+    revision: int
+    def __init__(self, session_id: _Optional[str] = ..., revision: _Optional[int] = ...) -> None: ...
+
+class NamedArrays(_message.Message):
+    __slots__ = ("arrays",)
+    class ArraysEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: NamedArray
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[NamedArray, _Mapping]] = ...) -> None: ...
+    ARRAYS_FIELD_NUMBER: _ClassVar[int]
+    arrays: _containers.MessageMap[str, NamedArray]
+    def __init__(self, arrays: _Optional[_Mapping[str, NamedArray]] = ...) -> None: ...
+
+class NamedArray(_message.Message):
+    __slots__ = ("dtype", "shape", "data")
+    DTYPE_FIELD_NUMBER: _ClassVar[int]
+    SHAPE_FIELD_NUMBER: _ClassVar[int]
+    DATA_FIELD_NUMBER: _ClassVar[int]
+    dtype: str
+    shape: _containers.RepeatedScalarFieldContainer[int]
+    data: bytes
+    def __init__(self, dtype: _Optional[str] = ..., shape: _Optional[_Iterable[int]] = ..., data: _Optional[bytes] = ...) -> None: ...
+
+class GridPlan(_message.Message):
+    __slots__ = ("gamma", "alignment", "c_min", "c_max", "c_grid", "fits", "started_s", "last_event_id")
+    GAMMA_FIELD_NUMBER: _ClassVar[int]
+    ALIGNMENT_FIELD_NUMBER: _ClassVar[int]
+    C_MIN_FIELD_NUMBER: _ClassVar[int]
+    C_MAX_FIELD_NUMBER: _ClassVar[int]
+    C_GRID_FIELD_NUMBER: _ClassVar[int]
+    FITS_FIELD_NUMBER: _ClassVar[int]
+    STARTED_S_FIELD_NUMBER: _ClassVar[int]
+    LAST_EVENT_ID_FIELD_NUMBER: _ClassVar[int]
+    gamma: float
+    alignment: float
+    c_min: float
+    c_max: float
+    c_grid: _containers.RepeatedScalarFieldContainer[float]
+    fits: _containers.RepeatedCompositeFieldContainer[PlannedFit]
+    started_s: float
+    last_event_id: str
+    def __init__(self, gamma: _Optional[float] = ..., alignment: _Optional[float] = ..., c_min: _Optional[float] = ..., c_max: _Optional[float] = ..., c_grid: _Optional[_Iterable[float]] = ..., fits: _Optional[_Iterable[_Union[PlannedFit, _Mapping]]] = ..., started_s: _Optional[float] = ..., last_event_id: _Optional[str] = ...) -> None: ...
+
+class PlannedFit(_message.Message):
+    __slots__ = ("purpose", "gamma", "c")
+    PURPOSE_FIELD_NUMBER: _ClassVar[int]
+    GAMMA_FIELD_NUMBER: _ClassVar[int]
+    C_FIELD_NUMBER: _ClassVar[int]
+    purpose: str
+    gamma: float
+    c: _containers.RepeatedScalarFieldContainer[float]
+    def __init__(self, purpose: _Optional[str] = ..., gamma: _Optional[float] = ..., c: _Optional[_Iterable[float]] = ...) -> None: ...
+
+class FitOutput(_message.Message):
+    __slots__ = ("cells",)
+    CELLS_FIELD_NUMBER: _ClassVar[int]
+    cells: _containers.RepeatedCompositeFieldContainer[FittedCell]
+    def __init__(self, cells: _Optional[_Iterable[_Union[FittedCell, _Mapping]]] = ...) -> None: ...
+
+class FittedCell(_message.Message):
+    __slots__ = ("gamma", "c", "r2", "degenerate", "support_vector_count", "outside_count", "outside")
+    GAMMA_FIELD_NUMBER: _ClassVar[int]
+    C_FIELD_NUMBER: _ClassVar[int]
+    R2_FIELD_NUMBER: _ClassVar[int]
+    DEGENERATE_FIELD_NUMBER: _ClassVar[int]
+    SUPPORT_VECTOR_COUNT_FIELD_NUMBER: _ClassVar[int]
+    OUTSIDE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    OUTSIDE_FIELD_NUMBER: _ClassVar[int]
+    gamma: float
+    c: float
+    r2: float
+    degenerate: bool
+    support_vector_count: int
+    outside_count: int
+    outside: bytes
+    def __init__(self, gamma: _Optional[float] = ..., c: _Optional[float] = ..., r2: _Optional[float] = ..., degenerate: bool = ..., support_vector_count: _Optional[int] = ..., outside_count: _Optional[int] = ..., outside: _Optional[bytes] = ...) -> None: ...
+
+class DatasetRecord(_message.Message):
+    __slots__ = ("dataset",)
+    DATASET_FIELD_NUMBER: _ClassVar[int]
+    dataset: _dataset_pb2.Dataset
+    def __init__(self, dataset: _Optional[_Union[_dataset_pb2.Dataset, _Mapping]] = ...) -> None: ...
+
+class SessionRecord(_message.Message):
+    __slots__ = ("display_name", "config")
+    DISPLAY_NAME_FIELD_NUMBER: _ClassVar[int]
+    CONFIG_FIELD_NUMBER: _ClassVar[int]
+    display_name: str
+    config: _tuning_pb2.SessionConfig
+    def __init__(self, display_name: _Optional[str] = ..., config: _Optional[_Union[_tuning_pb2.SessionConfig, _Mapping]] = ...) -> None: ...

@@ -1,0 +1,353 @@
+import datetime
+
+from google.api import field_behavior_pb2 as _field_behavior_pb2
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from google.rpc import status_pb2 as _status_pb2
+from svddtune.v1 import common_pb2 as _common_pb2
+from svddtune.v1 import tuning_pb2 as _tuning_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class LabelerKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    LABELER_KIND_UNSPECIFIED: _ClassVar[LabelerKind]
+    LABELER_KIND_HUMAN: _ClassVar[LabelerKind]
+    LABELER_KIND_AUTOMATED: _ClassVar[LabelerKind]
+
+class SkipMode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    SKIP_MODE_UNSPECIFIED: _ClassVar[SkipMode]
+    SKIP_MODE_LATER: _ClassVar[SkipMode]
+    SKIP_MODE_OTHERS: _ClassVar[SkipMode]
+    SKIP_MODE_DROP: _ClassVar[SkipMode]
+LABELER_KIND_UNSPECIFIED: LabelerKind
+LABELER_KIND_HUMAN: LabelerKind
+LABELER_KIND_AUTOMATED: LabelerKind
+SKIP_MODE_UNSPECIFIED: SkipMode
+SKIP_MODE_LATER: SkipMode
+SKIP_MODE_OTHERS: SkipMode
+SKIP_MODE_DROP: SkipMode
+
+class Hello(_message.Message):
+    __slots__ = ("protocol_version", "labeler", "kind", "sessions", "resume_token", "credit")
+    PROTOCOL_VERSION_FIELD_NUMBER: _ClassVar[int]
+    LABELER_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    SESSIONS_FIELD_NUMBER: _ClassVar[int]
+    RESUME_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    CREDIT_FIELD_NUMBER: _ClassVar[int]
+    protocol_version: int
+    labeler: str
+    kind: LabelerKind
+    sessions: _containers.RepeatedScalarFieldContainer[str]
+    resume_token: str
+    credit: int
+    def __init__(self, protocol_version: _Optional[int] = ..., labeler: _Optional[str] = ..., kind: _Optional[_Union[LabelerKind, str]] = ..., sessions: _Optional[_Iterable[str]] = ..., resume_token: _Optional[str] = ..., credit: _Optional[int] = ...) -> None: ...
+
+class Credit(_message.Message):
+    __slots__ = ("queries",)
+    QUERIES_FIELD_NUMBER: _ClassVar[int]
+    queries: int
+    def __init__(self, queries: _Optional[int] = ...) -> None: ...
+
+class Answer(_message.Message):
+    __slots__ = ("answer_id", "session", "query", "lease_id", "observation_id", "verdict", "source_reference")
+    ANSWER_ID_FIELD_NUMBER: _ClassVar[int]
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    QUERY_FIELD_NUMBER: _ClassVar[int]
+    LEASE_ID_FIELD_NUMBER: _ClassVar[int]
+    OBSERVATION_ID_FIELD_NUMBER: _ClassVar[int]
+    VERDICT_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_REFERENCE_FIELD_NUMBER: _ClassVar[int]
+    answer_id: str
+    session: str
+    query: int
+    lease_id: str
+    observation_id: str
+    verdict: _common_pb2.Verdict
+    source_reference: str
+    def __init__(self, answer_id: _Optional[str] = ..., session: _Optional[str] = ..., query: _Optional[int] = ..., lease_id: _Optional[str] = ..., observation_id: _Optional[str] = ..., verdict: _Optional[_Union[_common_pb2.Verdict, str]] = ..., source_reference: _Optional[str] = ...) -> None: ...
+
+class Skip(_message.Message):
+    __slots__ = ("session", "query", "lease_id", "mode")
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    QUERY_FIELD_NUMBER: _ClassVar[int]
+    LEASE_ID_FIELD_NUMBER: _ClassVar[int]
+    MODE_FIELD_NUMBER: _ClassVar[int]
+    session: str
+    query: int
+    lease_id: str
+    mode: SkipMode
+    def __init__(self, session: _Optional[str] = ..., query: _Optional[int] = ..., lease_id: _Optional[str] = ..., mode: _Optional[_Union[SkipMode, str]] = ...) -> None: ...
+
+class Extend(_message.Message):
+    __slots__ = ("session", "lease_ids")
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    LEASE_IDS_FIELD_NUMBER: _ClassVar[int]
+    session: str
+    lease_ids: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, session: _Optional[str] = ..., lease_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class Release(_message.Message):
+    __slots__ = ("session", "lease_ids")
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    LEASE_IDS_FIELD_NUMBER: _ClassVar[int]
+    session: str
+    lease_ids: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, session: _Optional[str] = ..., lease_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class Retract(_message.Message):
+    __slots__ = ("answer_id", "session", "observation_id")
+    ANSWER_ID_FIELD_NUMBER: _ClassVar[int]
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    OBSERVATION_ID_FIELD_NUMBER: _ClassVar[int]
+    answer_id: str
+    session: str
+    observation_id: str
+    def __init__(self, answer_id: _Optional[str] = ..., session: _Optional[str] = ..., observation_id: _Optional[str] = ...) -> None: ...
+
+class Bye(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class ConverseRequest(_message.Message):
+    __slots__ = ("hello", "credit", "answer", "skip", "extend", "release", "retract", "bye")
+    HELLO_FIELD_NUMBER: _ClassVar[int]
+    CREDIT_FIELD_NUMBER: _ClassVar[int]
+    ANSWER_FIELD_NUMBER: _ClassVar[int]
+    SKIP_FIELD_NUMBER: _ClassVar[int]
+    EXTEND_FIELD_NUMBER: _ClassVar[int]
+    RELEASE_FIELD_NUMBER: _ClassVar[int]
+    RETRACT_FIELD_NUMBER: _ClassVar[int]
+    BYE_FIELD_NUMBER: _ClassVar[int]
+    hello: Hello
+    credit: Credit
+    answer: Answer
+    skip: Skip
+    extend: Extend
+    release: Release
+    retract: Retract
+    bye: Bye
+    def __init__(self, hello: _Optional[_Union[Hello, _Mapping]] = ..., credit: _Optional[_Union[Credit, _Mapping]] = ..., answer: _Optional[_Union[Answer, _Mapping]] = ..., skip: _Optional[_Union[Skip, _Mapping]] = ..., extend: _Optional[_Union[Extend, _Mapping]] = ..., release: _Optional[_Union[Release, _Mapping]] = ..., retract: _Optional[_Union[Retract, _Mapping]] = ..., bye: _Optional[_Union[Bye, _Mapping]] = ...) -> None: ...
+
+class Welcome(_message.Message):
+    __slots__ = ("resume_token", "lease_s", "heartbeat_s", "protocol_version", "session")
+    RESUME_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    LEASE_S_FIELD_NUMBER: _ClassVar[int]
+    HEARTBEAT_S_FIELD_NUMBER: _ClassVar[int]
+    PROTOCOL_VERSION_FIELD_NUMBER: _ClassVar[int]
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    resume_token: str
+    lease_s: float
+    heartbeat_s: float
+    protocol_version: int
+    session: _tuning_pb2.Session
+    def __init__(self, resume_token: _Optional[str] = ..., lease_s: _Optional[float] = ..., heartbeat_s: _Optional[float] = ..., protocol_version: _Optional[int] = ..., session: _Optional[_Union[_tuning_pb2.Session, _Mapping]] = ...) -> None: ...
+
+class NearbyLabel(_message.Message):
+    __slots__ = ("observation_id", "verdict", "distance2")
+    OBSERVATION_ID_FIELD_NUMBER: _ClassVar[int]
+    VERDICT_FIELD_NUMBER: _ClassVar[int]
+    DISTANCE2_FIELD_NUMBER: _ClassVar[int]
+    observation_id: str
+    verdict: _common_pb2.Verdict
+    distance2: float
+    def __init__(self, observation_id: _Optional[str] = ..., verdict: _Optional[_Union[_common_pb2.Verdict, str]] = ..., distance2: _Optional[float] = ...) -> None: ...
+
+class Assign(_message.Message):
+    __slots__ = ("session", "query", "observation_id", "row", "features", "display", "lease_id", "lease_expire_time", "why", "score", "nearby")
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    QUERY_FIELD_NUMBER: _ClassVar[int]
+    OBSERVATION_ID_FIELD_NUMBER: _ClassVar[int]
+    ROW_FIELD_NUMBER: _ClassVar[int]
+    FEATURES_FIELD_NUMBER: _ClassVar[int]
+    DISPLAY_FIELD_NUMBER: _ClassVar[int]
+    LEASE_ID_FIELD_NUMBER: _ClassVar[int]
+    LEASE_EXPIRE_TIME_FIELD_NUMBER: _ClassVar[int]
+    WHY_FIELD_NUMBER: _ClassVar[int]
+    SCORE_FIELD_NUMBER: _ClassVar[int]
+    NEARBY_FIELD_NUMBER: _ClassVar[int]
+    session: str
+    query: int
+    observation_id: str
+    row: int
+    features: _containers.RepeatedScalarFieldContainer[float]
+    display: _containers.RepeatedCompositeFieldContainer[_common_pb2.DisplayField]
+    lease_id: str
+    lease_expire_time: _timestamp_pb2.Timestamp
+    why: str
+    score: float
+    nearby: _containers.RepeatedCompositeFieldContainer[NearbyLabel]
+    def __init__(self, session: _Optional[str] = ..., query: _Optional[int] = ..., observation_id: _Optional[str] = ..., row: _Optional[int] = ..., features: _Optional[_Iterable[float]] = ..., display: _Optional[_Iterable[_Union[_common_pb2.DisplayField, _Mapping]]] = ..., lease_id: _Optional[str] = ..., lease_expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., why: _Optional[str] = ..., score: _Optional[float] = ..., nearby: _Optional[_Iterable[_Union[NearbyLabel, _Mapping]]] = ...) -> None: ...
+
+class Ack(_message.Message):
+    __slots__ = ("answer_id", "query", "disposition", "counts", "event_id", "lease_expire_time", "lost_lease_ids")
+    class Disposition(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        DISPOSITION_UNSPECIFIED: _ClassVar[Ack.Disposition]
+        DISPOSITION_APPLIED: _ClassVar[Ack.Disposition]
+        DISPOSITION_UNUSED: _ClassVar[Ack.Disposition]
+    DISPOSITION_UNSPECIFIED: Ack.Disposition
+    DISPOSITION_APPLIED: Ack.Disposition
+    DISPOSITION_UNUSED: Ack.Disposition
+    ANSWER_ID_FIELD_NUMBER: _ClassVar[int]
+    QUERY_FIELD_NUMBER: _ClassVar[int]
+    DISPOSITION_FIELD_NUMBER: _ClassVar[int]
+    COUNTS_FIELD_NUMBER: _ClassVar[int]
+    EVENT_ID_FIELD_NUMBER: _ClassVar[int]
+    LEASE_EXPIRE_TIME_FIELD_NUMBER: _ClassVar[int]
+    LOST_LEASE_IDS_FIELD_NUMBER: _ClassVar[int]
+    answer_id: str
+    query: int
+    disposition: Ack.Disposition
+    counts: _common_pb2.LabelCounts
+    event_id: str
+    lease_expire_time: _timestamp_pb2.Timestamp
+    lost_lease_ids: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, answer_id: _Optional[str] = ..., query: _Optional[int] = ..., disposition: _Optional[_Union[Ack.Disposition, str]] = ..., counts: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., event_id: _Optional[str] = ..., lease_expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., lost_lease_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class Reject(_message.Message):
+    __slots__ = ("answer_id", "query", "status")
+    ANSWER_ID_FIELD_NUMBER: _ClassVar[int]
+    QUERY_FIELD_NUMBER: _ClassVar[int]
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    answer_id: str
+    query: int
+    status: _status_pb2.Status
+    def __init__(self, answer_id: _Optional[str] = ..., query: _Optional[int] = ..., status: _Optional[_Union[_status_pb2.Status, _Mapping]] = ...) -> None: ...
+
+class Revoke(_message.Message):
+    __slots__ = ("session", "query", "lease_id", "reason")
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    QUERY_FIELD_NUMBER: _ClassVar[int]
+    LEASE_ID_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    session: str
+    query: int
+    lease_id: str
+    reason: str
+    def __init__(self, session: _Optional[str] = ..., query: _Optional[int] = ..., lease_id: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
+
+class Progress(_message.Message):
+    __slots__ = ("session",)
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    session: _tuning_pb2.Session
+    def __init__(self, session: _Optional[_Union[_tuning_pb2.Session, _Mapping]] = ...) -> None: ...
+
+class Drain(_message.Message):
+    __slots__ = ("reason",)
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    reason: str
+    def __init__(self, reason: _Optional[str] = ...) -> None: ...
+
+class Finished(_message.Message):
+    __slots__ = ("session", "reason")
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    session: _tuning_pb2.Session
+    reason: str
+    def __init__(self, session: _Optional[_Union[_tuning_pb2.Session, _Mapping]] = ..., reason: _Optional[str] = ...) -> None: ...
+
+class ConverseResponse(_message.Message):
+    __slots__ = ("welcome", "assign", "ack", "reject", "revoke", "progress", "drain", "finished")
+    WELCOME_FIELD_NUMBER: _ClassVar[int]
+    ASSIGN_FIELD_NUMBER: _ClassVar[int]
+    ACK_FIELD_NUMBER: _ClassVar[int]
+    REJECT_FIELD_NUMBER: _ClassVar[int]
+    REVOKE_FIELD_NUMBER: _ClassVar[int]
+    PROGRESS_FIELD_NUMBER: _ClassVar[int]
+    DRAIN_FIELD_NUMBER: _ClassVar[int]
+    FINISHED_FIELD_NUMBER: _ClassVar[int]
+    welcome: Welcome
+    assign: Assign
+    ack: Ack
+    reject: Reject
+    revoke: Revoke
+    progress: Progress
+    drain: Drain
+    finished: Finished
+    def __init__(self, welcome: _Optional[_Union[Welcome, _Mapping]] = ..., assign: _Optional[_Union[Assign, _Mapping]] = ..., ack: _Optional[_Union[Ack, _Mapping]] = ..., reject: _Optional[_Union[Reject, _Mapping]] = ..., revoke: _Optional[_Union[Revoke, _Mapping]] = ..., progress: _Optional[_Union[Progress, _Mapping]] = ..., drain: _Optional[_Union[Drain, _Mapping]] = ..., finished: _Optional[_Union[Finished, _Mapping]] = ...) -> None: ...
+
+class LeaseRequest(_message.Message):
+    __slots__ = ("session", "labeler", "max_queries", "wait_s")
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    LABELER_FIELD_NUMBER: _ClassVar[int]
+    MAX_QUERIES_FIELD_NUMBER: _ClassVar[int]
+    WAIT_S_FIELD_NUMBER: _ClassVar[int]
+    session: str
+    labeler: str
+    max_queries: int
+    wait_s: float
+    def __init__(self, session: _Optional[str] = ..., labeler: _Optional[str] = ..., max_queries: _Optional[int] = ..., wait_s: _Optional[float] = ...) -> None: ...
+
+class LeaseResponse(_message.Message):
+    __slots__ = ("assignments", "session", "finished_reason")
+    ASSIGNMENTS_FIELD_NUMBER: _ClassVar[int]
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    FINISHED_REASON_FIELD_NUMBER: _ClassVar[int]
+    assignments: _containers.RepeatedCompositeFieldContainer[Assign]
+    session: _tuning_pb2.Session
+    finished_reason: str
+    def __init__(self, assignments: _Optional[_Iterable[_Union[Assign, _Mapping]]] = ..., session: _Optional[_Union[_tuning_pb2.Session, _Mapping]] = ..., finished_reason: _Optional[str] = ...) -> None: ...
+
+class AnswerRequest(_message.Message):
+    __slots__ = ("labeler", "answer")
+    LABELER_FIELD_NUMBER: _ClassVar[int]
+    ANSWER_FIELD_NUMBER: _ClassVar[int]
+    labeler: str
+    answer: Answer
+    def __init__(self, labeler: _Optional[str] = ..., answer: _Optional[_Union[Answer, _Mapping]] = ...) -> None: ...
+
+class AnswerResponse(_message.Message):
+    __slots__ = ("ack",)
+    ACK_FIELD_NUMBER: _ClassVar[int]
+    ack: Ack
+    def __init__(self, ack: _Optional[_Union[Ack, _Mapping]] = ...) -> None: ...
+
+class ExtendRequest(_message.Message):
+    __slots__ = ("labeler", "extend")
+    LABELER_FIELD_NUMBER: _ClassVar[int]
+    EXTEND_FIELD_NUMBER: _ClassVar[int]
+    labeler: str
+    extend: Extend
+    def __init__(self, labeler: _Optional[str] = ..., extend: _Optional[_Union[Extend, _Mapping]] = ...) -> None: ...
+
+class ExtendResponse(_message.Message):
+    __slots__ = ("ack",)
+    ACK_FIELD_NUMBER: _ClassVar[int]
+    ack: Ack
+    def __init__(self, ack: _Optional[_Union[Ack, _Mapping]] = ...) -> None: ...
+
+class ReleaseRequest(_message.Message):
+    __slots__ = ("labeler", "release")
+    LABELER_FIELD_NUMBER: _ClassVar[int]
+    RELEASE_FIELD_NUMBER: _ClassVar[int]
+    labeler: str
+    release: Release
+    def __init__(self, labeler: _Optional[str] = ..., release: _Optional[_Union[Release, _Mapping]] = ...) -> None: ...
+
+class ReleaseResponse(_message.Message):
+    __slots__ = ("ack",)
+    ACK_FIELD_NUMBER: _ClassVar[int]
+    ack: Ack
+    def __init__(self, ack: _Optional[_Union[Ack, _Mapping]] = ...) -> None: ...
+
+class RetractRequest(_message.Message):
+    __slots__ = ("labeler", "retract")
+    LABELER_FIELD_NUMBER: _ClassVar[int]
+    RETRACT_FIELD_NUMBER: _ClassVar[int]
+    labeler: str
+    retract: Retract
+    def __init__(self, labeler: _Optional[str] = ..., retract: _Optional[_Union[Retract, _Mapping]] = ...) -> None: ...
+
+class RetractResponse(_message.Message):
+    __slots__ = ("ack",)
+    ACK_FIELD_NUMBER: _ClassVar[int]
+    ack: Ack
+    def __init__(self, ack: _Optional[_Union[Ack, _Mapping]] = ...) -> None: ...

@@ -1,0 +1,175 @@
+import datetime
+
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from svddtune.v1 import common_pb2 as _common_pb2
+from svddtune.v1 import dataset_pb2 as _dataset_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class Quality(_message.Message):
+    __slots__ = ("metric", "value", "interval", "counts")
+    METRIC_FIELD_NUMBER: _ClassVar[int]
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    INTERVAL_FIELD_NUMBER: _ClassVar[int]
+    COUNTS_FIELD_NUMBER: _ClassVar[int]
+    metric: str
+    value: float
+    interval: _common_pb2.Interval
+    counts: _common_pb2.LabelCounts
+    def __init__(self, metric: _Optional[str] = ..., value: _Optional[float] = ..., interval: _Optional[_Union[_common_pb2.Interval, _Mapping]] = ..., counts: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ...) -> None: ...
+
+class GridCell(_message.Message):
+    __slots__ = ("c", "nu", "score", "outside_count", "support_vector_count", "r2", "degenerate")
+    C_FIELD_NUMBER: _ClassVar[int]
+    NU_FIELD_NUMBER: _ClassVar[int]
+    SCORE_FIELD_NUMBER: _ClassVar[int]
+    OUTSIDE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    SUPPORT_VECTOR_COUNT_FIELD_NUMBER: _ClassVar[int]
+    R2_FIELD_NUMBER: _ClassVar[int]
+    DEGENERATE_FIELD_NUMBER: _ClassVar[int]
+    c: float
+    nu: float
+    score: float
+    outside_count: int
+    support_vector_count: int
+    r2: float
+    degenerate: bool
+    def __init__(self, c: _Optional[float] = ..., nu: _Optional[float] = ..., score: _Optional[float] = ..., outside_count: _Optional[int] = ..., support_vector_count: _Optional[int] = ..., r2: _Optional[float] = ..., degenerate: bool = ...) -> None: ...
+
+class AlignmentPoint(_message.Message):
+    __slots__ = ("gamma", "alignment")
+    GAMMA_FIELD_NUMBER: _ClassVar[int]
+    ALIGNMENT_FIELD_NUMBER: _ClassVar[int]
+    gamma: float
+    alignment: float
+    def __init__(self, gamma: _Optional[float] = ..., alignment: _Optional[float] = ...) -> None: ...
+
+class Comparison(_message.Message):
+    __slots__ = ("name", "gamma", "nu", "score", "outside_count")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    GAMMA_FIELD_NUMBER: _ClassVar[int]
+    NU_FIELD_NUMBER: _ClassVar[int]
+    SCORE_FIELD_NUMBER: _ClassVar[int]
+    OUTSIDE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    gamma: float
+    nu: float
+    score: float
+    outside_count: int
+    def __init__(self, name: _Optional[str] = ..., gamma: _Optional[float] = ..., nu: _Optional[float] = ..., score: _Optional[float] = ..., outside_count: _Optional[int] = ...) -> None: ...
+
+class Manifest(_message.Message):
+    __slots__ = ("versions", "dataset_hash", "seed", "last_event_id", "labeled_rows", "verdicts", "query_rows", "kernel_mean_sample", "fit_sample")
+    class VersionsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    VERSIONS_FIELD_NUMBER: _ClassVar[int]
+    DATASET_HASH_FIELD_NUMBER: _ClassVar[int]
+    SEED_FIELD_NUMBER: _ClassVar[int]
+    LAST_EVENT_ID_FIELD_NUMBER: _ClassVar[int]
+    LABELED_ROWS_FIELD_NUMBER: _ClassVar[int]
+    VERDICTS_FIELD_NUMBER: _ClassVar[int]
+    QUERY_ROWS_FIELD_NUMBER: _ClassVar[int]
+    KERNEL_MEAN_SAMPLE_FIELD_NUMBER: _ClassVar[int]
+    FIT_SAMPLE_FIELD_NUMBER: _ClassVar[int]
+    versions: _containers.ScalarMap[str, str]
+    dataset_hash: str
+    seed: int
+    last_event_id: str
+    labeled_rows: _containers.RepeatedScalarFieldContainer[int]
+    verdicts: _containers.RepeatedScalarFieldContainer[_common_pb2.Verdict]
+    query_rows: _containers.RepeatedScalarFieldContainer[int]
+    kernel_mean_sample: int
+    fit_sample: int
+    def __init__(self, versions: _Optional[_Mapping[str, str]] = ..., dataset_hash: _Optional[str] = ..., seed: _Optional[int] = ..., last_event_id: _Optional[str] = ..., labeled_rows: _Optional[_Iterable[int]] = ..., verdicts: _Optional[_Iterable[_Union[_common_pb2.Verdict, str]]] = ..., query_rows: _Optional[_Iterable[int]] = ..., kernel_mean_sample: _Optional[int] = ..., fit_sample: _Optional[int] = ...) -> None: ...
+
+class Result(_message.Message):
+    __slots__ = ("name", "gamma", "c", "nu", "c_min", "c_max", "quality", "c_curve", "alignment_curve", "comparisons", "manifest", "notes", "outside_count", "support_vector_count", "create_time", "estimate_s")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    GAMMA_FIELD_NUMBER: _ClassVar[int]
+    C_FIELD_NUMBER: _ClassVar[int]
+    NU_FIELD_NUMBER: _ClassVar[int]
+    C_MIN_FIELD_NUMBER: _ClassVar[int]
+    C_MAX_FIELD_NUMBER: _ClassVar[int]
+    QUALITY_FIELD_NUMBER: _ClassVar[int]
+    C_CURVE_FIELD_NUMBER: _ClassVar[int]
+    ALIGNMENT_CURVE_FIELD_NUMBER: _ClassVar[int]
+    COMPARISONS_FIELD_NUMBER: _ClassVar[int]
+    MANIFEST_FIELD_NUMBER: _ClassVar[int]
+    NOTES_FIELD_NUMBER: _ClassVar[int]
+    OUTSIDE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    SUPPORT_VECTOR_COUNT_FIELD_NUMBER: _ClassVar[int]
+    CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
+    ESTIMATE_S_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    gamma: float
+    c: float
+    nu: float
+    c_min: float
+    c_max: float
+    quality: Quality
+    c_curve: _containers.RepeatedCompositeFieldContainer[GridCell]
+    alignment_curve: _containers.RepeatedCompositeFieldContainer[AlignmentPoint]
+    comparisons: _containers.RepeatedCompositeFieldContainer[Comparison]
+    manifest: Manifest
+    notes: _containers.RepeatedScalarFieldContainer[str]
+    outside_count: int
+    support_vector_count: int
+    create_time: _timestamp_pb2.Timestamp
+    estimate_s: float
+    def __init__(self, name: _Optional[str] = ..., gamma: _Optional[float] = ..., c: _Optional[float] = ..., nu: _Optional[float] = ..., c_min: _Optional[float] = ..., c_max: _Optional[float] = ..., quality: _Optional[_Union[Quality, _Mapping]] = ..., c_curve: _Optional[_Iterable[_Union[GridCell, _Mapping]]] = ..., alignment_curve: _Optional[_Iterable[_Union[AlignmentPoint, _Mapping]]] = ..., comparisons: _Optional[_Iterable[_Union[Comparison, _Mapping]]] = ..., manifest: _Optional[_Union[Manifest, _Mapping]] = ..., notes: _Optional[_Iterable[str]] = ..., outside_count: _Optional[int] = ..., support_vector_count: _Optional[int] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., estimate_s: _Optional[float] = ...) -> None: ...
+
+class ModelHeader(_message.Message):
+    __slots__ = ("gamma", "c", "nu", "r2", "center_norm2", "tolerance", "scaling", "feature_names", "feature_count", "support_vector_count", "check_rows", "check_distance2", "result", "observation_count", "dataset_hash", "sklearn_nu")
+    GAMMA_FIELD_NUMBER: _ClassVar[int]
+    C_FIELD_NUMBER: _ClassVar[int]
+    NU_FIELD_NUMBER: _ClassVar[int]
+    R2_FIELD_NUMBER: _ClassVar[int]
+    CENTER_NORM2_FIELD_NUMBER: _ClassVar[int]
+    TOLERANCE_FIELD_NUMBER: _ClassVar[int]
+    SCALING_FIELD_NUMBER: _ClassVar[int]
+    FEATURE_NAMES_FIELD_NUMBER: _ClassVar[int]
+    FEATURE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    SUPPORT_VECTOR_COUNT_FIELD_NUMBER: _ClassVar[int]
+    CHECK_ROWS_FIELD_NUMBER: _ClassVar[int]
+    CHECK_DISTANCE2_FIELD_NUMBER: _ClassVar[int]
+    RESULT_FIELD_NUMBER: _ClassVar[int]
+    OBSERVATION_COUNT_FIELD_NUMBER: _ClassVar[int]
+    DATASET_HASH_FIELD_NUMBER: _ClassVar[int]
+    SKLEARN_NU_FIELD_NUMBER: _ClassVar[int]
+    gamma: float
+    c: float
+    nu: float
+    r2: float
+    center_norm2: float
+    tolerance: float
+    scaling: _dataset_pb2.Scaling
+    feature_names: _containers.RepeatedScalarFieldContainer[str]
+    feature_count: int
+    support_vector_count: int
+    check_rows: _common_pb2.Matrix
+    check_distance2: _containers.RepeatedScalarFieldContainer[float]
+    result: str
+    observation_count: int
+    dataset_hash: str
+    sklearn_nu: float
+    def __init__(self, gamma: _Optional[float] = ..., c: _Optional[float] = ..., nu: _Optional[float] = ..., r2: _Optional[float] = ..., center_norm2: _Optional[float] = ..., tolerance: _Optional[float] = ..., scaling: _Optional[_Union[_dataset_pb2.Scaling, _Mapping]] = ..., feature_names: _Optional[_Iterable[str]] = ..., feature_count: _Optional[int] = ..., support_vector_count: _Optional[int] = ..., check_rows: _Optional[_Union[_common_pb2.Matrix, _Mapping]] = ..., check_distance2: _Optional[_Iterable[float]] = ..., result: _Optional[str] = ..., observation_count: _Optional[int] = ..., dataset_hash: _Optional[str] = ..., sklearn_nu: _Optional[float] = ...) -> None: ...
+
+class SupportVectorChunk(_message.Message):
+    __slots__ = ("rows", "alphas", "dataset_rows")
+    ROWS_FIELD_NUMBER: _ClassVar[int]
+    ALPHAS_FIELD_NUMBER: _ClassVar[int]
+    DATASET_ROWS_FIELD_NUMBER: _ClassVar[int]
+    rows: _common_pb2.Matrix
+    alphas: _containers.RepeatedScalarFieldContainer[float]
+    dataset_rows: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, rows: _Optional[_Union[_common_pb2.Matrix, _Mapping]] = ..., alphas: _Optional[_Iterable[float]] = ..., dataset_rows: _Optional[_Iterable[int]] = ...) -> None: ...

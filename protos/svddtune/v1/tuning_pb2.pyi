@@ -1,0 +1,340 @@
+import datetime
+
+from google.api import field_behavior_pb2 as _field_behavior_pb2
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from svddtune.v1 import common_pb2 as _common_pb2
+from svddtune.v1 import result_pb2 as _result_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class SessionState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    SESSION_STATE_UNSPECIFIED: _ClassVar[SessionState]
+    SESSION_STATE_PREPARING: _ClassVar[SessionState]
+    SESSION_STATE_LABELING: _ClassVar[SessionState]
+    SESSION_STATE_PAUSED: _ClassVar[SessionState]
+    SESSION_STATE_ESTIMATING: _ClassVar[SessionState]
+    SESSION_STATE_COMPLETED: _ClassVar[SessionState]
+    SESSION_STATE_CANCELLED: _ClassVar[SessionState]
+    SESSION_STATE_FAILED: _ClassVar[SessionState]
+
+class QueryStrategy(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    QUERY_STRATEGY_UNSPECIFIED: _ClassVar[QueryStrategy]
+    QUERY_STRATEGY_LAMA: _ClassVar[QueryStrategy]
+    QUERY_STRATEGY_RANDOM: _ClassVar[QueryStrategy]
+
+class Metric(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    METRIC_UNSPECIFIED: _ClassVar[Metric]
+    METRIC_COHEN_KAPPA: _ClassVar[Metric]
+    METRIC_MCC: _ClassVar[Metric]
+    METRIC_F1: _ClassVar[Metric]
+    METRIC_BALANCED_ACCURACY: _ClassVar[Metric]
+
+class GridSpacing(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    GRID_SPACING_UNSPECIFIED: _ClassVar[GridSpacing]
+    GRID_SPACING_LINEAR: _ClassVar[GridSpacing]
+    GRID_SPACING_GEOMETRIC: _ClassVar[GridSpacing]
+SESSION_STATE_UNSPECIFIED: SessionState
+SESSION_STATE_PREPARING: SessionState
+SESSION_STATE_LABELING: SessionState
+SESSION_STATE_PAUSED: SessionState
+SESSION_STATE_ESTIMATING: SessionState
+SESSION_STATE_COMPLETED: SessionState
+SESSION_STATE_CANCELLED: SessionState
+SESSION_STATE_FAILED: SessionState
+QUERY_STRATEGY_UNSPECIFIED: QueryStrategy
+QUERY_STRATEGY_LAMA: QueryStrategy
+QUERY_STRATEGY_RANDOM: QueryStrategy
+METRIC_UNSPECIFIED: Metric
+METRIC_COHEN_KAPPA: Metric
+METRIC_MCC: Metric
+METRIC_F1: Metric
+METRIC_BALANCED_ACCURACY: Metric
+GRID_SPACING_UNSPECIFIED: GridSpacing
+GRID_SPACING_LINEAR: GridSpacing
+GRID_SPACING_GEOMETRIC: GridSpacing
+
+class SessionConfig(_message.Message):
+    __slots__ = ("k", "budget", "strategy", "candidate_sample", "gamma_min", "gamma_max", "c_cells", "c_spacing", "metric", "seed", "lease_s")
+    K_FIELD_NUMBER: _ClassVar[int]
+    BUDGET_FIELD_NUMBER: _ClassVar[int]
+    STRATEGY_FIELD_NUMBER: _ClassVar[int]
+    CANDIDATE_SAMPLE_FIELD_NUMBER: _ClassVar[int]
+    GAMMA_MIN_FIELD_NUMBER: _ClassVar[int]
+    GAMMA_MAX_FIELD_NUMBER: _ClassVar[int]
+    C_CELLS_FIELD_NUMBER: _ClassVar[int]
+    C_SPACING_FIELD_NUMBER: _ClassVar[int]
+    METRIC_FIELD_NUMBER: _ClassVar[int]
+    SEED_FIELD_NUMBER: _ClassVar[int]
+    LEASE_S_FIELD_NUMBER: _ClassVar[int]
+    k: int
+    budget: int
+    strategy: QueryStrategy
+    candidate_sample: int
+    gamma_min: float
+    gamma_max: float
+    c_cells: int
+    c_spacing: GridSpacing
+    metric: Metric
+    seed: int
+    lease_s: float
+    def __init__(self, k: _Optional[int] = ..., budget: _Optional[int] = ..., strategy: _Optional[_Union[QueryStrategy, str]] = ..., candidate_sample: _Optional[int] = ..., gamma_min: _Optional[float] = ..., gamma_max: _Optional[float] = ..., c_cells: _Optional[int] = ..., c_spacing: _Optional[_Union[GridSpacing, str]] = ..., metric: _Optional[_Union[Metric, str]] = ..., seed: _Optional[int] = ..., lease_s: _Optional[float] = ...) -> None: ...
+
+class Failure(_message.Message):
+    __slots__ = ("reason", "message")
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    reason: str
+    message: str
+    def __init__(self, reason: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
+
+class Session(_message.Message):
+    __slots__ = ("name", "dataset", "display_name", "config", "state", "counts", "query_count", "leased_count", "gamma", "alignment", "latest_result", "failure", "create_time", "update_time", "etag", "observation_count")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    DATASET_FIELD_NUMBER: _ClassVar[int]
+    DISPLAY_NAME_FIELD_NUMBER: _ClassVar[int]
+    CONFIG_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    COUNTS_FIELD_NUMBER: _ClassVar[int]
+    QUERY_COUNT_FIELD_NUMBER: _ClassVar[int]
+    LEASED_COUNT_FIELD_NUMBER: _ClassVar[int]
+    GAMMA_FIELD_NUMBER: _ClassVar[int]
+    ALIGNMENT_FIELD_NUMBER: _ClassVar[int]
+    LATEST_RESULT_FIELD_NUMBER: _ClassVar[int]
+    FAILURE_FIELD_NUMBER: _ClassVar[int]
+    CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
+    UPDATE_TIME_FIELD_NUMBER: _ClassVar[int]
+    ETAG_FIELD_NUMBER: _ClassVar[int]
+    OBSERVATION_COUNT_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    dataset: str
+    display_name: str
+    config: SessionConfig
+    state: SessionState
+    counts: _common_pb2.LabelCounts
+    query_count: int
+    leased_count: int
+    gamma: float
+    alignment: float
+    latest_result: str
+    failure: Failure
+    create_time: _timestamp_pb2.Timestamp
+    update_time: _timestamp_pb2.Timestamp
+    etag: str
+    observation_count: int
+    def __init__(self, name: _Optional[str] = ..., dataset: _Optional[str] = ..., display_name: _Optional[str] = ..., config: _Optional[_Union[SessionConfig, _Mapping]] = ..., state: _Optional[_Union[SessionState, str]] = ..., counts: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., query_count: _Optional[int] = ..., leased_count: _Optional[int] = ..., gamma: _Optional[float] = ..., alignment: _Optional[float] = ..., latest_result: _Optional[str] = ..., failure: _Optional[_Union[Failure, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., etag: _Optional[str] = ..., observation_count: _Optional[int] = ...) -> None: ...
+
+class InitialLabel(_message.Message):
+    __slots__ = ("observation_id", "verdict", "source_reference")
+    OBSERVATION_ID_FIELD_NUMBER: _ClassVar[int]
+    VERDICT_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_REFERENCE_FIELD_NUMBER: _ClassVar[int]
+    observation_id: str
+    verdict: _common_pb2.Verdict
+    source_reference: str
+    def __init__(self, observation_id: _Optional[str] = ..., verdict: _Optional[_Union[_common_pb2.Verdict, str]] = ..., source_reference: _Optional[str] = ...) -> None: ...
+
+class CreateSessionRequest(_message.Message):
+    __slots__ = ("dataset", "display_name", "config", "initial_labels", "labeler", "request_id")
+    DATASET_FIELD_NUMBER: _ClassVar[int]
+    DISPLAY_NAME_FIELD_NUMBER: _ClassVar[int]
+    CONFIG_FIELD_NUMBER: _ClassVar[int]
+    INITIAL_LABELS_FIELD_NUMBER: _ClassVar[int]
+    LABELER_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    dataset: str
+    display_name: str
+    config: SessionConfig
+    initial_labels: _containers.RepeatedCompositeFieldContainer[InitialLabel]
+    labeler: str
+    request_id: str
+    def __init__(self, dataset: _Optional[str] = ..., display_name: _Optional[str] = ..., config: _Optional[_Union[SessionConfig, _Mapping]] = ..., initial_labels: _Optional[_Iterable[_Union[InitialLabel, _Mapping]]] = ..., labeler: _Optional[str] = ..., request_id: _Optional[str] = ...) -> None: ...
+
+class CreateSessionResponse(_message.Message):
+    __slots__ = ("session",)
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    session: Session
+    def __init__(self, session: _Optional[_Union[Session, _Mapping]] = ...) -> None: ...
+
+class GetSessionRequest(_message.Message):
+    __slots__ = ("name",)
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    def __init__(self, name: _Optional[str] = ...) -> None: ...
+
+class GetSessionResponse(_message.Message):
+    __slots__ = ("session",)
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    session: Session
+    def __init__(self, session: _Optional[_Union[Session, _Mapping]] = ...) -> None: ...
+
+class ListSessionsRequest(_message.Message):
+    __slots__ = ("page_size", "page_token")
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    page_size: int
+    page_token: str
+    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListSessionsResponse(_message.Message):
+    __slots__ = ("sessions", "next_page_token")
+    SESSIONS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    sessions: _containers.RepeatedCompositeFieldContainer[Session]
+    next_page_token: str
+    def __init__(self, sessions: _Optional[_Iterable[_Union[Session, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class UpdateSessionRequest(_message.Message):
+    __slots__ = ("name", "budget")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    BUDGET_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    budget: int
+    def __init__(self, name: _Optional[str] = ..., budget: _Optional[int] = ...) -> None: ...
+
+class UpdateSessionResponse(_message.Message):
+    __slots__ = ("session",)
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    session: Session
+    def __init__(self, session: _Optional[_Union[Session, _Mapping]] = ...) -> None: ...
+
+class PauseSessionRequest(_message.Message):
+    __slots__ = ("name",)
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    def __init__(self, name: _Optional[str] = ...) -> None: ...
+
+class PauseSessionResponse(_message.Message):
+    __slots__ = ("session",)
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    session: Session
+    def __init__(self, session: _Optional[_Union[Session, _Mapping]] = ...) -> None: ...
+
+class ResumeSessionRequest(_message.Message):
+    __slots__ = ("name",)
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    def __init__(self, name: _Optional[str] = ...) -> None: ...
+
+class ResumeSessionResponse(_message.Message):
+    __slots__ = ("session",)
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    session: Session
+    def __init__(self, session: _Optional[_Union[Session, _Mapping]] = ...) -> None: ...
+
+class FinishSessionRequest(_message.Message):
+    __slots__ = ("name",)
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    def __init__(self, name: _Optional[str] = ...) -> None: ...
+
+class FinishSessionResponse(_message.Message):
+    __slots__ = ("session",)
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    session: Session
+    def __init__(self, session: _Optional[_Union[Session, _Mapping]] = ...) -> None: ...
+
+class CancelSessionRequest(_message.Message):
+    __slots__ = ("name",)
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    def __init__(self, name: _Optional[str] = ...) -> None: ...
+
+class CancelSessionResponse(_message.Message):
+    __slots__ = ("session",)
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    session: Session
+    def __init__(self, session: _Optional[_Union[Session, _Mapping]] = ...) -> None: ...
+
+class DeleteSessionRequest(_message.Message):
+    __slots__ = ("name",)
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    def __init__(self, name: _Optional[str] = ...) -> None: ...
+
+class DeleteSessionResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class WatchSessionRequest(_message.Message):
+    __slots__ = ("name", "resume_token")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    RESUME_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    resume_token: str
+    def __init__(self, name: _Optional[str] = ..., resume_token: _Optional[str] = ...) -> None: ...
+
+class WatchSessionResponse(_message.Message):
+    __slots__ = ("session", "resume_token", "events")
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    RESUME_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    EVENTS_FIELD_NUMBER: _ClassVar[int]
+    session: Session
+    resume_token: str
+    events: _containers.RepeatedCompositeFieldContainer[_common_pb2.LabelEvent]
+    def __init__(self, session: _Optional[_Union[Session, _Mapping]] = ..., resume_token: _Optional[str] = ..., events: _Optional[_Iterable[_Union[_common_pb2.LabelEvent, _Mapping]]] = ...) -> None: ...
+
+class ListLabelsRequest(_message.Message):
+    __slots__ = ("name", "page_size", "page_token")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    page_size: int
+    page_token: str
+    def __init__(self, name: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListLabelsResponse(_message.Message):
+    __slots__ = ("events", "next_page_token")
+    EVENTS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    events: _containers.RepeatedCompositeFieldContainer[_common_pb2.LabelEvent]
+    next_page_token: str
+    def __init__(self, events: _Optional[_Iterable[_Union[_common_pb2.LabelEvent, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class GetResultRequest(_message.Message):
+    __slots__ = ("name",)
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    def __init__(self, name: _Optional[str] = ...) -> None: ...
+
+class GetResultResponse(_message.Message):
+    __slots__ = ("result",)
+    RESULT_FIELD_NUMBER: _ClassVar[int]
+    result: _result_pb2.Result
+    def __init__(self, result: _Optional[_Union[_result_pb2.Result, _Mapping]] = ...) -> None: ...
+
+class ListResultsRequest(_message.Message):
+    __slots__ = ("parent",)
+    PARENT_FIELD_NUMBER: _ClassVar[int]
+    parent: str
+    def __init__(self, parent: _Optional[str] = ...) -> None: ...
+
+class ListResultsResponse(_message.Message):
+    __slots__ = ("results",)
+    RESULTS_FIELD_NUMBER: _ClassVar[int]
+    results: _containers.RepeatedCompositeFieldContainer[_result_pb2.Result]
+    def __init__(self, results: _Optional[_Iterable[_Union[_result_pb2.Result, _Mapping]]] = ...) -> None: ...
+
+class ExportModelRequest(_message.Message):
+    __slots__ = ("name",)
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    def __init__(self, name: _Optional[str] = ...) -> None: ...
+
+class ExportModelResponse(_message.Message):
+    __slots__ = ("header", "support_vectors")
+    HEADER_FIELD_NUMBER: _ClassVar[int]
+    SUPPORT_VECTORS_FIELD_NUMBER: _ClassVar[int]
+    header: _result_pb2.ModelHeader
+    support_vectors: _result_pb2.SupportVectorChunk
+    def __init__(self, header: _Optional[_Union[_result_pb2.ModelHeader, _Mapping]] = ..., support_vectors: _Optional[_Union[_result_pb2.SupportVectorChunk, _Mapping]] = ...) -> None: ...
