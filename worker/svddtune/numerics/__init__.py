@@ -1,0 +1,133 @@
+"""The method: active learning of SVDD hyperparameters, arrays in, arrays out.
+
+Source: Trittenbach, Böhm, Assent, *Active Learning of SVDD Hyperparameter Values* (LAMA, Local
+Active Min-Max Alignment). Departures from it stand as "Deviation:" under Notes where they occur.
+
+========== ============ =====================================================================
+Symbol     Shape        Meaning and home
+========== ============ =====================================================================
+X          (N, M)       observations, float64, finite
+y, labels  (N,)         oracle's labels, int8: +1 inlier, -1 outlier, 0 unlabelled
+k          scalar       locality; NN_k counts the row itself
+nn         (N, K)       NN_K of every row, `neighbors`
+y'         (N,)         labels spread over neighbourhoods, `pools`
+i, j       (P,)         ordered pairs of the mask, `mask`
+D2         (P,)         squared distances, `kernel`
+r_i, m     (N, Q), (Q,) row and grand means of K at Chebyshev nodes, `preparation`
+Kc, Yc     (P,)         kernel and labels centred over all N rows, `alignment`
+a(gamma)   scalar       local alignment, in [-1, 1], `alignment`
+gamma_opt  scalar       its argmax over gamma_bounds, inverse squared distance, `alignment`
+tau        (n,)         least change of a by a row's label, `tau`
+U, S       row sets     rows that may be asked about; candidates among them, `query`
+alpha      (S,)         SVDD's weights, in [0, C], sum 1, `svdd`
+C, nu      scalars      C in [1/N, 1], nu = 1 / (N C), `svdd`
+R2         scalar       squared radius in feature space, `svdd`
+C_LB, C_UB scalars      feasible range of C, `grid`
+========== ============ =====================================================================
+
+Order of use: `prepare` once a dataset; `suggest` after every label; `finish` at the end, or
+`fit_cells` and `score_cells` for one gamma. `run` is the whole session in one process.
+"""
+
+from svddtune.numerics.alignment import (
+    AlignmentCurve,
+    LocalAlignment,
+    alignment,
+    alignment_curve,
+    best_gamma,
+    coarse_grid,
+    local_alignment,
+)
+from svddtune.numerics.grid import Cell, CellFits, c_bounds, c_grid, choose, fit_cells
+from svddtune.numerics.heuristics import scott_gamma, silverman_gamma, sklearn_scale_gamma
+from svddtune.numerics.neighbors import mutual, nearest, reverse
+from svddtune.numerics.pools import Pools, relabel, spread
+from svddtune.numerics.preparation import Preparation, default_gamma_bounds, prepare
+from svddtune.numerics.query import STRATEGIES, Strategy, Suggestion, default_gamma, suggest
+from svddtune.numerics.scaling import Scaling, fit_scaling
+from svddtune.numerics.scores import (
+    METRICS,
+    Metric,
+    bootstrap_interval,
+    class_counts,
+    score,
+)
+from svddtune.numerics.svdd import (
+    SvddModel,
+    c_from_nu,
+    c_upper_bound,
+    fit,
+    hard_margin,
+    nu_from_c,
+    sklearn_parameters,
+)
+from svddtune.numerics.tau import tau
+from svddtune.numerics.tuning import (
+    FinalChoice,
+    TuningResult,
+    draw_initial,
+    finish,
+    query_rng,
+    run,
+    score_cells,
+)
+from svddtune.numerics.types import BoolArray, FloatArray, IndexArray, LabelArray
+
+__all__ = [
+    "METRICS",
+    "STRATEGIES",
+    "AlignmentCurve",
+    "BoolArray",
+    "Cell",
+    "CellFits",
+    "FinalChoice",
+    "FloatArray",
+    "IndexArray",
+    "LabelArray",
+    "LocalAlignment",
+    "Metric",
+    "Pools",
+    "Preparation",
+    "Scaling",
+    "Strategy",
+    "Suggestion",
+    "SvddModel",
+    "TuningResult",
+    "alignment",
+    "alignment_curve",
+    "best_gamma",
+    "bootstrap_interval",
+    "c_bounds",
+    "c_from_nu",
+    "c_grid",
+    "c_upper_bound",
+    "choose",
+    "class_counts",
+    "coarse_grid",
+    "default_gamma",
+    "default_gamma_bounds",
+    "draw_initial",
+    "finish",
+    "fit",
+    "fit_cells",
+    "fit_scaling",
+    "hard_margin",
+    "local_alignment",
+    "mutual",
+    "nearest",
+    "nu_from_c",
+    "prepare",
+    "query_rng",
+    "relabel",
+    "reverse",
+    "run",
+    "score",
+    "score_cells",
+    "scott_gamma",
+    "silverman_gamma",
+    "sklearn_parameters",
+    "sklearn_scale_gamma",
+    "spread",
+    "suggest",
+    "tau",
+]

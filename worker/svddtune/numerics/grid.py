@@ -1,0 +1,204 @@
+"""Feasible range of C, the grid over it, and the choice of a cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from svddtune.numerics import svdd
+from svddtune.numerics.kernel import gram as kernel_matrix
+from svddtune.numerics.svdd import SvddModel
+from svddtune.numerics.types import BoolArray, FloatArray, LabelArray
+
+Spacing = Literal["linear", "geometric"]
+Rule = Literal["plateau", "first"]
+
+_TIE = 1e-12
+_BLOCK = 1 << 22
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One (gamma, C) and how it does on the labelled rows.
+
+    Attributes
+    ----------
+    gamma, C, nu, R2 : float
+    outliers : int
+        Rows of the data that are outside.
+    score : float
+        Quality on the labelled rows.
+    """
+
+    gamma: float
+    C: float
+    nu: float
+    R2: float
+    outliers: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class CellFits:
+    """Fits of one gamma at several C.
+
+    Attributes
+    ----------
+    gamma : float
+    models : tuple of SvddModel, length S
+        In the order of C.
+    outside : BoolArray, shape (S, N)
+        Rows of the data that each model calls outliers.
+    """
+
+    gamma: float
+    models: tuple[SvddModel, ...]
+    outside: BoolArray
+
+    @property
+    def C(self) -> FloatArray:
+        """C of every cell, shape (S,)."""
+        return np.array([model.C for model in self.models])
+
+    def predictions(self) -> LabelArray:
+        """+1 inside and -1 outside, shape (S, N)."""
+        return np.where(self.outside, np.int8(-1), np.int8(1))
+
+
+def c_bounds(
+    X: FloatArray, *, gamma: float, gram: FloatArray | None = None, seed: int = 0
+) -> tuple[float, float]:
+    """C_LB = 1/N and C_UB, the smallest C at which no row is outside.
+
+    Parameters
+    ----------
+    X : FloatArray, shape (N, M)
+    gamma : float
+    gram : FloatArray, shape (n, n), optional
+        Kernel matrix of the fitted rows at `gamma`.
+    seed : int
+        Draws the sub-sample where there is one.
+
+    Returns
+    -------
+    C_LB, C_UB : float
+    """
+    model = svdd.hard_margin(X, gamma=gamma, gram=gram, seed=seed)
+    return 1.0 / len(X), svdd.c_upper_bound(model, len(X))
+
+
+def c_grid(C_LB: float, C_UB: float, *, steps: int = 20, spacing: Spacing = "linear") -> FloatArray:
+    """Values of C from C_LB to C_UB, both included.
+
+    Parameters
+    ----------
+    C_LB, C_UB : float
+        0 < C_LB <= C_UB.
+    steps : int
+        At least 1; a single step is C_UB.
+    spacing : {"linear", "geometric"}
+        linear is the paper's.
+
+    Returns
+    -------
+    FloatArray, shape (steps,)
+        Ascending.
+    """
+    if not 0.0 < C_LB <= C_UB:
+        raise ValueError(f"C_LB is {C_LB}, C_UB is {C_UB}, expected 0 < C_LB <= C_UB")
+    if steps < 1:
+        raise ValueError(f"steps is {steps}, expected at least 1")
+    if spacing not in ("linear", "geometric"):
+        raise ValueError(f"spacing is {spacing!r}, expected 'linear' or 'geometric'")
+    if steps == 1:
+        return np.array([C_UB])
+    between = np.linspace if spacing == "linear" else np.geomspace
+    return np.asarray(np.clip(between(C_LB, C_UB, steps), C_LB, C_UB))
+
+
+def fit_cells(
+    X: FloatArray,
+    *,
+    gamma: float,
+    steps: int = 20,
+    spacing: Spacing = "linear",
+    C: FloatArray | None = None,
+    seed: int = 0,
+) -> CellFits:
+    """Fit a whole C grid at one gamma; the cells share one kernel matrix.
+
+    Parameters
+    ----------
+    X : FloatArray, shape (N, M)
+    gamma : float
+    steps : int
+    spacing : {"linear", "geometric"}
+    C : FloatArray, shape (S,), optional
+        Values of C instead of a grid over the feasible range.
+    seed : int
+        Draws the sub-sample where there is one.
+
+    Returns
+    -------
+    CellFits
+    """
+    fit_rows = svdd.fitted_rows(len(X), seed)
+    Z = X if fit_rows is None else X[fit_rows]
+    K = svdd.shared_gram(Z, gamma)
+    if C is None:
+        C_LB, C_UB = c_bounds(X, gamma=gamma, gram=K, seed=seed)
+        C = c_grid(C_LB, C_UB, steps=steps, spacing=spacing)
+    models = tuple(svdd.fit(X, gamma=gamma, C=float(c), gram=K, seed=seed) for c in C)
+    weights = np.zeros((len(models), len(Z)))
+    for alphas, model in zip(weights, models, strict=True):
+        at = model.rows if fit_rows is None else np.searchsorted(fit_rows, model.rows)
+        alphas[at] = model.alphas
+    if fit_rows is None and K is not None:
+        similarity = weights @ K
+    else:
+        step = max(1, _BLOCK // len(Z))
+        blocks = [
+            weights @ kernel_matrix(Z, X[a : a + step], gamma=gamma) for a in range(0, len(X), step)
+        ]
+        similarity = np.concatenate(blocks, axis=1)
+    norms = np.array([[model.center_norm2] for model in models])
+    R2 = np.array([[model.R2] for model in models])
+    degenerate = np.array([[model.degenerate] for model in models])
+    return CellFits(
+        float(gamma), models, svdd.beyond(1.0 - 2.0 * similarity + norms, R2, degenerate)
+    )
+
+
+def choose(scores: FloatArray, *, rule: Rule = "plateau") -> int:
+    """Pick a cell.
+
+    Parameters
+    ----------
+    scores : FloatArray, shape (S,)
+        In the order of C.
+    rule : {"plateau", "first"}
+        plateau: the middle of the longest run of best cells (the first such run, the lower
+        middle). first: the first best cell, as in the authors' code.
+
+    Returns
+    -------
+    int
+
+    Notes
+    -----
+    Deviation: the paper does not say which of several best cells it takes. Few labels make long
+    plateaus, and their first cell is their most extreme one.
+    """
+    if rule not in ("plateau", "first"):
+        raise ValueError(f"rule is {rule!r}, expected 'plateau' or 'first'")
+    if len(scores) == 0:
+        raise ValueError("scores are empty, expected at least one cell")
+    best = scores >= scores.max() - _TIE
+    if rule == "first":
+        return int(np.argmax(best))
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], best.astype(np.int8), [0]))))
+    starts, stops = edges[::2], edges[1::2]
+    run = int(np.argmax(stops - starts))
+    return int(starts[run] + stops[run] - 1) // 2

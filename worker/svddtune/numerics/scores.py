@@ -1,0 +1,156 @@
+"""Quality of a classification on labelled rows: +1 inlier, -1 outlier.
+
+All scores follow from the four counts of the confusion matrix and accept arrays of them, so that
+many classifications are scored at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from svddtune.numerics.types import INLIER, OUTLIER, FloatArray, LabelArray
+
+Metric = Literal["kappa", "mcc", "f1", "balanced_accuracy"]
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """Counts, each of shape (...): outliers found and missed, inliers rejected and kept."""
+
+    found: FloatArray
+    missed: FloatArray
+    rejected: FloatArray
+    kept: FloatArray
+
+
+def confusion(y: LabelArray, pred: LabelArray) -> Confusion:
+    """Count agreement of `pred`, shape (..., n), with the true labels `y`, shape (n,).
+
+    Rows with y = 0 do not count.
+    """
+    if pred.shape[-1:] != y.shape:
+        raise ValueError(f"pred has shape {pred.shape}, expected (..., {len(y)})")
+    outside = pred == OUTLIER
+    truly_out = (y == OUTLIER).astype(np.float64)
+    truly_in = (y == INLIER).astype(np.float64)
+    found, rejected = outside @ truly_out, outside @ truly_in
+    return Confusion(found, truly_out.sum() - found, rejected, truly_in.sum() - rejected)
+
+
+def kappa(c: Confusion) -> FloatArray:
+    """Cohen's kappa, (p_observed - p_chance) / (1 - p_chance); 0 where that is 0/0."""
+    chance = (c.found + c.missed) * (c.missed + c.kept)
+    chance += (c.found + c.rejected) * (c.rejected + c.kept)
+    return _ratio(2.0 * (c.found * c.kept - c.missed * c.rejected), chance)
+
+
+def mcc(c: Confusion) -> FloatArray:
+    """Matthews' correlation coefficient; 0 where it is 0/0."""
+    norm2 = (c.found + c.missed) * (c.missed + c.kept)
+    norm2 *= (c.found + c.rejected) * (c.rejected + c.kept)
+    return _ratio(c.found * c.kept - c.missed * c.rejected, np.sqrt(norm2))
+
+
+def f1(c: Confusion) -> FloatArray:
+    """F1 of the outlier class; 0 where it is 0/0."""
+    return _ratio(2.0 * c.found, 2.0 * c.found + c.missed + c.rejected)
+
+
+def balanced_accuracy(c: Confusion) -> FloatArray:
+    """Mean recall of the classes that occur; 0 where none does."""
+    outliers, inliers = c.found + c.missed, c.rejected + c.kept
+    classes = (outliers > 0).astype(np.float64) + (inliers > 0)
+    return _ratio(_ratio(c.found, outliers) + _ratio(c.kept, inliers), classes)
+
+
+_SCORES: dict[str, tuple[Callable[[Confusion], FloatArray], float]] = {
+    "kappa": (kappa, -1.0),
+    "mcc": (mcc, -1.0),
+    "f1": (f1, 0.0),
+    "balanced_accuracy": (balanced_accuracy, 0.0),
+}
+METRICS: tuple[str, ...] = tuple(_SCORES)
+
+
+def score(y: LabelArray, pred: LabelArray, metric: Metric = "kappa") -> FloatArray:
+    """Score one or many classifications.
+
+    Parameters
+    ----------
+    y : LabelArray, shape (n,)
+        True labels; rows with 0 do not count.
+    pred : LabelArray, shape (..., n)
+    metric : {"kappa", "mcc", "f1", "balanced_accuracy"}
+
+    Returns
+    -------
+    FloatArray, shape (...)
+        kappa and mcc in [-1, 1], the others in [0, 1].
+    """
+    return _function(metric)(confusion(y, pred))
+
+
+def bootstrap_interval(
+    y: LabelArray,
+    pred: LabelArray,
+    metric: Metric = "kappa",
+    *,
+    level: float = 0.9,
+    rng: np.random.Generator,
+    draws: int = 1000,
+) -> tuple[float, float]:
+    """Percentile interval of a score over resamples of the labelled rows.
+
+    Parameters
+    ----------
+    y, pred : LabelArray, shape (n,)
+    metric : {"kappa", "mcc", "f1", "balanced_accuracy"}
+    level : float
+        Share of resamples inside, in (0, 1).
+    rng : np.random.Generator
+    draws : int
+        Number of resamples.
+
+    Returns
+    -------
+    low, high : float
+        The whole range of the score where no row is labelled.
+
+    Notes
+    -----
+    Resampling rows changes the four counts only, so these are drawn from their multinomial law.
+    """
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level is {level}, expected a value in (0, 1)")
+    function = _function(metric)
+    c = confusion(y, pred)
+    counts = np.array([c.found, c.missed, c.rejected, c.kept])
+    n = int(counts.sum())
+    if n == 0:
+        return _SCORES[metric][1], 1.0
+    drawn = rng.multinomial(n, counts / n, size=draws).astype(np.float64)
+    values = function(Confusion(*drawn.T))
+    low, high = np.quantile(values, (0.5 - level / 2.0, 0.5 + level / 2.0))
+    return float(low), float(high)
+
+
+def class_counts(labels: LabelArray) -> tuple[int, int]:
+    """Numbers of labelled inliers and outliers."""
+    return int((labels == INLIER).sum()), int((labels == OUTLIER).sum())
+
+
+def _function(metric: str) -> Callable[[Confusion], FloatArray]:
+    if metric not in _SCORES:
+        raise ValueError(f"metric is {metric!r}, expected one of {METRICS}")
+    return _SCORES[metric][0]
+
+
+def _ratio(numerator: NDArray[Any], denominator: NDArray[Any]) -> FloatArray:
+    """Divide, with 0 for 0/0."""
+    safe = np.where(denominator == 0.0, 1.0, denominator)
+    return np.asarray(np.where(denominator == 0.0, 0.0, numerator / safe))

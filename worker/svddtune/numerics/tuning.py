@@ -1,0 +1,256 @@
+"""The whole method in one process: draw, ask, learn, choose, fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from svddtune.numerics.alignment import (
+    AlignmentCurve,
+    LocalAlignment,
+    best_gamma,
+    coarse_grid,
+    local_alignment,
+)
+from svddtune.numerics.grid import Cell, CellFits, Rule, Spacing, choose, fit_cells
+from svddtune.numerics.preparation import Preparation, prepare
+from svddtune.numerics.query import Strategy, default_gamma, suggest
+from svddtune.numerics.scores import Metric, class_counts, score
+from svddtune.numerics.svdd import SvddModel
+from svddtune.numerics.types import FloatArray, IndexArray, LabelArray
+
+Oracle = Callable[[int], int]
+
+
+@dataclass(frozen=True, slots=True)
+class FinalChoice:
+    """gamma from the alignment, C from the score on the labelled rows, and the model.
+
+    Attributes
+    ----------
+    gamma : float
+    alignment : float or None
+        At `gamma`; None where a class has no label and gamma is the default.
+    curve : AlignmentCurve or None
+        Alignment over the coarse grid; None likewise.
+    cells : tuple of Cell
+        In the order of C.
+    chosen : int
+        Index in `cells`.
+    model : SvddModel
+    predictions : LabelArray, shape (N,)
+        +1 inside, -1 outside, of the chosen model.
+    """
+
+    gamma: float
+    alignment: float | None
+    curve: AlignmentCurve | None
+    cells: tuple[Cell, ...]
+    chosen: int
+    model: SvddModel
+    predictions: LabelArray
+
+
+@dataclass(frozen=True, slots=True)
+class TuningResult:
+    """A finished session.
+
+    Attributes
+    ----------
+    final : FinalChoice
+    labels : LabelArray, shape (N,)
+        The oracle's labels.
+    queries : IndexArray, shape (Q,)
+        Rows asked about, in order; the initial labels are not among them.
+    gammas : FloatArray, shape (Q,)
+        gamma_opt at each query.
+    """
+
+    final: FinalChoice
+    labels: LabelArray
+    queries: IndexArray
+    gammas: FloatArray
+
+
+def query_rng(seed: int, rev: int, n_queries: int) -> np.random.Generator:
+    """Generator of one suggestion.
+
+    Parameters
+    ----------
+    seed : int
+        Of the session.
+    rev : int
+        Label events so far, initial labels included.
+    n_queries : int
+        Queries issued so far.
+
+    Returns
+    -------
+    np.random.Generator
+        The same for the same history, whichever process asks.
+    """
+    return np.random.default_rng([seed, rev, n_queries])
+
+
+def draw_initial(labels: LabelArray, n_in: int, n_out: int, seed: int) -> IndexArray:
+    """Draw the initial pool from known labels, the paper's 2 + 2.
+
+    Parameters
+    ----------
+    labels : LabelArray, shape (N,)
+        Truth.
+    n_in, n_out : int
+        Inliers and outliers to draw.
+    seed : int
+
+    Returns
+    -------
+    IndexArray, shape (n_in + n_out,)
+        Inliers first.
+
+    Notes
+    -----
+    ``rng = default_rng(seed)``, then ``rng.choice(rows, n, replace=False)`` on the ascending
+    inlier rows and after it on the ascending outlier rows.
+    """
+    rng = np.random.default_rng(seed)
+    drawn = []
+    for name, label, n in (("inliers", 1, n_in), ("outliers", -1, n_out)):
+        rows = np.flatnonzero(labels == label)
+        if not 0 <= n <= len(rows):
+            raise ValueError(f"initial {name} are {n}, expected 0 to {len(rows)}")
+        drawn.append(rng.choice(rows, n, replace=False))
+    return np.concatenate(drawn)
+
+
+def finish(
+    prep: Preparation,
+    X: FloatArray,
+    labels: LabelArray,
+    *,
+    k: int,
+    cells: int = 20,
+    spacing: Spacing = "linear",
+    metric: Metric = "kappa",
+    rule: Rule = "plateau",
+    seed: int = 0,
+) -> FinalChoice:
+    """Choose gamma, then C, and fit.
+
+    Parameters
+    ----------
+    prep : Preparation
+    X : FloatArray, shape (N, M)
+    labels : LabelArray, shape (N,)
+    k : int
+        Locality.
+    cells : int
+        Steps of the C grid.
+    spacing : {"linear", "geometric"}
+    metric : {"kappa", "mcc", "f1", "balanced_accuracy"}
+    rule : {"plateau", "first"}
+    seed : int
+        Draws the sub-sample above `svdd.FIT_LIMIT` rows.
+
+    Returns
+    -------
+    FinalChoice
+    """
+    gamma, value, curve = default_gamma(prep, X), None, None
+    if min(class_counts(labels)) > 0:
+        local: LocalAlignment = local_alignment(prep, X, labels, k=k)
+        gamma, value = best_gamma(local, prep.gamma_bounds)
+        grid = coarse_grid(prep.gamma_bounds)
+        curve = AlignmentCurve(grid, local(grid))
+    fits = fit_cells(X, gamma=gamma, steps=cells, spacing=spacing, seed=seed)
+    scored = score_cells(fits, labels, metric=metric)
+    chosen = choose(np.array([cell.score for cell in scored]), rule=rule)
+    return FinalChoice(
+        gamma, value, curve, scored, chosen, fits.models[chosen], fits.predictions()[chosen]
+    )
+
+
+def score_cells(
+    fits: CellFits, labels: LabelArray, *, metric: Metric = "kappa"
+) -> tuple[Cell, ...]:
+    """Score every cell of one gamma on the labelled rows, in the order of C."""
+    scores = score(labels, fits.predictions(), metric)
+    outliers = fits.outside.sum(axis=1)
+    return tuple(
+        Cell(fits.gamma, model.C, model.nu, model.R2, int(count), float(quality))
+        for model, count, quality in zip(fits.models, outliers, scores, strict=True)
+    )
+
+
+def run(
+    X: FloatArray,
+    oracle: LabelArray | Oracle,
+    *,
+    budget: int = 50,
+    k: int = 5,
+    strategy: Strategy = "lama",
+    seed: int = 0,
+    sample: int = 100,
+    cells: int = 20,
+    metric: Metric = "kappa",
+    initial: tuple[int, int] = (2, 2),
+    spacing: Spacing = "linear",
+    rule: Rule = "plateau",
+    prep: Preparation | None = None,
+) -> TuningResult:
+    """Run a session to its end.
+
+    Parameters
+    ----------
+    X : FloatArray, shape (N, M)
+    oracle : LabelArray, shape (N,), or callable
+        The true labels, or a function from row to +1 or -1.
+    budget : int
+        Labels in all, the initial ones included.
+    k, strategy, sample
+        As in `suggest`.
+    seed : int
+        Same seed and same labels, same queries.
+    cells, metric, spacing, rule
+        As in `finish`.
+    initial : tuple of int
+        Inliers and outliers labelled before the first query; needs the true labels unless (0, 0).
+    prep : Preparation, optional
+        Of `X`; made with k and `seed` by default.
+
+    Returns
+    -------
+    TuningResult
+        Stops early when no row is left.
+    """
+    if not callable(oracle) and oracle.shape != X.shape[:1]:
+        raise ValueError(f"oracle has shape {oracle.shape}, expected {X.shape[:1]}")
+    labels: LabelArray = np.zeros(len(X), dtype=np.int8)
+    if initial != (0, 0):
+        if callable(oracle):
+            raise ValueError(f"initial is {initial}, expected (0, 0) with a callable oracle")
+        rows = draw_initial(oracle, *initial, seed)
+        labels[rows] = oracle[rows]
+    if prep is None:
+        prep = prepare(X, k=k, seed=seed)
+    queries: list[int] = []
+    gammas: list[float] = []
+    while (rev := int(np.count_nonzero(labels))) < budget:
+        suggestion = suggest(
+            prep, X, labels, k=k, strategy=strategy, sample=sample,
+            rng=query_rng(seed, rev, len(queries)),
+        )  # fmt: skip
+        if len(suggestion.rows) == 0:
+            break
+        row = int(suggestion.rows[0])
+        queries.append(row)
+        gammas.append(suggestion.gamma)
+        labels[row] = oracle(row) if callable(oracle) else oracle[row]
+        if labels[row] not in (-1, 1):
+            raise ValueError(f"label of row {row} is {labels[row]}, expected +1 or -1")
+    final = finish(
+        prep, X, labels, k=k, cells=cells, spacing=spacing, metric=metric, rule=rule, seed=seed
+    )
+    return TuningResult(final, labels, np.array(queries, dtype=np.int64), np.array(gammas))

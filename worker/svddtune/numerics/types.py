@@ -1,0 +1,28 @@
+"""Array types of the numerical core.
+
+Shapes stand in the docstrings; dtype is part of the type. Values are checked where data enter
+the program, so the functions of this package trust them to be finite.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+"""Real numbers, float64."""
+
+LabelArray = NDArray[np.int8]
+"""Labels: +1 inlier, -1 outlier, 0 unlabelled."""
+
+IndexArray = NDArray[np.signedinteger[Any]]
+"""Row indices, 0-based; neighbour tables are int32, rankings int64."""
+
+BoolArray = NDArray[np.bool_]
+"""Masks."""
+
+INLIER = 1
+OUTLIER = -1
+UNLABELLED = 0
