@@ -1,0 +1,159 @@
+"""Domain values and arrays to bytes and back. Everything stored as bytes is protobuf."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from svddtune.state.keys import CHUNK_BYTES
+from svddtune.state.session import (
+    DatasetId,
+    Failure,
+    LabelCounts,
+    Session,
+    SessionConfig,
+    SessionId,
+    SessionState,
+)
+from svddtune.v1 import jobs_pb2, tuning_pb2
+
+Fields = Mapping[bytes, bytes]
+
+STRATEGIES = {
+    "lama": tuning_pb2.QUERY_STRATEGY_LAMA,
+    "random": tuning_pb2.QUERY_STRATEGY_RANDOM,
+}
+METRICS = {
+    "kappa": tuning_pb2.METRIC_COHEN_KAPPA,
+    "mcc": tuning_pb2.METRIC_MCC,
+    "f1": tuning_pb2.METRIC_F1,
+    "balanced_accuracy": tuning_pb2.METRIC_BALANCED_ACCURACY,
+}
+SPACINGS = {
+    "linear": tuning_pb2.GRID_SPACING_LINEAR,
+    "geometric": tuning_pb2.GRID_SPACING_GEOMETRIC,
+}
+
+
+def _name_of(table: Mapping[str, Any], value: int) -> str:
+    return next(name for name, number in table.items() if number == value)
+
+
+def config_to_proto(config: SessionConfig) -> tuning_pb2.SessionConfig:
+    """A complete config as its message."""
+    low, high = config.gamma_bounds or (0.0, 0.0)
+    return tuning_pb2.SessionConfig(
+        k=config.k,
+        budget=config.budget,
+        strategy=STRATEGIES[config.strategy],
+        candidate_sample=config.candidate_sample,
+        gamma_min=low,
+        gamma_max=high,
+        c_cells=config.c_cells,
+        c_spacing=SPACINGS[config.c_spacing],
+        metric=METRICS[config.metric],
+        seed=config.seed,
+        lease_s=config.lease_s,
+    )
+
+
+def config_from_proto(message: tuning_pb2.SessionConfig) -> SessionConfig:
+    """Inverse of ``config_to_proto``; the message must be complete."""
+    bounds = (message.gamma_min, message.gamma_max) if message.gamma_max > 0 else None
+    return SessionConfig(
+        k=message.k,
+        budget=message.budget,
+        strategy=_name_of(STRATEGIES, message.strategy),
+        candidate_sample=message.candidate_sample,
+        gamma_bounds=bounds,
+        c_cells=message.c_cells,
+        c_spacing=_name_of(SPACINGS, message.c_spacing),
+        metric=_name_of(METRICS, message.metric),
+        seed=message.seed,
+        lease_s=message.lease_s,
+    )
+
+
+def session_record(display_name: str, config: SessionConfig) -> bytes:
+    """The fixed part of a session."""
+    return jobs_pb2.SessionRecord(
+        display_name=display_name, config=config_to_proto(config)
+    ).SerializeToString()
+
+
+def session_from_fields(fields: Fields, leased_count: int) -> Session:
+    """A session from its hash; the budget in force replaces the one it began with."""
+    record = jobs_pb2.SessionRecord.FromString(fields[b"record"])
+    record.config.budget = int(fields[b"budget"])
+    reason = fields[b"failure_reason"].decode()
+    return Session(
+        id=SessionId(fields[b"id"].decode()),
+        dataset_id=DatasetId(fields[b"dataset"].decode()),
+        display_name=record.display_name,
+        config=config_from_proto(record.config),
+        state=SessionState(fields[b"state"].decode()),
+        counts=LabelCounts(
+            inlier=int(fields[b"inlier"]),
+            outlier=int(fields[b"outlier"]),
+            unsure=int(fields[b"unsure"]),
+        ),
+        observation_count=int(fields[b"n"]),
+        query_count=int(fields[b"queries"]),
+        leased_count=leased_count,
+        gamma=float(fields[b"gamma"]),
+        alignment=float(fields[b"alignment"]),
+        revision=int(fields[b"revision"]),
+        finish_reason=fields[b"finish_reason"].decode(),
+        failure=Failure(reason, fields[b"failure_message"].decode()) if reason else None,
+        created_ms=int(fields[b"created_ms"]),
+        updated_ms=int(fields[b"updated_ms"]),
+        version=int(fields[b"version"]),
+    )
+
+
+def counts_from_json(counts: Mapping[str, float]) -> LabelCounts:
+    """Counts as the scripts report them."""
+    return LabelCounts(
+        inlier=int(counts["inlier"]), outlier=int(counts["outlier"]), unsure=int(counts["unsure"])
+    )
+
+
+def pack_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """Plain arrays by name; no objects, so nothing is executed when they are read."""
+    message = jobs_pb2.NamedArrays()
+    for name, array in arrays.items():
+        little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+        if little.dtype.hasobject:
+            raise TypeError(f"array {name!r} holds objects")
+        entry = message.arrays[name]
+        entry.dtype = little.dtype.str
+        entry.shape.extend(little.shape)
+        entry.data = little.tobytes()
+    return message.SerializeToString()
+
+
+def unpack_arrays(data: bytes) -> dict[str, NDArray[Any]]:
+    """Inverse of ``pack_arrays``; the arrays are read-only views."""
+    message = jobs_pb2.NamedArrays.FromString(data)
+    return {
+        name: np.frombuffer(entry.data, dtype=np.dtype(entry.dtype)).reshape(tuple(entry.shape))
+        for name, entry in message.arrays.items()
+    }
+
+
+def split(data: bytes) -> Iterator[bytes]:
+    """Pieces small enough for one Redis value; none for no data."""
+    for start in range(0, len(data), CHUNK_BYTES):
+        yield data[start : start + CHUNK_BYTES]
+
+
+def rows_per_chunk(feature_count: int) -> int:
+    """Rows of a dataset that one Redis value holds."""
+    return max(1, CHUNK_BYTES // (8 * feature_count))
+
+
+def ranking_to_json(rows: Iterable[int], scores: Iterable[float]) -> str:
+    """Ranked rows with their scores, as ``commit_suggest`` takes them."""
+    return json.dumps([[int(row), float(score)] for row, score in zip(rows, scores, strict=True)])

@@ -1,0 +1,222 @@
+"""DatasetStore: what the service does with datasets."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from redis.exceptions import RedisError
+
+from svddtune.state import codec, keys
+from svddtune.state.calls import AsyncScripts, unavailable
+from svddtune.state.connect import AsyncRedis
+from svddtune.state.errors import NotFound
+from svddtune.state.session import DatasetId
+from svddtune.state.store import newest
+from svddtune.v1 import dataset_pb2
+
+# Parts of an upload that never completes go after this long.
+UPLOAD_TTL_S = 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One row with what identifies and describes it."""
+
+    row: int
+    observation_id: str
+    # M raw values as little-endian doubles.
+    values: bytes
+    display: dataset_pb2.Display
+
+
+class DatasetStore:
+    """Datasets in Redis: immutable, named by their content.
+
+    All methods raise ``StoreUnavailable`` where Redis is away.
+    """
+
+    def __init__(self, client: AsyncRedis, *, partitions: int = 1) -> None:
+        self._client = client
+        self._call = AsyncScripts(client)
+        self._partitions = partitions
+
+    def _key(self, dataset_id: DatasetId, part: str = "") -> str:
+        partition = keys.partition_of_dataset(dataset_id, self._partitions)
+        return keys.dataset(partition, dataset_id, part)
+
+    async def exists(self, dataset_id: DatasetId) -> bool:
+        """Whether it is stored completely."""
+        try:
+            return bool(await self._client.exists(self._key(dataset_id)))
+        except RedisError as error:
+            raise unavailable(error) from error
+
+    async def put_rows(self, dataset_id: DatasetId, index: int, values: bytes) -> None:
+        """Store chunk ``index`` of the rows; it expires unless the dataset is committed."""
+        try:
+            await self._client.set(self._key(dataset_id, f"x:{index}"), values, ex=UPLOAD_TTL_S)
+        except RedisError as error:
+            raise unavailable(error) from error
+
+    async def put_ids(self, dataset_id: DatasetId, first_row: int, ids: Sequence[str]) -> None:
+        """Store observation ids of consecutive rows, both ways; they expire as chunks do."""
+        forth = {str(first_row + i): name for i, name in enumerate(ids)}
+        await self._put_hash(dataset_id, "ids", forth)
+        await self._put_hash(dataset_id, "rows", {name: row for row, name in forth.items()})
+
+    async def put_displays(
+        self, dataset_id: DatasetId, first_row: int, displays: Iterable[bytes]
+    ) -> None:
+        """Store serialized Display messages of consecutive rows; they expire as chunks do."""
+        await self._put_hash(
+            dataset_id, "display", {str(first_row + i): one for i, one in enumerate(displays)}
+        )
+
+    async def _put_hash(
+        self, dataset_id: DatasetId, part: str, mapping: dict[str, str] | dict[str, bytes]
+    ) -> None:
+        key = self._key(dataset_id, part)
+        pipe = self._client.pipeline(transaction=False)
+        pipe.hset(key, mapping=mapping)
+        pipe.expire(key, UPLOAD_TTL_S)
+        try:
+            await pipe.execute()
+        except RedisError as error:
+            raise unavailable(error) from error
+
+    async def commit(
+        self,
+        dataset_id: DatasetId,
+        record: dataset_pb2.Dataset,
+        *,
+        chunks: int,
+        has_ids: bool,
+        has_display: bool,
+    ) -> bool:
+        """Make the dataset visible; atomic. True where it was there already.
+
+        Raises Conflict (``DATASET_INCOMPLETE``) where parts are missing.
+        """
+        partition = keys.partition_of_dataset(dataset_id, self._partitions)
+        reply = await self._call(
+            "commit_dataset",
+            keys.prefix(partition),
+            dataset_id,
+            record.SerializeToString(),
+            record.observation_count,
+            chunks,
+            int(has_ids),
+            int(has_display),
+            dataset=dataset_id,
+        )
+        return bool(reply["existed"])
+
+    async def get(self, dataset_id: DatasetId) -> dataset_pb2.Dataset:
+        """Its description. Raises NotFound (``DATASET_NOT_FOUND``)."""
+        found = await self._get_many([dataset_id])
+        if not found:
+            raise _not_found(dataset_id)
+        return found[0]
+
+    async def _get_many(self, dataset_ids: Sequence[DatasetId]) -> list[dataset_pb2.Dataset]:
+        pipe = self._client.pipeline(transaction=False)
+        for dataset_id in dataset_ids:
+            pipe.hmget(self._key(dataset_id), "record", "created_ms")
+            pipe.scard(self._key(dataset_id, "sessions"))
+        try:
+            replies = await pipe.execute()
+        except RedisError as error:
+            raise unavailable(error) from error
+        found = []
+        for (record, created_ms), users in zip(replies[::2], replies[1::2], strict=True):
+            if record is not None:
+                dataset = dataset_pb2.Dataset.FromString(record)
+                dataset.create_time.FromMilliseconds(int(created_ms))
+                dataset.session_count = users
+                found.append(dataset)
+        return found
+
+    async def list_datasets(
+        self, *, limit: int, before: tuple[int, str] | None = None
+    ) -> list[dataset_pb2.Dataset]:
+        """Up to ``limit`` datasets older than ``before`` (created_ms, id), newest first."""
+        ids: list[tuple[int, str]] = []
+        for partition in range(self._partitions):
+            ids += await newest(self._client, keys.prefix(partition) + "datasets", limit, before)
+        ids.sort(reverse=True)
+        return await self._get_many([DatasetId(name) for _, name in ids[:limit]]) if ids else []
+
+    async def delete(self, dataset_id: DatasetId) -> None:
+        """Raises NotFound (``DATASET_NOT_FOUND``), WrongState (``DATASET_IN_USE``)."""
+        partition = keys.partition_of_dataset(dataset_id, self._partitions)
+        await self._call("delete_dataset", keys.prefix(partition), dataset_id, dataset=dataset_id)
+
+    async def rows_of(self, dataset_id: DatasetId, ids: Sequence[str]) -> list[int | None]:
+        """Rows of observation ids, None where there is no such observation."""
+        dataset = await self.get(dataset_id)
+        try:
+            if await self._client.hget(self._key(dataset_id), "has_ids") != b"1":
+                return [_row_number(name, dataset.observation_count) for name in ids]
+            found = await self._client.hmget(self._key(dataset_id, "rows"), list(ids))
+        except RedisError as error:
+            raise unavailable(error) from error
+        return [None if row is None else int(row) for row in found]
+
+    async def ids_of(self, dataset_id: DatasetId, rows: Sequence[int]) -> list[str]:
+        """Observation ids of rows."""
+        try:
+            found = await self._client.hmget(
+                self._key(dataset_id, "ids"), [str(row) for row in rows]
+            )
+        except RedisError as error:
+            raise unavailable(error) from error
+        return [
+            str(row) if name is None else name.decode()
+            for row, name in zip(rows, found, strict=True)
+        ]
+
+    async def observations(
+        self, dataset_id: DatasetId, rows: Sequence[int], *, feature_count: int
+    ) -> list[Observation]:
+        """Rows with their values, ids and display fields, in one round trip."""
+        per_chunk = codec.rows_per_chunk(feature_count)
+        width = 8 * feature_count
+        pipe = self._client.pipeline(transaction=False)
+        for row in rows:
+            chunk, offset = divmod(row, per_chunk)
+            key = self._key(dataset_id, f"x:{chunk}")
+            pipe.getrange(key, offset * width, (offset + 1) * width - 1)
+            pipe.hget(self._key(dataset_id, "ids"), str(row))
+            pipe.hget(self._key(dataset_id, "display"), str(row))
+        try:
+            replies = await pipe.execute()
+        except RedisError as error:
+            raise unavailable(error) from error
+        found = []
+        for index, row in enumerate(rows):
+            values, name, display = replies[3 * index : 3 * index + 3]
+            if len(values) != width:
+                raise _not_found(dataset_id)
+            found.append(
+                Observation(
+                    row=row,
+                    observation_id=str(row) if name is None else name.decode(),
+                    values=values,
+                    display=dataset_pb2.Display.FromString(display or b""),
+                )
+            )
+        return found
+
+
+def _row_number(name: str, observation_count: int) -> int | None:
+    # Exactly the ids that ids_of gives: no sign, no leading zero, no other digits than ASCII.
+    if name.isascii() and name.isdigit() and str(int(name)) == name:
+        return int(name) if int(name) < observation_count else None
+    return None
+
+
+def _not_found(dataset_id: DatasetId) -> NotFound:
+    return NotFound(
+        "DATASET_NOT_FOUND",
+        f"There is no dataset {dataset_id}; upload it first.",
+        dataset=dataset_id,
+    )

@@ -1,0 +1,49 @@
+"""What can go wrong with state, as exceptions that know no transport.
+
+StateError                  a stable reason, a sentence, and the values it speaks of
+├── InvalidInput            the request can never succeed as it is
+├── NotFound                no such session, dataset, query or result
+├── WrongState              right request, wrong moment
+├── Conflict                clashes with what is stored already
+├── TooLarge                over a limit
+└── StoreUnavailable        Redis is away or unfit; try again later
+ClaimLost                   a worker's claim went to another worker: change nothing, go on
+"""
+
+
+class StateError(Exception):
+    """A refusal with a stable ``reason`` and the values (``metadata``) its message names."""
+
+    def __init__(self, reason: str, message: str, **metadata: object) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+        self.metadata = {key: str(value) for key, value in metadata.items()}
+
+
+class InvalidInput(StateError):
+    """The request can never succeed as it is."""
+
+
+class NotFound(StateError):
+    """No such thing."""
+
+
+class WrongState(StateError):
+    """The request is right, the moment is not."""
+
+
+class Conflict(StateError):
+    """The request clashes with what is stored already."""
+
+
+class TooLarge(StateError):
+    """The request is over a limit."""
+
+
+class StoreUnavailable(StateError):
+    """Redis is away, or not fit for use."""
+
+
+class ClaimLost(Exception):
+    """Another worker has the job now; this worker's outcome was not stored."""

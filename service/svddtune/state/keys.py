@@ -1,0 +1,117 @@
+"""Every Redis key: its maker, its type and how long it lives.
+
+All keys of one partition carry its hash tag, so one script may change them together, on a Redis
+Cluster too. The scripts build the same names from the partition's prefix (``lib.lua``); a test
+holds every key found in Redis against ``PATTERNS``.
+
+================================= ======= =====================================================
+key, after ``svddtune:{pNN}:``    type    content and lifetime
+================================= ======= =====================================================
+layout                            string  layout version; permanent
+sessions, datasets                zset    ids by creation time; an id leaves with its deletion
+q:hi, q:bulk                      stream  one entry per unfinished job, group ``workers``
+q:dead                            stream  dead letters, the latest 1,000 or so
+notices                           stream  changed sessions, the latest 10,000 or so
+worker:NAME                       string  a living worker; expires 15 s after its last sign
+request:UUID                      string  request id -> session; expires after a day
+d:ID                              hash    a dataset's record; until deleted
+d:ID:x:I                          string  rows, chunk I; expires in an hour until committed
+d:ID:ids, d:ID:rows               hash    row -> observation id and back; as the chunks
+d:ID:display                      hash    row -> Display; as the chunks
+d:ID:sessions                     set     sessions that use it
+d:ID:prep:K:I                     string  preparation for locality K, chunk I; as d:ID
+d:ID:waiting:K                    set     sessions that wait for preparation K
+s:ID                              hash    a session's state; until deleted, like all below
+s:ID:events                       stream  append-only log: labels, retractions, queries
+s:ID:labels                       hash    row -> "verdict query": the fold over the events
+s:ID:dropped                      set     rows that are asked no more
+s:ID:answers                      hash    answer id -> what it was and its receipt
+s:ID:queries                      hash    n -> the query as JSON
+s:ID:asked                        hash    row -> n of queries that are out or open
+s:ID:open                         list    queries that wait for a labeler
+s:ID:leases                       zset    n by expiry, Redis clock
+s:ID:ranked                       list    rows to ask next, best first
+s:ID:fits                         hash    plan and FIT outputs of the result being computed
+s:ID:result:REV                   string  a Result message
+s:ID:model:REV                    list    the model's ExportModelResponse messages
+================================= ======= =====================================================
+"""
+
+import re
+import zlib
+from uuid import uuid4
+
+from svddtune.state.session import DatasetId, SessionId
+
+GROUP = "workers"
+LAYOUT_VERSION = 1
+
+# Largest string value written by Python.
+CHUNK_BYTES = 1 << 20
+
+_SESSION_ID = re.compile(r"p(\d{2,4})-[0-9a-f]{20}")
+_DATASET_ID = re.compile(r"[0-9a-f]{32}")
+
+_SESSION = r"s:p\d{2,4}-[0-9a-f]{20}"
+_DATASET = r"d:[0-9a-f]{32}"
+PATTERNS = tuple(
+    re.compile(rf"svddtune:\{{p\d+\}}:{tail}")
+    for tail in (
+        "layout",
+        "sessions",
+        "datasets",
+        "q:(hi|bulk|dead)",
+        "notices",
+        "worker:.+",
+        "request:.+",
+        _DATASET + r"(:x:\d+|:ids|:rows|:display|:sessions|:prep:\d+:\d+|:waiting:\d+)?",
+        _SESSION
+        + r"(:(events|labels|dropped|answers|queries|asked|open|leases|ranked|fits)"
+        + r"|:(result|model):\d+)?",
+    )
+)
+
+
+def prefix(partition: int) -> str:
+    """Start of every key of a partition."""
+    return f"svddtune:{{p{partition:02d}}}:"
+
+
+def partition_of_dataset(dataset_id: DatasetId, partitions: int) -> int:
+    """The partition that holds a dataset and all sessions on it."""
+    return zlib.crc32(dataset_id.encode()) % partitions
+
+
+def new_session_id(partition: int) -> SessionId:
+    """A fresh id. It carries its partition, so that any process finds the session's keys."""
+    return SessionId(f"p{partition:02d}-{uuid4().hex[:20]}")
+
+
+def is_session_id(text: str) -> bool:
+    """Whether ``new_session_id`` could have made it."""
+    return _SESSION_ID.fullmatch(text) is not None
+
+
+def is_dataset_id(text: str) -> bool:
+    """Whether it has the form of a dataset id."""
+    return _DATASET_ID.fullmatch(text) is not None
+
+
+def partition_of_session(session_id: SessionId) -> int:
+    """Inverse of ``new_session_id``; the only place that looks into an id."""
+    match = _SESSION_ID.fullmatch(session_id)
+    if match is None:
+        raise ValueError(f"not a session id: {session_id!r}")
+    return int(match.group(1))
+
+
+def session(session_id: SessionId, part: str = "") -> str:
+    """A session's key: ``session(id)``, ``session(id, "events")``, ``session(id, "result:3")``."""
+    tail = f":{part}" if part else ""
+    return f"{prefix(partition_of_session(session_id))}s:{session_id}{tail}"
+
+
+def dataset(partition: int, dataset_id: DatasetId, part: str = "") -> str:
+    """A dataset's key: ``dataset(p, id)``, ``dataset(p, id, "x:0")``."""
+    tail = f":{part}" if part else ""
+    return f"{prefix(partition)}d:{dataset_id}{tail}"

@@ -1,0 +1,34 @@
+-- A preparation is stored: the sessions that wait for it begin.
+-- ARGV: prefix, stream, entry, consumer, deliveries, dataset id, K, number of chunks stored.
+-- Reply: {"committed": true}; "gone" where the dataset was deleted meanwhile.
+-- Refusals: CLAIM_LOST.
+local _, stream, entry, consumer, deliveries, dataset, k, chunks = unpack(ARGV)
+if claim_is_lost(stream, entry, consumer, deliveries) then
+  return refuse('CLAIM_LOST')
+end
+finish_job(stream, entry)
+local d = P .. 'd:' .. dataset
+local keys = {}
+for i = 0, tonumber(chunks) - 1 do
+  keys[#keys + 1] = d .. ':prep:' .. k .. ':' .. i
+end
+if redis.call('EXISTS', d) == 0 then
+  for _, key in ipairs(keys) do
+    redis.call('UNLINK', key)
+  end
+  return cjson.encode({ committed = false, gone = true })
+end
+for _, key in ipairs(keys) do
+  redis.call('PERSIST', key)
+end
+redis.call('HSET', d, 'prep:' .. k, 'ready', 'prepchunks:' .. k, chunks)
+for _, sid in ipairs(redis.call('SMEMBERS', d .. ':waiting:' .. k)) do
+  local s = load_session(sid)
+  if s and s.state == 'PREPARING' then
+    set(s, 'state', 'LABELING')
+    advance(s)
+    touch(s)
+  end
+end
+redis.call('DEL', d .. ':waiting:' .. k)
+return cjson.encode({ committed = true })

@@ -1,0 +1,62 @@
+-- Stores a new session with its initial labels and sets it going.
+-- ARGV: prefix, session id, dataset id, record, budget, lease in ms, prep K, request id or "",
+--   hash of the request, initial labels as JSON [[row, verdict, source], ...], their labeler,
+--   job payloads: prepare, suggest, plan, estimate.
+-- Reply: {"session": id}; "repeated": true where the request id was seen before.
+-- Refusals: DATASET_NOT_FOUND, REQUEST_ID_REUSED.
+local _, sid, dataset, record, budget, lease_ms, k, request, fingerprint, initial, labeler,
+  job_prepare, job_suggest, job_plan, job_estimate = unpack(ARGV)
+
+local request_key = P .. 'request:' .. request
+if request ~= '' then
+  local seen = redis.call('GET', request_key)
+  if seen then
+    local known = cjson.decode(seen)
+    if known.fingerprint ~= fingerprint then
+      return refuse('REQUEST_ID_REUSED')
+    end
+    return cjson.encode({ session = known.session, repeated = true })
+  end
+end
+
+local d = P .. 'd:' .. dataset
+local n = redis.call('HGET', d, 'n')
+if not n then
+  return refuse('DATASET_NOT_FOUND')
+end
+
+local s = { key = P .. 's:' .. sid }
+set(s, 'id', sid, 'dataset', dataset, 'record', record, 'n', n, 'budget', budget,
+  'lease_ms', lease_ms, 'k', k, 'state', 'PREPARING', 'rev', '0', 'attempt', '0', 'revision', '0',
+  'inlier', '0', 'outlier', '0', 'unsure', '0', 'queries', '0', 'suggesting', '0',
+  'ranked_rev', '', 'exhausted_rev', '', 'rule', '', 'gamma', '0', 'alignment', '0',
+  'finish_reason', '', 'failure_reason', '', 'failure_message', '', 'version', '0',
+  'created_ms', int(NOW), 'updated_ms', int(NOW),
+  'job_suggest', job_suggest, 'job_plan', job_plan, 'job_estimate', job_estimate)
+for _, label in ipairs(cjson.decode(initial)) do
+  local verdict = int(label[2])
+  apply_label(s, label[1], verdict, 0)
+  log_label(s, 'LABELED', label[1], verdict, labeler, 0, label[3], '')
+end
+redis.call('SADD', d .. ':sessions', sid)
+redis.call('ZADD', P .. 'sessions', int(NOW), sid)
+
+local prepared = redis.call('HGET', d, 'prep:' .. k)
+if prepared == 'ready' then
+  set(s, 'state', 'LABELING')
+  advance(s)
+else
+  redis.call('SADD', d .. ':waiting:' .. k, sid)
+  if prepared ~= 'queued' then
+    redis.call('HSET', d, 'prep:' .. k, 'queued')
+    -- The job is the dataset's: it names no session.
+    redis.call('XADD', HI, '*', 'kind', 'PREPARE', 'session', '', 'dataset', dataset,
+      'payload', job_prepare)
+  end
+end
+touch(s)
+if request ~= '' then
+  redis.call('SET', request_key, cjson.encode({ session = sid, fingerprint = fingerprint }),
+    'EX', '86400')
+end
+return cjson.encode({ session = sid })

@@ -1,0 +1,26 @@
+-- Deletes a dataset that no session uses, with its preparations.
+-- ARGV: prefix, dataset id.
+-- Reply: {"deleted": true}. Refusals: DATASET_NOT_FOUND, DATASET_IN_USE {sessions}.
+local id = ARGV[2]
+local d = P .. 'd:' .. id
+if redis.call('EXISTS', d) == 0 then
+  return refuse('DATASET_NOT_FOUND')
+end
+local users = redis.call('SCARD', d .. ':sessions')
+if users > 0 then
+  return refuse('DATASET_IN_USE', { sessions = users })
+end
+for i = 0, tonumber(redis.call('HGET', d, 'chunks')) - 1 do
+  redis.call('UNLINK', d .. ':x:' .. i)
+end
+for _, field in ipairs(redis.call('HKEYS', d)) do
+  local k = string.match(field, '^prepchunks:(%d+)$')
+  if k then
+    for i = 0, tonumber(redis.call('HGET', d, field)) - 1 do
+      redis.call('UNLINK', d .. ':prep:' .. k .. ':' .. i)
+    end
+  end
+end
+redis.call('UNLINK', d, d .. ':ids', d .. ':rows', d .. ':display')
+redis.call('ZREM', P .. 'datasets', id)
+return cjson.encode({ deleted = true })

@@ -1,0 +1,21 @@
+-- Deletes a session with all its keys. Jobs of it that still run find nothing to change.
+-- ARGV: prefix, session id.
+-- Reply: {"deleted": true}. Refusals: SESSION_NOT_FOUND.
+local sid = ARGV[2]
+local s = load_session(sid)
+if not s then
+  return refuse('SESSION_NOT_FOUND')
+end
+for revision = 1, tonumber(s.revision) do
+  redis.call('UNLINK', part(s, 'result:' .. revision), part(s, 'model:' .. revision))
+end
+for _, name in ipairs({ 'events', 'labels', 'dropped', 'answers', 'queries', 'asked', 'open',
+  'leases', 'ranked', 'fits' }) do
+  redis.call('UNLINK', part(s, name))
+end
+redis.call('UNLINK', s.key)
+redis.call('ZREM', P .. 'sessions', sid)
+redis.call('SREM', P .. 'd:' .. s.dataset .. ':sessions', sid)
+redis.call('SREM', P .. 'd:' .. s.dataset .. ':waiting:' .. s.k, sid)
+redis.call('XADD', NOTICES, 'MAXLEN', '~', '10000', '*', 'session', sid)
+return cjson.encode({ deleted = true })

@@ -1,0 +1,203 @@
+-- Shared by all scripts: put in front of each when it is loaded.
+-- KEYS[1] names any key of the partition, for routing; ARGV[1] is the partition's prefix.
+-- Replies are JSON: {"error": REASON, ...} for a refusal, else what the script's contract says.
+
+local P = ARGV[1]
+local HI, BULK, DEAD, NOTICES = P .. 'q:hi', P .. 'q:bulk', P .. 'q:dead', P .. 'notices'
+local GROUP = 'workers'
+
+local function now_ms()
+  local t = redis.call('TIME')
+  return t[1] * 1000 + math.floor(t[2] / 1000)
+end
+
+local NOW = now_ms()
+
+local function refuse(reason, values)
+  local reply = values or {}
+  reply.error = reason
+  return cjson.encode(reply)
+end
+
+-- An integer as Redis stores it (Lua would write 1e+15 for large ones).
+local function int(value)
+  return string.format('%.0f', tonumber(value))
+end
+
+-- The session's hash as a table, or nil. Fields keep their names; numbers are strings.
+local function load_session(sid)
+  local flat = redis.call('HGETALL', P .. 's:' .. sid)
+  if #flat == 0 then
+    return nil
+  end
+  local s = { key = P .. 's:' .. sid }
+  for i = 1, #flat, 2 do
+    s[flat[i]] = flat[i + 1]
+  end
+  return s
+end
+
+local function part(s, name)
+  return s.key .. ':' .. name
+end
+
+local function set(s, ...)
+  local args = { ... }
+  for i = 1, #args, 2 do
+    s[args[i]] = tostring(args[i + 1])
+  end
+  redis.call('HSET', s.key, ...)
+end
+
+local function add(s, field, by)
+  s[field] = int(redis.call('HINCRBY', s.key, field, by))
+end
+
+local function total(s)
+  return tonumber(s.inlier) + tonumber(s.outlier)
+end
+
+local function outstanding(s)
+  return redis.call('HLEN', part(s, 'asked'))
+end
+
+local function counts(s)
+  return { inlier = tonumber(s.inlier), outlier = tonumber(s.outlier), unsure = tonumber(s.unsure) }
+end
+
+-- The session has changed: whoever watches it is told.
+local function touch(s)
+  add(s, 'version', 1)
+  set(s, 'updated_ms', int(NOW))
+  redis.call('XADD', NOTICES, 'MAXLEN', '~', '10000', '*', 'session', s.id)
+end
+
+local function enqueue(stream, kind, s, payload)
+  redis.call('XADD', stream, '*', 'kind', kind, 'session', s.id, 'dataset', s.dataset,
+    'payload', payload)
+end
+
+local function get_query(s, n)
+  local text = redis.call('HGET', part(s, 'queries'), n)
+  return text and cjson.decode(text)
+end
+
+local function put_query(s, q)
+  redis.call('HSET', part(s, 'queries'), int(q.n), cjson.encode(q))
+end
+
+-- The query is out with nobody and waits for nobody.
+local function close_query(s, q, state)
+  q.state = state
+  q.lease, q.holder = '', ''
+  redis.call('ZREM', part(s, 'leases'), int(q.n))
+  redis.call('LREM', part(s, 'open'), 0, int(q.n))
+  redis.call('HDEL', part(s, 'asked'), int(q.row))
+  put_query(s, q)
+end
+
+-- The query goes back to the queue: to the front, or behind new queries where `later`.
+local function reopen_query(s, q, later)
+  q.state = 'open'
+  q.lease, q.holder = '', ''
+  q.later = later
+  redis.call('ZREM', part(s, 'leases'), int(q.n))
+  redis.call('HSET', part(s, 'asked'), int(q.row), int(q.n))
+  redis.call(later and 'RPUSH' or 'LPUSH', part(s, 'open'), int(q.n))
+  put_query(s, q)
+end
+
+local function expire_leases(s)
+  local due = redis.call('ZRANGEBYSCORE', part(s, 'leases'), '-inf', int(NOW))
+  for i = #due, 1, -1 do
+    reopen_query(s, get_query(s, due[i]), false)
+  end
+  return #due > 0
+end
+
+-- The ranking was made for the labels there are.
+local function ranking_is_fresh(s)
+  return s.ranked_rev == s.rev
+end
+
+local function pool_is_exhausted(s)
+  return s.exhausted_rev == s.rev
+end
+
+-- Stops asking and lets the result be computed from the labels there are.
+local function begin_estimating(s, reason)
+  for _, n in ipairs(redis.call('HVALS', part(s, 'asked'))) do
+    close_query(s, get_query(s, n), 'closed')
+  end
+  redis.call('DEL', part(s, 'ranked'), part(s, 'fits'))
+  set(s, 'state', 'ESTIMATING', 'finish_reason', reason, 'estimating_ms', int(NOW))
+  add(s, 'attempt', 1)
+  enqueue(HI, 'PLAN', s, s.job_plan)
+end
+
+-- What follows from a change of labels, queries or state: the end, or a new ranking. At most one
+-- SUGGEST of a session is queued or running; it reads the labels when it starts.
+local function advance(s)
+  if s.state ~= 'LABELING' and s.state ~= 'PAUSED' then
+    return
+  end
+  if total(s) >= tonumber(s.budget) then
+    begin_estimating(s, 'BUDGET_SPENT')
+  elseif s.state == 'PAUSED' then
+    return
+  elseif pool_is_exhausted(s) then
+    if outstanding(s) == 0 then
+      begin_estimating(s, 'POOL_EXHAUSTED')
+    end
+  elseif s.suggesting ~= '1' and total(s) + outstanding(s) < tonumber(s.budget)
+    and (not ranking_is_fresh(s) or redis.call('LLEN', part(s, 'ranked')) == 0) then
+    set(s, 'suggesting', '1')
+    enqueue(HI, 'SUGGEST', s, s.job_suggest)
+  end
+end
+
+-- Appends to the label log and makes all rankings stale.
+local function log_label(s, kind, row, verdict, labeler, n, source, answer_id)
+  if kind ~= 'UNUSED' then
+    add(s, 'rev', 1)
+  end
+  return redis.call('XADD', part(s, 'events'), '*', 'kind', kind, 'row', int(row),
+    'verdict', verdict, 'labeler', labeler, 'query', int(n), 'source', source,
+    'answer_id', answer_id)
+end
+
+local VERDICT_FIELD = { ['1'] = 'inlier', ['-1'] = 'outlier', ['0'] = 'unsure' }
+
+-- The verdict becomes the row's label (or drops the row, where it is UNSURE).
+local function apply_label(s, row, verdict, n)
+  if redis.call('SREM', part(s, 'dropped'), int(row)) == 1
+    and redis.call('HDEL', part(s, 'labels'), int(row)) == 1 then
+    add(s, 'unsure', -1)
+  end
+  redis.call('HSET', part(s, 'labels'), int(row), verdict .. ' ' .. int(n))
+  if verdict == '0' then
+    redis.call('SADD', part(s, 'dropped'), int(row))
+  end
+  add(s, VERDICT_FIELD[verdict], 1)
+end
+
+-- The entry is not this consumer's delivery any more: another worker has it, or it is done.
+local function claim_is_lost(stream, entry, consumer, deliveries)
+  local pending = redis.call('XPENDING', stream, GROUP, entry, entry, 1)
+  return #pending == 0 or pending[1][2] ~= consumer or pending[1][4] ~= tonumber(deliveries)
+end
+
+local function finish_job(stream, entry)
+  redis.call('XACK', stream, GROUP, entry)
+  redis.call('XDEL', stream, entry)
+end
+
+local function fail_session(s, reason, message)
+  for _, n in ipairs(redis.call('HVALS', part(s, 'asked'))) do
+    close_query(s, get_query(s, n), 'closed')
+  end
+  redis.call('DEL', part(s, 'ranked'), part(s, 'fits'))
+  set(s, 'state', 'FAILED', 'finish_reason', 'FAILED', 'failure_reason', reason,
+    'failure_message', message, 'suggesting', '0')
+  touch(s)
+end

@@ -1,0 +1,65 @@
+-- Steers a session: pause, resume, finish, cancel, or a new budget.
+-- ARGV: prefix, session id, verb, new budget (for "budget").
+-- Reply: {"state"}; asking for what already holds changes nothing.
+-- Refusals: SESSION_NOT_FOUND, ILLEGAL_TRANSITION {state}, BUDGET_SPENT {labels, budget},
+--   BUDGET_TOO_SMALL {labels}, BUDGET_TOO_LARGE {n}, SESSION_NOT_ACTIVE {state}.
+local _, sid, verb, budget = unpack(ARGV)
+local s = load_session(sid)
+if not s then
+  return refuse('SESSION_NOT_FOUND')
+end
+local active = s.state == 'LABELING' or s.state == 'PAUSED'
+
+if verb == 'pause' then
+  if s.state ~= 'LABELING' and s.state ~= 'PAUSED' then
+    return refuse('ILLEGAL_TRANSITION', { state = s.state })
+  end
+  set(s, 'state', 'PAUSED')
+elseif verb == 'resume' then
+  if s.state == 'PAUSED' then
+    set(s, 'state', 'LABELING')
+  elseif s.state == 'COMPLETED' or s.state == 'FAILED' then
+    if total(s) >= tonumber(s.budget) then
+      return refuse('BUDGET_SPENT', { labels = total(s), budget = tonumber(s.budget) })
+    end
+    if redis.call('HGET', P .. 'd:' .. s.dataset, 'prep:' .. s.k) ~= 'ready' then
+      return refuse('ILLEGAL_TRANSITION', { state = s.state })
+    end
+    set(s, 'state', 'LABELING', 'finish_reason', '', 'failure_reason', '', 'failure_message', '',
+      'exhausted_rev', '', 'ranked_rev', '')
+  elseif s.state ~= 'LABELING' then
+    return refuse('ILLEGAL_TRANSITION', { state = s.state })
+  end
+  advance(s)
+elseif verb == 'finish' then
+  if active then
+    begin_estimating(s, 'FINISHED')
+  elseif s.state ~= 'ESTIMATING' and s.state ~= 'COMPLETED' then
+    return refuse('ILLEGAL_TRANSITION', { state = s.state })
+  end
+elseif verb == 'cancel' then
+  if s.state == 'COMPLETED' or s.state == 'FAILED' then
+    return refuse('ILLEGAL_TRANSITION', { state = s.state })
+  end
+  for _, n in ipairs(redis.call('HVALS', part(s, 'asked'))) do
+    close_query(s, get_query(s, n), 'closed')
+  end
+  redis.call('DEL', part(s, 'ranked'), part(s, 'fits'))
+  redis.call('SREM', P .. 'd:' .. s.dataset .. ':waiting:' .. s.k, sid)
+  set(s, 'state', 'CANCELLED', 'finish_reason', 'CANCELLED')
+elseif verb == 'budget' then
+  budget = tonumber(budget)
+  if s.state == 'ESTIMATING' or s.state == 'CANCELLED' then
+    return refuse('SESSION_NOT_ACTIVE', { state = s.state })
+  end
+  if budget > tonumber(s.n) then
+    return refuse('BUDGET_TOO_LARGE', { n = tonumber(s.n) })
+  end
+  if budget < total(s) then
+    return refuse('BUDGET_TOO_SMALL', { labels = total(s) })
+  end
+  set(s, 'budget', int(budget))
+  advance(s)
+end
+touch(s)
+return cjson.encode({ state = s.state })

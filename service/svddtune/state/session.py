@@ -1,0 +1,224 @@
+"""What a tuning session is: its states, legal moves, parameters and parts. Pure values."""
+
+from dataclasses import dataclass, field
+from enum import Enum, IntEnum
+from typing import NewType
+
+SessionId = NewType("SessionId", str)
+DatasetId = NewType("DatasetId", str)
+
+
+class SessionState(Enum):
+    """What a session is doing."""
+
+    PREPARING = "PREPARING"
+    LABELING = "LABELING"
+    PAUSED = "PAUSED"
+    ESTIMATING = "ESTIMATING"
+    COMPLETED = "COMPLETED"
+    CANCELLED = "CANCELLED"
+    FAILED = "FAILED"
+
+    @property
+    def ended(self) -> bool:
+        """True where nothing more happens by itself."""
+        return self in ENDED
+
+
+ENDED = frozenset({SessionState.COMPLETED, SessionState.CANCELLED, SessionState.FAILED})
+
+# Legal moves. The Lua scripts move along these edges only; a test walks all pairs.
+TRANSITIONS: dict[SessionState, frozenset[SessionState]] = {
+    SessionState.PREPARING: frozenset(
+        {
+            SessionState.LABELING,
+            SessionState.ESTIMATING,
+            SessionState.CANCELLED,
+            SessionState.FAILED,
+        }
+    ),
+    SessionState.LABELING: frozenset(
+        {
+            SessionState.PAUSED,
+            SessionState.ESTIMATING,
+            SessionState.CANCELLED,
+            SessionState.FAILED,
+        }
+    ),
+    SessionState.PAUSED: frozenset(
+        {
+            SessionState.LABELING,
+            SessionState.ESTIMATING,
+            SessionState.CANCELLED,
+            SessionState.FAILED,
+        }
+    ),
+    SessionState.ESTIMATING: frozenset(
+        {SessionState.COMPLETED, SessionState.CANCELLED, SessionState.FAILED}
+    ),
+    SessionState.COMPLETED: frozenset({SessionState.LABELING}),
+    SessionState.FAILED: frozenset({SessionState.LABELING}),
+    SessionState.CANCELLED: frozenset(),
+}
+
+
+class Verdict(IntEnum):
+    """What an oracle says. The values are the label code of arrays; UNSURE is no label."""
+
+    INLIER = 1
+    OUTLIER = -1
+    UNSURE = 0
+
+
+class SkipMode(Enum):
+    """What becomes of a query that its labeler does not answer."""
+
+    LATER = "LATER"
+    OTHERS = "OTHERS"
+    DROP = "DROP"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionConfig:
+    """Everything that decides which queries are asked and what comes out.
+
+    The meaning, range and default of each field stand in ``tuning.proto``.
+    """
+
+    k: int = 5
+    budget: int = 50
+    strategy: str = "lama"
+    candidate_sample: int = 100
+    gamma_bounds: tuple[float, float] | None = None
+    c_cells: int = 20
+    c_spacing: str = "linear"
+    metric: str = "kappa"
+    seed: int = 0
+    lease_s: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class LabelCounts:
+    """Observations per effective label."""
+
+    inlier: int = 0
+    outlier: int = 0
+    unsure: int = 0
+
+    @property
+    def total(self) -> int:
+        """Labels in the sense of the budget."""
+        return self.inlier + self.outlier
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a session failed: a stable reason and a sentence."""
+
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session as it was at one instant."""
+
+    id: SessionId
+    dataset_id: DatasetId
+    display_name: str
+    config: SessionConfig
+    state: SessionState
+    counts: LabelCounts
+    observation_count: int
+    query_count: int
+    leased_count: int
+    gamma: float
+    alignment: float
+    # Latest stored result; 0 before the first.
+    revision: int
+    finish_reason: str
+    failure: Failure | None
+    created_ms: int
+    updated_ms: int
+    # Counts up with every change.
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class InitialLabel:
+    """A label known when the session starts."""
+
+    row: int
+    verdict: Verdict
+    source_reference: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A query that one labeler holds."""
+
+    query: int
+    row: int
+    lease_id: str
+    expires_ms: int
+    score: float
+    # "lama", "random", "cold_random", "cold_outlying": why the row was chosen.
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseOutcome:
+    """What a labeler holds after asking for queries, and what to wait for where that is less.
+
+    ``next_expiry_ms`` is the instant (Redis clock, with ``now_ms`` beside it) at which somebody
+    else's lease may come free; 0 where there is none.
+    """
+
+    state: SessionState
+    finish_reason: str
+    leases: tuple[Lease, ...]
+    now_ms: int
+    next_expiry_ms: int
+    lease_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What became of an answer, skip, retraction, extension or release."""
+
+    applied: bool
+    query: int = 0
+    counts: LabelCounts = field(default_factory=LabelCounts)
+    event_id: str = ""
+    expires_ms: int = 0
+    lost: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A verdict with what identifies it. ``row`` is None where only the query is named."""
+
+    answer_id: str
+    labeler: str
+    holder: str
+    verdict: Verdict
+    query: int = 0
+    lease_id: str = ""
+    row: int | None = None
+    source_reference: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelEvent:
+    """One entry of the label log."""
+
+    event_id: str
+    # "LABELED", "RETRACTED" or "UNUSED".
+    kind: str
+    row: int
+    verdict: Verdict
+    labeler: str
+    query: int
+    source_reference: str
+    answer_id: str
+    time_ms: int

@@ -1,0 +1,238 @@
+"""Workspace: what a worker reads for its jobs and how it commits their outcome. Synchronous.
+
+Every commit takes the claim and refuses with ``ClaimLost`` where another worker has the job; all
+methods raise ``StoreUnavailable`` where Redis is away.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from redis.exceptions import RedisError
+
+from svddtune.state import codec
+from svddtune.state.calls import Scripts, unavailable
+from svddtune.state.connect import Redis
+from svddtune.state.datasets import UPLOAD_TTL_S
+from svddtune.state.errors import NotFound
+from svddtune.state.queue import Claim
+from svddtune.state.session import Session
+from svddtune.state.store import preparation_k
+from svddtune.v1 import dataset_pb2, jobs_pb2, result_pb2, tuning_pb2
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A session with its labels, all of one instant."""
+
+    session: Session
+    # Label events so far that changed the labels; with query_count it identifies the moment.
+    rev: int
+    attempt: int
+    # Row -> +1 or -1, and row -> the query that asked (0: none).
+    labels: dict[int, int]
+    asked_by: dict[int, int]
+    # Rows that are not to be asked: dropped, unsure.
+    dropped: frozenset[int]
+    # Rows that are out with labelers or wait for one.
+    open_rows: frozenset[int]
+    estimating_ms: int
+    prep_k: int
+
+
+class Workspace:
+    """Reads and commits for one worker process."""
+
+    def __init__(self, client: Redis) -> None:
+        self._client = client
+        self._call = Scripts(client)
+
+    def dataset(self, claim: Claim) -> tuple[dataset_pb2.Dataset, NDArray[np.float64]]:
+        """Description and raw rows (N, M) of the job's dataset. Raises NotFound."""
+        base = f"{claim.prefix}d:{claim.dataset_id}"
+        try:
+            record, chunks = self._client.hmget(base, "record", "chunks")
+            if record is None:
+                raise NotFound(
+                    "DATASET_NOT_FOUND",
+                    f"Dataset {claim.dataset_id} was deleted.",
+                    dataset=claim.dataset_id,
+                )
+            description = dataset_pb2.Dataset.FromString(record)
+            data = bytearray()
+            for index in range(int(chunks)):
+                data += self._client.get(f"{base}:x:{index}") or b""
+        except RedisError as error:
+            raise unavailable(error) from error
+        shape = (description.observation_count, description.feature_count)
+        return description, np.frombuffer(data, dtype="<f8").reshape(shape)
+
+    def preparation(self, claim: Claim, k: int) -> dict[str, NDArray[Any]]:
+        """Arrays that PREPARE stored for locality k. Raises NotFound."""
+        base = f"{claim.prefix}d:{claim.dataset_id}"
+        try:
+            count = self._client.hget(base, f"prepchunks:{k}")
+            if count is None:
+                raise NotFound(
+                    "DATASET_NOT_FOUND",
+                    f"Dataset {claim.dataset_id} was deleted or is not prepared for k = {k}.",
+                    dataset=claim.dataset_id,
+                )
+            data = bytearray()
+            for index in range(int(count)):
+                data += self._client.get(f"{base}:prep:{k}:{index}") or b""
+        except RedisError as error:
+            raise unavailable(error) from error
+        return codec.unpack_arrays(bytes(data))
+
+    def snapshot(self, claim: Claim) -> Snapshot | None:
+        """The job's session and its labels; None where it was deleted."""
+        base = f"{claim.prefix}s:{claim.session_id}"
+        pipe = self._client.pipeline(transaction=True)
+        pipe.hgetall(base)
+        pipe.hgetall(f"{base}:labels")
+        pipe.smembers(f"{base}:dropped")
+        pipe.hkeys(f"{base}:asked")
+        try:
+            fields, labels, dropped, asked = pipe.execute()
+        except RedisError as error:
+            raise unavailable(error) from error
+        if not fields:
+            return None
+        session = codec.session_from_fields(fields, len(asked))
+        verdicts = {int(row): tuple(map(int, value.split())) for row, value in labels.items()}
+        return Snapshot(
+            session=session,
+            rev=int(fields[b"rev"]),
+            attempt=int(fields[b"attempt"]),
+            labels={row: verdict for row, (verdict, _) in verdicts.items() if verdict != 0},
+            asked_by={row: query for row, (verdict, query) in verdicts.items() if verdict != 0},
+            dropped=frozenset(map(int, dropped)),
+            open_rows=frozenset(map(int, asked)),
+            estimating_ms=int(fields.get(b"estimating_ms", 0)),
+            prep_k=preparation_k(session.config.k, session.observation_count),
+        )
+
+    def label_log(self, claim: Claim) -> tuple[str, list[int], list[int]]:
+        """Last event id, effective label rows in order of labelling, rows asked in query order."""
+        try:
+            events = self._client.xrange(f"{claim.prefix}s:{claim.session_id}:events")
+        except RedisError as error:
+            raise unavailable(error) from error
+        order: dict[int, None] = {}
+        asked: list[int] = []
+        last = ""
+        for event_id, fields in events:
+            row, kind = int(fields[b"row"]), fields[b"kind"]
+            last = event_id.decode()
+            if kind == b"ASKED":
+                asked.append(row)
+            elif kind == b"LABELED":
+                order.pop(row, None)
+                order[row] = None
+            elif kind == b"RETRACTED":
+                order.pop(row, None)
+        return last, list(order), asked
+
+    def fits(self, claim: Claim) -> tuple[jobs_pb2.GridPlan, list[jobs_pb2.FitOutput]]:
+        """Plan and FIT outputs, in the plan's order, of the result being computed."""
+        try:
+            stored = self._client.hgetall(f"{claim.prefix}s:{claim.session_id}:fits")
+        except RedisError as error:
+            raise unavailable(error) from error
+        if b"plan" not in stored:
+            raise NotFound("RESULT_NOT_FOUND", "The plan of this result is gone.")
+        plan = jobs_pb2.GridPlan.FromString(stored[b"plan"])
+        outputs = [
+            jobs_pb2.FitOutput.FromString(stored[str(index).encode()])
+            for index in range(len(plan.fits))
+        ]
+        return plan, outputs
+
+    def commit_prepare(self, claim: Claim, k: int, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Store a preparation and let the sessions begin that wait for it."""
+        base = f"{claim.prefix}d:{claim.dataset_id}:prep:{k}"
+        count = 0
+        try:
+            for count, piece in enumerate(codec.split(codec.pack_arrays(arrays)), start=1):
+                self._client.set(f"{base}:{count - 1}", piece, ex=UPLOAD_TTL_S)
+        except RedisError as error:
+            raise unavailable(error) from error
+        self._call("commit_prepare", claim.prefix, *claim.token, claim.dataset_id, k, count)
+
+    def commit_suggest(
+        self,
+        claim: Claim,
+        rev: int,
+        *,
+        gamma: float,
+        alignment: float,
+        rule: str,
+        rows: Sequence[int],
+        scores: Sequence[float],
+    ) -> bool:
+        """Store a ranking; False where labels came meanwhile and it is made anew."""
+        reply = self._call(
+            "commit_suggest",
+            claim.prefix,
+            *claim.token,
+            claim.session_id,
+            rev,
+            repr(float(gamma)),
+            repr(float(alignment)),
+            rule,
+            codec.ranking_to_json(rows, scores),
+        )
+        return bool(reply["committed"])
+
+    def commit_plan(
+        self, claim: Claim, attempt: int, plan: jobs_pb2.GridPlan, fits: Sequence[jobs_pb2.Job]
+    ) -> bool:
+        """Store the plan of a result and add its FIT jobs."""
+        reply = self._call(
+            "commit_plan",
+            claim.prefix,
+            *claim.token,
+            claim.session_id,
+            attempt,
+            plan.SerializeToString(),
+            *(job.SerializeToString() for job in fits),
+        )
+        return bool(reply["committed"])
+
+    def commit_fit(self, claim: Claim, attempt: int, output: jobs_pb2.FitOutput) -> bool:
+        """Store fitted cells; with the last ones of a plan the ESTIMATE job is added."""
+        reply = self._call(
+            "commit_fit",
+            claim.prefix,
+            *claim.token,
+            claim.session_id,
+            attempt,
+            claim.job.fit.index,
+            output.SerializeToString(),
+        )
+        return bool(reply["committed"])
+
+    def commit_estimate(
+        self,
+        claim: Claim,
+        attempt: int,
+        result: result_pb2.Result,
+        alignment: float,
+        model: Sequence[tuning_pb2.ExportModelResponse],
+    ) -> bool:
+        """Store a result with its model: the session is complete."""
+        reply = self._call(
+            "commit_estimate",
+            claim.prefix,
+            *claim.token,
+            claim.session_id,
+            attempt,
+            repr(result.gamma),
+            repr(alignment),
+            result.SerializeToString(),
+            *(piece.SerializeToString() for piece in model),
+        )
+        return bool(reply["committed"])
