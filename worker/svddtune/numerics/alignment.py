@@ -46,20 +46,25 @@ class LocalAlignment:
         All edges of labelled rows.
     mask : BoolArray, shape (E,)
         Edges that are pairs of the mask.
+    pair_means : FloatArray, shape (E, Q)
+        r_i + r_j of every edge at the Chebyshev nodes.
     """
 
     prep: Preparation
     pools: Pools
     edges: Edges
     mask: BoolArray
+    pair_means: FloatArray
 
     def __call__(self, gamma: FloatArray) -> FloatArray:
         """Values at `gamma`, shape (G,)."""
         i, j = self.edges.i[self.mask], self.edges.j[self.mask]
-        y, W = self.pools.y, self.prep.weights_at(gamma)
-        pair_means = (self.prep.row_means[i] + self.prep.row_means[j]) @ W.T
+        y, W = self.pools.y, self.prep.weights_at(gamma).T
         Kc = centred_kernel(
-            self.edges.D2[self.mask][:, None], pair_means, self.prep.grand_means @ W.T, gamma
+            self.edges.D2[self.mask][:, None],
+            self.pair_means[self.mask] @ W,
+            self.prep.grand_means @ W,
+            gamma,
         )
         ybar = y.mean()
         return aligned(Kc, (y[i] - ybar) * (y[j] - ybar))
@@ -86,7 +91,8 @@ def local_alignment(
     k = prep.locality(k)
     pools = spread(prep.nn, labels, k=k)
     edges = labelled_edges(X, prep.nn, labels, k=k)
-    return LocalAlignment(prep, pools, edges, mask_pairs(edges, pools.y))
+    pair_means = prep.row_means[edges.i] + prep.row_means[edges.j]
+    return LocalAlignment(prep, pools, edges, mask_pairs(edges, pools.y), pair_means)
 
 
 def alignment(
@@ -207,6 +213,6 @@ def alignment_of_sums(
     KY: FloatArray, KK: FloatArray, YY: FloatArray, pairs: NDArray[Any] | int
 ) -> FloatArray:
     """<Kc, Yc> / sqrt(<Kc, Kc> <Yc, Yc>) in [-1, 1], 0 where a norm is only rounding noise."""
-    noise = _VANISHING * np.asarray(pairs)
-    norm2 = np.where((KK > noise) & (YY > noise), KK * YY, np.inf)
+    least = _VANISHING * np.asarray(pairs)
+    norm2 = np.where(np.minimum(KK, YY) > least, KK * YY, np.inf)
     return np.asarray(np.clip(KY / np.sqrt(norm2), -1.0, 1.0))

@@ -155,7 +155,7 @@ def prepare(
         raise ValueError(f"gamma_bounds are {gamma_bounds}, expected 0 < least < largest")
     nodes = log_gamma_nodes(low / _MARGIN, high * _MARGIN)
     sample: IndexArray | None = None
-    if N > max(exact_limit, sample_size):
+    if max(exact_limit, sample_size) < N:
         sample = np.sort(np.random.default_rng(seed).choice(N, sample_size, replace=False))
     row_means = _kernel_means(X, np.exp(nodes), sample)
     return Preparation(

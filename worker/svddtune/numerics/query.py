@@ -106,10 +106,12 @@ def suggest(
     U = np.flatnonzero(askable)
 
     has_inlier = bool((labels == INLIER).any())
-    local, gamma, value = None, default_gamma(prep, X), None
+    local, value = None, None
     if has_inlier and (labels == OUTLIER).any():
         local = local_alignment(prep, X, labels, k=k)
         gamma, value = best_gamma(local, prep.gamma_bounds)
+    else:
+        gamma = default_gamma(prep, X)
     if len(U) == 0:
         return Suggestion(gamma, value, U, np.empty(0))
     if strategy == "random" or not has_inlier:

@@ -88,7 +88,7 @@ def beyond(
 
 
 def nu_from_c(C: float, N: int) -> float:
-    """nu = 1 / (N C), in [1/N, 1].
+    """Convert C to nu = 1 / (N C), in [1/N, 1].
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def nu_from_c(C: float, N: int) -> float:
 
 
 def c_from_nu(nu: float, N: int) -> float:
-    """C = 1 / (N nu), in [1/N, 1].
+    """Convert nu to C = 1 / (N nu), in [1/N, 1].
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ def shared_gram(Z: FloatArray, gamma: float) -> FloatArray | None:
 
 
 def _solve(Z: FloatArray, K: FloatArray | None, gamma: float, nu: float) -> FloatArray:
-    """libsvm's duals, in [0, 1], sum nu n."""
+    """Solve for the duals of libsvm, in [0, 1], sum nu n."""
     n = len(Z)
     svm = OneClassSVM(
         kernel="rbf" if K is None else "precomputed",

@@ -76,11 +76,7 @@ def tau(
     weights = prep.weights_at(np.array([gamma]))[0]
     m = float(prep.grand_means @ weights)
 
-    def entries(i: IndexArray, j: IndexArray, D2: FloatArray) -> FloatArray:
-        pair_means = (prep.row_means[i] + prep.row_means[j]) @ weights
-        return centred_kernel(D2, pair_means, m, gamma)
-
-    Kc = entries(edges.i, edges.j, edges.D2)
+    Kc = centred_kernel(edges.D2, local.pair_means @ weights, m, gamma)
     zero = np.zeros(len(edges.i), dtype=np.intp)
     y_i, y_j = pools.y[edges.i], pools.y[edges.j]
     base = _sum(zero, 1, Kc, y_i, y_j, local.mask)
@@ -90,7 +86,9 @@ def tau(
     near = prep.nn[rows, :k]
     own_mutual = mutual(prep.nn, rows, k)
     own_i = np.repeat(rows, k)
-    own_Kc = entries(own_i, near.ravel(), pair_distances2(X, own_i, near.ravel()))
+    near_means = prep.row_means[near.ravel()] @ weights
+    own_means = near_means + np.repeat(near_means[::k], k)  # a row is its own first neighbour
+    own_Kc = centred_kernel(pair_distances2(X, own_i, near.ravel()), own_means, m, gamma)
     own_state = np.repeat(np.arange(n), k)
     state, edge = _touched(edges.i, edges.j, near, N)
     old = _sum(state, n, Kc[edge], y_i[edge], y_j[edge], local.mask[edge])
@@ -123,8 +121,8 @@ def _sum(
     shape = (states, _CLASSES)
     return _Sums(
         np.bincount(key, minlength=states * _CLASSES).astype(np.float64).reshape(shape),
-        np.bincount(key, weights=Kc, minlength=states * _CLASSES).reshape(shape),
-        np.bincount(state, weights=np.square(Kc), minlength=states),
+        np.bincount(key, Kc, minlength=states * _CLASSES).astype(np.float64).reshape(shape),
+        np.bincount(state, np.square(Kc), minlength=states).astype(np.float64),
     )
 
 
@@ -149,7 +147,7 @@ def _touched(
 def _relabelled(
     row: IndexArray, y: LabelArray, near: NDArray[Any], y_near: LabelArray
 ) -> LabelArray:
-    """y' of `row` after the change: from `y_near` where the row is in `near`, else as before."""
+    """Give y' of `row` after the change: from `y_near` if the row is in `near`, else as before."""
     hit = near == row[:, None]
     column = hit.argmax(axis=1)
     changed = np.take_along_axis(y_near, column[:, None], axis=1)[:, 0]

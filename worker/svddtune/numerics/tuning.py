@@ -75,7 +75,7 @@ class TuningResult:
 
 
 def query_rng(seed: int, rev: int, n_queries: int) -> np.random.Generator:
-    """Generator of one suggestion.
+    """Make the generator of one suggestion.
 
     Parameters
     ----------

@@ -1,0 +1,89 @@
+"""The method written down as it reads: full matrices, loops, no shortcuts.
+
+Slow on purpose. Every function follows the formula of its name, so that it can be checked by eye
+and the package can be checked against it.
+"""
+
+import math
+
+import numpy as np
+
+from svddtune.numerics import FloatArray, LabelArray
+
+
+def squared_distances(X: FloatArray) -> FloatArray:
+    N = len(X)
+    return np.array([[float(((X[i] - X[j]) ** 2).sum()) for j in range(N)] for i in range(N)])
+
+
+def kernel(D2: FloatArray, gamma: float) -> FloatArray:
+    return np.exp(-gamma * D2)
+
+
+def nearest(D2: FloatArray, k: int) -> list[list[int]]:
+    N = len(D2)
+    return [
+        [i, *sorted((j for j in range(N) if j != i), key=lambda j: (D2[i, j], j))][:k]
+        for i in range(N)
+    ]
+
+
+def reverse(nn: list[list[int]]) -> list[set[int]]:
+    return [{m for m in range(len(nn)) if i in nn[m]} for i in range(len(nn))]
+
+
+def mutual(nn: list[list[int]]) -> list[set[int]]:
+    return [set(near) & back for near, back in zip(nn, reverse(nn), strict=True)]
+
+
+def counts(nn: list[list[int]], labels: LabelArray) -> tuple[list[int], list[int]]:
+    N, snn = len(nn), mutual(nn)
+    n_in = [sum(labels[m] == 1 and x in nn[m] for m in range(N)) for x in range(N)]
+    n_out = [sum(labels[m] == -1 and x in snn[m] for m in range(N)) for x in range(N)]
+    return n_in, n_out
+
+
+def relabelled(nn: list[list[int]], labels: LabelArray) -> LabelArray:
+    y = np.zeros(len(nn), dtype=np.int8)
+    for x, (a, b) in enumerate(zip(*counts(nn, labels), strict=True)):
+        if a + b > 0:
+            y[x] = 1 if a / (a + b) > 0.5 else -1
+    return y
+
+
+def pairs(nn: list[list[int]], labels: LabelArray) -> set[tuple[int, int]]:
+    y, rnn, snn = relabelled(nn, labels), reverse(nn), mutual(nn)
+    mask = set()
+    for i in range(len(nn)):
+        if labels[i] == 1:
+            mask |= {(i, j) for j in nn[i] if y[j] != 0}
+        if labels[i] == -1:
+            mask |= {(i, j) for j in snn[i] if y[j] == -1}
+            mask |= {(i, j) for j in set(nn[i]) - rnn[i] if y[j] == 1}
+    return mask
+
+
+def alignment(D2: FloatArray, labels: LabelArray, *, k: int, gamma: float) -> float:
+    nn = nearest(D2, k)
+    y = relabelled(nn, labels).astype(float)
+    K = kernel(D2, gamma)
+    r, m = K.mean(axis=1), K.mean()
+    Kc = K - r[:, None] - r[None, :] + m
+    Yc = np.outer(y - y.mean(), y - y.mean())
+    mask = sorted(pairs(nn, labels))
+    KY = sum(Kc[i, j] * Yc[i, j] for i, j in mask)
+    KK = sum(Kc[i, j] ** 2 for i, j in mask)
+    YY = sum(Yc[i, j] ** 2 for i, j in mask)
+    if 1e-20 * len(mask) >= KK or 1e-20 * len(mask) >= YY:
+        return 0.0
+    return float(KY / math.sqrt(KK * YY))
+
+
+def tau(D2: FloatArray, labels: LabelArray, row: int, *, k: int, gamma: float) -> float:
+    now = alignment(D2, labels, k=k, gamma=gamma)
+    changes = []
+    for label in (1, -1):
+        after = labels.copy()
+        after[row] = label
+        changes.append(abs(now - alignment(D2, after, k=k, gamma=gamma)))
+    return min(changes)

@@ -1,0 +1,91 @@
+"""The C grid, its fits, and the choice of a cell."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.numerics.cases import blobs
+
+from svddtune.numerics import c_bounds, c_grid, choose, fit, fit_cells, svdd
+
+
+def test_grids_include_both_ends() -> None:
+    np.testing.assert_allclose(c_grid(0.1, 0.4, steps=4), [0.1, 0.2, 0.3, 0.4])
+    np.testing.assert_allclose(c_grid(0.1, 0.4, steps=3, spacing="geometric"), [0.1, 0.2, 0.4])
+    assert c_grid(0.1, 0.4, steps=1).tolist() == [0.4]
+    assert c_grid(0.3, 0.3, steps=2).tolist() == [0.3, 0.3]
+
+
+@given(st.floats(1e-6, 1.0), st.floats(0.0, 1.0), st.integers(2, 40), st.booleans())
+def test_grids_never_leave_the_bounds(low: float, share: float, steps: int, even: bool) -> None:
+    high = low + share * (1.0 - low)
+    grid = c_grid(low, high, steps=steps, spacing="linear" if even else "geometric")
+    assert (grid[0], grid[-1]) == (low, high)
+    assert (np.diff(grid) >= 0).all()
+
+
+def test_wrong_arguments_are_named() -> None:
+    with pytest.raises(ValueError, match=r"C_LB is 0\.5, C_UB is 0\.1"):
+        c_grid(0.5, 0.1)
+    with pytest.raises(ValueError, match="steps is 0"):
+        c_grid(0.1, 0.5, steps=0)
+    with pytest.raises(ValueError, match="spacing is 'log'"):
+        c_grid(0.1, 0.5, spacing="log")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="rule is 'last'"):
+        choose(np.zeros(3), rule="last")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="scores are empty"):
+        choose(np.zeros(0))
+
+
+@pytest.mark.parametrize(
+    ("scores", "plateau", "first"),
+    [
+        ([0.1, 0.5, 0.5, 0.5, 0.2], 2, 1),
+        ([0.5, 0.1, 0.5, 0.5, 0.5], 3, 0),
+        ([0.5, 0.5, 0.5, 0.5], 1, 0),
+        ([0.5, 0.5, 0.1, 0.5, 0.5], 0, 0),
+        ([-1.0], 0, 0),
+    ],
+)
+def test_choice_takes_the_middle_of_the_longest_plateau(
+    scores: list[float], plateau: int, first: int
+) -> None:
+    assert choose(np.array(scores)) == plateau
+    assert choose(np.array(scores), rule="first") == first
+
+
+def test_cells_equal_single_fits() -> None:
+    X, _ = blobs(250, 4, seed=9)
+    fits = fit_cells(X, gamma=6.0, steps=7)
+    C_LB, C_UB = c_bounds(X, gamma=6.0)
+    assert (fits.C[0], fits.C[-1]) == (C_LB, C_UB)
+    for model, outside in zip(fits.models, fits.outside, strict=True):
+        single = fit(X, gamma=6.0, C=model.C)
+        assert pytest.approx(model.R2, abs=1e-6) == single.R2
+        np.testing.assert_array_equal(outside, single.outside(X))
+    assert fits.outside[0].all()
+    assert not fits.outside[-1].any()
+    assert fits.predictions().dtype == np.int8
+    assert set(fits.predictions()[3].tolist()) == {-1, 1}
+
+
+@pytest.mark.parametrize("limit", [100, 10])
+def test_cells_of_large_data(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+    monkeypatch.setattr(svdd, "FIT_LIMIT", limit)
+    monkeypatch.setattr(svdd, "FIT_SAMPLE", 80)
+    monkeypatch.setattr(svdd, "GRAM_LIMIT", limit)
+    X, _ = blobs(250, 4, seed=9)
+    fits = fit_cells(X, gamma=6.0, steps=5, spacing="geometric")
+    assert fits.outside.shape == (5, 250)
+    for model, outside in zip(fits.models, fits.outside, strict=True):
+        np.testing.assert_array_equal(outside, model.outside(X))
+
+
+def test_row_order_does_not_matter() -> None:
+    X, _ = blobs(150, 3, seed=4)
+    order = np.random.default_rng(0).permutation(150)
+    assert c_bounds(X[order], gamma=3.0) == pytest.approx(c_bounds(X, gamma=3.0), rel=1e-4)
+    C = np.array([0.01, 0.03, 0.1])
+    np.testing.assert_array_equal(
+        fit_cells(X[order], gamma=3.0, C=C).outside, fit_cells(X, gamma=3.0, C=C).outside[:, order]
+    )

@@ -1,0 +1,100 @@
+"""The table of kernel means is accurate, follows the scale of the data, and can be stored."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.numerics.cases import blobs, lattices, wdbc
+
+from svddtune.numerics import FloatArray, Preparation, default_gamma_bounds, fit_scaling, prepare
+
+
+def exact_means(X: FloatArray, gamma: float) -> FloatArray:
+    D2 = np.array([np.square(X - x).sum(axis=1) for x in X])
+    return np.asarray(np.exp(-gamma * D2).mean(axis=1))
+
+
+@pytest.mark.parametrize("bounds", [(0.1, 100.0), (1e-4, 1e4), (3.0, 3.1)])
+def test_means_are_within_1e_5(bounds: tuple[float, float]) -> None:
+    for X in (wdbc()[0], blobs(700, 5, seed=0)[0]):
+        prep = prepare(X, k=5, gamma_bounds=bounds)
+        for gamma in np.geomspace(*bounds, 41):
+            exact = exact_means(X, gamma)
+            found = prep.row_means_at(gamma, np.arange(len(X)))
+            assert np.abs(found - exact).max() <= 1e-5
+            assert abs(prep.grand_mean_at(gamma) - exact.mean()) <= 1e-5
+
+
+def test_means_at_a_node_and_at_the_ends() -> None:
+    X, _ = blobs(60, 3, seed=5)
+    prep = prepare(X, k=3)
+    for gamma in (*np.exp(prep.log_gamma[3:-3:5]), *prep.gamma_bounds):
+        found = prep.row_means_at(float(gamma), np.arange(60))
+        np.testing.assert_allclose(found, exact_means(X, float(gamma)), rtol=0, atol=1e-6)
+
+
+def test_large_data_use_a_declared_sample() -> None:
+    X, _ = blobs(3000, 4, seed=1)
+    prep = prepare(X, k=5, exact_limit=1000, sample_size=900)
+    assert prep.sample_size == 900
+    exact = exact_means(X, 5.0)
+    assert np.abs(prep.row_means_at(5.0, np.arange(3000)) - exact).max() < 0.1
+    assert abs(prep.grand_mean_at(5.0) - exact.mean()) < 0.03
+    again = prepare(X, k=5, exact_limit=1000, sample_size=900)
+    np.testing.assert_array_equal(prep.row_means, again.row_means)
+    assert prepare(X, k=5, exact_limit=3000, sample_size=900).sample_size is None
+
+
+def test_round_trip_through_plain_arrays() -> None:
+    prep = prepare(blobs(50, 2, seed=0)[0], k=4)
+    again = Preparation.from_arrays(prep.to_arrays())
+    assert (again.N, again.M, again.K) == (50, 2, 4)
+    assert again.gamma_bounds == prep.gamma_bounds
+    assert again.sample_size is None
+    for name, array in prep.to_arrays().items():
+        np.testing.assert_array_equal(again.to_arrays()[name], array)
+
+
+@given(st.integers(0, 1000), st.floats(1e-3, 1e3))
+@settings(max_examples=30)
+def test_bounds_follow_the_squared_scale(seed: int, c: float) -> None:
+    X = np.random.default_rng(seed).normal(size=(40, 3))
+    for bound, scaled in zip(default_gamma_bounds(X), default_gamma_bounds(c * X), strict=True):
+        assert scaled == pytest.approx(bound / c**2, rel=1e-6)
+
+
+def test_bounds_cover_the_paper_s_on_min_max_scaled_data() -> None:
+    for X in (
+        wdbc()[0],
+        fit_scaling(blobs(200, 1, seed=3)[0], "minmax").apply(blobs(200, 1, 3)[0]),
+    ):
+        low, high = default_gamma_bounds(X)
+        assert low <= 0.1 * (1 + 1e-9)
+        assert high >= 100.0 * (1 - 1e-9)
+
+
+def test_bounds_reach_the_bulk_despite_an_extreme_row() -> None:
+    X = np.vstack((np.random.default_rng(0).normal(size=(200, 2)), [[100.0, 100.0]]))
+    low, high = default_gamma_bounds(X)
+    assert low < 1e-4
+    assert high > 0.5
+
+
+@given(lattices(min_rows=1))
+def test_equal_rows_have_equal_means(X: FloatArray) -> None:
+    prep = prepare(np.vstack((X, X[::-1])), k=2)
+    np.testing.assert_array_equal(prep.row_means, prep.row_means[::-1])
+
+
+@pytest.mark.parametrize("bounds", [(0.0, 1.0), (2.0, 1.0), (1.0, np.inf)])
+def test_senseless_bounds_are_refused(bounds: tuple[float, float]) -> None:
+    with pytest.raises(ValueError, match="gamma_bounds are"):
+        prepare(np.eye(3), k=1, gamma_bounds=bounds)
+
+
+def test_locality_beyond_the_table_is_refused() -> None:
+    prep = prepare(blobs(50, 2, seed=0)[0], k=4)
+    assert prep.locality(4) == 4
+    with pytest.raises(ValueError, match="k is 5, expected 1 to 4"):
+        prep.locality(5)
+    assert prepare(np.eye(3), k=5).locality(9) == 3

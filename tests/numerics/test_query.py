@@ -1,0 +1,148 @@
+"""Suggestions: the method's row first, then rows that parallel labelers can use."""
+
+import numpy as np
+import pytest
+from tests.numerics.cases import blobs, partial_labels
+
+from svddtune.numerics import (
+    LabelArray,
+    Suggestion,
+    best_gamma,
+    default_gamma,
+    local_alignment,
+    prepare,
+    suggest,
+    tau,
+)
+
+X, y = blobs(300, 4, seed=11)
+PREP = prepare(X, k=8)
+LABELS = partial_labels(y, 12, seed=2)
+NONE = np.empty(0, dtype=np.int64)
+
+
+def ask(
+    labels: LabelArray = LABELS,
+    *,
+    seed: int = 0,
+    strategy: str = "lama",
+    sample: int = 100,
+    exclude: "np.ndarray[tuple[int], np.dtype[np.int64]]" = NONE,
+    open_rows: "np.ndarray[tuple[int], np.dtype[np.int64]]" = NONE,
+    reserve: int = 16,
+) -> Suggestion:
+    return suggest(
+        PREP, X, labels, k=5, strategy=strategy, sample=sample,  # type: ignore[arg-type]
+        rng=np.random.default_rng(seed), exclude=exclude, open_rows=open_rows, reserve=reserve,
+    )  # fmt: skip
+
+
+def test_first_row_has_the_highest_tau_of_the_candidates() -> None:
+    suggestion = ask(sample=100)
+    local = local_alignment(PREP, X, LABELS, k=5)
+    assert (suggestion.gamma, suggestion.alignment) == best_gamma(local, PREP.gamma_bounds)
+    U = np.flatnonzero(LABELS == 0)
+    candidates = np.sort(np.random.default_rng(0).choice(U, 100, replace=False))
+    scores = tau(local, X, candidates, k=5, gamma=suggestion.gamma)
+    assert suggestion.rows[0] == candidates[scores.argmax()]
+    assert suggestion.scores[0] == scores.max()
+
+
+def test_zero_sample_means_all_rows_and_needs_no_randomness() -> None:
+    assert ask(sample=0, seed=1).rows.tolist() == ask(sample=0, seed=2).rows.tolist()
+    assert ask(sample=0).rows.tolist() == ask(sample=10_000).rows.tolist()
+
+
+def test_same_seed_same_rows() -> None:
+    assert ask(seed=5).rows.tolist() == ask(seed=5).rows.tolist()
+    assert ask(seed=5).rows.tolist() != ask(seed=6).rows.tolist()
+
+
+@pytest.mark.parametrize("strategy", ["lama", "random"])
+def test_labelled_excluded_and_open_rows_are_not_asked(strategy: str) -> None:
+    U = np.flatnonzero(LABELS == 0)
+    suggestion = ask(strategy=strategy, exclude=U[:200], open_rows=U[200:210], reserve=500)
+    assert set(suggestion.rows.tolist()) == set(U[210:].tolist())
+
+
+def test_ranked_rows_keep_apart_until_none_is_left() -> None:
+    rows = ask(sample=0, reserve=10).rows
+    for position in range(1, 10):
+        assert rows[position] not in PREP.nn[rows[:position], :5]
+    everything = ask(sample=0, reserve=1000).rows
+    assert everything[:10].tolist() == rows.tolist()
+    assert len(everything) == int((LABELS == 0).sum())
+
+
+def test_neighbours_of_an_open_row_rank_behind_but_never_displace_the_first() -> None:
+    plain = ask(sample=0)
+    first, second = int(plain.rows[0]), int(plain.rows[1])
+    crowding = next(
+        row for row in range(300)
+        if second in PREP.nn[row, :5] and row != second and LABELS[row] == 0 and row != first
+        and first not in PREP.nn[row, :5]
+    )  # fmt: skip
+    crowded = ask(sample=0, open_rows=np.array([crowding]))
+    assert crowded.rows[0] == first
+    assert second not in crowded.rows[1:6]
+
+
+def test_ties_go_to_the_lower_row() -> None:
+    Z = np.vstack((np.zeros((3, 2)), np.full((6, 2), 1.0), np.full((6, 2), 2.0)))
+    prep = prepare(Z, k=6)
+    labels = np.zeros(15, dtype=np.int8)
+    labels[0], labels[14] = 1, -1
+    rows = suggest(
+        prep, Z, labels, k=6, strategy="lama", sample=0, rng=np.random.default_rng(0)
+    ).rows
+    scores = tau(local_alignment(prep, Z, labels, k=6), Z, np.arange(1, 14), k=6, gamma=1.0)
+    assert np.isfinite(scores).all()
+    same = [row for row in range(3, 9) if row in rows]
+    assert rows[0] == min(rows[0], *[r for r in same if rows[0] in same] or [rows[0]])
+
+
+def test_no_row_left_is_an_empty_answer() -> None:
+    for strategy in ("lama", "random"):
+        suggestion = ask(strategy=strategy, exclude=np.arange(300))
+        assert suggestion.rows.shape == suggestion.scores.shape == (0,)
+        assert suggestion.alignment is not None
+
+
+def test_random_is_uniform_over_unlabelled_rows() -> None:
+    firsts = np.array([ask(seed=seed, strategy="random").rows[0] for seed in range(400)])
+    U = np.flatnonzero(LABELS == 0)
+    assert np.isin(firsts, U).all()
+    quarter = np.searchsorted(U, firsts) * 4 // len(U)
+    assert np.bincount(quarter, minlength=4).min() > 70
+
+
+def test_cold_start_without_an_inlier_draws_at_random() -> None:
+    for labels in (np.zeros_like(LABELS), np.where(LABELS == -1, LABELS, 0).astype(np.int8)):
+        suggestion = ask(labels)
+        assert suggestion.alignment is None
+        assert suggestion.gamma == default_gamma(PREP, X)
+        assert PREP.gamma_bounds[0] <= suggestion.gamma <= PREP.gamma_bounds[1]
+        assert suggestion.rows.tolist() != ask(labels, seed=1).rows.tolist()
+        assert not suggestion.scores.any()
+
+
+def test_cold_start_without_an_outlier_asks_about_the_loneliest_row() -> None:
+    labels = np.where(LABELS == 1, LABELS, 0).astype(np.int8)
+    suggestion = ask(labels, sample=0)
+    distances = np.sqrt(np.square(X[PREP.nn[:, 1:5]] - X[:, None]).sum(axis=2)).mean(axis=1)
+    distances[labels != 0] = -1.0
+    assert suggestion.alignment is None
+    assert suggestion.rows[0] == distances.argmax()
+    assert suggestion.scores[0] == pytest.approx(distances.max())
+    assert y[suggestion.rows[0]] == -1
+
+
+def test_wrong_arguments_are_named() -> None:
+    with pytest.raises(ValueError, match="strategy is 'best'"):
+        ask(strategy="best")
+    with pytest.raises(ValueError, match=r"labels have shape \(7,\), expected \(300,\)"):
+        ask(np.zeros(7, dtype=np.int8))
+    with pytest.raises(ValueError, match="sample is -1"):
+        ask(sample=-1)
+    with pytest.raises(ValueError, match="k is 9, expected 1 to 8"):
+        suggest(PREP, X, LABELS, k=9, strategy="lama", sample=0, rng=np.random.default_rng(0))

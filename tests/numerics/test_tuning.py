@@ -1,0 +1,110 @@
+"""The whole method in one process."""
+
+import numpy as np
+import pytest
+from tests.numerics.cases import benchmark_set, blobs, wdbc
+
+from svddtune.numerics import (
+    draw_initial,
+    finish,
+    prepare,
+    query_rng,
+    run,
+    score,
+    scott_gamma,
+    suggest,
+)
+
+X, y = blobs(200, 3, seed=21)
+
+
+def test_initial_draw_follows_its_rule() -> None:
+    rng = np.random.default_rng(7)
+    inliers = rng.choice(np.flatnonzero(y == 1), 3, replace=False)
+    outliers = rng.choice(np.flatnonzero(y == -1), 2, replace=False)
+    assert draw_initial(y, 3, 2, 7).tolist() == [*inliers, *outliers]
+    with pytest.raises(ValueError, match="initial outliers are 300, expected 0 to 20"):
+        draw_initial(y, 2, 300, 0)
+
+
+@pytest.mark.parametrize("strategy", ["lama", "random"])
+def test_run_is_the_loop_over_suggest(strategy: str) -> None:
+    result = run(X, y, budget=15, strategy=strategy, seed=3)  # type: ignore[arg-type]
+    prep = prepare(X, k=5, seed=3)
+    labels = np.zeros_like(y)
+    rows = draw_initial(y, 2, 2, 3)
+    labels[rows] = y[rows]
+    for n, (row, gamma) in enumerate(zip(result.queries, result.gammas, strict=True)):
+        suggestion = suggest(
+            prep, X, labels, k=5, strategy=strategy, sample=100, rng=query_rng(3, 4 + n, n)  # type: ignore[arg-type]
+        )  # fmt: skip
+        assert (suggestion.rows[0], suggestion.gamma) == (row, gamma)
+        labels[row] = y[row]
+    np.testing.assert_array_equal(labels, result.labels)
+    assert np.count_nonzero(labels) == 15
+    final = finish(prep, X, labels, k=5)
+    assert (final.gamma, final.cells, final.chosen) == (
+        result.final.gamma,
+        result.final.cells,
+        result.final.chosen,
+    )
+
+
+def test_final_choice_is_consistent() -> None:
+    final = run(X, y, budget=30).final
+    cell = final.cells[final.chosen]
+    assert len(final.cells) == 20
+    assert cell.score == max(c.score for c in final.cells)
+    assert (final.model.C, final.model.R2) == (cell.C, cell.R2)
+    np.testing.assert_array_equal(final.predictions == -1, final.model.outside(X))
+    assert cell.outliers == int((final.predictions == -1).sum())
+    assert final.curve is not None
+    assert final.alignment is not None
+    assert final.alignment >= final.curve.value.max()
+
+
+def test_a_cold_start_finds_both_classes() -> None:
+    result = run(X, lambda row: int(y[row]), budget=20, initial=(0, 0))
+    assert set(result.labels.tolist()) == {-1, 0, 1}
+    assert result.final.alignment is not None
+
+
+def test_one_class_only_ends_with_the_default_gamma() -> None:
+    result = run(X, np.ones_like(y), budget=8, initial=(2, 0))
+    assert result.final.gamma == pytest.approx(scott_gamma(X))
+    assert result.final.alignment is None
+    assert result.final.curve is None
+
+
+def test_budget_beyond_the_rows_ends_when_none_is_left() -> None:
+    Z, truth = blobs(15, 2, seed=1, outliers=0.4)
+    result = run(Z, truth, budget=500)
+    np.testing.assert_array_equal(result.labels, truth)
+    assert len(result.queries) == 11
+
+
+def test_misuse_is_named() -> None:
+    with pytest.raises(ValueError, match=r"initial is \(2, 2\), expected \(0, 0\)"):
+        run(X, lambda row: 1)
+    with pytest.raises(ValueError, match="oracle has shape"):
+        run(X, y[:5])
+    with pytest.raises(ValueError, match=r"label of row \d+ is 0"):
+        run(X, lambda row: 0, initial=(0, 0))
+
+
+def test_wdbc_is_better_than_chance() -> None:
+    Z, truth = wdbc()
+    kappas = [float(score(truth, run(Z, truth, seed=s).final.predictions)) for s in range(3)]
+    assert np.mean(kappas) > 0.25
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "least"), [("Ionosphere", 0.60), ("WBC", 0.50), ("PageBlocks", 0.28)]
+)
+def test_mean_true_kappa_with_fifty_labels(name: str, least: float) -> None:
+    Z, truth = benchmark_set(name)
+    prep = prepare(Z, k=5)
+    results = [run(Z, truth, budget=50, seed=seed, prep=prep) for seed in range(5)]
+    kappas = [float(score(truth, result.final.predictions)) for result in results]
+    assert np.mean(kappas) >= least
