@@ -1,4 +1,3 @@
-from svddtune.v1 import dataset_pb2 as _dataset_pb2
 from svddtune.v1 import tuning_pb2 as _tuning_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
@@ -37,34 +36,30 @@ class SuggestJob(_message.Message):
     def __init__(self, session_id: _Optional[str] = ...) -> None: ...
 
 class PlanJob(_message.Message):
-    __slots__ = ("session_id", "revision")
+    __slots__ = ("session_id",)
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
-    REVISION_FIELD_NUMBER: _ClassVar[int]
     session_id: str
-    revision: int
-    def __init__(self, session_id: _Optional[str] = ..., revision: _Optional[int] = ...) -> None: ...
+    def __init__(self, session_id: _Optional[str] = ...) -> None: ...
 
 class FitJob(_message.Message):
-    __slots__ = ("session_id", "revision", "index", "gamma", "c")
+    __slots__ = ("session_id", "attempt", "index", "gamma", "c")
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
-    REVISION_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
     INDEX_FIELD_NUMBER: _ClassVar[int]
     GAMMA_FIELD_NUMBER: _ClassVar[int]
     C_FIELD_NUMBER: _ClassVar[int]
     session_id: str
-    revision: int
+    attempt: int
     index: int
     gamma: float
     c: _containers.RepeatedScalarFieldContainer[float]
-    def __init__(self, session_id: _Optional[str] = ..., revision: _Optional[int] = ..., index: _Optional[int] = ..., gamma: _Optional[float] = ..., c: _Optional[_Iterable[float]] = ...) -> None: ...
+    def __init__(self, session_id: _Optional[str] = ..., attempt: _Optional[int] = ..., index: _Optional[int] = ..., gamma: _Optional[float] = ..., c: _Optional[_Iterable[float]] = ...) -> None: ...
 
 class EstimateJob(_message.Message):
-    __slots__ = ("session_id", "revision")
+    __slots__ = ("session_id",)
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
-    REVISION_FIELD_NUMBER: _ClassVar[int]
     session_id: str
-    revision: int
-    def __init__(self, session_id: _Optional[str] = ..., revision: _Optional[int] = ...) -> None: ...
+    def __init__(self, session_id: _Optional[str] = ...) -> None: ...
 
 class NamedArrays(_message.Message):
     __slots__ = ("arrays",)
@@ -90,7 +85,7 @@ class NamedArray(_message.Message):
     def __init__(self, dtype: _Optional[str] = ..., shape: _Optional[_Iterable[int]] = ..., data: _Optional[bytes] = ...) -> None: ...
 
 class GridPlan(_message.Message):
-    __slots__ = ("gamma", "alignment", "c_min", "c_max", "c_grid", "fits", "started_s", "last_event_id")
+    __slots__ = ("gamma", "alignment", "c_min", "c_max", "c_grid", "fits", "started_s")
     GAMMA_FIELD_NUMBER: _ClassVar[int]
     ALIGNMENT_FIELD_NUMBER: _ClassVar[int]
     C_MIN_FIELD_NUMBER: _ClassVar[int]
@@ -98,7 +93,6 @@ class GridPlan(_message.Message):
     C_GRID_FIELD_NUMBER: _ClassVar[int]
     FITS_FIELD_NUMBER: _ClassVar[int]
     STARTED_S_FIELD_NUMBER: _ClassVar[int]
-    LAST_EVENT_ID_FIELD_NUMBER: _ClassVar[int]
     gamma: float
     alignment: float
     c_min: float
@@ -106,8 +100,7 @@ class GridPlan(_message.Message):
     c_grid: _containers.RepeatedScalarFieldContainer[float]
     fits: _containers.RepeatedCompositeFieldContainer[PlannedFit]
     started_s: float
-    last_event_id: str
-    def __init__(self, gamma: _Optional[float] = ..., alignment: _Optional[float] = ..., c_min: _Optional[float] = ..., c_max: _Optional[float] = ..., c_grid: _Optional[_Iterable[float]] = ..., fits: _Optional[_Iterable[_Union[PlannedFit, _Mapping]]] = ..., started_s: _Optional[float] = ..., last_event_id: _Optional[str] = ...) -> None: ...
+    def __init__(self, gamma: _Optional[float] = ..., alignment: _Optional[float] = ..., c_min: _Optional[float] = ..., c_max: _Optional[float] = ..., c_grid: _Optional[_Iterable[float]] = ..., fits: _Optional[_Iterable[_Union[PlannedFit, _Mapping]]] = ..., started_s: _Optional[float] = ...) -> None: ...
 
 class PlannedFit(_message.Message):
     __slots__ = ("purpose", "gamma", "c")
@@ -142,12 +135,6 @@ class FittedCell(_message.Message):
     outside_count: int
     outside: bytes
     def __init__(self, gamma: _Optional[float] = ..., c: _Optional[float] = ..., r2: _Optional[float] = ..., degenerate: bool = ..., support_vector_count: _Optional[int] = ..., outside_count: _Optional[int] = ..., outside: _Optional[bytes] = ...) -> None: ...
-
-class DatasetRecord(_message.Message):
-    __slots__ = ("dataset",)
-    DATASET_FIELD_NUMBER: _ClassVar[int]
-    dataset: _dataset_pb2.Dataset
-    def __init__(self, dataset: _Optional[_Union[_dataset_pb2.Dataset, _Mapping]] = ...) -> None: ...
 
 class SessionRecord(_message.Message):
     __slots__ = ("display_name", "config")

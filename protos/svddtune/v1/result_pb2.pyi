@@ -129,7 +129,7 @@ class Result(_message.Message):
     def __init__(self, name: _Optional[str] = ..., gamma: _Optional[float] = ..., c: _Optional[float] = ..., nu: _Optional[float] = ..., c_min: _Optional[float] = ..., c_max: _Optional[float] = ..., quality: _Optional[_Union[Quality, _Mapping]] = ..., c_curve: _Optional[_Iterable[_Union[GridCell, _Mapping]]] = ..., alignment_curve: _Optional[_Iterable[_Union[AlignmentPoint, _Mapping]]] = ..., comparisons: _Optional[_Iterable[_Union[Comparison, _Mapping]]] = ..., manifest: _Optional[_Union[Manifest, _Mapping]] = ..., notes: _Optional[_Iterable[str]] = ..., outside_count: _Optional[int] = ..., support_vector_count: _Optional[int] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., estimate_s: _Optional[float] = ...) -> None: ...
 
 class ModelHeader(_message.Message):
-    __slots__ = ("gamma", "c", "nu", "r2", "center_norm2", "tolerance", "scaling", "feature_names", "feature_count", "support_vector_count", "check_rows", "check_distance2", "result", "observation_count", "dataset_hash", "sklearn_nu")
+    __slots__ = ("gamma", "c", "nu", "r2", "center_norm2", "tolerance", "scaling", "feature_names", "feature_count", "support_vector_count", "check_rows", "check_distance2", "result", "observation_count", "dataset_hash", "sklearn_nu", "degenerate")
     GAMMA_FIELD_NUMBER: _ClassVar[int]
     C_FIELD_NUMBER: _ClassVar[int]
     NU_FIELD_NUMBER: _ClassVar[int]
@@ -146,6 +146,7 @@ class ModelHeader(_message.Message):
     OBSERVATION_COUNT_FIELD_NUMBER: _ClassVar[int]
     DATASET_HASH_FIELD_NUMBER: _ClassVar[int]
     SKLEARN_NU_FIELD_NUMBER: _ClassVar[int]
+    DEGENERATE_FIELD_NUMBER: _ClassVar[int]
     gamma: float
     c: float
     nu: float
@@ -162,7 +163,8 @@ class ModelHeader(_message.Message):
     observation_count: int
     dataset_hash: str
     sklearn_nu: float
-    def __init__(self, gamma: _Optional[float] = ..., c: _Optional[float] = ..., nu: _Optional[float] = ..., r2: _Optional[float] = ..., center_norm2: _Optional[float] = ..., tolerance: _Optional[float] = ..., scaling: _Optional[_Union[_dataset_pb2.Scaling, _Mapping]] = ..., feature_names: _Optional[_Iterable[str]] = ..., feature_count: _Optional[int] = ..., support_vector_count: _Optional[int] = ..., check_rows: _Optional[_Union[_common_pb2.Matrix, _Mapping]] = ..., check_distance2: _Optional[_Iterable[float]] = ..., result: _Optional[str] = ..., observation_count: _Optional[int] = ..., dataset_hash: _Optional[str] = ..., sklearn_nu: _Optional[float] = ...) -> None: ...
+    degenerate: bool
+    def __init__(self, gamma: _Optional[float] = ..., c: _Optional[float] = ..., nu: _Optional[float] = ..., r2: _Optional[float] = ..., center_norm2: _Optional[float] = ..., tolerance: _Optional[float] = ..., scaling: _Optional[_Union[_dataset_pb2.Scaling, _Mapping]] = ..., feature_names: _Optional[_Iterable[str]] = ..., feature_count: _Optional[int] = ..., support_vector_count: _Optional[int] = ..., check_rows: _Optional[_Union[_common_pb2.Matrix, _Mapping]] = ..., check_distance2: _Optional[_Iterable[float]] = ..., result: _Optional[str] = ..., observation_count: _Optional[int] = ..., dataset_hash: _Optional[str] = ..., sklearn_nu: _Optional[float] = ..., degenerate: bool = ...) -> None: ...
 
 class SupportVectorChunk(_message.Message):
     __slots__ = ("rows", "alphas", "dataset_rows")

@@ -1,6 +1,8 @@
 """Calling scripts: arguments to text, refusals and Redis faults to exceptions."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from redis.exceptions import RedisError
@@ -96,9 +98,15 @@ def _reply(text: bytes, context: dict[str, object]) -> dict[str, Any]:
     raise kind(reason, sentence.format_map(_Words(values)), **values)
 
 
-def unavailable(error: RedisError) -> StoreUnavailable:
-    """A Redis fault as the one error that callers know."""
-    return StoreUnavailable("REDIS_UNAVAILABLE", f"The store is away for now: {error}")
+@contextmanager
+def redis_faults() -> Iterator[None]:
+    """Turn a Redis fault in the body into the one error that callers know."""
+    try:
+        yield
+    except RedisError as error:
+        raise StoreUnavailable(
+            "REDIS_UNAVAILABLE", f"The store is away for now: {error}"
+        ) from error
 
 
 class Scripts:
@@ -115,10 +123,8 @@ class Scripts:
         script = self._registered.get(name)
         if script is None:
             script = self._registered[name] = self._client.register_script(scripts.source(name))
-        try:
+        with redis_faults():
             text = script(keys=[prefix + "q:hi"], args=[prefix, *args])
-        except RedisError as error:
-            raise unavailable(error) from error
         return _reply(text, context)
 
 
@@ -136,8 +142,6 @@ class AsyncScripts:
         script = self._registered.get(name)
         if script is None:
             script = self._registered[name] = self._client.register_script(scripts.source(name))
-        try:
+        with redis_faults():
             text = await script(keys=[prefix + "q:hi"], args=[prefix, *args])
-        except RedisError as error:
-            raise unavailable(error) from error
         return _reply(text, context)

@@ -3,10 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from redis.exceptions import RedisError
-
 from svddtune.state import codec, keys
-from svddtune.state.calls import AsyncScripts, unavailable
+from svddtune.state.calls import AsyncScripts, redis_faults
 from svddtune.state.connect import AsyncRedis
 from svddtune.state.errors import NotFound
 from svddtune.state.session import DatasetId
@@ -45,17 +43,13 @@ class DatasetStore:
 
     async def exists(self, dataset_id: DatasetId) -> bool:
         """Whether it is stored completely."""
-        try:
+        with redis_faults():
             return bool(await self._client.exists(self._key(dataset_id)))
-        except RedisError as error:
-            raise unavailable(error) from error
 
     async def put_rows(self, dataset_id: DatasetId, index: int, values: bytes) -> None:
         """Store chunk ``index`` of the rows; it expires unless the dataset is committed."""
-        try:
+        with redis_faults():
             await self._client.set(self._key(dataset_id, f"x:{index}"), values, ex=UPLOAD_TTL_S)
-        except RedisError as error:
-            raise unavailable(error) from error
 
     async def put_ids(self, dataset_id: DatasetId, first_row: int, ids: Sequence[str]) -> None:
         """Store observation ids of consecutive rows, both ways; they expire as chunks do."""
@@ -78,10 +72,8 @@ class DatasetStore:
         pipe = self._client.pipeline(transaction=False)
         pipe.hset(key, mapping=mapping)
         pipe.expire(key, UPLOAD_TTL_S)
-        try:
+        with redis_faults():
             await pipe.execute()
-        except RedisError as error:
-            raise unavailable(error) from error
 
     async def commit(
         self,
@@ -122,10 +114,8 @@ class DatasetStore:
         for dataset_id in dataset_ids:
             pipe.hmget(self._key(dataset_id), "record", "created_ms")
             pipe.scard(self._key(dataset_id, "sessions"))
-        try:
+        with redis_faults():
             replies = await pipe.execute()
-        except RedisError as error:
-            raise unavailable(error) from error
         found = []
         for (record, created_ms), users in zip(replies[::2], replies[1::2], strict=True):
             if record is not None:
@@ -153,22 +143,18 @@ class DatasetStore:
     async def rows_of(self, dataset_id: DatasetId, ids: Sequence[str]) -> list[int | None]:
         """Rows of observation ids, None where there is no such observation."""
         dataset = await self.get(dataset_id)
-        try:
+        with redis_faults():
             if await self._client.hget(self._key(dataset_id), "has_ids") != b"1":
                 return [_row_number(name, dataset.observation_count) for name in ids]
             found = await self._client.hmget(self._key(dataset_id, "rows"), list(ids))
-        except RedisError as error:
-            raise unavailable(error) from error
         return [None if row is None else int(row) for row in found]
 
     async def ids_of(self, dataset_id: DatasetId, rows: Sequence[int]) -> list[str]:
         """Observation ids of rows."""
-        try:
+        with redis_faults():
             found = await self._client.hmget(
                 self._key(dataset_id, "ids"), [str(row) for row in rows]
             )
-        except RedisError as error:
-            raise unavailable(error) from error
         return [
             str(row) if name is None else name.decode()
             for row, name in zip(rows, found, strict=True)
@@ -187,10 +173,8 @@ class DatasetStore:
             pipe.getrange(key, offset * width, (offset + 1) * width - 1)
             pipe.hget(self._key(dataset_id, "ids"), str(row))
             pipe.hget(self._key(dataset_id, "display"), str(row))
-        try:
+        with redis_faults():
             replies = await pipe.execute()
-        except RedisError as error:
-            raise unavailable(error) from error
         found = []
         for index, row in enumerate(rows):
             values, name, display = replies[3 * index : 3 * index + 3]

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
-from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import ResponseError
 
 from svddtune.state import keys
-from svddtune.state.calls import Scripts, unavailable
+from svddtune.state.calls import Scripts, redis_faults
 from svddtune.state.connect import BLOCK_MS, Redis
+from svddtune.state.errors import StoreUnavailable
 from svddtune.v1 import jobs_pb2
 
 # A claim whose worker gave no sign for this long is another worker's to take.
@@ -70,44 +71,44 @@ class JobQueue:
 
     def prepare(self) -> None:
         """Make the streams and their group where they are missing; idempotent."""
-        for prefix in self._prefixes:
-            for lane in ("hi", "bulk"):
-                try:
-                    self._client.xgroup_create(
-                        f"{prefix}q:{lane}", keys.GROUP, id="0", mkstream=True
-                    )
-                except ResponseError as error:
-                    if "BUSYGROUP" not in str(error):
-                        raise
+        for stream in self._streams():
+            try:
+                with redis_faults():
+                    self._client.xgroup_create(stream, keys.GROUP, id="0", mkstream=True)
+            except StoreUnavailable as error:
+                if "BUSYGROUP" not in error.message:
+                    raise
+
+    def _streams(self) -> list[str]:
+        return [f"{prefix}q:{lane}" for prefix in self._prefixes for lane in ("hi", "bulk")]
 
     def take(self) -> Claim | None:
         """The next job: hi before bulk, waiting at most a second. None where none came.
 
         Raises StoreUnavailable.
         """
-        try:
-            for prefix, lane in self._lanes:
-                claim = self._read({f"{prefix}q:{lane}": ">"}, prefix, block=None)
-                if claim:
-                    return claim
-            return self._wait()
-        except ResponseError as error:
-            if "NOGROUP" not in str(error):
-                raise unavailable(error) from error
-            # The server lost its data: the group is made anew from the start of the stream.
-            time.sleep(0.1)
-            self.prepare()
-            return None
-        except RedisError as error:
-            raise unavailable(error) from error
+        with redis_faults():
+            try:
+                for prefix, lane in self._lanes:
+                    claim = self._read({f"{prefix}q:{lane}": ">"}, block=None)
+                    if claim:
+                        return claim
+                return self._wait()
+            except ResponseError as error:
+                if "NOGROUP" not in str(error):
+                    raise
+                # The server lost its data: the group is made anew from the start of the stream.
+                time.sleep(0.1)
+                self.prepare()
+                return None
 
     def _wait(self) -> Claim | None:
         # COUNT holds per stream, so a wake-up may bring one job of each: wait on all lanes, but
         # read nothing more before what came is done.
         streams = {f"{prefix}q:{lane}": ">" for prefix, lane in self._lanes}
-        return self._read(streams, "", block=BLOCK_MS)
+        return self._read(streams, block=BLOCK_MS)
 
-    def _read(self, streams: dict[str, str], prefix: str, block: int | None) -> Claim | None:
+    def _read(self, streams: dict[str, str], block: int | None) -> Claim | None:
         reply = self._blocking.xreadgroup(
             keys.GROUP,
             self.consumer,
@@ -166,10 +167,11 @@ class JobQueue:
         return None
 
     def _load(self, stream: str, entry: str, deliveries: int) -> Claim | None:
-        found = self._client.xrange(stream, entry, entry)
-        if not found:
-            self._client.xack(stream, keys.GROUP, entry)
-            return None
+        with redis_faults():
+            found = self._client.xrange(stream, entry, entry)
+            if not found:
+                self._client.xack(stream, keys.GROUP, entry)
+                return None
         return self._claim(stream, entry, found[0][1], deliveries)
 
     def renew(self, claim: Claim) -> None:
@@ -188,19 +190,16 @@ class JobQueue:
 
     def sign_in(self, description: dict[str, object]) -> None:
         """Say for the next seconds that this worker is there."""
-        for prefix in self._prefixes:
-            self._client.set(
-                f"{prefix}worker:{self.consumer}", json.dumps(description), ex=WORKER_TTL_S
-            )
+        with redis_faults():
+            for prefix in self._prefixes:
+                name = f"{prefix}worker:{self.consumer}"
+                self._client.set(name, json.dumps(description), ex=WORKER_TTL_S)
 
     def sign_out(self) -> None:
         """Leave: the consumer goes, unless it still holds claims that others must recover."""
-        for prefix in self._prefixes:
-            self._client.delete(f"{prefix}worker:{self.consumer}")
-            for lane in ("hi", "bulk"):
-                stream = f"{prefix}q:{lane}"
-                pending = self._client.xpending_range(
-                    stream, keys.GROUP, "-", "+", 1, self.consumer
-                )
-                if not pending:
+        with redis_faults():
+            self._client.delete(*(f"{prefix}worker:{self.consumer}" for prefix in self._prefixes))
+            for stream in self._streams():
+                held = self._client.xpending_range(stream, keys.GROUP, "-", "+", 1, self.consumer)
+                if not held:
                     self._client.xgroup_delconsumer(stream, keys.GROUP, self.consumer)

@@ -6,10 +6,8 @@ import secrets
 from collections.abc import Sequence
 from typing import Any
 
-from redis.exceptions import RedisError
-
 from svddtune.state import codec, keys
-from svddtune.state.calls import AsyncScripts, unavailable
+from svddtune.state.calls import AsyncScripts, redis_faults
 from svddtune.state.connect import AsyncRedis
 from svddtune.state.errors import NotFound
 from svddtune.state.session import (
@@ -110,10 +108,8 @@ class SessionStore:
         for session_id in session_ids:
             pipe.hgetall(keys.session(session_id))
             pipe.zcard(keys.session(session_id, "leases"))
-        try:
+        with redis_faults():
             replies = await pipe.execute()
-        except RedisError as error:
-            raise unavailable(error) from error
         found = []
         for index, session_id in enumerate(session_ids):
             fields, leased = replies[2 * index : 2 * index + 2]
@@ -285,7 +281,7 @@ class SessionStore:
         """Label events after an event id, oldest first."""
         events: list[LabelEvent] = []
         start = f"({after}" if after else "-"
-        try:
+        with redis_faults():
             # The log also records when queries were made; those entries are passed over.
             while len(events) < limit:
                 batch = await self._client.xrange(
@@ -295,8 +291,6 @@ class SessionStore:
                 if len(batch) < limit:
                     break
                 start = f"({batch[-1][0].decode()}"
-        except RedisError as error:
-            raise unavailable(error) from error
         return events[:limit]
 
     async def result(self, session_id: SessionId, revision: int | None = None) -> bytes:
@@ -305,10 +299,8 @@ class SessionStore:
         Raises NotFound (``RESULT_NOT_FOUND``).
         """
         number = await self._revision(session_id, revision)
-        try:
+        with redis_faults():
             data = await self._client.get(keys.session(session_id, f"result:{number}"))
-        except RedisError as error:
-            raise unavailable(error) from error
         if data is None:
             raise _no_result(session_id, number)
         return bytes(data)
@@ -319,10 +311,8 @@ class SessionStore:
         """Piece ``index`` of a model, None past the end. Raises NotFound (``RESULT_NOT_FOUND``)."""
         number = await self._revision(session_id, revision)
         key = keys.session(session_id, f"model:{number}")
-        try:
+        with redis_faults():
             piece: bytes | None = await self._client.lindex(key, index)
-        except RedisError as error:
-            raise unavailable(error) from error
         if piece is None and index == 0:
             raise _no_result(session_id, number)
         return piece
@@ -348,7 +338,7 @@ async def newest(
     top = "+inf" if before is None else str(before[0])
     found: list[tuple[int, str]] = []
     offset = 0
-    try:
+    with redis_faults():
         while len(found) < limit:
             batch: list[tuple[bytes, float]] = await client.zrevrangebyscore(
                 key, top, "-inf", start=offset, num=limit, withscores=True
@@ -358,8 +348,6 @@ async def newest(
             found += [one for one in entries if before is None or one < before]
             if len(batch) < limit:
                 break
-    except RedisError as error:
-        raise unavailable(error) from error
     return found[:limit]
 
 

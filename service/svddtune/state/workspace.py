@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from redis.exceptions import RedisError
 
 from svddtune.state import codec
-from svddtune.state.calls import Scripts, unavailable
+from svddtune.state.calls import Scripts, redis_faults
 from svddtune.state.connect import Redis
 from svddtune.state.datasets import UPLOAD_TTL_S
 from svddtune.state.errors import NotFound
@@ -42,6 +41,17 @@ class Snapshot:
     prep_k: int
 
 
+@dataclass(frozen=True, slots=True)
+class LabelLog:
+    """What a session's log tells beyond the labels in force."""
+
+    last_event_id: str
+    # Labelled rows in the order of their labelling.
+    labeled_rows: list[int]
+    # Rows that queries asked about, in the order of the queries.
+    query_rows: list[int]
+
+
 class Workspace:
     """Reads and commits for one worker process."""
 
@@ -52,7 +62,7 @@ class Workspace:
     def dataset(self, claim: Claim) -> tuple[dataset_pb2.Dataset, NDArray[np.float64]]:
         """Description and raw rows (N, M) of the job's dataset. Raises NotFound."""
         base = f"{claim.prefix}d:{claim.dataset_id}"
-        try:
+        with redis_faults():
             record, chunks = self._client.hmget(base, "record", "chunks")
             if record is None:
                 raise NotFound(
@@ -64,15 +74,13 @@ class Workspace:
             data = bytearray()
             for index in range(int(chunks)):
                 data += self._client.get(f"{base}:x:{index}") or b""
-        except RedisError as error:
-            raise unavailable(error) from error
         shape = (description.observation_count, description.feature_count)
         return description, np.frombuffer(data, dtype="<f8").reshape(shape)
 
     def preparation(self, claim: Claim, k: int) -> dict[str, NDArray[Any]]:
         """Arrays that PREPARE stored for locality k. Raises NotFound."""
         base = f"{claim.prefix}d:{claim.dataset_id}"
-        try:
+        with redis_faults():
             count = self._client.hget(base, f"prepchunks:{k}")
             if count is None:
                 raise NotFound(
@@ -83,8 +91,6 @@ class Workspace:
             data = bytearray()
             for index in range(int(count)):
                 data += self._client.get(f"{base}:prep:{k}:{index}") or b""
-        except RedisError as error:
-            raise unavailable(error) from error
         return codec.unpack_arrays(bytes(data))
 
     def snapshot(self, claim: Claim) -> Snapshot | None:
@@ -95,10 +101,8 @@ class Workspace:
         pipe.hgetall(f"{base}:labels")
         pipe.smembers(f"{base}:dropped")
         pipe.hkeys(f"{base}:asked")
-        try:
+        with redis_faults():
             fields, labels, dropped, asked = pipe.execute()
-        except RedisError as error:
-            raise unavailable(error) from error
         if not fields:
             return None
         session = codec.session_from_fields(fields, len(asked))
@@ -115,12 +119,10 @@ class Workspace:
             prep_k=preparation_k(session.config.k, session.observation_count),
         )
 
-    def label_log(self, claim: Claim) -> tuple[str, list[int], list[int]]:
-        """Last event id, effective label rows in order of labelling, rows asked in query order."""
-        try:
+    def label_log(self, claim: Claim) -> LabelLog:
+        """The log of the job's session."""
+        with redis_faults():
             events = self._client.xrange(f"{claim.prefix}s:{claim.session_id}:events")
-        except RedisError as error:
-            raise unavailable(error) from error
         order: dict[int, None] = {}
         asked: list[int] = []
         last = ""
@@ -134,14 +136,12 @@ class Workspace:
                 order[row] = None
             elif kind == b"RETRACTED":
                 order.pop(row, None)
-        return last, list(order), asked
+        return LabelLog(last, list(order), asked)
 
     def fits(self, claim: Claim) -> tuple[jobs_pb2.GridPlan, list[jobs_pb2.FitOutput]]:
         """Plan and FIT outputs, in the plan's order, of the result being computed."""
-        try:
+        with redis_faults():
             stored = self._client.hgetall(f"{claim.prefix}s:{claim.session_id}:fits")
-        except RedisError as error:
-            raise unavailable(error) from error
         if b"plan" not in stored:
             raise NotFound("RESULT_NOT_FOUND", "The plan of this result is gone.")
         plan = jobs_pb2.GridPlan.FromString(stored[b"plan"])
@@ -155,12 +155,14 @@ class Workspace:
         """Store a preparation and let the sessions begin that wait for it."""
         base = f"{claim.prefix}d:{claim.dataset_id}:prep:{k}"
         count = 0
-        try:
+        with redis_faults():
             for count, piece in enumerate(codec.split(codec.pack_arrays(arrays)), start=1):
                 self._client.set(f"{base}:{count - 1}", piece, ex=UPLOAD_TTL_S)
-        except RedisError as error:
-            raise unavailable(error) from error
         self._call("commit_prepare", claim.prefix, *claim.token, claim.dataset_id, k, count)
+
+    def commit_nothing(self, claim: Claim) -> None:
+        """End a job whose session needs it no more."""
+        self._call("drop_job", claim.prefix, *claim.token)
 
     def commit_suggest(
         self,

@@ -1,0 +1,93 @@
+"""``python -m svddtune.worker``: settings, logging, work until a signal."""
+
+import contextlib
+import json
+import logging
+import os
+import signal
+import sys
+from importlib.metadata import version
+
+import structlog
+from pydantic import ValidationError
+from pydantic_settings import CliApp
+from threadpoolctl import threadpool_limits
+
+from svddtune.state.connect import connect, connect_blocking, examine
+from svddtune.state.errors import StoreUnavailable
+from svddtune.state.queue import JobQueue
+from svddtune.state.workspace import Workspace
+from svddtune.worker.data import DataCache
+from svddtune.worker.loop import WorkerLoop
+from svddtune.worker.settings import Settings
+from svddtune.worker.step import Steps
+
+
+def _configure_logging(log_format: str) -> None:
+    renderer: structlog.typing.Processor = (
+        structlog.processors.JSONRenderer()
+        if log_format == "json"
+        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    )
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso"),
+            structlog.processors.format_exc_info,
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+
+
+def main() -> int:
+    """Run a worker; exit code 0 after a signal, 1 where Redis is unfit, 2 for wrong settings."""
+    try:
+        settings = CliApp.run(Settings, cli_args=sys.argv[1:])
+    except ValidationError as error:
+        for one in error.errors():
+            where = ".".join(map(str, one["loc"]))
+            print(f"svddtune worker: --{where}: {one['msg']}", file=sys.stderr)
+        return 2
+    _configure_logging(settings.log_format)
+    client = connect(settings.redis)
+    try:
+        report = examine(client)
+    except StoreUnavailable as error:
+        print(f"svddtune worker: {error.reason}: {error.message}", file=sys.stderr)
+        return 1
+    partitions = range(settings.partitions)
+    queue = JobQueue(
+        client,
+        connect_blocking(settings.redis),
+        partitions=partitions,
+        hi_only=settings.hi_only,
+    )
+    queue.prepare()
+    workspace = Workspace(client)
+    heartbeat = connect(settings.redis)
+    loop = WorkerLoop(
+        queue,
+        JobQueue(heartbeat, heartbeat, partitions=partitions),
+        Steps(workspace, DataCache(workspace, limit_bytes=settings.cache_mib << 20)),
+    )
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: loop.stop())
+    description: dict[str, object] = {
+        "pid": os.getpid(),
+        "version": version("svddtune"),
+        "hi_only": settings.hi_only,
+    }
+    ready = {"worker": queue.consumer, "server": f"{report.kind} {report.version}"}
+    print(json.dumps(ready | {"pid": os.getpid()}), flush=True)
+    # One job a process, one thread a job: more processes, not BLAS threads, use more cores.
+    with threadpool_limits(limits=1):
+        loop.run(description)
+    with contextlib.suppress(StoreUnavailable):
+        queue.sign_out()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

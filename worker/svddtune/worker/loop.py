@@ -1,0 +1,138 @@
+"""Claim a job, do it while a heartbeat keeps the claim, commit; again until told to stop."""
+
+import random
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from uuid import uuid4
+
+import structlog
+
+from svddtune.state.errors import ClaimLost, NotFound, StoreUnavailable
+from svddtune.state.queue import SILENCE_MS, Claim, JobQueue
+from svddtune.worker.step import Steps
+
+log = structlog.get_logger(__name__)
+
+RECOVER_EVERY_S = SILENCE_MS["hi"] / 1000 / 4
+SIGN_EVERY_S = 5.0
+
+
+class Heartbeat:
+    """Renews the claim that is worked on, from a thread of its own with its own connection."""
+
+    def __init__(self, queue: JobQueue) -> None:
+        self._queue = queue
+        self._claim: Claim | None = None
+        self._busy = threading.Event()
+        self._stopping = threading.Event()
+        self._lost = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
+        self._thread.start()
+
+    @contextmanager
+    def keeping(self, claim: Claim) -> Iterator[None]:
+        """Keep a claim alive while the body runs."""
+        self._claim = claim
+        self._busy.set()
+        try:
+            yield
+        finally:
+            self._busy.clear()
+            self._claim = None
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._stopping.set()
+        self._busy.set()
+        self._thread.join(timeout=2)
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            self._busy.wait()
+            claim = self._claim
+            if claim is None:
+                continue
+            if self._stopping.wait(SILENCE_MS[claim.lane] / 1000 / 3):
+                return
+            # Most jobs are over by now; only one that still runs is renewed.
+            if self._claim is claim:
+                try:
+                    self._queue.renew(claim)
+                except ClaimLost:
+                    log.warning("claim_lost", kind=claim.kind, job=claim.entry)
+                except StoreUnavailable as error:
+                    log.warning("heartbeat_failed", error=error.message)
+
+
+class WorkerLoop:
+    """Runs jobs one at a time until stopped."""
+
+    def __init__(self, queue: JobQueue, heartbeat_queue: JobQueue, steps: Steps) -> None:
+        self._queue = queue
+        self._heartbeat = Heartbeat(heartbeat_queue)
+        self._steps = steps
+        self._stopping = False
+        self._next_recovery = 0.0
+        self._next_sign = 0.0
+
+    def stop(self) -> None:
+        """Let ``run`` return after the job it is at; safe in a signal handler."""
+        self._stopping = True
+
+    def run(self, description: dict[str, object]) -> None:
+        """Work until stopped. Redis may go away and come back meanwhile."""
+        pause = 0.1
+        while not self._stopping:
+            try:
+                self._sign_in(description)
+                claim = self._queue.take() or self._recovered()
+                pause = 0.1
+            except StoreUnavailable as error:
+                log.warning("store_unavailable", error=error.message, retry_s=round(pause, 1))
+                time.sleep(pause * random.uniform(0.5, 1.0))
+                pause = min(pause * 2, 5.0)
+                continue
+            if claim is not None:
+                self._work(claim)
+        self._heartbeat.stop()
+
+    def _sign_in(self, description: dict[str, object]) -> None:
+        if time.monotonic() >= self._next_sign:
+            self._queue.sign_in(description)
+            self._next_sign = time.monotonic() + SIGN_EVERY_S
+
+    def _recovered(self) -> Claim | None:
+        if time.monotonic() < self._next_recovery:
+            return None
+        self._next_recovery = time.monotonic() + RECOVER_EVERY_S * random.uniform(0.75, 1.25)
+        return self._queue.recover()
+
+    def _work(self, claim: Claim) -> None:
+        started = time.monotonic()
+        event = {"kind": claim.kind, "job": claim.entry, "session": claim.session_id}
+        try:
+            with self._heartbeat.keeping(claim):
+                self._steps.run(claim)
+            log.debug("done", **event, ms=round(1000 * (time.monotonic() - started), 1))
+        except ClaimLost:
+            log.warning("outcome_refused", **event)
+        except StoreUnavailable as error:
+            # The claim lapses and the job is done again, by this worker or another.
+            log.warning("store_unavailable", **event, error=error.message)
+        except NotFound as error:
+            self._give_up(claim, error.reason, error.message, final=True)
+        except MemoryError:
+            self._give_up(claim, "OUT_OF_MEMORY", "The worker has too little memory.", final=True)
+        except Exception as error:
+            fault = uuid4().hex[:12]
+            log.exception("job_failed", **event, fault=fault)
+            self._give_up(claim, "JOB_FAILED", f"{type(error).__name__}: {error} (fault {fault})")
+
+    def _give_up(self, claim: Claim, reason: str, message: str, *, final: bool = False) -> None:
+        try:
+            dead = self._queue.fail(claim, reason, message, final=final)
+            log.error("given_up" if dead else "tried_again", kind=claim.kind, reason=reason)
+        except (ClaimLost, StoreUnavailable) as error:
+            log.warning("not_given_up", kind=claim.kind, error=str(error))

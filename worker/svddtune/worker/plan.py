@@ -1,0 +1,76 @@
+"""PLAN: the final gamma, the range of C at it, and which cells are to be fitted."""
+
+import numpy as np
+
+from svddtune import numerics
+from svddtune.numerics import FloatArray, LabelArray, Preparation
+from svddtune.numerics.grid import Spacing
+from svddtune.state.session import SessionConfig
+from svddtune.v1 import jobs_pb2
+
+# FIT jobs that a grid is cut into: enough for a handful of workers, few enough that sharing the
+# kernel matrix within a job still pays.
+GRID_JOBS = 4
+
+# scikit-learn's OneClassSVM default, which the label-free rules are compared at.
+DEFAULT_NU = 0.5
+
+GAMMA_RULES = {
+    "sklearn_default": numerics.sklearn_scale_gamma,
+    "scott": numerics.scott_gamma,
+    "silverman": numerics.silverman_gamma,
+}
+
+
+def make_plan(
+    prep: Preparation, X: FloatArray, labels: LabelArray, config: SessionConfig
+) -> jobs_pb2.GridPlan:
+    """Choose gamma on the labels and lay out the grid of C at it."""
+    gamma, alignment = numerics.default_gamma(prep, X), 0.0
+    if min(numerics.class_counts(labels)) > 0:
+        local = numerics.local_alignment(prep, X, labels, k=config.k)
+        gamma, alignment = numerics.best_gamma(local, prep.gamma_bounds)
+    C_LB, C_UB = numerics.c_bounds(X, gamma=gamma)
+    spacing: Spacing = "geometric" if config.c_spacing == "geometric" else "linear"
+    grid = numerics.c_grid(C_LB, C_UB, steps=config.c_cells, spacing=spacing)
+    plan = jobs_pb2.GridPlan(
+        gamma=gamma, alignment=alignment, c_min=C_LB, c_max=C_UB, c_grid=grid.tolist()
+    )
+    for part in range(min(GRID_JOBS, len(grid))):
+        # Cells near 1/N take longest; every job gets some of each kind.
+        plan.fits.add(purpose="grid", gamma=gamma, c=grid[part::GRID_JOBS].tolist())
+    default_c = numerics.c_from_nu(DEFAULT_NU, len(X))
+    for name, rule in GAMMA_RULES.items():
+        plan.fits.add(purpose=name, gamma=rule(X), c=[default_c])
+    return plan
+
+
+def fit_jobs(plan: jobs_pb2.GridPlan, session_id: str, attempt: int) -> list[jobs_pb2.Job]:
+    """One FIT job for each part of a plan."""
+    return [
+        jobs_pb2.Job(
+            fit=jobs_pb2.FitJob(
+                session_id=session_id, attempt=attempt, index=index, gamma=part.gamma, c=part.c
+            )
+        )
+        for index, part in enumerate(plan.fits)
+    ]
+
+
+def grid_cells(
+    plan: jobs_pb2.GridPlan, outputs: list[jobs_pb2.FitOutput]
+) -> list[jobs_pb2.FittedCell]:
+    """The grid's cells in the order of C."""
+    parts = [
+        output.cells
+        for part, output in zip(plan.fits, outputs, strict=True)
+        if part.purpose == "grid"
+    ]
+    return [parts[i % len(parts)][i // len(parts)] for i in range(len(plan.c_grid))]
+
+
+def predictions(cells: list[jobs_pb2.FittedCell], N: int) -> LabelArray:
+    """+1 inside, -1 outside, shape (cells, N)."""
+    bits = np.array([np.frombuffer(cell.outside, dtype=np.uint8) for cell in cells])
+    outside = np.unpackbits(bits, axis=1, count=N)
+    return np.where(outside == 1, np.int8(-1), np.int8(1))

@@ -1,0 +1,239 @@
+"""ESTIMATE: choose C on the labels, fit the final model, and put the evidence together."""
+
+import math
+import time
+from collections.abc import Iterator
+from importlib.metadata import version
+
+import numpy as np
+
+from svddtune import numerics
+from svddtune.numerics import FloatArray, LabelArray, Preparation, SvddModel
+from svddtune.numerics.scores import Metric
+from svddtune.numerics.svdd import BOUNDARY_TOLERANCE
+from svddtune.state.workspace import LabelLog, Snapshot
+from svddtune.v1 import common_pb2, dataset_pb2, jobs_pb2, result_pb2, tuning_pb2
+from svddtune.worker.data import Data
+from svddtune.worker.plan import grid_cells, predictions
+
+INTERVAL_LEVEL = 0.9
+CHECK_ROWS = 8
+# Pieces of a model stay well below the 4 MiB that a gRPC message may have.
+PIECE_BYTES = 1 << 19
+PACKAGES = ("svddtune", "numpy", "scipy", "scikit-learn")
+
+
+def choose_without_classes(labels: LabelArray, predicted: LabelArray) -> int:
+    """Choose a cell where the labels do not have both classes: kappa cannot tell cells apart.
+
+    Of the cells that contradict the fewest labels the one with the largest C, which calls the
+    fewest rows outliers: C_UB where no outlier is known.
+    """
+    labelled = labels != 0
+    agreeing = (predicted[:, labelled] == labels[labelled]).sum(axis=1)
+    return int(np.flatnonzero(agreeing == agreeing.max())[-1])
+
+
+def assemble(
+    plan: jobs_pb2.GridPlan,
+    outputs: list[jobs_pb2.FitOutput],
+    data: Data,
+    prep: Preparation,
+    labels: LabelArray,
+    snapshot: Snapshot,
+    log: LabelLog,
+) -> tuple[result_pb2.Result, SvddModel]:
+    """The result of a session and its model."""
+    config = snapshot.session.config
+    N = len(labels)
+    metric = _metric(config.metric)
+    cells = grid_cells(plan, outputs)
+    predicted = predictions(cells, N)
+    scores = numerics.score(labels, predicted, metric)
+    judged = min(numerics.class_counts(labels)) > 0
+    chosen = numerics.choose(scores) if judged else choose_without_classes(labels, predicted)
+    model = numerics.fit(data.X, gamma=plan.gamma, C=cells[chosen].c)
+    # The model's own verdicts, not those of the grid's fit: they are what the user gets.
+    final = np.where(model.outside(data.X), np.int8(-1), np.int8(1))
+
+    result = result_pb2.Result(
+        gamma=plan.gamma,
+        c=model.C,
+        nu=model.nu,
+        c_min=plan.c_min,
+        c_max=plan.c_max,
+        quality=_quality(labels, final, metric, judged, snapshot),
+        outside_count=int((final == -1).sum()),
+        support_vector_count=len(model.rows),
+        notes=_notes(labels, model, prep, judged),
+        manifest=_manifest(data, prep, model, snapshot, log),
+    )
+    for cell, score in zip(cells, scores, strict=True):
+        result.c_curve.add(
+            c=cell.c,
+            nu=numerics.nu_from_c(cell.c, N),
+            score=float(score),
+            outside_count=cell.outside_count,
+            support_vector_count=cell.support_vector_count,
+            r2=cell.r2,
+            degenerate=cell.degenerate,
+        )
+    if judged:
+        local = numerics.local_alignment(prep, data.X, labels, k=config.k)
+        grid = numerics.coarse_grid(prep.gamma_bounds)
+        for gamma, alignment in zip(grid, local(grid), strict=True):
+            result.alignment_curve.add(gamma=gamma, alignment=alignment)
+    for part, output in zip(plan.fits, outputs, strict=True):
+        if part.purpose != "grid":
+            cell = output.cells[0]
+            verdicts = predictions([cell], N)[0]
+            result.comparisons.add(
+                name=part.purpose,
+                gamma=cell.gamma,
+                nu=numerics.nu_from_c(cell.c, N),
+                score=float(numerics.score(labels, verdicts, metric)) if judged else math.nan,
+                outside_count=cell.outside_count,
+            )
+    result.create_time.GetCurrentTime()
+    result.estimate_s = max(0.0, time.time() - plan.started_s)
+    return result, model
+
+
+def _metric(name: str) -> Metric:
+    metrics: dict[str, Metric] = {
+        "kappa": "kappa",
+        "mcc": "mcc",
+        "f1": "f1",
+        "balanced_accuracy": "balanced_accuracy",
+    }
+    return metrics[name]
+
+
+def _quality(
+    labels: LabelArray, final: LabelArray, metric: Metric, judged: bool, snapshot: Snapshot
+) -> result_pb2.Quality:
+    counts = snapshot.session.counts
+    quality = result_pb2.Quality(
+        metric=metric,
+        value=math.nan,
+        counts=common_pb2.LabelCounts(
+            inlier=counts.inlier,
+            outlier=counts.outlier,
+            unsure=counts.unsure,
+            total=counts.total,
+        ),
+    )
+    if judged:
+        quality.value = float(numerics.score(labels, final, metric))
+        low, high = numerics.bootstrap_interval(
+            labels,
+            final,
+            metric,
+            level=INTERVAL_LEVEL,
+            rng=np.random.default_rng([snapshot.session.config.seed, snapshot.rev]),
+        )
+        quality.interval.CopyFrom(common_pb2.Interval(low=low, high=high, level=INTERVAL_LEVEL))
+    return quality
+
+
+def _notes(labels: LabelArray, model: SvddModel, prep: Preparation, judged: bool) -> Iterator[str]:
+    inliers, outliers = numerics.class_counts(labels)
+    if not judged:
+        found = f"{outliers} labels are outliers" if outliers else f"{inliers} labels are inliers"
+        missing = f"All {found}" if inliers + outliers else "No label was given"
+        yield (
+            f"{missing}: gamma comes from Scott's rule, not from labels, and the quality cannot be "
+            "judged without labels of both classes."
+        )
+        yield (
+            "C is the largest value that contradicts the fewest labels"
+            + (": at the upper bound, where no row is outside." if not outliers else ".")
+        )
+    elif min(inliers, outliers) < 5:
+        yield (
+            f"The score rests on {inliers} labelled inliers and {outliers} labelled outliers: "
+            "take its interval seriously."
+        )
+    if judged:
+        yield (
+            "The score is taken on queried labels, which are not a random draw: it is no estimate "
+            "of the score on all rows."
+        )
+    if model.degenerate:
+        yield "nu is 1: the solution fixes no radius, and every row counts as an outlier."
+    if prep.sample_size is not None:
+        yield f"Kernel means come from a uniform sample of {prep.sample_size} rows."
+    if model.fit_rows is not None:
+        yield (
+            f"SVDD was fitted on a uniform sample of {len(model.fit_rows)} rows with nu kept, and "
+            "evaluated on all rows."
+        )
+
+
+def _manifest(
+    data: Data, prep: Preparation, model: SvddModel, snapshot: Snapshot, log: LabelLog
+) -> result_pb2.Manifest:
+    verdicts = {1: common_pb2.VERDICT_INLIER, -1: common_pb2.VERDICT_OUTLIER}
+    rows = [row for row in log.labeled_rows if row in snapshot.labels]
+    return result_pb2.Manifest(
+        versions={name: version(name) for name in PACKAGES},
+        dataset_hash=data.description.content_hash,
+        seed=snapshot.session.config.seed,
+        last_event_id=log.last_event_id,
+        labeled_rows=rows,
+        verdicts=[verdicts[snapshot.labels[row]] for row in rows],
+        query_rows=log.query_rows,
+        kernel_mean_sample=prep.sample_size or 0,
+        fit_sample=0 if model.fit_rows is None else len(model.fit_rows),
+    )
+
+
+def _matrix(rows: FloatArray) -> common_pb2.Matrix:
+    return common_pb2.Matrix(
+        rows=rows.shape[0],
+        columns=rows.shape[1],
+        values=np.ascontiguousarray(rows, dtype="<f8").tobytes(),
+    )
+
+
+def model_pieces(
+    model: SvddModel, data: Data, result: result_pb2.Result
+) -> list[tuning_pb2.ExportModelResponse]:
+    """A model as the messages that ExportModel streams."""
+    check = np.unique(np.linspace(0, len(data.X) - 1, CHECK_ROWS).round().astype(np.int64))
+    scaling = dataset_pb2.Scaling(kind=data.description.scaling)
+    if data.scaling.kind != "none":
+        scaling.offset.extend(data.scaling.offset.tolist())
+        scaling.scale.extend(data.scaling.scale.tolist())
+    header = result_pb2.ModelHeader(
+        gamma=model.gamma,
+        c=model.C,
+        nu=model.nu,
+        r2=model.R2,
+        center_norm2=model.center_norm2,
+        tolerance=BOUNDARY_TOLERANCE,
+        degenerate=model.degenerate,
+        scaling=scaling,
+        feature_names=data.description.feature_names,
+        feature_count=data.X.shape[1],
+        support_vector_count=len(model.rows),
+        check_rows=_matrix(data.raw[check]),
+        check_distance2=model.distance2(data.X[check]).tolist(),
+        observation_count=len(data.X),
+        dataset_hash=data.description.content_hash,
+        sklearn_nu=numerics.sklearn_parameters(model)["nu"],
+    )
+    pieces = [tuning_pb2.ExportModelResponse(header=header)]
+    step = max(1, PIECE_BYTES // (8 * data.X.shape[1]))
+    for start in range(0, len(model.rows), step):
+        part = slice(start, start + step)
+        pieces.append(
+            tuning_pb2.ExportModelResponse(
+                support_vectors=result_pb2.SupportVectorChunk(
+                    rows=_matrix(model.support[part]),
+                    alphas=model.alphas[part].tolist(),
+                    dataset_rows=model.rows[part].tolist(),
+                )
+            )
+        )
+    return pieces
