@@ -70,7 +70,8 @@ def labelled(draw: st.DrawFn) -> tuple[FloatArray, LabelArray, int]:
     """A small dataset, some labels of both classes, and a locality."""
     N, M = draw(st.integers(5, 24)), draw(st.integers(1, 4))
     rng = np.random.default_rng(draw(st.integers(0, 2**20)))
-    X = rng.normal(size=(N, M)) if draw(st.booleans()) else rng.integers(0, 3, (N, M)) * 1.0
+    X = rng.normal(size=(N, M))
+    X = np.round(X) if draw(st.booleans()) else X
     labels = rng.choice(np.array([-1, 0, 1], dtype=np.int8), N, p=(0.2, 0.5, 0.3))
     labels[:3] = (1, -1, 0)
     return X, labels, draw(st.integers(1, 7))

@@ -22,7 +22,7 @@ from svddtune.numerics.types import BoolArray, FloatArray, LabelArray
 GAMMA_TOLERANCE = 0.01
 
 _POINTS_PER_DECADE = 10
-_ZOOM = 9
+_ZOOM = 6  # points in each half of a refined cell, its ends included
 _VANISHING = 1e-20  # mean square of centred entries below which they are rounding noise
 
 
@@ -179,7 +179,9 @@ def best_gamma(
         if high <= low * (1.0 + GAMMA_TOLERANCE):
             return float(gamma[best]), float(value[best])
         # The best point so far stays in the grid, so that the value never falls.
-        gamma = np.unique(np.append(np.geomspace(low, high, _ZOOM), gamma[best]))
+        below = np.geomspace(low, gamma[best], _ZOOM)[:-1] if best > 0 else gamma[:0]
+        above = np.geomspace(gamma[best], high, _ZOOM)[1:] if best + 1 < len(gamma) else gamma[:0]
+        gamma = np.concatenate((below, gamma[best : best + 1], above))
 
 
 def centred_kernel(

@@ -48,7 +48,7 @@ def silverman_gamma(X: FloatArray) -> float:
 
 
 def sklearn_scale_gamma(X: FloatArray) -> float:
-    """scikit-learn's ``gamma="scale"``: 1 / (M Var(X)) over all entries, 1 where that is 0.
+    """scikit-learn's ``gamma="scale"``: 1 / (M Var(X)) over all entries, 1 where all are equal.
 
     Parameters
     ----------
@@ -58,8 +58,9 @@ def sklearn_scale_gamma(X: FloatArray) -> float:
     -------
     float
     """
-    variance = float(X.var())
-    return 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0
+    if X.max() == X.min():  # their computed variance can be a rounding error
+        return 1.0
+    return float(1.0 / (X.shape[1] * X.var()))
 
 
 def _gamma_from_bandwidth(X: FloatArray, unit_bandwidth: float) -> float:
