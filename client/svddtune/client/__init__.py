@@ -1,0 +1,190 @@
+"""Tune SVDD outlier detectors with a few well-chosen labels.
+
+In one call, with a service of its own for the time of the call::
+
+    from svddtune.client import tune
+    result = tune(X, lambda query: ask_somebody(query.features))
+    result.gamma, result.C, result.predict(X_new)
+
+Step by step, with a service that runs (``svddtune up``)::
+
+    with TuningClient("127.0.0.1:50051") as client:
+        session = client.create_session(client.upload_dataset(X), budget=50)
+        with client.tuning(session) as tuning:
+            for query in tuning.queries():
+                tuning.answer(query, "inlier")
+        print(client.wait_until_completed(session), client.result(session).gamma)
+
+The public names are those of `__all__`; all else may change.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+# Loaded on first use: the command line answers --help without numpy and gRPC.
+if TYPE_CHECKING:
+    from svddtune.client.client import TuningClient
+    from svddtune.client.embedded import EmbeddedStack
+    from svddtune.client.errors import (
+        Conflict,
+        InternalError,
+        InvalidInput,
+        LeaseLost,
+        ModelCorrupt,
+        NotFound,
+        PermissionDenied,
+        ProtocolError,
+        QuotaExceeded,
+        SvddtuneError,
+        Unauthenticated,
+        Unavailable,
+        WrongState,
+    )
+    from svddtune.client.model import SvddModel
+    from svddtune.client.oracles import Command, KnownLabels, TerminalPrompt
+    from svddtune.client.result import (
+        AlignmentPoint,
+        Asked,
+        Comparison,
+        GridCell,
+        Interval,
+        Manifest,
+        Quality,
+        Result,
+        Timings,
+        TuningResult,
+    )
+    from svddtune.client.run import Progress, tune
+    from svddtune.client.scores import cohen_kappa
+    from svddtune.client.tuning import Tuning
+    from svddtune.client.types import (
+        Ack,
+        Dataset,
+        Label,
+        LabelCounts,
+        LabelEvent,
+        Nearby,
+        Query,
+        Session,
+        SessionConfig,
+        SessionState,
+        SessionUpdate,
+        SkipMode,
+        Verdict,
+    )
+
+_HOMES = {
+    "client": ("TuningClient",),
+    "embedded": ("EmbeddedStack",),
+    "errors": (
+        "Conflict",
+        "InternalError",
+        "InvalidInput",
+        "LeaseLost",
+        "ModelCorrupt",
+        "NotFound",
+        "PermissionDenied",
+        "ProtocolError",
+        "QuotaExceeded",
+        "SvddtuneError",
+        "Unauthenticated",
+        "Unavailable",
+        "WrongState",
+    ),
+    "model": ("SvddModel",),
+    "oracles": ("Command", "KnownLabels", "TerminalPrompt"),
+    "result": (
+        "AlignmentPoint",
+        "Asked",
+        "Comparison",
+        "GridCell",
+        "Interval",
+        "Manifest",
+        "Quality",
+        "Result",
+        "Timings",
+        "TuningResult",
+    ),
+    "run": ("Progress", "tune"),
+    "scores": ("cohen_kappa",),
+    "tuning": ("Tuning",),
+    "types": (
+        "Ack",
+        "Dataset",
+        "Label",
+        "LabelCounts",
+        "LabelEvent",
+        "Nearby",
+        "Query",
+        "Session",
+        "SessionConfig",
+        "SessionState",
+        "SessionUpdate",
+        "SkipMode",
+        "Verdict",
+    ),
+}
+_MODULES = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "Ack",
+    "AlignmentPoint",
+    "Asked",
+    "Command",
+    "Comparison",
+    "Conflict",
+    "Dataset",
+    "EmbeddedStack",
+    "GridCell",
+    "InternalError",
+    "Interval",
+    "InvalidInput",
+    "KnownLabels",
+    "Label",
+    "LabelCounts",
+    "LabelEvent",
+    "LeaseLost",
+    "Manifest",
+    "ModelCorrupt",
+    "Nearby",
+    "NotFound",
+    "PermissionDenied",
+    "Progress",
+    "ProtocolError",
+    "Quality",
+    "Query",
+    "QuotaExceeded",
+    "Result",
+    "Session",
+    "SessionConfig",
+    "SessionState",
+    "SessionUpdate",
+    "SkipMode",
+    "SvddModel",
+    "SvddtuneError",
+    "TerminalPrompt",
+    "Timings",
+    "Tuning",
+    "TuningClient",
+    "TuningResult",
+    "Unauthenticated",
+    "Unavailable",
+    "Verdict",
+    "WrongState",
+    "cohen_kappa",
+    "tune",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

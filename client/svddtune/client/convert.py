@@ -1,0 +1,301 @@
+"""Protobuf messages <-> the client's values; the only module that knows both."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TypeVar
+
+import numpy as np
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from svddtune.client.errors import InvalidInput
+from svddtune.client.result import (
+    AlignmentPoint,
+    Comparison,
+    GridCell,
+    Interval,
+    Manifest,
+    Quality,
+    Result,
+)
+from svddtune.client.types import (
+    Ack,
+    Dataset,
+    FloatArray,
+    LabelCounts,
+    LabelEvent,
+    Nearby,
+    Query,
+    Session,
+    SessionConfig,
+    SessionState,
+    SkipMode,
+    Verdict,
+)
+from svddtune.v1 import common_pb2, dataset_pb2, oracle_pb2, result_pb2, tuning_pb2
+
+_T = TypeVar("_T")
+
+VERDICTS: dict[Verdict, common_pb2.Verdict] = {
+    Verdict.INLIER: common_pb2.VERDICT_INLIER,
+    Verdict.OUTLIER: common_pb2.VERDICT_OUTLIER,
+    Verdict.UNSURE: common_pb2.VERDICT_UNSURE,
+}
+SKIP_MODES: dict[SkipMode, oracle_pb2.SkipMode] = {
+    SkipMode.LATER: oracle_pb2.SKIP_MODE_LATER,
+    SkipMode.OTHERS: oracle_pb2.SKIP_MODE_OTHERS,
+    SkipMode.DROP: oracle_pb2.SKIP_MODE_DROP,
+}
+SCALINGS: dict[str, dataset_pb2.ScalingKind] = {
+    "none": dataset_pb2.SCALING_KIND_NONE,
+    "minmax": dataset_pb2.SCALING_KIND_MIN_MAX,
+    "robust": dataset_pb2.SCALING_KIND_ROBUST,
+}
+STRATEGIES: dict[str, tuning_pb2.QueryStrategy] = {
+    "lama": tuning_pb2.QUERY_STRATEGY_LAMA,
+    "random": tuning_pb2.QUERY_STRATEGY_RANDOM,
+}
+METRICS: dict[str, tuning_pb2.Metric] = {
+    "kappa": tuning_pb2.METRIC_COHEN_KAPPA,
+    "mcc": tuning_pb2.METRIC_MCC,
+    "f1": tuning_pb2.METRIC_F1,
+    "balanced_accuracy": tuning_pb2.METRIC_BALANCED_ACCURACY,
+}
+SPACINGS: dict[str, tuning_pb2.GridSpacing] = {
+    "linear": tuning_pb2.GRID_SPACING_LINEAR,
+    "geometric": tuning_pb2.GRID_SPACING_GEOMETRIC,
+}
+LABELER_KINDS: dict[str, oracle_pb2.LabelerKind] = {
+    "human": oracle_pb2.LABELER_KIND_HUMAN,
+    "automated": oracle_pb2.LABELER_KIND_AUTOMATED,
+}
+_EVENT_KINDS = {
+    common_pb2.LabelEvent.KIND_LABELED: "labeled",
+    common_pb2.LabelEvent.KIND_RETRACTED: "retracted",
+    common_pb2.LabelEvent.KIND_UNUSED: "unused",
+}
+
+
+def choice(table: dict[str, _T], value: str, field: str) -> _T:
+    """Return the wire value of `value`, or say which values `field` takes."""
+    try:
+        return table[value.lower()]
+    except (KeyError, AttributeError):
+        allowed = ", ".join(table)
+        raise InvalidInput(
+            f"{field} = {value!r} is not known: use one of {allowed}",
+            metadata={"field": field, "value": str(value)},
+        ) from None
+
+
+def _word(table: dict[str, _T], value: _T) -> str:
+    return next((word for word, wire in table.items() if wire == value), "")
+
+
+def time_from_proto(stamp: Timestamp) -> datetime | None:
+    """Return an aware UTC datetime, None where the stamp is not set."""
+    return stamp.ToDatetime(tzinfo=UTC) if stamp.seconds or stamp.nanos else None
+
+
+def verdict_from_proto(value: int) -> Verdict | None:
+    """Return the verdict, None for an unknown one."""
+    return next((verdict for verdict, wire in VERDICTS.items() if wire == value), None)
+
+
+def counts_from_proto(counts: common_pb2.LabelCounts) -> LabelCounts:
+    """Return the label counts."""
+    return LabelCounts(counts.inlier, counts.outlier, counts.unsure, counts.total)
+
+
+def matrix_to_proto(rows: FloatArray) -> common_pb2.Matrix:
+    """Return rows x columns doubles as a message."""
+    values = np.ascontiguousarray(rows, dtype="<f8").tobytes()
+    return common_pb2.Matrix(rows=rows.shape[0], columns=rows.shape[1], values=values)
+
+
+def matrix_from_proto(matrix: common_pb2.Matrix) -> FloatArray:
+    """Return the matrix; ValueError where the bytes do not fit the shape."""
+    values = np.frombuffer(matrix.values, dtype="<f8")
+    return values.reshape(matrix.rows, matrix.columns).astype(np.float64)
+
+
+def dataset_from_proto(dataset: dataset_pb2.Dataset) -> Dataset:
+    """Return the dataset's description."""
+    return Dataset(
+        name=dataset.name,
+        display_name=dataset.display_name,
+        observation_count=dataset.observation_count,
+        feature_count=dataset.feature_count,
+        feature_names=tuple(dataset.feature_names),
+        scaling=_word(SCALINGS, dataset.scaling) or "none",
+        content_hash=dataset.content_hash,
+        duplicate_row_count=dataset.duplicate_row_count,
+        constant_columns=tuple(dataset.constant_columns),
+        session_count=dataset.session_count,
+        create_time=time_from_proto(dataset.create_time),
+    )
+
+
+def config_to_proto(config: SessionConfig) -> tuning_pb2.SessionConfig:
+    """Return the config as a message; words are checked here, numbers by the server."""
+    try:
+        return tuning_pb2.SessionConfig(
+            k=config.k,
+            budget=config.budget,
+            strategy=choice(STRATEGIES, config.strategy, "strategy"),
+            candidate_sample=config.candidate_sample,
+            gamma_min=config.gamma_min,
+            gamma_max=config.gamma_max,
+            c_cells=config.c_cells,
+            c_spacing=choice(SPACINGS, config.c_spacing, "c_spacing"),
+            metric=choice(METRICS, config.metric, "metric"),
+            seed=config.seed,
+            lease_s=config.lease_s,
+        )
+    except InvalidInput:
+        raise
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"The session's config does not fit: {error}") from None
+
+
+def config_from_proto(config: tuning_pb2.SessionConfig) -> SessionConfig:
+    """Return the config in force."""
+    return SessionConfig(
+        k=config.k,
+        budget=config.budget,
+        strategy=_word(STRATEGIES, config.strategy),
+        candidate_sample=config.candidate_sample,
+        gamma_min=config.gamma_min,
+        gamma_max=config.gamma_max,
+        c_cells=config.c_cells,
+        c_spacing=_word(SPACINGS, config.c_spacing),
+        metric=_word(METRICS, config.metric),
+        seed=config.seed,
+        lease_s=config.lease_s,
+    )
+
+
+def session_from_proto(session: tuning_pb2.Session) -> Session:
+    """Return the session as it is in the message."""
+    state = tuning_pb2.SessionState.Name(session.state).removeprefix("SESSION_STATE_").lower()
+    return Session(
+        name=session.name,
+        dataset=session.dataset,
+        display_name=session.display_name,
+        config=config_from_proto(session.config),
+        state=SessionState(state) if state != "unspecified" else SessionState.PREPARING,
+        counts=counts_from_proto(session.counts),
+        query_count=session.query_count,
+        leased_count=session.leased_count,
+        gamma=session.gamma,
+        alignment=session.alignment,
+        latest_result=session.latest_result,
+        failure_reason=session.failure.reason,
+        failure_message=session.failure.message,
+        observation_count=session.observation_count,
+        etag=session.etag,
+        create_time=time_from_proto(session.create_time),
+        update_time=time_from_proto(session.update_time),
+    )
+
+
+def event_from_proto(event: common_pb2.LabelEvent) -> LabelEvent:
+    """Return one event of the label log."""
+    return LabelEvent(
+        event_id=event.event_id,
+        kind=_EVENT_KINDS.get(event.kind, ""),
+        observation_id=event.observation_id,
+        row=event.row,
+        verdict=verdict_from_proto(event.verdict),
+        labeler=event.labeler,
+        query=event.query,
+        source_reference=event.source_reference,
+        answer_id=event.answer_id,
+        time=time_from_proto(event.time),
+    )
+
+
+def query_from_proto(assign: oracle_pb2.Assign) -> Query:
+    """Return the query that an Assign hands out."""
+    return Query(
+        number=assign.query,
+        observation_id=assign.observation_id,
+        row=assign.row,
+        features=np.array(assign.features, dtype=np.float64),
+        display={field.key: field.value for field in assign.display},
+        why=assign.why,
+        score=assign.score,
+        lease_id=assign.lease_id,
+        lease_expires=time_from_proto(assign.lease_expire_time),
+        nearby=tuple(
+            Nearby(near.observation_id, verdict_from_proto(near.verdict), near.distance2)
+            for near in assign.nearby
+        ),
+    )
+
+
+def ack_from_proto(ack: oracle_pb2.Ack) -> Ack:
+    """Return the acknowledgement."""
+    return Ack(
+        answer_id=ack.answer_id,
+        query=ack.query,
+        applied=ack.disposition != oracle_pb2.Ack.DISPOSITION_UNUSED,
+        counts=counts_from_proto(ack.counts),
+        event_id=ack.event_id,
+    )
+
+
+def result_from_proto(result: result_pb2.Result) -> Result:
+    """Return the result, without its model."""
+    quality, manifest = result.quality, result.manifest
+    interval = quality.interval
+    return Result(
+        name=result.name,
+        gamma=result.gamma,
+        C=result.c,
+        nu=result.nu,
+        C_bounds=(result.c_min, result.c_max),
+        quality=Quality(
+            metric=quality.metric,
+            value=quality.value,
+            interval=Interval(interval.low, interval.high, interval.level)
+            if quality.HasField("interval")
+            else None,
+            counts=counts_from_proto(quality.counts),
+        ),
+        c_curve=tuple(
+            GridCell(
+                C=cell.c,
+                nu=cell.nu,
+                score=cell.score,
+                outside_count=cell.outside_count,
+                support_vector_count=cell.support_vector_count,
+                R2=cell.r2,
+                degenerate=cell.degenerate,
+            )
+            for cell in result.c_curve
+        ),
+        alignment_curve=tuple(
+            AlignmentPoint(point.gamma, point.alignment) for point in result.alignment_curve
+        ),
+        comparisons=tuple(
+            Comparison(rule.name, rule.gamma, rule.nu, rule.score, rule.outside_count)
+            for rule in result.comparisons
+        ),
+        manifest=Manifest(
+            versions=dict(manifest.versions),
+            dataset_hash=manifest.dataset_hash,
+            seed=manifest.seed,
+            last_event_id=manifest.last_event_id,
+            labeled_rows=tuple(manifest.labeled_rows),
+            verdicts=tuple(verdict_from_proto(value) for value in manifest.verdicts),
+            query_rows=tuple(manifest.query_rows),
+            kernel_mean_sample=manifest.kernel_mean_sample,
+            fit_sample=manifest.fit_sample,
+        ),
+        notes=tuple(result.notes),
+        outside_count=result.outside_count,
+        support_vector_count=result.support_vector_count,
+        estimate_s=result.estimate_s,
+        create_time=time_from_proto(result.create_time),
+    )

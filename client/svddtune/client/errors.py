@@ -1,0 +1,212 @@
+"""What can go wrong, as exceptions.
+
+::
+
+    SvddtuneError
+    ├── InvalidInput         the values given are wrong: change them
+    │   └── ModelCorrupt     the model file or message does not hold what it promises
+    ├── NotFound             no dataset, session or result of that name
+    ├── WrongState           the session does not take this now
+    │   └── LeaseLost        the query went to somebody else
+    ├── Conflict             something else got there first: read again, then decide
+    ├── Unavailable          nobody answers now: try again after ``retry_after_s``
+    ├── Unauthenticated      who are you?
+    ├── PermissionDenied     you may not
+    ├── QuotaExceeded        too much at once
+    ├── ProtocolError        client and server do not speak the same protocol
+    └── InternalError        a fault of the server; ``metadata`` has the id its log knows
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import grpc
+from google.protobuf.message import DecodeError
+from google.rpc import code_pb2, error_details_pb2, status_pb2
+
+DOMAIN = "svddtune"
+
+
+class SvddtuneError(Exception):
+    """Root of all errors of this package.
+
+    Attributes
+    ----------
+    reason : str
+        Stable, UPPER_SNAKE_CASE; the same for the same fault in every release.
+    metadata : Mapping[str, str]
+        The values that the message names.
+    retry_after_s : float or None
+        When the server asks to try again, after so many seconds.
+    """
+
+    default_reason = "INTERNAL"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        reason: str = "",
+        metadata: Mapping[str, str] | None = None,
+        retry_after_s: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.reason = reason or self.default_reason
+        self.metadata = dict(metadata or {})
+        self.retry_after_s = retry_after_s
+
+    def __str__(self) -> str:
+        return f"{self.message} [{self.reason}]"
+
+
+class InvalidInput(SvddtuneError, ValueError):
+    """The values given are wrong; sending them again will not help."""
+
+    default_reason = "INVALID_FIELD"
+
+
+class ModelCorrupt(InvalidInput):
+    """A model does not compute what it says it computes, or cannot be read."""
+
+    default_reason = "MODEL_CORRUPT"
+
+
+class NotFound(SvddtuneError, LookupError):
+    """There is no resource of that name."""
+
+    default_reason = "NOT_FOUND"
+
+
+class WrongState(SvddtuneError):
+    """The session does not take this in the state it is in."""
+
+    default_reason = "SESSION_NOT_ACTIVE"
+
+
+class LeaseLost(WrongState):
+    """The query is no longer with this labeler."""
+
+    default_reason = "LEASE_LOST"
+
+
+class Conflict(SvddtuneError):
+    """Somebody else changed it first, or an id was used for something else."""
+
+    default_reason = "CONFLICT"
+
+
+class Unavailable(SvddtuneError):
+    """The server did not answer, or cannot at the moment; the same call may work later."""
+
+    default_reason = "UNAVAILABLE"
+
+
+class Unauthenticated(SvddtuneError):
+    """The server wants to know who is calling."""
+
+    default_reason = "UNAUTHENTICATED"
+
+
+class PermissionDenied(SvddtuneError):
+    """The caller may not do this."""
+
+    default_reason = "PERMISSION_DENIED"
+
+
+class QuotaExceeded(SvddtuneError):
+    """More than the server allows at once."""
+
+    default_reason = "QUOTA_EXCEEDED"
+
+
+class ProtocolError(SvddtuneError):
+    """The two ends do not speak the same protocol; one of them needs an update."""
+
+    default_reason = "PROTOCOL_VIOLATION"
+
+
+class InternalError(SvddtuneError):
+    """A fault of the server, or of this package."""
+
+    default_reason = "INTERNAL"
+
+
+# gRPC code -> class, unless the reason says more.
+_BY_CODE: dict[int, type[SvddtuneError]] = {
+    code_pb2.INVALID_ARGUMENT: InvalidInput,
+    code_pb2.OUT_OF_RANGE: InvalidInput,
+    code_pb2.NOT_FOUND: NotFound,
+    code_pb2.FAILED_PRECONDITION: WrongState,
+    code_pb2.ABORTED: Conflict,
+    code_pb2.ALREADY_EXISTS: Conflict,
+    code_pb2.RESOURCE_EXHAUSTED: QuotaExceeded,
+    code_pb2.UNAVAILABLE: Unavailable,
+    code_pb2.DEADLINE_EXCEEDED: Unavailable,
+    code_pb2.CANCELLED: Unavailable,
+    code_pb2.UNAUTHENTICATED: Unauthenticated,
+    code_pb2.PERMISSION_DENIED: PermissionDenied,
+    code_pb2.UNIMPLEMENTED: ProtocolError,
+    code_pb2.INTERNAL: InternalError,
+    code_pb2.UNKNOWN: InternalError,
+    code_pb2.DATA_LOSS: InternalError,
+}
+
+_BY_REASON: dict[str, type[SvddtuneError]] = {
+    "LEASE_LOST": LeaseLost,
+    "PROTOCOL_VIOLATION": ProtocolError,
+    "PROTOCOL_VERSION_UNSUPPORTED": ProtocolError,
+    "ALREADY_ANSWERED": Conflict,
+    "ANSWER_ID_REUSED": Conflict,
+    "REQUEST_ID_REUSED": Conflict,
+    "UNKNOWN_OBSERVATION": InvalidInput,
+}
+
+
+def from_status(status: status_pb2.Status) -> SvddtuneError:
+    """Return the exception for a status, whole or of one item of a stream."""
+    reason, metadata, retry_after_s = "", dict[str, str](), None
+    for detail in status.details:
+        if detail.Is(error_details_pb2.ErrorInfo.DESCRIPTOR):
+            info = error_details_pb2.ErrorInfo()
+            detail.Unpack(info)
+            reason, metadata = info.reason, dict(info.metadata)
+        elif detail.Is(error_details_pb2.RetryInfo.DESCRIPTOR):
+            retry = error_details_pb2.RetryInfo()
+            detail.Unpack(retry)
+            retry_after_s = retry.retry_delay.seconds + retry.retry_delay.nanos / 1e9
+    kind = _BY_REASON.get(reason) or _BY_CODE.get(status.code, InternalError)
+    if not reason and status.code == code_pb2.DEADLINE_EXCEEDED:
+        reason = "DEADLINE_EXCEEDED"
+    return kind(
+        status.message or code_pb2.Code.Name(status.code),
+        reason=reason,
+        metadata=metadata,
+        retry_after_s=retry_after_s,
+    )
+
+
+def from_rpc_error(error: grpc.RpcError, address: str = "") -> SvddtuneError:
+    """Return the exception for a failed call; `address` goes into the text where nobody answers."""
+    status = _rich_status(getattr(error, "trailing_metadata", lambda: None)())
+    code: grpc.StatusCode = error.code() if hasattr(error, "code") else grpc.StatusCode.UNKNOWN
+    if status is None:
+        text = str(error.details() or "") if hasattr(error, "details") else str(error)
+        if code is grpc.StatusCode.UNAVAILABLE and address:
+            text = (
+                f"No svddtune service answers at {address} ({text}). "
+                "Check the address, or start one with: svddtune up"
+            )
+        status = status_pb2.Status(code=code.value[0], message=text)
+    return from_status(status)
+
+
+def _rich_status(metadata: Iterable[tuple[str, str | bytes]] | None) -> status_pb2.Status | None:
+    for key, value in metadata or ():
+        if key == "grpc-status-details-bin" and isinstance(value, bytes):
+            try:
+                return status_pb2.Status.FromString(value)
+            except DecodeError:
+                return None
+    return None

@@ -1,0 +1,253 @@
+"""A fitted SVDD model that needs numpy only: decide about new rows, save, load, verify."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from svddtune.client.errors import InvalidInput, ModelCorrupt
+from svddtune.client.types import FloatArray, LabelArray
+from svddtune.client.validate import check_matrix
+
+FORMAT = "svddtune-model"
+FORMAT_VERSION = 1
+# distance2 is a sum of exponentials with weights that add to 1, so its rounding error is absolute:
+# some 1e-13 for a thousand columns. A wrong gamma, weight or vector shows far above this.
+CHECK_TOLERANCE = 1e-9
+_BLOCK_VALUES = 1 << 18
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SvddModel:
+    """Support vector data description with a Gaussian kernel.
+
+    A row x, scaled as the training data were, is an outlier where
+    distance2(x) = 1 - 2 sum_i alpha_i k(x_i, x) + center_norm2 exceeds R2 + tolerance, with
+    k(x, z) = exp(-gamma |x - z|^2).
+
+    Attributes
+    ----------
+    support_vectors : array (s, M)
+        Scaled rows.
+    alphas : array (s,)
+        Weights, positive, in sum 1.
+    offset, scale : arrays (M,)
+        scaled = (raw - offset) / scale; empty for scaling "none".
+    check_rows, check_distance2 : arrays (c, M), (c,)
+        Raw rows with the distance2 that the fit gave them; verified whenever a model is made.
+    sklearn_nu : float
+        nu of the scikit-learn OneClassSVM that decides alike.
+    """
+
+    gamma: float
+    C: float
+    nu: float
+    R2: float
+    center_norm2: float
+    tolerance: float
+    support_vectors: FloatArray
+    alphas: FloatArray
+    scaling: str
+    offset: FloatArray
+    scale: FloatArray
+    feature_names: tuple[str, ...]
+    check_rows: FloatArray
+    check_distance2: FloatArray
+    sklearn_nu: float
+    observation_count: int
+    dataset_hash: str = ""
+    result: str = ""
+    dataset_rows: tuple[int, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        _verify(self)
+
+    @property
+    def feature_count(self) -> int:
+        """M."""
+        return int(self.support_vectors.shape[1])
+
+    def scaled(self, X: Any) -> FloatArray:
+        """Return raw rows, shape (n, M), as the method sees them."""
+        rows = check_matrix(X, self.feature_names)
+        if rows.shape[1] != self.feature_count:
+            raise InvalidInput(
+                f"X has {rows.shape[1]} columns, the model was fitted on {self.feature_count}",
+                reason="FEATURE_COUNT_MISMATCH",
+                metadata={"columns": str(rows.shape[1]), "expected": str(self.feature_count)},
+            )
+        return rows if self.scaling == "none" else (rows - self.offset) / self.scale
+
+    def distance2(self, X: Any) -> FloatArray:
+        """Return the squared distance of each raw row to the centre, shape (n,), in [0, 4]."""
+        return self._distance2(self.scaled(X))
+
+    def decision(self, X: Any) -> FloatArray:
+        """Return R2 + tolerance - distance2: not negative for inliers, shape (n,)."""
+        return self.R2 + self.tolerance - self.distance2(X)
+
+    def predict(self, X: Any) -> LabelArray:
+        """Return +1 (inlier) or -1 (outlier) for each raw row, shape (n,)."""
+        return np.where(self.decision(X) >= 0, 1, -1).astype(np.int8)
+
+    def to_sklearn(self) -> dict[str, float]:
+        """Return gamma and nu of the equivalent ``sklearn.svm.OneClassSVM``.
+
+        Fitted on the same rows, scaled alike, it decides as this model does::
+
+            svm = OneClassSVM(kernel="rbf", tol=1e-8, **model.to_sklearn())
+            svm.fit(model.scaled(X))
+            inlier = svm.decision_function(model.scaled(X_new)) >= -model.sklearn_slack
+        """
+        return {"gamma": self.gamma, "nu": self.sklearn_nu}
+
+    @property
+    def sklearn_slack(self) -> float:
+        """The model's tolerance in units of OneClassSVM's decision function, nu N / 2 per unit.
+
+        Rows on the boundary come out of a solver as plus or minus its rounding; they are inliers.
+        """
+        return self.tolerance * self.sklearn_nu * self.observation_count / 2
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write one .npz file, arrays and a manifest.json, whole or not at all; return its path."""
+        target = Path(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, partial = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w") as archive:
+                manifest = json.dumps(self._manifest(), indent=1, sort_keys=True)
+                archive.writestr(zipfile.ZipInfo("manifest.json", _EPOCH), manifest)
+                for name in _ARRAYS:
+                    member = zipfile.ZipInfo(f"{name}.npy", _EPOCH)
+                    with archive.open(member, "w", force_zip64=True) as stream:
+                        np.lib.format.write_array(stream, getattr(self, name), allow_pickle=False)
+            Path(partial).chmod(0o644)
+            Path(partial).replace(target)
+        except BaseException:
+            Path(partial).unlink(missing_ok=True)
+            raise
+        return target
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> SvddModel:
+        """Read a model file and verify it.
+
+        Raises
+        ------
+        ModelCorrupt
+            Where it is no model file, is of a newer format, or computes other distances than
+            those it was saved with.
+        """
+        try:
+            with zipfile.ZipFile(path) as archive:
+                manifest = json.loads(archive.read("manifest.json"))
+                _check_format(manifest, path)
+                arrays = {name: _read_array(archive, name) for name in _ARRAYS}
+        except ModelCorrupt:
+            raise
+        except (zipfile.BadZipFile, KeyError, ValueError, EOFError, NotImplementedError) as error:
+            raise ModelCorrupt(f"{path} is not a readable svddtune model: {error}") from None
+        return cls.from_parts(manifest["model"], arrays)
+
+    @classmethod
+    def from_parts(cls, values: Mapping[str, Any], arrays: Mapping[str, FloatArray]) -> SvddModel:
+        """Build from the manifest's values and the arrays; ModelCorrupt where they do not fit."""
+        try:
+            parts: dict[str, Any] = {name: float(values[name]) for name in _FLOATS}
+            parts |= {name: str(values[name]) for name in ("scaling", "dataset_hash", "result")}
+            parts |= {name: np.asarray(arrays[name], dtype=np.float64) for name in _ARRAYS}
+            return cls(
+                feature_names=tuple(str(name) for name in values["feature_names"]),
+                observation_count=int(values["observation_count"]),
+                dataset_rows=tuple(int(row) for row in values["dataset_rows"]),
+                **parts,
+            )
+        except ModelCorrupt:
+            raise
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelCorrupt(f"The model lacks a part: {error}") from None
+
+    def _manifest(self) -> dict[str, Any]:
+        values: dict[str, Any] = {name: getattr(self, name) for name in _FLOATS}
+        for name in ("scaling", "dataset_hash", "result", "observation_count"):
+            values[name] = getattr(self, name)
+        values["feature_names"] = list(self.feature_names)
+        values["dataset_rows"] = list(self.dataset_rows)
+        return {"format": FORMAT, "version": FORMAT_VERSION, "model": values}
+
+    def _distance2(self, Z: FloatArray) -> FloatArray:
+        """Distances of scaled rows, in blocks so that memory stays bounded."""
+        out = np.empty(len(Z))
+        step = max(1, _BLOCK_VALUES // len(self.alphas))
+        for start in range(0, len(Z), step):
+            block = Z[start : start + step]
+            # From differences, column by column: |x|^2 + |z|^2 - 2xz would lose the digits that
+            # decide about rows on the boundary where features are large.
+            squared = np.zeros((len(block), len(self.alphas)))
+            for column in range(block.shape[1]):
+                difference = np.subtract.outer(block[:, column], self.support_vectors[:, column])
+                squared += np.square(difference, out=difference)
+            kernel = np.exp(np.multiply(squared, -self.gamma, out=squared), out=squared)
+            out[start : start + step] = 1 - 2 * (kernel @ self.alphas) + self.center_norm2
+        return out
+
+
+_FLOATS = ("gamma", "C", "nu", "R2", "center_norm2", "tolerance", "sklearn_nu")
+_ARRAYS = ("support_vectors", "alphas", "offset", "scale", "check_rows", "check_distance2")
+
+
+def _check_format(manifest: Any, path: str | os.PathLike[str]) -> None:
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise ModelCorrupt(f"{path} is a zip file, but not an svddtune model")
+    if manifest.get("version") != FORMAT_VERSION:
+        raise ModelCorrupt(
+            f"{path} has format version {manifest.get('version')!r}; this release reads "
+            f"{FORMAT_VERSION}. Export it again, or update svddtune",
+            reason="MODEL_VERSION_UNSUPPORTED",
+        )
+
+
+def _read_array(archive: zipfile.ZipFile, name: str) -> FloatArray:
+    with archive.open(f"{name}.npy") as stream:
+        return np.asarray(np.lib.format.read_array(stream, allow_pickle=False))
+
+
+def _verify(model: SvddModel) -> None:
+    """Raise ModelCorrupt unless shapes fit, values make sense and the check rows come out."""
+    vectors, columns = model.support_vectors, model.support_vectors.shape[-1:]
+    parameters = (model.gamma, model.C, model.R2, model.center_norm2, model.tolerance)
+    scaled = () if model.scaling == "none" else columns
+    if vectors.ndim != 2 or 0 in vectors.shape:
+        problem = f"support vectors of shape {vectors.shape}"
+    elif model.alphas.shape != vectors.shape[:1]:
+        problem = f"{vectors.shape[0]} support vectors with alphas of shape {model.alphas.shape}"
+    elif scaled and (model.offset.shape != scaled or model.scale.shape != scaled):
+        problem = (
+            f"{model.offset.size} offsets and {model.scale.size} scales for {columns[0]} columns"
+        )
+    elif model.feature_names and len(model.feature_names) != columns[0]:
+        problem = f"{len(model.feature_names)} feature names for {columns[0]} columns"
+    elif not np.isfinite(parameters).all() or not np.isfinite(vectors).all() or model.gamma <= 0:
+        problem = "values that are not finite, or a gamma that is not positive"
+    elif not abs(model.alphas.sum() - 1) < 1e-6:
+        problem = f"alphas that sum to {model.alphas.sum():.9g} instead of 1"
+    elif model.check_rows.shape != (len(model.check_distance2), *columns) or not columns:
+        problem = f"check rows of shape {model.check_rows.shape}"
+    elif len(model.check_distance2) == 0:
+        problem = "no check rows"
+    else:
+        error = np.abs(model.distance2(model.check_rows) - model.check_distance2).max()
+        if error <= CHECK_TOLERANCE:
+            return
+        problem = f"distances that differ by {error:.3g} from those it was fitted with"
+    raise ModelCorrupt(f"The model has {problem}. Export it again from its session")

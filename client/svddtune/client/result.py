@@ -1,0 +1,234 @@
+"""What a session found, as plain frozen values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from svddtune.client.types import Dataset, LabelCounts, Session, Verdict, jsonable
+
+if TYPE_CHECKING:
+    from svddtune.client.model import SvddModel
+    from svddtune.client.types import FloatArray, LabelArray
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """An interval estimate with its nominal coverage."""
+
+    low: float
+    high: float
+    level: float
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """The score on the labelled observations; NaN and no interval where it cannot be judged."""
+
+    metric: str
+    value: float
+    interval: Interval | None
+    counts: LabelCounts
+
+
+@dataclass(frozen=True, slots=True)
+class GridCell:
+    """One cell of the C grid at the chosen gamma."""
+
+    C: float
+    nu: float
+    score: float
+    outside_count: int
+    support_vector_count: int
+    R2: float
+    degenerate: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AlignmentPoint:
+    """Local alignment, in [-1, 1], at one gamma."""
+
+    gamma: float
+    alignment: float
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A label-free rule, scored on the same labels."""
+
+    name: str
+    gamma: float
+    nu: float
+    score: float
+    outside_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a result was computed from; enough to compute it again."""
+
+    versions: Mapping[str, str]
+    dataset_hash: str
+    seed: int
+    last_event_id: str
+    labeled_rows: tuple[int, ...]
+    verdicts: tuple[Verdict | None, ...]
+    query_rows: tuple[int, ...]
+    kernel_mean_sample: int
+    fit_sample: int
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a session found; immutable, later labels make a new one.
+
+    C lies in `C_bounds` = [1/N, the smallest C at which no row is outside]; nu = 1/(N C).
+    """
+
+    name: str
+    gamma: float
+    C: float
+    nu: float
+    C_bounds: tuple[float, float]
+    quality: Quality
+    c_curve: tuple[GridCell, ...]
+    alignment_curve: tuple[AlignmentPoint, ...]
+    comparisons: tuple[Comparison, ...]
+    manifest: Manifest
+    notes: tuple[str, ...]
+    outside_count: int
+    support_vector_count: int
+    estimate_s: float
+    create_time: datetime | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values that JSON takes; what cannot be judged is None."""
+        return jsonable(self)  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One query and what became of it; verdict None where it was skipped."""
+
+    number: int
+    observation_id: str
+    row: int
+    verdict: Verdict | None
+    why: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Timings:
+    """Where the seconds of a run went. `per_query` is from Answer to the next Assign arriving."""
+
+    total: float
+    start: float
+    upload: float
+    prepare: float
+    label: float
+    estimate: float
+    per_query: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TuningResult:
+    """What `tune` returns: the result, the model, and how it came about."""
+
+    result: Result
+    model: SvddModel
+    dataset: Dataset
+    session: Session
+    initial: Mapping[str, Verdict]
+    asked: tuple[Asked, ...]
+    timings: Timings
+    versions: Mapping[str, str]
+
+    @property
+    def gamma(self) -> float:
+        """The kernel's gamma: k(x, z) = exp(-gamma |x - z|^2) on scaled features."""
+        return self.result.gamma
+
+    @property
+    def C(self) -> float:
+        """The cost."""
+        return self.result.C
+
+    @property
+    def nu(self) -> float:
+        """1 / (N C)."""
+        return self.result.nu
+
+    @property
+    def C_bounds(self) -> tuple[float, float]:
+        """The range that C was chosen from."""
+        return self.result.C_bounds
+
+    @property
+    def quality(self) -> Quality:
+        """The score on the labels."""
+        return self.result.quality
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Plain sentences on what could not be judged, and why."""
+        return self.result.notes
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """Observation ids in the order in which they were asked about."""
+        return tuple(asked.observation_id for asked in self.asked)
+
+    def predict(self, X: FloatArray) -> LabelArray:
+        """Return +1 (inlier) or -1 (outlier) for each raw row."""
+        return self.model.predict(X)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values that JSON takes."""
+        per_query = self.timings.per_query
+        p50, p95 = np.percentile(per_query, [50, 95]).tolist() if per_query else (None, None)
+        result = self.result.to_dict()
+        return {
+            "dataset": {
+                "name": self.dataset.display_name,
+                "n": self.dataset.observation_count,
+                "m": self.dataset.feature_count,
+                "hash": self.dataset.content_hash,
+            },
+            "session": self.session.name,
+            "strategy": self.session.config.strategy,
+            "seed": self.session.config.seed,
+            "labels": {
+                "total": self.quality.counts.total,
+                "inlier": self.quality.counts.inlier,
+                "outlier": self.quality.counts.outlier,
+            },
+            "gamma": jsonable(self.gamma),
+            "C": jsonable(self.C),
+            "nu": jsonable(self.nu),
+            "C_bounds": jsonable(self.C_bounds),
+            "quality": result["quality"],
+            "defaults": {rule.name: jsonable(rule.score) for rule in self.result.comparisons},
+            "seconds": {
+                "total": self.timings.total,
+                "start": self.timings.start,
+                "upload": self.timings.upload,
+                "prepare": self.timings.prepare,
+                "label": self.timings.label,
+                "estimate": self.timings.estimate,
+                "per_query_p50": p50,
+                "per_query_p95": p95,
+            },
+            "queries": list(self.queries),
+            "asked": jsonable(self.asked),
+            "initial": jsonable(self.initial),
+            "notes": list(self.notes),
+            "c_curve": result["c_curve"],
+            "alignment_curve": result["alignment_curve"],
+            "comparisons": result["comparisons"],
+            "versions": dict(self.versions),
+        }

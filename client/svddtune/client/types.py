@@ -1,0 +1,250 @@
+"""The client's values: what datasets, sessions, queries and answers look like to a caller."""
+
+from __future__ import annotations
+
+import dataclasses
+import numbers
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from svddtune.client.errors import InvalidInput
+
+FloatArray = NDArray[np.float64]
+LabelArray = NDArray[np.int8]
+
+
+class Verdict(StrEnum):
+    """What an oracle says about one observation: +1 inlier, -1 outlier."""
+
+    INLIER = "inlier"
+    OUTLIER = "outlier"
+    UNSURE = "unsure"
+
+    @property
+    def sign(self) -> int:
+        """+1 for an inlier, -1 for an outlier, 0 for unsure."""
+        return {"inlier": 1, "outlier": -1, "unsure": 0}[self.value]
+
+    @classmethod
+    def of(cls, value: object) -> Verdict:
+        """Return the verdict for "inlier", "outlier", "unsure" (any case), +1 or -1.
+
+        Raises
+        ------
+        InvalidInput
+            For everything else, booleans and 0 included: they mean different things elsewhere.
+        """
+        if isinstance(value, Verdict):
+            return value
+        if isinstance(value, str) and value.strip().lower() in _WORDS:
+            return cls(value.strip().lower())
+        if isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_):
+            if value == 1:
+                return cls.INLIER
+            if value == -1:
+                return cls.OUTLIER
+        raise InvalidInput(
+            f"{value!r} is not a verdict: use 'inlier' (+1), 'outlier' (-1) or 'unsure'",
+            metadata={"value": repr(value)},
+        )
+
+
+_WORDS = frozenset(verdict.value for verdict in Verdict)
+
+
+class SkipMode(StrEnum):
+    """What becomes of a query that is not answered."""
+
+    LATER = "later"
+    """Ask me again later."""
+    OTHERS = "others"
+    """Ask somebody else, never again me."""
+    DROP = "drop"
+    """Ask nobody: the observation is left out of the session."""
+
+
+class SessionState(StrEnum):
+    """What a session is doing."""
+
+    PREPARING = "preparing"
+    LABELING = "labeling"
+    PAUSED = "paused"
+    ESTIMATING = "estimating"
+    COMPLETED = "completed"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+
+    @property
+    def ended(self) -> bool:
+        """True in the states that a session leaves only by being resumed."""
+        return self in (SessionState.COMPLETED, SessionState.CANCELLED, SessionState.FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelCounts:
+    """How many observations carry which label; total = inlier + outlier."""
+
+    inlier: int = 0
+    outlier: int = 0
+    unsure: int = 0
+    total: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A stored N x M matrix, without its rows."""
+
+    name: str
+    display_name: str
+    observation_count: int
+    feature_count: int
+    feature_names: tuple[str, ...]
+    scaling: str
+    content_hash: str
+    duplicate_row_count: int
+    constant_columns: tuple[int, ...]
+    session_count: int
+    create_time: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionConfig:
+    """Everything that decides which queries are asked and what comes out; 0 means the default."""
+
+    k: int = 0
+    budget: int = 0
+    strategy: str = "lama"
+    candidate_sample: int = 0
+    gamma_min: float = 0.0
+    gamma_max: float = 0.0
+    c_cells: int = 0
+    c_spacing: str = "linear"
+    metric: str = "kappa"
+    seed: int = 0
+    lease_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One tuning run as it was when the server last spoke of it."""
+
+    name: str
+    dataset: str
+    display_name: str
+    config: SessionConfig
+    state: SessionState
+    counts: LabelCounts
+    query_count: int
+    leased_count: int
+    gamma: float
+    alignment: float
+    latest_result: str
+    failure_reason: str
+    failure_message: str
+    observation_count: int
+    etag: str
+    create_time: datetime | None
+    update_time: datetime | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values that JSON takes."""
+        return jsonable(self)  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelEvent:
+    """One event of a session's label log. `kind` is "labeled", "retracted" or "unused"."""
+
+    event_id: str
+    kind: str
+    observation_id: str
+    row: int
+    verdict: Verdict | None
+    labeler: str
+    query: int
+    source_reference: str
+    answer_id: str
+    time: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionUpdate:
+    """What a watched session tells: how it is now, and the label events since the last update."""
+
+    session: Session
+    events: tuple[LabelEvent, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Nearby:
+    """A labelled row near the one asked about; distance2 is squared, in scaled features."""
+
+    observation_id: str
+    verdict: Verdict | None
+    distance2: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Query:
+    """One observation that the service asks about, leased to this labeler.
+
+    `features` are the M raw values; `score` is what the strategy ranked by.
+    """
+
+    number: int
+    observation_id: str
+    row: int
+    features: FloatArray
+    display: Mapping[str, str]
+    why: str
+    score: float
+    lease_id: str
+    lease_expires: datetime | None
+    nearby: tuple[Nearby, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ack:
+    """The server has stored an answer. `applied` is False where it came too late to count."""
+
+    answer_id: str
+    query: int
+    applied: bool
+    counts: LabelCounts
+    event_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A label known when a session starts, or given unasked."""
+
+    observation_id: str
+    verdict: Verdict
+    source_reference: str = field(default="")
+
+
+def jsonable(value: Any) -> Any:
+    """Return `value` as plain JSON values: NaN and infinities become None, instants ISO 8601."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: jsonable(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): jsonable(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return jsonable(value.tolist())
+    if isinstance(value, list | tuple):
+        return [jsonable(item) for item in value]
+    if isinstance(value, StrEnum):
+        return value.value
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, np.generic):
+        return jsonable(value.item())
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value

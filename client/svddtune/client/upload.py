@@ -1,0 +1,105 @@
+"""A dataset as a stream of messages below 1 MiB."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from svddtune.client.channel import MAX_CHUNK_BYTES
+from svddtune.client.convert import SCALINGS, choice, matrix_to_proto
+from svddtune.client.errors import InvalidInput
+from svddtune.client.types import FloatArray
+from svddtune.client.validate import check_matrix
+from svddtune.v1 import common_pb2, dataset_pb2
+
+
+class Upload:
+    """A checked dataset, ready to be sent as often as it takes."""
+
+    def __init__(
+        self,
+        X: Any,
+        *,
+        name: str = "",
+        observation_ids: Sequence[object] | None = None,
+        feature_names: Sequence[str] | None = None,
+        display: Sequence[Mapping[str, object]] | None = None,
+        scaling: str = "none",
+    ) -> None:
+        names = [str(feature) for feature in (feature_names if feature_names is not None else ())]
+        self.rows: FloatArray = check_matrix(X, names)
+        n, m = self.rows.shape
+        self._ids = [str(item) for item in observation_ids] if observation_ids is not None else []
+        self._display = list(display) if display is not None else []
+        _check_length("feature_names", names, m)
+        _check_length("observation_ids", self._ids, n)
+        _check_length("display", self._display, n)
+        _check_unique(self._ids)
+        self._header = dataset_pb2.DatasetHeader(
+            display_name=name,
+            observation_count=n,
+            feature_count=m,
+            feature_names=names,
+            scaling=choice(SCALINGS, scaling, "scaling"),
+        )
+
+    def messages(self) -> Iterator[dataset_pb2.UploadDatasetRequest]:
+        """Yield the header, then the rows."""
+        yield dataset_pb2.UploadDatasetRequest(header=self._header)
+        for start, end in self._pieces():
+            chunk = dataset_pb2.DatasetChunk(
+                rows=matrix_to_proto(self.rows[start:end]),
+                observation_ids=self._ids[start:end],
+                displays=[_display_to_proto(fields) for fields in self._display[start:end]],
+            )
+            yield dataset_pb2.UploadDatasetRequest(chunk=chunk)
+
+    def _pieces(self) -> Iterator[tuple[int, int]]:
+        """Yield row ranges whose messages stay below the limit."""
+        n, m = self.rows.shape
+        if not self._ids and not self._display:
+            step = max(1, MAX_CHUNK_BYTES // (8 * m))
+            yield from ((start, min(start + step, n)) for start in range(0, n, step))
+            return
+        start, size = 0, 0
+        for row in range(n):
+            cost = 8 * m
+            if self._ids:
+                cost += 4 * len(self._ids[row]) + 4
+            if self._display:
+                cost += 8 + sum(
+                    4 * (len(str(key)) + len(str(value))) + 12
+                    for key, value in self._display[row].items()
+                )
+            if row > start and size + cost > MAX_CHUNK_BYTES:
+                yield start, row
+                start, size = row, 0
+            size += cost
+        yield start, n
+
+
+def _display_to_proto(fields: Mapping[str, object]) -> dataset_pb2.Display:
+    return dataset_pb2.Display(
+        fields=[common_pb2.DisplayField(key=str(k), value=str(v)) for k, v in fields.items()]
+    )
+
+
+def _check_length(name: str, items: Sequence[object], expected: int) -> None:
+    if items and len(items) != expected:
+        raise InvalidInput(
+            f"{name} has {len(items)} entries, X needs {expected}",
+            metadata={"field": name, "value": str(len(items)), "expected": str(expected)},
+        )
+
+
+def _check_unique(ids: Sequence[str]) -> None:
+    seen: dict[str, int] = {}
+    for row, observation_id in enumerate(ids):
+        if observation_id in seen:
+            raise InvalidInput(
+                f"Observation id {observation_id!r} is given to row {seen[observation_id]} "
+                f"and to row {row}: ids must be unique",
+                reason="DUPLICATE_OBSERVATION_ID",
+                metadata={"value": observation_id, "row": str(row)},
+            )
+        seen[observation_id] = row
