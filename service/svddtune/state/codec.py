@@ -124,7 +124,8 @@ def pack_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """Plain arrays by name; no objects, so nothing is executed when they are read."""
     message = jobs_pb2.NamedArrays()
     for name, array in arrays.items():
-        little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+        # (Not ascontiguousarray: it would give a scalar array one dimension.)
+        little = np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
         if little.dtype.hasobject:
             raise TypeError(f"array {name!r} holds objects")
         entry = message.arrays[name]

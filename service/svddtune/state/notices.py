@@ -62,9 +62,9 @@ class Notices:
             try:
                 if not positions:
                     positions = await self._tails()
+                    self.connected.set()
                     self.wake_all()
                 reply = await self._client.xread(positions, block=BLOCK_MS)
-                self.connected.set()
             except (RedisError, OSError) as error:
                 if self.connected.is_set():
                     log.warning("notices: %s", error)

@@ -20,6 +20,8 @@ from svddtune.v1 import jobs_pb2
 
 # A claim whose worker gave no sign for this long is another worker's to take.
 SILENCE_MS = {"hi": 1000, "bulk": 10_000}
+# Age given to a claim that its worker does not want: the next recovery takes it.
+ABANDONED_MS = 3_600_000
 MAX_DELIVERIES = 3
 WORKER_TTL_S = 15
 
@@ -123,10 +125,15 @@ class JobQueue:
         ]
         for extra in claims[1:]:
             # Given back at once: it looks abandoned, so the next recovery takes it.
-            self._client.execute_command(
-                "XCLAIM", extra.stream, keys.GROUP, self.consumer, 0, extra.entry,
-                "IDLE", 3_600_000, "JUSTID",
-            )  # fmt: skip
+            self._client.xclaim(
+                extra.stream,
+                keys.GROUP,
+                self.consumer,
+                0,
+                [extra.entry],
+                idle=ABANDONED_MS,
+                justid=True,
+            )
         return claims[0] if claims else None
 
     def _claim(self, stream: str, entry: str, fields: dict[bytes, bytes], deliveries: int) -> Claim:

@@ -1,0 +1,203 @@
+"""A small world for tests of state: a dataset, sessions on it, and a worker that follows a script.
+
+Everything goes through the real stores and a real server; the worker computes nothing.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+import numpy as np
+
+from svddtune.state import codec
+from svddtune.state.connect import connect, connect_async, connect_blocking
+from svddtune.state.datasets import DatasetStore
+from svddtune.state.queue import Claim, JobQueue
+from svddtune.state.session import (
+    Answer,
+    DatasetId,
+    InitialLabel,
+    Lease,
+    Receipt,
+    SessionConfig,
+    SessionId,
+    Verdict,
+)
+from svddtune.state.store import SessionStore
+from svddtune.state.workspace import Workspace
+from svddtune.v1 import dataset_pb2, jobs_pb2, result_pb2, tuning_pb2
+
+T = TypeVar("T")
+N, M = 12, 2
+
+
+class ScriptedWorker:
+    """Takes jobs and commits the simplest outcome: the lowest free rows, an empty result."""
+
+    def __init__(self, url: str) -> None:
+        self.client = connect(url)
+        self.queue = JobQueue(self.client, connect_blocking(url))
+        self.queue.prepare()
+        self.workspace = Workspace(self.client)
+
+    def work_off(self) -> list[str]:
+        """Do all jobs there are; their kinds in order."""
+        done = []
+        while claim := self.next_claim():
+            self.do(claim)
+            done.append(claim.kind)
+        return done
+
+    def next_claim(self) -> Claim | None:
+        """A claim if there is a job now."""
+        waiting = any(self.client.xlen(f"{prefix}q:{lane}") for prefix, lane in self.queue._lanes)
+        return self.queue.take() if waiting else None
+
+    def do(self, claim: Claim) -> None:
+        """Commit an outcome for one claim."""
+        if claim.kind == "PREPARE":
+            self.workspace.commit_prepare(claim, claim.job.prepare.k, {"nn": np.zeros((N, 1))})
+        elif claim.kind == "SUGGEST":
+            self.suggest(claim)
+        elif claim.kind == "PLAN":
+            self._plan(claim)
+        elif claim.kind == "FIT":
+            output = jobs_pb2.FitOutput(cells=[jobs_pb2.FittedCell(c=1.0)])
+            self.workspace.commit_fit(claim, claim.job.fit.attempt, output)
+        else:
+            snapshot = self.workspace.snapshot(claim)
+            assert snapshot is not None
+            header = tuning_pb2.ExportModelResponse(header=result_pb2.ModelHeader(gamma=2.0))
+            self.workspace.commit_estimate(
+                claim, snapshot.attempt, result_pb2.Result(gamma=2.0), 0.5, [header]
+            )
+
+    def suggest(self, claim: Claim) -> bool:
+        """Rank the free rows in ascending order."""
+        snapshot = self.workspace.snapshot(claim)
+        assert snapshot is not None
+        taken = snapshot.labels.keys() | snapshot.dropped | snapshot.open_rows
+        rows = [row for row in range(snapshot.session.observation_count) if row not in taken]
+        return self.workspace.commit_suggest(
+            claim,
+            snapshot.rev,
+            gamma=1.0,
+            alignment=0.5,
+            rule="lama",
+            rows=rows,
+            scores=[1.0] * len(rows),
+        )
+
+    def _plan(self, claim: Claim) -> None:
+        snapshot = self.workspace.snapshot(claim)
+        assert snapshot is not None
+        plan = jobs_pb2.GridPlan(fits=[jobs_pb2.PlannedFit(purpose="grid"), jobs_pb2.PlannedFit()])
+        jobs = [
+            jobs_pb2.Job(
+                fit=jobs_pb2.FitJob(
+                    session_id=claim.session_id, attempt=snapshot.attempt, index=index
+                )
+            )
+            for index in range(2)
+        ]
+        self.workspace.commit_plan(claim, snapshot.attempt, plan, jobs)
+
+
+class Scene:
+    """Stores, a dataset of 12 x 2, and a scripted worker."""
+
+    def __init__(self, url: str) -> None:
+        self.client = connect_async(url)
+        self.sessions = SessionStore(self.client)
+        self.datasets = DatasetStore(self.client)
+        self.worker = ScriptedWorker(url)
+        self.dataset_id = DatasetId("")
+        self.answered = 0
+
+    async def upload(self, *, ids: list[str] | None = None, n: int = N) -> DatasetId:
+        """Store a dataset and make it the scene's."""
+        rows = np.arange(n * M, dtype="<f8").reshape(n, M)
+        digest = hashlib.sha256(rows.tobytes() + repr(ids).encode()).hexdigest()
+        self.dataset_id = DatasetId(digest[:32])
+        per_chunk = codec.rows_per_chunk(M)
+        await self.datasets.put_rows(self.dataset_id, 0, rows[:per_chunk].tobytes())
+        if ids:
+            await self.datasets.put_ids(self.dataset_id, 0, ids)
+        await self.datasets.commit(
+            self.dataset_id,
+            dataset_pb2.Dataset(observation_count=n, feature_count=M),
+            chunks=1,
+            has_ids=ids is not None,
+            has_display=False,
+        )
+        return self.dataset_id
+
+    async def session(
+        self, *, initial: dict[int, Verdict] | None = None, **config: Any
+    ) -> SessionId:
+        """A session on a fresh dataset, ready to ask."""
+        if not self.dataset_id:
+            await self.upload()
+        labels = [InitialLabel(row, verdict) for row, verdict in (initial or {}).items()]
+        session_id = await self.sessions.create(
+            self.dataset_id,
+            SessionConfig(**({"budget": 6} | config)),
+            observation_count=N,
+            initial=labels,
+        )
+        self.worker.work_off()
+        return session_id
+
+    async def lease(
+        self, session_id: SessionId, labeler: str = "ann", most: int = 1
+    ) -> list[Lease]:
+        """What a labeler holds after asking for queries."""
+        outcome = await self.sessions.lease(
+            session_id, holder=f"{labeler}/", labeler=labeler, most=most
+        )
+        return list(outcome.leases)
+
+    async def answer(
+        self,
+        session_id: SessionId,
+        lease: Lease | int,
+        verdict: Verdict = Verdict.INLIER,
+        *,
+        labeler: str = "ann",
+        answer_id: str = "",
+    ) -> Receipt:
+        """Answer a lease, or a row unasked."""
+        self.answered += 1
+        leased = isinstance(lease, Lease)
+        return await self.sessions.answer(
+            session_id,
+            Answer(
+                answer_id=answer_id or f"answer-{self.answered}",
+                labeler=labeler,
+                holder=f"{labeler}/",
+                verdict=verdict,
+                query=lease.query if isinstance(lease, Lease) else 0,
+                lease_id=lease.lease_id if isinstance(lease, Lease) else "",
+                row=None if leased else lease,  # type: ignore[arg-type]
+            ),
+        )
+
+    async def close(self) -> None:
+        """Give connections back."""
+        await self.client.aclose()
+        self.worker.client.close()
+        self.worker.queue._blocking.close()
+
+
+def play(url: str, act: Callable[[Scene], Coroutine[Any, Any, T]]) -> T:
+    """Run an act on a fresh scene."""
+
+    async def run() -> T:
+        scene = Scene(url)
+        try:
+            return await act(scene)
+        finally:
+            await scene.close()
+
+    return asyncio.run(run())

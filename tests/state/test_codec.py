@@ -1,0 +1,66 @@
+"""Values survive the way to bytes and back."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+
+from svddtune.state import codec, keys
+from svddtune.state.session import DatasetId, SessionConfig
+
+
+@given(
+    arrays(
+        st.sampled_from([np.float64, np.int32, np.int8, np.uint8, np.bool_]),
+        array_shapes(min_dims=0, max_dims=3, min_side=0),
+    )
+)
+def test_arrays_survive_with_dtype_and_shape(array: np.ndarray) -> None:  # type: ignore[type-arg]
+    back = codec.unpack_arrays(codec.pack_arrays({"a": array}))["a"]
+    assert back.shape == array.shape
+    assert back.dtype == array.dtype
+    np.testing.assert_array_equal(back, array)
+
+
+def test_objects_are_refused() -> None:
+    with pytest.raises(TypeError, match="objects"):
+        codec.pack_arrays({"a": np.array([object()])})
+
+
+@given(
+    st.builds(
+        SessionConfig,
+        k=st.integers(1, 1000),
+        budget=st.integers(1, 10**6),
+        strategy=st.sampled_from(list(codec.STRATEGIES)),
+        candidate_sample=st.integers(1, 10**5),
+        gamma_bounds=st.none() | st.just((0.25, 4.0)),
+        c_cells=st.integers(2, 200),
+        c_spacing=st.sampled_from(list(codec.SPACINGS)),
+        metric=st.sampled_from(list(codec.METRICS)),
+        seed=st.integers(0, 2**64 - 1),
+        lease_s=st.floats(1, 86400),
+    )
+)
+def test_config_survives(config: SessionConfig) -> None:
+    assert codec.config_from_proto(codec.config_to_proto(config)) == config
+
+
+@given(st.binary(max_size=50))
+def test_split_keeps_every_byte(data: bytes) -> None:
+    assert b"".join(codec.split(data)) == data
+
+
+@given(st.integers(0, 999), st.integers(1, 64))
+def test_ids_find_their_partition(partition: int, partitions: int) -> None:
+    assert keys.partition_of_session(keys.new_session_id(partition)) == partition
+    dataset_id = DatasetId(f"{partition:032x}")
+    assert 0 <= keys.partition_of_dataset(dataset_id, partitions) < partitions
+
+
+@pytest.mark.parametrize(
+    "text", ["", "p00-xyz", "p0-0123456789abcdef0123", "../etc", "P00-" + "0" * 20]
+)
+def test_malformed_session_ids(text: str) -> None:
+    assert not keys.is_session_id(text)

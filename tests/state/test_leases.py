@@ -1,0 +1,235 @@
+"""Who gets which query, and what becomes of leases."""
+
+import pytest
+from tests.state.scene import Scene, play
+
+from svddtune.state import keys
+from svddtune.state.errors import NotFound, WrongState
+from svddtune.state.session import SessionId, SessionState, SkipMode, Verdict
+
+pytestmark = pytest.mark.integration
+
+GONE_MS = 3_600_000
+
+
+async def expire_all(scene: Scene, session_id: SessionId) -> None:
+    """Let every open lease be over, as if an hour had passed."""
+    key = keys.session(session_id, "leases")
+    for member in await scene.client.zrange(key, 0, -1):
+        await scene.client.zincrby(key, -GONE_MS, member)
+
+
+def test_two_labelers_never_get_the_same_query(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session()
+        ann = await scene.lease(session_id, "ann", most=2)
+        bob = await scene.lease(session_id, "bob", most=2)
+        assert [one.row for one in ann] == [0, 1]
+        assert [one.row for one in bob] == [2, 3]
+
+    play(redis_url, act)
+
+
+def test_asking_again_returns_what_is_held(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session()
+        assert await scene.lease(session_id) == await scene.lease(session_id)
+
+    play(redis_url, act)
+
+
+def test_no_more_queries_than_the_budget_leaves(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=3, initial={11: Verdict.OUTLIER})
+        assert len(await scene.lease(session_id, most=10)) == 2
+
+    play(redis_url, act)
+
+
+def test_strict_order_waits_for_the_fresh_ranking(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session()
+        (first,) = await scene.lease(session_id)
+        await scene.answer(session_id, first)
+        assert await scene.lease(session_id) == []
+        assert scene.worker.work_off() == ["SUGGEST"]
+        assert len(await scene.lease(session_id)) == 1
+
+    play(redis_url, act)
+
+
+def test_expired_lease_goes_to_the_next_labeler_first(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session()
+        lost = await scene.lease(session_id, "ann", most=2)
+        await expire_all(scene, session_id)
+        taken = await scene.lease(session_id, "bob", most=2)
+        assert [one.query for one in taken] == [one.query for one in lost]
+        assert {one.lease_id for one in taken}.isdisjoint({one.lease_id for one in lost})
+
+    play(redis_url, act)
+
+
+def test_late_answer_counts_while_the_query_is_open(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session()
+        (lease,) = await scene.lease(session_id, "ann")
+        await expire_all(scene, session_id)
+        await scene.lease(session_id, "bob")
+        receipt = await scene.answer(session_id, lease, labeler="ann")
+        assert receipt.applied
+        # Bob's lease on the same query is over with that.
+        session = await scene.sessions.get(session_id)
+        assert session.leased_count == 0
+
+    play(redis_url, act)
+
+
+def test_answer_after_somebody_elses_is_recorded_unused(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session()
+        (old,) = await scene.lease(session_id, "ann")
+        await expire_all(scene, session_id)
+        (new,) = await scene.lease(session_id, "bob")
+        await scene.answer(session_id, new, Verdict.OUTLIER, labeler="bob")
+        receipt = await scene.answer(session_id, old, Verdict.INLIER, labeler="ann")
+        assert not receipt.applied
+        assert receipt.counts.outlier == 1
+        assert receipt.counts.inlier == 0
+        kinds = [event.kind for event in await scene.sessions.label_events(session_id)]
+        assert kinds == ["LABELED", "UNUSED"]
+
+    play(redis_url, act)
+
+
+def test_extend_moves_the_expiry_and_names_lost_leases(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(lease_s=100)
+        (lease,) = await scene.lease(session_id)
+        receipt = await scene.sessions.extend(
+            session_id, holder="ann/", lease_ids=[lease.lease_id, "unknown"]
+        )
+        assert receipt.expires_ms >= lease.expires_ms
+        assert receipt.lost == ("unknown",)
+        (again,) = await scene.lease(session_id)
+        assert again.expires_ms == receipt.expires_ms
+
+    play(redis_url, act)
+
+
+def test_release_gives_the_query_to_the_next(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session()
+        (lease,) = await scene.lease(session_id, "ann")
+        assert (await scene.sessions.release(session_id, holder="ann/")).applied
+        (taken,) = await scene.lease(session_id, "bob")
+        assert taken.query == lease.query
+
+    play(redis_url, act)
+
+
+def test_skip_to_others_never_comes_back_to_the_same_labeler(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=1)
+        (lease,) = await scene.lease(session_id, "ann")
+        await scene.sessions.skip(
+            session_id,
+            labeler="ann",
+            query=lease.query,
+            lease_id=lease.lease_id,
+            mode=SkipMode.OTHERS,
+        )
+        assert await scene.lease(session_id, "ann") == []
+        (taken,) = await scene.lease(session_id, "bob")
+        assert taken.query == lease.query
+
+    play(redis_url, act)
+
+
+def test_skip_for_later_comes_behind_new_queries(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=2)
+        (first,) = await scene.lease(session_id)
+        await scene.sessions.skip(
+            session_id,
+            labeler="ann",
+            query=first.query,
+            lease_id=first.lease_id,
+            mode=SkipMode.LATER,
+        )
+        (second,) = await scene.lease(session_id)
+        assert second.query != first.query
+        await scene.answer(session_id, second)
+        (third,) = await scene.lease(session_id)
+        assert third.query == first.query
+
+    play(redis_url, act)
+
+
+def test_dropped_observation_is_asked_no_more(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session()
+        (lease,) = await scene.lease(session_id)
+        await scene.sessions.skip(
+            session_id,
+            labeler="ann",
+            query=lease.query,
+            lease_id=lease.lease_id,
+            mode=SkipMode.DROP,
+        )
+        scene.worker.work_off()
+        rows = {one.row for one in await scene.lease(session_id, most=20)}
+        assert lease.row not in rows
+
+    play(redis_url, act)
+
+
+def test_skip_without_the_lease_is_refused(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session()
+        (lease,) = await scene.lease(session_id)
+        with pytest.raises(WrongState) as refused:
+            await scene.sessions.skip(
+                session_id, labeler="bob", query=lease.query, lease_id="x", mode=SkipMode.LATER
+            )
+        assert refused.value.reason == "LEASE_LOST"
+
+    play(redis_url, act)
+
+
+def test_paused_session_hands_out_nothing_and_takes_answers(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session()
+        (lease,) = await scene.lease(session_id, "ann")
+        await scene.sessions.pause(session_id)
+        assert await scene.lease(session_id, "bob") == []
+        assert (await scene.answer(session_id, lease)).applied
+        await scene.sessions.resume(session_id)
+        scene.worker.work_off()
+        assert len(await scene.lease(session_id, "bob")) == 1
+
+    play(redis_url, act)
+
+
+def test_exhausted_pool_ends_the_session(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=12)
+        for _ in range(12):
+            (lease,) = await scene.lease(session_id)
+            await scene.answer(session_id, lease, Verdict.UNSURE)
+            scene.worker.work_off()
+        session = await scene.sessions.get(session_id)
+        assert session.finish_reason == "POOL_EXHAUSTED"
+        assert session.state is SessionState.COMPLETED
+        assert session.counts.unsure == 12
+
+    play(redis_url, act)
+
+
+def test_unknown_session(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        with pytest.raises(NotFound) as refused:
+            await scene.lease(SessionId("p00-0123456789abcdef0123"))
+        assert refused.value.reason == "SESSION_NOT_FOUND"
+
+    play(redis_url, act)

@@ -1,0 +1,33 @@
+"""Waiters are woken by any process's change, and by a lost connection."""
+
+import asyncio
+
+import pytest
+from tests.state.scene import Scene, play
+
+from svddtune.state.connect import connect_async_blocking
+from svddtune.state.notices import Notices
+
+pytestmark = pytest.mark.integration
+
+
+def test_a_change_wakes_the_waiters_of_its_session_only(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        changed, other = await scene.session(), await scene.session()
+        client = connect_async_blocking(redis_url)
+        notices = Notices(client)
+        running = asyncio.create_task(notices.run())
+        with notices.watching(changed) as mine, notices.watching(other) as theirs:
+            await notices.connected.wait()
+            # Connecting wakes everybody once; what came before does not count.
+            await mine.wait()
+            mine.clear()
+            theirs.clear()
+            await scene.sessions.pause(changed)
+            await mine.wait()
+            assert not theirs.is_set()
+        notices.stop()
+        await running
+        await client.aclose()
+
+    play(redis_url, act)
