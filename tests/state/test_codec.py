@@ -1,10 +1,13 @@
 """Values survive the way to bytes and back."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
+from numpy.typing import NDArray
 
 from svddtune.state import codec, keys
 from svddtune.state.session import DatasetId, SessionConfig
@@ -16,7 +19,7 @@ from svddtune.state.session import DatasetId, SessionConfig
         array_shapes(min_dims=0, max_dims=3, min_side=0),
     )
 )
-def test_arrays_survive_with_dtype_and_shape(array: np.ndarray) -> None:  # type: ignore[type-arg]
+def test_arrays_survive_with_dtype_and_shape(array: NDArray[Any]) -> None:
     back = codec.unpack_arrays(codec.pack_arrays({"a": array}))["a"]
     assert back.shape == array.shape
     assert back.dtype == array.dtype

@@ -72,6 +72,7 @@ def test_job_that_kills_its_workers_becomes_a_dead_letter(redis_url: str) -> Non
             claim = scene.worker.queue.recover()
             assert claim is not None
             assert claim.deliveries == delivery
+        assert claim is not None
         silence(scene.worker, claim)
         assert scene.worker.queue.recover() is None
         session = await scene.sessions.get(session_id)
