@@ -24,7 +24,6 @@ BOUNDS = (0.05, 50.0)
 
 
 @given(labelled(), st.floats(0.05, 50.0))
-@settings(deadline=None)
 def test_pools_pairs_and_alignment(case: tuple[FloatArray, LabelArray, int], gamma: float) -> None:
     X, labels, k = case
     prep = prepare(X, k=k, gamma_bounds=BOUNDS)
@@ -43,7 +42,7 @@ def test_pools_pairs_and_alignment(case: tuple[FloatArray, LabelArray, int], gam
 
 
 @given(labelled(), st.floats(0.05, 50.0))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_tau_counts_the_whole_change(
     case: tuple[FloatArray, LabelArray, int], gamma: float
 ) -> None:
@@ -99,7 +98,7 @@ def test_best_gamma_is_at_least_the_best_of_a_fine_grid() -> None:
 
 
 @given(st.integers(0, 500), st.floats(1e-2, 1e2))
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 def test_row_order_and_scale_do_not_matter(seed: int, c: float) -> None:
     X, y = blobs(60, 3, seed=seed, outliers=0.3)
     labels = partial_labels(y, 12, seed=seed)
@@ -108,7 +107,7 @@ def test_row_order_and_scale_do_not_matter(seed: int, c: float) -> None:
     order = np.random.default_rng(seed).permutation(len(X))
     moved = prepare(c * X[order], k=4, gamma_bounds=(0.1 / c**2, 100.0 / c**2))
     again = best_gamma(local_alignment(moved, c * X[order], labels[order], k=4), moved.gamma_bounds)
-    assert again[1] == pytest.approx(value, abs=1e-5)
+    assert again[1] == pytest.approx(value, abs=1e-4)  # either search stops within 1 %
     at_first = alignment(moved, c * X[order], labels[order], k=4, gamma=gamma / c**2)
     assert at_first == pytest.approx(value, abs=1e-5)
 

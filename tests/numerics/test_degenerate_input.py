@@ -39,7 +39,7 @@ def test_a_session_ends(X: FloatArray, k: int, strategy: str) -> None:
 
 
 @given(lattices(min_rows=1, max_rows=12), st.integers(0, 2**12 - 1), st.integers(1, 14))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_every_labelling_of_tied_data(X: FloatArray, bits: int, k: int) -> None:
     truth = np.array([1 if bits >> i & 1 else -1 for i in range(len(X))], dtype=np.int8)
     result = run(X, truth, k=k, budget=100, initial=(0, 0), cells=3, sample=0)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.numerics.cases import blobs
 
-from svddtune.numerics import c_bounds, c_grid, choose, fit, fit_cells, svdd
+from svddtune.numerics import c_bounds, c_grid, choose, fit, fit_cells, solver
 
 
 def test_grids_include_both_ends() -> None:
@@ -71,9 +71,9 @@ def test_cells_equal_single_fits() -> None:
 
 @pytest.mark.parametrize("limit", [100, 10])
 def test_cells_of_large_data(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
-    monkeypatch.setattr(svdd, "FIT_LIMIT", limit)
-    monkeypatch.setattr(svdd, "FIT_SAMPLE", 80)
-    monkeypatch.setattr(svdd, "GRAM_LIMIT", limit)
+    monkeypatch.setattr(solver, "FIT_LIMIT", limit)
+    monkeypatch.setattr(solver, "FIT_SAMPLE", 80)
+    monkeypatch.setattr(solver, "GRAM_LIMIT", limit)
     X, _ = blobs(250, 4, seed=9)
     fits = fit_cells(X, gamma=6.0, steps=5, spacing="geometric")
     assert fits.outside.shape == (5, 250)

@@ -7,16 +7,14 @@ from typing import Literal
 
 import numpy as np
 
-from svddtune.numerics import svdd
-from svddtune.numerics.kernel import gram as kernel_matrix
-from svddtune.numerics.svdd import SvddModel
+from svddtune.numerics.solver import Problem, make_problem
+from svddtune.numerics.svdd import SvddModel, beyond, c_upper_bound, fit_all
 from svddtune.numerics.types import BoolArray, FloatArray, LabelArray
 
 Spacing = Literal["linear", "geometric"]
 Rule = Literal["plateau", "first"]
 
 _TIE = 1e-12
-_BLOCK = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +74,8 @@ def c_bounds(
     ----------
     X : FloatArray, shape (N, M)
     gamma : float
-    gram : FloatArray, shape (n, n), optional
-        Kernel matrix of the fitted rows at `gamma`.
+    gram : FloatArray, shape (N, N), optional
+        Kernel matrix at `gamma`.
     seed : int
         Draws the sub-sample where there is one.
 
@@ -85,8 +83,12 @@ def c_bounds(
     -------
     C_LB, C_UB : float
     """
-    model = svdd.hard_margin(X, gamma=gamma, gram=gram, seed=seed)
-    return 1.0 / len(X), svdd.c_upper_bound(model, len(X))
+    return _c_bounds(make_problem(X, gamma=gamma, gram=gram, seed=seed), len(X))
+
+
+def _c_bounds(problem: Problem, N: int) -> tuple[float, float]:
+    hard_margin = fit_all(problem, np.array([1.0]), N).models[0]
+    return 1.0 / N, c_upper_bound(hard_margin, N)
 
 
 def c_grid(C_LB: float, C_UB: float, *, steps: int = 20, spacing: Spacing = "linear") -> FloatArray:
@@ -144,31 +146,20 @@ def fit_cells(
     -------
     CellFits
     """
-    fit_rows = svdd.fitted_rows(len(X), seed)
-    Z = X if fit_rows is None else X[fit_rows]
-    K = svdd.shared_gram(Z, gamma)
+    N = len(X)
+    problem = make_problem(X, gamma=gamma, seed=seed)
     if C is None:
-        C_LB, C_UB = c_bounds(X, gamma=gamma, gram=K, seed=seed)
-        C = c_grid(C_LB, C_UB, steps=steps, spacing=spacing)
-    models = tuple(svdd.fit(X, gamma=gamma, C=float(c), gram=K, seed=seed) for c in C)
-    weights = np.zeros((len(models), len(Z)))
-    for alphas, model in zip(weights, models, strict=True):
-        at = model.rows if fit_rows is None else np.searchsorted(fit_rows, model.rows)
-        alphas[at] = model.alphas
-    if fit_rows is None and K is not None:
-        similarity = weights @ K
+        C = c_grid(*_c_bounds(problem, N), steps=steps, spacing=spacing)
+    fits = fit_all(problem, C, N)
+    norms2 = np.array([[model.center_norm2] for model in fits.models])
+    if problem.sampled:
+        distance2 = 1.0 - 2.0 * problem.similarity(fits.alphas, X) + norms2
     else:
-        step = max(1, _BLOCK // len(Z))
-        blocks = [
-            weights @ kernel_matrix(Z, X[a : a + step], gamma=gamma) for a in range(0, len(X), step)
-        ]
-        similarity = np.concatenate(blocks, axis=1)
-    norms = np.array([[model.center_norm2] for model in models])
-    R2 = np.array([[model.R2] for model in models])
-    degenerate = np.array([[model.degenerate] for model in models])
-    return CellFits(
-        float(gamma), models, svdd.beyond(1.0 - 2.0 * similarity + norms, R2, degenerate)
-    )
+        distance2 = np.empty_like(fits.distance2)
+        distance2[:, problem.rows] = fits.distance2
+    R2 = np.array([[model.R2] for model in fits.models])
+    degenerate = np.array([[model.degenerate] for model in fits.models])
+    return CellFits(float(gamma), fits.models, beyond(distance2, R2, degenerate))
 
 
 def choose(scores: FloatArray, *, rule: Rule = "plateau") -> int:

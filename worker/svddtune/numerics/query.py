@@ -101,8 +101,8 @@ def suggest(
         raise ValueError(f"sample is {sample}, reserve is {reserve}, expected >= 0 and >= 1")
     k = prep.locality(k)
     askable = labels == 0
-    askable[exclude] = False
-    askable[open_rows] = False
+    askable[np.asarray(exclude, dtype=np.int64)] = False
+    askable[np.asarray(open_rows, dtype=np.int64)] = False
     U = np.flatnonzero(askable)
 
     has_inlier = bool((labels == INLIER).any())
@@ -146,7 +146,7 @@ def _ranked(
 ) -> IndexArray:
     """Positions in `rows`, best first; `rows` is ascending, so a stable sort settles ties."""
     order = np.argsort(-np.round(scores, _SCORE_DECIMALS), kind="stable")
-    crowded = set(nn[open_rows].ravel().tolist())
+    crowded = set(nn[np.asarray(open_rows, dtype=np.int64)].ravel().tolist())
     front: list[int] = []
     behind: list[int] = []
     for position in order.tolist():

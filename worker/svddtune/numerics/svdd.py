@@ -9,19 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.svm import OneClassSVM
 
 from svddtune.numerics.kernel import gram as kernel_matrix
+from svddtune.numerics.solver import Problem, is_degenerate, make_problem, solve
 from svddtune.numerics.types import BoolArray, FloatArray, IndexArray
 
-FIT_LIMIT = 10_000
-FIT_SAMPLE = 4096
-GRAM_LIMIT = 5000
 BOUNDARY_TOLERANCE = 1e-5
 """Rows outside by less than this squared feature-space distance lie on the boundary: inliers.
-Two orders above the solver's own error, see `_SOLVER_ERROR`."""
+Two orders above the solver's own error, `solver.SOLVER_ERROR`."""
 
-_SOLVER_ERROR = 1e-7  # of a squared feature-space distance
 _AT_BOUND = 1e-10  # of a libsvm dual, in [0, 1]
 _ROUNDING = 1e-9
 _BLOCK = 1 << 22
@@ -78,6 +74,24 @@ class SvddModel:
     def outside(self, X: FloatArray) -> BoolArray:
         """Tell which rows of `X`, shape (n, M), are outliers; boundary rows are not."""
         return beyond(self.distance2(X), self.R2, self.degenerate)
+
+
+@dataclass(frozen=True, slots=True)
+class Fits:
+    """Fits of one problem, in the order of C.
+
+    Attributes
+    ----------
+    models : tuple of SvddModel, length S
+    alphas : FloatArray, shape (S, n)
+        In the order of the problem's rows.
+    distance2 : FloatArray, shape (S, n)
+        Squared distances of these rows to each center.
+    """
+
+    models: tuple[SvddModel, ...]
+    alphas: FloatArray
+    distance2: FloatArray
 
 
 def beyond(
@@ -140,10 +154,11 @@ def fit(
         Positive.
     C : float
         In [1/N, 1].
-    gram : FloatArray, shape (n, n), optional
-        Kernel matrix of the fitted rows at `gamma`, to share it between several C.
+    gram : FloatArray, shape (N, N), optional
+        Kernel matrix at `gamma`, to share it between several C; ignored where a sub-sample is
+        fitted.
     seed : int
-        Draws the sub-sample above `FIT_LIMIT` rows.
+        Draws the sub-sample above `solver.FIT_LIMIT` rows.
 
     Returns
     -------
@@ -151,40 +166,44 @@ def fit(
 
     Notes
     -----
-    Deviation: above `FIT_LIMIT` rows a uniform sub-sample of n = `FIT_SAMPLE` rows is fitted with
-    the same nu, that is with C N / n as the bound of an alpha.
+    Deviation: above `solver.FIT_LIMIT` rows a uniform sub-sample of n = `solver.FIT_SAMPLE` rows
+    is fitted with the same nu, that is with C N / n as the bound of an alpha.
     """
-    nu = nu_from_c(C, len(X))
-    if not 0.0 < gamma < np.inf:
-        raise ValueError(f"gamma is {gamma}, expected a positive number")
-    fit_rows = fitted_rows(len(X), seed)
-    Z = X if fit_rows is None else X[fit_rows]
-    n = len(Z)
-    K = shared_gram(Z, gamma) if gram is None else gram
-    nu_fit = max(nu, 1.0 / n)
-    degenerate = nu_fit * n > n - _ROUNDING
-    duals = np.ones(n) if degenerate else _solve(Z, K, gamma, nu_fit)
-    alphas = duals / duals.sum()
-    chosen = np.flatnonzero(alphas)
-    model = SvddModel(
-        gamma=float(gamma),
-        C=float(C),
-        nu=nu,
-        rows=chosen if fit_rows is None else fit_rows[chosen],
-        support=Z[chosen],
-        alphas=alphas[chosen],
-        R2=0.0,
-        center_norm2=0.0,
-        degenerate=degenerate,
-        fit_rows=fit_rows,
-    )
-    if K is None:
-        similarity = 0.5 * (1.0 - model.distance2(Z))
-    else:
-        similarity = K[:, chosen] @ alphas[chosen] if len(chosen) < n // 2 else K @ alphas
-    center_norm2 = float(alphas @ similarity)
-    R2 = 0.0 if degenerate else _radius2(1.0 - 2.0 * similarity + center_norm2, duals)
-    return _with_radius(model, R2, center_norm2)
+    nu_from_c(C, len(X))  # an infeasible C should not cost a kernel matrix
+    problem = make_problem(X, gamma=gamma, gram=gram, seed=seed)
+    return fit_all(problem, np.array([C]), len(X)).models[0]
+
+
+def fit_all(problem: Problem, C: FloatArray, N: int) -> Fits:
+    """Fit several C, shape (S,), to one problem; N is the number of rows of the data."""
+    nu = np.array([nu_from_c(float(c), N) for c in C])
+    nu_fit = np.maximum(nu, 1.0 / problem.n)
+    duals = np.array([solve(problem, float(value)) for value in nu_fit])
+    alphas = duals / duals.sum(axis=1, keepdims=True)
+    similarity = problem.similarity(alphas)
+    norms2 = (alphas * similarity).sum(axis=1)
+    distance2 = 1.0 - 2.0 * similarity + norms2[:, None]
+    fit_rows = np.sort(problem.rows) if problem.sampled else None
+    models = []
+    for s, bounded in enumerate(nu_fit):
+        degenerate = is_degenerate(problem.n, float(bounded))
+        chosen = np.flatnonzero(alphas[s])
+        chosen = chosen[np.argsort(problem.rows[chosen])]
+        models.append(
+            SvddModel(
+                gamma=problem.gamma,
+                C=float(C[s]),
+                nu=float(nu[s]),
+                rows=problem.rows[chosen],
+                support=problem.Z[chosen],
+                alphas=alphas[s, chosen],
+                R2=0.0 if degenerate else _radius2(distance2[s], duals[s]),
+                center_norm2=float(norms2[s]),
+                degenerate=degenerate,
+                fit_rows=fit_rows,
+            )
+        )
+    return Fits(tuple(models), alphas, distance2)
 
 
 def hard_margin(
@@ -228,39 +247,6 @@ def sklearn_parameters(model: SvddModel) -> dict[str, float]:
     return {"gamma": model.gamma, "nu": max(model.nu, 1.0 / n)}
 
 
-def fitted_rows(N: int, seed: int) -> IndexArray | None:
-    """Rows of the sub-sample that stands for N rows, ascending; None where all are fitted."""
-    if N <= FIT_LIMIT:
-        return None
-    return np.sort(np.random.default_rng(seed).choice(N, FIT_SAMPLE, replace=False))
-
-
-def shared_gram(Z: FloatArray, gamma: float) -> FloatArray | None:
-    """Kernel matrix of the fitted rows, None where it would be too large to keep."""
-    return kernel_matrix(Z, gamma=gamma) if len(Z) <= GRAM_LIMIT else None
-
-
-def _solve(Z: FloatArray, K: FloatArray | None, gamma: float, nu: float) -> FloatArray:
-    """Solve for the duals of libsvm, in [0, 1], sum nu n."""
-    n = len(Z)
-    svm = OneClassSVM(
-        kernel="rbf" if K is None else "precomputed",
-        gamma=gamma,
-        nu=nu,
-        # libsvm stops on gradients of the scaled problem: distance^2 is 2/(nu n) of them.
-        # Its default 1e-3 misplaces boundary rows.
-        tol=max(1e-9, 0.5 * _SOLVER_ERROR * nu * n),
-        # Shrinking costs more than it saves at these sizes when the Gram matrix is shared.
-        shrinking=False,
-        cache_size=512,
-    )
-    # A shift leaves distances alone and keeps libsvm's expanded form accurate.
-    svm.fit(Z - Z.mean(axis=0) if K is None else K)
-    duals = np.zeros(n)
-    duals[svm.support_] = svm.dual_coef_[0]
-    return duals
-
-
 def _radius2(distance2: FloatArray, duals: FloatArray) -> float:
     """R^2: the largest distance^2 of the rows strictly between the bounds.
 
@@ -273,18 +259,3 @@ def _radius2(distance2: FloatArray, duals: FloatArray) -> float:
     if len(inner) == 0 or len(outer) == 0:
         return max(0.0, float(distance2.max()))
     return max(0.0, 0.5 * float(inner.max() + outer.min()))
-
-
-def _with_radius(model: SvddModel, R2: float, center_norm2: float) -> SvddModel:
-    return SvddModel(
-        model.gamma,
-        model.C,
-        model.nu,
-        model.rows,
-        model.support,
-        model.alphas,
-        R2,
-        center_norm2,
-        model.degenerate,
-        model.fit_rows,
-    )

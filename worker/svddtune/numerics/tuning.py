@@ -152,7 +152,7 @@ def finish(
     metric : {"kappa", "mcc", "f1", "balanced_accuracy"}
     rule : {"plateau", "first"}
     seed : int
-        Draws the sub-sample above `svdd.FIT_LIMIT` rows.
+        Draws the sub-sample above `solver.FIT_LIMIT` rows.
 
     Returns
     -------

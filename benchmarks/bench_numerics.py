@@ -1,0 +1,97 @@
+"""Time the numerical core on one core, beside the plain full-matrix version.
+
+    python benchmarks/bench_numerics.py --data DIR
+
+DIR holds NAME.npz with X and y. Sets that are not found are replaced by generated data of the
+same shape. Figures are medians.
+"""
+
+import argparse
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import plain
+from threadpoolctl import threadpool_limits
+
+from svddtune.numerics import FloatArray, LabelArray, fit_cells, prepare, run, suggest
+
+SHAPES = {"SpamBase": (2000, 57), "PageBlocks": (2000, 10)}
+TARGETS_MS = {"preparation": 1000.0, "suggest": 5.0, "C grid": 600.0}
+LABELS, CANDIDATES, CELLS, LOCALITY = 50, 100, 20, 5
+
+
+def load(directory: Path | None, name: str) -> tuple[str, FloatArray, LabelArray]:
+    path = directory / f"{name}.npz" if directory else None
+    if path is not None and path.exists():
+        with np.load(path, allow_pickle=False) as arrays:
+            return name, arrays["X"], arrays["y"]
+    N, M = SHAPES[name]
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(N) < 0.1, -1, 1).astype(np.int8)
+    X = 0.5 + 0.08 * rng.normal(size=(N, M)) * np.where(y == 1, 1.0, 3.0)[:, None]
+    return f"generated {N} x {M}", np.clip(X, 0.0, 1.0), y
+
+
+def median_ms(action: Callable[[int], object], repeats: int) -> float:
+    times = []
+    for repeat in range(repeats):
+        begin = time.perf_counter()
+        action(repeat)
+        times.append(time.perf_counter() - begin)
+    return 1e3 * float(np.median(times))
+
+
+def report(step: str, ours: float, reference: float) -> None:
+    target = TARGETS_MS[step]
+    verdict = "ok" if ours <= target else "MISSED"
+    print(f"  {step:12} {ours:9.2f} ms  target {target:6.0f} ms {verdict:6}", end="  ")
+    print(f"plain {reference:9.0f} ms = {reference / ours:6.0f} x")
+
+
+def bench(name: str, X: FloatArray, y: LabelArray) -> None:
+    print(name)
+    prep = prepare(X, k=LOCALITY)
+    gammas = np.exp(prep.log_gamma)
+    report(
+        "preparation",
+        median_ms(lambda _: prepare(X, k=LOCALITY), 5),
+        median_ms(lambda _: plain.prepare(X, LOCALITY, gammas), 1),
+    )
+    result = run(X, y, budget=LABELS, k=LOCALITY, prep=prep, cells=2)
+    labels = result.labels
+
+    def ask(repeat: int) -> None:
+        suggest(
+            prep, X, labels, k=LOCALITY, strategy="lama", sample=CANDIDATES,
+            rng=np.random.default_rng(repeat),
+        )  # fmt: skip
+
+    ask(0)
+    rows = np.random.default_rng(0).choice(np.flatnonzero(labels == 0), CANDIDATES, replace=False)
+    report(
+        "suggest",
+        median_ms(ask, 200),
+        median_ms(lambda _: plain.suggest(X, prep.nn, labels, prep.gamma_bounds, rows), 1),
+    )
+    gamma = result.final.gamma
+    C_UB = float(fit_cells(X, gamma=gamma, steps=2).C[-1])
+    report(
+        "C grid",
+        median_ms(lambda _: fit_cells(X, gamma=gamma, steps=CELLS), 5),
+        median_ms(lambda _: plain.fit_cells(X, gamma, C_UB, CELLS), 1),
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, help="directory with NAME.npz files")
+    directory = parser.parse_args().data
+    with threadpool_limits(1):
+        for name in SHAPES:
+            bench(*load(directory, name))
+
+
+if __name__ == "__main__":
+    main()
