@@ -1,0 +1,73 @@
+"""Real service and worker processes on one Redis, to be started and killed at will."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any
+
+
+class Process:
+    """One child process that says in a line of JSON when it is ready."""
+
+    def __init__(self, module: str, *arguments: str) -> None:
+        self._child = subprocess.Popen(
+            [sys.executable, "-m", module, *arguments], stdout=subprocess.PIPE, text=True
+        )
+        assert self._child.stdout is not None
+        line = self._child.stdout.readline()
+        assert line, f"{module} ended before it was ready, with {self._child.wait()}"
+        self.ready: dict[str, Any] = json.loads(line)
+
+    def kill(self) -> None:
+        """SIGKILL: no chance to clean up."""
+        self._child.kill()
+        self._end()
+
+    def stop(self) -> None:
+        """SIGTERM, and wait."""
+        self._child.terminate()
+        self._end()
+
+    def _end(self) -> None:
+        self._child.wait(timeout=15)
+        assert self._child.stdout is not None
+        self._child.stdout.close()
+
+    def __enter__(self) -> "Process":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._child.poll() is None:
+            self.stop()
+        elif self._child.stdout is not None:
+            self._child.stdout.close()
+
+
+def service(redis_url: str, listen: str = "127.0.0.1:0") -> Process:
+    """A service; ``ready["address"]`` is where it listens."""
+    return Process("svddtune.service", "--redis", redis_url, "--listen", listen)
+
+
+def worker(redis_url: str) -> Process:
+    """A worker."""
+    return Process("svddtune.worker", "--redis", redis_url)
+
+
+@contextmanager
+def deployment(redis_url: str, workers: int = 1) -> Iterator[str]:
+    """One service and some workers; yields the service's address."""
+    with service(redis_url) as front:
+        crew = [worker(redis_url) for _ in range(workers)]
+        try:
+            yield front.ready["address"]
+        finally:
+            for one in crew:
+                one.stop()

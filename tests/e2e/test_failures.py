@@ -1,0 +1,121 @@
+"""Processes die, labelers vanish: nothing is lost."""
+
+import numpy as np
+import pytest
+from tests.e2e.processes import deployment, service, worker
+from tests.numerics.cases import blobs, wdbc
+
+from svddtune.client import SessionState, TuningClient
+from svddtune.state import keys
+from svddtune.state.connect import connect
+from tests.waiting import wait_until
+
+pytestmark = [pytest.mark.integration, pytest.mark.e2e]
+
+
+def claimed(redis_url: str, lane: str) -> int:
+    """Jobs that some worker has now."""
+    with connect(redis_url) as client:
+        summary = client.xpending(keys.prefix(0) + f"q:{lane}", keys.GROUP)
+        return int(summary["pending"])
+
+
+@pytest.mark.parametrize("lane", ["hi", "bulk"])
+def test_killed_worker_loses_no_job(redis_url: str, lane: str) -> None:
+    # Large enough for PREPARE (hi) and FIT (bulk) to be under way when the worker is killed.
+    X, y = blobs(6000, 10, seed=1)
+    initial = {str(row): int(y[row]) for row in range(40)}
+    with service(redis_url) as front, TuningClient(front.ready["address"]) as client:
+        victim = worker(redis_url)
+        session = client.create_session(
+            client.upload_dataset(X), initial_labels=initial, budget=len(initial)
+        )
+        wait_until(lambda: claimed(redis_url, lane) > 0, timeout_s=60)
+        victim.kill()
+        assert claimed(redis_url, lane) > 0
+        with worker(redis_url):
+            done = client.wait_until_completed(session, timeout_s=90)
+    assert done.counts.total == len(initial)
+    assert claimed(redis_url, "hi") == claimed(redis_url, "bulk") == 0
+
+
+def test_session_goes_on_against_a_new_service(redis_url: str) -> None:
+    X, y = wdbc()
+    asked = []
+    with worker(redis_url):
+        front = service(redis_url)
+        address = front.ready["address"]
+        with TuningClient(address) as client:
+            session = client.create_session(client.upload_dataset(X), budget=12)
+            with client.tuning(session) as tuning:
+                for query in tuning.queries():
+                    asked.append(query.row)
+                    if len(asked) == 5:
+                        front.kill()
+                        front = service(redis_url, listen=address)
+                    tuning.answer(query, int(y[query.row]))
+            client.wait_until_completed(session, timeout_s=60)
+            labelled = [event.row for event in client.labels(session)]
+        front.stop()
+    assert labelled == asked
+    assert len(set(asked)) == 12
+
+
+def test_three_labelers_at_once_and_one_that_vanishes(redis_url: str) -> None:
+    import threading
+
+    X, y = wdbc()
+    answered: dict[str, list[int]] = {"bob": [], "eve": []}
+    with deployment(redis_url, workers=2) as address, TuningClient(address) as client:
+        session = client.create_session(client.upload_dataset(X), budget=30, lease_s=1.0)
+
+        # Ann takes two queries and is gone without a word: her connection just ends.
+        vanishing = TuningClient(address)
+        ann = vanishing.tuning(session, labeler="ann", credit=2)
+        held = {ann.next_query(timeout_s=30).row for _ in range(2)}  # type: ignore[union-attr]
+        vanishing.close()
+
+        def label(name: str) -> None:
+            with client.tuning(session, labeler=name) as tuning:
+                for query in tuning.queries():
+                    answered[name].append(query.row)
+                    tuning.answer(query, int(y[query.row]))
+
+        crew = [threading.Thread(target=label, args=(name,)) for name in answered]
+        for one in crew:
+            one.start()
+        for one in crew:
+            one.join(timeout=90)
+        done = client.wait_until_completed(session, timeout_s=60)
+        events = list(client.labels(session))
+    rows = [row for name in answered for row in answered[name]]
+    assert done.state is SessionState.COMPLETED
+    assert len(rows) == len(set(rows)) == 30
+    assert sorted(event.row for event in events) == sorted(rows)
+    assert held <= set(rows)
+    assert answered["bob"]
+    assert answered["eve"]
+
+
+def test_bad_input_of_one_does_not_disturb_another(redis_url: str) -> None:
+    from svddtune.client import InvalidInput, SvddtuneError
+
+    X, y = wdbc()
+    with deployment(redis_url) as address, TuningClient(address) as client:
+        dataset = client.upload_dataset(X)
+        session = client.create_session(dataset, budget=6)
+        with client.tuning(session) as tuning:
+            for query in tuning.queries():
+                bad = X.copy()
+                bad[7, 3] = np.nan
+                with pytest.raises(InvalidInput) as refused:
+                    client.upload_dataset(bad)
+                assert refused.value.reason == "DATASET_NOT_FINITE"
+                with pytest.raises(SvddtuneError) as refused_too:
+                    client.create_session(dataset, budget=10_000)
+                assert refused_too.value.reason == "BUDGET_TOO_LARGE"
+                with pytest.raises(SvddtuneError) as unknown:
+                    tuning.label("no-such-row", "inlier")
+                assert unknown.value.reason == "UNKNOWN_OBSERVATION"
+                tuning.answer(query, int(y[query.row]))
+        client.wait_until_completed(session, timeout_s=60)

@@ -1,0 +1,12 @@
+"""Waiting for what other processes do, where they offer nothing to wait on."""
+
+import time
+from collections.abc import Callable
+
+
+def wait_until(condition: Callable[[], bool], *, timeout_s: float = 10.0) -> None:
+    """Return once the condition holds; fail the test after the timeout."""
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, f"condition did not hold within {timeout_s} s"
+        time.sleep(0.005)
