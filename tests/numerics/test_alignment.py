@@ -134,6 +134,13 @@ def test_no_labels_and_one_class_give_zero_or_bounded_values() -> None:
     assert alignment(prep, X, labels, k=20, gamma=1.0) == 0.0
 
 
+def test_tau_of_no_candidates_is_empty() -> None:
+    X, y = blobs(20, 2, seed=0)
+    prep = prepare(X, k=3)
+    local = local_alignment(prep, X, y, k=3)
+    assert tau(local, X, np.empty(0, dtype=np.int64), k=3, gamma=1.0).shape == (0,)
+
+
 def test_relabelling_ties_are_outliers() -> None:
     pools = relabel(np.array([0, 1, 0, 1, 2, 1]), np.array([0, 0, 1, 1, 1, 2]))
     assert pools.tolist() == [0, 1, -1, -1, 1, -1]

@@ -54,6 +54,15 @@ def test_zero_sample_means_all_rows_and_needs_no_randomness() -> None:
     assert ask(sample=0).rows.tolist() == ask(sample=10_000).rows.tolist()
 
 
+def test_a_wider_neighbour_table_changes_nothing() -> None:
+    narrow = suggest(
+        prepare(X, k=5), X, LABELS, k=5, strategy="lama", sample=100, rng=np.random.default_rng(4)
+    )
+    wide = ask(seed=4)
+    assert (narrow.gamma, narrow.alignment) == (wide.gamma, wide.alignment)
+    assert narrow.rows.tolist() == wide.rows.tolist()
+
+
 def test_same_seed_same_rows() -> None:
     assert ask(seed=5).rows.tolist() == ask(seed=5).rows.tolist()
     assert ask(seed=5).rows.tolist() != ask(seed=6).rows.tolist()

@@ -21,7 +21,14 @@ from svddtune.numerics.kernel import pair_distances2
 from svddtune.numerics.mask import in_mask, wanted_pool
 from svddtune.numerics.neighbors import mutual
 from svddtune.numerics.pools import relabel
-from svddtune.numerics.types import BoolArray, FloatArray, IndexArray, LabelArray
+from svddtune.numerics.types import (
+    INLIER,
+    OUTLIER,
+    BoolArray,
+    FloatArray,
+    IndexArray,
+    LabelArray,
+)
 
 _CLASSES = 9
 _VALUES = np.array([-1.0, 0.0, 1.0])
@@ -49,6 +56,29 @@ class _Sums:
         return alignment_of_sums(KY, self.KK, YY, self.count.sum(axis=1))
 
 
+@dataclass(frozen=True, slots=True)
+class _Candidates:
+    """Candidates and the edges that a label on them touches.
+
+    Attributes
+    ----------
+    near : IndexArray, shape (n, k)
+        NN_k of each candidate, itself first.
+    is_mutual : BoolArray, shape (n, k)
+        Which of them are in SNN_k.
+    own_Kc : FloatArray, shape (n k,)
+        Centred kernel of the edges that a candidate would start.
+    state, edge : shape (T,)
+        Combinations of a candidate and an existing edge with an end in its NN_k.
+    """
+
+    near: IndexArray
+    is_mutual: BoolArray
+    own_Kc: FloatArray
+    state: NDArray[np.intp]
+    edge: NDArray[np.intp]
+
+
 def tau(
     local: LocalAlignment, X: FloatArray, rows: IndexArray, *, k: int, gamma: float
 ) -> FloatArray:
@@ -71,44 +101,56 @@ def tau(
     FloatArray, shape (n,)
         Not negative.
     """
-    prep, edges, pools = local.prep, local.edges, local.pools
-    n, N = len(rows), prep.N
+    prep, edges, y = local.prep, local.edges, local.pools.y
     weights = prep.weights_at(np.array([gamma]))[0]
     m = float(prep.grand_means @ weights)
-
-    Kc = centred_kernel(edges.D2, local.pair_means @ weights, m, gamma)
-    zero = np.zeros(len(edges.i), dtype=np.intp)
-    y_i, y_j = pools.y[edges.i], pools.y[edges.j]
-    base = _sum(zero, 1, Kc, y_i, y_j, local.mask)
-    ybar = np.array([pools.y.sum(dtype=np.int64) / N])
-    now = base.alignment(ybar)
-
     near = prep.nn[rows, :k]
-    own_mutual = mutual(prep.nn, rows, k)
-    own_i = np.repeat(rows, k)
     near_means = prep.row_means[near.ravel()] @ weights
     own_means = near_means + np.repeat(near_means[::k], k)  # a row is its own first neighbour
-    own_Kc = centred_kernel(pair_distances2(X, own_i, near.ravel()), own_means, m, gamma)
-    own_state = np.repeat(np.arange(n), k)
-    state, edge = _touched(edges.i, edges.j, near, N)
-    old = _sum(state, n, Kc[edge], y_i[edge], y_j[edge], local.mask[edge])
+    own_D2 = pair_distances2(X, np.repeat(rows, k), near.ravel())
+    candidates = _Candidates(
+        near,
+        mutual(prep.nn, rows, k),
+        centred_kernel(own_D2, own_means, m, gamma),
+        *_touched(edges.i, edges.j, near),
+    )
+    Kc = centred_kernel(edges.D2, local.pair_means @ weights, m, gamma)
+    zero = np.zeros(len(Kc), dtype=np.intp)
+    base = _sum(zero, 1, Kc, y[edges.i], y[edges.j], local.mask)
+    now = base.alignment(np.array([y.mean()]))
+    edge = candidates.edge
+    old = _sum(
+        candidates.state, len(rows), Kc[edge], y[edges.i[edge]], y[edges.j[edge]], local.mask[edge]
+    )
+    untouched = base - old
+    a_in, a_out = (_after(label, local, candidates, Kc, untouched) for label in (INLIER, OUTLIER))
+    return np.minimum(np.abs(now - a_in), np.abs(now - a_out))
 
-    change = np.full(n, np.inf)
-    for label in (1, -1):
-        gains = np.ones_like(own_mutual) if label == 1 else own_mutual
-        more_in, more_out = (gains, 0) if label == 1 else (0, gains)
-        y_near = relabel(pools.n_in[near] + more_in, pools.n_out[near] + more_out)
-        new_i = _relabelled(edges.i[edge], y_i[edge], near[state], y_near[state])
-        new_j = _relabelled(edges.j[edge], y_j[edge], near[state], y_near[state])
-        new_mask = in_mask(edges.wanted[edge], new_j)
-        new = _sum(state, n, Kc[edge], new_i, new_j, new_mask)
-        own_wanted = wanted_pool(np.array(label), own_mutual).ravel()
-        own_y_i, own_y_j = np.repeat(y_near[:, 0], k), y_near.ravel()
-        own = _sum(own_state, n, own_Kc, own_y_i, own_y_j, in_mask(own_wanted, own_y_j))
-        gained = (y_near.astype(np.int64) - pools.y[near]).sum(axis=1)
-        after = (base + new + own - old).alignment(ybar + gained / N)
-        change = np.minimum(change, np.abs(after - now))
-    return change
+
+def _after(
+    label: int, local: LocalAlignment, candidates: _Candidates, Kc: FloatArray, untouched: _Sums
+) -> FloatArray:
+    """Alignment after each candidate has got `label`, shape (n,)."""
+    edges, pools, near = local.edges, local.pools, candidates.near
+    n, k = near.shape
+    more_in = np.int32(label == INLIER)
+    more_out = candidates.is_mutual & (label == OUTLIER)
+    y_near = relabel(pools.n_in[near] + more_in, pools.n_out[near] + more_out)
+
+    state, edge = candidates.state, candidates.edge
+    near_edge, y_edge = near[state], y_near[state]
+    y_i = _relabelled(edges.i[edge], pools.y, near_edge, y_edge)
+    y_j = _relabelled(edges.j[edge], pools.y, near_edge, y_edge)
+    new = _sum(state, n, Kc[edge], y_i, y_j, in_mask(edges.wanted[edge], y_j))
+
+    wanted = wanted_pool(np.array(label), candidates.is_mutual).ravel()
+    own_j = y_near.ravel()
+    own_i = np.repeat(y_near[:, 0], k)
+    own_state = np.repeat(np.arange(n), k)
+    own = _sum(own_state, n, candidates.own_Kc, own_i, own_j, in_mask(wanted, own_j))
+
+    gained = (y_near.astype(np.int64) - pools.y[near]).sum(axis=1)
+    return (untouched + new + own).alignment(pools.y.mean() + gained / local.prep.N)
 
 
 def _sum(
@@ -127,7 +169,7 @@ def _sum(
 
 
 def _touched(
-    i: IndexArray, j: IndexArray, near: IndexArray, N: int
+    i: IndexArray, j: IndexArray, near: IndexArray
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Find the (candidate, edge) combinations with an end of the edge in NN_k(candidate)."""
     E = len(i)
@@ -137,7 +179,7 @@ def _touched(
     first = np.searchsorted(ends[order], near.ravel(), side="left")
     count = np.searchsorted(ends[order], near.ravel(), side="right") - first
     stop = np.cumsum(count)
-    position = np.arange(stop[-1]) + np.repeat(first - (stop - count), count)
+    position = np.arange(count.sum()) + np.repeat(first - (stop - count), count)
     candidate = np.repeat(np.repeat(np.arange(len(near)), near.shape[1]), count)
     # An edge with both ends inside is found twice.
     both = np.unique(candidate * np.intp(max(E, 1)) + edge_of_end[position])
@@ -151,4 +193,4 @@ def _relabelled(
     hit = near == row[:, None]
     column = hit.argmax(axis=1)
     changed = np.take_along_axis(y_near, column[:, None], axis=1)[:, 0]
-    return np.where(hit.any(axis=1), changed, y)
+    return np.where(hit.any(axis=1), changed, y[row])

@@ -42,6 +42,8 @@ class FinalChoice:
     model : SvddModel
     predictions : LabelArray, shape (N,)
         +1 inside, -1 outside, of the chosen model.
+    sample_size : int or None
+        Rows of the sample that the kernel means come from; None when they come from all rows.
     """
 
     gamma: float
@@ -51,6 +53,7 @@ class FinalChoice:
     chosen: int
     model: SvddModel
     predictions: LabelArray
+    sample_size: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +171,14 @@ def finish(
     scored = score_cells(fits, labels, metric=metric)
     chosen = choose(np.array([cell.score for cell in scored]), rule=rule)
     return FinalChoice(
-        gamma, value, curve, scored, chosen, fits.models[chosen], fits.predictions()[chosen]
+        gamma=gamma,
+        alignment=value,
+        curve=curve,
+        cells=scored,
+        chosen=chosen,
+        model=fits.models[chosen],
+        predictions=fits.predictions()[chosen],
+        sample_size=prep.sample_size,
     )
 
 
