@@ -1,0 +1,96 @@
+"""``python -m svddtune.service``: settings, logging, a look at Redis, then serve until a signal."""
+
+import asyncio
+import json
+import logging
+import os
+import signal
+import sys
+from collections.abc import Sequence
+
+import structlog
+
+from svddtune.service.server import AddressError, Server
+from svddtune.service.settings import Settings, SettingsError, read_settings
+from svddtune.state.connect import ServerReport, connect, examine
+from svddtune.state.errors import StoreUnavailable
+
+log = logging.getLogger("svddtune.service")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve; the exit code: 0 stopped by a signal, 1 could not serve, 2 wrong settings."""
+    try:
+        settings = read_settings(sys.argv[1:] if arguments is None else arguments)
+    except SettingsError as error:
+        print(error, file=sys.stderr)
+        return 2
+    _set_up_logging(settings)
+    try:
+        with connect(settings.redis) as client:
+            report = examine(client)
+        _warn(settings, report)
+        asyncio.run(_serve(settings, report))
+    except StoreUnavailable as error:
+        print(f"{error.reason}: {error.message}", file=sys.stderr)
+        return 1
+    except AddressError as error:
+        print(f"ADDRESS_UNUSABLE: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+async def _serve(settings: Settings, report: ServerReport) -> None:
+    loop = asyncio.get_running_loop()
+    stopping = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopping.set)
+    server = Server(settings)
+    address = await server.start()
+    found = f"{report.kind} {report.version}"
+    log.info("serving", extra={"address": address, "server": found})
+    print(
+        json.dumps({"address": address, "pid": os.getpid(), "server": found}),
+        flush=True,
+    )
+    await stopping.wait()
+    log.info("stopping")
+    await server.stop()
+    log.info("stopped")
+
+
+def _warn(settings: Settings, report: ServerReport) -> None:
+    for warning in report.warnings:
+        log.warning("redis: %s", warning)
+    if settings.exposed:
+        log.warning(
+            "INSECURE: %s is reachable from other machines without encryption or authentication",
+            settings.listen,
+        )
+
+
+def _set_up_logging(settings: Settings) -> None:
+    shared: list[structlog.typing.Processor] = [
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.ExtraAdder(),
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.StackInfoRenderer(),
+    ]
+    final: list[structlog.typing.Processor] = (
+        [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+        if settings.log_format == "json"
+        else [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *final],
+        )
+    )
+    logging.basicConfig(level=settings.log_level.upper(), handlers=[handler])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,209 @@
+"""Domain values to messages and back."""
+
+import base64
+import binascii
+import json
+
+import numpy as np
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from svddtune.service.names import dataset_name, result_name, session_name
+from svddtune.service.validate import invalid_field
+from svddtune.state import codec
+from svddtune.state.datasets import Observation
+from svddtune.state.session import (
+    LabelCounts,
+    LabelEvent,
+    Lease,
+    Receipt,
+    Session,
+    SessionId,
+    SkipMode,
+    Verdict,
+)
+from svddtune.v1 import common_pb2, oracle_pb2, tuning_pb2
+
+_VERDICTS = {
+    Verdict.INLIER: common_pb2.VERDICT_INLIER,
+    Verdict.OUTLIER: common_pb2.VERDICT_OUTLIER,
+    Verdict.UNSURE: common_pb2.VERDICT_UNSURE,
+}
+_SKIP_MODES: dict[int, SkipMode] = {
+    oracle_pb2.SKIP_MODE_UNSPECIFIED: SkipMode.LATER,
+    oracle_pb2.SKIP_MODE_LATER: SkipMode.LATER,
+    oracle_pb2.SKIP_MODE_OTHERS: SkipMode.OTHERS,
+    oracle_pb2.SKIP_MODE_DROP: SkipMode.DROP,
+}
+_WHY = {
+    "lama": "Either answer would change the kernel alignment by at least {score:.3g}: "
+    "the most informative of the sampled rows.",
+    "random": "Drawn at random among the unlabelled observations.",
+    "cold_random": "Drawn at random: there are no labels yet to compare with.",
+    "cold_outlying": "The most outlying of the sampled rows: no outlier is known yet.",
+}
+
+
+def timestamp(milliseconds: int) -> Timestamp:
+    """An instant of Redis's clock."""
+    moment = Timestamp()
+    moment.FromMilliseconds(milliseconds)
+    return moment
+
+
+def counts_to_proto(counts: LabelCounts) -> common_pb2.LabelCounts:
+    """Counts with their sum."""
+    return common_pb2.LabelCounts(
+        inlier=counts.inlier, outlier=counts.outlier, unsure=counts.unsure, total=counts.total
+    )
+
+
+def session_to_proto(session: Session) -> tuning_pb2.Session:
+    """A session as callers see it."""
+    failure = session.failure
+    return tuning_pb2.Session(
+        name=session_name(session.id),
+        dataset=dataset_name(session.dataset_id),
+        display_name=session.display_name,
+        config=codec.config_to_proto(session.config),
+        state=f"SESSION_STATE_{session.state.value}",
+        counts=counts_to_proto(session.counts),
+        query_count=session.query_count,
+        leased_count=session.leased_count,
+        gamma=session.gamma,
+        alignment=session.alignment,
+        latest_result=result_name(session.id, session.revision) if session.revision else "",
+        failure=(
+            tuning_pb2.Failure(reason=failure.reason, message=failure.message) if failure else None
+        ),
+        create_time=timestamp(session.created_ms),
+        update_time=timestamp(session.updated_ms),
+        etag=str(session.version),
+        observation_count=session.observation_count,
+    )
+
+
+def event_to_proto(event: LabelEvent, observation_id: str) -> common_pb2.LabelEvent:
+    """An entry of the label log."""
+    return common_pb2.LabelEvent(
+        event_id=event.event_id,
+        kind=f"KIND_{event.kind}",
+        observation_id=observation_id,
+        row=event.row,
+        verdict=_VERDICTS[event.verdict],
+        labeler=event.labeler,
+        query=event.query,
+        source_reference=event.source_reference,
+        answer_id=event.answer_id,
+        time=timestamp(event.time_ms),
+    )
+
+
+def assign_to_proto(
+    session_id: SessionId, lease: Lease, observation: Observation
+) -> oracle_pb2.Assign:
+    """A leased query with all that its labeler is shown."""
+    return oracle_pb2.Assign(
+        session=session_name(session_id),
+        query=lease.query,
+        observation_id=observation.observation_id,
+        row=lease.row,
+        features=np.frombuffer(observation.values, dtype="<f8").tolist(),
+        display=observation.display.fields,
+        lease_id=lease.lease_id,
+        lease_expire_time=timestamp(lease.expires_ms),
+        why=_WHY.get(lease.rule, "").format(score=lease.score),
+        score=lease.score,
+    )
+
+
+def receipt_to_proto(receipt: Receipt, answer_id: str = "") -> oracle_pb2.Ack:
+    """What became of an answer or retraction."""
+    ack = oracle_pb2.Ack
+    return ack(
+        answer_id=answer_id,
+        query=receipt.query,
+        disposition=ack.DISPOSITION_APPLIED if receipt.applied else ack.DISPOSITION_UNUSED,
+        counts=counts_to_proto(receipt.counts),
+        event_id=receipt.event_id,
+    )
+
+
+def leases_receipt_to_proto(receipt: Receipt) -> oracle_pb2.Ack:
+    """What became of an extension or release; leases that were lost are listed beside."""
+    return oracle_pb2.Ack(
+        disposition=oracle_pb2.Ack.DISPOSITION_APPLIED,
+        lease_expire_time=timestamp(receipt.expires_ms) if receipt.expires_ms else None,
+        lost_lease_ids=receipt.lost,
+    )
+
+
+def skip_mode_from_proto(number: int) -> SkipMode:
+    """The mode behind an enum's number."""
+    mode = _SKIP_MODES.get(number)
+    if mode is None:
+        raise invalid_field("mode", number, "SKIP_MODE_LATER, _OTHERS or _DROP")
+    return mode
+
+
+def page_token(created_ms: int, name: str) -> str:
+    """Where the next page begins; opaque to callers."""
+    return _token([created_ms, name])
+
+
+def page_position(token: str) -> tuple[int, str] | None:
+    """Inverse of ``page_token``; None for the first page."""
+    if not token:
+        return None
+    match _untoken(token, "page_token"):
+        case [int(created_ms), str(name)]:
+            return created_ms, name
+    raise invalid_field("page_token", token, "the next_page_token of the page before")
+
+
+def resume_token(version: str, event_id: str) -> str:
+    """Where a watch stands; opaque to callers."""
+    return _token([version, event_id])
+
+
+def resume_position(token: str) -> tuple[str, str]:
+    """Inverse of ``resume_token``: version and last event id, empty at the beginning."""
+    if not token:
+        return "", ""
+    match _untoken(token, "resume_token"):
+        case [str(version), str(event_id)] if _is_event_id(event_id):
+            return version, event_id
+    raise invalid_field("resume_token", token, "the resume_token of the message before")
+
+
+def event_token(event_id: str) -> str:
+    """Where the next page of the label log begins."""
+    return _token([event_id])
+
+
+def event_position(token: str) -> str:
+    """Inverse of ``event_token``; empty for the first page."""
+    if not token:
+        return ""
+    match _untoken(token, "page_token"):
+        case [str(event_id)] if _is_event_id(event_id):
+            return event_id
+    raise invalid_field("page_token", token, "the next_page_token of the page before")
+
+
+def _is_event_id(text: str) -> bool:
+    first, _, second = text.partition("-")
+    return not text or (
+        first.isascii() and first.isdigit() and second.isascii() and second.isdigit()
+    )
+
+
+def _token(parts: list[object]) -> str:
+    return base64.urlsafe_b64encode(json.dumps(parts).encode()).decode().rstrip("=")
+
+
+def _untoken(token: str, field: str) -> object:
+    try:
+        padded = token.encode("ascii") + b"=" * (-len(token) % 4)
+        return json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
+    except (ValueError, binascii.Error, RecursionError):
+        raise invalid_field(field, token, "what an earlier response gave") from None

@@ -1,0 +1,61 @@
+"""DatasetService: one short method a call."""
+
+from collections.abc import AsyncIterator
+
+from svddtune.service import convert, names, upload, validate
+from svddtune.service.status import Context, rpc, undisturbed
+from svddtune.state.datasets import DatasetStore
+from svddtune.v1 import dataset_pb2, dataset_pb2_grpc
+
+
+class DatasetServicer(dataset_pb2_grpc.DatasetServiceServicer):
+    """Datasets: uploaded, described, listed, deleted."""
+
+    def __init__(self, datasets: DatasetStore, limits: upload.Limits) -> None:
+        self._datasets = datasets
+        self._limits = limits
+
+    @rpc
+    async def UploadDataset(
+        self, request_iterator: AsyncIterator[dataset_pb2.UploadDatasetRequest], context: Context
+    ) -> dataset_pb2.UploadDatasetResponse:
+        """Check, spool and store what comes."""
+        dataset, existed = await upload.receive(request_iterator, self._datasets, self._limits)
+        stored = await self._datasets.get(names.dataset_id(dataset.name))
+        return dataset_pb2.UploadDatasetResponse(dataset=stored, already_existed=existed)
+
+    @rpc
+    @undisturbed
+    async def GetDataset(
+        self, request: dataset_pb2.GetDatasetRequest, context: Context
+    ) -> dataset_pb2.GetDatasetResponse:
+        """Describe one dataset."""
+        dataset = await self._datasets.get(names.dataset_id(request.name))
+        return dataset_pb2.GetDatasetResponse(dataset=dataset)
+
+    @rpc
+    @undisturbed
+    async def ListDatasets(
+        self, request: dataset_pb2.ListDatasetsRequest, context: Context
+    ) -> dataset_pb2.ListDatasetsResponse:
+        """Describe a page of datasets, newest first."""
+        size = validate.page_size(request.page_size)
+        found = await self._datasets.list_datasets(
+            limit=size + 1, before=convert.page_position(request.page_token)
+        )
+        page, token = found[:size], ""
+        if len(found) > size:
+            last = page[-1]
+            token = convert.page_token(
+                last.create_time.ToMilliseconds(), names.dataset_id(last.name)
+            )
+        return dataset_pb2.ListDatasetsResponse(datasets=page, next_page_token=token)
+
+    @rpc
+    @undisturbed
+    async def DeleteDataset(
+        self, request: dataset_pb2.DeleteDatasetRequest, context: Context
+    ) -> dataset_pb2.DeleteDatasetResponse:
+        """Delete a dataset that no session uses."""
+        await self._datasets.delete(names.dataset_id(request.name))
+        return dataset_pb2.DeleteDatasetResponse()

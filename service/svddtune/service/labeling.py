@@ -1,0 +1,162 @@
+"""What labelers can do, whether by stream or by unary call: one implementation for both."""
+
+from collections.abc import Sequence
+
+from svddtune.service import convert, validate
+from svddtune.service.cache import Lru
+from svddtune.state.datasets import DatasetStore
+from svddtune.state.errors import WrongState
+from svddtune.state.session import (
+    Answer,
+    DatasetId,
+    Lease,
+    LeaseOutcome,
+    Receipt,
+    Session,
+    SessionId,
+)
+from svddtune.state.store import SessionStore
+from svddtune.v1 import dataset_pb2, oracle_pb2
+
+
+class Labeling:
+    """Leases and answers. Methods raise what the store's methods raise, and InvalidInput."""
+
+    def __init__(self, store: SessionStore, datasets: DatasetStore) -> None:
+        self._store = store
+        self._datasets = datasets
+        # A session's dataset, a dataset's shape and an observation's row never change.
+        self._dataset_ids: Lru[SessionId, DatasetId] = Lru(1000)
+        self._descriptions: Lru[DatasetId, dataset_pb2.Dataset] = Lru(100)
+        self._rows: Lru[tuple[DatasetId, str], int] = Lru(10_000)
+
+    async def session(self, session_id: SessionId) -> Session:
+        """The session now."""
+        session = await self._store.get(session_id)
+        self._dataset_ids.put(session_id, session.dataset_id)
+        return session
+
+    async def lease(
+        self, session_id: SessionId, *, holder: str, labeler: str, most: int
+    ) -> LeaseOutcome:
+        """Hand queries to a holder until it has ``most``."""
+        return await self._store.lease(session_id, holder=holder, labeler=labeler, most=most)
+
+    async def assignments(
+        self, session_id: SessionId, leases: Sequence[Lease]
+    ) -> list[oracle_pb2.Assign]:
+        """Leased queries with what their labeler is shown."""
+        if not leases:
+            return []
+        dataset_id = await self._dataset_id(session_id)
+        description = await self._description(dataset_id)
+        observations = await self._datasets.observations(
+            dataset_id,
+            [lease.row for lease in leases],
+            feature_count=description.feature_count,
+        )
+        for one in observations:
+            self._rows.put((dataset_id, one.observation_id), one.row)
+        return [
+            convert.assign_to_proto(session_id, lease, observation)
+            for lease, observation in zip(leases, observations, strict=True)
+        ]
+
+    async def answer(
+        self, session_id: SessionId, labeler: str, holder: str, message: oracle_pb2.Answer
+    ) -> oracle_pb2.Ack:
+        """Store a verdict."""
+        validate.answer_id(message.answer_id)
+        verdict = validate.verdict(message.verdict)
+        source = validate.at_most_bytes(
+            "source_reference", message.source_reference, validate.LONGEST_SOURCE_REFERENCE
+        )
+        if message.query and not message.lease_id:
+            raise validate.invalid_field("lease_id", "", "the lease the query was assigned with")
+        if message.lease_id and not message.query:
+            raise validate.invalid_field("query", 0, "the number of the query the lease is on")
+        if not message.query and not message.observation_id:
+            raise validate.invalid_field("observation_id", "", "an observation, or query and lease")
+        row = None
+        if message.observation_id:
+            row = await self._row(session_id, message.observation_id)
+        receipt = await self._store.answer(
+            session_id,
+            Answer(
+                answer_id=message.answer_id,
+                labeler=labeler,
+                holder=holder,
+                verdict=verdict,
+                query=message.query,
+                lease_id=message.lease_id,
+                row=row,
+                source_reference=source,
+            ),
+        )
+        return convert.receipt_to_proto(receipt, message.answer_id)
+
+    async def retract(
+        self, session_id: SessionId, labeler: str, message: oracle_pb2.Retract
+    ) -> oracle_pb2.Ack:
+        """Withdraw a label."""
+        validate.answer_id(message.answer_id)
+        row = await self._row(session_id, message.observation_id)
+        receipt = await self._store.retract(
+            session_id, answer_id=message.answer_id, labeler=labeler, row=row
+        )
+        return convert.receipt_to_proto(receipt, message.answer_id)
+
+    async def skip(
+        self, session_id: SessionId, labeler: str, message: oracle_pb2.Skip
+    ) -> oracle_pb2.Ack:
+        """Pass on a leased query."""
+        receipt = await self._store.skip(
+            session_id,
+            labeler=labeler,
+            query=message.query,
+            lease_id=message.lease_id,
+            mode=convert.skip_mode_from_proto(message.mode),
+        )
+        return convert.receipt_to_proto(receipt)
+
+    async def extend(
+        self, session_id: SessionId, holder: str, message: oracle_pb2.Extend
+    ) -> oracle_pb2.Ack:
+        """Extend leases; those that are lost are listed, and an error where all are."""
+        receipt = await self._store.extend(session_id, holder=holder, lease_ids=message.lease_ids)
+        return _unless_all_lost(receipt, message.lease_ids)
+
+    async def release(
+        self, session_id: SessionId, holder: str, lease_ids: Sequence[str] = ()
+    ) -> oracle_pb2.Ack:
+        """Give queries back; as in ``extend``."""
+        receipt = await self._store.release(session_id, holder=holder, lease_ids=lease_ids)
+        return _unless_all_lost(receipt, lease_ids)
+
+    async def _dataset_id(self, session_id: SessionId) -> DatasetId:
+        return self._dataset_ids.get(session_id) or (await self.session(session_id)).dataset_id
+
+    async def _description(self, dataset_id: DatasetId) -> dataset_pb2.Dataset:
+        return self._descriptions.get(dataset_id) or self._descriptions.put(
+            dataset_id, await self._datasets.get(dataset_id)
+        )
+
+    async def _row(self, session_id: SessionId, observation_id: str) -> int:
+        dataset_id = await self._dataset_id(session_id)
+        row = self._rows.get((dataset_id, observation_id))
+        if row is None:
+            (row,) = await self._datasets.rows_of(dataset_id, [observation_id])
+            if row is None:
+                raise validate.unknown_observation(observation_id)
+            self._rows.put((dataset_id, observation_id), row)
+        return row
+
+
+def _unless_all_lost(receipt: Receipt, lease_ids: Sequence[str]) -> oracle_pb2.Ack:
+    if lease_ids and len(receipt.lost) == len(set(lease_ids)):
+        raise WrongState(
+            "LEASE_LOST",
+            f"No lease named is held (any more): {', '.join(sorted(receipt.lost))[:200]}.",
+            lease_id=receipt.lost[0],
+        )
+    return convert.leases_receipt_to_proto(receipt)

@@ -1,0 +1,74 @@
+"""Resource names: "datasets/{id}", "sessions/{id}", "sessions/{id}/results/{revision or -}"."""
+
+import re
+
+from svddtune.state import keys
+from svddtune.state.errors import InvalidInput, NotFound
+from svddtune.state.session import DatasetId, SessionId
+
+_DATASET = re.compile(r"datasets/([^/]+)")
+_SESSION = re.compile(r"sessions/([^/]+)")
+_RESULT = re.compile(r"sessions/([^/]+)/results/([1-9][0-9]{0,8}|-)")
+
+
+def dataset_name(dataset_id: DatasetId) -> str:
+    """Name of a dataset."""
+    return f"datasets/{dataset_id}"
+
+
+def session_name(session_id: SessionId) -> str:
+    """Name of a session."""
+    return f"sessions/{session_id}"
+
+
+def result_name(session_id: SessionId, revision: int) -> str:
+    """Name of a result."""
+    return f"sessions/{session_id}/results/{revision}"
+
+
+def dataset_id(name: str, field: str = "name") -> DatasetId:
+    """Inverse of ``dataset_name``.
+
+    Raises InvalidInput (``INVALID_NAME``), NotFound where no dataset can have that id.
+    """
+    (found,) = _parts(_DATASET, name, field, "datasets/{dataset}")
+    if not keys.is_dataset_id(found):
+        raise NotFound("DATASET_NOT_FOUND", f"There is no dataset {found}.", dataset=found)
+    return DatasetId(found)
+
+
+def session_id(name: str, field: str = "name") -> SessionId:
+    """Inverse of ``session_name``.
+
+    Raises InvalidInput (``INVALID_NAME``), NotFound where no session can have that id.
+    """
+    (found,) = _parts(_SESSION, name, field, "sessions/{session}")
+    return _known_form(found)
+
+
+def result_id(name: str, field: str = "name") -> tuple[SessionId, int | None]:
+    """Inverse of ``result_name``; None stands for the latest.
+
+    Raises InvalidInput (``INVALID_NAME``), NotFound where no session can have that id.
+    """
+    found, revision = _parts(_RESULT, name, field, "sessions/{session}/results/{revision or -}")
+    return _known_form(found), None if revision == "-" else int(revision)
+
+
+def _known_form(found: str) -> SessionId:
+    if not keys.is_session_id(found):
+        raise NotFound("SESSION_NOT_FOUND", f"There is no session {found}.", session=found)
+    return SessionId(found)
+
+
+def _parts(pattern: re.Pattern[str], name: str, field: str, form: str) -> tuple[str, ...]:
+    match = pattern.fullmatch(name)
+    if match is None:
+        raise InvalidInput(
+            "INVALID_NAME",
+            f"{field} is {name[:100]!r}; it must have the form {form}.",
+            field=field,
+            value=name,
+            allowed=form,
+        )
+    return match.groups()

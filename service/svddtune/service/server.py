@@ -1,0 +1,151 @@
+"""The gRPC server: servicers, health, reflection, and an orderly end."""
+
+import asyncio
+import logging
+from typing import Any
+
+import grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from svddtune.service.dataset_servicer import DatasetServicer
+from svddtune.service.draining import Draining
+from svddtune.service.labeling import Labeling
+from svddtune.service.oracle_servicer import OracleServicer
+from svddtune.service.settings import Settings
+from svddtune.service.tuning_servicer import TuningServicer
+from svddtune.service.upload import Limits
+from svddtune.state.connect import connect_async, connect_async_blocking
+from svddtune.state.datasets import DatasetStore
+from svddtune.state.notices import Notices
+from svddtune.state.session import SessionId
+from svddtune.state.store import SessionStore
+from svddtune.v1 import (
+    dataset_pb2,
+    dataset_pb2_grpc,
+    oracle_pb2,
+    oracle_pb2_grpc,
+    tuning_pb2,
+    tuning_pb2_grpc,
+)
+
+log = logging.getLogger(__name__)
+
+# How long open streams get to end by themselves, and calls after them.
+DRAIN_S = 2.0
+GRACE_S = 2.0
+
+SERVICES = tuple(
+    module.DESCRIPTOR.services_by_name[name].full_name
+    for module, name in (
+        (dataset_pb2, "DatasetService"),
+        (tuning_pb2, "TuningService"),
+        (oracle_pb2, "OracleService"),
+    )
+)
+
+_OPTIONS: list[tuple[str, int]] = [
+    # A second server on the same port is a mistake, not a replica.
+    ("grpc.so_reuseport", 0),
+    # Clients may ping as often as every 10 s, also while nothing is open.
+    ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
+    ("grpc.http2.max_pings_without_data", 0),
+    ("grpc.keepalive_permit_without_calls", 1),
+    # A labeler whose machine is gone is noticed within 80 s.
+    ("grpc.keepalive_time_ms", 60_000),
+    ("grpc.keepalive_timeout_ms", 20_000),
+]
+
+
+class AddressError(Exception):
+    """The server cannot listen there."""
+
+
+class Server:
+    """One service process's server; built, started and stopped on one event loop."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._commands = connect_async(settings.redis)
+        self._blocking = connect_async_blocking(settings.redis)
+        self._notices = Notices(self._blocking, partitions=settings.partitions)
+        self._draining = Draining()
+        self._health: Any = health.aio.HealthServicer()  # type: ignore[attr-defined]
+        self._server = grpc.aio.server(options=_OPTIONS)
+        self._background: list[asyncio.Task[None]] = []
+        self._add_servicers()
+
+    async def start(self) -> str:
+        """Listen; the address that clients connect to. Raises AddressError."""
+        await self._set_health()
+        address = self._listen()
+        self._background = [
+            asyncio.create_task(self._notices.run()),
+            asyncio.create_task(self._follow_redis()),
+        ]
+        await self._notices.connected.wait()
+        await self._server.start()
+        return address
+
+    async def stop(self) -> None:
+        """Say so, let streams end, then the rest."""
+        await self._health.enter_graceful_shutdown()
+        await self._draining.drain(DRAIN_S)
+        await self._server.stop(GRACE_S)
+        self._notices.stop()
+        reader, follower = self._background
+        follower.cancel()
+        await asyncio.gather(reader, follower, return_exceptions=True)
+        await self._commands.aclose()
+        await self._blocking.aclose()
+
+    def _add_servicers(self) -> None:
+        settings, server = self._settings, self._server
+        store = SessionStore(self._commands, partitions=settings.partitions)
+        datasets = DatasetStore(self._commands, partitions=settings.partitions)
+        limits = Limits(settings.max_rows, settings.max_features, settings.max_bytes)
+        dataset_pb2_grpc.add_DatasetServiceServicer_to_server(
+            DatasetServicer(datasets, limits), server
+        )
+        tuning_pb2_grpc.add_TuningServiceServicer_to_server(
+            TuningServicer(store, datasets, self._notices, self._draining), server
+        )
+        oracle_pb2_grpc.add_OracleServiceServicer_to_server(
+            OracleServicer(Labeling(store, datasets), self._notices, self._draining), server
+        )
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
+        if settings.reflection:
+            names = (*SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)
+            reflection.enable_server_reflection(names, server)
+
+    def _listen(self) -> str:
+        listen = self._settings.listen
+        try:
+            port = self._add_port(listen)
+        except RuntimeError as error:
+            raise AddressError(f"Cannot listen on {listen}: is another server there?") from error
+        if listen.startswith("unix:"):
+            return listen
+        return f"{listen.rpartition(':')[0]}:{port}"
+
+    def _add_port(self, listen: str) -> int:
+        cert, key = self._settings.tls_cert, self._settings.tls_key
+        if cert is None or key is None:
+            return self._server.add_insecure_port(listen)
+        credentials: Any = grpc.ssl_server_credentials([(key.read_bytes(), cert.read_bytes())])
+        return self._server.add_secure_port(listen, credentials)
+
+    async def _follow_redis(self) -> None:
+        """Keep the health services' answer to whether Redis is there."""
+        # All who wait are woken when Redis goes and when it comes back.
+        with self._notices.watching(SessionId("")) as changed:
+            while True:
+                await self._set_health()
+                await changed.wait()
+                changed.clear()
+
+    async def _set_health(self) -> None:
+        serving = self._notices.connected.is_set()
+        statuses = health_pb2.HealthCheckResponse
+        for name in (health.OVERALL_HEALTH, *SERVICES):
+            await self._health.set(name, statuses.SERVING if serving else statuses.NOT_SERVING)

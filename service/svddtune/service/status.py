@@ -1,0 +1,168 @@
+"""Errors to gRPC statuses: the only place that names codes.
+
+=================  =====================  ========================================================
+error              code                   apart from
+=================  =====================  ========================================================
+InvalidInput       INVALID_ARGUMENT
+NotFound           NOT_FOUND
+WrongState         FAILED_PRECONDITION
+Conflict           ABORTED                ALREADY_ANSWERED: ALREADY_EXISTS, trying again is no use
+TooLarge           RESOURCE_EXHAUSTED     DATASET_TOO_LARGE: INVALID_ARGUMENT, it never fits
+StoreUnavailable   UNAVAILABLE
+ServerDraining     UNAVAILABLE
+anything else      INTERNAL               with an id that the log has too
+=================  =====================  ========================================================
+
+Each status carries a google.rpc.Status with ErrorInfo; where a field is named, BadRequest; where
+trying again helps, RetryInfo.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine
+from functools import wraps
+from typing import Any, TypeAlias, TypeVar
+from uuid import uuid4
+
+import grpc
+from google.protobuf import any_pb2, duration_pb2
+from google.protobuf.message import Message
+from google.rpc import error_details_pb2, status_pb2
+
+from svddtune.service.draining import ServerDraining
+from svddtune.state.errors import (
+    Conflict,
+    InvalidInput,
+    NotFound,
+    StateError,
+    StoreUnavailable,
+    TooLarge,
+    WrongState,
+)
+
+log = logging.getLogger(__name__)
+
+DOMAIN = "svddtune"
+
+_CODES: dict[type[StateError], grpc.StatusCode] = {
+    InvalidInput: grpc.StatusCode.INVALID_ARGUMENT,
+    NotFound: grpc.StatusCode.NOT_FOUND,
+    WrongState: grpc.StatusCode.FAILED_PRECONDITION,
+    Conflict: grpc.StatusCode.ABORTED,
+    TooLarge: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    StoreUnavailable: grpc.StatusCode.UNAVAILABLE,
+    ServerDraining: grpc.StatusCode.UNAVAILABLE,
+}
+_CODES_BY_REASON = {
+    "ALREADY_ANSWERED": grpc.StatusCode.ALREADY_EXISTS,
+    "DATASET_TOO_LARGE": grpc.StatusCode.INVALID_ARGUMENT,
+}
+_RETRY_S = 1
+# Statuses travel in HTTP headers, which clients limit to 8 KiB.
+_LONGEST_MESSAGE = 400
+_LONGEST_VALUE = 200
+
+Context: TypeAlias = grpc.aio.ServicerContext[Any, Any]
+Servicer = TypeVar("Servicer")
+Request = TypeVar("Request")
+Response = TypeVar("Response")
+
+
+def code_of(error: StateError) -> grpc.StatusCode:
+    """The code of an error."""
+    return _CODES_BY_REASON.get(error.reason) or _CODES.get(type(error), grpc.StatusCode.INTERNAL)
+
+
+def status_proto(error: StateError) -> status_pb2.Status:
+    """The google.rpc.Status of an error."""
+    code = code_of(error)
+    message = _shortened(error.message, _LONGEST_MESSAGE)
+    metadata = {key: _shortened(text, _LONGEST_VALUE) for key, text in error.metadata.items()}
+    details: list[Message] = [
+        error_details_pb2.ErrorInfo(reason=error.reason, domain=DOMAIN, metadata=metadata)
+    ]
+    if "field" in metadata:
+        violation = error_details_pb2.BadRequest.FieldViolation(
+            field=metadata["field"], description=message, reason=error.reason
+        )
+        details.append(error_details_pb2.BadRequest(field_violations=[violation]))
+    if code is grpc.StatusCode.UNAVAILABLE:
+        delay = duration_pb2.Duration(seconds=_RETRY_S)
+        details.append(error_details_pb2.RetryInfo(retry_delay=delay))
+    return status_pb2.Status(code=code.value[0], message=message, details=map(_packed, details))
+
+
+def rpc(
+    method: Callable[[Servicer, Request, Context], Awaitable[Response]],
+) -> Callable[[Servicer, Request, Context], Any]:
+    """Make a servicer's coroutine tell its caller of errors as statuses."""
+
+    @wraps(method)
+    async def told(self: Servicer, request: Request, context: Context) -> Response | None:
+        try:
+            return await method(self, request, context)
+        except StateError as error:
+            status = status_proto(error)
+            code = code_of(error)
+            if code is grpc.StatusCode.UNAVAILABLE:
+                log.warning("%s: %s", method.__name__, error.message)
+        except grpc.aio.AbortError:
+            raise
+        except Exception:
+            if context.done():
+                return None
+            status = _internal(method.__name__)
+            code = grpc.StatusCode.INTERNAL
+        trailer = ("grpc-status-details-bin", status.SerializeToString())
+        await context.abort(code, status.message, trailing_metadata=(trailer,))
+        return None
+
+    return told
+
+
+def undisturbed(
+    method: Callable[[Servicer, Request, Context], Coroutine[Any, Any, Response]],
+) -> Callable[[Servicer, Request, Context], Awaitable[Response]]:
+    """Let a short coroutine run to its end also where the caller has gone."""
+
+    @wraps(method)
+    async def whole(self: Servicer, request: Request, context: Context) -> Response:
+        return await unbroken(method(self, request, context))
+
+    return whole
+
+
+_running: set[asyncio.Task[Any]] = set()
+
+
+async def unbroken(work: Coroutine[Any, Any, Response]) -> Response:
+    """Await work that goes on where the awaiting call is cancelled.
+
+    A cancelled command would leave its connection to Redis in the middle of a reply.
+    """
+    task = asyncio.ensure_future(work)
+    _running.add(task)
+    task.add_done_callback(_running.discard)
+    return await asyncio.shield(task)
+
+
+def _internal(method: str) -> status_pb2.Status:
+    error_id = uuid4().hex[:12]
+    log.exception("%s failed", method, extra={"error_id": error_id})
+    return status_proto(
+        StateError(
+            "INTERNAL",
+            f"Something went wrong in the server; its log has more under {error_id}.",
+            error_id=error_id,
+        )
+    )
+
+
+def _packed(detail: Message) -> any_pb2.Any:
+    packed = any_pb2.Any()
+    packed.Pack(detail)
+    return packed
+
+
+def _shortened(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[: longest - 4] + " ..."

@@ -1,0 +1,260 @@
+"""TuningService: one short method a call."""
+
+import asyncio
+
+from svddtune.service import convert, names, validate
+from svddtune.service.draining import Draining
+from svddtune.service.status import Context, rpc, unbroken, undisturbed
+from svddtune.state.datasets import DatasetStore
+from svddtune.state.notices import Notices
+from svddtune.state.session import LabelEvent, Session, SessionId
+from svddtune.state.store import SessionStore
+from svddtune.v1 import common_pb2, result_pb2, tuning_pb2, tuning_pb2_grpc
+
+# Label events in one message of a watch.
+_EVENTS_PER_MESSAGE = 1000
+
+
+class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
+    """Sessions: created, watched, steered and read."""
+
+    def __init__(
+        self, store: SessionStore, datasets: DatasetStore, notices: Notices, draining: Draining
+    ) -> None:
+        self._store = store
+        self._datasets = datasets
+        self._notices = notices
+        self._draining = draining
+
+    @rpc
+    @undisturbed
+    async def CreateSession(
+        self, request: tuning_pb2.CreateSessionRequest, context: Context
+    ) -> tuning_pb2.CreateSessionResponse:
+        """Start a session."""
+        dataset_id = names.dataset_id(request.dataset, "dataset")
+        display_name = validate.at_most_bytes(
+            "display_name", request.display_name, validate.LONGEST_DISPLAY_NAME
+        )
+        request_id = validate.request_id(request.request_id)
+        labeler = validate.labeler(request.labeler or "initial")
+        validate.in_range(
+            "len(initial_labels)", len(request.initial_labels), 0, validate.MOST_INITIAL_LABELS
+        )
+        dataset = await self._datasets.get(dataset_id)
+        config = validate.session_config(request.config, dataset.observation_count)
+        ids = [label.observation_id for label in request.initial_labels]
+        rows = await self._datasets.rows_of(dataset_id, ids) if ids else []
+        session_id = await self._store.create(
+            dataset_id,
+            config,
+            observation_count=dataset.observation_count,
+            display_name=display_name,
+            initial=validate.initial_labels(request.initial_labels, rows, config),
+            labeler=labeler,
+            request_id=request_id,
+        )
+        return tuning_pb2.CreateSessionResponse(session=await self._session(session_id))
+
+    @rpc
+    @undisturbed
+    async def GetSession(
+        self, request: tuning_pb2.GetSessionRequest, context: Context
+    ) -> tuning_pb2.GetSessionResponse:
+        """Describe a session."""
+        session = await self._session(names.session_id(request.name))
+        return tuning_pb2.GetSessionResponse(session=session)
+
+    @rpc
+    @undisturbed
+    async def ListSessions(
+        self, request: tuning_pb2.ListSessionsRequest, context: Context
+    ) -> tuning_pb2.ListSessionsResponse:
+        """Describe a page of sessions, newest first."""
+        size = validate.page_size(request.page_size)
+        found = await self._store.list_sessions(
+            limit=size + 1, before=convert.page_position(request.page_token)
+        )
+        page, token = found[:size], ""
+        if len(found) > size:
+            token = convert.page_token(page[-1].created_ms, page[-1].id)
+        return tuning_pb2.ListSessionsResponse(
+            sessions=map(convert.session_to_proto, page), next_page_token=token
+        )
+
+    @rpc
+    @undisturbed
+    async def UpdateSession(
+        self, request: tuning_pb2.UpdateSessionRequest, context: Context
+    ) -> tuning_pb2.UpdateSessionResponse:
+        """Change the budget."""
+        session_id = names.session_id(request.name)
+        budget = validate.in_range("budget", request.budget, 1, (1 << 32) - 1)
+        await self._store.set_budget(session_id, budget)
+        return tuning_pb2.UpdateSessionResponse(session=await self._session(session_id))
+
+    @rpc
+    @undisturbed
+    async def PauseSession(
+        self, request: tuning_pb2.PauseSessionRequest, context: Context
+    ) -> tuning_pb2.PauseSessionResponse:
+        """Stop asking for now."""
+        session_id = names.session_id(request.name)
+        await self._store.pause(session_id)
+        return tuning_pb2.PauseSessionResponse(session=await self._session(session_id))
+
+    @rpc
+    @undisturbed
+    async def ResumeSession(
+        self, request: tuning_pb2.ResumeSessionRequest, context: Context
+    ) -> tuning_pb2.ResumeSessionResponse:
+        """Go on asking."""
+        session_id = names.session_id(request.name)
+        await self._store.resume(session_id)
+        return tuning_pb2.ResumeSessionResponse(session=await self._session(session_id))
+
+    @rpc
+    @undisturbed
+    async def FinishSession(
+        self, request: tuning_pb2.FinishSessionRequest, context: Context
+    ) -> tuning_pb2.FinishSessionResponse:
+        """Stop asking and compute the result."""
+        session_id = names.session_id(request.name)
+        await self._store.finish(session_id)
+        return tuning_pb2.FinishSessionResponse(session=await self._session(session_id))
+
+    @rpc
+    @undisturbed
+    async def CancelSession(
+        self, request: tuning_pb2.CancelSessionRequest, context: Context
+    ) -> tuning_pb2.CancelSessionResponse:
+        """End without a result."""
+        session_id = names.session_id(request.name)
+        await self._store.cancel(session_id)
+        return tuning_pb2.CancelSessionResponse(session=await self._session(session_id))
+
+    @rpc
+    @undisturbed
+    async def DeleteSession(
+        self, request: tuning_pb2.DeleteSessionRequest, context: Context
+    ) -> tuning_pb2.DeleteSessionResponse:
+        """Delete the session with its labels and results."""
+        await self._store.delete(names.session_id(request.name))
+        return tuning_pb2.DeleteSessionResponse()
+
+    @rpc
+    async def WatchSession(self, request: tuning_pb2.WatchSessionRequest, context: Context) -> None:
+        """Send the session after every change until it ends."""
+        session_id = names.session_id(request.name)
+        version, last_event = convert.resume_position(request.resume_token)
+        with (
+            self._notices.watching(session_id) as changed,
+            self._draining.stream(changed.set),
+        ):
+            while True:
+                changed.clear()
+                session = await unbroken(self._store.get(session_id))
+                if str(session.version) != version:
+                    version = str(session.version)
+                    last_event = await self._tell(session, last_event, context)
+                if session.state.ended:
+                    return
+                await self._next_change(changed)
+
+    async def _next_change(self, changed: asyncio.Event) -> None:
+        await changed.wait()
+        self._draining.check()
+        while not self._notices.connected.is_set():
+            # Redis is away: there is nothing to see before its return, which is a change too.
+            changed.clear()
+            await changed.wait()
+            self._draining.check()
+
+    async def _tell(self, session: Session, last_event: str, context: Context) -> str:
+        """Send the session with the events since; several messages where there are many."""
+        while True:
+            events = await unbroken(
+                self._store.label_events(session.id, after=last_event, limit=_EVENTS_PER_MESSAGE)
+            )
+            last_event = events[-1].event_id if events else last_event
+            response = tuning_pb2.WatchSessionResponse(
+                session=convert.session_to_proto(session),
+                resume_token=convert.resume_token(str(session.version), last_event),
+                events=await unbroken(self._events(session, events)),
+            )
+            await context.write(response)
+            if len(events) < _EVENTS_PER_MESSAGE:
+                return last_event
+
+    @rpc
+    @undisturbed
+    async def ListLabels(
+        self, request: tuning_pb2.ListLabelsRequest, context: Context
+    ) -> tuning_pb2.ListLabelsResponse:
+        """A page of the label log, oldest first."""
+        size = validate.page_size(request.page_size)
+        after = convert.event_position(request.page_token)
+        session = await self._store.get(names.session_id(request.name))
+        found = await self._store.label_events(session.id, after=after, limit=size + 1)
+        page = found[:size]
+        token = convert.event_token(page[-1].event_id) if len(found) > size else ""
+        return tuning_pb2.ListLabelsResponse(
+            events=await self._events(session, page), next_page_token=token
+        )
+
+    @rpc
+    @undisturbed
+    async def GetResult(
+        self, request: tuning_pb2.GetResultRequest, context: Context
+    ) -> tuning_pb2.GetResultResponse:
+        """The latest result, or the one named."""
+        session_id, revision = names.result_id(request.name)
+        revision = revision or (await self._store.get(session_id)).revision
+        return tuning_pb2.GetResultResponse(result=await self._result(session_id, revision))
+
+    @rpc
+    @undisturbed
+    async def ListResults(
+        self, request: tuning_pb2.ListResultsRequest, context: Context
+    ) -> tuning_pb2.ListResultsResponse:
+        """All results without curves, newest first."""
+        session_id = names.session_id(request.parent, "parent")
+        latest = (await self._store.get(session_id)).revision
+        response = tuning_pb2.ListResultsResponse()
+        for revision in range(latest, 0, -1):
+            result = await self._result(session_id, revision)
+            for part in ("c_curve", "alignment_curve", "manifest"):
+                result.ClearField(part)
+            response.results.append(result)
+        return response
+
+    @rpc
+    async def ExportModel(self, request: tuning_pb2.ExportModelRequest, context: Context) -> None:
+        """Stream the stored pieces of a model."""
+        session_id, revision = names.result_id(request.name)
+        revision = revision or (await unbroken(self._store.get(session_id))).revision
+        index = 0
+        while piece := await unbroken(self._store.model_piece(session_id, revision, index)):
+            response = tuning_pb2.ExportModelResponse.FromString(piece)
+            if response.HasField("header"):
+                response.header.result = names.result_name(session_id, revision)
+            await context.write(response)
+            index += 1
+
+    async def _session(self, session_id: SessionId) -> tuning_pb2.Session:
+        return convert.session_to_proto(await self._store.get(session_id))
+
+    async def _result(self, session_id: SessionId, revision: int) -> result_pb2.Result:
+        result = result_pb2.Result.FromString(await self._store.result(session_id, revision))
+        result.name = names.result_name(session_id, revision)
+        return result
+
+    async def _events(
+        self, session: Session, events: list[LabelEvent]
+    ) -> list[common_pb2.LabelEvent]:
+        if not events:
+            return []
+        ids = await self._datasets.ids_of(session.dataset_id, [event.row for event in events])
+        return [
+            convert.event_to_proto(event, name) for event, name in zip(events, ids, strict=True)
+        ]

@@ -1,0 +1,343 @@
+"""An upload: checked row by row as it comes, spooled, and stored only once it is whole."""
+
+import asyncio
+import hashlib
+import struct
+import tempfile
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from svddtune.service import names
+from svddtune.service.validate import LONGEST_DISPLAY_NAME, at_most_bytes, invalid_field
+from svddtune.state import codec
+from svddtune.state.datasets import DatasetStore
+from svddtune.state.errors import InvalidInput, TooLarge
+from svddtune.state.session import DatasetId
+from svddtune.v1 import dataset_pb2
+
+_IN_MEMORY_BYTES = 16 << 20
+_BATCH_ROWS = 1000
+_BATCH_BYTES = 1 << 20
+_LONGEST_ID = 256
+_LONGEST_FEATURE_NAME = 256
+_LONGEST_KEY = 128
+_LONGEST_VALUE = 4096
+# A labeler's message must hold them beside the features.
+_MOST_DISPLAY_FIELDS = 100
+_LENGTH = struct.Struct("<I")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The largest dataset that is taken."""
+
+    rows: int
+    features: int
+    size: int
+
+
+async def receive(
+    requests: AsyncIterator[dataset_pb2.UploadDatasetRequest],
+    datasets: DatasetStore,
+    limits: Limits,
+) -> tuple[dataset_pb2.Dataset, bool]:
+    """Store what is uploaded: its description, and whether it was there already.
+
+    Raises InvalidInput (``DATASET_NOT_FINITE``, ``DATASET_RAGGED``, ``DATASET_EMPTY``,
+    ``DATASET_INCOMPLETE``, ``DUPLICATE_OBSERVATION_ID``, ``INVALID_FIELD``), TooLarge
+    (``DATASET_TOO_LARGE``).
+    """
+    draft: Draft | None = None
+    try:
+        async for request in requests:
+            part = request.WhichOneof("part")
+            if draft is None and part == "header":
+                draft = Draft(request.header, limits)
+            elif draft is not None and part == "chunk":
+                await asyncio.to_thread(draft.add, request.chunk)
+            else:
+                raise invalid_field(
+                    "part", part or "not set", "the header in the first message, then chunks"
+                )
+        if draft is None:
+            raise invalid_field("part", "not set", "the header in the first message, then chunks")
+        description = await asyncio.to_thread(draft.finish)
+        return description, await _store(draft, description, datasets)
+    finally:
+        if draft is not None:
+            draft.close()
+
+
+async def _store(draft: "Draft", description: dataset_pb2.Dataset, datasets: DatasetStore) -> bool:
+    dataset_id = DatasetId(description.content_hash[:32])
+    if await datasets.exists(dataset_id):
+        return True
+    chunks = draft.chunks()
+    count = 0
+    while values := await asyncio.to_thread(next, chunks, b""):
+        await datasets.put_rows(dataset_id, count, values)
+        count += 1
+    for first_row, ids in draft.ids.batches():
+        await datasets.put_ids(dataset_id, first_row, [one.decode() for one in ids])
+    for first_row, displays in draft.displays.batches():
+        if any(displays):
+            await datasets.put_displays(dataset_id, first_row, displays)
+    return await datasets.commit(
+        dataset_id,
+        description,
+        chunks=count,
+        has_ids=draft.ids.used,
+        has_display=draft.displays.used,
+    )
+
+
+class Draft:
+    """Rows received so far, with what must be known of them all in the end."""
+
+    def __init__(self, header: dataset_pb2.DatasetHeader, limits: Limits) -> None:
+        """Check the header. Raises as ``receive`` does."""
+        _check_header(header, limits)
+        self._header = header
+        self._limits = limits
+        self._rows = 0
+        self._values = _spool()
+        self.ids = _Texts()
+        self.displays = _Texts()
+        self._id_rows: dict[str, int] = {}
+        self._row_digests = bytearray()
+        self._values_hash = hashlib.sha256()
+        self._lowest = np.full(header.feature_count, np.inf)
+        self._highest = np.full(header.feature_count, -np.inf)
+
+    def add(self, chunk: dataset_pb2.DatasetChunk) -> None:
+        """Take the next rows. Raises as ``receive`` does."""
+        rows = self._checked_rows(chunk)
+        self._add_ids(chunk, len(rows))
+        self._add_displays(chunk, len(rows))
+        self._values.write(chunk.rows.values)
+        self._values_hash.update(chunk.rows.values)
+        # Adding 0 makes -0 equal to 0.
+        for row in rows + 0.0:
+            self._row_digests += hashlib.blake2b(row.tobytes(), digest_size=16).digest()
+        np.minimum(self._lowest, rows.min(axis=0), out=self._lowest)
+        np.maximum(self._highest, rows.max(axis=0), out=self._highest)
+        self._rows += len(rows)
+
+    def finish(self) -> dataset_pb2.Dataset:
+        """Description of the whole. Raises InvalidInput (``DATASET_INCOMPLETE``)."""
+        header = self._header
+        if self._rows < header.observation_count:
+            raise InvalidInput(
+                "DATASET_INCOMPLETE",
+                f"{header.observation_count} rows were announced and {self._rows} came.",
+                announced=header.observation_count,
+                received=self._rows,
+            )
+        content_hash = self._content_hash()
+        digests = np.frombuffer(self._row_digests, dtype="S16")
+        return dataset_pb2.Dataset(
+            name=names.dataset_name(DatasetId(content_hash[:32])),
+            display_name=header.display_name,
+            observation_count=self._rows,
+            feature_count=header.feature_count,
+            feature_names=header.feature_names,
+            scaling=header.scaling or dataset_pb2.SCALING_KIND_NONE,
+            content_hash=content_hash,
+            duplicate_row_count=self._rows - len(np.unique(digests)),
+            constant_columns=np.flatnonzero(self._lowest == self._highest).tolist(),
+        )
+
+    def chunks(self) -> Iterator[bytes]:
+        """The rows' values, cut as they are stored."""
+        size = codec.rows_per_chunk(self._header.feature_count) * 8 * self._header.feature_count
+        self._values.seek(0)
+        while piece := self._values.read(size):
+            yield piece
+
+    def close(self) -> None:
+        """Let go of the spooled data."""
+        for spool in (self._values, self.ids.spool, self.displays.spool):
+            spool.close()
+
+    def _content_hash(self) -> str:
+        whole = hashlib.sha256(b"svddtune dataset 1")
+        whole.update(struct.pack("<II", self._rows, self._header.feature_count))
+        whole.update(_LENGTH.pack(self._header.scaling or dataset_pb2.SCALING_KIND_NONE))
+        for text in self._header.feature_names:
+            whole.update(_framed(text.encode()))
+        for digest in (self._values_hash, self.ids.hash, self.displays.hash):
+            whole.update(digest.digest())
+        return whole.hexdigest()
+
+    def _checked_rows(self, chunk: dataset_pb2.DatasetChunk) -> NDArray[np.float64]:
+        matrix, columns = chunk.rows, self._header.feature_count
+        if matrix.rows == 0:
+            raise invalid_field("chunk.rows.rows", 0, "at least 1")
+        if matrix.columns != columns:
+            raise self._ragged(
+                self._rows, f"has {matrix.columns} columns; {columns} were announced"
+            )
+        width = 8 * columns
+        if len(matrix.values) != matrix.rows * width:
+            row = self._rows + min(len(matrix.values) // width, matrix.rows)
+            raise self._ragged(
+                row,
+                f"does not fit: {matrix.rows} x {columns} values need {matrix.rows * width} bytes "
+                f"and {len(matrix.values)} came",
+            )
+        if self._rows + matrix.rows > self._header.observation_count:
+            row = self._header.observation_count
+            raise self._ragged(row, f"is one too many; {row} rows were announced")
+        rows = np.frombuffer(matrix.values, dtype="<f8").reshape(matrix.rows, columns)
+        if not np.isfinite(rows).all():
+            raise self._not_finite(rows)
+        return rows
+
+    def _not_finite(self, rows: NDArray[np.float64]) -> InvalidInput:
+        offset, column = (int(index) for index in np.argwhere(~np.isfinite(rows))[0])
+        row, value = self._rows + offset, float(rows[offset, column])
+        names_ = self._header.feature_names
+        feature = {"feature": names_[column]} if names_ else {}
+        label = f" ({names_[column][:60]})" if names_ else ""
+        return InvalidInput(
+            "DATASET_NOT_FINITE",
+            f"Row {row}, column {column}{label} is {value}; all values must be finite numbers.",
+            row=row,
+            column=column,
+            value=value,
+            **feature,
+        )
+
+    def _ragged(self, row: int, what: str) -> InvalidInput:
+        return InvalidInput("DATASET_RAGGED", f"Row {row} {what}.", row=row)
+
+    def _add_ids(self, chunk: dataset_pb2.DatasetChunk, count: int) -> None:
+        ids = chunk.observation_ids
+        if self._rows and bool(ids) != self.ids.used:
+            raise invalid_field(
+                "chunk.observation_ids", len(ids), "ids in all chunks, or in none of them"
+            )
+        if not ids:
+            return
+        if len(ids) != count:
+            raise invalid_field("chunk.observation_ids", len(ids), f"one per row, here {count}")
+        for row, text in enumerate(ids, start=self._rows):
+            if not text:
+                raise invalid_field("chunk.observation_ids", "", f"not empty, as in row {row}")
+            at_most_bytes("chunk.observation_ids", text, _LONGEST_ID)
+            first = self._id_rows.setdefault(text, row)
+            if first != row:
+                raise InvalidInput(
+                    "DUPLICATE_OBSERVATION_ID",
+                    f"Rows {first} and {row} both have the id {text[:100]!r}.",
+                    observation=text,
+                    first_row=first,
+                    row=row,
+                )
+        self.ids.add(text.encode() for text in ids)
+
+    def _add_displays(self, chunk: dataset_pb2.DatasetChunk, count: int) -> None:
+        displays = chunk.displays
+        if displays and len(displays) != count:
+            raise invalid_field("chunk.displays", len(displays), f"one per row, here {count}")
+        for display in displays:
+            _check_display(display)
+        if displays and not self.displays.used:
+            self.displays.add(b"" for _ in range(self._rows))
+        if displays or self.displays.used:
+            packed = [display.SerializeToString(deterministic=True) for display in displays]
+            self.displays.add(packed or [b""] * count)
+        if self.displays.size > self._limits.size:
+            raise _too_large("bytes of display fields", self.displays.size, self._limits.size)
+
+
+class _Texts:
+    """A sequence of byte strings on disk, with its hash."""
+
+    def __init__(self) -> None:
+        self.spool = _spool()
+        self.hash = hashlib.sha256()
+        self.size = 0
+        # True once there is a string that is not empty.
+        self.used = False
+
+    def add(self, texts: Iterator[bytes] | Sequence[bytes]) -> None:
+        """Append strings."""
+        for text in texts:
+            framed = _framed(text)
+            self.spool.write(framed)
+            self.hash.update(framed)
+            self.size += len(framed)
+            self.used = self.used or bool(text)
+
+    def batches(self) -> Iterator[tuple[int, list[bytes]]]:
+        """Runs of strings with the index of their first, small enough to store at once."""
+        self.spool.seek(0)
+        first, batch, size = 0, list[bytes](), 0
+        while length := self.spool.read(_LENGTH.size):
+            batch.append(self.spool.read(_LENGTH.unpack(length)[0]))
+            size += len(batch[-1])
+            if len(batch) == _BATCH_ROWS or size >= _BATCH_BYTES:
+                yield first, batch
+                first, batch, size = first + len(batch), [], 0
+        if batch:
+            yield first, batch
+
+
+def _spool() -> IO[bytes]:
+    # Closed with its draft.
+    return tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES)
+
+
+def _framed(text: bytes) -> bytes:
+    return _LENGTH.pack(len(text)) + text
+
+
+def _check_header(header: dataset_pb2.DatasetHeader, limits: Limits) -> None:
+    rows, columns = header.observation_count, header.feature_count
+    if rows < 2 or columns < 1:
+        raise InvalidInput(
+            "DATASET_EMPTY",
+            f"{rows} observations of {columns} features are announced; at least 2 of 1 are needed.",
+            observation_count=rows,
+            feature_count=columns,
+        )
+    if rows > limits.rows:
+        raise _too_large("observations", rows, limits.rows)
+    if columns > limits.features:
+        raise _too_large("features", columns, limits.features)
+    if rows * columns * 8 > limits.size:
+        raise _too_large("bytes of values", rows * columns * 8, limits.size)
+    at_most_bytes("header.display_name", header.display_name, LONGEST_DISPLAY_NAME)
+    if header.feature_names and len(header.feature_names) != columns:
+        raise invalid_field(
+            "header.feature_names", len(header.feature_names), f"none, or {columns} names"
+        )
+    for name in header.feature_names:
+        at_most_bytes("header.feature_names", name, _LONGEST_FEATURE_NAME)
+    if header.scaling not in dataset_pb2.ScalingKind.values():
+        raise invalid_field("header.scaling", header.scaling, "a ScalingKind")
+
+
+def _check_display(display: dataset_pb2.Display) -> None:
+    if len(display.fields) > _MOST_DISPLAY_FIELDS:
+        raise invalid_field(
+            "chunk.displays.fields", len(display.fields), f"at most {_MOST_DISPLAY_FIELDS} fields"
+        )
+    for field in display.fields:
+        at_most_bytes("chunk.displays.fields.key", field.key, _LONGEST_KEY)
+        at_most_bytes("chunk.displays.fields.value", field.value, _LONGEST_VALUE)
+
+
+def _too_large(what: str, estimate: int, limit: int) -> TooLarge:
+    return TooLarge(
+        "DATASET_TOO_LARGE",
+        f"{estimate} {what} are more than the {limit} this server takes.",
+        estimate=estimate,
+        limit=limit,
+        what=what,
+    )

@@ -1,0 +1,207 @@
+"""Requests checked: defaults put in, ranges held, faults named by field, value and range."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+from uuid import UUID
+
+from svddtune.state import codec
+from svddtune.state.errors import InvalidInput
+from svddtune.state.session import InitialLabel, SessionConfig, Verdict
+from svddtune.v1 import common_pb2, tuning_pb2
+
+Number = TypeVar("Number", int, float)
+
+LONGEST_DISPLAY_NAME = 128
+LONGEST_ANSWER_ID = 128
+LONGEST_SOURCE_REFERENCE = 256
+LONGEST_WAIT_S = 60.0
+MOST_CREDIT = 1000
+MOST_INITIAL_LABELS = 10_000
+DEFAULT_BUDGET = 50
+DEFAULT_PAGE = 50
+LARGEST_PAGE = 1000
+
+_DEFAULTS = SessionConfig()
+_LABELER = re.compile(r"[A-Za-z0-9._@-]{1,64}")
+_VERDICTS: dict[int, Verdict] = {
+    common_pb2.VERDICT_INLIER: Verdict.INLIER,
+    common_pb2.VERDICT_OUTLIER: Verdict.OUTLIER,
+    common_pb2.VERDICT_UNSURE: Verdict.UNSURE,
+}
+
+
+def invalid_field(field: str, value: object, allowed: str) -> InvalidInput:
+    """The error of a field that holds what it must not."""
+    shown = repr(value)
+    if len(shown) > 100:
+        shown = shown[:100] + " ..."
+    return InvalidInput(
+        "INVALID_FIELD",
+        f"{field} is {shown}; allowed: {allowed}.",
+        field=field,
+        value=value,
+        allowed=allowed,
+    )
+
+
+def in_range(field: str, value: Number, low: Number, high: Number) -> Number:
+    """The value, where low <= value <= high; NaN never is."""
+    if not low <= value <= high:
+        raise invalid_field(field, value, f"{low:g} to {high:g}")
+    return value
+
+
+def at_most_bytes(field: str, text: str, most: int) -> str:
+    """The text, where it is short enough."""
+    if len(text.encode()) > most:
+        raise invalid_field(field, text, f"at most {most} bytes")
+    return text
+
+
+def labeler(text: str, field: str = "labeler") -> str:
+    """The labeler, where it has the form of one."""
+    if not _LABELER.fullmatch(text):
+        raise invalid_field(field, text, 'letters, digits and "._@-", 1 to 64 of them')
+    return text
+
+
+def verdict(number: int, field: str = "verdict") -> Verdict:
+    """The verdict behind an enum's number."""
+    found = _VERDICTS.get(number)
+    if found is None:
+        raise invalid_field(field, number, "VERDICT_INLIER, VERDICT_OUTLIER or VERDICT_UNSURE")
+    return found
+
+
+def request_id(text: str) -> str:
+    """The request id, where it is a UUID or empty; in one spelling."""
+    if not text:
+        return ""
+    try:
+        return str(UUID(text))
+    except ValueError:
+        raise invalid_field("request_id", text, "a UUID, or nothing") from None
+
+
+def answer_id(text: str, field: str = "answer_id") -> str:
+    """The answer id, where it has 1 to 128 bytes."""
+    if not text:
+        raise invalid_field(field, text, f"1 to {LONGEST_ANSWER_ID} bytes")
+    return at_most_bytes(field, text, LONGEST_ANSWER_ID)
+
+
+def page_size(number: int) -> int:
+    """Entries per page."""
+    return DEFAULT_PAGE if number == 0 else in_range("page_size", number, 1, LARGEST_PAGE)
+
+
+def session_config(message: tuning_pb2.SessionConfig, observation_count: int) -> SessionConfig:
+    """The config in force: zeros replaced by defaults.
+
+    Raises InvalidInput (``INVALID_FIELD``, ``BUDGET_TOO_LARGE``).
+    """
+    return SessionConfig(
+        k=in_range("config.k", message.k or _DEFAULTS.k, 1, 1000),
+        budget=budget(message.budget or min(DEFAULT_BUDGET, observation_count), observation_count),
+        strategy=_choice("config.strategy", message.strategy, codec.STRATEGIES, _DEFAULTS.strategy),
+        candidate_sample=in_range(
+            "config.candidate_sample",
+            message.candidate_sample or _DEFAULTS.candidate_sample,
+            1,
+            100_000,
+        ),
+        gamma_bounds=_gamma_bounds(message.gamma_min, message.gamma_max),
+        c_cells=in_range("config.c_cells", message.c_cells or _DEFAULTS.c_cells, 2, 200),
+        c_spacing=_choice(
+            "config.c_spacing", message.c_spacing, codec.SPACINGS, _DEFAULTS.c_spacing
+        ),
+        metric=_choice("config.metric", message.metric, codec.METRICS, _DEFAULTS.metric),
+        seed=message.seed,
+        lease_s=in_range("config.lease_s", message.lease_s or _DEFAULTS.lease_s, 1.0, 86_400.0),
+    )
+
+
+def budget(number: int, observation_count: int) -> int:
+    """The budget. Raises InvalidInput (``BUDGET_TOO_LARGE``)."""
+    if number > observation_count:
+        raise InvalidInput(
+            "BUDGET_TOO_LARGE",
+            f"Budget {number} is above the {observation_count} observations of the dataset.",
+            field="budget",
+            value=number,
+            budget=number,
+            n=observation_count,
+        )
+    return number
+
+
+def _gamma_bounds(low: float, high: float) -> tuple[float, float] | None:
+    if low == 0 and high == 0:
+        return None
+    for field, value in (("config.gamma_min", low), ("config.gamma_max", high)):
+        if not (math.isfinite(value) and value > 0):
+            raise invalid_field(field, value, "both positive and finite, or both 0")
+    if low >= high:
+        raise invalid_field("config.gamma_min", low, f"below gamma_max, which is {high:g}")
+    return low, high
+
+
+def _choice(field: str, number: int, table: Mapping[str, int], default: str) -> str:
+    if number == 0:
+        return default
+    for name, known in table.items():
+        if known == number:
+            return name
+    raise invalid_field(field, number, f"0 to {max(table.values())}")
+
+
+def initial_labels(
+    messages: Sequence[tuning_pb2.InitialLabel], rows: Sequence[int | None], config: SessionConfig
+) -> list[InitialLabel]:
+    """Labels known at the start; the same label given twice counts once.
+
+    Raises InvalidInput (``UNKNOWN_OBSERVATION``, ``CONFLICTING_LABELS``, ``BUDGET_TOO_SMALL``,
+    ``INVALID_FIELD``).
+    """
+    found: dict[int, InitialLabel] = {}
+    for index, (message, row) in enumerate(zip(messages, rows, strict=True)):
+        field = f"initial_labels[{index}]"
+        if row is None:
+            raise unknown_observation(message.observation_id, f"{field}.observation_id")
+        given = verdict(message.verdict, f"{field}.verdict")
+        if given is Verdict.UNSURE:
+            raise invalid_field(f"{field}.verdict", "UNSURE", "VERDICT_INLIER or VERDICT_OUTLIER")
+        source = at_most_bytes(
+            f"{field}.source_reference", message.source_reference, LONGEST_SOURCE_REFERENCE
+        )
+        known = found.setdefault(row, InitialLabel(row, given, source))
+        if known.verdict is not given:
+            raise InvalidInput(
+                "CONFLICTING_LABELS",
+                f"Observation {message.observation_id!r} (row {row}) is labelled "
+                f"{known.verdict.name} and {given.name}.",
+                field=field,
+                observation=message.observation_id,
+                row=row,
+            )
+    if len(found) > config.budget:
+        raise InvalidInput(
+            "BUDGET_TOO_SMALL",
+            f"Budget {config.budget} is below the {len(found)} initial labels.",
+            field="config.budget",
+            budget=config.budget,
+            labels=len(found),
+        )
+    return list(found.values())
+
+
+def unknown_observation(observation_id: str, field: str = "observation_id") -> InvalidInput:
+    """The error of an observation that is not in the dataset."""
+    return InvalidInput(
+        "UNKNOWN_OBSERVATION",
+        f"The dataset has no observation {observation_id[:100]!r}.",
+        field=field,
+        observation=observation_id,
+    )
