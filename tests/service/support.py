@@ -1,20 +1,7 @@
 """Helpers of the service's and the stack's tests."""
 
-import time
-from collections.abc import Callable
-from typing import Any
-
 import grpc
 from google.rpc import error_details_pb2, status_pb2
-
-
-def wait_until(condition: Callable[[], Any], timeout_s: float = 15.0) -> Any:
-    """What the condition returns once it is true; fails after the timeout."""
-    deadline = time.monotonic() + timeout_s
-    while not (value := condition()):
-        assert time.monotonic() < deadline, f"not within {timeout_s} s"
-        time.sleep(0.01)
-    return value
 
 
 def status_of(error: grpc.RpcError) -> status_pb2.Status:

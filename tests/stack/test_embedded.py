@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import redis
-from tests.service.support import wait_until
+from tests.waiting import wait_until
 
 from svddtune.stack import EmbeddedServer, StackError
 

@@ -1,0 +1,235 @@
+"""Keeps a Redis-compatible server, the service and the workers running on this machine."""
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from svddtune.stack.embedded import EmbeddedServer, StackError
+from svddtune.stack.guard import guarded
+from svddtune.state.connect import connect, examine
+from svddtune.state.errors import StoreUnavailable
+
+log = logging.getLogger(__name__)
+
+READY_S = 30.0
+SERVICE_STOP_S = 5.0
+WORKER_STOP_S = 2.0
+_FIRST_PAUSE_S = 0.2
+_LONGEST_PAUSE_S = 10.0
+# A process that ran this long has earned a quick restart.
+_STEADY_S = 30.0
+# With fewer workers all of them take any job.
+_WORKERS_FOR_ONE_HI_ONLY = 3
+# A worker is one process per core: its linear algebra shall not take the others'.
+_ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+
+@dataclass(frozen=True, slots=True)
+class StackSettings:
+    """What to run. ``redis`` None stands for a server of our own in ``data_dir``."""
+
+    listen: str
+    workers: int
+    redis: str | None
+    data_dir: Path
+    service_options: tuple[str, ...] = ()
+
+
+class Child:
+    """One process that is kept running: says on one line of stdout when it is ready."""
+
+    def __init__(self, name: str, command: Sequence[str], environment: dict[str, str]) -> None:
+        self.name = name
+        self._command = list(command)
+        self._environment = environment
+        self._process: asyncio.subprocess.Process | None = None
+        self._last_words = ""
+        self._pumps: set[asyncio.Task[None]] = set()
+
+    async def start(self) -> dict[str, Any]:
+        """Start it and wait for its line. Raises StackError (``PROCESS_START_FAILED``)."""
+        process = self._process = await asyncio.create_subprocess_exec(
+            *guarded(self._command),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env=os.environ | self._environment,
+            # A Ctrl-C in the terminal is ours to pass on, in order.
+            start_new_session=True,
+        )
+        assert process.stdout is not None
+        assert process.stderr is not None
+        pump = asyncio.create_task(self._pass_on(process.stderr))
+        self._pumps.add(pump)
+        pump.add_done_callback(self._pumps.discard)
+        line = b""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(READY_S):
+                line = await process.stdout.readline()
+        try:
+            ready: dict[str, Any] = json.loads(line)
+        except ValueError as error:
+            await self.stop(0)
+            raise StackError(
+                "PROCESS_START_FAILED",
+                f"The {self.name} did not start: {self._last_words or 'it said nothing'}",
+            ) from error
+        return ready
+
+    async def keep(self) -> None:
+        """Start it again whenever it ends, after a pause that grows with failures."""
+        loop = asyncio.get_running_loop()
+        pause_s = _FIRST_PAUSE_S
+        while True:
+            started = loop.time()
+            code = await self._process.wait() if self._process else None
+            if loop.time() - started >= _STEADY_S:
+                pause_s = _FIRST_PAUSE_S
+            log.warning("%s ended (exit code %s); again in %.1f s", self.name, code, pause_s)
+            await asyncio.sleep(pause_s)
+            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+            try:
+                await self.start()
+            except StackError as error:
+                log.warning("%s", error.message)
+
+    def pin(self, option: str, value: str) -> None:
+        """Let further starts have this value for an option."""
+        self._command[self._command.index(option) + 1] = value
+
+    async def stop(self, patience_s: float) -> None:
+        """Ask it to end; kill it where it does not."""
+        process = self._process
+        if process is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            if patience_s:
+                process.terminate()
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(patience_s):
+                        await process.wait()
+            if process.returncode is None:
+                process.kill()
+        await process.wait()
+        await asyncio.gather(*self._pumps)
+
+    async def _pass_on(self, stream: asyncio.StreamReader) -> None:
+        while line := await stream.readline():
+            sys.stderr.buffer.write(line)
+            sys.stderr.buffer.flush()
+            self._last_words = line.decode(errors="replace").strip() or self._last_words
+
+
+class Supervisor:
+    """The stack. ``start`` once, ``stop`` once."""
+
+    def __init__(self, settings: StackSettings) -> None:
+        self._settings = settings
+        self._redis: EmbeddedServer | None = None
+        self._service: Child | None = None
+        self._workers: list[Child] = []
+        self._keepers: list[asyncio.Task[None]] = []
+
+    async def start(self) -> dict[str, Any]:
+        """Start everything: what to tell whoever asked. Raises StackError.
+
+        Must run on the main thread: Linux ends a process with the thread that started it.
+        """
+        settings = self._settings
+        url = settings.redis or self._start_redis().url
+        server = _examined(url)
+        self._service = Child(
+            "service",
+            [
+                *_python("svddtune.service"),
+                *("--listen", settings.listen),
+                *("--redis", url),
+                *settings.service_options,
+            ],
+            {},
+        )
+        self._workers = [
+            Child(f"worker {index}", self._worker_command(url, index), _ONE_THREAD)
+            for index in range(settings.workers)
+        ]
+        ready, *_ = await _all_started([self._service, *self._workers])
+        address = str(ready["address"])
+        self._service.pin("--listen", address)
+        self._keepers = [
+            asyncio.create_task(child.keep()) for child in (self._service, *self._workers)
+        ]
+        if self._redis:
+            self._keepers.append(asyncio.create_task(self._keep_redis()))
+        return {
+            "address": address,
+            "redis": url,
+            "server": server,
+            "workers": settings.workers,
+            "pid": os.getpid(),
+        }
+
+    async def stop(self) -> None:
+        """Stop all: the service first, so that it drains, then workers, then Redis."""
+        for keeper in self._keepers:
+            keeper.cancel()
+        await asyncio.gather(*self._keepers, return_exceptions=True)
+        if self._service:
+            await self._service.stop(SERVICE_STOP_S)
+        await asyncio.gather(*(worker.stop(WORKER_STOP_S) for worker in self._workers))
+        if self._redis:
+            self._redis.stop()
+
+    def _start_redis(self) -> EmbeddedServer:
+        self._redis = EmbeddedServer(self._settings.data_dir)
+        return self._redis
+
+    async def _keep_redis(self) -> None:
+        while self._redis:
+            process = self._redis.process
+            code = await asyncio.to_thread(process.wait)
+            log.warning("redis ended (exit code %s); again", code)
+            await asyncio.sleep(_FIRST_PAUSE_S)
+            try:
+                self._start_redis()
+            except StackError as error:
+                log.warning("%s", error.message)
+                await asyncio.sleep(_LONGEST_PAUSE_S)
+
+    def _worker_command(self, url: str, index: int) -> list[str]:
+        command = [*_python("svddtune.worker"), "--redis", url]
+        if index == 0 and self._settings.workers >= _WORKERS_FOR_ONE_HI_ONLY:
+            command.append("--hi-only")
+        return command
+
+
+def _python(module: str) -> tuple[str, ...]:
+    return sys.executable, "-m", module
+
+
+async def _all_started(children: Sequence[Child]) -> list[dict[str, Any]]:
+    try:
+        async with asyncio.TaskGroup() as group:
+            started = [group.create_task(child.start()) for child in children]
+    except ExceptionGroup as errors:
+        raise errors.exceptions[0] from None
+    return [one.result() for one in started]
+
+
+def _examined(url: str) -> str:
+    try:
+        with connect(url) as client:
+            report = examine(client)
+    except StoreUnavailable as error:
+        raise StackError(error.reason, error.message) from error
+    except ValueError as error:
+        raise StackError("INVALID_REDIS_URL", f"{url}: {error}") from error
+    for warning in report.warnings:
+        log.warning("redis: %s", warning)
+    return f"{report.kind} {report.version}"
