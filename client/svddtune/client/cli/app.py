@@ -1,0 +1,94 @@
+"""The commands, and what becomes of errors: one line, never a traceback."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+
+from svddtune.client.cli import demo, processes, sessions, tune
+from svddtune.client.cli.output import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
+
+app = typer.Typer(
+    name="svddtune",
+    help="Tune SVDD outlier detectors with a few well-chosen labels.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("demo")(demo.demo)
+app.command("tune")(tune.tune)
+app.command("up")(processes.up)
+app.command("serve")(processes.serve)
+app.command("worker")(processes.worker)
+app.command("sessions")(sessions.sessions)
+app.command("watch")(sessions.watch)
+app.command("export")(sessions.export)
+
+# Typer brings its own click or uses the installed one, depending on its version.
+_ClickError: type[Any] = typer.BadParameter.__mro__[2]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit: 0 ok, 1 failed, 2 usage, 130 interrupted."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    sys.exit(run(arguments))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command line; return its exit code."""
+    as_json = "--json" in arguments
+    try:
+        code = typer.main.get_command(app).main(
+            args=list(arguments), prog_name="svddtune", standalone_mode=False
+        )
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except typer.Exit as error:
+        return int(error.exit_code)
+    except (KeyboardInterrupt, typer.Abort):
+        return _fail("interrupted", "INTERRUPTED", {}, EXIT_INTERRUPTED, as_json)
+    except BrokenPipeError:
+        # Whoever read our output has gone; keep the interpreter from noticing once more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_FAILED
+    except Exception as error:
+        return _explain(error, as_json)
+
+
+def _explain(error: Exception, as_json: bool) -> int:
+    if isinstance(error, _ClickError):
+        message = str(error.format_message()) or "say what to do"
+        hint = " (see: svddtune --help)" if error.exit_code == EXIT_USAGE else ""
+        return _fail(" ".join(message.split()) + hint, "USAGE", {}, EXIT_USAGE, as_json)
+    if os.environ.get("SVDDTUNE_DEBUG"):
+        raise error
+    from svddtune.client.cli.usage import UsageError
+    from svddtune.client.errors import SvddtuneError
+
+    if isinstance(error, SvddtuneError):
+        code = EXIT_USAGE if isinstance(error, UsageError) else EXIT_FAILED
+        return _fail(error.message, error.reason, error.metadata, code, as_json)
+    if isinstance(error, OSError):
+        what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        return _fail(what, "FILE", {}, EXIT_FAILED, as_json)
+    if isinstance(error, ModuleNotFoundError):
+        text = f"{error.name} is not installed; install it with: pip install 'svddtune[all]'"
+        return _fail(text, "NOT_INSTALLED", {}, EXIT_FAILED, as_json)
+    text = f"{type(error).__name__}: {error} (SVDDTUNE_DEBUG=1 shows where; please report it)"
+    return _fail(text, "INTERNAL", {}, EXIT_FAILED, as_json)
+
+
+def _fail(
+    message: str, reason: str, metadata: dict[str, str], exit_code: int, as_json: bool
+) -> int:
+    suffix = "" if reason in ("USAGE", "INTERRUPTED", "FILE") else f" [{reason}]"
+    print(f"svddtune: {message}{suffix}", file=sys.stderr)
+    if as_json:
+        from svddtune.client.cli.output import print_json
+
+        print_json({"error": {"reason": reason, "message": message, "metadata": metadata}})
+    return exit_code

@@ -1,0 +1,91 @@
+"""A table and the options about its columns -> what a run needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from svddtune.client.cli.labels import column_verdicts
+from svddtune.client.cli.tables import Table
+from svddtune.client.errors import InvalidInput
+from svddtune.client.types import FloatArray, LabelArray, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """Features, ids and what the file itself says about classes (row -> verdict)."""
+
+    X: FloatArray
+    ids: list[str]
+    has_ids: bool
+    feature_names: list[str]
+    display: list[dict[str, str]] | None
+    known: dict[int, Verdict]
+
+
+def read_data(
+    table: Table,
+    *,
+    label_column: str | None = None,
+    id_column: str | None = None,
+    show: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    outlier_value: str | None = None,
+) -> Data:
+    """Split a table into features, ids, labels and display fields."""
+    label = _column(table, label_column or table.label_hint, "--label-column")
+    identity = _column(table, id_column or table.id_hint, "--id-column")
+    shown = [table.index(name, "--show") for name in show]
+    left_out = {table.index(name, "--ignore") for name in ignore}
+    special = {label, identity, *shown} | left_out
+    features = [j for j in range(len(table.names)) if j not in special]
+    if not features:
+        raise InvalidInput(f"{table.path} has no feature column left", reason="DATASET_EMPTY")
+    X = np.column_stack([table.numbers(j) for j in features])
+    ids = [str(row) for row in range(table.row_count)]
+    if identity is not None:
+        ids = [text.strip() for text in table.text(identity)]
+        _check_ids(table, ids, table.names[identity])
+    display = None
+    if shown:
+        texts = {table.names[j]: table.text(j) for j in shown}
+        display = [{name: t[row] for name, t in texts.items()} for row in range(table.row_count)]
+    return Data(
+        X=X,
+        ids=ids,
+        has_ids=identity is not None,
+        feature_names=[table.names[j] for j in features] if table.has_names else [],
+        display=display,
+        known=column_verdicts(table, label, outlier_value) if label is not None else {},
+    )
+
+
+def full_truth(known: dict[int, Verdict], n: int) -> LabelArray | None:
+    """Return +1 or -1 for all rows, None where some are not known."""
+    signs = np.zeros(n, dtype=np.int8)
+    for row, verdict in known.items():
+        signs[row] = verdict.sign
+    return signs if np.all(signs != 0) else None
+
+
+def _column(table: Table, name: str, option: str) -> int | None:
+    return table.index(name, option) if name else None
+
+
+def _check_ids(table: Table, ids: list[str], column: str) -> None:
+    seen: dict[str, int] = {}
+    for row, observation_id in enumerate(ids):
+        if not observation_id or observation_id in seen:
+            fault = (
+                f"{observation_id!r} is the id of row {seen[observation_id]} too"
+                if observation_id
+                else "the id is empty"
+            )
+            raise InvalidInput(
+                f"{table.place(row)}, column {column!r}: {fault}; ids must be unique",
+                reason="DUPLICATE_OBSERVATION_ID",
+                metadata={"row": str(row), "column": column, "value": observation_id},
+            )
+        seen[observation_id] = row

@@ -1,0 +1,55 @@
+"""Where output goes: results to stdout, all else to stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+EXIT_FAILED = 1
+EXIT_USAGE = 2
+EXIT_INTERRUPTED = 130
+DEFAULT_SERVER = "127.0.0.1:50051"
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
+Server = Annotated[
+    str,
+    typer.Option(
+        "--server", envvar="SVDDTUNE_SERVER", metavar="HOST:PORT", help="Address of the service."
+    ),
+]
+
+
+def print_json(document: Any) -> None:
+    """Print the one document that --json promises."""
+    json.dump(document, sys.stdout, indent=2, allow_nan=False)
+    sys.stdout.write("\n")
+
+
+def stderr() -> Console:
+    """Return a console on stderr: no escape codes unless it is a terminal."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)
+
+
+def stdout() -> Console:
+    """Return a console on stdout."""
+    from rich.console import Console
+
+    return Console(highlight=False, soft_wrap=False)
+
+
+def say(message: str) -> None:
+    """Print a line on stderr."""
+    print(message, file=sys.stderr, flush=True)
+
+
+def figure(value: float | None, digits: int = 4) -> str:
+    """Return a figure as people read it; a dash where there is none."""
+    return "-" if value is None or value != value else f"{value:.{digits}g}"

@@ -1,0 +1,111 @@
+"""``svddtune up``, ``serve`` and ``worker``: the processes themselves."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from svddtune.client.cli.output import DEFAULT_SERVER, Json, print_json, say
+
+_Redis = Annotated[
+    str | None,
+    typer.Option("--redis", envvar="SVDDTUNE_REDIS", metavar="URL", help="redis://, unix://, ..."),
+]
+
+
+def up(
+    listen: Annotated[str, typer.Option(metavar="HOST:PORT")] = DEFAULT_SERVER,
+    workers: Annotated[int, typer.Option(min=1, help="Worker processes.")] = 2,
+    redis: _Redis = None,
+    data_dir: Annotated[Path, typer.Option(help="Where sessions are kept.")] = Path(
+        "svddtune-data"
+    ),
+    as_json: Json = False,
+) -> None:
+    """Run service, workers and, without --redis, a store on this machine until Ctrl-C."""
+    from svddtune.client.embedded import EmbeddedStack
+    from svddtune.client.errors import Unavailable
+
+    _check_installed()
+    signal.signal(signal.SIGTERM, _interrupt)
+    stack = EmbeddedStack(workers, data_dir, listen=listen, redis=redis)
+    try:
+        with stack:
+            if as_json:
+                print_json(dict(stack.info))
+                sys.stdout.flush()
+            else:
+                _tell_ready(stack.address, workers, data_dir)
+            code = stack.wait()
+        raise Unavailable(
+            f"The service ended by itself with exit code {code}; see {stack.log_path}",
+            reason="STACK_ENDED",
+        )
+    except KeyboardInterrupt:
+        say("Stopped.")
+
+
+def serve(
+    listen: Annotated[str, typer.Option(metavar="HOST:PORT")] = DEFAULT_SERVER,
+    redis: _Redis = None,
+    tls_cert: Annotated[Path | None, typer.Option(exists=True, help="PEM chain.")] = None,
+    tls_key: Annotated[Path | None, typer.Option(exists=True, help="PEM key.")] = None,
+    insecure: Annotated[
+        bool, typer.Option("--insecure", help="Other addresses than loopback without TLS.")
+    ] = False,
+) -> None:
+    """Run one service process in the foreground."""
+    arguments = ["--listen", listen]
+    arguments += ["--redis", redis] if redis else []
+    arguments += ["--tls-cert", str(tls_cert)] if tls_cert else []
+    arguments += ["--tls-key", str(tls_key)] if tls_key else []
+    arguments += ["--insecure"] if insecure else []
+    _become("svddtune.service", arguments)
+
+
+def worker(
+    redis: _Redis = None,
+    hi_only: Annotated[
+        bool, typer.Option("--hi-only", help="Take only the jobs that a labeler waits for.")
+    ] = False,
+) -> None:
+    """Run one worker process in the foreground."""
+    arguments = ["--redis", redis] if redis else []
+    arguments += ["--hi-only"] if hi_only else []
+    _become("svddtune.worker", arguments)
+
+
+def _tell_ready(address: str, workers: int, data_dir: Path) -> None:
+    option = "" if address == DEFAULT_SERVER else f" --server {address}"
+    print(f"svddtune listens on {address} with {workers} workers; data in {data_dir}")
+    print("Try, in another terminal:")
+    print(f"  svddtune tune DATA.csv --label-column NAME --server {address}")
+    print(f"  svddtune sessions{option}")
+    print("Ctrl-C stops everything.", flush=True)
+
+
+def _become(module: str, arguments: list[str]) -> None:
+    """Replace this process by the module's, so that signals reach it directly."""
+    _check_installed()
+    sys.stdout.flush()
+    os.execv(sys.executable, [sys.executable, "-m", module, *arguments])
+
+
+def _check_installed() -> None:
+    from svddtune.client.errors import Unavailable
+
+    if find_spec("redis") is None:
+        raise Unavailable(
+            "Service and worker are not installed; install them with: pip install 'svddtune[all]'",
+            reason="NOT_INSTALLED",
+        )
+
+
+def _interrupt(number: int, frame: object) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,181 @@
+"""What a run has to say at its end: for people, as JSON, and as files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from svddtune.client.cli import picture
+from svddtune.client.cli.output import figure, stdout
+from svddtune.client.cli.reference import MAX_ROWS, one_class_labels
+from svddtune.client.result import TuningResult
+from svddtune.client.scores import cohen_kappa
+from svddtune.client.types import FloatArray, LabelArray, Verdict
+
+MODEL_FILE, RESULT_FILE, PICTURE_FILE = "model.npz", "result.json", "picture.png"
+
+
+@dataclass(slots=True)
+class Report:
+    """A finished run with what the command line adds: the truth where it is known, files."""
+
+    tuned: TuningResult
+    X: FloatArray
+    truth: LabelArray | None = None
+    dropped: int = 0
+    files: dict[str, str] = field(default_factory=dict)
+    truth_kappa: float | None = None
+    default_kappas: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.truth is None:
+            return
+        self.truth_kappa = cohen_kappa(self.truth, self.tuned.predict(self.X))
+        if len(self.X) <= MAX_ROWS:
+            Z = self.tuned.model.scaled(self.X)
+            for rule in self.tuned.result.comparisons:
+                labels = one_class_labels(Z, gamma=rule.gamma, nu=rule.nu)
+                self.default_kappas[rule.name] = cohen_kappa(self.truth, labels)
+
+    def document(self) -> dict[str, Any]:
+        """Return the JSON document."""
+        document = self.tuned.to_dict()
+        document["seconds"]["estimate"] = self.tuned.result.estimate_s
+        document["truth"] = (
+            None
+            if self.truth_kappa is None
+            else {"kappa": self.truth_kappa, "defaults": self.default_kappas}
+        )
+        document["dropped"] = self.dropped
+        document["files"] = dict(self.files)
+        return document
+
+    def write(self, folder: Path) -> None:
+        """Write model, picture and result.json."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self.files = {
+            "model": str(self.tuned.model.save(folder / MODEL_FILE)),
+            "picture": str(
+                picture.draw(
+                    folder / PICTURE_FILE,
+                    self.tuned,
+                    self.X,
+                    truth_kappa=self.truth_kappa,
+                    default_kappas=self.default_kappas,
+                )
+            ),
+            "result": str(folder / RESULT_FILE),
+        }
+        text = json.dumps(self.document(), indent=2, allow_nan=False)
+        (folder / RESULT_FILE).write_text(text + "\n")
+
+    def show(self, next_commands: Mapping[str, str]) -> None:
+        """Print it for people."""
+        console = stdout()
+        console.print(self._asked_table())
+        console.print(self._figures())
+        if self.tuned.result.comparisons:
+            console.print(self._comparison_table())
+        for note in self.tuned.notes:
+            console.print(f"Note: {note}", markup=False)
+        if self.dropped:
+            console.print(
+                f"Note: {self.dropped} queries were about rows without a label; "
+                "they were left out of the session."
+            )
+        console.print(self._seconds(), markup=False)
+        for kind, path in self.files.items():
+            console.print(f"{kind.capitalize():>8}  {path}", markup=False, soft_wrap=True)
+        if next_commands:
+            console.print("\nNext:")
+        for command, what in next_commands.items():
+            console.print(f"  {command}   # {what}", markup=False, soft_wrap=True)
+
+    def _asked_table(self) -> Any:
+        from rich.table import Table
+
+        asked = self.tuned.asked
+        by_verdict = {v: sum(1 for a in asked if a.verdict is v) for v in Verdict}
+        skipped = sum(1 for a in asked if a.verdict is None)
+        parts = [f"{n} {v.value}" for v, n in by_verdict.items() if n]
+        parts += [f"{skipped} skipped"] if skipped else []
+        title = (
+            f"{len(self.tuned.initial)} labels to start with, {len(asked)} queries: "
+            f"{', '.join(parts) or 'nothing asked'}"
+        )
+        table = Table(title=title, title_justify="left", title_style="bold", box=None)
+        for name in ("query", "observation", "answer", "why asked"):
+            table.add_column(name, overflow="fold")
+        for item in asked[-6:]:
+            answer = item.verdict.value if item.verdict else "skipped"
+            table.add_row(str(item.number), item.observation_id, answer, item.why)
+        return table
+
+    def _figures(self) -> Any:
+        from rich.table import Table
+
+        tuned, quality = self.tuned, self.tuned.quality
+        low, high = tuned.C_bounds
+        interval = quality.interval
+        spread = (
+            f"   {interval.level:.0%} interval [{figure(interval.low, 3)}, "
+            f"{figure(interval.high, 3)}]"
+            if interval
+            else "   cannot be judged"
+        )
+        grid = Table(show_header=False, box=None, title="Result", title_justify="left")
+        grid.title_style = "bold"
+        grid.add_column(style="bold")
+        grid.add_column(overflow="fold")
+        grid.add_row("gamma", figure(tuned.gamma, 5))
+        grid.add_row("C", f"{figure(tuned.C, 5)}   in [{figure(low, 4)}, {figure(high, 4)}]")
+        grid.add_row("nu", f"{figure(tuned.nu, 4)}   = 1 / (N C)")
+        grid.add_row(f"{quality.metric} on labels", figure(quality.value, 3) + spread)
+        counts = quality.counts
+        grid.add_row("labels", f"{counts.inlier} inlier, {counts.outlier} outlier")
+        outside, n = tuned.result.outside_count, tuned.dataset.observation_count
+        grid.add_row("outliers", f"{outside} of {n} rows ({outside / n:.1%})")
+        if self.truth_kappa is not None:
+            grid.add_row("true kappa", f"{self.truth_kappa:.3f}   on all {n} rows")
+        return grid
+
+    def _comparison_table(self) -> Any:
+        from rich.table import Table
+
+        tuned = self.tuned
+        table = Table(
+            title="Beside settings that use no labels",
+            title_justify="left",
+            title_style="bold",
+            box=None,
+        )
+        columns = ["", "gamma", "nu", "outliers", f"{tuned.quality.metric} on labels"]
+        for name in [*columns, "true kappa"] if self.truth_kappa is not None else columns:
+            table.add_column(name, justify="left" if not name else "right")
+        rows = [("tuned", tuned.gamma, tuned.nu, tuned.result.outside_count, tuned.quality.value)]
+        rows += [
+            (r.name, r.gamma, r.nu, r.outside_count, r.score) for r in tuned.result.comparisons
+        ]
+        kappas = {"tuned": self.truth_kappa, **self.default_kappas}
+        for name, gamma, nu, outside, score in rows:
+            cells = [name, figure(gamma), figure(nu, 3), str(outside), figure(score, 3)]
+            if self.truth_kappa is not None:
+                cells.append(figure(kappas.get(name), 3))
+            table.add_row(*cells, style="bold" if name == "tuned" else None)
+        return table
+
+    def _seconds(self) -> str:
+        t = self.tuned.timings
+        text = (
+            f"{t.total:.1f} s: starting {t.start:.1f}, data {t.upload:.2f}, preparing "
+            f"{t.prepare:.2f}, labels {t.label:.2f}, result {t.estimate:.2f}"
+        )
+        if t.per_query:
+            p50, p95 = np.percentile(t.per_query, [50, 95]) * 1000
+            text += f". From an answer to the next query: {p50:.1f} ms median, {p95:.1f} ms p95"
+        return text

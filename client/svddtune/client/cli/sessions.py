@@ -1,0 +1,148 @@
+"""``svddtune sessions``, ``watch`` and ``export``: looking at a service that runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from svddtune.client.cli.output import (
+    DEFAULT_SERVER,
+    EXIT_FAILED,
+    Json,
+    Server,
+    figure,
+    print_json,
+    say,
+    stderr,
+    stdout,
+)
+
+if TYPE_CHECKING:
+    from svddtune.client.model import SvddModel
+    from svddtune.client.types import Session
+
+_Name = Annotated[str, typer.Argument(metavar="SESSION", help="sessions/ID, or the ID alone.")]
+
+_SCALERS = {"minmax": "MinMaxScaler", "robust": "RobustScaler"}
+
+
+def sessions(server: Server = DEFAULT_SERVER, as_json: Json = False) -> None:
+    """List the sessions of a service, newest first."""
+    from svddtune.client.client import TuningClient
+
+    with TuningClient(server) as client:
+        found = list(client.list_sessions())
+    if as_json:
+        print_json({"sessions": [session.to_dict() for session in found]})
+        return
+    if not found:
+        say(f"No sessions on {server}.")
+        return
+    from rich.table import Table
+
+    table = Table(box=None)
+    for name in ("session", "name", "state", "labels", "inlier", "outlier", "gamma", "created"):
+        table.add_column(name, overflow="fold")
+    for item in found:
+        created = item.create_time.strftime("%Y-%m-%d %H:%M") if item.create_time else "-"
+        table.add_row(
+            item.name.removeprefix("sessions/"),
+            item.display_name,
+            item.state.value,
+            f"{item.counts.total}/{item.config.budget}",
+            str(item.counts.inlier),
+            str(item.counts.outlier),
+            figure(item.gamma or None),
+            created,
+        )
+    stdout().print(table)
+
+
+def watch(session: _Name, server: Server = DEFAULT_SERVER, as_json: Json = False) -> None:
+    """Follow a session until it ends; exit code 1 where it ends without a result."""
+    from svddtune.client.client import TuningClient
+
+    last: Session | None = None
+    console = stderr()
+    with TuningClient(server) as client, console.status("", spinner="dots") as status:
+        for update in client.watch(_resource(session)):
+            last = update.session
+            line = _line(last)
+            if console.is_terminal:
+                status.update(line)
+            else:
+                say(line)
+    if last is None:
+        raise typer.Exit(EXIT_FAILED)
+    if as_json:
+        print_json(last.to_dict())
+    else:
+        print(_line(last))
+    if last.state.value != "completed":
+        if last.failure_message:
+            say(f"svddtune: {last.failure_message} [{last.failure_reason}]")
+        raise typer.Exit(EXIT_FAILED)
+
+
+def export(
+    session: _Name,
+    out: Annotated[Path | None, typer.Option(help="Model file; default SESSION.npz.")] = None,
+    server: Server = DEFAULT_SERVER,
+    as_json: Json = False,
+) -> None:
+    """Write a session's model file, and show the scikit-learn equivalent."""
+    from svddtune.client.client import TuningClient
+
+    name = _resource(session)
+    with TuningClient(server) as client:
+        model = client.model(name)
+        result = client.result(name)
+    path = model.save(out or Path(f"{name.removeprefix('sessions/')}.npz"))
+    if as_json:
+        document = {"file": str(path), "sklearn": model.to_sklearn(), "result": result.to_dict()}
+        print_json(document)
+        return
+    print(sklearn_snippet(model, str(path)))
+    say(f"Wrote {path}")
+
+
+def sklearn_snippet(model: SvddModel, path: str) -> str:
+    """Return Python that uses the model, and the equivalent OneClassSVM."""
+    scaler = _SCALERS.get(model.scaling)
+    lines = [
+        "# With numpy alone:",
+        "from svddtune.client import SvddModel",
+        f"labels = SvddModel.load({path!r}).predict(X)   # +1 inlier, -1 outlier",
+        "",
+        "# The same as a scikit-learn model, fitted on the same rows X:",
+    ]
+    if scaler:
+        lines.append("from sklearn.pipeline import make_pipeline")
+        lines.append(f"from sklearn.preprocessing import {scaler}")
+    lines.append("from sklearn.svm import OneClassSVM")
+    parameters = model.to_sklearn()
+    svm = f"OneClassSVM(gamma={parameters['gamma']!r}, nu={parameters['nu']!r}, tol=1e-8)"
+    lines.append(
+        f"svm = make_pipeline({scaler}(), {svm}).fit(X)" if scaler else f"svm = {svm}.fit(X)"
+    )
+    lines.append(
+        f"inlier = svm.decision_function(X) >= {-model.sklearn_slack!r}   # the boundary is inside"
+    )
+    return "\n".join(lines)
+
+
+def _resource(session: str) -> str:
+    return session if session.startswith("sessions/") else f"sessions/{session}"
+
+
+def _line(session: Session) -> str:
+    counts = session.counts
+    text = (
+        f"{session.name}  {session.state.value}  {counts.total}/{session.config.budget} labels "
+        f"({counts.inlier} inlier, {counts.outlier} outlier)"
+    )
+    if session.gamma:
+        text += f"  gamma {figure(session.gamma)}  alignment {figure(session.alignment, 3)}"
+    return text

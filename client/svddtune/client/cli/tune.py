@@ -1,0 +1,163 @@
+"""``svddtune tune``: a file in, gamma, C and a model out."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from svddtune.client.cli.output import Json, print_json, say
+
+if TYPE_CHECKING:
+    from svddtune.client.cli.data import Data
+
+
+def tune(
+    data: Annotated[
+        Path,
+        typer.Argument(
+            exists=True,
+            dir_okay=False,
+            metavar="DATA",
+            help="CSV (header or not), NPZ (X, optional y), ARFF or Parquet.",
+        ),
+    ],
+    labels: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="File of (id or row, verdict)."),
+    ] = None,
+    label_column: Annotated[
+        str | None, typer.Option(help="Column of DATA with the classes; name, or number from 0.")
+    ] = None,
+    outlier_value: Annotated[
+        str | None, typer.Option(help="Value that marks an outlier; all others are inliers.")
+    ] = None,
+    id_column: Annotated[
+        str | None, typer.Option(help="Column of DATA with the observations' ids.")
+    ] = None,
+    show: Annotated[
+        list[str] | None, typer.Option(help="Column to show labelers, not a feature; repeatable.")
+    ] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option(help="Column to leave out; repeatable.")
+    ] = None,
+    header: Annotated[
+        bool | None, typer.Option("--header/--no-header", help="Default: told by the first line.")
+    ] = None,
+    start: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="Initial labels, a file like --labels."),
+    ] = None,
+    budget: Annotated[
+        int | None,
+        typer.Option(min=1, help="Labels to use, initial ones included. Default 50, at most N."),
+    ] = None,
+    strategy: Annotated[str, typer.Option(help="lama or random.")] = "lama",
+    neighbors: Annotated[int, typer.Option(min=1, help="Rows a label speaks for.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same queries.")] = 0,
+    scaling: Annotated[str, typer.Option(help="none, minmax or robust.")] = "none",
+    metric: Annotated[
+        str, typer.Option(help="Chooses C: kappa, mcc, f1 or balanced_accuracy.")
+    ] = "kappa",
+    cells: Annotated[int, typer.Option(min=2, help="Cells of the C grid.")] = 20,
+    server: Annotated[
+        str | None,
+        typer.Option(
+            envvar="SVDDTUNE_SERVER", metavar="HOST:PORT", help="Default: one for this run alone."
+        ),
+    ] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Worker processes without --server.")] = 2,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for model.npz, result.json and picture.png.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Tune gamma and C on DATA by asking about the right rows.
+
+    Answers come from --labels, --label-column or the y of an NPZ file; else you are asked.
+    """
+    from svddtune.client.cli.data import full_truth, read_data
+    from svddtune.client.cli.labels import read_labels, without_unsure
+    from svddtune.client.cli.progress import ProgressBar
+    from svddtune.client.cli.report import Report
+    from svddtune.client.cli.tables import read_table
+    from svddtune.client.cli.usage import UsageError
+    from svddtune.client.convert import METRICS, SCALINGS, STRATEGIES, choice
+    from svddtune.client.oracles import KnownLabels
+    from svddtune.client.run import tune as run_tune
+
+    _check_word(choice, STRATEGIES, strategy, "--strategy")
+    _check_word(choice, SCALINGS, scaling, "--scaling")
+    _check_word(choice, METRICS, metric, "--metric")
+    source = read_data(
+        read_table(data, header=header),
+        label_column=label_column,
+        id_column=id_column,
+        show=show or (),
+        ignore=ignore or (),
+        outlier_value=outlier_value,
+    )
+    known = {source.ids[row]: verdict for row, verdict in source.known.items()}
+    if labels is not None:
+        known = read_labels(labels, source.ids, outlier_value)
+    initial = without_unsure(read_labels(start, source.ids, outlier_value)) if start else None
+    nothing_asked = initial is not None and budget == len(initial)
+    if not known and not nothing_asked and not sys.stdin.isatty():
+        raise UsageError(
+            "Nobody can answer: give --labels or --label-column, or run this at a terminal"
+        )
+    oracle: Any = KnownLabels(known) if known or nothing_asked else _prompt(source)
+    human = not isinstance(oracle, KnownLabels)
+    if human and initial is None:
+        say("No labels are known yet: you will be asked. Ctrl-C ends the run.")
+    with ProgressBar(live=not human) as progress:
+        tuned = run_tune(
+            source.X,
+            oracle,
+            budget=budget,
+            strategy=strategy,
+            k=neighbors,
+            seed=seed,
+            initial=initial,
+            server=server,
+            workers=workers,
+            ids=source.ids if source.has_ids else None,
+            feature_names=source.feature_names,
+            display=source.display,
+            scaling=scaling,
+            metric=metric,
+            c_cells=cells,
+            name=data.stem,
+            labeler="terminal" if human else "known-labels",
+            human=human,
+            lease_s=600.0 if human else 0.0,
+            on_progress=progress,
+        )
+    rows = {observation_id: row for row, observation_id in enumerate(source.ids)}
+    truth = full_truth({rows[key]: value for key, value in known.items()}, len(source.ids))
+    dropped = 0 if human else len(oracle.dropped)
+    report = Report(tuned, source.X, truth, dropped=dropped)
+    if out is not None:
+        report.write(out)
+    if as_json:
+        print_json(report.document())
+        return
+    report.show({} if out else {f"svddtune tune {data} ... --out DIR": "keep model and picture"})
+
+
+def _check_word(choice: Any, table: Any, value: str, option: str) -> None:
+    from svddtune.client.cli.usage import UsageError
+    from svddtune.client.errors import InvalidInput
+
+    try:
+        choice(table, value, option)
+    except InvalidInput as error:
+        raise UsageError(error.message) from None
+
+
+def _prompt(source: Data) -> Any:
+    from svddtune.client.oracles import TerminalPrompt
+
+    return TerminalPrompt(source.X, source.feature_names)
