@@ -1,0 +1,25 @@
+"""One service process for all tests of a run; each test finds Redis empty."""
+
+from collections.abc import Iterator
+
+import grpc
+import pytest
+from tests.e2e.processes import Process, service
+from tests.service.desk import Desk
+
+from svddtune.stack import EmbeddedServer
+
+
+@pytest.fixture(scope="session")
+def service_process(redis_server: EmbeddedServer) -> Iterator[Process]:
+    with service(redis_server.url) as process:
+        yield process
+
+
+@pytest.fixture
+def desk(redis_url: str, service_process: Process) -> Iterator[Desk]:
+    """Calls to the service, and a scripted worker beside it."""
+    with grpc.insecure_channel(service_process.ready["address"]) as channel:
+        desk = Desk(channel, redis_url)
+        yield desk
+        desk.close()
