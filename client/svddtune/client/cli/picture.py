@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from svddtune.client.result import TuningResult
-from svddtune.client.types import FloatArray, Verdict
+from svddtune.client.types import FloatArray, LabelArray, Verdict
 
 _BLUE, _ORANGE, _GREY, _INK = "#2f6f9f", "#d9622b", "#b9bec4", "#2b2f33"
 _NAMES = {
@@ -27,6 +27,7 @@ def draw(
     tuned: TuningResult,
     X: FloatArray,
     *,
+    truth: LabelArray | None = None,
     truth_kappa: float | None = None,
     default_kappas: Mapping[str, float] | None = None,
 ) -> Path:
@@ -62,7 +63,7 @@ def draw(
         )
         _quality_over_c(axes[0, 0], tuned)
         _alignment_over_gamma(axes[0, 1], tuned)
-        _map(axes[1, 0], tuned, X)
+        _map(axes[1, 0], tuned, X, truth)
         _bars(axes[1, 1], tuned, truth_kappa, default_kappas)
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, format="png", metadata={"Software": "svddtune"})
@@ -114,12 +115,14 @@ def _alignment_over_gamma(axes: Any, tuned: TuningResult) -> None:
     axes.legend(frameon=False, loc="best")
 
 
-def _map(axes: Any, tuned: TuningResult, X: FloatArray) -> None:
+def _map(axes: Any, tuned: TuningResult, X: FloatArray, truth: LabelArray | None) -> None:
     Z = tuned.model.scaled(X)
     points, shares = _principal(Z)
     outside = tuned.model.predict(X) < 0
     axes.set_title("The data, and what was asked")
     axes.scatter(*points[~outside].T, s=13, color=_GREY, lw=0, label="inside")
+    if truth is not None:
+        axes.scatter(*points[truth < 0].T, s=30, color="#f0b429", lw=0, label="outlier (truth)")
     axes.scatter(
         *points[outside].T, s=22, color=_ORANGE, marker="x", lw=1.3, label="outside (model)"
     )

@@ -65,6 +65,7 @@ class Report:
                     folder / PICTURE_FILE,
                     self.tuned,
                     self.X,
+                    truth=self.truth,
                     truth_kappa=self.truth_kappa,
                     default_kappas=self.default_kappas,
                 )
@@ -109,8 +110,9 @@ class Report:
             f"{', '.join(parts) or 'nothing asked'}"
         )
         table = Table(title=title, title_justify="left", title_style="bold", box=None)
-        for name in ("query", "observation", "answer", "why asked"):
-            table.add_column(name, overflow="fold")
+        for name in ("query", "observation", "answer"):
+            table.add_column(name)
+        table.add_column("why asked", overflow="ellipsis", no_wrap=True)
         for item in asked[-6:]:
             answer = item.verdict.value if item.verdict else "skipped"
             table.add_row(str(item.number), item.observation_id, answer, item.why)

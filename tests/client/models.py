@@ -1,0 +1,58 @@
+"""Small fitted models, straight from the definition."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.svm import OneClassSVM
+
+from svddtune.client import SvddModel
+
+
+def fit(seed: int = 0, *, n: int = 80, m: int = 3, nu: float = 0.2, **changes: Any) -> SvddModel:
+    """SVDD of random rows through a one-class SVM of the same dual, min-max scaled."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, m)) * [1.0, 10.0, 100.0][:m] + 5.0
+    offset, scale = X.min(axis=0), np.ptp(X, axis=0)
+    Z = (X - offset) / scale
+    gamma = 2.0
+    svm = OneClassSVM(gamma=gamma, nu=nu, tol=1e-10).fit(Z)
+    alphas = svm.dual_coef_[0] / (nu * n)
+    vectors = Z[svm.support_]
+
+    def distance2(rows: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        return 1 - 2 * kernel(rows, vectors, gamma) @ alphas + center
+
+    center = alphas @ kernel(vectors, vectors, gamma) @ alphas
+    free = alphas < 1 / (nu * n) * (1 - 1e-8)
+    parts: dict[str, Any] = {
+        "gamma": gamma,
+        "C": 1 / (nu * n),
+        "nu": nu,
+        "R2": float(distance2(vectors[free]).max()),
+        "center_norm2": float(center),
+        "tolerance": 1e-7,
+        "support_vectors": vectors,
+        "alphas": alphas,
+        "scaling": "minmax",
+        "offset": offset,
+        "scale": scale,
+        "feature_names": tuple(f"f{j}" for j in range(m)),
+        "check_rows": X[:7],
+        "check_distance2": distance2(Z[:7]),
+        "sklearn_nu": nu,
+        "observation_count": n,
+        "dataset_rows": tuple(int(row) for row in svm.support_),
+        "dataset_hash": "abc",
+        "result": "sessions/s1/results/1",
+    }
+    return SvddModel(**{**parts, **changes})
+
+
+def rows(seed: int = 0, *, n: int = 80, m: int = 3) -> np.ndarray[Any, Any]:
+    """The raw rows that `fit` fits."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, m)) * [1.0, 10.0, 100.0][:m] + 5.0
+
+
+def kernel(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any], gamma: float) -> Any:
+    return np.exp(-gamma * ((a[:, None, :] - b[None, :, :]) ** 2).sum(axis=2))

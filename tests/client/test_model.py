@@ -1,0 +1,155 @@
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.svm import OneClassSVM
+from tests.client.models import fit, kernel, rows
+
+from svddtune.client import InvalidInput, ModelCorrupt, SvddModel
+from svddtune.client import model as module
+
+
+def test_distance_is_that_of_the_definition() -> None:
+    model = fit()
+    X = rows(seed=5)
+    Z = (X - model.offset) / model.scale
+    expected = (
+        1 - 2 * kernel(Z, model.support_vectors, model.gamma) @ model.alphas + model.center_norm2
+    )
+    np.testing.assert_allclose(model.distance2(X), expected, atol=1e-12)
+
+
+def test_prediction_is_the_sign_of_the_decision() -> None:
+    model, X = fit(), rows(seed=5)
+    inside = model.distance2(X) <= model.R2 + model.tolerance
+    np.testing.assert_array_equal(model.predict(X), np.where(inside, 1, -1))
+    np.testing.assert_array_equal(model.decision(X) >= 0, inside)
+    assert {-1, 1} == set(model.predict(X).tolist())
+
+
+def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, X = fit(), rows(seed=5)
+    whole = model.distance2(X)
+    monkeypatch.setattr(module, "_BLOCK_VALUES", 1)
+    np.testing.assert_allclose(model.distance2(X), whole, atol=1e-14)
+
+
+@pytest.mark.parametrize("nu", [0.05, 0.2, 0.6])
+@pytest.mark.parametrize("seed", range(5))
+def test_scikit_learn_decides_alike_on_every_row(nu: float, seed: int) -> None:
+    model, X = fit(seed, nu=nu), rows(seed)
+    svm = OneClassSVM(kernel="rbf", tol=1e-10, **model.to_sklearn()).fit(model.scaled(X))
+    inlier = svm.decision_function(model.scaled(X)) >= -model.sklearn_slack
+    np.testing.assert_array_equal(np.where(inlier, 1, -1), model.predict(X))
+
+
+def test_saved_model_is_the_same_model(tmp_path: Path) -> None:
+    model = fit()
+    path = model.save(tmp_path / "new" / "model.npz")
+    loaded = SvddModel.load(path)
+    for name in SvddModel.__slots__:
+        np.testing.assert_array_equal(getattr(loaded, name), getattr(model, name), err_msg=name)
+    assert [p.name for p in path.parent.iterdir()] == ["model.npz"]
+
+
+def test_same_model_gives_the_same_bytes(tmp_path: Path) -> None:
+    first, second = fit().save(tmp_path / "a.npz"), fit().save(tmp_path / "b.npz")
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_file_holds_plain_arrays_and_a_manifest(tmp_path: Path) -> None:
+    path = fit().save(tmp_path / "model.npz")
+    with np.load(path, allow_pickle=False) as archive:
+        assert archive["alphas"].sum() == pytest.approx(1)
+    with zipfile.ZipFile(path) as archive:
+        manifest = json.loads(archive.read("manifest.json"))
+    assert manifest["format"] == "svddtune-model"
+    assert manifest["version"] == 1
+    assert manifest["model"]["feature_names"] == ["f0", "f1", "f2"]
+
+
+def rewrite(path: Path, changes: dict[str, Any]) -> None:
+    """Change members of a model file: bytes, a manifest's fields, None to drop."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    for name, change in changes.items():
+        if change is None:
+            del members[name]
+        elif callable(change):
+            members[name] = json.dumps(change(json.loads(members[name]))).encode()
+        else:
+            members[name] = change
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+
+
+def model_field(name: str, value: Any) -> Any:
+    return lambda manifest: {**manifest, "model": {**manifest["model"], name: value}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"manifest.json": model_field("gamma", 2.001)}, "distances that differ"),
+        ({"manifest.json": model_field("center_norm2", 0.5)}, "distances that differ"),
+        ({"manifest.json": model_field("gamma", "x")}, "lacks a part"),
+        ({"manifest.json": model_field("R2", float("nan"))}, "not finite"),
+        ({"manifest.json": lambda m: {"format": "other"}}, "not an svddtune model"),
+        ({"manifest.json": lambda m: {**m, "version": 2}}, "format version 2"),
+        ({"manifest.json": b"{"}, "not a readable"),
+        ({"alphas.npy": None}, "not a readable"),
+        ({"alphas.npy": b"rubbish"}, "not a readable"),
+    ],
+)
+def test_changed_file_is_refused(tmp_path: Path, changes: dict[str, Any], says: str) -> None:
+    path = fit().save(tmp_path / "model.npz")
+    rewrite(path, changes)
+    with pytest.raises(ModelCorrupt, match=says):
+        SvddModel.load(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"no zip at all"])
+def test_other_file_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "model.npz"
+    path.write_bytes(content)
+    with pytest.raises(ModelCorrupt):
+        SvddModel.load(path)
+
+
+def test_flipped_bit_is_noticed_wherever_it_is(tmp_path: Path) -> None:
+    path = fit().save(tmp_path / "model.npz")
+    content = path.read_bytes()
+    with zipfile.ZipFile(path) as archive:
+        start = archive.getinfo("support_vectors.npy").header_offset + 200
+    for place in range(start, start + 400, 37):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        with pytest.raises(ModelCorrupt):
+            SvddModel.load(path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"alphas": np.ones(3)}, "alphas of shape"),
+        ({"offset": np.zeros(1)}, "offsets"),
+        ({"feature_names": ("a",)}, "feature names"),
+        ({"check_rows": np.empty((0, 3)), "check_distance2": np.empty(0)}, "no check rows"),
+        ({"gamma": -1.0}, "gamma"),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused(changes: dict[str, Any], says: str) -> None:
+    with pytest.raises(ModelCorrupt, match=says):
+        fit(**changes)
+
+
+def test_rows_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        fit().predict(np.zeros((2, 5)))
+    assert refused.value.reason == "FEATURE_COUNT_MISMATCH"
+    with pytest.raises(InvalidInput) as refused:
+        fit().predict([[np.nan, 1.0, 2.0]])
+    assert refused.value.reason == "DATASET_NOT_FINITE"
