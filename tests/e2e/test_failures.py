@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from tests.e2e.processes import deployment, service, worker
 from tests.numerics.cases import blobs, wdbc
+from tests.waiting import wait_until
 
 from svddtune.client import SessionState, TuningClient
 from svddtune.state import keys
 from svddtune.state.connect import connect
-from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.integration, pytest.mark.e2e]
 

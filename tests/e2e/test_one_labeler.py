@@ -27,9 +27,7 @@ def ask_all(client: TuningClient, session: str, y: LabelArray) -> list[int]:
 
 def start(client: TuningClient, X: FloatArray, y: LabelArray, strategy: str = "lama") -> str:
     """A session with the 2 + 2 labels that the in-process run begins with."""
-    initial = {
-        str(row): Verdict.of(int(y[row])) for row in numerics.draw_initial(y, 2, 2, seed=3)
-    }
+    initial = {str(row): Verdict.of(int(y[row])) for row in numerics.draw_initial(y, 2, 2, seed=3)}
     dataset = client.upload_dataset(X)
     session = client.create_session(
         dataset, initial_labels=initial, budget=BUDGET, seed=3, strategy=strategy
@@ -52,9 +50,7 @@ def test_service_asks_what_the_method_asks_whatever_the_number_of_workers(
     assert asked == expected.queries.tolist()
     assert result.gamma == pytest.approx(expected.final.gamma, rel=1e-12)
     assert result.C == pytest.approx(expected.final.model.C, rel=1e-12)
-    assert [cell.score for cell in result.c_curve] == [
-        cell.score for cell in expected.final.cells
-    ]
+    assert [cell.score for cell in result.c_curve] == [cell.score for cell in expected.final.cells]
 
 
 def test_exported_model_decides_as_the_result_and_as_scikit_learn(redis_url: str) -> None:
