@@ -31,7 +31,7 @@ CALL_S = 20.0
 
 def header(**changes: Any) -> dataset_pb2.UploadDatasetRequest:
     """First message of an upload of N x M."""
-    values = {"observation_count": N, "feature_count": M} | changes
+    values: dict[str, Any] = {"observation_count": N, "feature_count": M} | changes
     return dataset_pb2.UploadDatasetRequest(header=dataset_pb2.DatasetHeader(**values))
 
 
@@ -77,7 +77,7 @@ class Labeler:
         self, assign: oracle_pb2.Assign, verdict: int = INLIER, **changes: Any
     ) -> oracle_pb2.Answer:
         """Answer an assigned query."""
-        values = {
+        values: dict[str, Any] = {
             "answer_id": uuid.uuid4().hex,
             "query": assign.query,
             "lease_id": assign.lease_id,
@@ -115,7 +115,7 @@ class Labeler:
 
     def vanish(self) -> None:
         """Break the stream off."""
-        self.call.cancel()
+        self.call.cancel()  # type: ignore[no-untyped-call]
         self._outbox.put(None)
         self._reader.join()
 
@@ -192,9 +192,8 @@ class Desk:
 
     def watch(self, name: str, token: str = "") -> Iterator[tuning_pb2.WatchSessionResponse]:
         """Watch a session."""
-        return self.tuning.WatchSession(
-            tuning_pb2.WatchSessionRequest(name=name, resume_token=token), timeout=CALL_S
-        )
+        request = tuning_pb2.WatchSessionRequest(name=name, resume_token=token)
+        return iter(self.tuning.WatchSession(request, timeout=CALL_S))
 
     def close(self) -> None:
         """End what is open."""

@@ -6,8 +6,10 @@ from google.rpc import error_details_pb2, status_pb2
 
 def status_of(error: grpc.RpcError) -> status_pb2.Status:
     """The google.rpc.Status of a failed call."""
-    found = dict(error.trailing_metadata() or ()).get("grpc-status-details-bin", b"")
-    return status_pb2.Status.FromString(found)
+    for entry in error.trailing_metadata() or ():
+        if entry.key == "grpc-status-details-bin":
+            return status_pb2.Status.FromString(entry.value)
+    return status_pb2.Status()
 
 
 def error_info(status: status_pb2.Status) -> error_details_pb2.ErrorInfo:
@@ -21,4 +23,4 @@ def error_info(status: status_pb2.Status) -> error_details_pb2.ErrorInfo:
 
 def reason_of(error: grpc.RpcError) -> str:
     """Stable reason of a failed call."""
-    return error_info(status_of(error)).reason
+    return str(error_info(status_of(error)).reason)

@@ -385,7 +385,7 @@ def test_wrong_name_or_value(desk: Desk, call: Call, reason: str, code: grpc.Sta
 
 
 def answer(**changes: Any) -> oracle_pb2.Answer:
-    values = {"answer_id": "a", "observation_id": "0", "verdict": INLIER}
+    values: dict[str, Any] = {"answer_id": "a", "observation_id": "0", "verdict": INLIER}
     return oracle_pb2.Answer(**(values | changes))
 
 
@@ -511,7 +511,7 @@ def test_answer_after_completion_is_refused(desk: Desk) -> None:
     ],
 )
 def test_wrong_hello_ends_the_stream(desk: Desk, hello: dict[str, Any], reason: str) -> None:
-    values = {"protocol_version": 1, "sessions": [NOWHERE], "labeler": "ann"}
+    values: dict[str, Any] = {"protocol_version": 1, "sessions": [NOWHERE], "labeler": "ann"}
     stream = desk.silent()
     stream.send(hello=oracle_pb2.Hello(**(values | hello)))
     error = stream.end()

@@ -1,6 +1,7 @@
 """The pure dialogue: promises that hold whatever both sides and the session do."""
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pytest
 from google.rpc import status_pb2
@@ -50,24 +51,24 @@ def session(state: SessionState = SessionState.LABELING, version: int = 1) -> Se
     )
 
 
-def hello(**changes: object) -> oracle_pb2.ConverseRequest:
-    values: dict[str, object] = {
+def hello(**changes: Any) -> oracle_pb2.ConverseRequest:
+    values: dict[str, Any] = {
         "protocol_version": 1,
         "labeler": "ann",
         "sessions": [SESSION],
         "credit": 2,
     }
-    return oracle_pb2.ConverseRequest(hello=oracle_pb2.Hello(**(values | changes)))  # type: ignore[arg-type]
+    return oracle_pb2.ConverseRequest(hello=oracle_pb2.Hello(**(values | changes)))
 
 
-def answer(lease: Lease, **changes: object) -> oracle_pb2.ConverseRequest:
-    values: dict[str, object] = {
+def answer(lease: Lease, **changes: Any) -> oracle_pb2.ConverseRequest:
+    values: dict[str, Any] = {
         "answer_id": f"answer-{lease.lease_id}",
         "query": lease.query,
         "lease_id": lease.lease_id,
         "verdict": 1,
     }
-    return oracle_pb2.ConverseRequest(answer=oracle_pb2.Answer(**(values | changes)))  # type: ignore[arg-type]
+    return oracle_pb2.ConverseRequest(answer=oracle_pb2.Answer(**(values | changes)))
 
 
 @dataclass
@@ -215,7 +216,7 @@ def test_welcome_comes_first_and_then_queries_up_to_the_credit() -> None:
         ({"resume_token": "../"}, "INVALID_FIELD"),
     ],
 )
-def test_wrong_hello_ends_the_stream(changes: dict[str, object], reason: str) -> None:
+def test_wrong_hello_ends_the_stream(changes: dict[str, Any], reason: str) -> None:
     with pytest.raises(StateError) as refusal:
         World().say(hello(**changes))
     assert refusal.value.reason == reason
@@ -484,3 +485,19 @@ def test_promises_hold_for_every_history(credit: int, script: list[tuple[str, ob
     assert len(set(revoked)) == len(revoked)
     assert set(revoked) <= set(lease_ids)
     assert not world.ended
+
+
+def test_store_that_does_not_answer_is_asked_again_later() -> None:
+    world = begun(credit=1)
+    assert world.dialogue.postponed((), world.now) == []
+    assert world.dialogue.wake_at == pytest.approx(world.now + oracle.RETRY_S)
+    world.available = 1
+    world.wait(oracle.RETRY_S)
+    assert len(world.assigned) == 1
+
+
+def test_query_that_could_not_be_sent_is_sent_later() -> None:
+    world = begun(credit=1, available=1)
+    world.dialogue.postponed(world.assigned, world.now)
+    world.wait(oracle.RETRY_S)
+    assert [lease.query for lease in world.assigned] == [1, 1]

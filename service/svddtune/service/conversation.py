@@ -83,9 +83,7 @@ class Conversation:
         while True:
             await changes.wait()
             changes.clear()
-            # While Redis is away there is nothing to see; its return is a change too.
-            if self._notices.connected.is_set():
-                self._post(_Signal.CHANGED)
+            self._post(_Signal.CHANGED)
 
     def _post(self, signal: _Signal) -> None:
         if signal not in self._posted:
@@ -95,12 +93,19 @@ class Conversation:
     def _timer(self) -> "_Timer":
         return _Timer(self._dialogue.wake_at, lambda: self._post(_Signal.WOKEN))
 
+    @property
+    def _redis_is_away(self) -> bool:
+        # While it is there is nothing to see; its return is a change too.
+        return not self._notices.connected.is_set()
+
     def _event(self, event: oracle_pb2.ConverseRequest | _Signal) -> list[Command]:
         if not isinstance(event, _Signal):
             self._waiting.release()
             return self._dialogue.received(event, self._now())
         self._posted.discard(event)
         match event:
+            case _Signal.CHANGED | _Signal.WOKEN if self._redis_is_away:
+                return self._dialogue.postponed((), self._now())
             case _Signal.CHANGED:
                 return self._dialogue.changed(self._now())
             case _Signal.WOKEN:
@@ -149,6 +154,14 @@ class Conversation:
                     await unbroken(self._labeling.release(dialogue.session_id, dialogue.holder))
                 case End():
                     pass
+        except StoreUnavailable:
+            # An idle stream outlives this; what its client says meanwhile is not acknowledged.
+            match command:
+                case Look() | Report():
+                    return dialogue.postponed((), self._now())
+                case Deliver(leases):
+                    return dialogue.postponed(leases, self._now())
+            raise
         except NotFound as error:
             if error.reason != "SESSION_NOT_FOUND" or isinstance(command, Open):
                 raise

@@ -23,6 +23,8 @@ PROTOCOL_VERSION = 1
 HEARTBEATS_PER_LEASE = 3
 # Least time between two Progress messages.
 PROGRESS_S = 0.1
+# Pause before another look where the store did not answer.
+RETRY_S = 1.0
 # Others get a query whose lease has run out before the one who let it run out.
 GRACE_S = 0.25
 
@@ -198,6 +200,13 @@ class Dialogue:
         self._plan_next_look(outcome, now)
         return commands
 
+    def postponed(self, unsent: Iterable[Lease], now: float) -> list[Command]:
+        """The store does not answer now; leases that were to be delivered are not."""
+        self._drop(lease.lease_id for lease in unsent)
+        if self._phase is _Phase.OPEN:
+            self._look_at = self._report_at = now + RETRY_S
+        return []
+
     def applied(
         self, request: oracle_pb2.ConverseRequest, ack: oracle_pb2.Ack, now: float
     ) -> list[Command]:
@@ -237,6 +246,8 @@ class Dialogue:
     def woken(self, now: float) -> list[Command]:
         """It is ``wake_at`` or later."""
         commands: list[Command] = []
+        if self._phase is not _Phase.OPEN:
+            return commands
         if self._look_at is not None and now >= self._look_at:
             commands.append(self._look(now))
         if self._report_at is not None and now >= self._report_at:

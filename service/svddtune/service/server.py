@@ -90,9 +90,9 @@ class Server:
     async def stop(self) -> None:
         """Say so, let streams end, then the rest."""
         await self._health.enter_graceful_shutdown()
+        self._notices.stop()
         await self._draining.drain(DRAIN_S)
         await self._server.stop(GRACE_S)
-        self._notices.stop()
         reader, follower = self._background
         follower.cancel()
         await asyncio.gather(reader, follower, return_exceptions=True)

@@ -1,0 +1,170 @@
+"""Redis goes away, services come and go: nothing that was acknowledged is lost."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import grpc
+import pytest
+from google.rpc import error_details_pb2
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from tests.e2e.processes import Process, service
+from tests.service.desk import Desk, refusal
+from tests.service.support import reason_of, status_of
+from tests.waiting import wait_until
+
+from svddtune.stack import EmbeddedServer
+from svddtune.v1 import oracle_pb2, tuning_pb2
+
+pytestmark = pytest.mark.integration
+
+SERVING = health_pb2.HealthCheckResponse.SERVING
+NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
+SERVICES = (
+    "",
+    "svddtune.v1.DatasetService",
+    "svddtune.v1.TuningService",
+    "svddtune.v1.OracleService",
+)
+
+
+@contextmanager
+def desk_at(process: Process, redis_url: str) -> Iterator[Desk]:
+    with grpc.insecure_channel(process.ready["address"]) as channel:
+        desk = Desk(channel, redis_url)
+        try:
+            yield desk
+        finally:
+            desk.close()
+
+
+def health(process: Process, name: str = "") -> int:
+    with grpc.insecure_channel(process.ready["address"]) as channel:
+        stub = health_pb2_grpc.HealthStub(channel)
+        return int(stub.Check(health_pb2.HealthCheckRequest(service=name), timeout=10).status)
+
+
+def test_redis_away_and_back(tmp_path: Path) -> None:
+    with (
+        EmbeddedServer(tmp_path) as first,
+        service(first.url) as process,
+        desk_at(process, first.url) as desk,
+    ):
+        assert {health(process, name) for name in SERVICES} == {SERVING}
+        name = desk.session().name
+        labeler, watch = desk.labeler(name), desk.watch(name)
+        held = labeler.expect("assign")
+        seen = next(watch)
+
+        first.process.kill()
+        first.process.wait()
+        wait_until(lambda: health(process) == NOT_SERVING)
+        assert {health(process, name) for name in SERVICES} == {NOT_SERVING}
+        error = refusal(lambda: desk.get(name))
+        assert error.code() is grpc.StatusCode.UNAVAILABLE
+        assert reason_of(error) == "REDIS_UNAVAILABLE"
+        retry = error_details_pb2.RetryInfo()
+        assert any(detail.Unpack(retry) for detail in status_of(error).details)
+
+        with EmbeddedServer(tmp_path):
+            wait_until(lambda: health(process) == SERVING)
+            assert desk.get(name).state == tuning_pb2.SESSION_STATE_LABELING
+            # The idle stream has lived through it.
+            labeler.answer(held)
+            assert labeler.expect("ack").counts.total == 1
+            resumed = desk.watch(name, seen.resume_token)
+            wait_until(lambda: next(resumed).session.counts.total == 1)
+
+
+def test_answer_while_redis_is_away_is_not_acknowledged(tmp_path: Path) -> None:
+    with (
+        EmbeddedServer(tmp_path) as first,
+        service(first.url) as process,
+        desk_at(process, first.url) as desk,
+    ):
+        name = desk.session().name
+        labeler = desk.labeler(name)
+        token = labeler.expect("welcome").resume_token
+        held = labeler.expect("assign")
+        first.process.kill()
+        first.process.wait()
+        answer = labeler.answer(held)
+        error = labeler.end()
+        assert error is not None
+        assert reason_of(error) == "REDIS_UNAVAILABLE"
+        with EmbeddedServer(tmp_path):
+            wait_until(lambda: health(process) == SERVING)
+            again = desk.labeler(name, resume_token=token)
+            assert again.expect("assign").lease_id == held.lease_id
+            again.send(answer=answer)
+            assert again.expect("ack").counts.total == 1
+
+
+def test_drain_moves_labelers_to_another_service(redis_url: str) -> None:
+    with (
+        service(redis_url) as leaving,
+        service(redis_url) as staying,
+        desk_at(leaving, redis_url) as desk,
+        desk_at(staying, redis_url) as other,
+    ):
+        name = desk.session().name
+        labeler, watch = desk.labeler(name), desk.watch(name)
+        token = labeler.expect("welcome").resume_token
+        held = labeler.expect("assign")
+        seen = next(watch)
+        waiting = desk.oracle.Lease.future(
+            oracle_pb2.LeaseRequest(session=desk.create().name, labeler="bob", wait_s=30)
+        )
+        leaving.stop()
+        assert labeler.expect("drain").reason
+        assert labeler.end() is None
+        error = refusal(lambda: list(watch))
+        assert (error.code(), reason_of(error)) == (grpc.StatusCode.UNAVAILABLE, "DRAINING")
+        error = refusal(waiting.result)
+        assert error.code() is grpc.StatusCode.UNAVAILABLE
+
+        moved = other.labeler(name, resume_token=token)
+        assert moved.expect("assign").lease_id == held.lease_id
+        moved.answer(held)
+        assert moved.expect("ack").counts.total == 1
+        resumed = other.watch(name, seen.resume_token)
+        assert [event.row for event in next(resumed).events] == [held.row]
+
+
+def test_two_services_serve_one_session(redis_url: str) -> None:
+    with (
+        service(redis_url) as one,
+        service(redis_url) as two,
+        desk_at(one, redis_url) as here,
+        desk_at(two, redis_url) as there,
+    ):
+        name = here.session().name
+        ann, bob = here.labeler(name, "ann"), there.labeler(name, "bob")
+        first, second = ann.expect("assign"), bob.expect("assign")
+        assert first.query != second.query
+        ann.answer(first)
+        ann.expect("ack")
+        here.worker.work_off()
+        # The suggestion that followed reaches both.
+        assert ann.expect("assign").query not in (first.query, second.query)
+        bob.answer(second)
+        assert bob.expect("ack").counts.total == 2
+
+
+def test_killed_service_loses_no_acknowledged_answer(redis_url: str) -> None:
+    with (
+        service(redis_url) as doomed,
+        service(redis_url) as next_one,
+        desk_at(doomed, redis_url) as desk,
+        desk_at(next_one, redis_url) as other,
+    ):
+        name = desk.session().name
+        labeler = desk.labeler(name)
+        token = labeler.expect("welcome").resume_token
+        answer = labeler.answer(labeler.expect("assign"))
+        ack = labeler.expect("ack")
+        doomed.kill()
+        assert labeler.end() is not None
+        again = other.labeler(name, resume_token=token)
+        again.send(answer=answer)
+        assert again.expect("ack") == ack

@@ -1,0 +1,269 @@
+"""Datasets, sessions and results over the wire: stored, listed, watched, exported."""
+
+import uuid
+
+import grpc
+import numpy as np
+import pytest
+from tests.service.desk import INLIER, OUTLIER, Desk, M, N, chunk, grid, header, refusal
+from tests.service.support import reason_of
+
+from svddtune.v1 import common_pb2, dataset_pb2, tuning_pb2
+
+pytestmark = pytest.mark.integration
+
+State = tuning_pb2.SessionState
+Kind = common_pb2.LabelEvent.Kind
+
+
+def test_dataset_is_described(desk: Desk) -> None:
+    rows = grid()
+    rows[:, 1] = 7.0
+    rows[5], rows[6] = rows[2], rows[2]
+    dataset = desk.upload(
+        header(
+            display_name="hosts",
+            feature_names=["cpu", "memory"],
+            scaling=dataset_pb2.SCALING_KIND_MIN_MAX,
+        ),
+        chunk(rows),
+    )
+    found = desk.datasets.GetDataset(dataset_pb2.GetDatasetRequest(name=dataset.name)).dataset
+    assert found == dataset
+    assert (found.observation_count, found.feature_count) == (N, M)
+    assert found.duplicate_row_count == 2
+    assert list(found.constant_columns) == [1]
+    assert list(found.feature_names) == ["cpu", "memory"]
+    assert found.name == f"datasets/{found.content_hash[:32]}"
+    assert found.session_count == 0
+
+
+def test_same_content_is_the_same_dataset_however_it_is_cut(desk: Desk) -> None:
+    ids = [f"id-{row}" for row in range(N)]
+    whole = desk.upload(header(), chunk(grid(), observation_ids=ids))
+    pieces = [chunk(grid()[row : row + 1], observation_ids=[ids[row]]) for row in range(N)]
+    response = desk.datasets.UploadDataset(iter([header(display_name="other"), *pieces]))
+    assert response.already_existed
+    assert response.dataset == whole
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [header(), chunk(grid() + 1)],
+        [header(), chunk(grid(), observation_ids=[f"id-{row}" for row in range(N)])],
+        [header(scaling=dataset_pb2.SCALING_KIND_ROBUST), chunk(grid())],
+        [header(feature_names=["a", "b"]), chunk(grid())],
+        [header(observation_count=M, feature_count=N), chunk(grid().reshape(M, N))],
+        [
+            header(),
+            chunk(
+                grid(),
+                displays=[dataset_pb2.Display(fields=[common_pb2.DisplayField(key="k", value="v")])]
+                * N,
+            ),
+        ],
+    ],
+)
+def test_other_content_is_another_dataset(
+    desk: Desk, messages: list[dataset_pb2.UploadDatasetRequest]
+) -> None:
+    assert desk.upload(*messages).name != desk.upload().name
+
+
+def test_large_dataset_is_cut_for_redis_and_read_back(desk: Desk) -> None:
+    n, m = 3000, 100
+    rows = np.random.default_rng(1).normal(size=(n, m))
+    pieces = [chunk(rows[start : start + 700]) for start in range(0, n, 700)]
+    dataset = desk.upload(header(observation_count=n, feature_count=m), *pieces)
+    name = desk.session(dataset=dataset.name).name
+    assign = desk.labeler(name).expect("assign")
+    assert list(assign.features) == rows[assign.row].tolist()
+
+
+def test_labeler_is_shown_id_and_display_of_its_row(desk: Desk) -> None:
+    displays = [
+        dataset_pb2.Display(fields=[common_pb2.DisplayField(key="host", value=f"db-{row}")])
+        for row in range(5)
+    ]
+    ids = [f"id-{row}" for row in range(N)]
+    dataset = desk.upload(
+        header(),
+        chunk(grid()[:5], observation_ids=ids[:5], displays=displays),
+        chunk(grid()[5:], observation_ids=ids[5:]),
+    )
+    labeler = desk.labeler(desk.session(dataset=dataset.name).name, credit=6)
+    for _ in range(6):
+        assign = labeler.expect("assign")
+        assert assign.observation_id == f"id-{assign.row}"
+        shown = [(one.key, one.value) for one in assign.display]
+        assert shown == ([("host", f"db-{assign.row}")] if assign.row < 5 else [])
+        assert list(assign.features) == grid()[assign.row].tolist()
+        assert assign.why.startswith("Either answer would change the kernel alignment")
+
+
+def test_datasets_are_listed_page_by_page_and_deleted(desk: Desk) -> None:
+    names = [desk.upload(header(), chunk(grid() + shift)).name for shift in range(5)]
+    found: list[str] = []
+    token = ""
+    for _ in range(3):
+        page = desk.datasets.ListDatasets(
+            dataset_pb2.ListDatasetsRequest(page_size=2, page_token=token)
+        )
+        found += [one.name for one in page.datasets]
+        token = page.next_page_token
+    assert token == ""
+    assert sorted(found) == sorted(names)
+    for name in names:
+        desk.datasets.DeleteDataset(dataset_pb2.DeleteDatasetRequest(name=name))
+    assert not desk.datasets.ListDatasets(dataset_pb2.ListDatasetsRequest()).datasets
+
+
+def test_defaults_are_filled_in(desk: Desk) -> None:
+    config = desk.create().config
+    assert (config.k, config.budget, config.c_cells, config.lease_s) == (5, N, 20, 60.0)
+    assert config.strategy == tuning_pb2.QUERY_STRATEGY_LAMA
+    assert config.metric == tuning_pb2.METRIC_COHEN_KAPPA
+
+
+def test_given_values_are_kept(desk: Desk) -> None:
+    config = tuning_pb2.SessionConfig(
+        k=1000,
+        budget=3,
+        strategy=tuning_pb2.QUERY_STRATEGY_RANDOM,
+        candidate_sample=7,
+        gamma_min=0.5,
+        gamma_max=2.0,
+        c_cells=2,
+        c_spacing=tuning_pb2.GRID_SPACING_GEOMETRIC,
+        metric=tuning_pb2.METRIC_MCC,
+        seed=(1 << 64) - 1,
+        lease_s=86_400,
+    )
+    assert desk.create(config=config).config == config
+
+
+def test_sessions_are_listed_newest_first_page_by_page(desk: Desk) -> None:
+    dataset = desk.upload().name
+    names = {desk.create(dataset).name for _ in range(5)}
+    first = desk.tuning.ListSessions(tuning_pb2.ListSessionsRequest(page_size=3))
+    second = desk.tuning.ListSessions(
+        tuning_pb2.ListSessionsRequest(page_size=3, page_token=first.next_page_token)
+    )
+    found = [*first.sessions, *second.sessions]
+    assert {one.name for one in found} == names
+    assert second.next_page_token == ""
+    times = [one.create_time.ToMilliseconds() for one in found]
+    assert times == sorted(times, reverse=True)
+
+
+def test_initial_labels_count_and_name_their_labeler(desk: Desk) -> None:
+    labels = [
+        tuning_pb2.InitialLabel(observation_id="3", verdict=INLIER, source_reference="T-1"),
+        tuning_pb2.InitialLabel(observation_id="4", verdict=OUTLIER),
+        tuning_pb2.InitialLabel(observation_id="4", verdict=OUTLIER),
+    ]
+    session = desk.create(initial_labels=labels, labeler="archive")
+    assert (session.counts.inlier, session.counts.outlier, session.counts.total) == (1, 1, 2)
+    events = desk.tuning.ListLabels(tuning_pb2.ListLabelsRequest(name=session.name)).events
+    assert [(one.observation_id, one.row, one.labeler) for one in events] == [
+        ("3", 3, "archive"),
+        ("4", 4, "archive"),
+    ]
+    assert events[0].source_reference == "T-1"
+
+
+def test_session_moves_as_told(desk: Desk) -> None:
+    tuning, name = desk.tuning, desk.session().name
+    assert desk.get(name).state == State.SESSION_STATE_LABELING
+    paused = tuning.PauseSession(tuning_pb2.PauseSessionRequest(name=name)).session
+    assert paused.state == State.SESSION_STATE_PAUSED
+    resumed = tuning.ResumeSession(tuning_pb2.ResumeSessionRequest(name=name)).session
+    assert resumed.state == State.SESSION_STATE_LABELING
+    changed = tuning.UpdateSession(tuning_pb2.UpdateSessionRequest(name=name, budget=9)).session
+    assert changed.config.budget == 9
+    finished = tuning.FinishSession(tuning_pb2.FinishSessionRequest(name=name)).session
+    assert finished.state == State.SESSION_STATE_ESTIMATING
+    error = refusal(lambda: tuning.PauseSession(tuning_pb2.PauseSessionRequest(name=name)))
+    assert reason_of(error) == "ILLEGAL_TRANSITION"
+    assert error.code() is grpc.StatusCode.FAILED_PRECONDITION
+    cancelled = tuning.CancelSession(tuning_pb2.CancelSessionRequest(name=name)).session
+    assert cancelled.state == State.SESSION_STATE_CANCELLED
+    tuning.DeleteSession(tuning_pb2.DeleteSessionRequest(name=name))
+    assert reason_of(refusal(lambda: desk.get(name))) == "SESSION_NOT_FOUND"
+
+
+def test_result_and_model_are_read_by_name_and_by_dash(desk: Desk) -> None:
+    session = desk.completed()
+    assert session.latest_result == f"{session.name}/results/1"
+    for name in (session.latest_result, f"{session.name}/results/-"):
+        result = desk.tuning.GetResult(tuning_pb2.GetResultRequest(name=name)).result
+        assert (result.name, result.gamma) == (session.latest_result, 2.0)
+        pieces = list(desk.tuning.ExportModel(tuning_pb2.ExportModelRequest(name=name)))
+        assert [piece.header.result for piece in pieces] == [session.latest_result]
+    listed = desk.tuning.ListResults(tuning_pb2.ListResultsRequest(parent=session.name)).results
+    assert [one.name for one in listed] == [session.latest_result]
+
+
+def test_label_log_is_paged(desk: Desk) -> None:
+    name = desk.session().name
+    for row in range(5):
+        desk.label(name, str(row))
+    first = desk.tuning.ListLabels(tuning_pb2.ListLabelsRequest(name=name, page_size=3))
+    second = desk.tuning.ListLabels(
+        tuning_pb2.ListLabelsRequest(name=name, page_size=3, page_token=first.next_page_token)
+    )
+    assert [one.row for one in (*first.events, *second.events)] == list(range(5))
+    assert second.next_page_token == ""
+    assert {one.kind for one in first.events} == {Kind.KIND_LABELED}
+
+
+def test_watch_shows_each_label_and_ends_with_the_session(desk: Desk) -> None:
+    name = desk.session().name
+    watch = desk.watch(name)
+    assert next(watch).session.state == State.SESSION_STATE_LABELING
+    desk.label(name, "3")
+    seen = next(watch)
+    assert seen.session.counts.total == 1
+    assert [event.observation_id for event in seen.events] == ["3"]
+    desk.tuning.FinishSession(tuning_pb2.FinishSessionRequest(name=name))
+    desk.worker.work_off()
+    last = list(watch)[-1]
+    assert last.session.state == State.SESSION_STATE_COMPLETED
+    assert last.session.latest_result
+
+
+def test_watch_resumes_where_it_stopped(desk: Desk) -> None:
+    name = desk.session().name
+    desk.label(name, "3")
+    first = next(desk.watch(name))
+    assert [event.row for event in first.events] == [3]
+
+    again = desk.watch(name, first.resume_token)
+    desk.label(name, "4")
+    second = next(again)
+    assert [event.row for event in second.events] == [4]
+    assert second.session.etag != first.session.etag
+
+
+def test_watch_of_an_ended_session_ends_at_once(desk: Desk) -> None:
+    name = desk.completed().name
+    (only,) = desk.watch(name)
+    assert list(desk.watch(name, only.resume_token)) == []
+
+
+def test_watch_says_when_the_session_is_deleted(desk: Desk) -> None:
+    name = desk.session().name
+    watch = desk.watch(name)
+    next(watch)
+    desk.tuning.DeleteSession(tuning_pb2.DeleteSessionRequest(name=name))
+    error = refusal(lambda: list(watch))
+    assert reason_of(error) == "SESSION_NOT_FOUND"
+    assert error.code() is grpc.StatusCode.NOT_FOUND
+
+
+def test_creation_repeated_with_its_request_id_makes_one_session(desk: Desk) -> None:
+    dataset, request_id = desk.upload().name, str(uuid.uuid4())
+    names = {desk.create(dataset, request_id=request_id).name for _ in range(3)}
+    assert len(names) == 1
+    assert len(desk.tuning.ListSessions(tuning_pb2.ListSessionsRequest()).sessions) == 1

@@ -1,0 +1,165 @@
+"""Starting the process: one clear line where something is wrong, a ready line where not."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import grpc
+import pytest
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from tests.e2e.processes import Process, service
+
+from svddtune.service.settings import Settings, SettingsError, read_settings
+from svddtune.state.connect import connect
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in list(os.environ):
+        if name.startswith("SVDDTUNE_"):
+            monkeypatch.delenv(name)
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "svddtune.service", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_defaults() -> None:
+    settings = read_settings([])
+    assert settings.listen == "127.0.0.1:50051"
+    assert settings.redis == "redis://127.0.0.1:6379/0"
+    assert (settings.max_rows, settings.max_features, settings.max_bytes) == (
+        2_000_000,
+        10_000,
+        2 << 30,
+    )
+    assert settings.reflection
+
+
+def test_command_line_comes_before_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SVDDTUNE_PARTITIONS", "3")
+    monkeypatch.setenv("SVDDTUNE_LISTEN", "127.0.0.1:1")
+    settings = read_settings(["--listen", "unix:/run/svddtune.sock", "--no-reflection"])
+    assert settings.partitions == 3
+    assert settings.listen == "unix:/run/svddtune.sock"
+    assert not settings.reflection
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--partitions", "0"], ["--partitions", "'0'"]),
+        (["--partitions", "many"], ["--partitions", "'many'"]),
+        (["--listen", "here"], ["--listen", "'here'", "HOST:PORT"]),
+        (["--listen", "127.0.0.1:70000"], ["--listen", "70000"]),
+        (["--redis", "http://x"], ["--redis", "redis://"]),
+        (["--log-format", "xml"], ["--log-format", "'xml'"]),
+        (["--tls-cert", "missing.pem"], ["tls_cert", "tls_key"]),
+        (["--tls-cert", "missing.pem", "--tls-key", "missing.pem"], ["missing.pem"]),
+        (["--listen", "0.0.0.0:50051"], ["0.0.0.0:50051", "loopback", "insecure"]),
+        (["--listen", "[::]:50051"], ["loopback"]),
+        (["--listen", "example.org:50051"], ["loopback"]),
+    ],
+)
+def test_wrong_setting_is_named_in_one_line(arguments: list[str], words: list[str]) -> None:
+    with pytest.raises(SettingsError) as refusal:
+        read_settings(arguments)
+    text = str(refusal.value)
+    assert "\n" not in text
+    assert all(word in text for word in words)
+
+
+def test_wrong_environment_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SVDDTUNE_MAX_ROWS", "-1")
+    with pytest.raises(SettingsError, match="SVDDTUNE_MAX_ROWS is '-1'"):
+        read_settings([])
+
+
+@pytest.mark.parametrize("listen", ["127.0.0.1:0", "localhost:1", "[::1]:1", "unix:/tmp/x"])
+def test_loopback_needs_no_certificate(listen: str) -> None:
+    assert not Settings(listen=listen).exposed  # type: ignore[call-arg]
+
+
+def test_wrong_setting_stops_the_start_with_exit_code_2() -> None:
+    done = run("--listen", "0.0.0.0:0")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_redis_that_is_not_there_stops_the_start() -> None:
+    done = run("--redis", "unix:///nowhere/redis.sock", "--listen", "127.0.0.1:0")
+    assert done.returncode == 1
+    assert done.stderr.startswith("REDIS_UNAVAILABLE: ")
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.integration
+def test_redis_that_may_drop_labels_is_refused(redis_url: str) -> None:
+    with connect(redis_url) as client:
+        client.config_set("maxmemory-policy", "allkeys-lru")
+        try:
+            done = run("--redis", redis_url, "--listen", "127.0.0.1:0")
+        finally:
+            client.config_set("maxmemory-policy", "noeviction")
+    assert done.returncode == 1
+    assert done.stderr.startswith("REDIS_UNSAFE: maxmemory-policy is allkeys-lru")
+
+
+@pytest.mark.integration
+def test_port_in_use_stops_the_start(redis_url: str, service_process: Process) -> None:
+    done = run("--redis", redis_url, "--listen", service_process.ready["address"])
+    assert done.returncode == 1
+    assert "ADDRESS_UNUSABLE" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.integration
+def test_insecure_is_said_out_loud(redis_url: str) -> None:
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "svddtune.service"),
+            *("--redis", redis_url, "--listen", "0.0.0.0:0", "--insecure"),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    _, log = process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert "INSECURE" in log
+
+
+@pytest.mark.integration
+def test_unix_socket_serves(redis_url: str, tmp_path: Path) -> None:
+    with service(redis_url, listen=f"unix:{tmp_path}/s") as process:
+        assert process.ready["address"] == f"unix:{tmp_path}/s"
+        assert process.ready["server"].split()[0] in ("redis", "valkey")
+        with grpc.insecure_channel(process.ready["address"]) as channel:
+            grpc.channel_ready_future(channel).result(timeout=10)
+
+
+@pytest.mark.integration
+def test_services_are_found_by_reflection(redis_url: str, service_process: Process) -> None:
+    with grpc.insecure_channel(service_process.ready["address"]) as channel:
+        stub = reflection_pb2_grpc.ServerReflectionStub(channel)
+        request = reflection_pb2.ServerReflectionRequest(list_services="")
+        (reply,) = stub.ServerReflectionInfo(iter([request]), timeout=10)
+    names = {one.name for one in reply.list_services_response.service}
+    assert {
+        "svddtune.v1.DatasetService",
+        "svddtune.v1.TuningService",
+        "svddtune.v1.OracleService",
+        "grpc.health.v1.Health",
+    } <= names

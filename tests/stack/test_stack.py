@@ -1,0 +1,195 @@
+"""The stack's launcher: one line when it serves, nothing left when it ends, however it ends."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from tests.waiting import wait_until
+
+from svddtune.v1 import tuning_pb2, tuning_pb2_grpc
+
+pytestmark = [pytest.mark.integration, pytest.mark.e2e]
+
+
+class Stack:
+    """A running launcher with what it said."""
+
+    def __init__(self, *arguments: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "svddtune.stack", *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        self.ready: dict[str, Any] = json.loads(self.process.stdout.readline())
+
+    def family(self) -> dict[int, str]:
+        """Pid and command line of all processes below the launcher."""
+        return family(self.process.pid)
+
+
+@contextmanager
+def stack(*arguments: str) -> Iterator[Stack]:
+    running = Stack(*arguments)
+    try:
+        yield running
+    finally:
+        running.process.terminate()
+        running.process.communicate(timeout=20)
+
+
+def family(pid: int) -> dict[int, str]:
+    found: dict[int, str] = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+        except (OSError, ValueError):
+            continue
+        if parent == pid:
+            found |= {int(entry.name): command} | family(int(entry.name))
+    return found
+
+
+def alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def pid_of(running: Stack, what: str) -> int:
+    return next((pid for pid, command in running.family().items() if what in command), 0)
+
+
+def serves(address: str) -> bool:
+    with grpc.insecure_channel(address) as channel:
+        try:
+            tuning_pb2_grpc.TuningServiceStub(channel).ListSessions(
+                tuning_pb2.ListSessionsRequest(), timeout=2
+            )
+        except grpc.RpcError:
+            return False
+    return True
+
+
+def test_stack_says_where_it_is() -> None:
+    with stack("--workers", "1") as running:
+        ready = running.ready
+        assert serves(ready["address"])
+        assert ready["workers"] == 1
+        assert ready["pid"] == running.process.pid
+        assert ready["redis"].startswith("unix://")
+        assert ready["server"].split()[0] in ("redis", "valkey")
+        assert set(ready["versions"]) == {"svddtune", "python"}
+        data_dir = Path(ready["redis"].removeprefix("unix://")).parent
+        assert data_dir.exists()
+    assert not data_dir.exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, None])
+def test_stack_ends_in_order(number: signal.Signals | None) -> None:
+    running = Stack("--workers", "1", "--stop-on-eof")
+    children = running.family()
+    assert len(children) == 3
+    if number is None:
+        assert running.process.stdin is not None
+        running.process.stdin.close()
+        running.process.stdin = None
+    else:
+        running.process.send_signal(number)
+    running.process.communicate(timeout=10)
+    assert running.process.returncode == 0
+    assert not any(alive(pid) for pid in children)
+
+
+def test_killed_launcher_leaves_nothing_behind(tmp_path: Path) -> None:
+    running = Stack("--workers", "1", "--data-dir", str(tmp_path))
+    children = running.family()
+    assert len(children) == 3
+    running.process.kill()
+    running.process.communicate()
+    wait_until(lambda: not any(alive(pid) for pid in children))
+
+
+def test_dead_service_comes_back_at_the_same_address() -> None:
+    with stack("--workers", "0") as running:
+        os.kill(pid_of(running, "svddtune.service"), signal.SIGKILL)
+        wait_until(lambda: serves(running.ready["address"]), timeout_s=20)
+
+
+@pytest.mark.parametrize("what", ["svddtune.worker", "redis.sock"])
+def test_dead_worker_and_dead_redis_come_back(what: str) -> None:
+    with stack("--workers", "1") as running:
+        old = pid_of(running, what)
+        os.kill(old, signal.SIGKILL)
+        wait_until(lambda: pid_of(running, what) not in (0, old), timeout_s=20)
+        wait_until(lambda: serves(running.ready["address"]), timeout_s=20)
+
+
+def test_data_outlive_the_stack(tmp_path: Path) -> None:
+    for _ in range(2):
+        with stack("--workers", "0", "--data-dir", str(tmp_path)) as running:
+            assert serves(running.ready["address"])
+    assert (tmp_path / "appendonlydir").is_dir()
+
+
+def test_running_redis_is_used(redis_url: str) -> None:
+    with stack("--workers", "0", "--redis", redis_url) as running:
+        assert running.ready["redis"] == redis_url
+        assert serves(running.ready["address"])
+        assert len(running.family()) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason", "words"),
+    [
+        (["--redis", "unix:///nowhere/redis.sock"], "REDIS_UNAVAILABLE", "redis.sock"),
+        (["--redis", "nonsense"], "INVALID_REDIS_URL", "nonsense"),
+        (["--data-dir", "/proc/nowhere"], "DATA_DIR_UNUSABLE", "/proc/nowhere"),
+        (["--listen", "0.0.0.0:0"], "PROCESS_START_FAILED", "loopback"),
+    ],
+)
+def test_start_that_fails_says_why(arguments: list[str], reason: str, words: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "svddtune.stack", "--workers", "0", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    failure = json.loads(done.stdout)
+    assert failure["reason"] == reason
+    assert words in failure["error"]
+    assert "Traceback" not in done.stderr
+
+
+def test_data_directory_in_use_is_refused(tmp_path: Path) -> None:
+    with stack("--workers", "0", "--data-dir", str(tmp_path)):
+        done = subprocess.run(
+            [sys.executable, "-m", "svddtune.stack", "--data-dir", str(tmp_path)],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert json.loads(done.stdout)["reason"] == "DATA_DIR_IN_USE"
+
+
+def test_launcher_does_not_import_grpc() -> None:
+    program = "import sys, svddtune.stack.__main__; print('grpc' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "False"
