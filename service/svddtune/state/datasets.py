@@ -48,32 +48,26 @@ class DatasetStore:
 
     async def put_rows(self, dataset_id: DatasetId, index: int, values: bytes) -> None:
         """Store chunk ``index`` of the rows; it expires unless the dataset is committed."""
-        with redis_faults():
-            await self._client.set(self._key(dataset_id, f"x:{index}"), values, ex=UPLOAD_TTL_S)
+        await self._put(dataset_id, f"x:{index}", values)
 
     async def put_ids(self, dataset_id: DatasetId, first_row: int, ids: Sequence[str]) -> None:
         """Store observation ids of consecutive rows, both ways; they expire as chunks do."""
-        forth = {str(first_row + i): name for i, name in enumerate(ids)}
-        await self._put_hash(dataset_id, "ids", forth)
-        await self._put_hash(dataset_id, "rows", {name: row for row, name in forth.items()})
+        forth = [(str(first_row + i), name) for i, name in enumerate(ids)]
+        await self._put(dataset_id, "ids", *(part for pair in forth for part in pair))
+        await self._put(dataset_id, "rows", *(part for row, name in forth for part in (name, row)))
 
     async def put_displays(
         self, dataset_id: DatasetId, first_row: int, displays: Iterable[bytes]
     ) -> None:
         """Store serialized Display messages of consecutive rows; they expire as chunks do."""
-        await self._put_hash(
-            dataset_id, "display", {str(first_row + i): one for i, one in enumerate(displays)}
-        )
+        pairs = [(str(first_row + i), one) for i, one in enumerate(displays)]
+        await self._put(dataset_id, "display", *(part for pair in pairs for part in pair))
 
-    async def _put_hash(
-        self, dataset_id: DatasetId, part: str, mapping: dict[str, str] | dict[str, bytes]
-    ) -> None:
-        key = self._key(dataset_id, part)
-        pipe = self._client.pipeline(transaction=False)
-        pipe.hset(key, mapping=mapping)
-        pipe.expire(key, UPLOAD_TTL_S)
-        with redis_faults():
-            await pipe.execute()
+    async def _put(self, dataset_id: DatasetId, part: str, *values: str | bytes) -> None:
+        partition = keys.partition_of_dataset(dataset_id, self._partitions)
+        await self._call(
+            "put_part", keys.prefix(partition), dataset_id, part, UPLOAD_TTL_S, *values
+        )
 
     async def commit(
         self,
