@@ -21,8 +21,7 @@ class DatasetServicer(dataset_pb2_grpc.DatasetServiceServicer):
     ) -> dataset_pb2.UploadDatasetResponse:
         """Check, spool and store what comes."""
         dataset, existed = await upload.receive(request_iterator, self._datasets, self._limits)
-        stored = await self._datasets.get(names.dataset_id(dataset.name))
-        return dataset_pb2.UploadDatasetResponse(dataset=stored, already_existed=existed)
+        return dataset_pb2.UploadDatasetResponse(dataset=dataset, already_existed=existed)
 
     @rpc
     @undisturbed

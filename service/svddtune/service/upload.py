@@ -5,6 +5,7 @@ import hashlib
 import struct
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO
 
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svddtune.service import names
+from svddtune.service.status import unbroken
 from svddtune.service.validate import LONGEST_DISPLAY_NAME, at_most_bytes, invalid_field
 from svddtune.state import codec
 from svddtune.state.datasets import DatasetStore
@@ -58,41 +60,48 @@ async def receive(
             if draft is None and part == "header":
                 draft = Draft(request.header, limits)
             elif draft is not None and part == "chunk":
-                await asyncio.to_thread(draft.add, request.chunk)
+                await unbroken(asyncio.to_thread(draft.add, request.chunk))
             else:
-                raise invalid_field(
-                    "part", part or "not set", "the header in the first message, then chunks"
-                )
+                raise _misplaced(part)
         if draft is None:
-            raise invalid_field("part", "not set", "the header in the first message, then chunks")
-        description = await asyncio.to_thread(draft.finish)
-        return description, await _store(draft, description, datasets)
+            raise _misplaced(None)
+        # Goes on where the caller gives up now: the next upload then finds it.
+        return await unbroken(_store(draft, datasets))
     finally:
         if draft is not None:
             draft.close()
 
 
-async def _store(draft: "Draft", description: dataset_pb2.Dataset, datasets: DatasetStore) -> bool:
-    dataset_id = DatasetId(description.content_hash[:32])
-    if await datasets.exists(dataset_id):
-        return True
+async def _store(draft: "Draft", datasets: DatasetStore) -> tuple[dataset_pb2.Dataset, bool]:
+    with draft.kept_open():
+        description = await asyncio.to_thread(draft.finish)
+        dataset_id = DatasetId(description.content_hash[:32])
+        existed = await datasets.exists(dataset_id)
+        if not existed:
+            await _put_parts(draft, dataset_id, datasets)
+            existed = await datasets.commit(
+                dataset_id,
+                description,
+                chunks=draft.chunk_count,
+                has_ids=draft.ids.used,
+                has_display=draft.displays.used,
+            )
+        return await datasets.get(dataset_id), existed
+
+
+async def _put_parts(draft: "Draft", dataset_id: DatasetId, datasets: DatasetStore) -> None:
     chunks = draft.chunks()
-    count = 0
-    while values := await asyncio.to_thread(next, chunks, b""):
-        await datasets.put_rows(dataset_id, count, values)
-        count += 1
+    for index in range(draft.chunk_count):
+        await datasets.put_rows(dataset_id, index, await asyncio.to_thread(next, chunks))
     for first_row, ids in draft.ids.batches():
         await datasets.put_ids(dataset_id, first_row, [one.decode() for one in ids])
     for first_row, displays in draft.displays.batches():
         if any(displays):
             await datasets.put_displays(dataset_id, first_row, displays)
-    return await datasets.commit(
-        dataset_id,
-        description,
-        chunks=count,
-        has_ids=draft.ids.used,
-        has_display=draft.displays.used,
-    )
+
+
+def _misplaced(part: str | None) -> InvalidInput:
+    return invalid_field("part", part or "not set", "the header in the first message, then chunks")
 
 
 class Draft:
@@ -104,6 +113,7 @@ class Draft:
         self._header = header
         self._limits = limits
         self._rows = 0
+        self._in_use = False
         self._values = _spool()
         self.ids = _Texts()
         self.displays = _Texts()
@@ -158,10 +168,26 @@ class Draft:
         while piece := self._values.read(size):
             yield piece
 
+    @property
+    def chunk_count(self) -> int:
+        """Number of ``chunks``."""
+        return -(-self._rows // codec.rows_per_chunk(self._header.feature_count))
+
+    @contextmanager
+    def kept_open(self) -> Iterator[None]:
+        """Put ``close`` off to the end of the block."""
+        self._in_use = True
+        try:
+            yield
+        finally:
+            self._in_use = False
+            self.close()
+
     def close(self) -> None:
         """Let go of the spooled data."""
-        for spool in (self._values, self.ids.spool, self.displays.spool):
-            spool.close()
+        if not self._in_use:
+            for spool in (self._values, self.ids.spool, self.displays.spool):
+                spool.close()
 
     def _content_hash(self) -> str:
         whole = hashlib.sha256(b"svddtune dataset 1")
