@@ -19,7 +19,7 @@ def fit(seed: int = 0, *, n: int = 80, m: int = 3, nu: float = 0.2, **changes: A
     alphas = svm.dual_coef_[0] / (nu * n)
     vectors = Z[svm.support_]
 
-    def distance2(rows: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    def distance2(rows: np.ndarray[Any, Any]) -> Any:
         return 1 - 2 * kernel(rows, vectors, gamma) @ alphas + center
 
     center = alphas @ kernel(vectors, vectors, gamma) @ alphas

@@ -73,7 +73,7 @@ class _Peer(oracle_pb2_grpc.OracleServiceServicer):
 def peer(*scripts: Script) -> Iterator[str]:
     """Serve one script a stream; yields the address, fails where a script does."""
     server = grpc.server(futures.ThreadPoolExecutor(max_workers=8))
-    servicer = _Peer(scripts)
+    servicer = _Peer(scripts)  # type: ignore[abstract]
     oracle_pb2_grpc.add_OracleServiceServicer_to_server(servicer, server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()

@@ -150,12 +150,13 @@ def test_time_per_query_runs_from_answer_to_the_next_assign() -> None:
 def test_end_is_a_message_and_so_is_going_on() -> None:
     talk = dialogue()
     talk.receive(finished("POOL_EXHAUSTED"), 0.0)
-    assert talk.finished == "POOL_EXHAUSTED"
+    ends = [talk.finished]
     talk.receive(assign(4), 0.0)
-    assert not talk.finished
+    ends.append(talk.finished)
+    assert list(talk.inbox) == [4]
     ended = session(tuning_pb2.SESSION_STATE_CANCELLED)
     talk.receive(pb.ConverseResponse(progress=pb.Progress(session=ended)), 0.0)
-    assert talk.finished == "CANCELLED"
+    assert [*ends, talk.finished] == ["POOL_EXHAUSTED", "", "CANCELLED"]
 
 
 def test_failure_ends_everything_that_waits() -> None:

@@ -198,6 +198,11 @@ def from_rpc_error(error: grpc.RpcError, address: str = "") -> SvddtuneError:
                 f"No svddtune service answers at {address} ({text}). "
                 "Check the address, or start one with: svddtune up"
             )
+        if code is grpc.StatusCode.DEADLINE_EXCEEDED and address:
+            text = (
+                f"{address} did not answer in the time given. "
+                "Check the address, or start a service with: svddtune up"
+            )
         status = status_pb2.Status(code=code.value[0], message=text)
     return from_status(status)
 

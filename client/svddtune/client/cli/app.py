@@ -46,8 +46,12 @@ def run(arguments: Sequence[str]) -> int:
             args=list(arguments), prog_name="svddtune", standalone_mode=False
         )
         sys.stdout.flush()
+        if code == EXIT_INTERRUPTED:  # what newer Typers make of Ctrl-C
+            return _fail("interrupted", "INTERRUPTED", {}, EXIT_INTERRUPTED, as_json)
         return code if isinstance(code, int) else 0
     except typer.Exit as error:
+        if error.exit_code == EXIT_INTERRUPTED:  # what newer Typers make of Ctrl-C
+            return _fail("interrupted", "INTERRUPTED", {}, EXIT_INTERRUPTED, as_json)
         return int(error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
         return _fail("interrupted", "INTERRUPTED", {}, EXIT_INTERRUPTED, as_json)

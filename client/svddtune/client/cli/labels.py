@@ -80,7 +80,7 @@ def read_labels(path: Path, ids: Iterable[str], outlier_value: str | None) -> di
         UNKNOWN_OBSERVATION for a row that the data have not, CONFLICTING_LABELS for two verdicts
         about one.
     """
-    table = read_table(path)
+    table = _read(path)
     if len(table.columns) < 2:
         raise InvalidInput(
             f"{path} has one column; labels need two: the observation's id or row, and the verdict",
@@ -116,6 +116,18 @@ def without_unsure(labels: Mapping[str, Verdict]) -> dict[str, Verdict]:
     return {key: value for key, value in labels.items() if value is not Verdict.UNSURE}
 
 
+def _read(path: Path) -> Table:
+    """Read with or without a header: a first line of ids and verdicts has no number in it."""
+    table = read_table(path, header=False)
+    if table.has_names:  # of a kind that always has them
+        return table
+    first = [_canonical(table.text(j)[0]) for j in range(len(table.columns))]
+    keys = _ROW_NAMES | _ID_NAMES
+    says_something = any(_is_number(cell) or _word(cell, yes_no=False) for cell in first)
+    header = not keys.isdisjoint(first) or not says_something
+    return read_table(path, header=True) if header else table
+
+
 def _label_columns(table: Table) -> tuple[int, int]:
     if not table.has_names:
         return 0, 1
@@ -132,6 +144,14 @@ def _canonical(value: str) -> str:
     except ValueError:
         return text
     return f"{number:g}"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _word(value: str, *, yes_no: bool) -> Verdict | None:

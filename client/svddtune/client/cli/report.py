@@ -78,7 +78,7 @@ class Report:
     def show(self, next_commands: Mapping[str, str]) -> None:
         """Print it for people."""
         console = stdout()
-        console.print(self._asked_table())
+        console.print(self._asked_table(console.width))
         console.print(self._figures())
         if self.tuned.result.comparisons:
             console.print(self._comparison_table())
@@ -97,7 +97,7 @@ class Report:
         for command, what in next_commands.items():
             console.print(f"  {command}   # {what}", markup=False, soft_wrap=True)
 
-    def _asked_table(self) -> Any:
+    def _asked_table(self, width: int) -> Any:
         from rich.table import Table
 
         asked = self.tuned.asked
@@ -111,8 +111,10 @@ class Report:
         )
         table = Table(title=title, title_justify="left", title_style="bold", box=None)
         for name in ("query", "observation", "answer"):
-            table.add_column(name)
-        table.add_column("why asked", overflow="ellipsis", no_wrap=True)
+            table.add_column(name, overflow="fold", min_width=len(name))
+        table.add_column(
+            "why asked", overflow="ellipsis", no_wrap=True, max_width=max(20, width - 40)
+        )
         for item in asked[-6:]:
             answer = item.verdict.value if item.verdict else "skipped"
             table.add_row(str(item.number), item.observation_id, answer, item.why)

@@ -1,0 +1,181 @@
+"""Against a real service."""
+
+import numpy as np
+import pytest
+from tests.client.scene import blob
+
+from svddtune.client import (
+    EmbeddedStack,
+    InvalidInput,
+    Label,
+    NotFound,
+    SessionConfig,
+    SessionState,
+    TuningClient,
+    Unavailable,
+    Verdict,
+    WrongState,
+)
+
+pytestmark = pytest.mark.integration
+
+
+def test_dataset_is_described_listed_and_deleted(client: TuningClient) -> None:
+    X, _ = blob(1)
+    X = np.column_stack([X, np.full(len(X), 3.0)])
+    dataset = client.upload_dataset(X, name="blob", feature_names=["a", "b", "c"], scaling="robust")
+    assert dataset.display_name == "blob"
+    assert (dataset.observation_count, dataset.feature_count) == (60, 3)
+    assert dataset.feature_names == ("a", "b", "c")
+    assert dataset.scaling == "robust"
+    assert dataset.constant_columns == (2,)
+    again = client.upload_dataset(X, name="blob", feature_names=["a", "b", "c"], scaling="robust")
+    assert again.name == dataset.name
+    assert client.get_dataset(dataset).content_hash == dataset.content_hash
+    assert dataset.name in {item.name for item in client.list_datasets()}
+    client.delete_dataset(dataset)
+    with pytest.raises(NotFound) as refused:
+        client.get_dataset(dataset)
+    assert refused.value.reason == "DATASET_NOT_FOUND"
+
+
+def test_large_upload_arrives_whole(client: TuningClient) -> None:
+    X = np.random.default_rng(0).normal(size=(30_000, 12))
+    ids = [f"row-{row}" for row in range(len(X))]
+    dataset = client.upload_dataset(X, observation_ids=ids)
+    assert dataset.observation_count == len(X)
+    client.delete_dataset(dataset)
+
+
+def test_session_from_start_to_model(client: TuningClient) -> None:
+    X, y = blob(2)
+    session = client.create_session(
+        client.upload_dataset(X),
+        SessionConfig(k=3, metric="mcc"),
+        initial_labels=[Label("0", Verdict.of(int(y[0])), "TICKET-1")],
+        budget=12,
+        seed=4,
+        name="two",
+    )
+    assert session.config.budget == 12
+    assert session.config.metric == "mcc"
+    with client.tuning(session, labeler="ann") as tuning:
+        assert tuning.session.name == session.name
+        for query in tuning.queries():
+            np.testing.assert_array_equal(query.features, X[query.row])
+            assert query.observation_id == str(query.row)
+            assert query.why
+            tuning.answer(query, int(y[query.row]), source_reference="T")
+        result = tuning.result(timeout_s=60)
+        model = tuning.model()
+    assert client.get_session(session).state is SessionState.COMPLETED
+    assert result.quality.metric == "mcc"
+    assert result.quality.counts.total == 12
+    assert result.nu == pytest.approx(1 / (len(X) * result.C))
+    assert model.gamma == result.gamma
+    assert int((model.predict(X) < 0).sum()) == result.outside_count
+    events = list(client.labels(session))
+    assert [event.source_reference for event in events] == ["TICKET-1"] + ["T"] * 11
+    assert {event.labeler for event in events[1:]} == {"ann"}
+    assert [found.name for found in client.results(session)] == [result.name]
+    assert result.to_dict()["gamma"] == result.gamma
+    assert session.name in {item.name for item in client.list_sessions()}
+    client.delete_session(session)
+    with pytest.raises(NotFound):
+        client.get_session(session)
+
+
+def test_session_is_steered(client: TuningClient) -> None:
+    X, y = blob(3)
+    session = client.create_session(client.upload_dataset(X), budget=8)
+    with client.tuning(session) as tuning:
+        first = tuning.next_query(timeout_s=60)
+        assert first is not None
+        assert client.pause_session(session).state is SessionState.PAUSED
+        assert tuning.answer(first, int(y[first.row])).applied
+        assert client.resume_session(session).state is SessionState.LABELING
+        second = tuning.next_query(timeout_s=60)
+        assert second is not None
+        tuning.skip(second, "drop")
+        other = next(str(row) for row in range(60) if row not in (first.row, second.row))
+        assert tuning.label(other, "inlier").counts.total == 2
+        assert tuning.retract(other).counts.total == 1
+        assert client.update_budget(session, 9).config.budget == 9
+        tuning.finish()
+        client.wait_until_completed(session, timeout_s=60)
+        assert tuning.next_query(timeout_s=60) is None
+    with pytest.raises(WrongState):
+        client.pause_session(session)
+
+
+def test_watch_tells_every_label_once(client: TuningClient) -> None:
+    X, y = blob(4)
+    session = client.create_session(client.upload_dataset(X), budget=6)
+    with client.tuning(session) as tuning:
+        for query in tuning.queries():
+            tuning.answer(query, int(y[query.row]))
+    updates = list(client.watch(session))
+    assert updates[-1].session.state is SessionState.COMPLETED
+    assert client.wait_until_completed(session).state is SessionState.COMPLETED
+
+
+def test_cancelled_session_has_no_result_to_wait_for(client: TuningClient) -> None:
+    session = client.create_session(client.upload_dataset(blob(5)[0]))
+    assert client.cancel_session(session).state is SessionState.CANCELLED
+    with pytest.raises(WrongState) as refused:
+        client.wait_until_completed(session)
+    assert refused.value.reason == "SESSION_CANCELLED"
+
+
+def test_wait_ends_when_time_is_over(client: TuningClient) -> None:
+    session = client.create_session(client.upload_dataset(blob(6)[0]))
+    with pytest.raises(Unavailable) as refused:
+        client.wait_until_completed(session, timeout_s=0.3)
+    assert refused.value.reason == "WAIT_TIMEOUT"
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"budget": 1000}, "BUDGET_TOO_LARGE"),
+        ({"initial_labels": {"nobody": 1}}, "UNKNOWN_OBSERVATION"),
+        ({"strategy": "magic"}, "INVALID_FIELD"),
+        ({"k": -1}, "INVALID_FIELD"),
+        ({"colour": "red"}, "INVALID_FIELD"),
+    ],
+)
+def test_wrong_session_is_refused(
+    client: TuningClient, options: dict[str, object], reason: str
+) -> None:
+    dataset = client.upload_dataset(blob(7)[0])
+    with pytest.raises(InvalidInput) as refused:
+        client.create_session(dataset, **options)  # type: ignore[arg-type]
+    assert refused.value.reason == reason
+
+
+def test_unknown_session_ends_a_dialogue(client: TuningClient) -> None:
+    with client.tuning("sessions/none") as tuning, pytest.raises(NotFound):
+        tuning.next_query(timeout_s=60)
+    with pytest.raises(NotFound):
+        next(client.watch("sessions/none"))
+
+
+def test_nobody_there_is_told_with_the_address() -> None:
+    with TuningClient("127.0.0.1:1", timeout_s=1.0) as lonely, pytest.raises(Unavailable) as lost:
+        lonely.get_session("sessions/x")
+    assert "127.0.0.1:1" in lost.value.message
+    assert "svddtune up" in lost.value.message
+
+
+def test_closed_client_says_so(stack: EmbeddedStack) -> None:
+    client = TuningClient(stack.address)
+    client.close()
+    with pytest.raises(WrongState) as refused:
+        client.get_session("sessions/x")
+    assert refused.value.reason == "CLIENT_CLOSED"
+
+
+@pytest.mark.parametrize("address", ["", "nowhere"])
+def test_address_needs_a_port(address: str) -> None:
+    with pytest.raises(InvalidInput, match="HOST:PORT"):
+        TuningClient(address)

@@ -1,0 +1,139 @@
+"""`tune`, in one call, against a real service."""
+
+import numpy as np
+import pytest
+from tests.client.scene import blob
+
+from svddtune.client import (
+    Command,
+    EmbeddedStack,
+    InvalidInput,
+    Progress,
+    Query,
+    SkipMode,
+    TuningResult,
+    Verdict,
+    tune,
+)
+
+pytestmark = pytest.mark.integration
+
+
+def test_known_labels_give_a_model(stack: EmbeddedStack) -> None:
+    X, y = blob(10)
+    told: list[Progress] = []
+    tuned = tune(
+        X, y, budget=15, seed=1, server=stack.address, name="blob", on_progress=told.append
+    )
+    assert isinstance(tuned, TuningResult)
+    assert tuned.quality.counts.total == 15
+    assert len(tuned.initial) == 4
+    assert len(tuned.queries) == len(set(tuned.queries)) == 11
+    assert [a.verdict for a in tuned.asked] == [Verdict.of(int(y[a.row])) for a in tuned.asked]
+    assert np.mean(tuned.predict(X) == y) > 0.9
+    assert len(tuned.timings.per_query) == 10
+    assert [p.stage for p in told if p.stage != "labeling"] == [
+        "starting",
+        "uploading",
+        "preparing",
+        "estimating",
+        "done",
+    ]
+    assert max(p.counts.total for p in told) == 15
+    document = tuned.to_dict()
+    assert document["dataset"]["name"] == "blob"
+    assert document["dataset"]["n"] == 60
+    assert document["queries"] == list(tuned.queries)
+    assert set(document["defaults"]) == {"sklearn_default", "scott", "silverman"}
+    assert document["versions"]["svddtune"]
+
+
+def test_same_seed_same_queries_for_array_mapping_and_function(stack: EmbeddedStack) -> None:
+    X, y = blob(11)
+    ids = [f"obs-{row}" for row in range(len(X))]
+    by_id = {name: int(sign) for name, sign in zip(ids, y, strict=True)}
+    first = tune(X, y, budget=10, server=stack.address, ids=ids)
+    second = tune(X, by_id, budget=10, server=stack.address, ids=ids)
+    third = tune(
+        X,
+        lambda query: int(y[query.row]),
+        initial=first.initial,
+        budget=10,
+        server=stack.address,
+        ids=ids,
+    )
+    assert first.queries == second.queries == third.queries
+
+
+def test_budget_of_the_initial_labels_asks_nothing(stack: EmbeddedStack) -> None:
+    X, y = blob(12)
+    tuned = tune(X, y, budget=4, server=stack.address)
+    assert tuned.queries == ()
+    assert tuned.quality.counts.total == 4
+
+
+def test_rows_without_label_are_dropped_and_the_rest_is_enough(stack: EmbeddedStack) -> None:
+    X, y = blob(13)
+    some = {str(row): int(y[row]) for row in range(0, 60, 4)}
+    tuned = tune(X, some, budget=40, server=stack.address)
+    assert tuned.quality.counts.total == len(some)
+    assert {a.verdict for a in tuned.asked if a.observation_id not in some} == {None}
+
+
+def test_undo_shows_the_last_observation_again(stack: EmbeddedStack) -> None:
+    X, y = blob(14)
+    shown: list[int] = []
+
+    def oracle(query: Query) -> object:
+        shown.append(query.row)
+        if len(shown) == 3:
+            return Command.UNDO
+        if len(shown) == 2:
+            return -int(y[query.row])  # a slip
+        return int(y[query.row])
+
+    tuned = tune(X, oracle, budget=6, server=stack.address)
+    assert shown[3] == shown[1]
+    assert shown[4] == shown[2]
+    assert [a.verdict for a in tuned.asked] == [Verdict.of(int(y[a.row])) for a in tuned.asked]
+    assert tuned.quality.counts.total == 6
+
+
+def test_oracle_that_stops_gets_its_result(stack: EmbeddedStack) -> None:
+    X, _ = blob(15)
+    answers = iter([1, SkipMode.DROP, "unsure", Command.STOP])
+    tuned = tune(X, lambda _: next(answers), server=stack.address)
+    assert [a.verdict for a in tuned.asked] == [Verdict.INLIER, None, Verdict.UNSURE]
+    assert tuned.quality.counts.total == 1
+    assert tuned.notes
+
+
+def test_error_of_the_oracle_is_the_callers(stack: EmbeddedStack) -> None:
+    def oracle(query: Query) -> int:
+        raise KeyError(query.observation_id)
+
+    with pytest.raises(KeyError):
+        tune(blob(16)[0], oracle, server=stack.address)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"budget": 61}, "BUDGET_TOO_LARGE"),
+        ({"budget": 3}, "BUDGET_TOO_SMALL"),
+        ({"ids": ["a"]}, "INVALID_FIELD"),
+        ({"scaling": "log"}, "INVALID_FIELD"),
+    ],
+)
+def test_wrong_options_are_refused(
+    stack: EmbeddedStack, options: dict[str, object], reason: str
+) -> None:
+    X, y = blob(17)
+    with pytest.raises(InvalidInput) as refused:
+        tune(X, y, server=stack.address, **options)  # type: ignore[arg-type]
+    assert refused.value.reason == reason
+
+
+def test_two_rows_are_enough(stack: EmbeddedStack) -> None:
+    tuned = tune([[0.0], [1.0]], [1, -1], server=stack.address)
+    assert tuned.quality.counts.total == 2
