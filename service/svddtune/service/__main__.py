@@ -6,7 +6,8 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
+from typing import Any
 
 import structlog
 
@@ -47,16 +48,22 @@ async def _serve(settings: Settings, report: ServerReport) -> None:
         loop.add_signal_handler(number, stopping.set)
     server = Server(settings)
     address = await server.start()
+    await _first_of(server.wait_until_serving(), stopping.wait())
     found = f"{report.kind} {report.version}"
     log.info("serving", extra={"address": address, "server": found})
-    print(
-        json.dumps({"address": address, "pid": os.getpid(), "server": found}),
-        flush=True,
-    )
+    print(json.dumps({"address": address, "pid": os.getpid(), "server": found}), flush=True)
     await stopping.wait()
     log.info("stopping")
     await server.stop()
     log.info("stopped")
+
+
+async def _first_of(*works: Coroutine[Any, Any, Any]) -> None:
+    tasks = [asyncio.create_task(work) for work in works]
+    _, rest = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in rest:
+        task.cancel()
+    await asyncio.gather(*rest, return_exceptions=True)
 
 
 def _warn(settings: Settings, report: ServerReport) -> None:

@@ -3,8 +3,11 @@
 import base64
 import binascii
 import json
+from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
+from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from svddtune.service.names import dataset_name, result_name, session_name
@@ -22,6 +25,11 @@ from svddtune.state.session import (
     Verdict,
 )
 from svddtune.v1 import common_pb2, oracle_pb2, tuning_pb2
+
+AnyMessage = TypeVar("AnyMessage", bound=Message)
+
+# Below gRPC's limit of 4 MiB a message.
+_MOST_BYTES = 3 << 20
 
 _VERDICTS = {
     Verdict.INLIER: common_pb2.VERDICT_INLIER,
@@ -143,6 +151,17 @@ def skip_mode_from_proto(number: int) -> SkipMode:
     if mode is None:
         raise invalid_field("mode", number, "SKIP_MODE_LATER, _OTHERS or _DROP")
     return mode
+
+
+def fitting(messages: Sequence[AnyMessage]) -> Sequence[AnyMessage]:
+    """As many messages as one response may hold; at least one of them."""
+    size, count = 0, 0
+    for message in messages:
+        size += message.ByteSize()
+        if count and size > _MOST_BYTES:
+            break
+        count += 1
+    return messages[:count]
 
 
 def page_token(created_ms: int, name: str) -> str:

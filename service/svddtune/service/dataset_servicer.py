@@ -42,8 +42,8 @@ class DatasetServicer(dataset_pb2_grpc.DatasetServiceServicer):
         found = await self._datasets.list_datasets(
             limit=size + 1, before=convert.page_position(request.page_token)
         )
-        page, token = found[:size], ""
-        if len(found) > size:
+        page, token = convert.fitting(found[:size]), ""
+        if len(found) > len(page):
             last = page[-1]
             token = convert.page_token(
                 last.create_time.ToMilliseconds(), names.dataset_id(last.name)

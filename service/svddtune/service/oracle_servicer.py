@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 from svddtune.service import names, validate
 from svddtune.service.conversation import Conversation
-from svddtune.service.convert import session_to_proto
+from svddtune.service.convert import fitting, session_to_proto
 from svddtune.service.draining import Draining
 from svddtune.service.labeling import Labeling
 from svddtune.service.status import Context, rpc, unbroken, undisturbed
@@ -18,8 +18,6 @@ _NOTHING_MORE = frozenset(SessionState) - {
     SessionState.LABELING,
     SessionState.PAUSED,
 }
-# A response must stay below gRPC's 4 MiB; what is left out comes with the next Lease.
-_MOST_BYTES = 3 << 20
 
 
 class OracleServicer(oracle_pb2_grpc.OracleServiceServicer):
@@ -52,7 +50,8 @@ class OracleServicer(oracle_pb2_grpc.OracleServiceServicer):
         session = await unbroken(self._labeling.session(session_id))
         over = outcome.state in _NOTHING_MORE
         return oracle_pb2.LeaseResponse(
-            assignments=_fitting(assigns),
+            # What is left out comes with the next call.
+            assignments=fitting(assigns),
             session=session_to_proto(session),
             finished_reason=outcome.finish_reason if over else "",
         )
@@ -134,13 +133,3 @@ class OracleServicer(oracle_pb2_grpc.OracleServiceServicer):
 def _holder(labeler: str) -> str:
     """Whose leases those of the unary calls are."""
     return f"{labeler}/"
-
-
-def _fitting(assigns: list[oracle_pb2.Assign]) -> list[oracle_pb2.Assign]:
-    size, count = 0, 0
-    for assign in assigns:
-        size += assign.ByteSize()
-        if count and size > _MOST_BYTES:
-            break
-        count += 1
-    return assigns[:count]

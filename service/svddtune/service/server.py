@@ -83,9 +83,12 @@ class Server:
             asyncio.create_task(self._notices.run()),
             asyncio.create_task(self._follow_redis()),
         ]
-        await self._notices.connected.wait()
         await self._server.start()
         return address
+
+    async def wait_until_serving(self) -> None:
+        """Return once Redis is heard."""
+        await self._notices.connected.wait()
 
     async def stop(self) -> None:
         """Say so, let streams end, then the rest."""
@@ -123,10 +126,16 @@ class Server:
         try:
             port = self._add_port(listen)
         except RuntimeError as error:
-            raise AddressError(f"Cannot listen on {listen}: is another server there?") from error
+            raise AddressError(f"Cannot listen on {listen}: {self._likely_cause()}") from error
         if listen.startswith("unix:"):
             return listen
         return f"{listen.rpartition(':')[0]}:{port}"
+
+    def _likely_cause(self) -> str:
+        taken = "is another server there?"
+        return (
+            taken if self._settings.tls_cert is None else f"do certificate and key fit, or {taken}"
+        )
 
     def _add_port(self, listen: str) -> int:
         cert, key = self._settings.tls_cert, self._settings.tls_key

@@ -18,9 +18,10 @@ from svddtune.state.errors import StoreUnavailable
 
 log = logging.getLogger(__name__)
 
-READY_S = 30.0
+READY_S = 60.0
 SERVICE_STOP_S = 5.0
 WORKER_STOP_S = 2.0
+_PIECE_BYTES = 1 << 16
 _FIRST_PAUSE_S = 0.2
 _LONGEST_PAUSE_S = 10.0
 # A process that ran this long has earned a quick restart.
@@ -121,10 +122,11 @@ class Child:
         await asyncio.gather(*self._pumps)
 
     async def _pass_on(self, stream: asyncio.StreamReader) -> None:
-        while line := await stream.readline():
-            sys.stderr.buffer.write(line)
+        while piece := await stream.read(_PIECE_BYTES):
+            sys.stderr.buffer.write(piece)
             sys.stderr.buffer.flush()
-            self._last_words = line.decode(errors="replace").strip() or self._last_words
+            lines = piece.decode(errors="replace").strip().splitlines()
+            self._last_words = lines[-1] if lines else self._last_words
 
 
 class Supervisor:
