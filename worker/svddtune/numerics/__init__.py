@@ -27,6 +27,9 @@ C_LB, C_UB scalars      feasible range of C, `grid`
 
 Order of use: `prepare` once a dataset; `suggest` after every label; `finish` at the end, or
 `fit_cells` and `score_cells` for one gamma. `run` is the whole session in one process.
+
+Other methods to choose gamma and C, and the paper's comparison, live in `baselines`; its
+`HEURISTICS` are the label-free rules for gamma.
 """
 
 from svddtune.numerics.alignment import (
@@ -38,6 +41,7 @@ from svddtune.numerics.alignment import (
     coarse_grid,
     local_alignment,
 )
+from svddtune.numerics.baselines import HEURISTICS, Heuristic
 from svddtune.numerics.grid import Cell, CellFits, c_bounds, c_grid, choose, fit_cells
 from svddtune.numerics.heuristics import scott_gamma, silverman_gamma, sklearn_scale_gamma
 from svddtune.numerics.neighbors import mutual, nearest, reverse
@@ -74,6 +78,7 @@ from svddtune.numerics.tuning import (
 from svddtune.numerics.types import BoolArray, FloatArray, IndexArray, LabelArray
 
 __all__ = [
+    "HEURISTICS",
     "METRICS",
     "STRATEGIES",
     "AlignmentCurve",
@@ -82,6 +87,7 @@ __all__ = [
     "CellFits",
     "FinalChoice",
     "FloatArray",
+    "Heuristic",
     "IndexArray",
     "LabelArray",
     "LocalAlignment",
