@@ -95,6 +95,14 @@ def test_wrong_setting_stops_the_start_with_exit_code_2() -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize("url", ["redis://localhost:here", "redis://x?socket_timeout=soon"])
+def test_wrong_redis_url_stops_the_start_with_exit_code_2(url: str) -> None:
+    done = run("--redis", url)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"--redis is {url!r}: ")
+    assert len(done.stderr.splitlines()) == 1
+
+
 def test_redis_that_is_not_there_stops_the_start() -> None:
     done = run("--redis", "unix:///nowhere/redis.sock", "--listen", "127.0.0.1:0")
     assert done.returncode == 1

@@ -13,7 +13,7 @@ import structlog
 
 from svddtune.service.server import AddressError, Server
 from svddtune.service.settings import Settings, SettingsError, read_settings
-from svddtune.state.connect import ServerReport, connect, examine
+from svddtune.state.connect import Redis, ServerReport, connect, examine
 from svddtune.state.errors import StoreUnavailable
 
 log = logging.getLogger("svddtune.service")
@@ -23,12 +23,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Serve; the exit code: 0 stopped by a signal, 1 could not serve, 2 wrong settings."""
     try:
         settings = read_settings(sys.argv[1:] if arguments is None else arguments)
+        redis = _connect(settings)
     except SettingsError as error:
         print(error, file=sys.stderr)
         return 2
     _set_up_logging(settings)
     try:
-        with connect(settings.redis) as client:
+        with redis as client:
             report = examine(client)
         _warn(settings, report)
         asyncio.run(_serve(settings, report))
@@ -39,6 +40,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"ADDRESS_UNUSABLE: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _connect(settings: Settings) -> Redis:
+    try:
+        return connect(settings.redis)
+    except ValueError as error:
+        raise SettingsError(f"--redis is {settings.redis!r}: {error}.") from error
 
 
 async def _serve(settings: Settings, report: ServerReport) -> None:
