@@ -12,6 +12,7 @@ from svddtune.numerics.baselines import (
     fit_lattice,
     fixed,
     random_labels,
+    table_columns,
 )
 
 X, Y = blobs(80, 3, seed=2)
@@ -94,3 +95,24 @@ def test_random_labels() -> None:
     assert np.count_nonzero(labels) == 50
     assert (labels[labels != 0] == Y[labels != 0]).all()
     assert np.count_nonzero(random_labels(Y[:9], rng=np.random.default_rng(3))) == 9
+
+
+@pytest.mark.parametrize("N", [1, 2, 40])
+def test_table_of_equal_rows_is_undefined(N: int) -> None:
+    y = np.ones(N, dtype=np.int8)
+    columns = table_columns(np.full((N, 2), 0.5), y)
+    undefined = (columns.dfn_fix, columns.qms, columns.ads, columns.ads_ext, columns.dfn_cells)
+    assert undefined == (None,) * 5
+    assert (columns.upper_bound is None) == (N < 10)  # no C of the grid is feasible
+
+
+def test_table_shares_the_conventions() -> None:
+    columns = table_columns(X, Y)
+    for choice in (columns.dfn_fix, columns.ads, columns.ads_ext, columns.upper_bound):
+        assert choice is not None
+        outside = fit(X, gamma=choice.gamma, C=choice.C).outside(X)
+        np.testing.assert_array_equal(choice.predictions == -1, outside)
+    assert columns.dfn_cells is not None
+    assert columns.dfn_fix is not None
+    assert columns.dfn_cells.gammas.tolist() == [columns.dfn_fix.gamma]
+    assert columns.dfn_cells.C.min() >= 1 / 80

@@ -38,7 +38,8 @@ class Columns:
     ----------
     dfn_fix, qms, ads, ads_ext, upper_bound : Choice or None
     dfn_cells : Lattice or None
-        Cells of DFN-Sample, to choose from by `best_on_labels`.
+        Cells of DFN-Sample, to choose from by `best_on_labels` on `random_labels`. A sample
+        without an outlier scores every cell 0, and the first, smallest C wins.
     """
 
     dfn_fix: Choice | None
