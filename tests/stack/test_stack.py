@@ -14,6 +14,8 @@ import grpc
 import pytest
 from tests.waiting import wait_until
 
+from svddtune.state import keys
+from svddtune.state.connect import connect
 from svddtune.v1 import tuning_pb2, tuning_pb2_grpc
 
 pytestmark = [pytest.mark.integration, pytest.mark.e2e]
@@ -135,6 +137,16 @@ def test_dead_worker_and_dead_redis_come_back(what: str) -> None:
         os.kill(old, signal.SIGKILL)
         wait_until(lambda: pid_of(running, what) not in (0, old), timeout_s=20)
         wait_until(lambda: serves(running.ready["address"]), timeout_s=20)
+
+
+def test_one_of_three_workers_is_kept_for_urgent_jobs() -> None:
+    with stack("--workers", "3") as running, connect(running.ready["redis"]) as client:
+
+        def signed_in() -> list[bool]:
+            found = client.keys(keys.prefix(0) + "worker:*")
+            return sorted(json.loads(client.get(key))["hi_only"] for key in found)
+
+        wait_until(lambda: signed_in() == [False, False, True])
 
 
 def test_data_outlive_the_stack(tmp_path: Path) -> None:

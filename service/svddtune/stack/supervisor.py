@@ -157,8 +157,14 @@ class Supervisor:
             ],
             {},
         )
+        # A bulk job may hold a worker for a second: one of several is kept for the urgent ones.
+        urgent_only = int(settings.workers >= _WORKERS_FOR_ONE_HI_ONLY)
         self._workers = [
-            Child(f"worker {index}", self._worker_command(url, index), _ONE_THREAD)
+            Child(
+                f"worker {index}",
+                [*_python("svddtune.worker"), "--redis", url],
+                _ONE_THREAD | ({"SVDDTUNE_HI_ONLY": "1"} if index < urgent_only else {}),
+            )
             for index in range(settings.workers)
         ]
         ready, *_ = await _all_started([self._service, *self._workers])
@@ -203,12 +209,6 @@ class Supervisor:
             except StackError as error:
                 log.warning("%s", error.message)
                 await asyncio.sleep(_LONGEST_PAUSE_S)
-
-    def _worker_command(self, url: str, index: int) -> list[str]:
-        command = [*_python("svddtune.worker"), "--redis", url]
-        if index == 0 and self._settings.workers >= _WORKERS_FOR_ONE_HI_ONLY:
-            command.append("--hi-only")
-        return command
 
 
 def _python(module: str) -> tuple[str, ...]:
