@@ -1,6 +1,7 @@
 """Real service and worker processes on one Redis, to be started and killed at will."""
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -28,8 +29,13 @@ class Process:
 
     def stop(self) -> None:
         """SIGTERM, and wait."""
-        self._child.terminate()
+        self.signal(signal.SIGTERM)
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal that ends the process, and wait; it must end well."""
+        self._child.send_signal(number)
         self._end()
+        assert self._child.returncode == 0
 
     def _end(self) -> None:
         self._child.wait(timeout=15)

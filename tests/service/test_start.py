@@ -11,7 +11,8 @@ import pytest
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from tests.e2e.processes import Process, service
 
-from svddtune.service.settings import Settings, SettingsError, read_settings
+from svddtune.process.settings import SettingsError, read_settings
+from svddtune.service.settings import Settings
 from svddtune.state.connect import connect
 
 
@@ -33,7 +34,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_defaults() -> None:
-    settings = read_settings([])
+    settings = read_settings(Settings, [], program="service")
     assert settings.listen == "127.0.0.1:50051"
     assert settings.redis == "redis://127.0.0.1:6379/0"
     assert (settings.max_rows, settings.max_features, settings.max_bytes) == (
@@ -47,7 +48,9 @@ def test_defaults() -> None:
 def test_command_line_comes_before_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SVDDTUNE_PARTITIONS", "3")
     monkeypatch.setenv("SVDDTUNE_LISTEN", "127.0.0.1:1")
-    settings = read_settings(["--listen", "unix:/run/svddtune.sock", "--no-reflection"])
+    settings = read_settings(
+        Settings, ["--listen", "unix:/run/svddtune.sock", "--no-reflection"], program="service"
+    )
     assert settings.partitions == 3
     assert settings.listen == "unix:/run/svddtune.sock"
     assert not settings.reflection
@@ -62,7 +65,7 @@ def test_command_line_comes_before_environment(monkeypatch: pytest.MonkeyPatch) 
         (["--listen", "127.0.0.1:70000"], ["--listen", "70000"]),
         (["--redis", "http://x"], ["--redis", "redis://"]),
         (["--log-format", "xml"], ["--log-format", "'xml'"]),
-        (["--tls-cert", "missing.pem"], ["tls_cert", "tls_key"]),
+        (["--tls-cert", "missing.pem"], ["--tls-cert", "--tls-key"]),
         (["--tls-cert", "missing.pem", "--tls-key", "missing.pem"], ["missing.pem"]),
         (["--listen", "0.0.0.0:50051"], ["0.0.0.0:50051", "loopback", "insecure"]),
         (["--listen", "[::]:50051"], ["loopback"]),
@@ -71,7 +74,7 @@ def test_command_line_comes_before_environment(monkeypatch: pytest.MonkeyPatch) 
 )
 def test_wrong_setting_is_named_in_one_line(arguments: list[str], words: list[str]) -> None:
     with pytest.raises(SettingsError) as refusal:
-        read_settings(arguments)
+        read_settings(Settings, arguments, program="service")
     text = str(refusal.value)
     assert "\n" not in text
     assert all(word in text for word in words)
@@ -80,7 +83,7 @@ def test_wrong_setting_is_named_in_one_line(arguments: list[str], words: list[st
 def test_wrong_environment_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SVDDTUNE_MAX_ROWS", "-1")
     with pytest.raises(SettingsError, match="SVDDTUNE_MAX_ROWS is '-1'"):
-        read_settings([])
+        read_settings(Settings, [], program="service")
 
 
 @pytest.mark.parametrize("listen", ["127.0.0.1:0", "localhost:1", "[::1]:1", "unix:/tmp/x"])

@@ -166,6 +166,7 @@ class Scene:
         *,
         labeler: str = "ann",
         answer_id: str = "",
+        want: int = 0,
     ) -> Receipt:
         """Answer a lease, or a row unasked."""
         self.answered += 1
@@ -181,6 +182,7 @@ class Scene:
                 lease_id=lease.lease_id if isinstance(lease, Lease) else "",
                 row=None if leased else lease,  # type: ignore[arg-type]
             ),
+            want=want,
         )
 
     async def close(self) -> None:

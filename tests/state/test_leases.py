@@ -233,3 +233,32 @@ def test_unknown_session(redis_url: str) -> None:
         assert refused.value.reason == "SESSION_NOT_FOUND"
 
     play(redis_url, act)
+
+
+def test_ranking_hands_the_next_query_to_the_labeler_that_answered(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session()
+        (first,) = await scene.lease(session_id)
+        await scene.answer(session_id, first, want=2)
+        assert (await scene.sessions.get(session_id)).leased_count == 0
+        scene.worker.work_off()
+        before = await scene.sessions.get(session_id)
+        assert before.leased_count == 2
+        held = await scene.lease(session_id, most=2)
+        assert [one.row for one in held] == [1, 2]
+        # Looking changed nothing: no write, no wait for the disk.
+        assert (await scene.sessions.get(session_id)).version == before.version
+
+    play(redis_url, act)
+
+
+def test_labeler_that_left_gets_nothing_with_the_ranking(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session()
+        (first,) = await scene.lease(session_id)
+        await scene.answer(session_id, first, want=1)
+        await scene.sessions.release(session_id, holder="ann/")
+        scene.worker.work_off()
+        assert (await scene.sessions.get(session_id)).leased_count == 0
+
+    play(redis_url, act)

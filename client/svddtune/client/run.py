@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -50,6 +51,7 @@ def tune(
     seed: int = 0,
     initial: object = None,
     server: str | None = None,
+    tls_ca: str | os.PathLike[str] | None = None,
     workers: int = 2,
     ids: Sequence[object] | None = None,
     feature_names: Sequence[str] | None = None,
@@ -80,6 +82,8 @@ def tune(
         (2, 2) with known labels, else none.
     server : str, optional
         HOST:PORT of a service; default an embedded one for the time of the call.
+    tls_ca : path, optional
+        Certificates (PEM) to trust; the connection to `server` is then encrypted.
     ids : sequence of N, optional
         Observation ids; default the row numbers.
     """
@@ -102,7 +106,10 @@ def tune(
     with contextlib.ExitStack() as stack:
         run.enter("starting")
         embedded = stack.enter_context(EmbeddedStack(workers)) if server is None else None
-        client = stack.enter_context(TuningClient(server or (embedded and embedded.address) or ""))
+        address = server or (embedded and embedded.address) or ""
+        client = stack.enter_context(
+            TuningClient(address, tls_ca=tls_ca if server is not None else None)
+        )
         run.enter("uploading")
         dataset = client.upload_dataset(
             rows,

@@ -9,10 +9,10 @@ import sys
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
-import structlog
-
+from svddtune.process.logs import set_up_logging
+from svddtune.process.settings import SettingsError, read_settings
 from svddtune.service.server import AddressError, Server
-from svddtune.service.settings import Settings, SettingsError, read_settings
+from svddtune.service.settings import Settings
 from svddtune.state.connect import Redis, ServerReport, connect, examine
 from svddtune.state.errors import StoreUnavailable
 
@@ -22,12 +22,16 @@ log = logging.getLogger("svddtune.service")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve; the exit code: 0 stopped by a signal, 1 could not serve, 2 wrong settings."""
     try:
-        settings = read_settings(sys.argv[1:] if arguments is None else arguments)
+        settings = read_settings(
+            Settings,
+            sys.argv[1:] if arguments is None else arguments,
+            program="python -m svddtune.service",
+        )
         redis = _connect(settings)
     except SettingsError as error:
         print(error, file=sys.stderr)
         return 2
-    _set_up_logging(settings)
+    set_up_logging(settings.log_format, settings.log_level)
     try:
         with redis as client:
             report = examine(client)
@@ -82,29 +86,6 @@ def _warn(settings: Settings, report: ServerReport) -> None:
             "INSECURE: %s is reachable from other machines without encryption or authentication",
             settings.listen,
         )
-
-
-def _set_up_logging(settings: Settings) -> None:
-    shared: list[structlog.typing.Processor] = [
-        structlog.stdlib.add_log_level,
-        structlog.stdlib.add_logger_name,
-        structlog.stdlib.ExtraAdder(),
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-        structlog.processors.StackInfoRenderer(),
-    ]
-    final: list[structlog.typing.Processor] = (
-        [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
-        if settings.log_format == "json"
-        else [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
-    )
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(
-        structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=shared,
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *final],
-        )
-    )
-    logging.basicConfig(level=settings.log_level.upper(), handlers=[handler])
 
 
 if __name__ == "__main__":

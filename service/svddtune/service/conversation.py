@@ -184,7 +184,9 @@ class Conversation:
         holder = self._dialogue.holder
         match request.WhichOneof("message"):
             case "answer":
-                return await self._labeling.answer(session_id, labeler, holder, request.answer)
+                return await self._labeling.answer(
+                    session_id, labeler, holder, request.answer, want=self._dialogue.credit
+                )
             case "skip":
                 return await self._labeling.skip(session_id, labeler, request.skip)
             case "extend":

@@ -63,9 +63,15 @@ class Labeling:
         ]
 
     async def answer(
-        self, session_id: SessionId, labeler: str, holder: str, message: oracle_pb2.Answer
+        self,
+        session_id: SessionId,
+        labeler: str,
+        holder: str,
+        message: oracle_pb2.Answer,
+        *,
+        want: int = 0,
     ) -> oracle_pb2.Ack:
-        """Store a verdict."""
+        """Store a verdict; the holder gets queries until it has ``want`` with the next ranking."""
         validate.answer_id(message.answer_id)
         verdict = validate.verdict(message.verdict)
         source = validate.at_most_bytes(
@@ -92,6 +98,7 @@ class Labeling:
                 row=row,
                 source_reference=source,
             ),
+            want=want,
         )
         return convert.receipt_to_proto(receipt, message.answer_id)
 

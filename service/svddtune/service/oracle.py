@@ -134,6 +134,11 @@ class Dialogue:
         return self._phase is _Phase.OVER
 
     @property
+    def credit(self) -> int:
+        """Queries the client will hold at once."""
+        return self._credit
+
+    @property
     def holder(self) -> str:
         """Whose leases these are: the labeler's, on this stream and those that resume it."""
         return f"{self.labeler}/{self.token}"

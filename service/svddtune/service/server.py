@@ -48,7 +48,7 @@ _OPTIONS: list[tuple[str, int]] = [
     # A second server on the same port is a mistake, not a replica.
     ("grpc.so_reuseport", 0),
     # Clients may ping as often as every 10 s, also while nothing is open.
-    ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
+    ("grpc.http2.min_ping_interval_without_data_ms", 5_000),
     ("grpc.http2.max_pings_without_data", 0),
     ("grpc.keepalive_permit_without_calls", 1),
     # A labeler whose machine is gone is noticed within 80 s.

@@ -1,6 +1,7 @@
 """Calling scripts: arguments to text, refusals and Redis faults to exceptions."""
 
 import json
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,6 +19,8 @@ from svddtune.state.errors import (
     StoreUnavailable,
     WrongState,
 )
+
+log = logging.getLogger(__name__)
 
 Argument = str | bytes | int | float
 
@@ -104,8 +107,10 @@ def redis_faults() -> Iterator[None]:
     try:
         yield
     except RedisError as error:
+        # The driver's words name hosts and paths: they are for the log, not for callers.
+        log.warning("redis: %s", error)
         raise StoreUnavailable(
-            "REDIS_UNAVAILABLE", f"The store is away for now: {error}"
+            "REDIS_UNAVAILABLE", "The store is away for now; try again in a moment."
         ) from error
 
 

@@ -31,6 +31,7 @@ s:ID:asked                        hash    row -> n of queries that are out or op
 s:ID:open                         list    queries that wait for a labeler
 s:ID:leases                       zset    n by expiry, Redis clock
 s:ID:ranked                       list    rows to ask next, best first
+s:ID:waiting                      list    labelers that get queries with the next ranking
 s:ID:fits                         hash    plan and FIT outputs of the result being computed
 s:ID:result:REV                   string  a Result message
 s:ID:model:REV                    list    the model's ExportModelResponse messages
@@ -66,7 +67,7 @@ PATTERNS = tuple(
         "request:.+",
         _DATASET + r"(:x:\d+|:ids|:rows|:display|:sessions|:prep:\d+:\d+|:waiting:\d+)?",
         _SESSION
-        + r"(:(events|labels|dropped|answers|queries|asked|open|leases|ranked|fits)"
+        + r"(:(events|labels|dropped|answers|queries|asked|open|leases|ranked|waiting|fits)"
         + r"|:(result|model):\d+)?",
     )
 )

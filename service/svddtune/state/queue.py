@@ -15,7 +15,6 @@ from redis.exceptions import ResponseError
 from svddtune.state import keys
 from svddtune.state.calls import Scripts, redis_faults
 from svddtune.state.connect import BLOCK_MS, Redis
-from svddtune.state.errors import StoreUnavailable
 from svddtune.v1 import jobs_pb2
 
 # A claim whose worker gave no sign for this long is another worker's to take.
@@ -74,12 +73,12 @@ class JobQueue:
     def prepare(self) -> None:
         """Make the streams and their group where they are missing; idempotent."""
         for stream in self._streams():
-            try:
-                with redis_faults():
+            with redis_faults():
+                try:
                     self._client.xgroup_create(stream, keys.GROUP, id="0", mkstream=True)
-            except StoreUnavailable as error:
-                if "BUSYGROUP" not in error.message:
-                    raise
+                except ResponseError as error:
+                    if "BUSYGROUP" not in str(error):
+                        raise
 
     def _streams(self) -> list[str]:
         return [f"{prefix}q:{lane}" for prefix in self._prefixes for lane in ("hi", "bulk")]

@@ -162,8 +162,10 @@ class SessionStore:
             lease_s=reply["lease_ms"] / 1000,
         )
 
-    async def answer(self, session_id: SessionId, answer: Answer) -> Receipt:
+    async def answer(self, session_id: SessionId, answer: Answer, *, want: int = 0) -> Receipt:
         """Store a verdict; atomic, idempotent by answer id.
+
+        The answer's holder gets new queries with the next ranking, until it has ``want``.
 
         Raises InvalidInput (``ANSWER_ID_REUSED``, ``OBSERVATION_MISMATCH``), NotFound
         (``UNKNOWN_QUERY``), WrongState (``LEASE_LOST``, ``SESSION_NOT_ACTIVE``), Conflict
@@ -181,6 +183,8 @@ class SessionStore:
             row,
             int(answer.verdict),
             answer.source_reference,
+            answer.holder,
+            want,
             answer_id=answer.answer_id,
             query=answer.query,
             lease_id=answer.lease_id,

@@ -4,6 +4,7 @@ Every commit takes the claim and refuses with ``ClaimLost`` where another worker
 methods raise ``StoreUnavailable`` where Redis is away.
 """
 
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -186,6 +187,7 @@ class Workspace:
             repr(float(alignment)),
             rule,
             codec.ranking_to_json(rows, scores),
+            secrets.token_hex(8),
         )
         return bool(reply["committed"])
 

@@ -2,17 +2,15 @@
 
 import contextlib
 import json
-import logging
 import os
 import signal
 import sys
 from importlib.metadata import version
 
-import structlog
-from pydantic import ValidationError
-from pydantic_settings import CliApp
 from threadpoolctl import threadpool_limits
 
+from svddtune.process.logs import set_up_logging
+from svddtune.process.settings import SettingsError, read_settings
 from svddtune.state.connect import connect, connect_blocking, examine
 from svddtune.state.errors import StoreUnavailable
 from svddtune.state.queue import JobQueue
@@ -23,39 +21,19 @@ from svddtune.worker.settings import Settings
 from svddtune.worker.step import Steps
 
 
-def _configure_logging(log_format: str) -> None:
-    renderer: structlog.typing.Processor = (
-        structlog.processors.JSONRenderer()
-        if log_format == "json"
-        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
-    )
-    structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso"),
-            structlog.processors.format_exc_info,
-            renderer,
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-    )
-
-
 def main() -> int:
     """Run a worker; exit code 0 after a signal, 1 where Redis is unfit, 2 for wrong settings."""
     try:
-        settings = CliApp.run(Settings, cli_args=sys.argv[1:])
-    except ValidationError as error:
-        for one in error.errors():
-            where = ".".join(map(str, one["loc"]))
-            print(f"svddtune worker: --{where}: {one['msg']}", file=sys.stderr)
+        settings = read_settings(Settings, sys.argv[1:], program="python -m svddtune.worker")
+    except SettingsError as error:
+        print(error, file=sys.stderr)
         return 2
-    _configure_logging(settings.log_format)
+    set_up_logging(settings.log_format, settings.log_level)
     client = connect(settings.redis)
     try:
         report = examine(client)
     except StoreUnavailable as error:
-        print(f"svddtune worker: {error.reason}: {error.message}", file=sys.stderr)
+        print(f"{error.reason}: {error.message}", file=sys.stderr)
         return 1
     partitions = range(settings.partitions)
     queue = JobQueue(

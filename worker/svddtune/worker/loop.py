@@ -1,5 +1,6 @@
 """Claim a job, do it while a heartbeat keeps the claim, commit; again until told to stop."""
 
+import logging
 import random
 import threading
 import time
@@ -7,13 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from uuid import uuid4
 
-import structlog
-
 from svddtune.state.errors import ClaimLost, NotFound, StoreUnavailable
 from svddtune.state.queue import SILENCE_MS, Claim, JobQueue
 from svddtune.worker.step import Steps
 
-log = structlog.get_logger(__name__)
+log = logging.getLogger(__name__)
 
 RECOVER_EVERY_S = SILENCE_MS["hi"] / 1000 / 4
 SIGN_EVERY_S = 5.0
@@ -61,9 +60,9 @@ class Heartbeat:
                 try:
                     self._queue.renew(claim)
                 except ClaimLost:
-                    log.warning("claim_lost", kind=claim.kind, job=claim.entry)
+                    log.warning("claim lost", extra={"kind": claim.kind, "job": claim.entry})
                 except StoreUnavailable as error:
-                    log.warning("heartbeat_failed", error=error.message)
+                    log.warning("heartbeat failed: %s", error.message)
 
 
 class WorkerLoop:
@@ -90,7 +89,7 @@ class WorkerLoop:
                 claim = self._queue.take() or self._recovered()
                 pause = 0.1
             except StoreUnavailable as error:
-                log.warning("store_unavailable", error=error.message, retry_s=round(pause, 1))
+                log.warning("%s; trying again in %.1f s", error.message, pause)
                 time.sleep(pause * random.uniform(0.5, 1.0))
                 pause = min(pause * 2, 5.0)
                 continue
@@ -111,28 +110,34 @@ class WorkerLoop:
 
     def _work(self, claim: Claim) -> None:
         started = time.monotonic()
-        event = {"kind": claim.kind, "job": claim.entry, "session": claim.session_id}
+        event = _event(claim)
         try:
             with self._heartbeat.keeping(claim):
                 self._steps.run(claim)
-            log.debug("done", **event, ms=round(1000 * (time.monotonic() - started), 1))
+            took_ms = round(1000 * (time.monotonic() - started), 1)
+            log.debug("done", extra=event | {"ms": took_ms})
         except ClaimLost:
-            log.warning("outcome_refused", **event)
+            log.warning("outcome refused: another worker has the job", extra=event)
         except StoreUnavailable as error:
             # The claim lapses and the job is done again, by this worker or another.
-            log.warning("store_unavailable", **event, error=error.message)
+            log.warning("job broken off: %s", error.message, extra=event)
         except NotFound as error:
             self._give_up(claim, error.reason, error.message, final=True)
         except MemoryError:
             self._give_up(claim, "OUT_OF_MEMORY", "The worker has too little memory.", final=True)
         except Exception as error:
             fault = uuid4().hex[:12]
-            log.exception("job_failed", **event, fault=fault)
+            log.exception("job failed", extra=event | {"fault": fault})
             self._give_up(claim, "JOB_FAILED", f"{type(error).__name__}: {error} (fault {fault})")
 
     def _give_up(self, claim: Claim, reason: str, message: str, *, final: bool = False) -> None:
+        event = _event(claim)
         try:
             dead = self._queue.fail(claim, reason, message, final=final)
-            log.error("given_up" if dead else "tried_again", kind=claim.kind, reason=reason)
+            log.error("%s: %s", "given up" if dead else "to be tried again", reason, extra=event)
         except (ClaimLost, StoreUnavailable) as error:
-            log.warning("not_given_up", kind=claim.kind, error=str(error))
+            log.warning("not given up: %s", error, extra=event)
+
+
+def _event(claim: Claim) -> dict[str, str]:
+    return {"kind": claim.kind, "job": claim.entry, "session_id": claim.session_id}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -21,6 +22,17 @@ Server = Annotated[
     str,
     typer.Option(
         "--server", envvar="SVDDTUNE_SERVER", metavar="HOST:PORT", help="Address of the service."
+    ),
+]
+
+TlsCa = Annotated[
+    Path | None,
+    typer.Option(
+        "--tls-ca",
+        envvar="SVDDTUNE_TLS_CA",
+        exists=True,
+        dir_okay=False,
+        help="Certificates (PEM) to trust; the connection is then encrypted.",
     ),
 ]
 

@@ -78,7 +78,9 @@ class Report:
     def show(self, next_commands: Mapping[str, str]) -> None:
         """Print it for people."""
         console = stdout()
-        console.print(self._asked_table(console.width))
+        console.print(self._asked_table())
+        if self.tuned.asked:
+            console.print(f"Why the last one: {self.tuned.asked[-1].why}", markup=False)
         console.print(self._figures())
         if self.tuned.result.comparisons:
             console.print(self._comparison_table())
@@ -97,7 +99,7 @@ class Report:
         for command, what in next_commands.items():
             console.print(f"  {command}   # {what}", markup=False, soft_wrap=True)
 
-    def _asked_table(self, width: int) -> Any:
+    def _asked_table(self) -> Any:
         from rich.table import Table
 
         asked = self.tuned.asked
@@ -110,14 +112,14 @@ class Report:
             f"{', '.join(parts) or 'nothing asked'}"
         )
         table = Table(title=title, title_justify="left", title_style="bold", box=None)
-        for name in ("query", "observation", "answer"):
-            table.add_column(name, overflow="fold", min_width=len(name))
-        table.add_column(
-            "why asked", overflow="ellipsis", no_wrap=True, max_width=max(20, width - 40)
-        )
-        for item in asked[-6:]:
+        for name in ("query", "observation", "answer", "score"):
+            table.add_column(name, overflow="fold", justify="right" if name == "score" else "left")
+        shown = asked[-6:]
+        if len(shown) < len(asked):
+            table.add_row("...")
+        for item in shown:
             answer = item.verdict.value if item.verdict else "skipped"
-            table.add_row(str(item.number), item.observation_id, answer, item.why)
+            table.add_row(str(item.number), item.observation_id, answer, figure(item.score, 3))
         return table
 
     def _figures(self) -> Any:

@@ -12,6 +12,7 @@ from svddtune.client.cli.output import (
     EXIT_FAILED,
     Json,
     Server,
+    TlsCa,
     figure,
     print_json,
     say,
@@ -28,11 +29,11 @@ _Name = Annotated[str, typer.Argument(metavar="SESSION", help="sessions/ID, or t
 _SCALERS = {"minmax": "MinMaxScaler", "robust": "RobustScaler"}
 
 
-def sessions(server: Server = DEFAULT_SERVER, as_json: Json = False) -> None:
+def sessions(server: Server = DEFAULT_SERVER, tls_ca: TlsCa = None, as_json: Json = False) -> None:
     """List the sessions of a service, newest first."""
     from svddtune.client.client import TuningClient
 
-    with TuningClient(server) as client:
+    with TuningClient(server, tls_ca=tls_ca) as client:
         found = list(client.list_sessions())
     if as_json:
         print_json({"sessions": [session.to_dict() for session in found]})
@@ -60,13 +61,18 @@ def sessions(server: Server = DEFAULT_SERVER, as_json: Json = False) -> None:
     stdout().print(table)
 
 
-def watch(session: _Name, server: Server = DEFAULT_SERVER, as_json: Json = False) -> None:
+def watch(
+    session: _Name, server: Server = DEFAULT_SERVER, tls_ca: TlsCa = None, as_json: Json = False
+) -> None:
     """Follow a session until it ends; exit code 1 where it ends without a result."""
     from svddtune.client.client import TuningClient
 
     last: Session | None = None
     console = stderr()
-    with TuningClient(server) as client, console.status("", spinner="dots") as status:
+    with (
+        TuningClient(server, tls_ca=tls_ca) as client,
+        console.status("", spinner="dots") as status,
+    ):
         for update in client.watch(_resource(session)):
             last = update.session
             line = _line(last)
@@ -90,13 +96,14 @@ def export(
     session: _Name,
     out: Annotated[Path | None, typer.Option(help="Model file; default SESSION.npz.")] = None,
     server: Server = DEFAULT_SERVER,
+    tls_ca: TlsCa = None,
     as_json: Json = False,
 ) -> None:
     """Write a session's model file, and show the scikit-learn equivalent."""
     from svddtune.client.client import TuningClient
 
     name = _resource(session)
-    with TuningClient(server) as client:
+    with TuningClient(server, tls_ca=tls_ca) as client:
         model = client.model(name)
         result = client.result(name)
     path = model.save(out or Path(f"{name.removeprefix('sessions/')}.npz"))

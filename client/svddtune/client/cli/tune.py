@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from svddtune.client.cli.output import Json, print_json, say
+from svddtune.client.cli.output import Json, TlsCa, print_json, say
 
 if TYPE_CHECKING:
     from svddtune.client.cli.data import Data
@@ -68,6 +68,7 @@ def tune(
             envvar="SVDDTUNE_SERVER", metavar="HOST:PORT", help="Default: one for this run alone."
         ),
     ] = None,
+    tls_ca: TlsCa = None,
     workers: Annotated[int, typer.Option(min=1, help="Worker processes without --server.")] = 2,
     out: Annotated[
         Path | None, typer.Option(help="Folder for model.npz, result.json and picture.png.")
@@ -122,6 +123,7 @@ def tune(
             seed=seed,
             initial=initial,
             server=server,
+            tls_ca=tls_ca,
             workers=workers,
             ids=source.ids if source.has_ids else None,
             feature_names=source.feature_names,

@@ -1,10 +1,12 @@
 -- Stores one verdict.
 -- ARGV: prefix, session id, answer id, fingerprint of its content, labeler, query or 0, lease id,
---   row or -1, verdict (1, -1, 0), source reference.
+--   row or -1, verdict (1, -1, 0), source reference, holder, queries it wants to hold next (0: none).
+--   The next ranking hands these out itself: the labeler waits for one write less.
 -- Reply: {"applied", "query", "counts", "event"}; the same for a repeat.
 -- Refusals: SESSION_NOT_FOUND, ANSWER_ID_REUSED, UNKNOWN_QUERY, OBSERVATION_MISMATCH {row},
 --   LEASE_LOST, SESSION_NOT_ACTIVE {state}, ALREADY_ANSWERED {verdict, row}.
-local _, sid, answer_id, fingerprint, labeler, n, lease, row, verdict, source = unpack(ARGV)
+local _, sid, answer_id, fingerprint, labeler, n, lease, row, verdict, source, holder, most =
+  unpack(ARGV)
 n, row = tonumber(n), tonumber(row)
 local s = load_session(sid)
 if not s then
@@ -75,5 +77,9 @@ if asked then
 end
 apply_label(s, row, verdict, n)
 local event = log_label(s, 'LABELED', row, verdict, labeler, n, source, answer_id)
+if tonumber(most) > 0 then
+  redis.call('RPUSH', part(s, 'waiting'),
+    cjson.encode({ holder = holder, labeler = labeler, most = tonumber(most) }))
+end
 advance(s)
 return receive(true, event)

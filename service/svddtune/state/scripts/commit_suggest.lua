@@ -1,9 +1,10 @@
 -- A ranking is made: it is taken where it was made for the labels there are, else made anew.
 -- ARGV: prefix, stream, entry, consumer, deliveries, session id, rev it was made for, gamma,
---   alignment, rule, ranking as JSON [[row, score], ...].
+--   alignment, rule, ranking as JSON [[row, score], ...], fresh random hex for lease ids.
+-- Labelers whose answers led to it get their next queries at once.
 -- Reply: {"committed": true where it was taken}. Refusals: CLAIM_LOST.
-local _, stream, entry, consumer, deliveries, sid, rev, gamma, alignment, rule, ranking =
-  unpack(ARGV)
+local _, stream, entry, consumer, deliveries, sid, rev, gamma, alignment, rule, ranking,
+  entropy = unpack(ARGV)
 if claim_is_lost(stream, entry, consumer, deliveries) then
   return refuse('CLAIM_LOST')
 end
@@ -24,6 +25,21 @@ if current then
   if #items == 0 then
     set(s, 'exhausted_rev', rev)
   end
+end
+if current and s.state == 'LABELING' then
+  local held = {}
+  for _, n in ipairs(redis.call('ZRANGE', part(s, 'leases'), 0, -1)) do
+    local q = get_query(s, n)
+    held[q.holder] = held[q.holder] or {}
+    table.insert(held[q.holder], q)
+  end
+  for _, item in ipairs(redis.call('LRANGE', part(s, 'waiting'), 0, -1)) do
+    local waiting = cjson.decode(item)
+    held[waiting.holder] = held[waiting.holder] or {}
+    hand_out_queries(s, held[waiting.holder], waiting.holder, waiting.labeler, waiting.most,
+      entropy)
+  end
+  redis.call('DEL', part(s, 'waiting'))
 end
 advance(s)
 touch(s)

@@ -10,7 +10,7 @@ for revision = 1, tonumber(s.revision) do
   redis.call('UNLINK', part(s, 'result:' .. revision), part(s, 'model:' .. revision))
 end
 for _, name in ipairs({ 'events', 'labels', 'dropped', 'answers', 'queries', 'asked', 'open',
-  'leases', 'ranked', 'fits' }) do
+  'leases', 'ranked', 'waiting', 'fits' }) do
   redis.call('UNLINK', part(s, name))
 end
 redis.call('UNLINK', s.key)

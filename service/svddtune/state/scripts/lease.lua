@@ -23,79 +23,11 @@ for i = 1, #leased, 2 do
 end
 table.sort(held, function(a, b) return a.n < b.n end)
 
-local function hand_out(q)
-  q.state = 'leased'
-  q.holder, q.labeler = holder, labeler
-  q.lease = entropy .. '-' .. int(q.n)
-  q.expires = NOW + tonumber(s.lease_ms)
-  -- An answer that comes after the lease has ended is recognised by these.
-  q.issued[#q.issued + 1] = q.lease
-  q.later = false
-  redis.call('LREM', part(s, 'open'), 0, int(q.n))
-  redis.call('ZADD', part(s, 'leases'), int(q.expires), int(q.n))
-  put_query(s, q)
-  held[#held + 1] = q
-  changed = true
-end
-
-local function excluded(q)
-  for _, name in ipairs(q.exclude) do
-    if name == labeler then
-      return true
-    end
-  end
-  return false
-end
-
--- A query that came back, the first in the queue that this labeler may get.
-local function waiting_query(also_later)
-  for _, n in ipairs(redis.call('LRANGE', part(s, 'open'), 0, -1)) do
-    local q = get_query(s, n)
-    if (also_later or not q.later) and not excluded(q) then
-      return q
-    end
-  end
-end
-
--- A new query for the best row of the fresh ranking.
-local function new_query()
-  if total(s) + outstanding(s) >= tonumber(s.budget) or not ranking_is_fresh(s) then
-    return
-  end
-  while true do
-    local item = redis.call('LPOP', part(s, 'ranked'))
-    if not item then
-      return
-    end
-    local row, score = unpack(cjson.decode(item))
-    if redis.call('HEXISTS', part(s, 'asked'), int(row)) == 0
-      and redis.call('SISMEMBER', part(s, 'dropped'), int(row)) == 0
-      and redis.call('HEXISTS', part(s, 'labels'), int(row)) == 0 then
-      add(s, 'queries', 1)
-      local q = { n = tonumber(s.queries), row = row, score = score, rule = s.rule,
-        issued = {}, exclude = {} }
-      redis.call('HSET', part(s, 'asked'), int(row), int(q.n))
-      redis.call('XADD', part(s, 'events'), '*', 'kind', 'ASKED', 'row', int(row),
-        'query', int(q.n), 'rev', s.rev)
-      return q
-    end
-  end
-end
-
-while s.state == 'LABELING' and #held < most do
-  local q = waiting_query(false) or new_query()
-  if not q and (total(s) + outstanding(s) >= tonumber(s.budget) or pool_is_exhausted(s)) then
-    q = waiting_query(true)
-  end
-  if not q then
-    break
-  end
-  hand_out(q)
-end
+local handed_out = hand_out_queries(s, held, holder, labeler, most, entropy)
 if s.state == 'LABELING' then
   advance(s)
 end
-if changed then
+if changed or handed_out then
   touch(s)
 end
 

@@ -124,12 +124,82 @@ local function pool_is_exhausted(s)
   return s.exhausted_rev == s.rev
 end
 
+-- A query becomes the holder's.
+local function lease_query(s, q, holder, labeler, entropy)
+  q.state = 'leased'
+  q.holder, q.labeler = holder, labeler
+  q.lease = entropy .. '-' .. int(q.n)
+  q.expires = NOW + tonumber(s.lease_ms)
+  -- An answer that comes after the lease has ended is recognised by these.
+  q.issued[#q.issued + 1] = q.lease
+  q.later = false
+  redis.call('LREM', part(s, 'open'), 0, int(q.n))
+  redis.call('ZADD', part(s, 'leases'), int(q.expires), int(q.n))
+  put_query(s, q)
+end
+
+-- A query that came back, the first in the queue that this labeler may get.
+local function waiting_query(s, labeler, also_later)
+  for _, n in ipairs(redis.call('LRANGE', part(s, 'open'), 0, -1)) do
+    local q = get_query(s, n)
+    local excluded = false
+    for _, name in ipairs(q.exclude) do
+      excluded = excluded or name == labeler
+    end
+    if (also_later or not q.later) and not excluded then
+      return q
+    end
+  end
+end
+
+-- A new query for the best row of the fresh ranking.
+local function new_query(s)
+  if total(s) + outstanding(s) >= tonumber(s.budget) or not ranking_is_fresh(s) then
+    return
+  end
+  while true do
+    local item = redis.call('LPOP', part(s, 'ranked'))
+    if not item then
+      return
+    end
+    local row, score = unpack(cjson.decode(item))
+    if redis.call('HEXISTS', part(s, 'asked'), int(row)) == 0
+      and redis.call('SISMEMBER', part(s, 'dropped'), int(row)) == 0
+      and redis.call('HEXISTS', part(s, 'labels'), int(row)) == 0 then
+      add(s, 'queries', 1)
+      local q = { n = tonumber(s.queries), row = row, score = score, rule = s.rule,
+        issued = {}, exclude = {} }
+      redis.call('HSET', part(s, 'asked'), int(row), int(q.n))
+      redis.call('XADD', part(s, 'events'), '*', 'kind', 'ASKED', 'row', int(row),
+        'query', int(q.n), 'rev', s.rev)
+      return q
+    end
+  end
+end
+
+-- Hands out queries until the holder's `held` are `most`; true where it got any.
+local function hand_out_queries(s, held, holder, labeler, most, entropy)
+  local before = #held
+  while s.state == 'LABELING' and #held < most do
+    local q = waiting_query(s, labeler, false) or new_query(s)
+    if not q and (total(s) + outstanding(s) >= tonumber(s.budget) or pool_is_exhausted(s)) then
+      q = waiting_query(s, labeler, true)
+    end
+    if not q then
+      break
+    end
+    lease_query(s, q, holder, labeler, entropy)
+    held[#held + 1] = q
+  end
+  return #held > before
+end
+
 -- Stops asking and lets the result be computed from the labels there are.
 local function begin_estimating(s, reason)
   for _, n in ipairs(redis.call('HVALS', part(s, 'asked'))) do
     close_query(s, get_query(s, n), 'closed')
   end
-  redis.call('DEL', part(s, 'ranked'), part(s, 'fits'))
+  redis.call('DEL', part(s, 'ranked'), part(s, 'waiting'), part(s, 'fits'))
   set(s, 'state', 'ESTIMATING', 'finish_reason', reason, 'estimating_ms', int(NOW))
   add(s, 'attempt', 1)
   enqueue(HI, 'PLAN', s, s.job_plan)
@@ -196,7 +266,7 @@ local function fail_session(s, reason, message)
   for _, n in ipairs(redis.call('HVALS', part(s, 'asked'))) do
     close_query(s, get_query(s, n), 'closed')
   end
-  redis.call('DEL', part(s, 'ranked'), part(s, 'fits'))
+  redis.call('DEL', part(s, 'ranked'), part(s, 'waiting'), part(s, 'fits'))
   set(s, 'state', 'FAILED', 'finish_reason', 'FAILED', 'failure_reason', reason,
     'failure_message', message, 'suggesting', '0')
   touch(s)

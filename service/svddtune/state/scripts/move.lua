@@ -44,7 +44,7 @@ elseif verb == 'cancel' then
   for _, n in ipairs(redis.call('HVALS', part(s, 'asked'))) do
     close_query(s, get_query(s, n), 'closed')
   end
-  redis.call('DEL', part(s, 'ranked'), part(s, 'fits'))
+  redis.call('DEL', part(s, 'ranked'), part(s, 'waiting'), part(s, 'fits'))
   redis.call('SREM', P .. 'd:' .. s.dataset .. ':waiting:' .. s.k, sid)
   set(s, 'state', 'CANCELLED', 'finish_reason', 'CANCELLED')
 elseif verb == 'budget' then

@@ -21,6 +21,11 @@ for i = #leased, 1, -1 do
     changed = true
   end
 end
+for _, item in ipairs(redis.call('LRANGE', part(s, 'waiting'), 0, -1)) do
+  if all and cjson.decode(item).holder == holder then
+    redis.call('LREM', part(s, 'waiting'), 0, item)
+  end
+end
 if changed then
   touch(s)
 end

@@ -1,0 +1,1 @@
+"""What service and worker share as processes: reading settings, writing logs."""

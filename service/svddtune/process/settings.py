@@ -1,0 +1,74 @@
+"""Settings of a process: command line before ``SVDDTUNE_*`` before default; read once."""
+
+import argparse
+from collections.abc import Sequence
+from typing import Any, Literal, TypeVar
+
+from pydantic import Field, ValidationError, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+_PREFIX = "SVDDTUNE_"
+_SCHEMES = ("redis://", "rediss://", "unix://")
+
+LogFormat = Literal["json", "console"]
+LogLevel = Literal["debug", "info", "warning", "error"]
+
+
+class SettingsError(Exception):
+    """A setting is wrong; the message is one line for the operator."""
+
+
+class ProcessSettings(BaseSettings):
+    """What every process is told when it starts."""
+
+    model_config = SettingsConfigDict(env_prefix=_PREFIX, frozen=True, extra="ignore")
+
+    redis: str = Field("redis://127.0.0.1:6379/0", description="redis://, rediss:// or unix:// URL")
+    partitions: int = Field(1, ge=1, le=1024, description="fixed for the life of a deployment")
+    log_format: LogFormat = Field("json", description="of the log on stderr: json or console")
+    log_level: LogLevel = Field("info", description="least level that is logged")
+
+    @field_validator("redis")
+    @classmethod
+    def _redis_url(cls, value: str) -> str:
+        if not value.startswith(_SCHEMES):
+            raise ValueError(f"must start with {', '.join(_SCHEMES)}")
+        return value
+
+
+Settings = TypeVar("Settings", bound=ProcessSettings)
+
+
+def read_settings(cls: type[Settings], arguments: Sequence[str], *, program: str) -> Settings:
+    """Settings from the command line and the environment. Raises SettingsError."""
+    parser = argparse.ArgumentParser(
+        prog=program,
+        description=cls.__doc__,
+        epilog=f"Each option may be set as {_PREFIX}OPTION in the environment too.",
+    )
+    for name, field in cls.model_fields.items():
+        kind: dict[str, Any] = {"metavar": name.upper()}
+        if field.annotation is bool:
+            kind = {"action": argparse.BooleanOptionalAction}
+        parser.add_argument(
+            f"--{name.replace('_', '-')}",
+            dest=name,
+            default=argparse.SUPPRESS,
+            help=f"{field.description} (default: {field.default})",
+            **kind,
+        )
+    given = vars(parser.parse_args(arguments))
+    try:
+        return cls(**given)
+    except ValidationError as error:
+        raise SettingsError(_line(error, given)) from error
+
+
+def _line(error: ValidationError, given: dict[str, Any]) -> str:
+    first = error.errors()[0]
+    message = first["msg"].removeprefix("Value error, ")
+    if not first["loc"]:
+        return f"Settings: {message}."
+    name = str(first["loc"][0])
+    option = f"--{name.replace('_', '-')}" if name in given else f"{_PREFIX}{name.upper()}"
+    return f"{option} is {first['input']!r}: {message}."
