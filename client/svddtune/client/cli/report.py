@@ -78,6 +78,7 @@ class Report:
     def show(self, next_commands: Mapping[str, str]) -> None:
         """Print it for people."""
         console = stdout()
+        console.print(self._asked_title(), style="bold")
         console.print(self._asked_table())
         if self.tuned.asked:
             console.print(f"Why the last one: {self.tuned.asked[-1].why}", markup=False)
@@ -99,19 +100,22 @@ class Report:
         for command, what in next_commands.items():
             console.print(f"  {command}   # {what}", markup=False, soft_wrap=True)
 
-    def _asked_table(self) -> Any:
-        from rich.table import Table
-
+    def _asked_title(self) -> str:
         asked = self.tuned.asked
         by_verdict = {v: sum(1 for a in asked if a.verdict is v) for v in Verdict}
         skipped = sum(1 for a in asked if a.verdict is None)
         parts = [f"{n} {v.value}" for v, n in by_verdict.items() if n]
         parts += [f"{skipped} skipped"] if skipped else []
-        title = (
+        return (
             f"{len(self.tuned.initial)} labels to start with, {len(asked)} queries: "
             f"{', '.join(parts) or 'nothing asked'}"
         )
-        table = Table(title=title, title_justify="left", title_style="bold", box=None)
+
+    def _asked_table(self) -> Any:
+        from rich.table import Table
+
+        asked = self.tuned.asked
+        table = Table(box=None)
         for name in ("query", "observation", "answer", "score"):
             table.add_column(name, overflow="fold", justify="right" if name == "score" else "left")
         shown = asked[-6:]
