@@ -28,6 +28,19 @@ C_LB, C_UB scalars      feasible range of C, `grid`
 Order of use: `prepare` once a dataset; `suggest` after every label; `finish` at the end, or
 `fit_cells` and `score_cells` for one gamma. `run` is the whole session in one process.
 
+Beyond the paper: `fit_atlas_part` for each of `lattice_gammas`, joined by `Atlas.from_parts`, and
+`belief_basis`, all once a dataset. With them `choose_cell` names the best (gamma, C) after every
+label, `suggest` has the strategies "disagreement" and "knowledge_gradient", and
+`finish_with_atlas` ends the session.
+
+========== ============ =====================================================================
+B          (cells, N)   1 where a cell calls a row an outlier, `atlas`
+q          (P,)         believed probability of "outlier" of the panel's rows, `belief`
+V          (n, P)       posterior covariance of the log-odds is k - V^T V, `belief`
+w          (T,)         weights of the leading cells, `committee`
+D, gain    (Q, T), (P,) kappa's slopes, and what a label tells about them, `gain`
+========== ============ =====================================================================
+
 Other methods to choose gamma and C, and the paper's comparison, live in `baselines`; its
 `HEURISTICS` are the label-free rules for gamma.
 """
@@ -41,13 +54,34 @@ from svddtune.numerics.alignment import (
     coarse_grid,
     local_alignment,
 )
+from svddtune.numerics.atlas import (
+    LATTICE_CELLS,
+    LATTICE_GAMMAS,
+    Atlas,
+    fit_atlas,
+    fit_atlas_part,
+    lattice_gammas,
+    panel_rows,
+)
 from svddtune.numerics.baselines import HEURISTICS, Heuristic
+from svddtune.numerics.belief import Belief, BeliefBasis, belief_basis, believe
+from svddtune.numerics.committee import Committee, disagreement, form_committee
+from svddtune.numerics.evidence import Evidence, LiveChoice, choose_cell, pick, weigh
+from svddtune.numerics.gain import Gains, knowledge_committee, knowledge_gains, rank_by_gain
 from svddtune.numerics.grid import Cell, CellFits, c_bounds, c_grid, choose, fit_cells
 from svddtune.numerics.heuristics import scott_gamma, silverman_gamma, sklearn_scale_gamma
 from svddtune.numerics.neighbors import mutual, nearest, reverse
 from svddtune.numerics.pools import Pools, relabel, spread
 from svddtune.numerics.preparation import Preparation, default_gamma_bounds, prepare
-from svddtune.numerics.query import STRATEGIES, Strategy, Suggestion, default_gamma, suggest
+from svddtune.numerics.query import (
+    ATLAS_STRATEGIES,
+    DEFAULT_STRATEGY,
+    STRATEGIES,
+    Strategy,
+    Suggestion,
+    default_gamma,
+    suggest,
+)
 from svddtune.numerics.scaling import Scaling, fit_scaling
 from svddtune.numerics.scores import (
     METRICS,
@@ -55,6 +89,7 @@ from svddtune.numerics.scores import (
     bootstrap_interval,
     class_counts,
     score,
+    score_counts,
 )
 from svddtune.numerics.svdd import (
     SvddModel,
@@ -71,6 +106,7 @@ from svddtune.numerics.tuning import (
     TuningResult,
     draw_initial,
     finish,
+    finish_with_atlas,
     query_rng,
     run,
     score_cells,
@@ -78,18 +114,29 @@ from svddtune.numerics.tuning import (
 from svddtune.numerics.types import BoolArray, FloatArray, IndexArray, LabelArray
 
 __all__ = [
+    "ATLAS_STRATEGIES",
+    "DEFAULT_STRATEGY",
     "HEURISTICS",
+    "LATTICE_CELLS",
+    "LATTICE_GAMMAS",
     "METRICS",
     "STRATEGIES",
     "AlignmentCurve",
+    "Atlas",
+    "Belief",
+    "BeliefBasis",
     "BoolArray",
     "Cell",
     "CellFits",
+    "Committee",
+    "Evidence",
     "FinalChoice",
     "FloatArray",
+    "Gains",
     "Heuristic",
     "IndexArray",
     "LabelArray",
+    "LiveChoice",
     "LocalAlignment",
     "Metric",
     "Pools",
@@ -101,6 +148,8 @@ __all__ = [
     "TuningResult",
     "alignment",
     "alignment_curve",
+    "belief_basis",
+    "believe",
     "best_gamma",
     "bootstrap_interval",
     "c_bounds",
@@ -108,27 +157,40 @@ __all__ = [
     "c_grid",
     "c_upper_bound",
     "choose",
+    "choose_cell",
     "class_counts",
     "coarse_grid",
     "default_gamma",
     "default_gamma_bounds",
+    "disagreement",
     "draw_initial",
     "finish",
+    "finish_with_atlas",
     "fit",
+    "fit_atlas",
+    "fit_atlas_part",
     "fit_cells",
     "fit_scaling",
+    "form_committee",
     "hard_margin",
+    "knowledge_committee",
+    "knowledge_gains",
+    "lattice_gammas",
     "local_alignment",
     "mutual",
     "nearest",
     "nu_from_c",
+    "panel_rows",
+    "pick",
     "prepare",
     "query_rng",
+    "rank_by_gain",
     "relabel",
     "reverse",
     "run",
     "score",
     "score_cells",
+    "score_counts",
     "scott_gamma",
     "silverman_gamma",
     "sklearn_parameters",
@@ -136,4 +198,5 @@ __all__ = [
     "spread",
     "suggest",
     "tau",
+    "weigh",
 ]

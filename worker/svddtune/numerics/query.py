@@ -8,15 +8,33 @@ from typing import Literal
 import numpy as np
 
 from svddtune.numerics.alignment import best_gamma, local_alignment
+from svddtune.numerics.atlas import Atlas
+from svddtune.numerics.belief import Belief, BeliefBasis, belief_basis, believe
+from svddtune.numerics.coldstart import ColdRule, cold_rule, cold_scores
+from svddtune.numerics.committee import disagreement, form_committee
+from svddtune.numerics.evidence import (
+    Criterion,
+    Evidence,
+    LiveChoice,
+    classes_seen,
+    pick,
+    prior_vote,
+    weigh,
+)
+from svddtune.numerics.gain import knowledge_committee, knowledge_gains, rank_by_gain
 from svddtune.numerics.heuristics import scott_gamma
 from svddtune.numerics.kernel import pair_distances2
 from svddtune.numerics.preparation import Preparation
 from svddtune.numerics.tau import tau
-from svddtune.numerics.types import INLIER, OUTLIER, FloatArray, IndexArray, LabelArray
+from svddtune.numerics.types import INLIER, OUTLIER, BoolArray, FloatArray, IndexArray, LabelArray
 
-Strategy = Literal["lama", "random"]
+Strategy = Literal["lama", "random", "disagreement", "knowledge_gradient"]
+Rule = Literal["lama", "random", "cold_random", "disagreement", "knowledge_gradient"] | ColdRule
 
-STRATEGIES: tuple[Strategy, ...] = ("lama", "random")
+STRATEGIES: tuple[Strategy, ...] = ("lama", "random", "disagreement", "knowledge_gradient")
+ATLAS_STRATEGIES: frozenset[Strategy] = frozenset(("disagreement", "knowledge_gradient"))
+DEFAULT_STRATEGY: Strategy = "knowledge_gradient"
+DISAGREEMENT_SHARPNESS = 20.0
 
 _SCORE_DECIMALS = 12  # differences below are rounding, and must not break a tie
 _NO_ROWS = np.empty(0, dtype=np.int64)
@@ -29,20 +47,29 @@ class Suggestion:
     Attributes
     ----------
     gamma : float
-        Current gamma_opt, or `default_gamma` while a class has no label.
+        Current gamma_opt, or `default_gamma` while a class has no label; with an atlas strategy
+        the gamma of `choice`.
     alignment : float or None
-        Local alignment at `gamma`; None while a class has no label.
+        Local alignment at `gamma`; None while a class has no label, and with an atlas strategy.
     rows : IndexArray, shape (n,)
         Rows to ask about, the method's own choice first; empty when no row is left.
     scores : FloatArray, shape (n,)
-        Scores of `rows`: tau, or the mean neighbour distance of a cold start, or 0 for rows
-        drawn at random.
+        Scores of `rows`: tau, or what `rule` ranks by, or 0 for rows drawn at random.
+    rule : str
+        Why the first row was chosen: "lama", "random", "disagreement", "knowledge_gradient", or
+        while a class has no label "cold_random", "cold_outlying" (far from its neighbours),
+        "cold_entropy" (the cells disagree), "cold_typical" (near its neighbours).
+    choice : LiveChoice or None
+        Where there is an atlas: the cell that the labels so far speak for, by the labels alone
+        with "disagreement" and by all evidence otherwise.
     """
 
     gamma: float
     alignment: float | None
     rows: IndexArray
     scores: FloatArray
+    rule: Rule
+    choice: LiveChoice | None = None
 
 
 def suggest(
@@ -57,6 +84,8 @@ def suggest(
     exclude: IndexArray = _NO_ROWS,
     open_rows: IndexArray = _NO_ROWS,
     reserve: int = 16,
+    atlas: Atlas | None = None,
+    basis: BeliefBasis | None = None,
 ) -> Suggestion:
     """Rank the rows that are worth a label.
 
@@ -67,9 +96,10 @@ def suggest(
     labels : LabelArray, shape (N,)
     k : int
         Locality.
-    strategy : {"lama", "random"}
+    strategy : {"lama", "random", "disagreement", "knowledge_gradient"}
     sample : int
-        Candidates drawn uniformly from U, the rows that may be asked about; 0 for all of U.
+        Candidates drawn uniformly from U, the rows that may be asked about; 0 for all of U. Only
+        "lama" draws them.
     rng : np.random.Generator
         The only source of randomness.
     exclude : IndexArray
@@ -78,6 +108,11 @@ def suggest(
         Rows somebody is being asked about now; not in U either. Their neighbours rank last.
     reserve : int
         Largest number of ranked rows.
+    atlas : Atlas, optional
+        Of `X`; "disagreement" and "knowledge_gradient" need it, the others only report the
+        choice it makes.
+    basis : BeliefBasis, optional
+        Of `X`, where there is an atlas; made on every call by default.
 
     Returns
     -------
@@ -85,13 +120,21 @@ def suggest(
 
     Notes
     -----
-    The first row is exactly the method's: highest tau, ties by lower row index. The others
+    lama: the first row is exactly the method's: highest tau, ties by lower row index. The others
     follow by tau, except that rows in NN_k of an open or an already ranked row move behind, so
     that parallel labelers are not asked about the same spot.
 
+    disagreement: the cells vote with weights exp(20 kappa on the labels); the row with the
+    largest p (1 - p) is asked, ties at random. Others follow as with lama.
+
+    knowledge_gradient: see `gain`. Every place assumes that open rows and the rows before it are
+    measured. Both atlas strategies rank the rows of the panel (all rows of most datasets), and
+    draw from U when none of these is left.
+
     Deviation: the paper starts from labels of both classes. Here "lama" without a labelled
     inlier draws uniform rows, since most rows are inliers; with inliers but no outlier it takes
-    the candidate with the largest mean distance to its k - 1 other neighbours.
+    the candidate with the largest mean distance to its k - 1 other neighbours. For the atlas
+    strategies see `coldstart`.
     """
     if strategy not in STRATEGIES:
         raise ValueError(f"strategy is {strategy!r}, expected one of {STRATEGIES}")
@@ -99,12 +142,22 @@ def suggest(
         raise ValueError(f"labels have shape {labels.shape}, expected ({prep.N},)")
     if sample < 0 or reserve < 1:
         raise ValueError(f"sample is {sample}, reserve is {reserve}, expected >= 0 and >= 1")
+    if atlas is not None and atlas.N != prep.N:
+        raise ValueError(f"atlas has {atlas.N} rows, expected {prep.N}")
     k = prep.locality(k)
+    open_rows = np.asarray(open_rows, dtype=np.int64)
     askable = labels == 0
     askable[np.asarray(exclude, dtype=np.int64)] = False
-    askable[np.asarray(open_rows, dtype=np.int64)] = False
+    askable[open_rows] = False
+    desk = None
+    if atlas is not None:
+        desk = _Desk(atlas, belief_basis(X) if basis is None else basis, prep, X, labels, open_rows)
+    if strategy in ATLAS_STRATEGIES:
+        if desk is None:
+            raise ValueError(f"strategy is {strategy!r}, expected an atlas with it")
+        return desk.suggest(strategy, askable, k=k, reserve=reserve, rng=rng)
     U = np.flatnonzero(askable)
-
+    choice = None if desk is None else desk.choice("evidence")
     has_inlier = bool((labels == INLIER).any())
     local, value = None, None
     if has_inlier and (labels == OUTLIER).any():
@@ -112,23 +165,91 @@ def suggest(
         gamma, value = best_gamma(local, prep.gamma_bounds)
     else:
         gamma = default_gamma(prep, X)
+    rule: Rule = "lama" if local is not None else "cold_outlying"
+    if strategy == "random" or not has_inlier:
+        rule = "random" if strategy == "random" else "cold_random"
     if len(U) == 0:
-        return Suggestion(gamma, value, U, np.empty(0))
+        return Suggestion(gamma, value, U, np.empty(0), rule, choice)
     if strategy == "random" or not has_inlier:
         rows = rng.choice(U, min(reserve, len(U)), replace=False)
-        return Suggestion(gamma, value, rows, np.zeros(len(rows)))
+        return Suggestion(gamma, value, rows, np.zeros(len(rows)), rule, choice)
     rows = U if sample == 0 or sample >= len(U) else np.sort(rng.choice(U, sample, replace=False))
     if local is None:
         scores = _mean_neighbor_distance(prep, X, rows, k)
     else:
         scores = tau(local, X, rows, k=k, gamma=gamma)
     order = _ranked(prep.nn[:, :k], rows, scores, open_rows, reserve)
-    return Suggestion(gamma, value, rows[order], scores[order])
+    return Suggestion(gamma, value, rows[order], scores[order], rule, choice)
 
 
 def default_gamma(prep: Preparation, X: FloatArray) -> float:
     """Scott's rule clipped to the bounds: gamma while the labels cannot choose one."""
     return float(np.clip(scott_gamma(X), *prep.gamma_bounds))
+
+
+class _Desk:
+    """What the atlas strategies know at one moment."""
+
+    def __init__(
+        self,
+        atlas: Atlas,
+        basis: BeliefBasis,
+        prep: Preparation,
+        X: FloatArray,
+        labels: LabelArray,
+        open_rows: IndexArray,
+    ) -> None:
+        self.atlas, self.basis, self.prep = atlas, basis, prep
+        self.X, self.labels, self.open_rows = X, labels, open_rows
+        self.belief: Belief = believe(
+            basis, X, labels, open_rows=open_rows, vote=prior_vote(atlas, labels)
+        )
+        self.evidence: Evidence = weigh(atlas, self.belief, labels)
+
+    def choice(self, criterion: Criterion) -> LiveChoice:
+        return pick(self.atlas, self.evidence, self.labels, criterion=criterion)
+
+    def suggest(
+        self,
+        strategy: Strategy,
+        askable: BoolArray,
+        *,
+        k: int,
+        reserve: int,
+        rng: np.random.Generator,
+    ) -> Suggestion:
+        choice = self.choice("labels" if strategy == "disagreement" else "evidence")
+        candidates = np.flatnonzero(askable[self.basis.panel])
+        both = classes_seen(self.labels) == "both_classes"
+        if len(candidates) == 0 or (both and len(self.atlas.voters) == 0):
+            U = np.flatnonzero(askable)
+            rows = rng.choice(U, min(reserve, len(U)), replace=False) if len(U) else U
+            return Suggestion(choice.gamma, None, rows, np.zeros(len(rows)), "random", choice)
+        rule: Rule = strategy
+        if both and strategy == "knowledge_gradient":
+            committee = knowledge_committee(self.atlas, self.evidence)
+            positions, scores = rank_by_gain(
+                knowledge_gains(self.atlas, self.basis, self.belief, committee),
+                self.basis, self.belief, self.X, candidates, reserve=reserve, rng=rng,
+            )  # fmt: skip
+        else:
+            if both:
+                value = disagreement(self.atlas, form_committee(
+                    self.atlas, self.evidence.on_labels, sharpness=DISAGREEMENT_SHARPNESS
+                ))  # fmt: skip
+            else:
+                rule = self._cold_rule()
+                value = cold_scores(rule, self.atlas, self.basis)
+            shuffled = rng.permutation(candidates)
+            scores = value[shuffled]
+            rows = self.basis.panel[shuffled]
+            order = _ranked(self.prep.nn[:, :k], rows, scores, self.open_rows, reserve)
+            positions, scores = shuffled[order], scores[order]
+        return Suggestion(choice.gamma, None, self.basis.panel[positions], scores, rule, choice)
+
+    def _cold_rule(self) -> ColdRule:
+        asked = int(np.count_nonzero(self.labels)) + len(self.open_rows)
+        return cold_rule(asked, only_outliers=classes_seen(self.labels) == "no_inlier")
 
 
 def _mean_neighbor_distance(
@@ -144,7 +265,7 @@ def _mean_neighbor_distance(
 def _ranked(
     nn: IndexArray, rows: IndexArray, scores: FloatArray, open_rows: IndexArray, reserve: int
 ) -> IndexArray:
-    """Positions in `rows`, best first; `rows` is ascending, so a stable sort settles ties."""
+    """Positions in `rows`, best first; ties in the order of `rows`."""
     order = np.argsort(-np.round(scores, _SCORE_DECIMALS), kind="stable")
     crowded = set(nn[np.asarray(open_rows, dtype=np.int64)].ravel().tolist())
     front: list[int] = []

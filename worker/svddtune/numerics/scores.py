@@ -92,7 +92,12 @@ def score(y: LabelArray, pred: LabelArray, metric: Metric = "kappa") -> FloatArr
     FloatArray, shape (...)
         kappa and mcc in [-1, 1], the others in [0, 1].
     """
-    return _function(metric)(confusion(y, pred))
+    return score_counts(confusion(y, pred), metric)
+
+
+def score_counts(c: Confusion, metric: Metric = "kappa") -> FloatArray:
+    """Score from the counts, which need not be whole numbers; shape of the counts."""
+    return _function(metric)(c)
 
 
 def bootstrap_interval(

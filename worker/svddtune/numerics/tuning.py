@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -14,11 +15,14 @@ from svddtune.numerics.alignment import (
     coarse_grid,
     local_alignment,
 )
+from svddtune.numerics.atlas import Atlas, fit_atlas
+from svddtune.numerics.belief import BeliefBasis, belief_basis
+from svddtune.numerics.evidence import Criterion, LiveChoice, choose_cell
 from svddtune.numerics.grid import Cell, CellFits, Rule, Spacing, choose, fit_cells
 from svddtune.numerics.preparation import Preparation, prepare
-from svddtune.numerics.query import Strategy, default_gamma, suggest
+from svddtune.numerics.query import ATLAS_STRATEGIES, Strategy, default_gamma, suggest
 from svddtune.numerics.scores import Metric, class_counts, score
-from svddtune.numerics.svdd import SvddModel
+from svddtune.numerics.svdd import SvddModel, fit, nu_from_c
 from svddtune.numerics.types import FloatArray, IndexArray, LabelArray
 
 Oracle = Callable[[int], int]
@@ -68,13 +72,16 @@ class TuningResult:
     queries : IndexArray, shape (Q,)
         Rows asked about, in order; the initial labels are not among them.
     gammas : FloatArray, shape (Q,)
-        gamma_opt at each query.
+        gamma_opt at each query; of the live choice with an atlas strategy.
+    choices : tuple of LiveChoice, length Q + 1
+        With an atlas: the live choice before each query, and the last. Empty otherwise.
     """
 
     final: FinalChoice
     labels: LabelArray
     queries: IndexArray
     gammas: FloatArray
+    choices: tuple[LiveChoice, ...] = ()
 
 
 def query_rng(seed: int, rev: int, n_queries: int) -> np.random.Generator:
@@ -182,6 +189,73 @@ def finish(
     )
 
 
+def finish_with_atlas(
+    prep: Preparation,
+    X: FloatArray,
+    labels: LabelArray,
+    atlas: Atlas,
+    *,
+    k: int,
+    basis: BeliefBasis | None = None,
+    criterion: Criterion = "evidence",
+    metric: Metric = "kappa",
+    seed: int = 0,
+) -> FinalChoice:
+    """Choose gamma and C together from the atlas, and fit.
+
+    Parameters
+    ----------
+    prep : Preparation
+    X : FloatArray, shape (N, M)
+    labels : LabelArray, shape (N,)
+    atlas : Atlas
+        Of `X`.
+    k : int
+        Locality of the alignment that is reported beside the choice.
+    basis, criterion, metric
+        As in `choose_cell`.
+    seed : int
+        Draws the sub-sample above `solver.FIT_LIMIT` rows; the atlas's, or the model differs.
+
+    Returns
+    -------
+    FinalChoice
+        Its cells are those of the chosen gamma. `choose_cell` tells why this one.
+    """
+    choice = choose_cell(atlas, X, labels, basis=basis, criterion=criterion, metric=metric)
+    value, curve = None, None
+    if choice.reason == "both_classes":
+        local = local_alignment(prep, X, labels, k=k)
+        grid = coarse_grid(prep.gamma_bounds)
+        value = float(local(np.array([choice.gamma]))[0])
+        curve = AlignmentCurve(grid, local(grid))
+    column = np.flatnonzero(atlas.gamma == choice.gamma)
+    rows = np.flatnonzero(labels)
+    outside = atlas.outside_at(rows)[column]
+    scores = score(labels[rows], np.where(outside, np.int8(-1), np.int8(1)), metric)
+    model = fit(X, gamma=choice.gamma, C=choice.C, seed=seed)
+    return FinalChoice(
+        gamma=choice.gamma,
+        alignment=value,
+        curve=curve,
+        cells=tuple(
+            Cell(
+                choice.gamma,
+                float(atlas.C[cell]),
+                nu_from_c(float(atlas.C[cell]), atlas.N),
+                float(atlas.R2[cell]),
+                int(atlas.outliers[cell]),
+                float(quality),
+            )
+            for cell, quality in zip(column, scores, strict=True)
+        ),
+        chosen=int(np.flatnonzero(column == choice.cell)[0]),
+        model=model,
+        predictions=np.where(model.outside(X), np.int8(-1), np.int8(1)),
+        sample_size=prep.sample_size,
+    )
+
+
 def score_cells(
     fits: CellFits, labels: LabelArray, *, metric: Metric = "kappa"
 ) -> tuple[Cell, ...]:
@@ -209,6 +283,9 @@ def run(
     spacing: Spacing = "linear",
     rule: Rule = "plateau",
     prep: Preparation | None = None,
+    atlas: Atlas | None = None,
+    basis: BeliefBasis | None = None,
+    choice: Literal["paper", "atlas"] | None = None,
 ) -> TuningResult:
     """Run a session to its end.
 
@@ -229,6 +306,14 @@ def run(
         Inliers and outliers labelled before the first query; needs the true labels unless (0, 0).
     prep : Preparation, optional
         Of `X`; made with k and `seed` by default.
+    atlas : Atlas, optional
+        Of `X`; made by default where it is needed.
+    basis : BeliefBasis, optional
+        Of `X`; likewise.
+    choice : {"paper", "atlas"}, optional
+        gamma by alignment and then C, as in `finish`, or both from the atlas, as in
+        `finish_with_atlas` (on the labels alone with "disagreement"). By default the atlas
+        where the strategy uses it.
 
     Returns
     -------
@@ -237,6 +322,8 @@ def run(
     """
     if not callable(oracle) and oracle.shape != X.shape[:1]:
         raise ValueError(f"oracle has shape {oracle.shape}, expected {X.shape[:1]}")
+    if choice not in (None, "paper", "atlas"):
+        raise ValueError(f"choice is {choice!r}, expected 'paper', 'atlas' or None")
     labels: LabelArray = np.zeros(len(X), dtype=np.int8)
     if initial != (0, 0):
         if callable(oracle):
@@ -245,22 +332,41 @@ def run(
         labels[rows] = oracle[rows]
     if prep is None:
         prep = prepare(X, k=k, seed=seed)
+    if choice is None:
+        choice = "atlas" if strategy in ATLAS_STRATEGIES else "paper"
+    if atlas is None and (choice == "atlas" or strategy in ATLAS_STRATEGIES):
+        atlas = fit_atlas(X, prep.gamma_bounds, seed=seed)
+    if basis is None and atlas is not None:
+        basis = belief_basis(X)
+    criterion: Criterion = "labels" if strategy == "disagreement" else "evidence"
     queries: list[int] = []
     gammas: list[float] = []
+    choices: list[LiveChoice] = []
     while (rev := int(np.count_nonzero(labels))) < budget:
         suggestion = suggest(
             prep, X, labels, k=k, strategy=strategy, sample=sample,
-            rng=query_rng(seed, rev, len(queries)),
+            rng=query_rng(seed, rev, len(queries)), atlas=atlas, basis=basis,
         )  # fmt: skip
         if len(suggestion.rows) == 0:
             break
+        if suggestion.choice is not None:
+            choices.append(suggestion.choice)
         row = int(suggestion.rows[0])
         queries.append(row)
         gammas.append(suggestion.gamma)
         labels[row] = oracle(row) if callable(oracle) else oracle[row]
         if labels[row] not in (-1, 1):
             raise ValueError(f"label of row {row} is {labels[row]}, expected +1 or -1")
-    final = finish(
-        prep, X, labels, k=k, cells=cells, spacing=spacing, metric=metric, rule=rule, seed=seed
+    if atlas is not None:
+        choices.append(choose_cell(atlas, X, labels, basis=basis, criterion=criterion))
+    if choice == "atlas" and atlas is not None:
+        final = finish_with_atlas(
+            prep, X, labels, atlas, k=k, basis=basis, criterion=criterion, metric=metric, seed=seed
+        )
+    else:
+        final = finish(
+            prep, X, labels, k=k, cells=cells, spacing=spacing, metric=metric, rule=rule, seed=seed
+        )
+    return TuningResult(
+        final, labels, np.array(queries, dtype=np.int64), np.array(gammas), tuple(choices)
     )
-    return TuningResult(final, labels, np.array(queries, dtype=np.int64), np.array(gammas))

@@ -1,0 +1,232 @@
+"""The atlas: every cell (gamma, C) of a lattice, fitted once a dataset, one bit a row and cell.
+
+SVDD is unsupervised: which rows a cell calls outliers does not depend on the labels. With the
+answers of all cells at hand, a label updates the evidence for every cell by table look-up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from svddtune.numerics.grid import fit_cells
+from svddtune.numerics.types import BoolArray, FloatArray, IndexArray
+
+LATTICE_GAMMAS = 21
+LATTICE_CELLS = 20
+PANEL_ROWS = 4096
+MAX_SHARE = 0.6
+"""Cells calling a larger share of the rows outliers have no vote (they may still be chosen)."""
+
+_BITS_SET = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(
+    axis=1, dtype=np.uint8
+)
+
+
+def panel_rows(N: int) -> IndexArray:
+    """Rows that stand for all N in sums over rows, and that may be asked about.
+
+    Parameters
+    ----------
+    N : int
+
+    Returns
+    -------
+    IndexArray, shape (P,)
+        Ascending; all rows up to `PANEL_ROWS`, otherwise a uniform sample of that many, the same
+        for every caller.
+    """
+    if N <= PANEL_ROWS:
+        return np.arange(N)
+    return np.sort(np.random.default_rng(0).choice(N, PANEL_ROWS, replace=False))
+
+
+@dataclass(frozen=True, eq=False)
+class Atlas:
+    """Fitted cells, ascending in gamma and then in C.
+
+    Attributes
+    ----------
+    gamma, C : FloatArray, shape (cells,)
+        Of every cell.
+    R2 : FloatArray, shape (cells,)
+        Squared radius in feature space.
+    support_vectors : NDArray[np.int32], shape (cells,)
+        Numbers of rows with a positive alpha.
+    packed : NDArray[np.uint8], shape (cells, ceil(N / 8))
+        Bit x of row c is set where cell c calls row x an outlier; first row in the highest bit.
+    N : int
+        Rows of the data.
+    """
+
+    gamma: FloatArray
+    C: FloatArray
+    R2: FloatArray
+    support_vectors: NDArray[np.int32]
+    packed: NDArray[np.uint8]
+    N: int
+
+    def __len__(self) -> int:
+        return len(self.gamma)
+
+    @property
+    def gammas(self) -> FloatArray:
+        """Distinct gammas, shape (G,), ascending."""
+        return np.unique(self.gamma)
+
+    @cached_property
+    def outliers(self) -> IndexArray:
+        """Rows that each cell calls outliers, shape (cells,)."""
+        return np.asarray(_BITS_SET[self.packed].sum(axis=1, dtype=np.int64))
+
+    @cached_property
+    def panel(self) -> NDArray[np.float32]:
+        """1 where a cell calls a row of the panel an outlier, shape (cells, P)."""
+        if self.N <= PANEL_ROWS:
+            return np.unpackbits(self.packed, axis=1, count=self.N).astype(np.float32)
+        return self.outside_at(panel_rows(self.N)).astype(np.float32)
+
+    @cached_property
+    def panel_sizes(self) -> FloatArray:
+        """Rows of the panel that each cell calls outliers, shape (cells,)."""
+        return np.asarray(self.panel.sum(axis=1, dtype=np.float64))
+
+    @cached_property
+    def voters(self) -> IndexArray:
+        """Cells that call some rows, but at most `MAX_SHARE` of them, outliers."""
+        sizes = self.panel_sizes
+        return np.flatnonzero((sizes > 0) & (sizes <= MAX_SHARE * self.panel.shape[1]))
+
+    def outside(self, cell: int) -> BoolArray:
+        """Rows that one cell calls outliers, shape (N,)."""
+        return np.unpackbits(self.packed[cell], count=self.N).astype(np.bool_)
+
+    def outside_at(self, rows: IndexArray) -> BoolArray:
+        """Whether each cell calls each of `rows` an outlier, shape (cells, n)."""
+        rows = np.asarray(rows, dtype=np.int64)
+        shift = (7 - (rows & 7)).astype(np.uint8)
+        return ((self.packed[:, rows >> 3] >> shift) & 1).astype(np.bool_)
+
+    def vote(self, rows: IndexArray) -> FloatArray:
+        """Share of the `voters` that call each of `rows` an outlier, shape (n,); 0 without any."""
+        if len(self.voters) == 0:
+            return np.zeros(len(rows))
+        return np.asarray(self.outside_at(rows)[self.voters].mean(axis=0))
+
+    @cached_property
+    def panel_vote(self) -> FloatArray:
+        """`vote` of the rows of the panel, shape (P,)."""
+        return self.vote(panel_rows(self.N))
+
+    @classmethod
+    def from_parts(cls, parts: Sequence[Atlas]) -> Atlas:
+        """Join atlases of the same data, in any order."""
+        if len({part.N for part in parts}) != 1:
+            raise ValueError(f"parts have N {sorted({p.N for p in parts})}, expected one value")
+        parts = sorted(parts, key=lambda part: float(part.gamma[0]))
+        return cls(
+            gamma=np.concatenate([part.gamma for part in parts]),
+            C=np.concatenate([part.C for part in parts]),
+            R2=np.concatenate([part.R2 for part in parts]),
+            support_vectors=np.concatenate([part.support_vectors for part in parts]),
+            packed=np.concatenate([part.packed for part in parts]),
+            N=parts[0].N,
+        )
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """All fields as plain arrays, for storage elsewhere."""
+        return {
+            "gamma": self.gamma,
+            "C": self.C,
+            "R2": self.R2,
+            "support_vectors": self.support_vectors,
+            "packed": self.packed,
+            "N": np.array(self.N, dtype=np.int64),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Atlas:
+        """Inverse of `to_arrays`."""
+        return cls(
+            gamma=np.asarray(arrays["gamma"], dtype=np.float64),
+            C=np.asarray(arrays["C"], dtype=np.float64),
+            R2=np.asarray(arrays["R2"], dtype=np.float64),
+            support_vectors=np.asarray(arrays["support_vectors"], dtype=np.int32),
+            packed=np.asarray(arrays["packed"], dtype=np.uint8),
+            N=int(arrays["N"]),
+        )
+
+
+def lattice_gammas(gamma_bounds: tuple[float, float], *, count: int = LATTICE_GAMMAS) -> FloatArray:
+    """Gammas of the lattice: geometric over the bounds, both included.
+
+    Parameters
+    ----------
+    gamma_bounds : tuple of float
+        Least and largest gamma, in inverse squared distances.
+    count : int
+        At least 2.
+
+    Returns
+    -------
+    FloatArray, shape (count,)
+        Ascending; for the bounds (0.1, 100) a step is a factor of about the square root of 2.
+    """
+    low, high = gamma_bounds
+    if not 0.0 < low < high < np.inf or count < 2:
+        raise ValueError(
+            f"gamma_bounds are {gamma_bounds}, count is {count}, "
+            "expected 0 < least < largest and at least 2"
+        )
+    return np.asarray(np.clip(np.geomspace(low, high, count), low, high))
+
+
+def fit_atlas_part(
+    X: FloatArray, gamma: float, *, cells: int = LATTICE_CELLS, seed: int = 0
+) -> Atlas:
+    """Fit the cells of one gamma; they share one kernel matrix.
+
+    Parameters
+    ----------
+    X : FloatArray, shape (N, M)
+    gamma : float
+        Positive.
+    cells : int
+        Values of C, geometric from C_LB to C_UB.
+    seed : int
+        Draws the sub-sample above `solver.FIT_LIMIT` rows, where every cell is fitted to the
+        sub-sample and classifies all rows.
+
+    Returns
+    -------
+    Atlas
+        Of this gamma alone, in the order of C. Cells that agree on every row are all kept:
+        dropping them does not change the choice, and the lattice stays a rectangle.
+    """
+    fits = fit_cells(X, gamma=gamma, steps=cells, spacing="geometric", seed=seed)
+    return Atlas(
+        gamma=np.full(len(fits.models), float(gamma)),
+        C=fits.C,
+        R2=np.array([model.R2 for model in fits.models]),
+        support_vectors=np.array([len(model.rows) for model in fits.models], dtype=np.int32),
+        packed=np.packbits(fits.outside, axis=1),
+        N=len(X),
+    )
+
+
+def fit_atlas(
+    X: FloatArray,
+    gamma_bounds: tuple[float, float],
+    *,
+    count: int = LATTICE_GAMMAS,
+    cells: int = LATTICE_CELLS,
+    seed: int = 0,
+) -> Atlas:
+    """Fit the whole lattice, one gamma after the other. Parameters as in the two steps."""
+    gammas = lattice_gammas(gamma_bounds, count=count)
+    return Atlas.from_parts([fit_atlas_part(X, float(g), cells=cells, seed=seed) for g in gammas])

@@ -1,0 +1,201 @@
+"""How good is each cell of the atlas, and which one to use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from svddtune.numerics.atlas import Atlas
+from svddtune.numerics.belief import Belief, BeliefBasis, Vote, belief_basis, believe
+from svddtune.numerics.scores import (
+    Confusion,
+    Metric,
+    bootstrap_interval,
+    class_counts,
+    score,
+    score_counts,
+)
+from svddtune.numerics.types import FloatArray, LabelArray
+
+Criterion = Literal["evidence", "labels"]
+Reason = Literal["both_classes", "no_label", "no_outlier", "no_inlier"]
+
+CRITERIA: tuple[Criterion, ...] = ("evidence", "labels")
+EXPECTED_WEIGHT = 3.0
+
+_TIE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Scores of all cells, each of shape (cells,).
+
+    Attributes
+    ----------
+    on_labels : FloatArray
+        Score on the labelled rows.
+    expected : FloatArray
+        Score over all rows, against the believed probabilities. Soft labels shrink it, so it
+        ranks cells well and says less than the truth about each.
+    combined : FloatArray
+        on_labels + `EXPECTED_WEIGHT` * expected.
+    """
+
+    on_labels: FloatArray
+    expected: FloatArray
+    combined: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class LiveChoice:
+    """The cell the labels so far speak for.
+
+    Attributes
+    ----------
+    cell : int
+        In the atlas.
+    gamma, C : float
+    outliers : int
+        Rows of the data that the cell calls outliers.
+    on_labels : float
+        Score on the labelled rows. Optimistic: the cell was chosen on them, and queries favour
+        contested rows.
+    expected : float
+        Expected score over all rows. Pessimistic.
+    interval : tuple of float
+        Of `on_labels`, over resamples of the labels: how much hangs on single labels.
+    plateau : int
+        Cells that share the best value of the criterion.
+    labels : int
+        Labels it rests on.
+    reason : {"both_classes", "no_label", "no_outlier", "no_inlier"}
+        Classes seen so far. Without both, the labels cannot rank the cells, and the choice rests
+        on what the cells agree about.
+    """
+
+    cell: int
+    gamma: float
+    C: float
+    outliers: int
+    on_labels: float
+    expected: float
+    interval: tuple[float, float]
+    plateau: int
+    labels: int
+    reason: Reason
+
+
+def classes_seen(labels: LabelArray) -> Reason:
+    """Which classes have labels."""
+    inliers, outliers = class_counts(labels)
+    if inliers and outliers:
+        return "both_classes"
+    if inliers:
+        return "no_outlier"
+    return "no_inlier" if outliers else "no_label"
+
+
+def weigh(
+    atlas: Atlas, belief: Belief, labels: LabelArray, *, metric: Metric = "kappa"
+) -> Evidence:
+    """Score every cell on the labels and against the belief.
+
+    Parameters
+    ----------
+    atlas : Atlas
+    belief : Belief
+        Given the same labels.
+    labels : LabelArray, shape (N,)
+    metric : {"kappa", "mcc", "f1", "balanced_accuracy"}
+
+    Returns
+    -------
+    Evidence
+    """
+    on_labels = _on_labels(atlas, labels, metric)
+    q, P = belief.probability, len(belief.probability)
+    found = (atlas.panel @ q.astype(np.float32)).astype(np.float64)
+    outliers, rejected = float(q.sum()), atlas.panel_sizes - found
+    soft = Confusion(found, outliers - found, rejected, P - outliers - rejected)
+    expected = score_counts(soft, metric)
+    return Evidence(on_labels, expected, on_labels + EXPECTED_WEIGHT * expected)
+
+
+def prior_vote(atlas: Atlas, labels: LabelArray) -> Vote | None:
+    """The atlas's vote, which is the belief's prior while a class has no label."""
+    return None if classes_seen(labels) == "both_classes" else atlas.vote
+
+
+def choose_cell(
+    atlas: Atlas,
+    X: FloatArray,
+    labels: LabelArray,
+    *,
+    basis: BeliefBasis | None = None,
+    criterion: Criterion = "evidence",
+    metric: Metric = "kappa",
+) -> LiveChoice:
+    """Choose gamma and C together.
+
+    Parameters
+    ----------
+    atlas : Atlas
+    X : FloatArray, shape (N, M)
+    labels : LabelArray, shape (N,)
+        Any labels, none included.
+    basis : BeliefBasis, optional
+        Of `X`; made here by default.
+    criterion : {"evidence", "labels"}
+        The largest combined evidence, or the best score on the labels alone (only with labels of
+        both classes; otherwise the evidence decides). The middle of the ties is taken.
+    metric : {"kappa", "mcc", "f1", "balanced_accuracy"}
+
+    Returns
+    -------
+    LiveChoice
+    """
+    basis = belief_basis(X) if basis is None else basis
+    belief = believe(basis, X, labels, vote=prior_vote(atlas, labels))
+    evidence = weigh(atlas, belief, labels, metric=metric)
+    return pick(atlas, evidence, labels, criterion=criterion, metric=metric)
+
+
+def pick(
+    atlas: Atlas,
+    evidence: Evidence,
+    labels: LabelArray,
+    *,
+    criterion: Criterion = "evidence",
+    metric: Metric = "kappa",
+) -> LiveChoice:
+    """`choose_cell` with the evidence at hand."""
+    if criterion not in CRITERIA:
+        raise ValueError(f"criterion is {criterion!r}, expected one of {CRITERIA}")
+    reason = classes_seen(labels)
+    by_labels = criterion == "labels" and reason == "both_classes"
+    value = evidence.on_labels if by_labels else evidence.combined
+    ties = np.flatnonzero(value >= value.max() - _TIE)
+    cell = int(ties[len(ties) // 2])
+    rows = np.flatnonzero(labels)
+    predicted = np.where(atlas.outside_at(rows)[cell], np.int8(-1), np.int8(1))
+    interval = bootstrap_interval(labels[rows], predicted, metric, rng=np.random.default_rng(0))
+    return LiveChoice(
+        cell=cell,
+        gamma=float(atlas.gamma[cell]),
+        C=float(atlas.C[cell]),
+        outliers=int(atlas.outliers[cell]),
+        on_labels=float(evidence.on_labels[cell]),
+        expected=float(evidence.expected[cell]),
+        interval=interval,
+        plateau=len(ties),
+        labels=len(rows),
+        reason=reason,
+    )
+
+
+def _on_labels(atlas: Atlas, labels: LabelArray, metric: Metric) -> FloatArray:
+    rows = np.flatnonzero(labels)
+    predicted = np.where(atlas.outside_at(rows), np.int8(-1), np.int8(1))
+    return score(labels[rows], predicted, metric)

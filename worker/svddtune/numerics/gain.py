@@ -1,0 +1,195 @@
+"""Knowledge gradient: the row whose label best tells the leading cells apart.
+
+kappa of cell c against the believed probabilities q of "outlier" is num / den with
+
+    num = 2 (N TP_c - P S_c),  den = P (N - S_c) + (N - P) S_c,
+    TP_c = sum_x B_cx q_x,  P = sum_x q_x,  S_c = sum_x B_cx,  B_cx = 1 if c calls x an outlier.
+
+Its derivative by q_x is B_cx alpha_c + delta_c with alpha_c = 2 N / den and
+delta_c = -2 S_c / den - num (N - 2 S_c) / den^2, and dq/df is about q (1 - q). Only differences
+between the cells matter: with the committee's weighted mean subtracted, d_c, and
+D_c = d_c q (1 - q), kappa_c less that mean has the posterior variance D_c^T Sigma D_c to first
+order. A label of x, which measures f_x with variance 1 / (q_x (1 - q_x)), takes away
+
+    (Sigma D_c)_x^2 / (Sigma_xx + 1 / (q_x (1 - q_x))),
+
+and the gain of x is the committee's weighted mean of that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from svddtune.numerics.atlas import Atlas
+from svddtune.numerics.belief import Belief, BeliefBasis, covariance
+from svddtune.numerics.committee import Committee, form_committee
+from svddtune.numerics.evidence import Evidence
+from svddtune.numerics.types import FloatArray, IndexArray
+
+COMMITTEE_SIZE = 12
+SHARPNESS = 10.0
+
+_SHORTLIST = 128  # rows among which the second and later places are settled
+_TIE = 1e-6  # relative: sums are in single precision
+_LEAST_SLOPE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Gains:
+    """Gains of the rows of the panel, and what it takes to update them.
+
+    Attributes
+    ----------
+    value : FloatArray, shape (P,)
+        Expected fall of the variance of kappa differences by a label of the row.
+    links : FloatArray, shape (P, T)
+        (Sigma D_c)_x, covariance of f_x with the kappa differences.
+    directions : FloatArray, shape (Q, T)
+        D_c at the quadrature rows, scaled to all rows.
+    noise : FloatArray, shape (P,)
+        1 / (q (1 - q)).
+    weights : FloatArray, shape (T,)
+        Of the committee.
+    """
+
+    value: FloatArray
+    links: FloatArray
+    directions: FloatArray
+    noise: FloatArray
+    weights: FloatArray
+
+
+def knowledge_committee(atlas: Atlas, evidence: Evidence) -> Committee:
+    """Return the cells that the next labels should tell apart."""
+    return form_committee(atlas, evidence.combined, sharpness=SHARPNESS, size=COMMITTEE_SIZE)
+
+
+def gradient(atlas: Atlas, committee: Committee, q: FloatArray, rows: IndexArray) -> FloatArray:
+    """Slopes d kappa_c / d q_x of the committee's cells, less their weighted mean.
+
+    Parameters
+    ----------
+    atlas : Atlas
+    committee : Committee
+    q : FloatArray, shape (P,)
+        Believed probabilities of the panel.
+    rows : IndexArray, shape (Q,)
+        Positions in the panel.
+
+    Returns
+    -------
+    FloatArray, shape (Q, T)
+    """
+    N, P, S = len(q), float(q.sum()), atlas.panel_sizes[committee.cells]
+    B = atlas.panel[committee.cells]
+    found = (B @ q.astype(np.float32)).astype(np.float64)
+    numerator = 2.0 * (N * found - P * S)
+    denominator = P * (N - S) + (N - P) * S
+    alpha = 2.0 * N / denominator
+    delta = -2.0 * S / denominator - numerator * (N - 2.0 * S) / denominator**2
+    slopes = B[:, rows].T * alpha + delta
+    return np.asarray(slopes - (slopes @ committee.weights)[:, None])
+
+
+def knowledge_gains(
+    atlas: Atlas, basis: BeliefBasis, belief: Belief, committee: Committee
+) -> Gains:
+    """Gain of every row of the panel.
+
+    Parameters
+    ----------
+    atlas : Atlas
+    basis : BeliefBasis
+    belief : Belief
+    committee : Committee
+        Not empty.
+
+    Returns
+    -------
+    Gains
+    """
+    q, at = belief.probability, basis.quadrature
+    slope = q * (1.0 - q)
+    D = gradient(atlas, committee, q, at) * (slope[at] * (len(q) / len(at)))[:, None]
+    single = D.astype(np.float32)
+    V = belief.root.astype(np.float32)
+    links = (basis.kernel @ single - V.T @ (V[:, at] @ single)).astype(np.float64)
+    noise = 1.0 / np.maximum(slope, _LEAST_SLOPE)
+    value = np.square(links) @ committee.weights / (belief.variance + noise)
+    return Gains(value, links, D, noise, committee.weights)
+
+
+def rank_by_gain(
+    gains: Gains,
+    basis: BeliefBasis,
+    belief: Belief,
+    X: FloatArray,
+    candidates: IndexArray,
+    *,
+    reserve: int,
+    rng: np.random.Generator,
+) -> tuple[IndexArray, FloatArray]:
+    """Rank rows, each place on the assumption that the rows before it are measured too.
+
+    Parameters
+    ----------
+    gains : Gains
+    basis : BeliefBasis
+    belief : Belief
+    X : FloatArray, shape (N, M)
+    candidates : IndexArray, shape (S,)
+        Positions in the panel that may be asked about; at least one.
+    reserve : int
+        Largest number of places.
+    rng : np.random.Generator
+        Settles ties.
+
+    Returns
+    -------
+    positions : IndexArray, shape (n,)
+        In the panel.
+    values : FloatArray, shape (n,)
+        Gain of each when it was placed.
+    """
+    shuffled = rng.permutation(candidates)
+    first = int(shuffled[_first_best(gains.value[shuffled])])
+    count = min(reserve, len(candidates))
+    if count == 1:
+        return np.array([first]), gains.value[[first]]
+    others = shuffled[np.argsort(-gains.value[shuffled], kind="stable")]
+    short = np.concatenate(([first], others[others != first]))[: max(_SHORTLIST, count)]
+    K = covariance(X[basis.panel[short]], X[basis.panel[short]], length=basis.length)
+    toward = basis.kernel[short].astype(np.float64)
+    V = belief.root
+    V_short, V_quadrature = V[:, short], V[:, basis.quadrature]
+    Sigma = K - V_short.T @ V_short
+    cross = toward - V_short.T @ V_quadrature
+    links, noise, variance = gains.links[short], gains.noise[short], belief.variance[short]
+    value = gains.value[short]
+    left = np.ones(len(short), dtype=np.bool_)
+    places, values = [], []
+    place = 0
+    while True:
+        places.append(place)
+        values.append(value[place])
+        left[place] = False
+        if len(places) == count:
+            break
+        # One measurement takes the outer product of this column from the covariance.
+        total = max(float(variance[place]), 0.0) + float(noise[place])
+        column = Sigma[place] / np.sqrt(total)
+        column_cross = cross[place] / np.sqrt(total)
+        Sigma = Sigma - np.outer(column, column)
+        cross = cross - np.outer(column, column_cross)
+        links = links - np.outer(column, column_cross @ gains.directions)
+        variance = np.maximum(variance - column**2, 0.0)
+        value = np.square(links) @ gains.weights / (variance + noise)
+        place = _first_best(np.where(left, value, -np.inf))
+    return short[np.array(places)], np.array(values)
+
+
+def _first_best(value: FloatArray) -> int:
+    best = float(value.max())
+    return int(np.argmax(value >= best - _TIE * abs(best)))
