@@ -79,13 +79,13 @@ class Belief:
         Of being an outlier; 0 or 1 at labelled rows.
     variance : FloatArray, shape (P,)
         Posterior variance of f, open rows counted as measured.
-    root : FloatArray, shape (n, P)
+    root : NDArray[np.float32], shape (n, P)
         V with posterior covariance k - V^T V, open rows counted as measured.
     """
 
     probability: FloatArray
     variance: FloatArray
-    root: FloatArray
+    root: NDArray[np.float32]
 
 
 def belief_basis(X: FloatArray, *, seed: int = 0) -> BeliefBasis:
@@ -146,6 +146,16 @@ def covariance(X: FloatArray, Z: FloatArray, *, length: float) -> FloatArray:
     return K
 
 
+def _single_covariance(X: FloatArray, Z: FloatArray, *, length: float) -> NDArray[np.float32]:
+    """`covariance` in single precision, where it is wide; several times faster."""
+    K = np.sqrt(squared_distances(X, Z).astype(np.float32))
+    K *= np.float32(-1.0 / length)
+    np.exp(K, out=K)
+    K *= np.float32(AMPLITUDE**2)
+    K += np.float32(BIAS_SD**2)
+    return K
+
+
 def sigmoid(f: FloatArray) -> FloatArray:
     """1 / (1 + exp(-f)), without overflow."""
     return np.asarray(1.0 / (1.0 + np.exp(-np.clip(f, -40.0, 40.0))))
@@ -183,7 +193,8 @@ def believe(
     n, known = len(rows), labels[rows] == OUTLIER
     waiting = np.unique(np.asarray(open_rows, dtype=np.int64))
     measured = np.concatenate((rows, waiting[labels[waiting] == 0]))
-    columns = covariance(X[measured], X[basis.panel], length=basis.length)
+    Z = X if len(basis.panel) == len(X) else X[basis.panel]
+    columns = _single_covariance(X[measured], Z, length=basis.length)
     K = covariance(X[measured], X[measured], length=basis.length)
     np.fill_diagonal(K, AMPLITUDE**2 + BIAS_SD**2)
 
@@ -195,7 +206,9 @@ def believe(
     a = laplace(K[:n, :n], mean_rows[:n], target)
     root, variance = _condition(K[:n, :n], mean_rows[:n] + K[:n, :n] @ a, columns[:n])
     # sigmoid(f) averaged over the posterior of f, in MacKay's approximation
-    probability = sigmoid((mean_panel + a @ columns[:n]) / np.sqrt(1.0 + np.pi * variance / 8.0))
+    probability = sigmoid(
+        (mean_panel + a.astype(np.float32) @ columns[:n]) / np.sqrt(1.0 + np.pi * variance / 8.0)
+    )
     if len(measured) > n:
         root, variance = _condition(K, mean_rows + K[:, :n] @ a, columns)
     in_panel = labels[basis.panel]
@@ -251,13 +264,17 @@ def laplace(K: FloatArray, mean: FloatArray, target: FloatArray) -> FloatArray:
     return a
 
 
-def _condition(K: FloatArray, f: FloatArray, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _condition(
+    K: FloatArray, f: FloatArray, columns: NDArray[np.float32]
+) -> tuple[NDArray[np.float32], FloatArray]:
     """V and the posterior variance of the panel, measured where f, shape (n,), is the mode."""
+    prior = AMPLITUDE**2 + BIAS_SD**2
     if len(f) == 0:
-        return columns, np.full(columns.shape[1], AMPLITUDE**2 + BIAS_SD**2)
+        return columns, np.full(columns.shape[1], prior)
     p = sigmoid(f)
     root_W = np.sqrt(np.maximum(p * (1.0 - p), _LEAST_CURVATURE))
     L = np.linalg.cholesky(np.eye(len(f)) + root_W[:, None] * K * root_W)
-    V = solve_triangular(L, root_W[:, None] * columns, lower=True, check_finite=False)
-    left = AMPLITUDE**2 + BIAS_SD**2 - np.einsum("ij,ij->j", V, V)
+    L /= root_W[:, None]
+    V = solve_triangular(L.astype(np.float32), columns, lower=True, check_finite=False)
+    left = prior - np.einsum("ij,ij->j", V, V).astype(np.float64)
     return V, np.maximum(left, 0.0)

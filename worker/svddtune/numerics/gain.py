@@ -31,14 +31,14 @@ from svddtune.numerics.types import FloatArray, IndexArray
 COMMITTEE_SIZE = 12
 SHARPNESS = 10.0
 
-_SHORTLIST = 128  # rows among which the second and later places are settled
+_SHORTLIST = 96  # rows among which the second and later places are settled
 _TIE = 1e-6  # relative: sums are in single precision
 _LEAST_SLOPE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class Gains:
-    """Gains of the rows of the panel, and what it takes to update them.
+    """Gains of the rows of the panel, and what it takes to update them after a measurement.
 
     Attributes
     ----------
@@ -46,8 +46,6 @@ class Gains:
         Expected fall of the variance of kappa differences by a label of the row.
     links : FloatArray, shape (P, T)
         (Sigma D_c)_x, covariance of f_x with the kappa differences.
-    directions : FloatArray, shape (Q, T)
-        D_c at the quadrature rows, scaled to all rows.
     noise : FloatArray, shape (P,)
         1 / (q (1 - q)).
     weights : FloatArray, shape (T,)
@@ -56,7 +54,6 @@ class Gains:
 
     value: FloatArray
     links: FloatArray
-    directions: FloatArray
     noise: FloatArray
     weights: FloatArray
 
@@ -113,12 +110,11 @@ def knowledge_gains(
     q, at = belief.probability, basis.quadrature
     slope = q * (1.0 - q)
     D = gradient(atlas, committee, q, at) * (slope[at] * (len(q) / len(at)))[:, None]
-    single = D.astype(np.float32)
-    V = belief.root.astype(np.float32)
+    single, V = D.astype(np.float32), belief.root
     links = (basis.kernel @ single - V.T @ (V[:, at] @ single)).astype(np.float64)
     noise = 1.0 / np.maximum(slope, _LEAST_SLOPE)
     value = np.square(links) @ committee.weights / (belief.variance + noise)
-    return Gains(value, links, D, noise, committee.weights)
+    return Gains(value, links, noise, committee.weights)
 
 
 def rank_by_gain(
@@ -160,33 +156,24 @@ def rank_by_gain(
         return np.array([first]), gains.value[[first]]
     others = shuffled[np.argsort(-gains.value[shuffled], kind="stable")]
     short = np.concatenate(([first], others[others != first]))[: max(_SHORTLIST, count)]
-    K = covariance(X[basis.panel[short]], X[basis.panel[short]], length=basis.length)
-    toward = basis.kernel[short].astype(np.float64)
-    V = belief.root
-    V_short, V_quadrature = V[:, short], V[:, basis.quadrature]
-    Sigma = K - V_short.T @ V_short
-    cross = toward - V_short.T @ V_quadrature
+    Z = X[basis.panel[short]]
+    V = belief.root[:, short].astype(np.float64)
+    Sigma = covariance(Z, Z, length=basis.length) - V.T @ V
     links, noise, variance = gains.links[short], gains.noise[short], belief.variance[short]
     value = gains.value[short]
     left = np.ones(len(short), dtype=np.bool_)
-    places, values = [], []
-    place = 0
-    while True:
-        places.append(place)
-        values.append(value[place])
+    places, values = [0], [value[0]]
+    while len(places) < count:
+        place = places[-1]
         left[place] = False
-        if len(places) == count:
-            break
-        # One measurement takes the outer product of this column from the covariance.
-        total = max(float(variance[place]), 0.0) + float(noise[place])
-        column = Sigma[place] / np.sqrt(total)
-        column_cross = cross[place] / np.sqrt(total)
-        Sigma = Sigma - np.outer(column, column)
-        cross = cross - np.outer(column, column_cross)
-        links = links - np.outer(column, column_cross @ gains.directions)
+        # A measurement of b leaves Sigma - Sigma_b Sigma_b^T / (Sigma_bb + noise_b).
+        column = Sigma[place] / np.sqrt(variance[place] + noise[place])
+        links = links - np.outer(column, links[place] / np.sqrt(variance[place] + noise[place]))
+        Sigma -= np.outer(column, column)
         variance = np.maximum(variance - column**2, 0.0)
         value = np.square(links) @ gains.weights / (variance + noise)
-        place = _first_best(np.where(left, value, -np.inf))
+        places.append(_first_best(np.where(left, value, -np.inf)))
+        values.append(value[places[-1]])
     return short[np.array(places)], np.array(values)
 
 
