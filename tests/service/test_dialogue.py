@@ -42,6 +42,8 @@ def session(state: SessionState = SessionState.LABELING, version: int = 1) -> Se
         leased_count=0,
         gamma=0.0,
         alignment=0.0,
+        live=b"",
+        atlas_progress=0.0,
         revision=0,
         finish_reason="",
         failure=None,

@@ -122,7 +122,7 @@ def test_datasets_are_listed_page_by_page_and_deleted(desk: Desk) -> None:
 def test_defaults_are_filled_in(desk: Desk) -> None:
     config = desk.create().config
     assert (config.k, config.budget, config.c_cells, config.lease_s) == (5, N, 20, 60.0)
-    assert config.strategy == tuning_pb2.QUERY_STRATEGY_LAMA
+    assert config.strategy == tuning_pb2.QUERY_STRATEGY_KNOWLEDGE_GRADIENT
     assert config.metric == tuning_pb2.METRIC_COHEN_KAPPA
 
 
@@ -139,6 +139,8 @@ def test_given_values_are_kept(desk: Desk) -> None:
         metric=tuning_pb2.METRIC_MCC,
         seed=(1 << 64) - 1,
         lease_s=86_400,
+        audit=2,
+        auto_finish=True,
     )
     assert desk.create(config=config).config == config
 

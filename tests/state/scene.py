@@ -19,6 +19,7 @@ from svddtune.state.session import (
     DatasetId,
     InitialLabel,
     Lease,
+    RankedRow,
     Receipt,
     SessionConfig,
     SessionId,
@@ -42,11 +43,12 @@ class ScriptedWorker:
         self.workspace = Workspace(self.client)
 
     def work_off(self) -> list[str]:
-        """Do all jobs there are; their kinds in order."""
+        """Do all jobs there are; the kinds of those of sessions, in order."""
         done = []
         while claim := self.next_claim():
             self.do(claim)
-            done.append(claim.kind)
+            if claim.kind != "ATLAS":
+                done.append(claim.kind)
         return done
 
     def next_claim(self) -> Claim | None:
@@ -58,6 +60,8 @@ class ScriptedWorker:
         """Commit an outcome for one claim."""
         if claim.kind == "PREPARE":
             self.workspace.commit_prepare(claim, claim.job.prepare.k, {"nn": np.zeros((N, 1))})
+        elif claim.kind == "ATLAS":
+            self.workspace.commit_atlas(claim, {"part": np.array(claim.job.atlas.index)})
         elif claim.kind == "SUGGEST":
             self.suggest(claim)
         elif claim.kind == "PLAN":
@@ -84,9 +88,7 @@ class ScriptedWorker:
             snapshot.rev,
             gamma=1.0,
             alignment=0.5,
-            rule="lama",
-            rows=rows,
-            scores=[1.0] * len(rows),
+            ranking=[RankedRow(row, 1.0, "lama") for row in rows],
         )
 
     def _plan(self, claim: Claim) -> None:
@@ -139,10 +141,11 @@ class Scene:
         """A session on a fresh dataset, ready to ask."""
         if not self.dataset_id:
             await self.upload()
+        defaults: dict[str, Any] = {"budget": 6, "strategy": "lama"}
         labels = [InitialLabel(row, verdict) for row, verdict in (initial or {}).items()]
         session_id = await self.sessions.create(
             self.dataset_id,
-            SessionConfig(**({"budget": 6} | config)),
+            SessionConfig(**defaults | config),
             observation_count=N,
             initial=labels,
         )

@@ -4,7 +4,7 @@ import pytest
 from tests.state.scene import Scene, play
 
 from svddtune.state.errors import Conflict, InvalidInput, NotFound, StateError, WrongState
-from svddtune.state.session import Answer, SessionConfig, SessionState, Verdict
+from svddtune.state.session import Answer, RankedRow, SessionConfig, SessionState, Verdict
 
 pytestmark = pytest.mark.integration
 
@@ -165,7 +165,7 @@ def test_ranking_for_older_labels_is_dropped_and_made_anew(redis_url: str) -> No
         assert snapshot is not None
         await scene.answer(session_id, 9)
         taken = scene.worker.workspace.commit_suggest(
-            claim, snapshot.rev, gamma=9.0, alignment=0.0, rule="lama", rows=[9], scores=[1.0]
+            claim, snapshot.rev, gamma=9.0, alignment=0.0, ranking=[RankedRow(9, 1.0, "lama")]
         )
         assert not taken
         assert scene.worker.work_off() == ["SUGGEST"]

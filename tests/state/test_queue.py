@@ -12,7 +12,7 @@ from svddtune.state.session import SessionConfig, SessionState
 
 pytestmark = pytest.mark.integration
 
-CONFIG = SessionConfig(budget=6)
+CONFIG = SessionConfig(budget=6, strategy="lama")
 
 
 def silence(worker: ScriptedWorker, claim: Claim) -> None:

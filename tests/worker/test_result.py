@@ -5,19 +5,30 @@ import pytest
 from tests.numerics.cases import blobs, partial_labels
 
 from svddtune import numerics
-from svddtune.state.session import SessionConfig
+from svddtune.state import codec
+from svddtune.state.session import ATLAS_PARTS, SessionConfig
 from svddtune.v1 import jobs_pb2
-from svddtune.worker.plan import GRID_JOBS, fit_jobs, grid_cells, make_plan, predictions
+from svddtune.worker.data import within
+from svddtune.worker.plan import (
+    GRID_JOBS,
+    atlas_cells,
+    fit_jobs,
+    grid_cells,
+    plan_by_alignment,
+    plan_from_atlas,
+    predictions,
+)
 from svddtune.worker.result import choose_without_classes
-from svddtune.worker.step import rule_in_force
+from svddtune.worker.rules import Rules, evaluate_rules
 
-CONFIG = SessionConfig(k=5, c_cells=11)
+CONFIG = SessionConfig(k=5, c_cells=11, strategy="lama")
 
 
 @pytest.fixture(scope="module")
 def plan() -> jobs_pb2.GridPlan:
     X, y = blobs(80, 3, seed=1)
-    return make_plan(numerics.prepare(X, k=8), X, partial_labels(y, 20, 0), CONFIG)
+    labels = partial_labels(y, 20, 0)
+    return plan_by_alignment(numerics.prepare(X, k=8), X, labels, CONFIG, with_rules=True)
 
 
 def fitted(plan: jobs_pb2.GridPlan) -> list[jobs_pb2.FitOutput]:
@@ -68,15 +79,48 @@ def test_without_both_classes_the_largest_c_that_contradicts_least(
     assert choose_without_classes(np.array(labels, dtype=np.int8), predicted) == chosen
 
 
-@pytest.mark.parametrize(
-    ("strategy", "labels", "rule"),
-    [
-        ("random", [], "random"),
-        ("lama", [], "cold_random"),
-        ("lama", [-1], "cold_random"),
-        ("lama", [1], "cold_outlying"),
-        ("lama", [1, -1], "lama"),
-    ],
-)
-def test_rule_in_force(strategy: str, labels: list[int], rule: str) -> None:
-    assert rule_in_force(strategy, np.array(labels, dtype=np.int8)) == rule
+@pytest.fixture(scope="module")
+def atlas() -> numerics.Atlas:
+    X, _ = blobs(80, 3, seed=1)
+    gammas = numerics.lattice_gammas(numerics.default_gamma_bounds(X))
+    return numerics.Atlas.from_parts([numerics.fit_atlas_part(X, g) for g in gammas[::7]])
+
+
+def test_plan_from_the_atlas_needs_no_fit_and_names_one_of_its_cells(atlas: numerics.Atlas) -> None:
+    X, y = blobs(80, 3, seed=1)
+    labels = partial_labels(y, 20, 0)
+    config = SessionConfig(strategy="knowledge_gradient")
+    plan = plan_from_atlas(atlas, numerics.belief_basis(X), X, labels, config)
+    assert not plan.fits
+    cells = atlas_cells(atlas, plan.gamma)
+    assert [cell.c for cell in cells] == list(plan.c_grid)
+    assert plan.c in plan.c_grid
+    for number, cell in enumerate(cells):
+        model = numerics.fit(X, gamma=cell.gamma, C=cell.c)
+        expected = np.where(model.outside(X), -1, 1)
+        np.testing.assert_array_equal(predictions(cells, 80)[number], expected)
+
+
+@pytest.mark.parametrize("low", [0, 1])
+def test_atlas_within_bounds_holds_those_gammas_alone(atlas: numerics.Atlas, low: int) -> None:
+    bounds = (float(atlas.gammas[low]), float(atlas.gammas[low + 1]))
+    assert within(atlas, bounds).gammas.tolist() == list(bounds)
+
+
+def test_bounds_between_two_gammas_leave_the_nearest(atlas: numerics.Atlas) -> None:
+    gamma = float(atlas.gammas[1])
+    assert within(atlas, (gamma * 1.01, gamma * 1.02)).gammas.tolist() == [gamma]
+
+
+def test_rules_survive_storage() -> None:
+    X, _ = blobs(80, 3, seed=1)
+    rules = evaluate_rules(X)
+    assert {"sklearn_default", "scott", "silverman"} <= set(rules.names)
+    back = Rules.from_arrays(codec.unpack_arrays(codec.pack_arrays(rules.to_arrays())))
+    assert back.names == rules.names
+    np.testing.assert_array_equal(back.gamma, rules.gamma)
+    np.testing.assert_array_equal(back.packed, rules.packed)
+
+
+def test_parts_of_an_atlas_are_its_gammas_and_the_rules() -> None:
+    assert numerics.atlas.LATTICE_GAMMAS + 1 == ATLAS_PARTS

@@ -13,18 +13,19 @@ from svddtune.client.result import (
     AlignmentPoint,
     Comparison,
     GridCell,
-    Interval,
     Manifest,
-    Quality,
     Result,
 )
 from svddtune.client.types import (
     Ack,
     Dataset,
     FloatArray,
+    Interval,
     LabelCounts,
     LabelEvent,
+    LiveEvidence,
     Nearby,
+    Quality,
     Query,
     Session,
     SessionConfig,
@@ -52,6 +53,9 @@ SCALINGS: dict[str, dataset_pb2.ScalingKind] = {
     "robust": dataset_pb2.SCALING_KIND_ROBUST,
 }
 STRATEGIES: dict[str, tuning_pb2.QueryStrategy] = {
+    "default": tuning_pb2.QUERY_STRATEGY_UNSPECIFIED,
+    "knowledge_gradient": tuning_pb2.QUERY_STRATEGY_KNOWLEDGE_GRADIENT,
+    "disagreement": tuning_pb2.QUERY_STRATEGY_DISAGREEMENT,
     "lama": tuning_pb2.QUERY_STRATEGY_LAMA,
     "random": tuning_pb2.QUERY_STRATEGY_RANDOM,
 }
@@ -68,6 +72,11 @@ SPACINGS: dict[str, tuning_pb2.GridSpacing] = {
 LABELER_KINDS: dict[str, oracle_pb2.LabelerKind] = {
     "human": oracle_pb2.LABELER_KIND_HUMAN,
     "automated": oracle_pb2.LABELER_KIND_AUTOMATED,
+}
+_QUALITY_KINDS = {
+    result_pb2.Quality.KIND_UNSPECIFIED: "queried",
+    result_pb2.Quality.KIND_QUERIED: "queried",
+    result_pb2.Quality.KIND_AUDIT: "audit",
 }
 _EVENT_KINDS = {
     common_pb2.LabelEvent.KIND_LABELED: "labeled",
@@ -151,6 +160,8 @@ def config_to_proto(config: SessionConfig) -> tuning_pb2.SessionConfig:
             metric=choice(METRICS, config.metric, "metric"),
             seed=config.seed,
             lease_s=config.lease_s,
+            audit=config.audit,
+            auto_finish=config.auto_finish,
         )
     except InvalidInput:
         raise
@@ -172,6 +183,8 @@ def config_from_proto(config: tuning_pb2.SessionConfig) -> SessionConfig:
         metric=_word(METRICS, config.metric),
         seed=config.seed,
         lease_s=config.lease_s,
+        audit=config.audit,
+        auto_finish=config.auto_finish,
     )
 
 
@@ -194,8 +207,38 @@ def session_from_proto(session: tuning_pb2.Session) -> Session:
         failure_message=session.failure.message,
         observation_count=session.observation_count,
         etag=session.etag,
+        atlas_progress=session.atlas_progress,
+        live=live_from_proto(session.live) if session.HasField("live") else None,
         create_time=time_from_proto(session.create_time),
         update_time=time_from_proto(session.update_time),
+    )
+
+
+def live_from_proto(live: tuning_pb2.LiveEvidence) -> LiveEvidence:
+    """Return what the labels so far say."""
+    return LiveEvidence(
+        gamma=live.gamma,
+        C=live.c,
+        outside_count=live.outside_count,
+        quality=quality_from_proto(live.quality),
+        expected=live.expected,
+        advice=live.advice,
+        stop=live.stop,
+        labels=live.labels,
+    )
+
+
+def quality_from_proto(quality: result_pb2.Quality) -> Quality:
+    """Return a score with what it is taken on."""
+    interval = quality.interval
+    return Quality(
+        metric=quality.metric,
+        value=quality.value,
+        interval=Interval(interval.low, interval.high, interval.level)
+        if quality.HasField("interval")
+        else None,
+        counts=counts_from_proto(quality.counts),
+        kind=_QUALITY_KINDS[quality.kind],
     )
 
 
@@ -247,22 +290,16 @@ def ack_from_proto(ack: oracle_pb2.Ack) -> Ack:
 
 def result_from_proto(result: result_pb2.Result) -> Result:
     """Return the result, without its model."""
-    quality, manifest = result.quality, result.manifest
-    interval = quality.interval
+    manifest = result.manifest
     return Result(
         name=result.name,
         gamma=result.gamma,
         C=result.c,
         nu=result.nu,
         C_bounds=(result.c_min, result.c_max),
-        quality=Quality(
-            metric=quality.metric,
-            value=quality.value,
-            interval=Interval(interval.low, interval.high, interval.level)
-            if quality.HasField("interval")
-            else None,
-            counts=counts_from_proto(quality.counts),
-        ),
+        quality=quality_from_proto(result.quality),
+        audit=quality_from_proto(result.audit) if result.HasField("audit") else None,
+        choice=result.choice,
         c_curve=tuple(
             GridCell(
                 C=cell.c,
@@ -279,7 +316,9 @@ def result_from_proto(result: result_pb2.Result) -> Result:
             AlignmentPoint(point.gamma, point.alignment) for point in result.alignment_curve
         ),
         comparisons=tuple(
-            Comparison(rule.name, rule.gamma, rule.nu, rule.score, rule.outside_count)
+            Comparison(
+                rule.name, rule.gamma, rule.nu, rule.score, rule.outside_count, rule.best_c_score
+            )
             for rule in result.comparisons
         ),
         manifest=Manifest(

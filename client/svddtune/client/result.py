@@ -9,30 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from svddtune.client.types import Dataset, LabelCounts, Session, Verdict, jsonable
+from svddtune.client.types import Dataset, Quality, Session, Verdict, jsonable
 
 if TYPE_CHECKING:
     from svddtune.client.model import SvddModel
     from svddtune.client.types import FloatArray, LabelArray
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """An interval estimate with its nominal coverage."""
-
-    low: float
-    high: float
-    level: float
-
-
-@dataclass(frozen=True, slots=True)
-class Quality:
-    """The score on the labelled observations; NaN and no interval where it cannot be judged."""
-
-    metric: str
-    value: float
-    interval: Interval | None
-    counts: LabelCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +39,18 @@ class AlignmentPoint:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A label-free rule, scored on the same labels."""
+    """A label-free rule for gamma, scored on the same labels.
+
+    `best_c_score` is the best score over C at the gamma of the atlas nearest to the rule's: whether
+    the labels support the rule. NaN without an atlas.
+    """
 
     name: str
     gamma: float
     nu: float
     score: float
     outside_count: int
+    best_c_score: float = float("nan")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +81,10 @@ class Result:
     nu: float
     C_bounds: tuple[float, float]
     quality: Quality
+    # On the audited observations; None without any.
+    audit: Quality | None
+    # "alignment" (LAMA) or "atlas".
+    choice: str
     c_curve: tuple[GridCell, ...]
     alignment_curve: tuple[AlignmentPoint, ...]
     comparisons: tuple[Comparison, ...]
@@ -174,6 +164,11 @@ class TuningResult:
         return self.result.quality
 
     @property
+    def audit(self) -> Quality | None:
+        """The score on the audited observations, unbiased for all rows; None without an audit."""
+        return self.result.audit
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """Plain sentences on what could not be judged, and why."""
         return self.result.notes
@@ -211,7 +206,9 @@ class TuningResult:
             "C": jsonable(self.C),
             "nu": jsonable(self.nu),
             "C_bounds": jsonable(self.C_bounds),
+            "choice": self.result.choice,
             "quality": result["quality"],
+            "audit": result["audit"],
             "defaults": {rule.name: jsonable(rule.score) for rule in self.result.comparisons},
             "seconds": {
                 "total": self.timings.total,

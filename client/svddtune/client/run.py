@@ -19,6 +19,7 @@ from svddtune.client.result import Asked, Timings, TuningResult
 from svddtune.client.tuning import Tuning
 from svddtune.client.types import (
     LabelCounts,
+    LiveEvidence,
     Query,
     Session,
     SessionState,
@@ -32,13 +33,17 @@ DEFAULT_BUDGET = 50
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is. `stage`: starting, uploading, preparing, labeling, estimating, done."""
+    """How far a run is. `stage`: starting, uploading, preparing, labeling, estimating, done.
+
+    `live` is what the labels so far say, once the atlas is there.
+    """
 
     stage: str
     budget: int
     counts: LabelCounts = field(default_factory=LabelCounts)
     gamma: float = 0.0
     alignment: float = 0.0
+    live: LiveEvidence | None = None
 
 
 def tune(
@@ -46,7 +51,7 @@ def tune(
     oracle: object,
     *,
     budget: int | None = None,
-    strategy: str = "lama",
+    strategy: str = "default",
     k: int = 5,
     seed: int = 0,
     initial: object = None,
@@ -59,6 +64,8 @@ def tune(
     scaling: str = "none",
     metric: str = "kappa",
     c_cells: int = 20,
+    audit: int = 0,
+    auto_finish: bool = False,
     name: str = "",
     labeler: str = "",
     human: bool = False,
@@ -80,6 +87,14 @@ def tune(
     initial : mapping or (inliers, outliers), optional
         Labels to start with, by observation id; or how many to draw from known labels. Default
         (2, 2) with known labels, else none.
+    strategy : str
+        How queries are chosen: "knowledge_gradient" (the service's default), "disagreement",
+        "lama" (exactly the paper's method) or "random".
+    audit : int
+        Observations, part of the budget, that are drawn uniformly and kept out of tuning: they give
+        an unbiased score.
+    auto_finish : bool
+        Stop before the budget is spent once more labels gain little.
     server : str, optional
         HOST:PORT of a service; default an embedded one for the time of the call.
     tls_ca : path, optional
@@ -130,6 +145,8 @@ def tune(
             seed=seed,
             metric=metric,
             c_cells=c_cells,
+            audit=audit,
+            auto_finish=auto_finish,
             lease_s=lease_s,
         )
         kind = "human" if human else "automated"
@@ -252,7 +269,14 @@ class _Run:
     def _tell(self, tuning: Tuning) -> None:
         session = tuning.session
         self._report(
-            Progress("labeling", self._budget, tuning.counts, session.gamma, session.alignment)
+            Progress(
+                "labeling",
+                self._budget,
+                tuning.counts,
+                session.gamma,
+                session.alignment,
+                session.live,
+            )
         )
 
     def timings(self) -> Timings:

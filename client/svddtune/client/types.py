@@ -97,6 +97,48 @@ class LabelCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class Interval:
+    """An interval estimate with its nominal coverage."""
+
+    low: float
+    high: float
+    level: float
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """A score on labelled observations; NaN and no interval where it cannot be judged.
+
+    `kind` is "queried" (on the observations that were asked about: optimistic) or "audit" (on
+    observations drawn uniformly and kept out of tuning: unbiased for all rows).
+    """
+
+    metric: str
+    value: float
+    interval: Interval | None
+    counts: LabelCounts
+    kind: str = "queried"
+
+
+@dataclass(frozen=True, slots=True)
+class LiveEvidence:
+    """The best cell on the labels so far, by look-up in the atlas.
+
+    `expected` is its expected score on all rows, for ranking; `advice` says in a sentence whether
+    more labels are worth their price, and `stop` whether a stop rule holds.
+    """
+
+    gamma: float
+    C: float
+    outside_count: int
+    quality: Quality
+    expected: float
+    advice: str
+    stop: bool
+    labels: int
+
+
+@dataclass(frozen=True, slots=True)
 class Dataset:
     """A stored N x M matrix, without its rows."""
 
@@ -119,7 +161,7 @@ class SessionConfig:
 
     k: int = 0
     budget: int = 0
-    strategy: str = "lama"
+    strategy: str = "default"
     candidate_sample: int = 0
     gamma_min: float = 0.0
     gamma_max: float = 0.0
@@ -128,6 +170,8 @@ class SessionConfig:
     metric: str = "kappa"
     seed: int = 0
     lease_s: float = 0.0
+    audit: int = 0
+    auto_finish: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +193,9 @@ class Session:
     failure_message: str
     observation_count: int
     etag: str
+    # Share of the dataset's atlas that is there, and what it says of the labels so far.
+    atlas_progress: float
+    live: LiveEvidence | None
     create_time: datetime | None
     update_time: datetime | None
 

@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from svddtune.v1 import tuning_pb2 as svddtune_dot_v1_dot_tuning__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16svddtune/v1/jobs.proto\x12\x0bsvddtune.v1\x1a\x18svddtune/v1/tuning.proto\"\xdd\x01\n\x03Job\x12*\n\x07prepare\x18\x01 \x01(\x0b\x32\x17.svddtune.v1.PrepareJobH\x00\x12*\n\x07suggest\x18\x02 \x01(\x0b\x32\x17.svddtune.v1.SuggestJobH\x00\x12$\n\x04plan\x18\x03 \x01(\x0b\x32\x14.svddtune.v1.PlanJobH\x00\x12\"\n\x03\x66it\x18\x04 \x01(\x0b\x32\x13.svddtune.v1.FitJobH\x00\x12,\n\x08\x65stimate\x18\x05 \x01(\x0b\x32\x18.svddtune.v1.EstimateJobH\x00\x42\x06\n\x04kind\"+\n\nPrepareJob\x12\x12\n\ndataset_id\x18\x01 \x01(\t\x12\t\n\x01k\x18\x02 \x01(\r\" \n\nSuggestJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\"\x1d\n\x07PlanJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\"V\n\x06\x46itJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x0f\n\x07\x61ttempt\x18\x02 \x01(\r\x12\r\n\x05index\x18\x03 \x01(\r\x12\r\n\x05gamma\x18\x04 \x01(\x01\x12\t\n\x01\x63\x18\x05 \x03(\x01\"!\n\x0b\x45stimateJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\"\x8b\x01\n\x0bNamedArrays\x12\x34\n\x06\x61rrays\x18\x01 \x03(\x0b\x32$.svddtune.v1.NamedArrays.ArraysEntry\x1a\x46\n\x0b\x41rraysEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12&\n\x05value\x18\x02 \x01(\x0b\x32\x17.svddtune.v1.NamedArray:\x02\x38\x01\"8\n\nNamedArray\x12\r\n\x05\x64type\x18\x01 \x01(\t\x12\r\n\x05shape\x18\x02 \x03(\x04\x12\x0c\n\x04\x64\x61ta\x18\x03 \x01(\x0c\"\x94\x01\n\x08GridPlan\x12\r\n\x05gamma\x18\x01 \x01(\x01\x12\x11\n\talignment\x18\x02 \x01(\x01\x12\r\n\x05\x63_min\x18\x03 \x01(\x01\x12\r\n\x05\x63_max\x18\x04 \x01(\x01\x12\x0e\n\x06\x63_grid\x18\x05 \x03(\x01\x12%\n\x04\x66its\x18\x06 \x03(\x0b\x32\x17.svddtune.v1.PlannedFit\x12\x11\n\tstarted_s\x18\x07 \x01(\x01\"7\n\nPlannedFit\x12\x0f\n\x07purpose\x18\x01 \x01(\t\x12\r\n\x05gamma\x18\x02 \x01(\x01\x12\t\n\x01\x63\x18\x03 \x03(\x01\"3\n\tFitOutput\x12&\n\x05\x63\x65lls\x18\x01 \x03(\x0b\x32\x17.svddtune.v1.FittedCell\"\x8c\x01\n\nFittedCell\x12\r\n\x05gamma\x18\x01 \x01(\x01\x12\t\n\x01\x63\x18\x02 \x01(\x01\x12\n\n\x02r2\x18\x03 \x01(\x01\x12\x12\n\ndegenerate\x18\x04 \x01(\x08\x12\x1c\n\x14support_vector_count\x18\x05 \x01(\r\x12\x15\n\routside_count\x18\x06 \x01(\r\x12\x0f\n\x07outside\x18\x07 \x01(\x0c\"Q\n\rSessionRecord\x12\x14\n\x0c\x64isplay_name\x18\x01 \x01(\t\x12*\n\x06\x63onfig\x18\x02 \x01(\x0b\x32\x1a.svddtune.v1.SessionConfigb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16svddtune/v1/jobs.proto\x12\x0bsvddtune.v1\x1a\x18svddtune/v1/tuning.proto\"\x85\x02\n\x03Job\x12*\n\x07prepare\x18\x01 \x01(\x0b\x32\x17.svddtune.v1.PrepareJobH\x00\x12*\n\x07suggest\x18\x02 \x01(\x0b\x32\x17.svddtune.v1.SuggestJobH\x00\x12$\n\x04plan\x18\x03 \x01(\x0b\x32\x14.svddtune.v1.PlanJobH\x00\x12\"\n\x03\x66it\x18\x04 \x01(\x0b\x32\x13.svddtune.v1.FitJobH\x00\x12,\n\x08\x65stimate\x18\x05 \x01(\x0b\x32\x18.svddtune.v1.EstimateJobH\x00\x12&\n\x05\x61tlas\x18\x06 \x01(\x0b\x32\x15.svddtune.v1.AtlasJobH\x00\x42\x06\n\x04kind\"+\n\nPrepareJob\x12\x12\n\ndataset_id\x18\x01 \x01(\t\x12\t\n\x01k\x18\x02 \x01(\r\" \n\nSuggestJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\"\x1d\n\x07PlanJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\"V\n\x06\x46itJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x0f\n\x07\x61ttempt\x18\x02 \x01(\r\x12\r\n\x05index\x18\x03 \x01(\r\x12\r\n\x05gamma\x18\x04 \x01(\x01\x12\t\n\x01\x63\x18\x05 \x03(\x01\"!\n\x0b\x45stimateJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\"-\n\x08\x41tlasJob\x12\x12\n\ndataset_id\x18\x01 \x01(\t\x12\r\n\x05index\x18\x02 \x01(\r\"\x8b\x01\n\x0bNamedArrays\x12\x34\n\x06\x61rrays\x18\x01 \x03(\x0b\x32$.svddtune.v1.NamedArrays.ArraysEntry\x1a\x46\n\x0b\x41rraysEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12&\n\x05value\x18\x02 \x01(\x0b\x32\x17.svddtune.v1.NamedArray:\x02\x38\x01\"8\n\nNamedArray\x12\r\n\x05\x64type\x18\x01 \x01(\t\x12\r\n\x05shape\x18\x02 \x03(\x04\x12\x0c\n\x04\x64\x61ta\x18\x03 \x01(\x0c\"\xaf\x01\n\x08GridPlan\x12\r\n\x05gamma\x18\x01 \x01(\x01\x12\x11\n\talignment\x18\x02 \x01(\x01\x12\r\n\x05\x63_min\x18\x03 \x01(\x01\x12\r\n\x05\x63_max\x18\x04 \x01(\x01\x12\x0e\n\x06\x63_grid\x18\x05 \x03(\x01\x12%\n\x04\x66its\x18\x06 \x03(\x0b\x32\x17.svddtune.v1.PlannedFit\x12\x11\n\tstarted_s\x18\x07 \x01(\x01\x12\x0e\n\x06\x63hoice\x18\x08 \x01(\t\x12\t\n\x01\x63\x18\t \x01(\x01\"7\n\nPlannedFit\x12\x0f\n\x07purpose\x18\x01 \x01(\t\x12\r\n\x05gamma\x18\x02 \x01(\x01\x12\t\n\x01\x63\x18\x03 \x03(\x01\"3\n\tFitOutput\x12&\n\x05\x63\x65lls\x18\x01 \x03(\x0b\x32\x17.svddtune.v1.FittedCell\"\x8c\x01\n\nFittedCell\x12\r\n\x05gamma\x18\x01 \x01(\x01\x12\t\n\x01\x63\x18\x02 \x01(\x01\x12\n\n\x02r2\x18\x03 \x01(\x01\x12\x12\n\ndegenerate\x18\x04 \x01(\x08\x12\x1c\n\x14support_vector_count\x18\x05 \x01(\r\x12\x15\n\routside_count\x18\x06 \x01(\r\x12\x0f\n\x07outside\x18\x07 \x01(\x0c\"g\n\rSessionRecord\x12\x14\n\x0c\x64isplay_name\x18\x01 \x01(\t\x12*\n\x06\x63onfig\x18\x02 \x01(\x0b\x32\x1a.svddtune.v1.SessionConfig\x12\x14\n\x0cinitial_rows\x18\x03 \x03(\rb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,31 +35,33 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_NAMEDARRAYS_ARRAYSENTRY']._loaded_options = None
   _globals['_NAMEDARRAYS_ARRAYSENTRY']._serialized_options = b'8\001'
   _globals['_JOB']._serialized_start=66
-  _globals['_JOB']._serialized_end=287
-  _globals['_PREPAREJOB']._serialized_start=289
-  _globals['_PREPAREJOB']._serialized_end=332
-  _globals['_SUGGESTJOB']._serialized_start=334
-  _globals['_SUGGESTJOB']._serialized_end=366
-  _globals['_PLANJOB']._serialized_start=368
-  _globals['_PLANJOB']._serialized_end=397
-  _globals['_FITJOB']._serialized_start=399
-  _globals['_FITJOB']._serialized_end=485
-  _globals['_ESTIMATEJOB']._serialized_start=487
-  _globals['_ESTIMATEJOB']._serialized_end=520
-  _globals['_NAMEDARRAYS']._serialized_start=523
-  _globals['_NAMEDARRAYS']._serialized_end=662
-  _globals['_NAMEDARRAYS_ARRAYSENTRY']._serialized_start=592
-  _globals['_NAMEDARRAYS_ARRAYSENTRY']._serialized_end=662
-  _globals['_NAMEDARRAY']._serialized_start=664
-  _globals['_NAMEDARRAY']._serialized_end=720
-  _globals['_GRIDPLAN']._serialized_start=723
-  _globals['_GRIDPLAN']._serialized_end=871
-  _globals['_PLANNEDFIT']._serialized_start=873
-  _globals['_PLANNEDFIT']._serialized_end=928
-  _globals['_FITOUTPUT']._serialized_start=930
-  _globals['_FITOUTPUT']._serialized_end=981
-  _globals['_FITTEDCELL']._serialized_start=984
-  _globals['_FITTEDCELL']._serialized_end=1124
-  _globals['_SESSIONRECORD']._serialized_start=1126
-  _globals['_SESSIONRECORD']._serialized_end=1207
+  _globals['_JOB']._serialized_end=327
+  _globals['_PREPAREJOB']._serialized_start=329
+  _globals['_PREPAREJOB']._serialized_end=372
+  _globals['_SUGGESTJOB']._serialized_start=374
+  _globals['_SUGGESTJOB']._serialized_end=406
+  _globals['_PLANJOB']._serialized_start=408
+  _globals['_PLANJOB']._serialized_end=437
+  _globals['_FITJOB']._serialized_start=439
+  _globals['_FITJOB']._serialized_end=525
+  _globals['_ESTIMATEJOB']._serialized_start=527
+  _globals['_ESTIMATEJOB']._serialized_end=560
+  _globals['_ATLASJOB']._serialized_start=562
+  _globals['_ATLASJOB']._serialized_end=607
+  _globals['_NAMEDARRAYS']._serialized_start=610
+  _globals['_NAMEDARRAYS']._serialized_end=749
+  _globals['_NAMEDARRAYS_ARRAYSENTRY']._serialized_start=679
+  _globals['_NAMEDARRAYS_ARRAYSENTRY']._serialized_end=749
+  _globals['_NAMEDARRAY']._serialized_start=751
+  _globals['_NAMEDARRAY']._serialized_end=807
+  _globals['_GRIDPLAN']._serialized_start=810
+  _globals['_GRIDPLAN']._serialized_end=985
+  _globals['_PLANNEDFIT']._serialized_start=987
+  _globals['_PLANNEDFIT']._serialized_end=1042
+  _globals['_FITOUTPUT']._serialized_start=1044
+  _globals['_FITOUTPUT']._serialized_end=1095
+  _globals['_FITTEDCELL']._serialized_start=1098
+  _globals['_FITTEDCELL']._serialized_end=1238
+  _globals['_SESSIONRECORD']._serialized_start=1240
+  _globals['_SESSIONRECORD']._serialized_end=1343
 # @@protoc_insertion_point(module_scope)

@@ -8,18 +8,20 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Job(_message.Message):
-    __slots__ = ("prepare", "suggest", "plan", "fit", "estimate")
+    __slots__ = ("prepare", "suggest", "plan", "fit", "estimate", "atlas")
     PREPARE_FIELD_NUMBER: _ClassVar[int]
     SUGGEST_FIELD_NUMBER: _ClassVar[int]
     PLAN_FIELD_NUMBER: _ClassVar[int]
     FIT_FIELD_NUMBER: _ClassVar[int]
     ESTIMATE_FIELD_NUMBER: _ClassVar[int]
+    ATLAS_FIELD_NUMBER: _ClassVar[int]
     prepare: PrepareJob
     suggest: SuggestJob
     plan: PlanJob
     fit: FitJob
     estimate: EstimateJob
-    def __init__(self, prepare: _Optional[_Union[PrepareJob, _Mapping]] = ..., suggest: _Optional[_Union[SuggestJob, _Mapping]] = ..., plan: _Optional[_Union[PlanJob, _Mapping]] = ..., fit: _Optional[_Union[FitJob, _Mapping]] = ..., estimate: _Optional[_Union[EstimateJob, _Mapping]] = ...) -> None: ...
+    atlas: AtlasJob
+    def __init__(self, prepare: _Optional[_Union[PrepareJob, _Mapping]] = ..., suggest: _Optional[_Union[SuggestJob, _Mapping]] = ..., plan: _Optional[_Union[PlanJob, _Mapping]] = ..., fit: _Optional[_Union[FitJob, _Mapping]] = ..., estimate: _Optional[_Union[EstimateJob, _Mapping]] = ..., atlas: _Optional[_Union[AtlasJob, _Mapping]] = ...) -> None: ...
 
 class PrepareJob(_message.Message):
     __slots__ = ("dataset_id", "k")
@@ -61,6 +63,14 @@ class EstimateJob(_message.Message):
     session_id: str
     def __init__(self, session_id: _Optional[str] = ...) -> None: ...
 
+class AtlasJob(_message.Message):
+    __slots__ = ("dataset_id", "index")
+    DATASET_ID_FIELD_NUMBER: _ClassVar[int]
+    INDEX_FIELD_NUMBER: _ClassVar[int]
+    dataset_id: str
+    index: int
+    def __init__(self, dataset_id: _Optional[str] = ..., index: _Optional[int] = ...) -> None: ...
+
 class NamedArrays(_message.Message):
     __slots__ = ("arrays",)
     class ArraysEntry(_message.Message):
@@ -85,7 +95,7 @@ class NamedArray(_message.Message):
     def __init__(self, dtype: _Optional[str] = ..., shape: _Optional[_Iterable[int]] = ..., data: _Optional[bytes] = ...) -> None: ...
 
 class GridPlan(_message.Message):
-    __slots__ = ("gamma", "alignment", "c_min", "c_max", "c_grid", "fits", "started_s")
+    __slots__ = ("gamma", "alignment", "c_min", "c_max", "c_grid", "fits", "started_s", "choice", "c")
     GAMMA_FIELD_NUMBER: _ClassVar[int]
     ALIGNMENT_FIELD_NUMBER: _ClassVar[int]
     C_MIN_FIELD_NUMBER: _ClassVar[int]
@@ -93,6 +103,8 @@ class GridPlan(_message.Message):
     C_GRID_FIELD_NUMBER: _ClassVar[int]
     FITS_FIELD_NUMBER: _ClassVar[int]
     STARTED_S_FIELD_NUMBER: _ClassVar[int]
+    CHOICE_FIELD_NUMBER: _ClassVar[int]
+    C_FIELD_NUMBER: _ClassVar[int]
     gamma: float
     alignment: float
     c_min: float
@@ -100,7 +112,9 @@ class GridPlan(_message.Message):
     c_grid: _containers.RepeatedScalarFieldContainer[float]
     fits: _containers.RepeatedCompositeFieldContainer[PlannedFit]
     started_s: float
-    def __init__(self, gamma: _Optional[float] = ..., alignment: _Optional[float] = ..., c_min: _Optional[float] = ..., c_max: _Optional[float] = ..., c_grid: _Optional[_Iterable[float]] = ..., fits: _Optional[_Iterable[_Union[PlannedFit, _Mapping]]] = ..., started_s: _Optional[float] = ...) -> None: ...
+    choice: str
+    c: float
+    def __init__(self, gamma: _Optional[float] = ..., alignment: _Optional[float] = ..., c_min: _Optional[float] = ..., c_max: _Optional[float] = ..., c_grid: _Optional[_Iterable[float]] = ..., fits: _Optional[_Iterable[_Union[PlannedFit, _Mapping]]] = ..., started_s: _Optional[float] = ..., choice: _Optional[str] = ..., c: _Optional[float] = ...) -> None: ...
 
 class PlannedFit(_message.Message):
     __slots__ = ("purpose", "gamma", "c")
@@ -137,9 +151,11 @@ class FittedCell(_message.Message):
     def __init__(self, gamma: _Optional[float] = ..., c: _Optional[float] = ..., r2: _Optional[float] = ..., degenerate: bool = ..., support_vector_count: _Optional[int] = ..., outside_count: _Optional[int] = ..., outside: _Optional[bytes] = ...) -> None: ...
 
 class SessionRecord(_message.Message):
-    __slots__ = ("display_name", "config")
+    __slots__ = ("display_name", "config", "initial_rows")
     DISPLAY_NAME_FIELD_NUMBER: _ClassVar[int]
     CONFIG_FIELD_NUMBER: _ClassVar[int]
+    INITIAL_ROWS_FIELD_NUMBER: _ClassVar[int]
     display_name: str
     config: _tuning_pb2.SessionConfig
-    def __init__(self, display_name: _Optional[str] = ..., config: _Optional[_Union[_tuning_pb2.SessionConfig, _Mapping]] = ...) -> None: ...
+    initial_rows: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, display_name: _Optional[str] = ..., config: _Optional[_Union[_tuning_pb2.SessionConfig, _Mapping]] = ..., initial_rows: _Optional[_Iterable[int]] = ...) -> None: ...

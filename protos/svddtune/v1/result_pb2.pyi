@@ -4,6 +4,7 @@ from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from svddtune.v1 import common_pb2 as _common_pb2
 from svddtune.v1 import dataset_pb2 as _dataset_pb2
 from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from collections.abc import Iterable as _Iterable, Mapping as _Mapping
@@ -12,16 +13,26 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Quality(_message.Message):
-    __slots__ = ("metric", "value", "interval", "counts")
+    __slots__ = ("metric", "value", "interval", "counts", "kind")
+    class Kind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        KIND_UNSPECIFIED: _ClassVar[Quality.Kind]
+        KIND_QUERIED: _ClassVar[Quality.Kind]
+        KIND_AUDIT: _ClassVar[Quality.Kind]
+    KIND_UNSPECIFIED: Quality.Kind
+    KIND_QUERIED: Quality.Kind
+    KIND_AUDIT: Quality.Kind
     METRIC_FIELD_NUMBER: _ClassVar[int]
     VALUE_FIELD_NUMBER: _ClassVar[int]
     INTERVAL_FIELD_NUMBER: _ClassVar[int]
     COUNTS_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
     metric: str
     value: float
     interval: _common_pb2.Interval
     counts: _common_pb2.LabelCounts
-    def __init__(self, metric: _Optional[str] = ..., value: _Optional[float] = ..., interval: _Optional[_Union[_common_pb2.Interval, _Mapping]] = ..., counts: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ...) -> None: ...
+    kind: Quality.Kind
+    def __init__(self, metric: _Optional[str] = ..., value: _Optional[float] = ..., interval: _Optional[_Union[_common_pb2.Interval, _Mapping]] = ..., counts: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., kind: _Optional[_Union[Quality.Kind, str]] = ...) -> None: ...
 
 class GridCell(_message.Message):
     __slots__ = ("c", "nu", "score", "outside_count", "support_vector_count", "r2", "degenerate")
@@ -50,18 +61,20 @@ class AlignmentPoint(_message.Message):
     def __init__(self, gamma: _Optional[float] = ..., alignment: _Optional[float] = ...) -> None: ...
 
 class Comparison(_message.Message):
-    __slots__ = ("name", "gamma", "nu", "score", "outside_count")
+    __slots__ = ("name", "gamma", "nu", "score", "outside_count", "best_c_score")
     NAME_FIELD_NUMBER: _ClassVar[int]
     GAMMA_FIELD_NUMBER: _ClassVar[int]
     NU_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
     OUTSIDE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    BEST_C_SCORE_FIELD_NUMBER: _ClassVar[int]
     name: str
     gamma: float
     nu: float
     score: float
     outside_count: int
-    def __init__(self, name: _Optional[str] = ..., gamma: _Optional[float] = ..., nu: _Optional[float] = ..., score: _Optional[float] = ..., outside_count: _Optional[int] = ...) -> None: ...
+    best_c_score: float
+    def __init__(self, name: _Optional[str] = ..., gamma: _Optional[float] = ..., nu: _Optional[float] = ..., score: _Optional[float] = ..., outside_count: _Optional[int] = ..., best_c_score: _Optional[float] = ...) -> None: ...
 
 class Manifest(_message.Message):
     __slots__ = ("versions", "dataset_hash", "seed", "last_event_id", "labeled_rows", "verdicts", "query_rows", "kernel_mean_sample", "fit_sample")
@@ -93,7 +106,7 @@ class Manifest(_message.Message):
     def __init__(self, versions: _Optional[_Mapping[str, str]] = ..., dataset_hash: _Optional[str] = ..., seed: _Optional[int] = ..., last_event_id: _Optional[str] = ..., labeled_rows: _Optional[_Iterable[int]] = ..., verdicts: _Optional[_Iterable[_Union[_common_pb2.Verdict, str]]] = ..., query_rows: _Optional[_Iterable[int]] = ..., kernel_mean_sample: _Optional[int] = ..., fit_sample: _Optional[int] = ...) -> None: ...
 
 class Result(_message.Message):
-    __slots__ = ("name", "gamma", "c", "nu", "c_min", "c_max", "quality", "c_curve", "alignment_curve", "comparisons", "manifest", "notes", "outside_count", "support_vector_count", "create_time", "estimate_s")
+    __slots__ = ("name", "gamma", "c", "nu", "c_min", "c_max", "quality", "c_curve", "alignment_curve", "comparisons", "manifest", "notes", "outside_count", "support_vector_count", "create_time", "estimate_s", "audit", "choice")
     NAME_FIELD_NUMBER: _ClassVar[int]
     GAMMA_FIELD_NUMBER: _ClassVar[int]
     C_FIELD_NUMBER: _ClassVar[int]
@@ -110,6 +123,8 @@ class Result(_message.Message):
     SUPPORT_VECTOR_COUNT_FIELD_NUMBER: _ClassVar[int]
     CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
     ESTIMATE_S_FIELD_NUMBER: _ClassVar[int]
+    AUDIT_FIELD_NUMBER: _ClassVar[int]
+    CHOICE_FIELD_NUMBER: _ClassVar[int]
     name: str
     gamma: float
     c: float
@@ -126,7 +141,9 @@ class Result(_message.Message):
     support_vector_count: int
     create_time: _timestamp_pb2.Timestamp
     estimate_s: float
-    def __init__(self, name: _Optional[str] = ..., gamma: _Optional[float] = ..., c: _Optional[float] = ..., nu: _Optional[float] = ..., c_min: _Optional[float] = ..., c_max: _Optional[float] = ..., quality: _Optional[_Union[Quality, _Mapping]] = ..., c_curve: _Optional[_Iterable[_Union[GridCell, _Mapping]]] = ..., alignment_curve: _Optional[_Iterable[_Union[AlignmentPoint, _Mapping]]] = ..., comparisons: _Optional[_Iterable[_Union[Comparison, _Mapping]]] = ..., manifest: _Optional[_Union[Manifest, _Mapping]] = ..., notes: _Optional[_Iterable[str]] = ..., outside_count: _Optional[int] = ..., support_vector_count: _Optional[int] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., estimate_s: _Optional[float] = ...) -> None: ...
+    audit: Quality
+    choice: str
+    def __init__(self, name: _Optional[str] = ..., gamma: _Optional[float] = ..., c: _Optional[float] = ..., nu: _Optional[float] = ..., c_min: _Optional[float] = ..., c_max: _Optional[float] = ..., quality: _Optional[_Union[Quality, _Mapping]] = ..., c_curve: _Optional[_Iterable[_Union[GridCell, _Mapping]]] = ..., alignment_curve: _Optional[_Iterable[_Union[AlignmentPoint, _Mapping]]] = ..., comparisons: _Optional[_Iterable[_Union[Comparison, _Mapping]]] = ..., manifest: _Optional[_Union[Manifest, _Mapping]] = ..., notes: _Optional[_Iterable[str]] = ..., outside_count: _Optional[int] = ..., support_vector_count: _Optional[int] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., estimate_s: _Optional[float] = ..., audit: _Optional[_Union[Quality, _Mapping]] = ..., choice: _Optional[str] = ...) -> None: ...
 
 class ModelHeader(_message.Message):
     __slots__ = ("gamma", "c", "nu", "r2", "center_norm2", "tolerance", "scaling", "feature_names", "feature_count", "support_vector_count", "check_rows", "check_distance2", "result", "observation_count", "dataset_hash", "sklearn_nu", "degenerate")

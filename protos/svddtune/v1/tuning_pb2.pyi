@@ -29,6 +29,8 @@ class QueryStrategy(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     QUERY_STRATEGY_UNSPECIFIED: _ClassVar[QueryStrategy]
     QUERY_STRATEGY_LAMA: _ClassVar[QueryStrategy]
     QUERY_STRATEGY_RANDOM: _ClassVar[QueryStrategy]
+    QUERY_STRATEGY_DISAGREEMENT: _ClassVar[QueryStrategy]
+    QUERY_STRATEGY_KNOWLEDGE_GRADIENT: _ClassVar[QueryStrategy]
 
 class Metric(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -54,6 +56,8 @@ SESSION_STATE_FAILED: SessionState
 QUERY_STRATEGY_UNSPECIFIED: QueryStrategy
 QUERY_STRATEGY_LAMA: QueryStrategy
 QUERY_STRATEGY_RANDOM: QueryStrategy
+QUERY_STRATEGY_DISAGREEMENT: QueryStrategy
+QUERY_STRATEGY_KNOWLEDGE_GRADIENT: QueryStrategy
 METRIC_UNSPECIFIED: Metric
 METRIC_COHEN_KAPPA: Metric
 METRIC_MCC: Metric
@@ -64,7 +68,7 @@ GRID_SPACING_LINEAR: GridSpacing
 GRID_SPACING_GEOMETRIC: GridSpacing
 
 class SessionConfig(_message.Message):
-    __slots__ = ("k", "budget", "strategy", "candidate_sample", "gamma_min", "gamma_max", "c_cells", "c_spacing", "metric", "seed", "lease_s")
+    __slots__ = ("k", "budget", "strategy", "candidate_sample", "gamma_min", "gamma_max", "c_cells", "c_spacing", "metric", "seed", "lease_s", "audit", "auto_finish")
     K_FIELD_NUMBER: _ClassVar[int]
     BUDGET_FIELD_NUMBER: _ClassVar[int]
     STRATEGY_FIELD_NUMBER: _ClassVar[int]
@@ -76,6 +80,8 @@ class SessionConfig(_message.Message):
     METRIC_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
     LEASE_S_FIELD_NUMBER: _ClassVar[int]
+    AUDIT_FIELD_NUMBER: _ClassVar[int]
+    AUTO_FINISH_FIELD_NUMBER: _ClassVar[int]
     k: int
     budget: int
     strategy: QueryStrategy
@@ -87,7 +93,9 @@ class SessionConfig(_message.Message):
     metric: Metric
     seed: int
     lease_s: float
-    def __init__(self, k: _Optional[int] = ..., budget: _Optional[int] = ..., strategy: _Optional[_Union[QueryStrategy, str]] = ..., candidate_sample: _Optional[int] = ..., gamma_min: _Optional[float] = ..., gamma_max: _Optional[float] = ..., c_cells: _Optional[int] = ..., c_spacing: _Optional[_Union[GridSpacing, str]] = ..., metric: _Optional[_Union[Metric, str]] = ..., seed: _Optional[int] = ..., lease_s: _Optional[float] = ...) -> None: ...
+    audit: int
+    auto_finish: bool
+    def __init__(self, k: _Optional[int] = ..., budget: _Optional[int] = ..., strategy: _Optional[_Union[QueryStrategy, str]] = ..., candidate_sample: _Optional[int] = ..., gamma_min: _Optional[float] = ..., gamma_max: _Optional[float] = ..., c_cells: _Optional[int] = ..., c_spacing: _Optional[_Union[GridSpacing, str]] = ..., metric: _Optional[_Union[Metric, str]] = ..., seed: _Optional[int] = ..., lease_s: _Optional[float] = ..., audit: _Optional[int] = ..., auto_finish: bool = ...) -> None: ...
 
 class Failure(_message.Message):
     __slots__ = ("reason", "message")
@@ -97,8 +105,28 @@ class Failure(_message.Message):
     message: str
     def __init__(self, reason: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
 
+class LiveEvidence(_message.Message):
+    __slots__ = ("gamma", "c", "outside_count", "quality", "expected", "advice", "stop", "labels")
+    GAMMA_FIELD_NUMBER: _ClassVar[int]
+    C_FIELD_NUMBER: _ClassVar[int]
+    OUTSIDE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    QUALITY_FIELD_NUMBER: _ClassVar[int]
+    EXPECTED_FIELD_NUMBER: _ClassVar[int]
+    ADVICE_FIELD_NUMBER: _ClassVar[int]
+    STOP_FIELD_NUMBER: _ClassVar[int]
+    LABELS_FIELD_NUMBER: _ClassVar[int]
+    gamma: float
+    c: float
+    outside_count: int
+    quality: _result_pb2.Quality
+    expected: float
+    advice: str
+    stop: bool
+    labels: int
+    def __init__(self, gamma: _Optional[float] = ..., c: _Optional[float] = ..., outside_count: _Optional[int] = ..., quality: _Optional[_Union[_result_pb2.Quality, _Mapping]] = ..., expected: _Optional[float] = ..., advice: _Optional[str] = ..., stop: bool = ..., labels: _Optional[int] = ...) -> None: ...
+
 class Session(_message.Message):
-    __slots__ = ("name", "dataset", "display_name", "config", "state", "counts", "query_count", "leased_count", "gamma", "alignment", "latest_result", "failure", "create_time", "update_time", "etag", "observation_count")
+    __slots__ = ("name", "dataset", "display_name", "config", "state", "counts", "query_count", "leased_count", "gamma", "alignment", "latest_result", "failure", "create_time", "update_time", "etag", "observation_count", "atlas_progress", "live")
     NAME_FIELD_NUMBER: _ClassVar[int]
     DATASET_FIELD_NUMBER: _ClassVar[int]
     DISPLAY_NAME_FIELD_NUMBER: _ClassVar[int]
@@ -115,6 +143,8 @@ class Session(_message.Message):
     UPDATE_TIME_FIELD_NUMBER: _ClassVar[int]
     ETAG_FIELD_NUMBER: _ClassVar[int]
     OBSERVATION_COUNT_FIELD_NUMBER: _ClassVar[int]
+    ATLAS_PROGRESS_FIELD_NUMBER: _ClassVar[int]
+    LIVE_FIELD_NUMBER: _ClassVar[int]
     name: str
     dataset: str
     display_name: str
@@ -131,7 +161,9 @@ class Session(_message.Message):
     update_time: _timestamp_pb2.Timestamp
     etag: str
     observation_count: int
-    def __init__(self, name: _Optional[str] = ..., dataset: _Optional[str] = ..., display_name: _Optional[str] = ..., config: _Optional[_Union[SessionConfig, _Mapping]] = ..., state: _Optional[_Union[SessionState, str]] = ..., counts: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., query_count: _Optional[int] = ..., leased_count: _Optional[int] = ..., gamma: _Optional[float] = ..., alignment: _Optional[float] = ..., latest_result: _Optional[str] = ..., failure: _Optional[_Union[Failure, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., etag: _Optional[str] = ..., observation_count: _Optional[int] = ...) -> None: ...
+    atlas_progress: float
+    live: LiveEvidence
+    def __init__(self, name: _Optional[str] = ..., dataset: _Optional[str] = ..., display_name: _Optional[str] = ..., config: _Optional[_Union[SessionConfig, _Mapping]] = ..., state: _Optional[_Union[SessionState, str]] = ..., counts: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., query_count: _Optional[int] = ..., leased_count: _Optional[int] = ..., gamma: _Optional[float] = ..., alignment: _Optional[float] = ..., latest_result: _Optional[str] = ..., failure: _Optional[_Union[Failure, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., etag: _Optional[str] = ..., observation_count: _Optional[int] = ..., atlas_progress: _Optional[float] = ..., live: _Optional[_Union[LiveEvidence, _Mapping]] = ...) -> None: ...
 
 class InitialLabel(_message.Message):
     __slots__ = ("observation_id", "verdict", "source_reference")

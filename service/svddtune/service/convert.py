@@ -46,8 +46,13 @@ _WHY = {
     "lama": "Either answer would change the kernel alignment by at least {score:.3g}: "
     "the most informative of the sampled rows.",
     "random": "Drawn at random among the unlabelled observations.",
+    "disagreement": "The fitted models that explain the labels best disagree most about it.",
+    "knowledge_gradient": "Its label is expected to tell most about which gamma and C are best.",
+    "audit": "Drawn uniformly for the audit: its label checks the result and tunes nothing.",
+    "cold_entropy": "The fitted models disagree most about it: a class has no label yet.",
+    "cold_typical": "The most typical observation: no inlier is known yet.",
     "cold_random": "Drawn at random: there are no labels yet to compare with.",
-    "cold_outlying": "The most outlying of the sampled rows: no outlier is known yet.",
+    "cold_outlying": "Far from its neighbours: no outlier is known yet.",
 }
 
 
@@ -87,6 +92,8 @@ def session_to_proto(session: Session) -> tuning_pb2.Session:
         update_time=timestamp(session.updated_ms),
         etag=str(session.version),
         observation_count=session.observation_count,
+        atlas_progress=session.atlas_progress,
+        live=tuning_pb2.LiveEvidence.FromString(session.live) if session.live else None,
     )
 
 

@@ -120,6 +120,8 @@ def session_config(message: tuning_pb2.SessionConfig, observation_count: int) ->
         metric=_choice("config.metric", message.metric, codec.METRICS, _DEFAULTS.metric),
         seed=message.seed,
         lease_s=in_range("config.lease_s", message.lease_s or _DEFAULTS.lease_s, 1.0, 86_400.0),
+        audit=in_range("config.audit", message.audit, 0, observation_count),
+        auto_finish=message.auto_finish,
     )
 
 

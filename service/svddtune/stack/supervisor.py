@@ -27,7 +27,7 @@ _LONGEST_PAUSE_S = 10.0
 # A process that ran this long has earned a quick restart.
 _STEADY_S = 30.0
 # With fewer workers all of them take any job.
-_WORKERS_FOR_ONE_HI_ONLY = 3
+_WORKERS_FOR_ONE_HI_ONLY = 2
 # A worker is one process per core: its linear algebra shall not take the others'.
 _ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 

@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from svddtune.state.keys import CHUNK_BYTES
 from svddtune.state.session import (
+    ATLAS_PARTS,
     DatasetId,
     Failure,
     LabelCounts,
+    RankedRow,
     Session,
     SessionConfig,
     SessionId,
@@ -24,6 +26,8 @@ Fields = Mapping[bytes, bytes]
 STRATEGIES = {
     "lama": tuning_pb2.QUERY_STRATEGY_LAMA,
     "random": tuning_pb2.QUERY_STRATEGY_RANDOM,
+    "disagreement": tuning_pb2.QUERY_STRATEGY_DISAGREEMENT,
+    "knowledge_gradient": tuning_pb2.QUERY_STRATEGY_KNOWLEDGE_GRADIENT,
 }
 METRICS = {
     "kappa": tuning_pb2.METRIC_COHEN_KAPPA,
@@ -56,6 +60,8 @@ def config_to_proto(config: SessionConfig) -> tuning_pb2.SessionConfig:
         metric=METRICS[config.metric],
         seed=config.seed,
         lease_s=config.lease_s,
+        audit=config.audit,
+        auto_finish=config.auto_finish,
     )
 
 
@@ -73,14 +79,23 @@ def config_from_proto(message: tuning_pb2.SessionConfig) -> SessionConfig:
         metric=_name_of(METRICS, message.metric),
         seed=message.seed,
         lease_s=message.lease_s,
+        audit=message.audit,
+        auto_finish=message.auto_finish,
     )
 
 
-def session_record(display_name: str, config: SessionConfig) -> bytes:
+def session_record(
+    display_name: str, config: SessionConfig, initial_rows: Iterable[int] = ()
+) -> bytes:
     """The fixed part of a session."""
     return jobs_pb2.SessionRecord(
-        display_name=display_name, config=config_to_proto(config)
+        display_name=display_name, config=config_to_proto(config), initial_rows=initial_rows
     ).SerializeToString()
+
+
+def initial_rows(fields: Fields) -> frozenset[int]:
+    """Rows that were labelled when a session was made."""
+    return frozenset(jobs_pb2.SessionRecord.FromString(fields[b"record"]).initial_rows)
 
 
 def session_from_fields(fields: Fields, leased_count: int) -> Session:
@@ -104,6 +119,8 @@ def session_from_fields(fields: Fields, leased_count: int) -> Session:
         leased_count=leased_count,
         gamma=float(fields[b"gamma"]),
         alignment=float(fields[b"alignment"]),
+        live=fields[b"live"],
+        atlas_progress=int(fields[b"atlas_done"]) / ATLAS_PARTS,
         revision=int(fields[b"revision"]),
         finish_reason=fields[b"finish_reason"].decode(),
         failure=Failure(reason, fields[b"failure_message"].decode()) if reason else None,
@@ -155,6 +172,6 @@ def rows_per_chunk(feature_count: int) -> int:
     return max(1, CHUNK_BYTES // (8 * feature_count))
 
 
-def ranking_to_json(rows: Iterable[int], scores: Iterable[float]) -> str:
-    """Ranked rows with their scores, as ``commit_suggest`` takes them."""
-    return json.dumps([[int(row), float(score)] for row, score in zip(rows, scores, strict=True)])
+def ranking_to_json(ranking: Iterable[RankedRow]) -> str:
+    """Ranked rows as ``commit_suggest`` takes them."""
+    return json.dumps([[one.row, one.score, one.rule] for one in ranking])

@@ -21,6 +21,10 @@ d:ID:display                      hash    row -> Display; as the chunks
 d:ID:sessions                     set     sessions that use it
 d:ID:prep:K:I                     string  preparation for locality K, chunk I; as d:ID
 d:ID:waiting:K                    set     sessions that wait for preparation K
+d:ID:atlas:J:I                    string  part J of the atlas, chunk I; as d:ID
+d:ID:atlastodo                    list    parts of the atlas whose job is not added yet
+d:ID:atlasflying                  set     parts of the atlas whose job is queued or running
+d:ID:atlasusers                   set     sessions that need the atlas
 s:ID                              hash    a session's state; until deleted, like all below
 s:ID:events                       stream  append-only log: labels, retractions, queries
 s:ID:labels                       hash    row -> "verdict query": the fold over the events
@@ -32,6 +36,7 @@ s:ID:open                         list    queries that wait for a labeler
 s:ID:leases                       zset    n by expiry, Redis clock
 s:ID:ranked                       list    rows to ask next, best first
 s:ID:waiting                      list    labelers that get queries with the next ranking
+s:ID:history                      hash    rev -> LiveEvidence: best cell and score at that moment
 s:ID:fits                         hash    plan and FIT outputs of the result being computed
 s:ID:result:REV                   string  a Result message
 s:ID:model:REV                    list    the model's ExportModelResponse messages
@@ -65,9 +70,11 @@ PATTERNS = tuple(
         "notices",
         "worker:.+",
         "request:.+",
-        _DATASET + r"(:x:\d+|:ids|:rows|:display|:sessions|:prep:\d+:\d+|:waiting:\d+)?",
+        _DATASET
+        + r"(:x:\d+|:ids|:rows|:display|:sessions|:prep:\d+:\d+|:waiting:\d+|:atlas:\d+:\d+"
+        r"|:atlas(todo|flying|users))?",
         _SESSION
-        + r"(:(events|labels|dropped|answers|queries|asked|open|leases|ranked|waiting|fits)"
+        + r"(:(events|labels|dropped|answers|queries|asked|open|leases|ranked|waiting|history|fits)"
         + r"|:(result|model):\d+)?",
     )
 )

@@ -56,8 +56,8 @@ TRANSITIONS: dict[SessionState, frozenset[SessionState]] = {
     SessionState.ESTIMATING: frozenset(
         {SessionState.COMPLETED, SessionState.CANCELLED, SessionState.FAILED}
     ),
-    SessionState.COMPLETED: frozenset({SessionState.LABELING}),
-    SessionState.FAILED: frozenset({SessionState.LABELING}),
+    SessionState.COMPLETED: frozenset({SessionState.PREPARING, SessionState.LABELING}),
+    SessionState.FAILED: frozenset({SessionState.PREPARING, SessionState.LABELING}),
     SessionState.CANCELLED: frozenset(),
 }
 
@@ -78,6 +78,12 @@ class SkipMode(Enum):
     DROP = "DROP"
 
 
+ATLAS_STRATEGIES = frozenset({"disagreement", "knowledge_gradient"})
+
+# Jobs that make an atlas: one a gamma of its lattice, and one for the label-free rules.
+ATLAS_PARTS = 22
+
+
 @dataclass(frozen=True, slots=True)
 class SessionConfig:
     """Everything that decides which queries are asked and what comes out.
@@ -87,7 +93,7 @@ class SessionConfig:
 
     k: int = 5
     budget: int = 50
-    strategy: str = "lama"
+    strategy: str = "knowledge_gradient"
     candidate_sample: int = 100
     gamma_bounds: tuple[float, float] | None = None
     c_cells: int = 20
@@ -95,6 +101,13 @@ class SessionConfig:
     metric: str = "kappa"
     seed: int = 0
     lease_s: float = 60.0
+    audit: int = 0
+    auto_finish: bool = False
+
+    @property
+    def needs_atlas(self) -> bool:
+        """Whether queries are chosen by the atlas, and so cannot be before it is there."""
+        return self.strategy in ATLAS_STRATEGIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +147,10 @@ class Session:
     leased_count: int
     gamma: float
     alignment: float
+    # A LiveEvidence message; empty while there is none.
+    live: bytes
+    # Share of the dataset's atlas that is there.
+    atlas_progress: float
     # Latest stored result; 0 before the first.
     revision: int
     finish_reason: str
@@ -154,6 +171,15 @@ class InitialLabel:
 
 
 @dataclass(frozen=True, slots=True)
+class RankedRow:
+    """A row worth asking about: its score and the rule that chose it."""
+
+    row: int
+    score: float
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
 class Lease:
     """A query that one labeler holds."""
 
@@ -162,7 +188,7 @@ class Lease:
     lease_id: str
     expires_ms: int
     score: float
-    # "lama", "random", "cold_random", "cold_outlying": why the row was chosen.
+    # Why the row was chosen: a rule of ``numerics.suggest``, or "audit".
     rule: str
 
 

@@ -11,6 +11,7 @@ from svddtune.state.calls import AsyncScripts, redis_faults
 from svddtune.state.connect import AsyncRedis
 from svddtune.state.errors import NotFound
 from svddtune.state.session import (
+    ATLAS_PARTS,
     Answer,
     DatasetId,
     InitialLabel,
@@ -73,7 +74,7 @@ class SessionStore:
         session_id = keys.new_session_id(partition)
         k = preparation_k(config.k, observation_count)
         labels = [[one.row, int(one.verdict), one.source_reference] for one in initial]
-        record = codec.session_record(display_name, config)
+        record = codec.session_record(display_name, config, (one.row for one in initial))
         job = jobs_pb2.Job
         reply = await self._call(
             "create_session",
@@ -88,10 +89,15 @@ class SessionStore:
             _fingerprint(dataset_id, record.hex(), labels, labeler),
             json.dumps(labels),
             labeler,
+            int(config.needs_atlas),
             job(prepare=jobs_pb2.PrepareJob(dataset_id=dataset_id, k=k)).SerializeToString(),
             job(suggest=jobs_pb2.SuggestJob(session_id=session_id)).SerializeToString(),
             job(plan=jobs_pb2.PlanJob(session_id=session_id)).SerializeToString(),
             job(estimate=jobs_pb2.EstimateJob(session_id=session_id)).SerializeToString(),
+            *(
+                job(atlas=jobs_pb2.AtlasJob(dataset_id=dataset_id, index=i)).SerializeToString()
+                for i in range(ATLAS_PARTS)
+            ),
             dataset=dataset_id,
             request_id=request_id,
         )

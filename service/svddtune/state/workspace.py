@@ -18,7 +18,7 @@ from svddtune.state.connect import Redis
 from svddtune.state.datasets import UPLOAD_TTL_S
 from svddtune.state.errors import NotFound
 from svddtune.state.queue import Claim
-from svddtune.state.session import Session
+from svddtune.state.session import ATLAS_PARTS, RankedRow, Session
 from svddtune.state.store import preparation_k
 from svddtune.v1 import dataset_pb2, jobs_pb2, result_pb2, tuning_pb2
 
@@ -40,6 +40,10 @@ class Snapshot:
     open_rows: frozenset[int]
     estimating_ms: int
     prep_k: int
+    # Rows labelled when the session was made.
+    initial_rows: frozenset[int]
+    # The dataset's atlas is complete.
+    atlas_ready: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +84,31 @@ class Workspace:
 
     def preparation(self, claim: Claim, k: int) -> dict[str, NDArray[Any]]:
         """Arrays that PREPARE stored for locality k. Raises NotFound."""
+        return self._arrays(claim, f"prepchunks:{k}", f"prep:{k}")
+
+    def _arrays(self, claim: Claim, count_field: str, part: str) -> dict[str, NDArray[Any]]:
         base = f"{claim.prefix}d:{claim.dataset_id}"
         with redis_faults():
-            count = self._client.hget(base, f"prepchunks:{k}")
+            count = self._client.hget(base, count_field)
             if count is None:
                 raise NotFound(
                     "DATASET_NOT_FOUND",
-                    f"Dataset {claim.dataset_id} was deleted or is not prepared for k = {k}.",
+                    f"Dataset {claim.dataset_id} was deleted, or its {part} is not there.",
                     dataset=claim.dataset_id,
                 )
             data = bytearray()
             for index in range(int(count)):
-                data += self._client.get(f"{base}:prep:{k}:{index}") or b""
+                data += self._client.get(f"{base}:{part}:{index}") or b""
         return codec.unpack_arrays(bytes(data))
+
+    def _put_arrays(self, claim: Claim, part: str, arrays: Mapping[str, NDArray[Any]]) -> int:
+        """Store arrays in chunks that expire unless a commit keeps them; how many."""
+        base = f"{claim.prefix}d:{claim.dataset_id}:{part}"
+        count = 0
+        with redis_faults():
+            for count, piece in enumerate(codec.split(codec.pack_arrays(arrays)), start=1):
+                self._client.set(f"{base}:{count - 1}", piece, ex=UPLOAD_TTL_S)
+        return count
 
     def snapshot(self, claim: Claim) -> Snapshot | None:
         """The job's session and its labels; None where it was deleted."""
@@ -102,8 +118,9 @@ class Workspace:
         pipe.hgetall(f"{base}:labels")
         pipe.smembers(f"{base}:dropped")
         pipe.hkeys(f"{base}:asked")
+        pipe.hget(f"{claim.prefix}d:{claim.dataset_id}", "atlas")
         with redis_faults():
-            fields, labels, dropped, asked = pipe.execute()
+            fields, labels, dropped, asked, atlas = pipe.execute()
         if not fields:
             return None
         session = codec.session_from_fields(fields, len(asked))
@@ -118,6 +135,8 @@ class Workspace:
             open_rows=frozenset(map(int, asked)),
             estimating_ms=int(fields.get(b"estimating_ms", 0)),
             prep_k=preparation_k(session.config.k, session.observation_count),
+            initial_rows=codec.initial_rows(fields),
+            atlas_ready=atlas == b"ready",
         )
 
     def label_log(self, claim: Claim) -> LabelLog:
@@ -154,16 +173,38 @@ class Workspace:
 
     def commit_prepare(self, claim: Claim, k: int, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Store a preparation and let the sessions begin that wait for it."""
-        base = f"{claim.prefix}d:{claim.dataset_id}:prep:{k}"
-        count = 0
-        with redis_faults():
-            for count, piece in enumerate(codec.split(codec.pack_arrays(arrays)), start=1):
-                self._client.set(f"{base}:{count - 1}", piece, ex=UPLOAD_TTL_S)
+        count = self._put_arrays(claim, f"prep:{k}", arrays)
         self._call("commit_prepare", claim.prefix, *claim.token, claim.dataset_id, k, count)
 
     def commit_nothing(self, claim: Claim) -> None:
-        """End a job whose session needs it no more."""
-        self._call("drop_job", claim.prefix, *claim.token)
+        """End a job that nobody needs any more."""
+        part = (claim.dataset_id, claim.job.atlas.index) if claim.kind == "ATLAS" else ()
+        self._call("drop_job", claim.prefix, *claim.token, *part)
+
+    def atlas_is_wanted(self, claim: Claim) -> bool:
+        """Whether a session still needs the atlas of the job's dataset."""
+        with redis_faults():
+            users = self._client.scard(f"{claim.prefix}d:{claim.dataset_id}:atlasusers")
+        return int(users) > 0
+
+    def atlas_parts(self, claim: Claim) -> list[dict[str, NDArray[Any]]]:
+        """The parts of the dataset's complete atlas, in order. Raises NotFound."""
+        return [
+            self._arrays(claim, f"atlaspart:{index}", f"atlas:{index}")
+            for index in range(ATLAS_PARTS)
+        ]
+
+    def commit_atlas(self, claim: Claim, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Store a part of an atlas; with the last one the sessions begin that wait for it."""
+        index = claim.job.atlas.index
+        count = self._put_arrays(claim, f"atlas:{index}", arrays)
+        self._call("commit_atlas", claim.prefix, *claim.token, claim.dataset_id, index, count)
+
+    def history(self, claim: Claim) -> list[tuning_pb2.LiveEvidence]:
+        """What was live after each label of the job's session, oldest first."""
+        with redis_faults():
+            stored = self._client.hgetall(f"{claim.prefix}s:{claim.session_id}:history")
+        return [tuning_pb2.LiveEvidence.FromString(stored[rev]) for rev in sorted(stored, key=int)]
 
     def commit_suggest(
         self,
@@ -172,11 +213,14 @@ class Workspace:
         *,
         gamma: float,
         alignment: float,
-        rule: str,
-        rows: Sequence[int],
-        scores: Sequence[float],
+        ranking: Sequence[RankedRow],
+        live: tuning_pb2.LiveEvidence | None = None,
+        finish: bool = False,
     ) -> bool:
-        """Store a ranking; False where labels came meanwhile and it is made anew."""
+        """Store a ranking; False where labels came meanwhile and it is made anew.
+
+        With ``finish`` the session asks no more and its result is computed.
+        """
         reply = self._call(
             "commit_suggest",
             claim.prefix,
@@ -185,9 +229,11 @@ class Workspace:
             rev,
             repr(float(gamma)),
             repr(float(alignment)),
-            rule,
-            codec.ranking_to_json(rows, scores),
+            codec.ranking_to_json(ranking),
             secrets.token_hex(8),
+            repr(live.c if live else 0.0),
+            live.SerializeToString() if live else b"",
+            int(finish),
         )
         return bool(reply["committed"])
 

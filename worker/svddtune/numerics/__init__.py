@@ -63,6 +63,7 @@ from svddtune.numerics.atlas import (
     lattice_gammas,
     panel_rows,
 )
+from svddtune.numerics.audit import AuditScore, audit_score, draw_audit
 from svddtune.numerics.baselines import HEURISTICS, Heuristic
 from svddtune.numerics.belief import Belief, BeliefBasis, belief_basis, believe
 from svddtune.numerics.committee import Committee, disagreement, form_committee
@@ -91,6 +92,7 @@ from svddtune.numerics.scores import (
     score,
     score_counts,
 )
+from svddtune.numerics.stop import Advice, Moment, advise
 from svddtune.numerics.svdd import (
     SvddModel,
     c_from_nu,
@@ -121,8 +123,10 @@ __all__ = [
     "LATTICE_GAMMAS",
     "METRICS",
     "STRATEGIES",
+    "Advice",
     "AlignmentCurve",
     "Atlas",
+    "AuditScore",
     "Belief",
     "BeliefBasis",
     "BoolArray",
@@ -139,6 +143,7 @@ __all__ = [
     "LiveChoice",
     "LocalAlignment",
     "Metric",
+    "Moment",
     "Pools",
     "Preparation",
     "Scaling",
@@ -146,8 +151,10 @@ __all__ = [
     "Suggestion",
     "SvddModel",
     "TuningResult",
+    "advise",
     "alignment",
     "alignment_curve",
+    "audit_score",
     "belief_basis",
     "believe",
     "best_gamma",
@@ -163,6 +170,7 @@ __all__ = [
     "default_gamma",
     "default_gamma_bounds",
     "disagreement",
+    "draw_audit",
     "draw_initial",
     "finish",
     "finish_with_atlas",

@@ -100,6 +100,12 @@ def score_counts(c: Confusion, metric: Metric = "kappa") -> FloatArray:
     return _function(metric)(c)
 
 
+def score_range(metric: Metric) -> tuple[float, float]:
+    """Least and largest value of a score."""
+    _function(metric)
+    return _SCORES[metric][1], 1.0
+
+
 def bootstrap_interval(
     y: LabelArray,
     pred: LabelArray,
@@ -137,7 +143,7 @@ def bootstrap_interval(
     counts = np.array([c.found, c.missed, c.rejected, c.kept])
     n = int(counts.sum())
     if n == 0:
-        return _SCORES[metric][1], 1.0
+        return score_range(metric)
     drawn = rng.multinomial(n, counts / n, size=draws).astype(np.float64)
     values = function(Confusion(*drawn.T))
     low, high = np.quantile(values, (0.5 - level / 2.0, 0.5 + level / 2.0))

@@ -1,19 +1,21 @@
 """PLAN: the final gamma, the range of C at it, and which cells are to be fitted."""
 
+from typing import cast
+
 import numpy as np
 
 from svddtune import numerics
-from svddtune.numerics import FloatArray, LabelArray, Preparation
+from svddtune.numerics import Atlas, BeliefBasis, FloatArray, LabelArray, Preparation
+from svddtune.numerics.evidence import Criterion
 from svddtune.numerics.grid import Spacing
+from svddtune.numerics.scores import Metric
 from svddtune.state.session import SessionConfig
 from svddtune.v1 import jobs_pb2
+from svddtune.worker.rules import DEFAULT_NU
 
 # FIT jobs that a grid is cut into: enough for a handful of workers, few enough that sharing the
 # kernel matrix within a job still pays.
 GRID_JOBS = 4
-
-# scikit-learn's OneClassSVM default, which the label-free rules are compared at.
-DEFAULT_NU = 0.5
 
 GAMMA_RULES = {
     "sklearn_default": numerics.sklearn_scale_gamma,
@@ -22,10 +24,46 @@ GAMMA_RULES = {
 }
 
 
-def make_plan(
-    prep: Preparation, X: FloatArray, labels: LabelArray, config: SessionConfig
+def plan_from_atlas(
+    atlas: Atlas, basis: BeliefBasis, X: FloatArray, labels: LabelArray, config: SessionConfig
 ) -> jobs_pb2.GridPlan:
-    """Choose gamma on the labels and lay out the grid of C at it."""
+    """Choose gamma and C together; the cells are fitted already."""
+    choice = numerics.choose_cell(
+        atlas, X, labels, basis=basis, criterion=criterion(config), metric=metric_of(config)
+    )
+    cells = atlas.C[atlas.gamma == choice.gamma]
+    return jobs_pb2.GridPlan(
+        choice="atlas",
+        gamma=choice.gamma,
+        c=choice.C,
+        c_min=float(cells[0]),
+        c_max=float(cells[-1]),
+        c_grid=cells.tolist(),
+    )
+
+
+def criterion(config: SessionConfig) -> Criterion:
+    """What a session's strategy chooses its cell by."""
+    return "labels" if config.strategy == "disagreement" else "evidence"
+
+
+def metric_of(config: SessionConfig) -> Metric:
+    """The metric of a config, which is one that the numerics know."""
+    return cast(Metric, config.metric)
+
+
+def plan_by_alignment(
+    prep: Preparation,
+    X: FloatArray,
+    labels: LabelArray,
+    config: SessionConfig,
+    *,
+    with_rules: bool,
+) -> jobs_pb2.GridPlan:
+    """Choose gamma on the labels and lay out the grid of C at it.
+
+    ``with_rules`` adds the label-free rules, where they were not evaluated with the atlas.
+    """
     gamma, alignment = numerics.default_gamma(prep, X), 0.0
     if min(numerics.class_counts(labels)) > 0:
         local = numerics.local_alignment(prep, X, labels, k=config.k)
@@ -34,13 +72,18 @@ def make_plan(
     spacing: Spacing = "geometric" if config.c_spacing == "geometric" else "linear"
     grid = numerics.c_grid(C_LB, C_UB, steps=config.c_cells, spacing=spacing)
     plan = jobs_pb2.GridPlan(
-        gamma=gamma, alignment=alignment, c_min=C_LB, c_max=C_UB, c_grid=grid.tolist()
+        choice="alignment",
+        gamma=gamma,
+        alignment=alignment,
+        c_min=C_LB,
+        c_max=C_UB,
+        c_grid=grid.tolist(),
     )
     for part in range(min(GRID_JOBS, len(grid))):
         # Cells near 1/N take longest; every job gets some of each kind.
         plan.fits.add(purpose="grid", gamma=gamma, c=grid[part::GRID_JOBS].tolist())
     default_c = numerics.c_from_nu(DEFAULT_NU, len(X))
-    for name, rule in GAMMA_RULES.items():
+    for name, rule in GAMMA_RULES.items() if with_rules else ():
         plan.fits.add(purpose=name, gamma=rule(X), c=[default_c])
     return plan
 
@@ -60,13 +103,29 @@ def fit_jobs(plan: jobs_pb2.GridPlan, session_id: str, attempt: int) -> list[job
 def grid_cells(
     plan: jobs_pb2.GridPlan, outputs: list[jobs_pb2.FitOutput]
 ) -> list[jobs_pb2.FittedCell]:
-    """The grid's cells in the order of C."""
+    """The fitted grid's cells in the order of C."""
     parts = [
         output.cells
         for part, output in zip(plan.fits, outputs, strict=True)
         if part.purpose == "grid"
     ]
     return [parts[i % len(parts)][i // len(parts)] for i in range(len(plan.c_grid))]
+
+
+def atlas_cells(atlas: Atlas, gamma: float) -> list[jobs_pb2.FittedCell]:
+    """The atlas's cells at one of its gammas, in the order of C."""
+    return [
+        jobs_pb2.FittedCell(
+            gamma=gamma,
+            c=float(atlas.C[cell]),
+            r2=float(atlas.R2[cell]),
+            degenerate=bool(atlas.outliers[cell] == atlas.N),
+            support_vector_count=int(atlas.support_vectors[cell]),
+            outside_count=int(atlas.outliers[cell]),
+            outside=atlas.packed[cell].tobytes(),
+        )
+        for cell in np.flatnonzero(atlas.gamma == gamma)
+    ]
 
 
 def predictions(cells: list[jobs_pb2.FittedCell], N: int) -> LabelArray:

@@ -3,20 +3,27 @@
 import math
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 
 import numpy as np
 
 from svddtune import numerics
-from svddtune.numerics import FloatArray, LabelArray, Preparation, SvddModel
+from svddtune.numerics import FloatArray, IndexArray, LabelArray, Preparation, SvddModel
 from svddtune.numerics.scores import Metric
 from svddtune.numerics.svdd import BOUNDARY_TOLERANCE
 from svddtune.state.workspace import LabelLog, Snapshot
 from svddtune.v1 import common_pb2, dataset_pb2, jobs_pb2, result_pb2, tuning_pb2
-from svddtune.worker.data import Data
-from svddtune.worker.plan import grid_cells, predictions
+from svddtune.worker.audit import add_audit, tuning_labels
+from svddtune.worker.data import Data, FittedLattice
+from svddtune.worker.live import INTERVAL_LEVEL, counts_to_proto, label_counts
+from svddtune.worker.plan import atlas_cells, grid_cells, metric_of, predictions
+from svddtune.worker.rules import DEFAULT_NU
 
-INTERVAL_LEVEL = 0.9
+UNJUDGED_GAMMA = {
+    "alignment": "Scott's rule, not from labels",
+    "atlas": "what the cells of the atlas agree about",
+}
 CHECK_ROWS = 8
 # Pieces of a model stay well below the 4 MiB that a gRPC message may have.
 PIECE_BYTES = 1 << 19
@@ -34,24 +41,43 @@ def choose_without_classes(labels: LabelArray, predicted: LabelArray) -> int:
     return int(np.flatnonzero(agreeing == agreeing.max())[-1])
 
 
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a result is assembled from beside the plan's fits."""
+
+    labels: LabelArray
+    # Rows whose labels only the audit uses.
+    audited: IndexArray
+    lattice: FittedLattice | None
+    prep: Preparation
+    log: LabelLog
+
+
 def assemble(
     plan: jobs_pb2.GridPlan,
     outputs: list[jobs_pb2.FitOutput],
     data: Data,
-    prep: Preparation,
-    labels: LabelArray,
     snapshot: Snapshot,
-    log: LabelLog,
+    evidence: Evidence,
 ) -> tuple[result_pb2.Result, SvddModel]:
     """The result of a session and its model."""
-    config = snapshot.session.config
+    config, prep = snapshot.session.config, evidence.prep
+    metric = metric_of(config)
+    labels = tuning_labels(evidence.labels, evidence.audited)
     N = len(labels)
-    metric = _metric(config.metric)
-    cells = grid_cells(plan, outputs)
+    if plan.choice == "atlas" and evidence.lattice is not None:
+        cells = atlas_cells(evidence.lattice.atlas, plan.gamma)
+    else:
+        cells = grid_cells(plan, outputs)
     predicted = predictions(cells, N)
     scores = numerics.score(labels, predicted, metric)
     judged = min(numerics.class_counts(labels)) > 0
-    chosen = numerics.choose(scores) if judged else choose_without_classes(labels, predicted)
+    if not judged:
+        chosen = choose_without_classes(labels, predicted)
+    elif plan.choice == "atlas":
+        chosen = [cell.c for cell in cells].index(plan.c)
+    else:
+        chosen = numerics.choose(scores)
     model = numerics.fit(data.X, gamma=plan.gamma, C=cells[chosen].c)
     # The model's own verdicts, not those of the grid's fit: they are what the user gets.
     final = np.where(model.outside(data.X), np.int8(-1), np.int8(1))
@@ -62,12 +88,15 @@ def assemble(
         nu=model.nu,
         c_min=plan.c_min,
         c_max=plan.c_max,
+        choice=plan.choice,
         quality=_quality(labels, final, metric, judged, snapshot),
         outside_count=int((final == -1).sum()),
         support_vector_count=len(model.rows),
-        notes=_notes(labels, model, prep, judged),
-        manifest=_manifest(data, prep, model, snapshot, log),
+        notes=_notes(labels, model, prep, judged, plan.choice),
+        manifest=_manifest(data, prep, model, snapshot, evidence.log),
     )
+    if len(evidence.audited):
+        add_audit(result, evidence.labels, evidence.audited, final, metric, seed=config.seed)
     for cell, score in zip(cells, scores, strict=True):
         result.c_curve.add(
             c=cell.c,
@@ -83,45 +112,69 @@ def assemble(
         grid = numerics.coarse_grid(prep.gamma_bounds)
         for gamma, alignment in zip(grid, local(grid), strict=True):
             result.alignment_curve.add(gamma=gamma, alignment=alignment)
-    for part, output in zip(plan.fits, outputs, strict=True):
-        if part.purpose != "grid":
-            cell = output.cells[0]
-            verdicts = predictions([cell], N)[0]
-            result.comparisons.add(
-                name=part.purpose,
-                gamma=cell.gamma,
-                nu=numerics.nu_from_c(cell.c, N),
-                score=float(numerics.score(labels, verdicts, metric)) if judged else math.nan,
-                outside_count=cell.outside_count,
-            )
+    result.comparisons.extend(
+        _from_rules(evidence.lattice, labels, metric, judged)
+        if evidence.lattice is not None
+        else _from_fits(plan, outputs, labels, metric, judged)
+    )
     result.create_time.GetCurrentTime()
     result.estimate_s = max(0.0, time.time() - plan.started_s)
     return result, model
 
 
-def _metric(name: str) -> Metric:
-    metrics: dict[str, Metric] = {
-        "kappa": "kappa",
-        "mcc": "mcc",
-        "f1": "f1",
-        "balanced_accuracy": "balanced_accuracy",
-    }
-    return metrics[name]
+def _from_fits(
+    plan: jobs_pb2.GridPlan,
+    outputs: list[jobs_pb2.FitOutput],
+    labels: LabelArray,
+    metric: Metric,
+    judged: bool,
+) -> Iterator[result_pb2.Comparison]:
+    for part, output in zip(plan.fits, outputs, strict=True):
+        if part.purpose != "grid":
+            cell = output.cells[0]
+            verdicts = predictions([cell], len(labels))[0]
+            yield result_pb2.Comparison(
+                name=part.purpose,
+                gamma=cell.gamma,
+                nu=DEFAULT_NU,
+                score=float(numerics.score(labels, verdicts, metric)) if judged else math.nan,
+                outside_count=cell.outside_count,
+                best_c_score=math.nan,
+            )
+
+
+def _from_rules(
+    lattice: FittedLattice, labels: LabelArray, metric: Metric, judged: bool
+) -> Iterator[result_pb2.Comparison]:
+    rules, atlas = lattice.rules, lattice.atlas
+    outside = np.unpackbits(rules.packed, axis=1, count=len(labels))
+    verdicts = np.where(outside == 1, np.int8(-1), np.int8(1))
+    scores = numerics.score(labels, verdicts, metric)
+    rows = np.flatnonzero(labels)
+    votes = np.where(atlas.outside_at(rows), np.int8(-1), np.int8(1))
+    cell_scores = numerics.score(labels[rows], votes, metric)
+    for index, name in enumerate(rules.names):
+        gamma = float(rules.gamma[index])
+        nearest = atlas.gammas[np.argmin(np.abs(np.log(atlas.gammas / gamma)))]
+        yield result_pb2.Comparison(
+            name=name,
+            gamma=gamma,
+            nu=DEFAULT_NU,
+            score=float(scores[index]) if judged else math.nan,
+            outside_count=int(outside[index].sum()),
+            best_c_score=float(cell_scores[atlas.gamma == nearest].max()) if judged else math.nan,
+        )
 
 
 def _quality(
     labels: LabelArray, final: LabelArray, metric: Metric, judged: bool, snapshot: Snapshot
 ) -> result_pb2.Quality:
-    counts = snapshot.session.counts
+    counts = replace(label_counts(labels), unsure=snapshot.session.counts.unsure)
     quality = result_pb2.Quality(
         metric=metric,
         value=math.nan,
-        counts=common_pb2.LabelCounts(
-            inlier=counts.inlier,
-            outlier=counts.outlier,
-            unsure=counts.unsure,
-            total=counts.total,
-        ),
+        counts=counts_to_proto(counts),
+        kind=result_pb2.Quality.KIND_QUERIED,
     )
     if judged:
         quality.value = float(numerics.score(labels, final, metric))
@@ -136,13 +189,15 @@ def _quality(
     return quality
 
 
-def _notes(labels: LabelArray, model: SvddModel, prep: Preparation, judged: bool) -> Iterator[str]:
+def _notes(
+    labels: LabelArray, model: SvddModel, prep: Preparation, judged: bool, choice: str
+) -> Iterator[str]:
     inliers, outliers = numerics.class_counts(labels)
     if not judged:
         found = f"{outliers} labels are outliers" if outliers else f"{inliers} labels are inliers"
         missing = f"All {found}" if inliers + outliers else "No label was given"
         yield (
-            f"{missing}: gamma comes from Scott's rule, not from labels, and the quality cannot be "
+            f"{missing}: gamma comes from {UNJUDGED_GAMMA[choice]}, and the quality cannot be "
             "judged without labels of both classes."
         )
         yield (

@@ -1,17 +1,27 @@
 """One job: read what it needs, run the numerics, commit the outcome."""
 
 from collections.abc import Callable
+from itertools import islice
+from typing import cast
 
 import numpy as np
 
 from svddtune import numerics
 from svddtune.numerics import LabelArray
 from svddtune.state.queue import Claim
+from svddtune.state.session import RankedRow
 from svddtune.state.workspace import Snapshot, Workspace
 from svddtune.v1 import jobs_pb2
+from svddtune.worker.advice import add_advice
+from svddtune.worker.audit import audited_rows, interleave, tuning_labels
 from svddtune.worker.data import DataCache
-from svddtune.worker.plan import fit_jobs, make_plan
-from svddtune.worker.result import assemble, model_pieces
+from svddtune.worker.live import live_evidence
+from svddtune.worker.plan import fit_jobs, plan_by_alignment, plan_from_atlas
+from svddtune.worker.result import Evidence, assemble, model_pieces
+from svddtune.worker.rules import evaluate_rules
+
+# Rows ranked ahead, for labelers that come while a job is under way.
+RESERVE = 16
 
 
 def label_array(snapshot: Snapshot) -> LabelArray:
@@ -20,16 +30,6 @@ def label_array(snapshot: Snapshot) -> LabelArray:
     for row, verdict in snapshot.labels.items():
         labels[row] = verdict
     return labels
-
-
-def rule_in_force(strategy: str, labels: LabelArray) -> str:
-    """Which rule ranks the rows: the strategy, or a cold start while a class is missing."""
-    if strategy == "random":
-        return "random"
-    inliers, outliers = numerics.class_counts(labels)
-    if inliers == 0:
-        return "cold_random"
-    return "lama" if outliers else "cold_outlying"
 
 
 class Steps:
@@ -44,6 +44,7 @@ class Steps:
             "PLAN": self._plan,
             "FIT": self._fit,
             "ESTIMATE": self._estimate,
+            "ATLAS": self._atlas,
         }
 
     def run(self, claim: Claim) -> None:
@@ -65,26 +66,48 @@ class Steps:
             self._workspace.commit_nothing(claim)
             return
         config = snapshot.session.config
-        labels = label_array(snapshot)
+        audited = audited_rows(snapshot)
+        answered = label_array(snapshot)
+        labels = tuning_labels(answered, audited)
+        lattice = self._cache.lattice(claim, snapshot)
         suggestion = numerics.suggest(
             self._cache.preparation(claim, snapshot),
             self._cache.data(claim).X,
             labels,
             k=config.k,
-            strategy="random" if config.strategy == "random" else "lama",
+            strategy=cast(numerics.Strategy, config.strategy),
             sample=config.candidate_sample,
             rng=numerics.query_rng(config.seed, snapshot.rev, snapshot.session.query_count),
-            exclude=np.array(sorted(snapshot.dropped), dtype=np.int64),
+            exclude=np.array(sorted(snapshot.dropped | set(audited.tolist())), dtype=np.int64),
             open_rows=np.array(sorted(snapshot.open_rows), dtype=np.int64),
+            atlas=lattice.atlas if lattice else None,
+            basis=lattice.basis if lattice else None,
         )
+        unavailable = snapshot.dropped | snapshot.open_rows | snapshot.labels.keys()
+        ranking = interleave(
+            (
+                RankedRow(row, score, suggestion.rule)
+                for row, score in zip(
+                    suggestion.rows.tolist(), suggestion.scores.tolist(), strict=True
+                )
+            ),
+            (row for row in audited.tolist() if row not in unavailable),
+            asked=snapshot.session.query_count,
+            audits=len(audited),
+            queries=max(1, config.budget - len(snapshot.initial_rows)),
+        )
+        live = None
+        if suggestion.choice is not None:
+            live = live_evidence(suggestion.choice, labels, config.metric)
+            add_advice(live, self._workspace.history(claim), config.budget)
         self._workspace.commit_suggest(
             claim,
             snapshot.rev,
             gamma=suggestion.gamma,
             alignment=suggestion.alignment or 0.0,
-            rule=rule_in_force(config.strategy, labels),
-            rows=suggestion.rows.tolist(),
-            scores=suggestion.scores.tolist(),
+            ranking=list(islice(ranking, RESERVE)),
+            live=live,
+            finish=bool(live and live.stop and config.auto_finish),
         )
 
     def _plan(self, claim: Claim) -> None:
@@ -92,12 +115,14 @@ class Steps:
         if snapshot is None or snapshot.session.state.ended:
             self._workspace.commit_nothing(claim)
             return
-        plan = make_plan(
-            self._cache.preparation(claim, snapshot),
-            self._cache.data(claim).X,
-            label_array(snapshot),
-            snapshot.session.config,
-        )
+        config, X = snapshot.session.config, self._cache.data(claim).X
+        labels = tuning_labels(label_array(snapshot), audited_rows(snapshot))
+        lattice = self._cache.lattice(claim, snapshot)
+        if config.needs_atlas and lattice is not None:
+            plan = plan_from_atlas(lattice.atlas, lattice.basis, X, labels, config)
+        else:
+            prepared = self._cache.preparation(claim, snapshot)
+            plan = plan_by_alignment(prepared, X, labels, config, with_rules=lattice is None)
         plan.started_s = snapshot.estimating_ms / 1000
         self._workspace.commit_plan(
             claim, snapshot.attempt, plan, fit_jobs(plan, snapshot.session.id, snapshot.attempt)
@@ -129,10 +154,14 @@ class Steps:
         plan, outputs = self._workspace.fits(claim)
         data = self._cache.data(claim)
         prepared = self._cache.preparation(claim, snapshot)
-        log = self._workspace.label_log(claim)
-        result, model = assemble(
-            plan, outputs, data, prepared, label_array(snapshot), snapshot, log
+        evidence = Evidence(
+            labels=label_array(snapshot),
+            audited=audited_rows(snapshot),
+            lattice=self._cache.lattice(claim, snapshot),
+            prep=prepared,
+            log=self._workspace.label_log(claim),
         )
+        result, model = assemble(plan, outputs, data, snapshot, evidence)
         self._workspace.commit_estimate(
             claim,
             snapshot.attempt,
@@ -140,3 +169,16 @@ class Steps:
             plan.alignment,
             model_pieces(model, data, result),
         )
+
+    def _atlas(self, claim: Claim) -> None:
+        if not self._workspace.atlas_is_wanted(claim):
+            self._workspace.commit_nothing(claim)
+            return
+        X, index = self._cache.data(claim).X, claim.job.atlas.index
+        gammas = numerics.lattice_gammas(numerics.default_gamma_bounds(X))
+        arrays = (
+            numerics.fit_atlas_part(X, float(gammas[index])).to_arrays()
+            if index < len(gammas)
+            else evaluate_rules(X).to_arrays()
+        )
+        self._workspace.commit_atlas(claim, arrays)

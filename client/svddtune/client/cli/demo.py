@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from svddtune.client.cli.output import Json, print_json
+from svddtune.client.cli.output import STRATEGY_HELP, Json, print_json
 
 if TYPE_CHECKING:
     from svddtune.client.types import FloatArray, LabelArray
@@ -35,7 +35,7 @@ def demo(
         int, typer.Option(min=4, help="Labels to use, 4 initial ones included.")
     ] = 50,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same queries.")] = 0,
-    strategy: Annotated[str, typer.Option(help="lama or random.")] = "lama",
+    strategy: Annotated[str, typer.Option(help=STRATEGY_HELP)] = "default",
     out: Annotated[Path, typer.Option(help="Folder for model, picture and result.")] = Path(
         "svddtune-demo"
     ),

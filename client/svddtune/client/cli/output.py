@@ -12,10 +12,16 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from svddtune.client.types import LiveEvidence
+
 EXIT_FAILED = 1
 EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130
 DEFAULT_SERVER = "127.0.0.1:50051"
+
+STRATEGY_HELP = (
+    "How queries are chosen: knowledge_gradient (the default), disagreement, lama or random."
+)
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 Server = Annotated[
@@ -65,3 +71,13 @@ def say(message: str) -> None:
 def figure(value: float | None, digits: int = 4) -> str:
     """Return a figure as people read it; a dash where there is none."""
     return "-" if value is None or value != value else f"{value:.{digits}g}"
+
+
+def evidence(live: LiveEvidence) -> str:
+    """Return what is live after a label, in a line."""
+    text = f"gamma {figure(live.gamma, 3)}, C {figure(live.C, 3)}"
+    quality = live.quality
+    if quality.interval:
+        low, high = figure(quality.interval.low, 2), figure(quality.interval.high, 2)
+        text += f", {quality.metric} {figure(quality.value, 2)} [{low}, {high}]"
+    return text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from svddtune.client.cli.output import figure, say, stderr
+from svddtune.client.cli.output import evidence, figure, say, stderr
 
 if TYPE_CHECKING:
     from svddtune.client.run import Progress
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 _STAGES = {
     "starting": "Starting the service",
     "uploading": "Sending the data",
-    "preparing": "Preparing neighbours and kernel means",
+    "preparing": "Preparing: neighbours, kernel means and the atlas of fitted models",
     "labeling": "Asking for labels",
-    "estimating": "Fitting the grid of C",
+    "estimating": "Choosing gamma and C, fitting the model",
     "done": "Done",
 }
 
@@ -70,7 +70,9 @@ class ProgressBar:
             f"{counts.total}/{progress.budget} labels "
             f"({counts.inlier} inlier, {counts.outlier} outlier)"
         )
-        if progress.gamma:
+        if progress.live:
+            detail += f", {evidence(progress.live)}"
+        elif progress.gamma:
             detail += f", gamma {figure(progress.gamma, 3)}"
         if self._live:
             self._update(progress, detail)

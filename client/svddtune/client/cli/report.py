@@ -146,6 +146,13 @@ class Report:
         grid.add_row("C", f"{figure(tuned.C, 5)}   in [{figure(low, 4)}, {figure(high, 4)}]")
         grid.add_row("nu", f"{figure(tuned.nu, 4)}   = 1 / (N C)")
         grid.add_row(f"{quality.metric} on labels", figure(quality.value, 3) + spread)
+        audit = tuned.audit
+        if audit is not None:
+            text = figure(audit.value, 3)
+            if audit.interval:
+                low_high = f"[{figure(audit.interval.low, 3)}, {figure(audit.interval.high, 3)}]"
+                text += f"   {audit.interval.level:.0%} interval {low_high}, for all rows"
+            grid.add_row(f"{audit.metric} by audit", text)
         counts = quality.counts
         grid.add_row("labels", f"{counts.inlier} inlier, {counts.outlier} outlier")
         outside, n = tuned.result.outside_count, tuned.dataset.observation_count

@@ -13,6 +13,7 @@ from svddtune.client.cli.output import (
     Json,
     Server,
     TlsCa,
+    evidence,
     figure,
     print_json,
     say,
@@ -145,11 +146,17 @@ def _resource(session: str) -> str:
 
 
 def _line(session: Session) -> str:
+    from svddtune.client.types import SessionState
+
     counts = session.counts
     text = (
         f"{session.name}  {session.state.value}  {counts.total}/{session.config.budget} labels "
         f"({counts.inlier} inlier, {counts.outlier} outlier)"
     )
-    if session.gamma:
+    if session.live:
+        text += f"  {evidence(session.live)}  {session.live.advice}"
+    elif session.state is SessionState.PREPARING:
+        text += f"  atlas {session.atlas_progress:.0%}"
+    elif session.gamma:
         text += f"  gamma {figure(session.gamma)}  alignment {figure(session.alignment, 3)}"
     return text

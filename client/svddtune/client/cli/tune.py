@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from svddtune.client.cli.output import Json, TlsCa, print_json, say
+from svddtune.client.cli.output import STRATEGY_HELP, Json, TlsCa, print_json, say
 
 if TYPE_CHECKING:
     from svddtune.client.cli.data import Data
@@ -54,13 +54,23 @@ def tune(
         int | None,
         typer.Option(min=1, help="Labels to use, initial ones included. Default 50, at most N."),
     ] = None,
-    strategy: Annotated[str, typer.Option(help="lama or random.")] = "lama",
+    strategy: Annotated[str, typer.Option(help=STRATEGY_HELP)] = "default",
     neighbors: Annotated[int, typer.Option(min=1, help="Rows a label speaks for.")] = 5,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same queries.")] = 0,
     scaling: Annotated[str, typer.Option(help="none, minmax or robust.")] = "none",
     metric: Annotated[
         str, typer.Option(help="Chooses C: kappa, mcc, f1 or balanced_accuracy.")
     ] = "kappa",
+    audit: Annotated[
+        int,
+        typer.Option(min=0, help="Labels drawn uniformly and kept out of tuning: honest score."),
+    ] = 0,
+    auto_finish: Annotated[
+        bool, typer.Option("--auto-finish", help="Stop early once more labels gain little.")
+    ] = False,
+    cold: Annotated[
+        bool, typer.Option("--cold", help="Start without any label, also where some are known.")
+    ] = False,
     cells: Annotated[int, typer.Option(min=2, help="Cells of the C grid.")] = 20,
     server: Annotated[
         str | None,
@@ -104,6 +114,8 @@ def tune(
     if labels is not None:
         known = read_labels(labels, source.ids, outlier_value)
     initial = without_unsure(read_labels(start, source.ids, outlier_value)) if start else None
+    if cold and start is not None:
+        raise UsageError("--cold starts without labels: leave out --start, or --cold")
     nothing_asked = initial is not None and budget == len(initial)
     if not known and not nothing_asked and not sys.stdin.isatty():
         raise UsageError(
@@ -121,7 +133,7 @@ def tune(
             strategy=strategy,
             k=neighbors,
             seed=seed,
-            initial=initial,
+            initial=(0, 0) if cold else initial,
             server=server,
             tls_ca=tls_ca,
             workers=workers,
@@ -131,6 +143,8 @@ def tune(
             scaling=scaling,
             metric=metric,
             c_cells=cells,
+            audit=audit,
+            auto_finish=auto_finish,
             name=data.stem,
             labeler="terminal" if human else "known-labels",
             human=human,

@@ -17,6 +17,7 @@ for i = 11, #ARGV do
   redis.call('RPUSH', part(s, 'model:' .. s.revision), ARGV[i])
 end
 redis.call('DEL', part(s, 'fits'))
+leave_atlas(s)
 set(s, 'state', 'COMPLETED', 'gamma', gamma, 'alignment', alignment)
 touch(s)
 return cjson.encode({ committed = true, revision = tonumber(s.revision) })

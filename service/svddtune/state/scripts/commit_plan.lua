@@ -1,4 +1,4 @@
--- The grid of a result is planned: its FIT jobs are added.
+-- A result is planned: its FIT jobs are added or, where it needs none, its ESTIMATE job.
 -- ARGV: prefix, stream, entry, consumer, deliveries, session id, attempt, plan, FIT payloads ...
 -- Reply: {"committed"}. Refusals: CLAIM_LOST.
 local _, stream, entry, consumer, deliveries, sid, attempt, plan = unpack(ARGV)
@@ -14,6 +14,9 @@ redis.call('DEL', part(s, 'fits'))
 redis.call('HSET', part(s, 'fits'), 'plan', plan, 'total', int(#ARGV - 8))
 for i = 9, #ARGV do
   enqueue(BULK, 'FIT', s, ARGV[i])
+end
+if #ARGV == 8 then
+  enqueue(HI, 'ESTIMATE', s, s.job_estimate)
 end
 touch(s)
 return cjson.encode({ committed = true })

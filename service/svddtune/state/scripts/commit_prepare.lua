@@ -24,9 +24,8 @@ end
 redis.call('HSET', d, 'prep:' .. k, 'ready', 'prepchunks:' .. k, chunks)
 for _, sid in ipairs(redis.call('SMEMBERS', d .. ':waiting:' .. k)) do
   local s = load_session(sid)
-  if s and s.state == 'PREPARING' then
-    set(s, 'state', 'LABELING')
-    advance(s)
+  if s then
+    begin_when_ready(s)
     touch(s)
   end
 end

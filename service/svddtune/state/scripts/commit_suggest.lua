@@ -1,10 +1,11 @@
 -- A ranking is made: it is taken where it was made for the labels there are, else made anew.
 -- ARGV: prefix, stream, entry, consumer, deliveries, session id, rev it was made for, gamma,
---   alignment, rule, ranking as JSON [[row, score], ...], fresh random hex for lease ids.
+--   alignment, ranking as JSON [[row, score, rule], ...], fresh random hex for lease ids, best C so
+--   far or 0, live evidence (bytes) or "", 1 where the session is to finish now.
 -- Labelers whose answers led to it get their next queries at once.
 -- Reply: {"committed": true where it was taken}. Refusals: CLAIM_LOST.
-local _, stream, entry, consumer, deliveries, sid, rev, gamma, alignment, rule, ranking,
-  entropy = unpack(ARGV)
+local _, stream, entry, consumer, deliveries, sid, rev, gamma, alignment, ranking,
+  entropy, c, live, finish = unpack(ARGV)
 if claim_is_lost(stream, entry, consumer, deliveries) then
   return refuse('CLAIM_LOST')
 end
@@ -16,7 +17,11 @@ end
 set(s, 'suggesting', '0')
 local current = s.rev == rev and (s.state == 'LABELING' or s.state == 'PAUSED')
 if current then
-  set(s, 'gamma', gamma, 'alignment', alignment, 'rule', rule, 'ranked_rev', rev)
+  set(s, 'gamma', gamma, 'alignment', alignment, 'ranked_rev', rev,
+    'c', c, 'live', live)
+  if live ~= '' then
+    redis.call('HSET', part(s, 'history'), rev, live)
+  end
   redis.call('DEL', part(s, 'ranked'))
   local items = cjson.decode(ranking)
   for _, item in ipairs(items) do
@@ -25,6 +30,9 @@ if current then
   if #items == 0 then
     set(s, 'exhausted_rev', rev)
   end
+end
+if current and finish == '1' and s.state == 'LABELING' then
+  begin_estimating(s, 'STOP_RULE')
 end
 if current and s.state == 'LABELING' then
   local held = {}

@@ -1,11 +1,13 @@
 -- Stores a new session with its initial labels and sets it going.
 -- ARGV: prefix, session id, dataset id, record, budget, lease in ms, prep K, request id or "",
 --   hash of the request, initial labels as JSON [[row, verdict, source], ...], their labeler,
---   job payloads: prepare, suggest, plan, estimate.
+--   1 where queries need the atlas, job payloads: prepare, suggest, plan, estimate, and one for
+--   each part of the atlas.
 -- Reply: {"session": id}; "repeated": true where the request id was seen before.
 -- Refusals: DATASET_NOT_FOUND, REQUEST_ID_REUSED.
 local _, sid, dataset, record, budget, lease_ms, k, request, fingerprint, initial, labeler,
-  job_prepare, job_suggest, job_plan, job_estimate = unpack(ARGV)
+  needs_atlas, job_prepare, job_suggest, job_plan, job_estimate = unpack(ARGV)
+local FIRST_ATLAS_JOB = 17
 
 local request_key = P .. 'request:' .. request
 if request ~= '' then
@@ -29,10 +31,11 @@ local s = { key = P .. 's:' .. sid }
 set(s, 'id', sid, 'dataset', dataset, 'record', record, 'n', n, 'budget', budget,
   'lease_ms', lease_ms, 'k', k, 'state', 'PREPARING', 'rev', '0', 'attempt', '0', 'revision', '0',
   'inlier', '0', 'outlier', '0', 'unsure', '0', 'queries', '0', 'suggesting', '0',
-  'ranked_rev', '', 'exhausted_rev', '', 'rule', '', 'gamma', '0', 'alignment', '0',
+  'ranked_rev', '', 'exhausted_rev', '', 'gamma', '0', 'alignment', '0',
+  'needs_atlas', needs_atlas, 'atlas_done', '0', 'c', '0', 'live', '',
   'finish_reason', '', 'failure_reason', '', 'failure_message', '', 'version', '0',
   'created_ms', int(NOW), 'updated_ms', int(NOW),
-  'job_suggest', job_suggest, 'job_plan', job_plan, 'job_estimate', job_estimate)
+  'job_prepare', job_prepare, 'job_suggest', job_suggest, 'job_plan', job_plan, 'job_estimate', job_estimate)
 for _, label in ipairs(cjson.decode(initial)) do
   local verdict = int(label[2])
   apply_label(s, label[1], verdict, 0)
@@ -41,19 +44,12 @@ end
 redis.call('SADD', d .. ':sessions', sid)
 redis.call('ZADD', P .. 'sessions', int(NOW), sid)
 
-local prepared = redis.call('HGET', d, 'prep:' .. k)
-if prepared == 'ready' then
-  set(s, 'state', 'LABELING')
-  advance(s)
-else
-  redis.call('SADD', d .. ':waiting:' .. k, sid)
-  if prepared ~= 'queued' then
-    redis.call('HSET', d, 'prep:' .. k, 'queued')
-    -- The job is the dataset's: it names no session.
-    redis.call('XADD', HI, '*', 'kind', 'PREPARE', 'session', '', 'dataset', dataset,
-      'payload', job_prepare)
+if redis.call('HSETNX', d, 'atlasparts', int(#ARGV - FIRST_ATLAS_JOB + 1)) == 1 then
+  for i = FIRST_ATLAS_JOB, #ARGV do
+    redis.call('HSET', d, 'atlasjob:' .. int(i - FIRST_ATLAS_JOB), ARGV[i])
   end
 end
+prepare_session(s)
 touch(s)
 if request ~= '' then
   redis.call('SET', request_key, cjson.encode({ session = sid, fingerprint = fingerprint }),

@@ -21,6 +21,15 @@ for _, field in ipairs(redis.call('HKEYS', d)) do
     end
   end
 end
+for _, field in ipairs(redis.call('HKEYS', d)) do
+  local index = string.match(field, '^atlaspart:(%d+)$')
+  if index then
+    for i = 0, tonumber(redis.call('HGET', d, field)) - 1 do
+      redis.call('UNLINK', d .. ':atlas:' .. index .. ':' .. i)
+    end
+  end
+end
+redis.call('UNLINK', d .. ':atlastodo', d .. ':atlasusers', d .. ':atlasflying')
 redis.call('UNLINK', d, d .. ':ids', d .. ':rows', d .. ':display')
 redis.call('ZREM', P .. 'datasets', id)
 return cjson.encode({ deleted = true })

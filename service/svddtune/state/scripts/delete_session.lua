@@ -10,9 +10,10 @@ for revision = 1, tonumber(s.revision) do
   redis.call('UNLINK', part(s, 'result:' .. revision), part(s, 'model:' .. revision))
 end
 for _, name in ipairs({ 'events', 'labels', 'dropped', 'answers', 'queries', 'asked', 'open',
-  'leases', 'ranked', 'waiting', 'fits' }) do
+  'leases', 'ranked', 'waiting', 'fits', 'history' }) do
   redis.call('UNLINK', part(s, name))
 end
+leave_atlas(s)
 redis.call('UNLINK', s.key)
 redis.call('ZREM', P .. 'sessions', sid)
 redis.call('SREM', P .. 'd:' .. s.dataset .. ':sessions', sid)

@@ -40,6 +40,18 @@ if job.kind == 'PREPARE' then
       redis.call('DEL', d .. ':waiting:' .. k)
     end
   end
+elseif job.kind == 'ATLAS' then
+  local d = dataset_key(job.dataset)
+  redis.call('DEL', d .. ':atlastodo', d .. ':atlasflying')
+  if redis.call('EXISTS', d) == 1 then
+    redis.call('HSET', d, 'atlas', 'failed')
+    for _, sid in ipairs(redis.call('SMEMBERS', d .. ':atlasusers')) do
+      local s = load_session(sid)
+      if s and s.state == 'PREPARING' and s.needs_atlas == '1' then
+        fail_session(s, reason, message)
+      end
+    end
+  end
 else
   local s = load_session(job.session)
   if s and s.state ~= 'COMPLETED' and s.state ~= 'CANCELLED' and s.state ~= 'FAILED' then

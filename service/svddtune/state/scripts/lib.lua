@@ -162,12 +162,12 @@ local function new_query(s)
     if not item then
       return
     end
-    local row, score = unpack(cjson.decode(item))
+    local row, score, rule = unpack(cjson.decode(item))
     if redis.call('HEXISTS', part(s, 'asked'), int(row)) == 0
       and redis.call('SISMEMBER', part(s, 'dropped'), int(row)) == 0
       and redis.call('HEXISTS', part(s, 'labels'), int(row)) == 0 then
       add(s, 'queries', 1)
-      local q = { n = tonumber(s.queries), row = row, score = score, rule = s.rule,
+      local q = { n = tonumber(s.queries), row = row, score = score, rule = rule,
         issued = {}, exclude = {} }
       redis.call('HSET', part(s, 'asked'), int(row), int(q.n))
       redis.call('XADD', part(s, 'events'), '*', 'kind', 'ASKED', 'row', int(row),
@@ -194,12 +194,65 @@ local function hand_out_queries(s, held, holder, labeler, most, entropy)
   return #held > before
 end
 
+local ATLAS_IN_FLIGHT = 2
+
+local function dataset_key(id)
+  return P .. 'd:' .. id
+end
+
+-- Adds ATLAS jobs of a dataset, few at a time: others' bulk jobs get their turn between them.
+local function feed_atlas(d, dataset)
+  while redis.call('SCARD', d .. ':atlasflying') < ATLAS_IN_FLIGHT do
+    local index = redis.call('LPOP', d .. ':atlastodo')
+    if not index then
+      return
+    end
+    redis.call('SADD', d .. ':atlasflying', index)
+    redis.call('XADD', BULK, '*', 'kind', 'ATLAS', 'session', '', 'dataset', dataset,
+      'payload', redis.call('HGET', d, 'atlasjob:' .. index))
+  end
+end
+
+-- A session needs its dataset's atlas: what is missing of it is made.
+local function want_atlas(s)
+  local d = dataset_key(s.dataset)
+  redis.call('SADD', d .. ':atlasusers', s.id)
+  set(s, 'atlas_done', redis.call('HGET', d, 'atlasdone') or '0')
+  local state = redis.call('HGET', d, 'atlas')
+  if state == 'ready' or state == 'building' then
+    return
+  end
+  redis.call('HSET', d, 'atlas', 'building')
+  redis.call('DEL', d .. ':atlastodo')
+  for index = 0, tonumber(redis.call('HGET', d, 'atlasparts')) - 1 do
+    if redis.call('HEXISTS', d, 'atlaspart:' .. index) == 0
+      and redis.call('SISMEMBER', d .. ':atlasflying', int(index)) == 0 then
+      redis.call('RPUSH', d .. ':atlastodo', int(index))
+    end
+  end
+  feed_atlas(d, s.dataset)
+end
+
+-- The session needs the atlas no more; where nobody does, no further job of it is added.
+local function leave_atlas(s)
+  local d = dataset_key(s.dataset)
+  redis.call('SREM', d .. ':atlasusers', s.id)
+  if redis.call('SCARD', d .. ':atlasusers') == 0 and redis.call('HGET', d, 'atlas') == 'building'
+  then
+    redis.call('HSET', d, 'atlas', 'idle')
+    redis.call('DEL', d .. ':atlastodo')
+  end
+end
+
 -- Stops asking and lets the result be computed from the labels there are.
 local function begin_estimating(s, reason)
   for _, n in ipairs(redis.call('HVALS', part(s, 'asked'))) do
     close_query(s, get_query(s, n), 'closed')
   end
   redis.call('DEL', part(s, 'ranked'), part(s, 'waiting'), part(s, 'fits'))
+  if s.needs_atlas ~= '1' then
+    leave_atlas(s)
+  end
   set(s, 'state', 'ESTIMATING', 'finish_reason', reason, 'estimating_ms', int(NOW))
   add(s, 'attempt', 1)
   enqueue(HI, 'PLAN', s, s.job_plan)
@@ -251,6 +304,33 @@ local function apply_label(s, row, verdict, n)
   add(s, VERDICT_FIELD[verdict], 1)
 end
 
+-- PREPARING is over once all that the session needs is there.
+local function begin_when_ready(s)
+  local d = dataset_key(s.dataset)
+  if s.state == 'PREPARING' and redis.call('HGET', d, 'prep:' .. s.k) == 'ready'
+    and (s.needs_atlas ~= '1' or redis.call('HGET', d, 'atlas') == 'ready') then
+    set(s, 'state', 'LABELING')
+    advance(s)
+  end
+end
+
+-- A session begins, or begins again: what it needs of its dataset is made where it is missing.
+local function prepare_session(s)
+  local d = dataset_key(s.dataset)
+  local prepared = redis.call('HGET', d, 'prep:' .. s.k)
+  if prepared ~= 'ready' then
+    redis.call('SADD', d .. ':waiting:' .. s.k, s.id)
+    if prepared ~= 'queued' then
+      redis.call('HSET', d, 'prep:' .. s.k, 'queued')
+      -- The job is the dataset's: it names no session.
+      redis.call('XADD', HI, '*', 'kind', 'PREPARE', 'session', '', 'dataset', s.dataset,
+        'payload', s.job_prepare)
+    end
+  end
+  want_atlas(s)
+  begin_when_ready(s)
+end
+
 -- The entry is not this consumer's delivery any more: another worker has it, or it is done.
 local function claim_is_lost(stream, entry, consumer, deliveries)
   local pending = redis.call('XPENDING', stream, GROUP, entry, entry, 1)
@@ -267,6 +347,7 @@ local function fail_session(s, reason, message)
     close_query(s, get_query(s, n), 'closed')
   end
   redis.call('DEL', part(s, 'ranked'), part(s, 'waiting'), part(s, 'fits'))
+  leave_atlas(s)
   set(s, 'state', 'FAILED', 'finish_reason', 'FAILED', 'failure_reason', reason,
     'failure_message', message, 'suggesting', '0')
   touch(s)

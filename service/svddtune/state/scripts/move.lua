@@ -22,11 +22,9 @@ elseif verb == 'resume' then
     if total(s) >= tonumber(s.budget) then
       return refuse('BUDGET_SPENT', { labels = total(s), budget = tonumber(s.budget) })
     end
-    if redis.call('HGET', P .. 'd:' .. s.dataset, 'prep:' .. s.k) ~= 'ready' then
-      return refuse('ILLEGAL_TRANSITION', { state = s.state })
-    end
-    set(s, 'state', 'LABELING', 'finish_reason', '', 'failure_reason', '', 'failure_message', '',
+    set(s, 'state', 'PREPARING', 'finish_reason', '', 'failure_reason', '', 'failure_message', '',
       'exhausted_rev', '', 'ranked_rev', '')
+    prepare_session(s)
   elseif s.state ~= 'LABELING' then
     return refuse('ILLEGAL_TRANSITION', { state = s.state })
   end
@@ -46,6 +44,7 @@ elseif verb == 'cancel' then
   end
   redis.call('DEL', part(s, 'ranked'), part(s, 'waiting'), part(s, 'fits'))
   redis.call('SREM', P .. 'd:' .. s.dataset .. ':waiting:' .. s.k, sid)
+  leave_atlas(s)
   set(s, 'state', 'CANCELLED', 'finish_reason', 'CANCELLED')
 elseif verb == 'budget' then
   budget = tonumber(budget)

@@ -1,0 +1,47 @@
+-- A part of an atlas is stored; with the last one the sessions begin that wait for it.
+-- ARGV: prefix, stream, entry, consumer, deliveries, dataset id, index of the part, number of
+--   chunks stored.
+-- Reply: {"committed": true}; "gone" where the dataset was deleted meanwhile.
+-- Refusals: CLAIM_LOST.
+local _, stream, entry, consumer, deliveries, dataset, index, chunks = unpack(ARGV)
+if claim_is_lost(stream, entry, consumer, deliveries) then
+  return refuse('CLAIM_LOST')
+end
+finish_job(stream, entry)
+local d = dataset_key(dataset)
+local keys = {}
+for i = 0, tonumber(chunks) - 1 do
+  keys[#keys + 1] = d .. ':atlas:' .. index .. ':' .. i
+end
+if redis.call('EXISTS', d) == 0 then
+  for _, key in ipairs(keys) do
+    redis.call('UNLINK', key)
+  end
+  redis.call('DEL', d .. ':atlasflying')
+  return cjson.encode({ committed = false, gone = true })
+end
+for _, key in ipairs(keys) do
+  redis.call('PERSIST', key)
+end
+redis.call('SREM', d .. ':atlasflying', index)
+if redis.call('HSETNX', d, 'atlaspart:' .. index, chunks) == 1 then
+  redis.call('HINCRBY', d, 'atlasdone', 1)
+end
+local done = redis.call('HGET', d, 'atlasdone')
+local complete = done == redis.call('HGET', d, 'atlasparts')
+if complete then
+  redis.call('HSET', d, 'atlas', 'ready')
+else
+  feed_atlas(d, dataset)
+end
+for _, sid in ipairs(redis.call('SMEMBERS', d .. ':atlasusers')) do
+  local s = load_session(sid)
+  if s then
+    set(s, 'atlas_done', done)
+    if complete then
+      begin_when_ready(s)
+    end
+    touch(s)
+  end
+end
+return cjson.encode({ committed = true })

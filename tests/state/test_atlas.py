@@ -1,0 +1,208 @@
+"""The atlas is made once a dataset, few jobs at a time, and only while somebody needs it."""
+
+import pytest
+from tests.state.scene import Scene, play
+
+from svddtune.state import keys
+from svddtune.state.session import (
+    ATLAS_PARTS,
+    RankedRow,
+    SessionConfig,
+    SessionId,
+    SessionState,
+    Verdict,
+)
+from svddtune.v1 import jobs_pb2, tuning_pb2
+
+pytestmark = pytest.mark.integration
+
+NEEDS_ATLAS = SessionConfig(budget=6, strategy="knowledge_gradient")
+LAMA = SessionConfig(budget=6, strategy="lama")
+ROW = RankedRow(7, 1.0, "lama")
+
+
+async def create(scene: Scene, config: SessionConfig) -> SessionId:
+    if not scene.dataset_id:
+        await scene.upload()
+    return await scene.sessions.create(scene.dataset_id, config, observation_count=12)
+
+
+async def state_of(scene: Scene, session_id: SessionId) -> SessionState:
+    return (await scene.sessions.get(session_id)).state
+
+
+def do_next(scene: Scene) -> str:
+    claim = scene.worker.next_claim()
+    assert claim is not None
+    scene.worker.do(claim)
+    return claim.kind
+
+
+def test_session_waits_for_the_atlas_where_its_queries_need_it(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        waiting, going = await create(scene, NEEDS_ATLAS), await create(scene, LAMA)
+        assert do_next(scene) == "PREPARE"
+        assert await state_of(scene, waiting) is SessionState.PREPARING
+        assert await state_of(scene, going) is SessionState.LABELING
+        scene.worker.work_off()
+        session = await scene.sessions.get(waiting)
+        assert session.state is SessionState.LABELING
+        assert session.atlas_progress == 1.0
+        assert len(await scene.lease(waiting)) == 1
+
+    play(redis_url, act)
+
+
+def test_sessions_share_one_atlas(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        first, second = await create(scene, NEEDS_ATLAS), await create(scene, NEEDS_ATLAS)
+        kinds = []
+        while claim := scene.worker.next_claim():
+            scene.worker.do(claim)
+            kinds.append(claim.kind)
+        assert kinds.count("ATLAS") == ATLAS_PARTS
+        third = await create(scene, NEEDS_ATLAS)
+        for session_id in (first, second, third):
+            assert await state_of(scene, session_id) is SessionState.LABELING
+
+    play(redis_url, act)
+
+
+def test_few_atlas_jobs_are_queued_at_a_time(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        await create(scene, NEEDS_ATLAS)
+        longest = 0
+        while claim := scene.worker.next_claim():
+            longest = max(longest, await scene.client.xlen(keys.prefix(0) + "q:bulk"))
+            scene.worker.do(claim)
+        assert longest == 2
+
+    play(redis_url, act)
+
+
+def test_progress_is_told(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await create(scene, NEEDS_ATLAS)
+        seen = set()
+        while claim := scene.worker.next_claim():
+            scene.worker.do(claim)
+            seen.add((await scene.sessions.get(session_id)).atlas_progress)
+        assert seen == {done / ATLAS_PARTS for done in range(ATLAS_PARTS + 1)}
+
+    play(redis_url, act)
+
+
+def test_nobody_needs_it_nothing_more_is_made_and_later_it_goes_on(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        first = await create(scene, NEEDS_ATLAS)
+        assert [do_next(scene) for _ in range(4)] == ["PREPARE", "ATLAS", "ATLAS", "ATLAS"]
+        claim = scene.worker.next_claim()
+        assert claim is not None
+        assert scene.worker.workspace.atlas_is_wanted(claim)
+        await scene.sessions.cancel(first)
+        assert not scene.worker.workspace.atlas_is_wanted(claim)
+        scene.worker.workspace.commit_nothing(claim)
+        left = []
+        while claim := scene.worker.next_claim():
+            scene.worker.do(claim)
+            left.append(claim.kind)
+        assert len(left) <= 1
+
+        second = await create(scene, NEEDS_ATLAS)
+        again = []
+        while claim := scene.worker.next_claim():
+            scene.worker.do(claim)
+            again.append(claim.kind)
+        assert again.count("ATLAS") == ATLAS_PARTS - 3 - len(left)
+        assert await state_of(scene, second) is SessionState.LABELING
+
+    play(redis_url, act)
+
+
+def test_failed_atlas_fails_those_that_need_it_and_a_resume_tries_again(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        needing, going = await create(scene, NEEDS_ATLAS), await create(scene, LAMA)
+        do_next(scene)
+        while (claim := scene.worker.next_claim()) and claim.kind != "ATLAS":
+            scene.worker.do(claim)
+        assert claim is not None
+        scene.worker.queue.fail(claim, "OUT_OF_MEMORY", "too large", final=True)
+        assert await state_of(scene, needing) is SessionState.FAILED
+        assert await state_of(scene, going) is SessionState.LABELING
+        await scene.sessions.resume(needing)
+        scene.worker.work_off()
+        assert await state_of(scene, needing) is SessionState.LABELING
+
+    play(redis_url, act)
+
+
+def test_no_key_of_the_atlas_outlives_the_dataset(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await create(scene, NEEDS_ATLAS)
+        scene.worker.work_off()
+        await scene.sessions.delete(session_id)
+        await scene.datasets.delete(scene.dataset_id)
+        left = [key.decode() async for key in scene.client.scan_iter()]
+        assert [key for key in left if ":d:" in key] == []
+
+    play(redis_url, act)
+
+
+def test_live_evidence_is_the_sessions_and_its_history_is_kept(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session()
+        for gamma in (2.0, 3.0):
+            (lease,) = await scene.lease(session_id)
+            await scene.answer(session_id, lease)
+            claim = scene.worker.next_claim()
+            assert claim is not None
+            snapshot = scene.worker.workspace.snapshot(claim)
+            assert snapshot is not None
+            live = tuning_pb2.LiveEvidence(gamma=gamma, c=0.5, advice="Go on.")
+            before = scene.worker.workspace.history(claim)
+            scene.worker.workspace.commit_suggest(
+                claim, snapshot.rev, gamma=gamma, alignment=0.0, ranking=[ROW], live=live
+            )
+            session = await scene.sessions.get(session_id)
+            assert tuning_pb2.LiveEvidence.FromString(session.live) == live
+        assert [one.gamma for one in before] == [2.0]
+
+    play(redis_url, act)
+
+
+def test_a_stop_rule_finishes_the_session(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(initial={0: Verdict.INLIER})
+        (lease,) = await scene.lease(session_id)
+        await scene.answer(session_id, lease, want=1)
+        claim = scene.worker.next_claim()
+        assert claim is not None
+        snapshot = scene.worker.workspace.snapshot(claim)
+        assert snapshot is not None
+        scene.worker.workspace.commit_suggest(
+            claim, snapshot.rev, gamma=1.0, alignment=0.0, ranking=[ROW], finish=True
+        )
+        session = await scene.sessions.get(session_id)
+        assert session.state is SessionState.ESTIMATING
+        assert session.leased_count == 0
+        scene.worker.work_off()
+        session = await scene.sessions.get(session_id)
+        assert (session.state, session.finish_reason) == (SessionState.COMPLETED, "STOP_RULE")
+
+    play(redis_url, act)
+
+
+def test_a_plan_that_needs_no_fit_goes_on_to_the_estimate(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session()
+        await scene.sessions.finish(session_id)
+        claim = scene.worker.next_claim()
+        assert claim is not None
+        snapshot = scene.worker.workspace.snapshot(claim)
+        assert snapshot is not None
+        plan = jobs_pb2.GridPlan(choice="atlas")
+        scene.worker.workspace.commit_plan(claim, snapshot.attempt, plan, [])
+        assert scene.worker.work_off() == ["ESTIMATE"]
+        assert await state_of(scene, session_id) is SessionState.COMPLETED
+
+    play(redis_url, act)

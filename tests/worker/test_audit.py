@@ -1,0 +1,47 @@
+"""Audited rows are spread evenly, and what they say never reaches the tuning."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svddtune.state.session import RankedRow
+from svddtune.worker.audit import RULE, interleave, tuning_labels
+
+
+def ask(queries: int, audits: int, *, tuning: int = 1000, seed: int = 0) -> list[str]:
+    """The rules of a whole session's queries, each time the first of a fresh ranking."""
+    audited = list(range(5000, 5000 + audits))
+    asked: list[str] = []
+    for position in range(queries):
+        ranked = [RankedRow(row, 1.0, "lama") for row in range(tuning)]
+        ranking = interleave(ranked, audited, asked=position, audits=audits, queries=queries)
+        first = next(iter(ranking))
+        asked.append(first.rule)
+        if first.rule == RULE:
+            audited.remove(first.row)
+    return asked
+
+
+@given(st.integers(1, 80), st.data())
+def test_every_audited_row_is_asked_and_they_are_spread(queries: int, data: st.DataObject) -> None:
+    audits = data.draw(st.integers(0, queries))
+    rules = ask(queries, audits)
+    assert rules.count(RULE) == audits
+    for end in range(1, queries + 1):
+        assert abs(rules[:end].count(RULE) - end * audits / queries) <= 1
+
+
+def test_a_ranking_goes_on_where_one_kind_is_used_up() -> None:
+    ranked = [RankedRow(1, 1.0, "lama")]
+    rows = [one.row for one in interleave(ranked, [7, 8], asked=0, audits=2, queries=4)]
+    assert sorted(rows) == [1, 7, 8]
+
+
+@pytest.mark.parametrize("audited", [[], [1], [0, 3]])
+def test_tuning_never_sees_an_audited_label(audited: list[int]) -> None:
+    labels = np.array([1, -1, 0, 1], dtype=np.int8)
+    kept = tuning_labels(labels, np.array(audited, dtype=np.int64))
+    assert all(kept[row] == 0 for row in audited)
+    others = [row for row in range(4) if row not in audited]
+    np.testing.assert_array_equal(kept[others], labels[others])

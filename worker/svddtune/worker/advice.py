@@ -1,0 +1,31 @@
+"""Whether more labels are worth their price, said with the live evidence."""
+
+from collections.abc import Sequence
+
+from svddtune import numerics
+from svddtune.numerics import Moment
+from svddtune.v1 import tuning_pb2
+
+
+def moment(live: tuning_pb2.LiveEvidence) -> Moment:
+    """What the stop rules see of live evidence."""
+    quality = live.quality
+    judged = quality.HasField("interval")
+    return Moment(
+        labels=live.labels,
+        gamma=live.gamma,
+        C=live.c,
+        score=quality.value,
+        low=quality.interval.low if judged else float("nan"),
+        high=quality.interval.high if judged else float("nan"),
+    )
+
+
+def add_advice(
+    live: tuning_pb2.LiveEvidence, history: Sequence[tuning_pb2.LiveEvidence], budget: int
+) -> None:
+    """Judge the newest evidence by all that came before it."""
+    earlier = [moment(one) for one in history if one.labels < live.labels]
+    advice = numerics.advise([*earlier, moment(live)], budget=budget)
+    live.advice = advice.sentence
+    live.stop = advice.stop

@@ -1,0 +1,90 @@
+"""Audited rows: drawn uniformly, asked between the others, kept out of tuning."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from svddtune import numerics
+from svddtune.numerics import IndexArray, LabelArray
+from svddtune.numerics.scores import Metric
+from svddtune.state.session import RankedRow
+from svddtune.state.workspace import Snapshot
+from svddtune.v1 import common_pb2, result_pb2
+from svddtune.worker.live import INTERVAL_LEVEL, counts_to_proto, label_counts
+
+RULE = "audit"
+
+
+def audited_rows(snapshot: Snapshot) -> IndexArray:
+    """The rows of a session's audit; the same whenever they are drawn."""
+    config = snapshot.session.config
+    if not config.audit:
+        return np.empty(0, dtype=np.int64)
+    initial = np.array(sorted(snapshot.initial_rows), dtype=np.int64)
+    free = snapshot.session.observation_count - len(initial)
+    return numerics.draw_audit(
+        snapshot.session.observation_count,
+        min(config.audit, free),
+        seed=config.seed,
+        exclude=initial,
+    )
+
+
+def tuning_labels(labels: LabelArray, audited: IndexArray) -> LabelArray:
+    """Labels without those that only the audit may use."""
+    kept = labels.copy()
+    kept[audited] = 0
+    return kept
+
+
+def interleave(
+    ranked: Iterable[RankedRow], audited: Iterable[int], *, asked: int, audits: int, queries: int
+) -> Iterator[RankedRow]:
+    """Spread the audited rows evenly over a session's queries.
+
+    ``asked`` queries were made so far, of ``queries`` in all; ``audits`` of these are audited.
+    """
+    tuning = iter(ranked)
+    audit = (RankedRow(row, 0.0, RULE) for row in audited)
+    position = asked
+    while True:
+        due = (position + 1) * audits // queries > position * audits // queries
+        item = (
+            next(audit, None) or next(tuning, None)
+            if due
+            else (next(tuning, None) or next(audit, None))
+        )
+        if item is None:
+            return
+        yield item
+        position += 1
+
+
+def add_audit(
+    result: result_pb2.Result,
+    answered: LabelArray,
+    audited: IndexArray,
+    final: LabelArray,
+    metric: Metric,
+    *,
+    seed: int,
+) -> None:
+    """Score the final classifier on the audited rows: unbiased for all rows."""
+    truth = answered[audited]
+    score = numerics.audit_score(
+        truth,
+        final[audited],
+        share_outside=float(np.mean(final == -1)),
+        metric=metric,
+        level=INTERVAL_LEVEL,
+        rng=np.random.default_rng(seed),
+        N=len(final),
+    )
+    result.audit.metric = metric
+    result.audit.value = score.value
+    result.audit.kind = result_pb2.Quality.KIND_AUDIT
+    result.audit.counts.CopyFrom(counts_to_proto(label_counts(truth)))
+    if score.n:
+        result.audit.interval.CopyFrom(
+            common_pb2.Interval(low=score.low, high=score.high, level=INTERVAL_LEVEL)
+        )

@@ -1,0 +1,46 @@
+"""What is live after every label: the best cell so far, its score, and whether to go on."""
+
+import math
+
+from svddtune import numerics
+from svddtune.numerics import LabelArray
+from svddtune.numerics.evidence import LiveChoice
+from svddtune.state.session import LabelCounts
+from svddtune.v1 import common_pb2, result_pb2, tuning_pb2
+
+INTERVAL_LEVEL = 0.9
+
+
+def counts_to_proto(counts: LabelCounts) -> common_pb2.LabelCounts:
+    """Counts as their message."""
+    return common_pb2.LabelCounts(
+        inlier=counts.inlier, outlier=counts.outlier, unsure=counts.unsure, total=counts.total
+    )
+
+
+def label_counts(labels: LabelArray) -> LabelCounts:
+    """Counts of an array of labels."""
+    inlier, outlier = numerics.class_counts(labels)
+    return LabelCounts(inlier=inlier, outlier=outlier)
+
+
+def live_evidence(choice: LiveChoice, labels: LabelArray, metric: str) -> tuning_pb2.LiveEvidence:
+    """The live choice as its message."""
+    judged = choice.reason == "both_classes"
+    quality = result_pb2.Quality(
+        metric=metric,
+        value=choice.on_labels if judged else math.nan,
+        counts=counts_to_proto(label_counts(labels)),
+        kind=result_pb2.Quality.KIND_QUERIED,
+    )
+    if judged:
+        low, high = choice.interval
+        quality.interval.CopyFrom(common_pb2.Interval(low=low, high=high, level=INTERVAL_LEVEL))
+    return tuning_pb2.LiveEvidence(
+        gamma=choice.gamma,
+        c=choice.C,
+        outside_count=choice.outliers,
+        quality=quality,
+        expected=choice.expected if judged else math.nan,
+        labels=choice.labels,
+    )
