@@ -1,0 +1,99 @@
+"""All pieces of work on all cores; what is finished is kept and never done again."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from functools import partial
+
+from threadpoolctl import threadpool_limits
+
+from svddtune.bench.compute import compute
+from svddtune.bench.store import Record, Store
+from svddtune.bench.units import Unit
+from svddtune.client.errors import InternalError, SvddtuneError
+
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+def complete(
+    units: Sequence[Unit], store: Store, *, jobs: int, on_done: Callable[[Unit, bool], None]
+) -> dict[str, Record]:
+    """Return key -> record of all units, computing those that the store lacks.
+
+    `on_done` hears of every unit, and whether it was computed now. An interrupt ends the
+    processes at once; finished units stay in the store.
+    """
+    records: dict[str, Record] = {}
+    todo = []
+    for unit in units:
+        record = store.get(unit.key)
+        if record is None:
+            todo.append(unit)
+        else:
+            records[unit.key] = record
+            on_done(unit, False)
+
+    def finished(unit: Unit, record: Record) -> None:
+        store.put(unit.key, record)
+        records[unit.key] = record
+        on_done(unit, True)
+
+    todo.sort(key=lambda unit: -unit.cost)
+    if jobs == 1 or len(todo) <= 1:
+        with threadpool_limits(1):
+            for unit in todo:
+                finished(unit, _named(unit, partial(compute, unit)))
+    else:
+        _in_processes(todo, min(jobs, len(todo)), finished)
+    return records
+
+
+def _in_processes(
+    units: Iterable[Unit], jobs: int, finished: Callable[[Unit, Record], None]
+) -> None:
+    before = {name: os.environ.get(name) for name in _THREADS}
+    os.environ.update(dict.fromkeys(_THREADS, "1"))
+    pool = ProcessPoolExecutor(
+        jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_quiet
+    )
+    try:
+        waiting: dict[Future[Record], Unit] = {pool.submit(compute, unit): unit for unit in units}
+        while waiting:
+            done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+            for future in done:
+                unit = waiting.pop(future)
+                finished(unit, _named(unit, future.result))
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in multiprocessing.active_children():
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown()
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _named(unit: Unit, work: Callable[[], Record]) -> Record:
+    """Do the work; an error says what it befell."""
+    try:
+        return work()
+    except (SvddtuneError, OSError):
+        raise
+    except BrokenProcessPool:
+        raise InternalError(f"{unit.what}: the process ended, perhaps for lack of memory") from None
+    except Exception as error:
+        raise InternalError(f"{unit.what}: {type(error).__name__}: {error}") from error
+
+
+def _quiet() -> None:
+    """Leave Ctrl-C to the parent, which ends this process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

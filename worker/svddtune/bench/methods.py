@@ -1,0 +1,96 @@
+"""What is compared: every method by name, what it is, and where its runs come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Source = Literal["session", "columns", "dfn_sample"]
+
+BUDGET = 50
+INITIAL = 2
+"""Inliers, and outliers, that sessions of the paper start from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A column of the table.
+
+    Attributes
+    ----------
+    name : str
+        On the command line, in CSV and JSON.
+    title : str
+        In tables and pictures.
+    about : str
+        One sentence.
+    source : {"session", "columns", "dfn_sample"}
+        The kind of work that its runs come from.
+    labels : int
+        How many it uses; 0 for none, -1 for all.
+    kind : str
+        Of the work, where it is a session; see `units`.
+    strategy : str
+        Of sessions.
+    initial : int
+        Labels of each class before the first query, of sessions.
+    """
+
+    name: str
+    title: str
+    about: str
+    source: Source
+    labels: int = 0
+    kind: str = "session"
+    strategy: str = ""
+    initial: int = INITIAL
+
+
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        Method(
+            "lama", "LAMA",
+            "The paper's: queries by the least change of the local alignment, gamma from it, "
+            "C on the labels.",
+            "session", BUDGET, strategy="lama",
+        ),
+        Method(
+            "lama_sample", "LAMA-Sample",
+            "Random labels, without initial ones; gamma and C as LAMA.",
+            "session", BUDGET, strategy="random", initial=0,
+        ),
+        Method(
+            "dfn_fix", "DFN-Fix",
+            "Xiao et al. 2014: near against far neighbours; C = 0.05.",
+            "columns",
+        ),
+        Method(
+            "dfn_sample", "DFN-Sample",
+            "The same gamma; C on random labels.",
+            "dfn_sample", BUDGET,
+        ),
+        Method(
+            "qms", "QMS",
+            "Ghafoori et al. 2018: change point of neighbourhood distances; undefined where rows "
+            "repeat.",
+            "columns",
+        ),
+        Method(
+            "ads", "ADS",
+            "Wang et al. 2018: self-adaptive data shifting on the authors' grid.",
+            "columns",
+        ),
+        Method(
+            "ads_ext", "ADS-ext",
+            "The same on a finer grid, 20 x 20.",
+            "columns",
+        ),
+        Method(
+            "upper_bound", "Upper bound",
+            "The best cell of that grid by the truth of all rows.",
+            "columns", -1,
+        ),
+    )
+}  # fmt: skip
+"""Name -> method, in the order of the table."""

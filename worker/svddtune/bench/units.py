@@ -1,0 +1,79 @@
+"""Pieces of work: what each is, what it needs, and the key under which it is kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata, resources
+
+from svddtune.bench.sets import BenchSet
+
+Parameter = int | float | str
+CODE = ("svddtune.numerics", "svddtune.numerics.baselines", "svddtune.bench")
+_COMPUTING = {"svddtune.bench": ("compute.py", "sets.py", "units.py")}
+_LIBRARIES = ("numpy", "scipy", "scikit-learn")
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One piece of work on one set.
+
+    Attributes
+    ----------
+    kind : str
+        Names the function in `compute`.
+    data : BenchSet
+    parameters : tuple of (str, value)
+        All that changes the answer, besides the data and the code.
+    cost : float
+        Expected seconds, to order the work and to tell the time left.
+    what : str
+        For people.
+    needs : Unit or None
+        Must be finished first; its record is handed over.
+    """
+
+    kind: str
+    data: BenchSet
+    parameters: tuple[tuple[str, Parameter], ...]
+    cost: float
+    what: str
+    needs: Unit | None = None
+
+    @property
+    def key(self) -> str:
+        """Digest of data, kind, parameters and code: another of these, another key."""
+        told = [self.kind, self.data.digest, sorted(self.parameters), code_digest()]
+        return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:32]
+
+
+@cache
+def code_digest() -> str:
+    """Digest of the code and the versions that a record depends on."""
+    digest = hashlib.sha256()
+    for name, version in versions().items():
+        digest.update(f"{name} {version}\n".encode())
+    for package in CODE:
+        digest.update(_sources(package))
+    return digest.hexdigest()
+
+
+def _sources(package: str) -> bytes:
+    wanted: Sequence[str] | None = _COMPUTING.get(package)
+    files = sorted(
+        (item for item in resources.files(package).iterdir() if item.name.endswith(".py")),
+        key=lambda item: item.name,
+    )
+    return b"".join(
+        item.name.encode() + b"\n" + item.read_bytes()
+        for item in files
+        if wanted is None or item.name in wanted
+    )
+
+
+def versions() -> dict[str, str]:
+    """Versions of this package and of the libraries that compute."""
+    return {name: metadata.version(name) for name in ("svddtune", *_LIBRARIES)}
