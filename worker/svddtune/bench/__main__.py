@@ -112,6 +112,10 @@ def _paper(options: argparse.Namespace) -> int:
     told = report.Told(_command(options), time.monotonic() - started, options.jobs, versions())
     report.write_csv(out / "runs.csv", runs)
     (out / "table.md").write_text(report.table(plan, runs), encoding="utf-8")
+    if options.docs is not None:
+        from svddtune.bench import docs
+
+        say(f"Wrote {docs.write(options.docs, plan, runs, records, told)}")
     if options.as_json:
         print_json(report.document(plan, runs, told))
     else:
@@ -125,6 +129,7 @@ def _command(options: argparse.Namespace) -> str:
     for name in ("methods", "sets"):
         if getattr(options, name):
             words += [f"--{name}", ",".join(getattr(options, name))]
+    words += ["--docs", "docs"] if options.docs is not None else []
     return shlex.join(words)
 
 

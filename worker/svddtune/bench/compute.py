@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -13,13 +14,21 @@ from svddtune.bench.sets import load
 from svddtune.bench.store import Record
 from svddtune.bench.units import Parameter, Unit
 from svddtune.numerics import (
+    Atlas,
     FloatArray,
+    IndexArray,
     LabelArray,
+    Moment,
     Preparation,
     Strategy,
+    advise,
     alignment_curve,
+    audit_score,
+    belief_basis,
     class_counts,
     coarse_grid,
+    default_gamma_bounds,
+    draw_audit,
     finish,
     fit_cells,
     prepare,
@@ -27,6 +36,7 @@ from svddtune.numerics import (
     score,
 )
 from svddtune.numerics.alignment import aligned, centred_kernel
+from svddtune.numerics.atlas import fit_atlas
 from svddtune.numerics.baselines import (
     SAMPLE_C,
     best_on_labels,
@@ -36,11 +46,15 @@ from svddtune.numerics.baselines import (
     table_columns,
 )
 from svddtune.numerics.baselines.lattice import Choice
+from svddtune.numerics.coldstart import cold_scores
 from svddtune.numerics.kernel import pair_distances2
 
 LOCALITY = 5
 SESSION_STEP = 5
 MOST_NEIGHBOURS = 30
+AUDIT_SIZES = (20, 50, 100)
+AUDIT_DRAWS = 40
+COLD_DRAWS = 40
 Given = Mapping[str, Parameter]
 Answer = Callable[[FloatArray, LabelArray, Preparation, Given], Record]
 
@@ -58,6 +72,19 @@ def compute(unit: Unit) -> Record:
 @lru_cache(maxsize=4)
 def _prepared(path: str) -> Preparation:
     return prepare(load(path)[0], k=MOST_NEIGHBOURS)
+
+
+_atlases: dict[str, Atlas] = {}
+
+
+def _atlas(X: FloatArray) -> Atlas:
+    """The atlas of a set, kept for the next piece of work on it."""
+    key = hashlib.sha256(X.tobytes()).hexdigest()
+    if key not in _atlases:
+        if len(_atlases) >= 4:
+            _atlases.pop(next(iter(_atlases)))
+        _atlases[key] = fit_atlas(X, default_gamma_bounds(X))
+    return _atlases[key]
 
 
 def session(X: FloatArray, y: LabelArray, prep: Preparation, given: Given) -> Record:
@@ -85,6 +112,103 @@ def session(X: FloatArray, y: LabelArray, prep: Preparation, given: Given) -> Re
     final = result.final
     points.append(_point(y, result.labels, final.gamma, final.model.C, final.predictions))
     return {"points": points, "queries": asked, "session_seconds": took}
+
+
+def atlas_session(X: FloatArray, y: LabelArray, prep: Preparation, given: Given) -> Record:
+    """A session that chooses by the atlas: its live choice after every label, and an audit."""
+    atlas, basis = _atlas(X), belief_basis(X)
+    strategy, seed = cast(Strategy, given["strategy"]), int(given["seed"])
+    budget = min(int(given["budget"]), len(y))
+    initial = _initial(y, int(given["initial"]))
+    started = time.perf_counter()
+    result = run(
+        X, y, budget=budget, k=LOCALITY, strategy=strategy, seed=seed, initial=initial,
+        prep=prep, atlas=atlas, basis=basis,
+    )  # fmt: skip
+    took = time.perf_counter() - started
+    labels = result.labels.copy()
+    labels[result.queries] = 0
+    points, history = [], []
+    for asked, choice in enumerate(result.choices):
+        if asked:
+            row = result.queries[asked - 1]
+            labels[row] = y[row]
+        predictions = np.where(atlas.outside(choice.cell), np.int8(-1), np.int8(1))
+        points.append(_point(y, labels, choice.gamma, choice.C, predictions))
+        judged = choice.reason == "both_classes"
+        low, high = choice.interval if judged else (np.nan, np.nan)
+        value = choice.on_labels if judged else np.nan
+        history.append(Moment(choice.labels, choice.gamma, choice.C, value, low, high))
+    return {
+        "points": points,
+        "queries": result.queries.tolist(),
+        "session_seconds": took,
+        "stop": _stop(history, budget),
+        "audit": _audit(y, predictions, seed),
+    }
+
+
+def _stop(history: list[Moment], budget: int) -> Record:
+    """Where the advice is first to stop."""
+    for end in range(1, len(history) + 1):
+        advice = advise(history[:end], budget=budget)
+        if advice.stop:
+            return {"labels": history[end - 1].labels, "point": end - 1, "rule": advice.rule}
+    return {"labels": history[-1].labels, "point": len(history) - 1, "rule": "pool"}
+
+
+def _audit(y: LabelArray, predictions: LabelArray, seed: int) -> Record:
+    """How often the interval of an audit holds the true score, and the audit's mean error."""
+    true = float(score(y, predictions))
+    share = float(np.mean(predictions < 0))
+    found: Record = {}
+    for n in AUDIT_SIZES:
+        if n > len(y):
+            continue
+        scores = []
+        for draw in range(AUDIT_DRAWS):
+            rows = draw_audit(len(y), n, seed=1000 * seed + draw, exclude=np.empty(0, np.int64))
+            scores.append(
+                audit_score(
+                    y[rows], predictions[rows], share_outside=share, N=len(y),
+                    rng=np.random.default_rng(draw),
+                )
+            )  # fmt: skip
+        found[str(n)] = {
+            "covered": float(np.mean([s.low <= true <= s.high for s in scores])),
+            "error": float(np.mean([s.value - true for s in scores])),
+            "width": float(np.mean([s.high - s.low for s in scores])),
+        }
+    return found
+
+
+def cold_starts(X: FloatArray, y: LabelArray, prep: Preparation, given: Given) -> Record:
+    """Answers until both classes are seen, by starting rule."""
+    atlas, basis = _atlas(X), belief_basis(X)
+    far = np.argsort(-cold_scores("cold_outlying", atlas, basis), kind="stable")
+    contested = np.argsort(-cold_scores("cold_entropy", atlas, basis), kind="stable")
+    drawn = [
+        _until_both(y, np.random.default_rng(seed).permutation(len(y)))
+        for seed in range(COLD_DRAWS)
+    ]
+    return {
+        "random": float(np.mean(drawn)),
+        "far from neighbours": _until_both(y, basis.panel[far]),
+        "cells disagree": _until_both(y, basis.panel[contested]),
+        "in turn": _until_both(y, basis.panel[_in_turn(far, contested)]),
+    }
+
+
+def _in_turn(first: IndexArray, second: IndexArray) -> IndexArray:
+    """Both orders in turn, each row once."""
+    merged = np.stack((first, second), axis=1).ravel()
+    _, at = np.unique(merged, return_index=True)
+    return np.asarray(merged[np.sort(at)])
+
+
+def _until_both(y: LabelArray, order: IndexArray) -> int:
+    seen = y[order]
+    return int(max(np.argmax(seen == 1), np.argmax(seen == -1))) + 1
 
 
 def columns(X: FloatArray, y: LabelArray, prep: Preparation, given: Given) -> Record:
@@ -159,6 +283,8 @@ def global_alignment(
 
 KINDS: dict[str, Answer] = {
     "session": session,
+    "atlas_session": atlas_session,
+    "cold_starts": cold_starts,
     "columns": columns,
     "dfn_sample": dfn_sample,
     "neighbours": neighbours,

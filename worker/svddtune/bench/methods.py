@@ -61,6 +61,31 @@ METHODS: dict[str, Method] = {
             "session", BUDGET, strategy="random", initial=0,
         ),
         Method(
+            "default", "svddtune",
+            "The shipped default: knowledge gradient, gamma and C jointly from the atlas.",
+            "session", BUDGET, kind="atlas_session", strategy="knowledge_gradient",
+        ),
+        Method(
+            "default_25", "svddtune, 25",
+            "The same sessions after 25 labels.",
+            "session", 25, kind="atlas_session", strategy="knowledge_gradient",
+        ),
+        Method(
+            "default_cold", "svddtune, cold",
+            "The same from no label at all.",
+            "session", BUDGET, kind="atlas_session", strategy="knowledge_gradient", initial=0,
+        ),
+        Method(
+            "disagreement", "Disagreement",
+            "Queries where the cells of the atlas disagree; the best cell on the labels.",
+            "session", BUDGET, kind="atlas_session", strategy="disagreement",
+        ),
+        Method(
+            "disagreement_25", "Disagreement, 25",
+            "The same sessions after 25 labels.",
+            "session", 25, kind="atlas_session", strategy="disagreement",
+        ),
+        Method(
             "dfn_fix", "DFN-Fix",
             "Xiao et al. 2014: near against far neighbours; C = 0.05.",
             "columns",

@@ -46,6 +46,8 @@ class Plan:
                     yield from (session(data, method, seed) for seed in range(self.seeds))
                 else:
                     yield table(data, method, self.seeds)
+            if any(method.kind == "atlas_session" for method in self.methods):
+                yield cold_starts(data)
             if self.pictures and data.name in NEIGHBOUR_SETS:
                 yield from (neighbours(data, seed) for seed in range(self.seeds))
                 yield alignments(data)
@@ -70,6 +72,11 @@ def session(data: BenchSet, method: Method, seed: int) -> Unit:
         0.2 + 6e-7 * data.N**2,
         f"{data.name}: {method.title}, seed {seed}",
     )
+
+
+def cold_starts(data: BenchSet) -> Unit:
+    """Answers until both classes are seen."""
+    return Unit("cold_starts", data, (), 0.2 + 1e-6 * data.N**2, f"{data.name}: cold starts")
 
 
 def table(data: BenchSet, method: Method, seeds: int) -> Unit:
