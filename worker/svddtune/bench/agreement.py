@@ -1,4 +1,4 @@
-"""The same sessions through the real service: do both ask the same?"""
+"""The same sessions through the real service: both must ask the same."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -56,25 +55,22 @@ def audit_table(plan: Plan, records: Records) -> str:
 
 def stop_table(plan: Plan, records: Records) -> str:
     """What following the advice saves and costs, by the rule that came first."""
-    rows, rules = [], Counter[str]()
     saved: dict[str, list[float]] = {}
     lost: dict[str, list[float]] = {}
     for record in _sessions(plan, records, "default"):
         stop, points = record["stop"], record["points"]
-        rules[stop["rule"]] += 1
         for rule in (stop["rule"], "all"):
             saved.setdefault(rule, []).append(points[-1]["labels"] - stop["labels"])
             lost.setdefault(rule, []).append(points[-1]["kappa"] - points[stop["point"]]["kappa"])
-    for rule in [*sorted(set(saved) - {"all"}), "all"]:
-        if rule in saved:
-            rows.append(
-                [
-                    rule,
-                    str(len(saved[rule])),
-                    f"{np.mean(saved[rule]):.1f}",
-                    f"{np.mean(lost[rule]):+.3f}",
-                ]
-            )
+    rows = [
+        [
+            rule,
+            str(len(saved[rule])),
+            f"{np.mean(saved[rule]):.1f}",
+            f"{np.mean(lost[rule]):+.3f}",
+        ]
+        for rule in [*sorted(set(saved) - {"all"}), "all"]
+    ]
     return markdown(["first rule", "sessions", "labels saved, mean", "kappa lost, mean"], rows)
 
 

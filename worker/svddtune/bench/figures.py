@@ -8,6 +8,7 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.lines import Line2D
 
 from svddtune.bench import plan as plans
 from svddtune.bench.methods import METHODS
@@ -21,7 +22,8 @@ import matplotlib.pyplot as plt
 
 STRATEGIES = ("lama", "lama_sample", "disagreement", "default", "default_cold")
 _COLORS = ("#7a7f87", "#b9bec6", "#2a6f97", "#d1495b", "#edae49")
-_STYLE = {
+# matplotlib types the keys as an enumeration of all its settings.
+_STYLE: Any = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.titleweight": "bold",
@@ -103,7 +105,7 @@ def _per_set(plan: Plan, records: Records) -> Any:
         for name, color in shown:
             axes.plot(COUNTS, curve(plan, records, data, name).mean(axis=0), color=color, lw=1.2)
         axes.set_title(data.name)
-    handles = [plt.Line2D([], [], color=color) for _, color in shown]
+    handles = [Line2D([], [], color=color) for _, color in shown]
     titles = [METHODS[name].title for name, _ in shown]
     figure.legend(handles, titles, loc="upper center", ncols=len(shown), bbox_to_anchor=(0.5, 1.03))
     figure.supxlabel("labels")
