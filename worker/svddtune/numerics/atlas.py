@@ -20,6 +20,9 @@ from svddtune.numerics.types import BoolArray, FloatArray, IndexArray
 LATTICE_GAMMAS = 21
 LATTICE_CELLS = 20
 PANEL_ROWS = 4096
+ATLAS_FIT_LIMIT = 5000
+"""Rows up to which the cells are fitted to all: a lattice has 420 cells, and each would take
+seconds above. The final model is fitted to all rows up to `solver.FIT_LIMIT`."""
 MAX_SHARE = 0.6
 """Cells calling a larger share of the rows outliers have no vote (they may still be chosen)."""
 
@@ -199,7 +202,7 @@ def fit_atlas_part(
     cells : int
         Values of C, geometric from C_LB to C_UB.
     seed : int
-        Draws the sub-sample above `solver.FIT_LIMIT` rows, where every cell is fitted to the
+        Draws the sub-sample above `ATLAS_FIT_LIMIT` rows, where every cell is fitted to the
         sub-sample and classifies all rows.
 
     Returns
@@ -208,7 +211,9 @@ def fit_atlas_part(
         Of this gamma alone, in the order of C. Cells that agree on every row are all kept:
         dropping them does not change the choice, and the lattice stays a rectangle.
     """
-    fits = fit_cells(X, gamma=gamma, steps=cells, spacing="geometric", seed=seed)
+    fits = fit_cells(
+        X, gamma=gamma, steps=cells, spacing="geometric", seed=seed, limit=ATLAS_FIT_LIMIT
+    )
     return Atlas(
         gamma=np.full(len(fits.models), float(gamma)),
         C=fits.C,

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from svddtune.numerics.solver import Problem, make_problem
+from svddtune.numerics.solver import FIT_LIMIT, Problem, make_problem
 from svddtune.numerics.svdd import SvddModel, beyond, c_upper_bound, fit_all
 from svddtune.numerics.types import BoolArray, FloatArray, LabelArray
 
@@ -128,6 +128,7 @@ def fit_cells(
     spacing: Spacing = "linear",
     C: FloatArray | None = None,
     seed: int = 0,
+    limit: int = FIT_LIMIT,
 ) -> CellFits:
     """Fit a whole C grid at one gamma; the cells share one kernel matrix.
 
@@ -141,13 +142,15 @@ def fit_cells(
         Values of C instead of a grid over the feasible range.
     seed : int
         Draws the sub-sample where there is one.
+    limit : int
+        Rows up to which all are fitted.
 
     Returns
     -------
     CellFits
     """
     N = len(X)
-    problem = make_problem(X, gamma=gamma, seed=seed)
+    problem = make_problem(X, gamma=gamma, seed=seed, limit=limit)
     if C is None:
         C = c_grid(*_c_bounds(problem, N), steps=steps, spacing=spacing)
     fits = fit_all(problem, C, N)

@@ -66,7 +66,12 @@ class Problem:
 
 
 def make_problem(
-    X: FloatArray, *, gamma: float, gram: FloatArray | None = None, seed: int = 0
+    X: FloatArray,
+    *,
+    gamma: float,
+    gram: FloatArray | None = None,
+    seed: int = 0,
+    limit: int = FIT_LIMIT,
 ) -> Problem:
     """Choose the rows to fit and compute their kernel matrix.
 
@@ -78,7 +83,9 @@ def make_problem(
     gram : FloatArray, shape (N, N), optional
         Kernel matrix of all rows, where it is at hand and N is at most `FIT_LIMIT`.
     seed : int
-        Draws the sub-sample above `FIT_LIMIT` rows.
+        Draws the sub-sample above `limit` rows.
+    limit : int
+        Rows up to which all are fitted, at least `FIT_SAMPLE`.
 
     Returns
     -------
@@ -87,7 +94,7 @@ def make_problem(
     if not 0.0 < gamma < np.inf:
         raise ValueError(f"gamma is {gamma}, expected a positive number")
     N = len(X)
-    sampled = N > FIT_LIMIT
+    sampled = limit < N
     if gram is not None and not sampled:
         return Problem(float(gamma), np.arange(N), False, X, gram)
     rows = np.arange(N)

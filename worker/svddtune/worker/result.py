@@ -10,7 +10,9 @@ import numpy as np
 
 from svddtune import numerics
 from svddtune.numerics import FloatArray, IndexArray, LabelArray, Preparation, SvddModel
+from svddtune.numerics.atlas import ATLAS_FIT_LIMIT
 from svddtune.numerics.scores import Metric
+from svddtune.numerics.solver import FIT_SAMPLE
 from svddtune.numerics.svdd import BOUNDARY_TOLERANCE
 from svddtune.state.workspace import LabelLog, Snapshot
 from svddtune.v1 import common_pb2, dataset_pb2, jobs_pb2, result_pb2, tuning_pb2
@@ -218,6 +220,11 @@ def _notes(
         yield "nu is 1: the solution fixes no radius, and every row counts as an outlier."
     if prep.sample_size is not None:
         yield f"Kernel means come from a uniform sample of {prep.sample_size} rows."
+    if choice == "atlas" and len(labels) > ATLAS_FIT_LIMIT:
+        yield (
+            f"The cells of the atlas were fitted on a uniform sample of {FIT_SAMPLE} rows; gamma "
+            "and C were chosen by these."
+        )
     if model.fit_rows is not None:
         yield (
             f"SVDD was fitted on a uniform sample of {len(model.fit_rows)} rows with nu kept, and "
