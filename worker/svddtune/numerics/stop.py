@@ -1,30 +1,60 @@
-"""When more labels gain little: rules over the history of the best cell, each with a sentence."""
+"""Whether more labels are worth their price.
+
+The rules look at how the live choice moved, not at its score, which is optimistic. Their limits
+were chosen on the 16 benchmark sets, 5 seeds, 2 + 2 initial labels and a budget of 50: labels
+saved and kappa lost against asking all 50, means over all sessions.
+
+========================================= ====== ====== ========
+Rule                                      Saved  Lost   Fired
+========================================= ====== ====== ========
+cell unchanged for 12 labels              14.8   0.008  76 %
+cell unchanged for 20 labels              5.0    0.000  45 %
+gamma within a factor 1.5 for 12 labels   20.6   0.013  89 %
+gamma within a factor 1.5 for 20 labels   11.9   0.003  76 %
+interval narrower than 0.4                6.1    0.007  39 %
+interval narrower than 0.3                0.9    0.000  9 %
+these three at their defaults             12.2   0.003  79 %
+========================================= ====== ====== ========
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-UNCHANGED_LABELS = 10
-STABLE_LABELS = 20
-STABLE_FACTOR = 1.5
-NARROW_WIDTH = 0.3
-LEAST_LABELS = 15
-"""No rule but the budget holds before this many labels of both classes."""
+StopRule = Literal["budget", "cell", "gamma", "interval", ""]
+
+LEAST_PER_CLASS = 3
+"""No rule but the budget holds before both classes have this many labels."""
+CELL_LABELS = 20
+GAMMA_LABELS = 20
+GAMMA_FACTOR = 1.5
+INTERVAL_WIDTH = 0.3
+INTERVAL_LABELS = 20
+"""Intervals of fewer labels are not trusted: resamples of a few rows vary too little."""
+
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """The best cell after some label.
+    """The live choice after some labels.
 
     Attributes
     ----------
     labels : int
         Labels it rests on.
     gamma, C : float
-    score, low, high : float
-        On the labels, with its interval; NaN while a class has no label.
+        Of the chosen cell.
+    score : float
+        On the labels; NaN while a class has no label.
+    low, high : float
+        Interval of `score`; NaN likewise.
+    inliers, outliers : int or None
+        Labels of each class; None where unknown. Then `LEAST_PER_CLASS` labels are asked for
+        after the first moment with a score, a weaker condition.
     """
 
     labels: int
@@ -33,77 +63,152 @@ class Moment:
     score: float
     low: float
     high: float
+    inliers: int | None = None
+    outliers: int | None = None
+
+    @property
+    def judged(self) -> bool:
+        """Whether both classes have a label."""
+        return not math.isnan(self.score + self.low + self.high)
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """Whether to go on.
+    """What the rules say.
 
     Attributes
     ----------
     stop : bool
+        Whether a rule holds.
     rule : {"budget", "cell", "gamma", "interval", ""}
-        The rule that holds; empty where none does.
+        The first that holds, in this order; empty where none does.
     sentence : str
-        For people.
+        For people, with the numbers it rests on.
     """
 
     stop: bool
-    rule: str
+    rule: StopRule
     sentence: str
 
 
-def advise(history: Sequence[Moment], *, budget: int) -> Advice:
-    """Judge the last moment of a session by all before it.
+def advise(
+    history: Sequence[Moment],
+    *,
+    budget: int,
+    cell_labels: int = CELL_LABELS,
+    gamma_labels: int = GAMMA_LABELS,
+    gamma_factor: float = GAMMA_FACTOR,
+    interval_width: float = INTERVAL_WIDTH,
+) -> Advice:
+    """Judge whether a session may stop.
 
     Parameters
     ----------
     history : sequence of Moment
-        Oldest first, labels ascending; at least one.
+        Oldest first; the last is now. Moments may be missing.
     budget : int
         Labels in all.
+    cell_labels, gamma_labels : int
+        Labels for which the cell, or gamma, has to stay.
+    gamma_factor : float
+        Largest ratio of two gammas that count as the same, at least 1.
+    interval_width : float
+        Width below which an interval is narrow.
 
     Returns
     -------
     Advice
-
-    Notes
-    -----
-    The rules, in the order in which they are tried: the budget is spent; the best cell has been
-    the same for `UNCHANGED_LABELS` labels; gamma has stayed within a factor `STABLE_FACTOR` for
-    `STABLE_LABELS` labels; the interval is narrower than `NARROW_WIDTH`.
     """
-    last = history[-1]
-    if last.labels >= budget:
+    if not history:
+        return Advice(False, "", "There is no label yet.")
+    now = history[-1]
+    if now.labels >= budget:
         return Advice(True, "budget", f"All {budget} labels of the budget are given.")
-    if math.isnan(last.score):
-        return Advice(
-            False, "", "Labels of both classes are needed before the score can be judged."
+    if not now.judged:
+        return Advice(False, "", _missing_class(now))
+    missing = _too_few(history)
+    if missing is not None:
+        return Advice(False, "", missing)
+    same_cell = unchanged_cell(history)
+    if same_cell >= cell_labels:
+        sentence = f"The best cell has not changed for the last {same_cell} labels."
+        return Advice(True, "cell", sentence)
+    same_gamma = steady_gamma(history, gamma_factor)
+    if same_gamma >= gamma_labels:
+        sentence = (
+            f"gamma has stayed within a factor of {gamma_factor:g} for the last "
+            f"{same_gamma} labels."
         )
-    unchanged = labels_since(history, lambda one: (one.gamma, one.C) == (last.gamma, last.C))
-    if last.labels >= LEAST_LABELS:
-        stable = labels_since(
-            history, lambda one: max(one.gamma / last.gamma, last.gamma / one.gamma)
-            <= STABLE_FACTOR,
-        )  # fmt: skip
-        if unchanged >= UNCHANGED_LABELS:
-            text = f"The best gamma and C have not changed for the last {unchanged} labels."
-            return Advice(True, "cell", text)
-        if stable >= STABLE_LABELS:
-            text = f"gamma has stayed within a factor {STABLE_FACTOR} for {stable} labels."
-            return Advice(True, "gamma", text)
-        if last.high - last.low < NARROW_WIDTH:
-            text = f"The interval of the score is only {last.high - last.low:.2f} wide."
-            return Advice(True, "interval", text)
-    moved = f"{unchanged} labels ago" if unchanged else "with the last label"
-    return Advice(False, "", f"The best gamma and C changed {moved}; more labels may move them.")
+        return Advice(True, "gamma", sentence)
+    if narrow_interval(now, interval_width):
+        sentence = (
+            f"The score's interval, {now.low:.2f} to {now.high:.2f}, is narrower than "
+            f"{interval_width:g}."
+        )
+        return Advice(True, "interval", sentence)
+    return Advice(False, "", _still_moving(same_cell))
 
 
-def labels_since(history: Sequence[Moment], holds: Callable[[Moment], bool]) -> int:
-    """Labels given while a condition has held without a break, up to the last moment."""
-    first = history[-1]
+def unchanged_cell(history: Sequence[Moment]) -> int:
+    """Labels given since the present cell was first the best without interruption."""
+    now, since = history[-1], history[-1]
     for moment in reversed(history):
-        if math.isnan(moment.score) or not holds(moment):
+        if not moment.judged or (moment.gamma, moment.C) != (now.gamma, now.C):
             break
-        first = moment
-    return history[-1].labels - first.labels
+        since = moment
+    return now.labels - since.labels
+
+
+def steady_gamma(history: Sequence[Moment], factor: float) -> int:
+    """Labels given since gamma began to stay within a factor, largest over least."""
+    now, since = history[-1], history[-1]
+    low = high = now.gamma
+    for moment in reversed(history):
+        low, high = min(low, moment.gamma), max(high, moment.gamma)
+        if not moment.judged or high > low * factor * (1.0 + _ROUNDING):
+            break
+        since = moment
+    return now.labels - since.labels
+
+
+def narrow_interval(moment: Moment, width: float) -> bool:
+    """Whether the score's interval says something and is narrow.
+
+    A width of 0 does not count: resamples of labels without a mistake have none either.
+    """
+    return moment.labels >= INTERVAL_LABELS and 0.0 < moment.high - moment.low <= width
+
+
+def _missing_class(now: Moment) -> str:
+    if now.labels == 0:
+        return "There is no label yet."
+    if now.outliers == 0:
+        return f"No outlier is among the {_labels(now.labels)} so far; the choice needs one."
+    if now.inliers == 0:
+        return f"No inlier is among the {_labels(now.labels)} so far; the choice needs one."
+    return f"The {_labels(now.labels)} so far are of one class; the choice needs both."
+
+
+def _too_few(history: Sequence[Moment]) -> str | None:
+    now = history[-1]
+    for name, count in (("inlier", now.inliers), ("outlier", now.outliers)):
+        if count is not None and count < LEAST_PER_CLASS:
+            those = f"Only {count} {name}{'' if count == 1 else 's'}"
+            verb = "is" if count == 1 else "are"
+            return f"{those} {verb} labelled; {LEAST_PER_CLASS} are needed before stopping."
+    if now.inliers is None or now.outliers is None:
+        first = next(moment for moment in history if moment.judged)
+        enough = max(first.labels + LEAST_PER_CLASS - 1, 2 * LEAST_PER_CLASS)
+        if now.labels < enough:
+            return f"Only {_labels(now.labels)} so far; at least {enough} before stopping."
+    return None
+
+
+def _still_moving(labels: int) -> str:
+    if labels == 0:
+        return "The best cell changed with the last label; more labels still move it."
+    return f"The best cell changed {_labels(labels)} ago; more labels still move it."
+
+
+def _labels(count: int) -> str:
+    return "1 label" if count == 1 else f"{count} labels"
