@@ -55,6 +55,8 @@ def squared_distances(X: FloatArray, Z: FloatArray) -> FloatArray:
     FloatArray, shape (n, m)
         Not negative.
     """
+    if len(Z) == 0:
+        return np.zeros((len(X), 0))
     # Distances do not change with a shift, the rounding errors of the expansion do.
     center = Z.mean(axis=0)
     X, Z = X - center, Z - center
