@@ -1,0 +1,104 @@
+"""The default strategy through the service: live evidence, joint choice, audit, early finish."""
+
+import numpy as np
+import pytest
+from tests.e2e.processes import deployment
+from tests.numerics.cases import blobs, wdbc
+
+from svddtune import numerics
+from svddtune.client import TuningClient, Verdict
+
+pytestmark = [pytest.mark.integration, pytest.mark.e2e]
+
+BUDGET = 16
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("initial", [(2, 2), (0, 0)])
+def test_service_asks_what_the_method_asks(
+    redis_url: str, workers: int, initial: tuple[int, int]
+) -> None:
+    X, y = wdbc()
+    expected = numerics.run(
+        X, y, budget=BUDGET, seed=3, strategy="knowledge_gradient", initial=initial
+    )
+    start = {str(r): Verdict.of(int(y[r])) for r in numerics.draw_initial(y, *initial, seed=3)}
+    asked, live = [], []
+    with deployment(redis_url, workers) as address, TuningClient(address) as client:
+        session = client.create_session(
+            client.upload_dataset(X), initial_labels=start, budget=BUDGET, seed=3
+        )
+        assert session.config.strategy == "knowledge_gradient"
+        with client.tuning(session, labeler="ann") as tuning:
+            for query in tuning.queries():
+                asked.append(query.row)
+                live.append(client.get_session(session).live)
+                tuning.answer(query, int(y[query.row]))
+        client.wait_until_completed(session, timeout_s=60)
+        result = client.result(session)
+    assert asked == expected.queries.tolist()
+    assert result.choice == "atlas"
+    assert result.gamma == pytest.approx(expected.final.gamma, rel=1e-12)
+    assert result.C == pytest.approx(expected.final.model.C, rel=1e-12)
+    # What was live at each query is what the method would have chosen then.
+    for shown, choice in zip(live, expected.choices, strict=False):
+        assert shown is not None
+        assert (shown.gamma, shown.C) == pytest.approx((choice.gamma, choice.C), rel=1e-12)
+        assert shown.advice.endswith(".")
+
+
+def test_audited_rows_are_scored_apart_and_tune_nothing(redis_url: str) -> None:
+    X, y = blobs(150, 4, seed=2)
+    audits = 8
+    with deployment(redis_url) as address, TuningClient(address) as client:
+        session = client.create_session(
+            client.upload_dataset(X), budget=24, audit=audits, strategy="random", seed=5
+        )
+        why: list[str] = []
+        with client.tuning(session) as tuning:
+            for query in tuning.queries():
+                why.append(query.why)
+                tuning.answer(query, int(y[query.row]))
+        client.wait_until_completed(session, timeout_s=60)
+        result = client.result(session)
+    audited = numerics.draw_audit(len(X), audits, seed=5, exclude=np.empty(0, dtype=np.int64))
+    assert sum("audit" in text for text in why) == audits
+    assert result.audit is not None
+    assert result.audit.kind == "audit"
+    assert result.audit.counts.total == audits
+    assert result.quality.counts.total == 24 - audits
+    labels = np.zeros(len(X), dtype=np.int8)
+    tuned = [row for row in result.manifest.labeled_rows if row not in audited]
+    labels[tuned] = y[tuned]
+    expected = numerics.finish(numerics.prepare(X, k=8), X, labels, k=5)
+    assert result.gamma == pytest.approx(expected.gamma, rel=1e-12)
+    assert result.C == pytest.approx(expected.model.C, rel=1e-12)
+
+
+def test_session_without_an_outlier_ends_with_a_useful_answer(redis_url: str) -> None:
+    X, _ = blobs(60, 3, seed=4)
+    with deployment(redis_url) as address, TuningClient(address) as client:
+        session = client.create_session(client.upload_dataset(X), budget=8)
+        with client.tuning(session) as tuning:
+            for query in tuning.queries():
+                tuning.answer(query, "inlier")
+        client.wait_until_completed(session, timeout_s=60)
+        result = client.result(session)
+    assert result.C == pytest.approx(result.C_bounds[1])
+    assert any("All 8 labels are inliers" in note for note in result.notes)
+    assert result.quality.interval is None
+
+
+def test_session_finishes_early_where_it_may(redis_url: str) -> None:
+    X, y = blobs(120, 2, seed=6)
+    with deployment(redis_url) as address, TuningClient(address) as client:
+        session = client.create_session(
+            client.upload_dataset(X), budget=100, auto_finish=True, seed=1
+        )
+        with client.tuning(session) as tuning:
+            for query in tuning.queries():
+                tuning.answer(query, int(y[query.row]))
+        done = client.wait_until_completed(session, timeout_s=60)
+    assert done.counts.total < 100
+    assert done.live is not None
+    assert done.live.stop
