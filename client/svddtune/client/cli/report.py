@@ -166,21 +166,25 @@ class Report:
 
         tuned = self.tuned
         table = Table(
-            title="Beside settings that use no labels",
+            title="Beside rules for gamma that use no labels",
             title_justify="left",
             title_style="bold",
             box=None,
         )
-        columns = ["", "gamma", "nu", "outliers", f"{tuned.quality.metric} on labels"]
+        metric = tuned.quality.metric
+        columns = ["", "gamma", "nu", "outliers", f"{metric} on labels", "with best C"]
         for name in [*columns, "true kappa"] if self.truth_kappa is not None else columns:
             table.add_column(name, justify="left" if not name else "right")
-        rows = [("tuned", tuned.gamma, tuned.nu, tuned.result.outside_count, tuned.quality.value)]
+        own = (tuned.result.outside_count, tuned.quality.value, tuned.quality.value)
+        rows = [("tuned", tuned.gamma, tuned.nu, *own)]
         rows += [
-            (r.name, r.gamma, r.nu, r.outside_count, r.score) for r in tuned.result.comparisons
+            (r.name, r.gamma, r.nu, r.outside_count, r.score, r.best_c_score)
+            for r in tuned.result.comparisons
         ]
         kappas = {"tuned": self.truth_kappa, **self.default_kappas}
-        for name, gamma, nu, outside, score in rows:
-            cells = [name, figure(gamma), figure(nu, 3), str(outside), figure(score, 3)]
+        for name, gamma, nu, outside, score, best in rows:
+            cells = [name, figure(gamma), figure(nu, 3), str(outside)]
+            cells += [figure(score, 3), figure(best, 3)]
             if self.truth_kappa is not None:
                 cells.append(figure(kappas.get(name), 3))
             table.add_row(*cells, style="bold" if name == "tuned" else None)
