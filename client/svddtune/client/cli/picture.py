@@ -94,7 +94,7 @@ def _quality_over_c(axes: Any, tuned: TuningResult) -> None:
     axes.legend(frameon=False, loc="best")
     if costs:
         ratio = max(costs) / max(min(costs), 1e-300)
-        axes.set_xscale("log" if ratio > 200 else "linear")
+        axes.set_xscale("log" if ratio > 200 or tuned.result.choice == "atlas" else "linear")
 
 
 def _alignment_over_gamma(axes: Any, tuned: TuningResult) -> None:
@@ -173,7 +173,10 @@ def _bars(
         axes.set_title(f"{metric[:1].upper()}{metric[1:]} on the labels")
     values = [0.0 if not np.isfinite(score) else score for score in scores.values()]
     colours = [_ORANGE] + [_GREY] * (len(values) - 1)
-    bars = axes.bar([_RULES.get(name, name) for name in scores], values, color=colours, width=0.6)
+    names = [_RULES.get(name, name.replace("_", " ")).replace("\n", " ") for name in scores]
+    bars = axes.barh(names, values, color=colours, height=0.65)
     axes.bar_label(bars, labels=[f"{value:.2f}" for value in values], padding=3)
-    axes.axhline(0, color="#8a9097", lw=0.8)
-    axes.set_ylim(min(0.0, *values) - 0.05, max(1.0, *values) + 0.05)
+    axes.axvline(0, color="#8a9097", lw=0.8)
+    axes.invert_yaxis()
+    axes.tick_params(axis="y", labelsize="small" if len(names) > 6 else "medium")
+    axes.set_xlim(min(0.0, *values) - 0.05, max(1.0, *values) + 0.05)

@@ -166,13 +166,13 @@ class Report:
 
         tuned = self.tuned
         table = Table(
-            title="Beside rules for gamma that use no labels",
+            title="Rules for gamma that use no labels, on the same labels",
             title_justify="left",
             title_style="bold",
             box=None,
         )
         metric = tuned.quality.metric
-        columns = ["", "gamma", "nu", "outliers", f"{metric} on labels", "with best C"]
+        columns = ["", "gamma", "nu", "outliers", metric, "best C"]
         for name in [*columns, "true kappa"] if self.truth_kappa is not None else columns:
             table.add_column(name, justify="left" if not name else "right")
         own = (tuned.result.outside_count, tuned.quality.value, tuned.quality.value)
