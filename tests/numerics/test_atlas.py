@@ -1,109 +1,150 @@
-"""The atlas: what every cell calls outliers, in one bit a row."""
+"""The atlas: every bit is what the cell's own fit says, whatever the data look like."""
 
 import numpy as np
 import pytest
-from tests.numerics.cases import blobs
+from hypothesis import given
+from tests.numerics.cases import blobs, lattices
 
 from svddtune.numerics import (
     Atlas,
-    c_bounds,
+    FloatArray,
+    default_gamma_bounds,
     fit,
     fit_atlas,
     fit_atlas_part,
     lattice_gammas,
     panel_rows,
-    prepare,
 )
-from svddtune.numerics.atlas import MAX_SHARE, PANEL_ROWS
 
-X, y = blobs(203, 3, seed=31)  # the last byte of a row of bits is not full
-BOUNDS = prepare(X, k=5).gamma_bounds
-ATLAS = fit_atlas(X, BOUNDS, count=4, cells=6)
-
-
-def test_bits_are_what_a_single_fit_says() -> None:
-    for cell in range(len(ATLAS)):
-        model = fit(X, gamma=float(ATLAS.gamma[cell]), C=float(ATLAS.C[cell]))
-        np.testing.assert_array_equal(ATLAS.outside(cell), model.outside(X))
-        assert ATLAS.R2[cell] == pytest.approx(model.R2, abs=1e-5)
-        assert ATLAS.outliers[cell] == model.outside(X).sum()
+X, y = blobs(83, 3, seed=4)
+ATLAS = fit_atlas(X, default_gamma_bounds(X), count=4, cells=6)
+DUPLICATES = np.repeat(X[:20], 4, axis=0)
+CONSTANT_COLUMN = np.column_stack((X, np.full(len(X), 0.3)))
 
 
-def test_the_lattice_is_a_rectangle_in_ascending_order() -> None:
-    gammas = lattice_gammas(BOUNDS, count=4)
-    assert (gammas[0], gammas[-1]) == BOUNDS
-    np.testing.assert_allclose(np.diff(np.log(gammas)), np.log(gammas[1] / gammas[0]))
-    np.testing.assert_array_equal(ATLAS.gamma, np.repeat(gammas, 6))
-    np.testing.assert_array_equal(ATLAS.gammas, gammas)
-    for column, gamma in zip(ATLAS.C.reshape(4, 6), gammas, strict=True):
-        low, high = c_bounds(X, gamma=float(gamma))
-        assert (column[0], column[-1]) == pytest.approx((low, high), rel=1e-6)
-        np.testing.assert_allclose(np.diff(np.log(column)), np.log(column[1] / column[0]))
+def check_against_single_fits(Z: FloatArray, atlas: Atlas) -> None:
+    for cell in range(len(atlas)):
+        model = fit(Z, gamma=float(atlas.gamma[cell]), C=float(atlas.C[cell]))
+        np.testing.assert_array_equal(atlas.outside(cell), model.outside(Z))
+        assert atlas.R2[cell] == pytest.approx(model.R2, abs=1e-9)
+        assert atlas.support_vectors[cell] == len(model.rows)
 
 
-def test_all_views_of_the_bits_agree() -> None:
-    outside = np.array([ATLAS.outside(cell) for cell in range(len(ATLAS))])
-    rows = np.array([0, 7, 8, 202, 5, 5])
-    np.testing.assert_array_equal(ATLAS.outside_at(rows), outside[:, rows])
-    np.testing.assert_array_equal(ATLAS.panel, outside)
-    np.testing.assert_array_equal(ATLAS.panel_sizes, outside.sum(axis=1))
-    np.testing.assert_array_equal(ATLAS.outliers, outside.sum(axis=1))
+@pytest.mark.parametrize("Z", [X, DUPLICATES, CONSTANT_COLUMN], ids=["plain", "twins", "constant"])
+def test_every_bit_is_the_answer_of_a_single_fit(Z: FloatArray) -> None:
+    atlas = fit_atlas(Z, default_gamma_bounds(Z), count=4, cells=6)
+    assert len(atlas) == 24
+    assert atlas.packed.shape == (24, (len(Z) + 7) // 8)
+    check_against_single_fits(Z, atlas)
 
 
-def test_vote_by_loops() -> None:
-    voters = [c for c in range(len(ATLAS)) if 0 < ATLAS.outside(c).sum() <= MAX_SHARE * len(X)]
-    assert ATLAS.voters.tolist() == voters
-    for row in (0, 100, 202):
-        share = sum(bool(ATLAS.outside(c)[row]) for c in voters) / len(voters)
-        assert ATLAS.vote(np.array([row]))[0] == pytest.approx(share)
-        assert ATLAS.panel_vote[row] == pytest.approx(share)
+@pytest.mark.parametrize(
+    "Z",
+    [np.zeros((9, 2)), np.full((2, 3), 0.5), np.array([[0.0], [1.0]]), np.array([[0.0], [5.0]])],
+    ids=["equal", "equal pair", "pair", "wide pair"],
+)
+def test_degenerate_data_have_an_atlas(Z: FloatArray) -> None:
+    atlas = fit_atlas(Z, default_gamma_bounds(Z), count=3, cells=4)
+    assert len(atlas) == 12
+    check_against_single_fits(Z, atlas)
+
+
+def test_equal_rows_are_outliers_only_where_nu_is_one() -> None:
+    Z = np.full((11, 2), 0.4)
+    atlas = fit_atlas(Z, default_gamma_bounds(Z), count=3, cells=4)
+    assert atlas.outliers.tolist() == [11, 0, 0, 0] * 3
+
+
+@given(lattices(max_rows=9))
+def test_equal_rows_get_equal_bits(Z: FloatArray) -> None:
+    atlas = fit_atlas(Z, default_gamma_bounds(Z), count=2, cells=3)
+    bits = atlas.outside_at(np.arange(len(Z)))
+    _, group = np.unique(Z, axis=0, return_inverse=True)
+    for members in (np.flatnonzero(group == g) for g in range(group.max() + 1)):
+        assert (bits[:, members] == bits[:, members[:1]]).all()
+
+
+def test_cells_ascend_in_gamma_and_then_in_c() -> None:
+    order = np.lexsort((ATLAS.C, ATLAS.gamma))
+    np.testing.assert_array_equal(order, np.arange(24))
+    np.testing.assert_array_equal(ATLAS.gammas, lattice_gammas(default_gamma_bounds(X), count=4))
+    for gamma in ATLAS.gammas:
+        assert ATLAS.C[ATLAS.gamma == gamma][0] == pytest.approx(1.0 / len(X))
 
 
 def test_parts_join_in_any_order() -> None:
     parts = [fit_atlas_part(X, float(gamma), cells=6) for gamma in ATLAS.gammas]
     joined = Atlas.from_parts([parts[2], parts[0], parts[3], parts[1]])
-    for name, array in ATLAS.to_arrays().items():
-        np.testing.assert_array_equal(joined.to_arrays()[name], array)
-    with pytest.raises(ValueError, match=r"parts have N \[50, 203\], expected one value"):
-        Atlas.from_parts([parts[0], fit_atlas_part(X[:50], 1.0, cells=6)])
+    for name, values in ATLAS.to_arrays().items():
+        np.testing.assert_array_equal(joined.to_arrays()[name], values)
 
 
-def test_arrays_there_and_back() -> None:
-    arrays = ATLAS.to_arrays()
-    back = Atlas.from_arrays(arrays)
-    assert back.N == ATLAS.N
-    for name, array in back.to_arrays().items():
-        assert array.dtype == arrays[name].dtype
-        np.testing.assert_array_equal(array, arrays[name])
+def test_parts_of_other_data_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"parts have N \[82, 83\]"):
+        Atlas.from_parts([fit_atlas_part(X, 1.0), fit_atlas_part(X[1:], 2.0)])
 
 
-def test_the_order_of_the_rows_does_not_matter() -> None:
-    order = np.random.default_rng(0).permutation(len(X))
-    other = fit_atlas(X[order], BOUNDS, count=4, cells=6)
-    outside = np.array([other.outside(cell) for cell in range(len(other))])
-    moved = np.array([ATLAS.outside(cell)[order] for cell in range(len(ATLAS))])
-    assert np.mean(outside != moved) < 1e-3  # rows on the very boundary may fall either way
-    np.testing.assert_allclose(other.C, ATLAS.C, rtol=1e-4)
+def test_arrays_hold_all_of_it() -> None:
+    copy = Atlas.from_arrays(ATLAS.to_arrays())
+    assert copy.N == ATLAS.N
+    for name, values in ATLAS.to_arrays().items():
+        again = copy.to_arrays()[name]
+        np.testing.assert_array_equal(again, values)
+        assert again.dtype == values.dtype
 
 
-def test_the_panel_is_all_rows_or_a_fixed_sample() -> None:
-    assert panel_rows(PANEL_ROWS).tolist() == list(range(PANEL_ROWS))
-    panel = panel_rows(3 * PANEL_ROWS)
-    assert len(np.unique(panel)) == PANEL_ROWS
-    assert (np.diff(panel) > 0).all()
-    assert panel.tolist() == panel_rows(3 * PANEL_ROWS).tolist()
-    np.testing.assert_allclose(panel.mean(), 1.5 * PANEL_ROWS, rtol=0.05)
+def test_lattice_is_geometric_and_holds_its_bounds() -> None:
+    gammas = lattice_gammas((0.1, 100.0))
+    assert (len(gammas), gammas[0], gammas[-1]) == (21, 0.1, 100.0)
+    np.testing.assert_allclose(gammas[1:] / gammas[:-1], 1000.0 ** (1 / 20))
 
 
-def test_equal_rows_and_two_rows_have_an_atlas() -> None:
-    for Z in (np.full((9, 2), 0.4), np.array([[0.0, 1.0], [1.0, 0.0]]), np.ones((1, 1))):
-        atlas = fit_atlas(Z, (0.1, 100.0), count=2, cells=3)
-        assert len(atlas) == 6
-        assert np.isfinite(atlas.R2).all()
-        assert atlas.vote(np.arange(len(Z))).shape == (len(Z),)
-
-
-@pytest.mark.parametrize(("bounds", "count"), [((0.0, 1.0), 3), ((2.0, 1.0), 3), ((1.0, 2.0), 1)])
-def test_impossible_lattices_are_named(bounds: tuple[float, float], count: int) -> None:
+@pytest.mark.parametrize("bounds", [(0.0, 1.0), (2.0, 1.0), (1.0, 1.0), (1.0, np.inf)])
+def test_wrong_bounds_are_named(bounds: tuple[float, float]) -> None:
     with pytest.raises(ValueError, match="gamma_bounds are"):
-        lattice_gammas(bounds, count=count)
+        lattice_gammas(bounds)
+    with pytest.raises(ValueError, match="count is 1"):
+        lattice_gammas((0.1, 1.0), count=1)
+
+
+def test_look_ups_agree_with_loops() -> None:
+    table = np.array([ATLAS.outside(cell) for cell in range(24)])
+    rows = np.random.default_rng(0).integers(0, 83, 40)
+    np.testing.assert_array_equal(
+        ATLAS.outside_at(rows), [[table[cell, row] for row in rows] for cell in range(24)]
+    )
+    np.testing.assert_array_equal(ATLAS.outliers, [table[cell].sum() for cell in range(24)])
+    np.testing.assert_array_equal(ATLAS.panel, table.astype(float))
+    np.testing.assert_array_equal(ATLAS.panel_sizes, table.sum(axis=1))
+    voters = [cell for cell in range(24) if 0 < table[cell].sum() <= 0.6 * 83]
+    assert 0 < len(voters) < 24
+    assert ATLAS.voters.tolist() == voters
+    expected = [np.mean([table[cell, row] for cell in voters]) for row in rows]
+    np.testing.assert_allclose(ATLAS.vote(rows), expected)
+    np.testing.assert_allclose(ATLAS.panel_vote, ATLAS.vote(np.arange(83)))
+
+
+def test_no_voter_no_vote() -> None:
+    Z = np.zeros((5, 1))
+    atlas = fit_atlas(Z, default_gamma_bounds(Z), count=2, cells=2)
+    assert len(atlas.voters) == 0
+    assert atlas.vote(np.arange(5)).tolist() == [0.0] * 5
+
+
+def test_large_data_are_represented_by_a_fixed_sample() -> None:
+    assert panel_rows(4096).tolist() == list(range(4096))
+    panel = panel_rows(5000)
+    assert len(np.unique(panel)) == len(panel) == 4096
+    assert (np.diff(panel) > 0).all()
+    np.testing.assert_array_equal(panel, panel_rows(5000))
+    bits = np.random.default_rng(1).random((3, 5000)) < 0.2
+    atlas = Atlas(
+        gamma=np.ones(3),
+        C=np.arange(1.0, 4.0),
+        R2=np.ones(3),
+        support_vectors=np.ones(3, dtype=np.int32),
+        packed=np.packbits(bits, axis=1),
+        N=5000,
+    )
+    np.testing.assert_array_equal(atlas.panel, bits[:, panel])
+    np.testing.assert_array_equal(atlas.outliers, bits.sum(axis=1))
