@@ -39,7 +39,8 @@ check: lint test  ## what CI runs
 
 bench: $(STAMP)  ## figures of docs/performance.md
 	$(BIN)/python benchmarks/bench_numerics.py --data $(DATA)
-	$(BIN)/python benchmarks/bench_session.py
+	$(BIN)/python benchmarks/bench_session.py --strategy lama
+	$(BIN)/python benchmarks/bench_session.py --strategy knowledge_gradient
 
 protos: $(STAMP)  ## generate the Python code beside the .proto files
 	$(BIN)/python tools/generate_protos.py

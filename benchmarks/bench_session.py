@@ -1,6 +1,6 @@
 """Time a session over the real service: from an Answer to the next Assign, and where it goes.
 
-    python benchmarks/bench_session.py [--data DIR] [--workers 2] [--sessions 5]
+    python benchmarks/bench_session.py [--data DIR] [--workers 2] [--sessions 5] [--strategy lama]
 
 Embedded server (append-only file, fsync always), one service, loopback. Medians. Without DIR, or
 where it has no SpamBase.npz, generated data of the same shape (2000 x 57) serve.
@@ -18,6 +18,7 @@ from bench_numerics import load
 
 from svddtune import numerics
 from svddtune.client import EmbeddedStack, TuningClient
+from svddtune.numerics.atlas import fit_atlas
 from svddtune.v1 import oracle_pb2, oracle_pb2_grpc
 
 TARGET_MS = 15.0
@@ -54,7 +55,12 @@ class Stream:
 
 
 def run_session(
-    client: TuningClient, address: str, dataset: object, y: numerics.LabelArray, seed: int
+    client: TuningClient,
+    address: str,
+    dataset: object,
+    y: numerics.LabelArray,
+    seed: int,
+    strategy: str,
 ) -> dict[str, list[float]]:
     initial = {str(row): int(y[row]) for row in numerics.draw_initial(y, 2, 2, seed)}
     session = client.create_session(
@@ -62,6 +68,7 @@ def run_session(
         initial_labels=initial,
         budget=BUDGET,
         seed=seed,
+        strategy=strategy,
     )
     times: dict[str, list[float]] = {"stream message": [], "answer to ack": [], "next query": []}
     stream = Stream(address, session.name)
@@ -90,8 +97,14 @@ def run_session(
     return times
 
 
-def computation(X: numerics.FloatArray, y: numerics.LabelArray) -> list[float]:
+def computation(X: numerics.FloatArray, y: numerics.LabelArray, strategy: str) -> list[float]:
     prep = numerics.prepare(X, k=8)
+    lattice = {}
+    if strategy in numerics.ATLAS_STRATEGIES:
+        lattice = {
+            "atlas": fit_atlas(X, numerics.default_gamma_bounds(X)),
+            "basis": numerics.belief_basis(X),
+        }
     labels = np.zeros(len(y), dtype=np.int8)
     rows = np.random.default_rng(0).choice(len(y), 27, replace=False)
     labels[rows] = y[rows]
@@ -99,7 +112,14 @@ def computation(X: numerics.FloatArray, y: numerics.LabelArray) -> list[float]:
     for repeat in range(60):
         begin = time.perf_counter()
         numerics.suggest(
-            prep, X, labels, k=5, strategy="lama", sample=100, rng=np.random.default_rng(repeat)
+            prep,
+            X,
+            labels,
+            k=5,
+            strategy=strategy,  # type: ignore[arg-type]
+            sample=100,
+            rng=np.random.default_rng(repeat),
+            **lattice,  # type: ignore[arg-type]
         )
         times.append(time.perf_counter() - begin)
     return times
@@ -110,6 +130,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--sessions", type=int, default=5)
+    parser.add_argument("--strategy", choices=numerics.STRATEGIES, default="lama")
     arguments = parser.parse_args()
     name, X, y = load(arguments.data, "SpamBase")
     times: dict[str, list[float]] = {}
@@ -119,10 +140,14 @@ def main() -> None:
     ):
         dataset = client.upload_dataset(X)
         for seed in range(arguments.sessions):
-            for part, values in run_session(client, stack.address, dataset, y, seed).items():
+            for part, values in run_session(
+                client, stack.address, dataset, y, seed, arguments.strategy
+            ).items():
                 times.setdefault(part, []).extend(values)
-    times["computation alone"] = computation(X, y)
-    print(f"{name}, {arguments.workers} workers, {arguments.sessions} sessions of {BUDGET} labels")
+    times["computation alone"] = computation(X, y, arguments.strategy)
+    print(
+        f"{arguments.strategy} on {name}, {arguments.workers} workers, {arguments.sessions} sessions of {BUDGET} labels"
+    )
     for part, values in times.items():
         p50, p95 = 1e3 * np.quantile(values, [0.5, 0.95])
         print(f"  {part:18} p50 {p50:7.2f} ms   p95 {p95:7.2f} ms")
