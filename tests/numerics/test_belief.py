@@ -1,144 +1,145 @@
-"""The belief: a Gaussian process classifier, against explicit matrices."""
+"""The belief is the Gaussian process it says it is, and knows what is being asked."""
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
-from tests.numerics.cases import blobs, partial_labels
+from hypothesis import given
+from tests.numerics import dense_belief
+from tests.numerics.cases import blobs, lattices, partial_labels
 
-from svddtune.numerics import BeliefBasis, FloatArray, IndexArray, LabelArray, belief_basis, believe
-from svddtune.numerics.belief import AMPLITUDE, BIAS_SD, LENGTH, MEAN, VOTE_SLOPE, laplace
+from svddtune.numerics import Belief, FloatArray, IndexArray, LabelArray, belief_basis, believe
+from svddtune.numerics.belief import laplace
 
-X, y = blobs(90, 3, seed=41)
+X, y = blobs(120, 3, seed=6)
 BASIS = belief_basis(X)
-LABELS = partial_labels(y, 14, seed=1)
-NONE = np.empty(0, dtype=np.int64)
+NOTHING = np.zeros_like(y)
+BOTH = partial_labels(y, 16, seed=1)
+CASES = {
+    "none": NOTHING,
+    "both": BOTH,
+    "only inliers": np.where(BOTH == 1, BOTH, 0).astype(np.int8),
+    "only outliers": np.where(BOTH == -1, BOTH, 0).astype(np.int8),
+    "one": np.where(np.arange(120) == 5, np.int8(-1), np.int8(0)),
+    "all": y,
+}
 
 
-def distances(Z: FloatArray) -> FloatArray:
-    return np.sqrt(np.square(Z[:, None] - Z[None]).sum(axis=2))
+def full_covariance(belief: Belief) -> FloatArray:
+    """k - V^T V; without a measurement k itself."""
+    return np.asarray(dense_belief.prior(X) - belief.root.T @ belief.root)
 
 
-def covariance(Z: FloatArray, length: float) -> FloatArray:
-    return BIAS_SD**2 + AMPLITUDE**2 * np.exp(-distances(Z) / length)
+def test_length_follows_the_tenth_neighbours() -> None:
+    D = np.sort(np.sqrt(np.square(X[:, None] - X[None]).sum(axis=2)), axis=1)
+    np.testing.assert_allclose(BASIS.isolation, D[:, 10], rtol=1e-6)
+    assert BASIS.length == pytest.approx(dense_belief.length(X))
+    np.testing.assert_allclose(BASIS.kernel, dense_belief.prior(X), rtol=1e-5)
 
 
-def dense(
-    Z: FloatArray, labels: LabelArray, mean: FloatArray, length: float, open_rows: IndexArray = NONE
-) -> tuple[FloatArray, FloatArray]:
-    """Believed probabilities and posterior covariance, by full matrices and a general minimizer."""
-    K, rows = covariance(Z, length), np.flatnonzero(labels)
-    target = (labels[rows] == -1).astype(float)
-    A = K[np.ix_(rows, rows)]
-
-    def objective(a: FloatArray) -> float:
-        f = mean[rows] + A @ a
-        return float(0.5 * a @ A @ a + np.logaddexp(0.0, (1.0 - 2.0 * target) * f).sum())
-
-    a = minimize(objective, np.zeros(len(rows)), method="BFGS", options={"gtol": 1e-9}).x
-    mu = mean + K[:, rows] @ a
-
-    def posterior(measured: IndexArray) -> FloatArray:
-        p = 1.0 / (1.0 + np.exp(-mu[measured]))
-        noisy = K[np.ix_(measured, measured)] + np.diag(1.0 / (p * (1.0 - p)))
-        return K - K[:, measured] @ np.linalg.inv(noisy) @ K[measured]
-
-    variance = np.diag(posterior(rows))
-    q = 1.0 / (1.0 + np.exp(-mu / np.sqrt(1.0 + np.pi * variance / 8.0)))
-    q[rows] = target
-    return q, posterior(np.concatenate((rows, open_rows)))
+@pytest.mark.parametrize("labels", CASES.values(), ids=CASES)
+def test_posterior_is_laplaces(labels: LabelArray) -> None:
+    belief = believe(BASIS, X, labels)
+    q, _, Sigma = dense_belief.probability(X, labels)
+    np.testing.assert_allclose(belief.probability, q, atol=1e-5)
+    np.testing.assert_allclose(belief.variance, np.diag(Sigma), atol=1e-4)
+    np.testing.assert_allclose(full_covariance(belief), Sigma, atol=1e-4)
 
 
-def check(basis: BeliefBasis, labels: LabelArray, open_rows: IndexArray) -> None:
-    belief = believe(basis, X, labels, open_rows=open_rows)
-    q, Sigma = dense(X, labels, np.full(len(X), MEAN), basis.length, open_rows)
-    np.testing.assert_allclose(belief.probability, q, atol=2e-5)
-    np.testing.assert_allclose(belief.variance, np.diag(Sigma), atol=2e-4)
-    root = belief.root.astype(np.float64)
-    np.testing.assert_allclose(covariance(X, basis.length) - root.T @ root, Sigma, atol=5e-4)
+@pytest.mark.parametrize("labels", CASES.values(), ids=CASES)
+def test_a_vote_tilts_the_prior_mean(labels: LabelArray) -> None:
+    share = np.random.default_rng(0).random(120)
+
+    def vote(rows: IndexArray) -> FloatArray:
+        return np.asarray(share[rows])
+
+    belief = believe(BASIS, X, labels, vote=vote)
+    q, _, Sigma = dense_belief.probability(X, labels, -2.0 + 3.0 * share)
+    np.testing.assert_allclose(belief.probability, q, atol=1e-5)
+    np.testing.assert_allclose(belief.variance, np.diag(Sigma), atol=1e-4)
 
 
-def test_belief_is_the_laplace_posterior() -> None:
-    check(BASIS, LABELS, NONE)
+@pytest.mark.parametrize("labels", [NOTHING, BOTH], ids=["none", "both"])
+def test_open_rows_take_variance_away_and_say_nothing(labels: LabelArray) -> None:
+    waiting = np.flatnonzero(labels == 0)[[3, 40, 7]]
+    belief = believe(BASIS, X, labels, open_rows=waiting)
+    q, f, _ = dense_belief.probability(X, labels)
+    measured = np.concatenate((np.flatnonzero(labels), waiting))
+    Sigma = dense_belief.posterior(dense_belief.prior(X), f, measured)
+    np.testing.assert_allclose(belief.probability, q, atol=1e-5)
+    np.testing.assert_allclose(belief.variance, np.diag(Sigma), atol=1e-4)
+    np.testing.assert_allclose(full_covariance(belief), Sigma, atol=1e-4)
 
 
-def test_open_rows_take_variance_away_and_leave_probabilities() -> None:
-    free = np.flatnonzero(LABELS == 0)[:3]
-    check(BASIS, LABELS, free)
-    plain, opened = believe(BASIS, X, LABELS), believe(BASIS, X, LABELS, open_rows=free)
-    np.testing.assert_array_equal(plain.probability, opened.probability)
-    assert (opened.variance <= plain.variance + 1e-5).all()
-    assert (opened.variance[free] < plain.variance[free]).all()
+def test_open_rows_count_once_and_not_beside_their_label() -> None:
+    waiting = np.flatnonzero(BOTH == 0)[:2]
+    answered = np.flatnonzero(BOTH)[:3]
+    once = believe(BASIS, X, BOTH, open_rows=waiting)
+    again = believe(BASIS, X, BOTH, open_rows=np.concatenate((waiting, answered, waiting)))
+    np.testing.assert_array_equal(once.variance, again.variance)
 
 
-def test_labelled_and_repeated_open_rows_count_once() -> None:
-    free, known = np.flatnonzero(LABELS == 0)[:2], np.flatnonzero(LABELS)[:2]
-    once = believe(BASIS, X, LABELS, open_rows=free)
-    often = believe(BASIS, X, LABELS, open_rows=np.concatenate((free, known, free)))
-    np.testing.assert_array_equal(once.variance, often.variance)
+def test_without_labels_all_rows_are_alike() -> None:
+    belief = believe(BASIS, X, NOTHING)
+    assert np.ptp(belief.probability) == 0.0
+    assert belief.probability[0] == pytest.approx(1 / (1 + np.exp(2 / np.sqrt(1 + 5 * np.pi / 8))))
+    assert (belief.variance == 5.0).all()
+    assert belief.root.shape == (0, 120)
 
 
-def test_vote_tilts_the_prior() -> None:
-    labels = np.where(LABELS == 1, LABELS, 0).astype(np.int8)
-    vote = np.random.default_rng(2).random(len(X))
-    belief = believe(BASIS, X, labels, vote=lambda rows: vote[rows])
-    q, _ = dense(X, labels, MEAN + VOTE_SLOPE * vote, BASIS.length)
-    np.testing.assert_allclose(belief.probability, q, atol=2e-5)
+def test_labels_of_one_class_move_all_rows_their_way() -> None:
+    flat = believe(BASIS, X, NOTHING).probability
+    for name, sign in (("only inliers", -1.0), ("only outliers", 1.0)):
+        moved = believe(BASIS, X, CASES[name]).probability - flat
+        assert (sign * moved > 0.0).all()
 
 
-def test_without_labels_the_prior_is_left() -> None:
-    belief = believe(BASIS, X, np.zeros_like(LABELS))
-    prior = AMPLITUDE**2 + BIAS_SD**2
-    expected = 1.0 / (1.0 + np.exp(-MEAN / np.sqrt(1.0 + np.pi * prior / 8.0)))
-    np.testing.assert_allclose(belief.probability, expected)
-    np.testing.assert_allclose(belief.variance, prior)
+def test_order_of_rows_does_not_matter() -> None:
+    order = np.random.default_rng(2).permutation(120)
+    plain = believe(BASIS, X, BOTH, open_rows=np.array([0, 1]))
+    position = np.argsort(order)
+    shuffled = believe(belief_basis(X[order]), X[order], BOTH[order], open_rows=position[[0, 1]])
+    np.testing.assert_allclose(shuffled.probability, plain.probability[order], atol=1e-5)
+    np.testing.assert_allclose(shuffled.variance, plain.variance[order], atol=1e-4)
 
 
-def test_basis_by_definition() -> None:
-    D = distances(X)
-    np.fill_diagonal(D, np.inf)
-    isolation = np.sort(D, axis=1)[:, 9]
-    np.testing.assert_allclose(BASIS.isolation, isolation, rtol=1e-6)
-    assert BASIS.length == pytest.approx(LENGTH * np.median(isolation), rel=1e-6)
-    assert BASIS.quadrature.tolist() == BASIS.panel.tolist() == list(range(len(X)))
-    np.testing.assert_allclose(BASIS.kernel, covariance(X, BASIS.length), atol=1e-4)
+def test_same_labels_same_bits() -> None:
+    first, second = (believe(belief_basis(X), X, BOTH) for _ in range(2))
+    np.testing.assert_array_equal(first.probability, second.probability)
+    np.testing.assert_array_equal(first.variance, second.variance)
+    np.testing.assert_array_equal(first.root, second.root)
 
 
-def test_mode_satisfies_its_equation_where_full_newton_steps_diverge() -> None:
+def test_scale_and_offset_of_the_data_do_not_matter() -> None:
+    plain, moved = believe(BASIS, X, BOTH), believe(belief_basis(40 * X + 7), 40 * X + 7, BOTH)
+    np.testing.assert_allclose(moved.probability, plain.probability, atol=1e-5)
+
+
+def test_mode_solves_its_equation_where_the_prior_is_wide() -> None:
     rng = np.random.default_rng(3)
-    Z = rng.normal(size=(60, 2))
-    K = 400.0 * np.exp(-distances(Z))
-    target = rng.integers(2, size=60).astype(float)
-    mean = np.full(60, -20.0)
-    a = laplace(K, mean, target)
-    f = mean + K @ a
-    np.testing.assert_allclose(a, target - 1.0 / (1.0 + np.exp(-f)), atol=1e-5)
+    K = 1e4 * np.exp(-np.abs(np.subtract.outer(np.arange(30), np.arange(30))) / 5.0)
+    target = rng.integers(0, 2, 30).astype(np.float64)
+    a = laplace(K, np.full(30, -2.0), target)
+    f = -2.0 + K @ a
+    np.testing.assert_allclose(a, target - dense_belief.sigmoid(f), atol=1e-4)
 
 
-def test_order_of_rows_and_of_space_do_not_matter() -> None:
-    order = np.random.default_rng(4).permutation(len(X))
-    plain = believe(BASIS, X, LABELS).probability
-    moved = believe(belief_basis(X[order]), X[order], LABELS[order]).probability
-    np.testing.assert_allclose(moved, plain[order], atol=1e-5)
-    grown = believe(belief_basis(50.0 * X), 50.0 * X, LABELS).probability
-    np.testing.assert_allclose(grown, plain, atol=1e-5)
+@given(lattices())
+def test_twins_of_a_labelled_row_believe_its_label_most(Z: FloatArray) -> None:
+    labels = np.zeros(len(Z), dtype=np.int8)
+    labels[0] = -1
+    q = believe(belief_basis(Z), Z, labels).probability
+    twins = (Z == Z[0]).all(axis=1)
+    assert q[0] == 1.0
+    assert np.isfinite(q).all()
+    if twins[1:].any():
+        assert np.ptp(q[1:][twins[1:]]) < 1e-5
+        assert (q[1:] <= q[1:][twins[1:]].max() + 1e-5).all()
 
 
-@pytest.mark.parametrize(
-    "Z",
-    [np.full((30, 2), 0.3), np.array([[0.0], [1.0]]), np.ones((1, 1)), np.repeat(np.eye(3), 9, 0)],
-    ids=["equal", "two", "one", "duplicates"],
-)
-def test_odd_data(Z: FloatArray) -> None:
-    basis = belief_basis(Z)
-    assert basis.length > 0.0
-    for labels in (np.zeros(len(Z), dtype=np.int8), np.resize([1, -1], len(Z)).astype(np.int8)):
-        belief = believe(basis, Z, labels)
-        assert ((belief.probability >= 0.0) & (belief.probability <= 1.0)).all()
-        assert (belief.variance >= 0.0).all()
-
-
-def test_many_labels_are_sampled_for_the_belief_but_known_where_they_are() -> None:
-    Z, truth = blobs(1300, 2, seed=5)
-    belief = believe(belief_basis(Z), Z, truth)
-    assert len(belief.root) == 1000
-    np.testing.assert_array_equal(belief.probability, truth == -1)
+def test_all_rows_equal_are_one_row() -> None:
+    Z = np.full((12, 2), 0.3)
+    labels = np.zeros(12, dtype=np.int8)
+    labels[:3] = (1, 1, -1)
+    belief = believe(belief_basis(Z), Z, labels)
+    assert belief_basis(Z).length == 4.0
+    assert np.ptp(belief.probability[3:]) < 1e-6
+    assert 0.1 < belief.probability[3] < 0.5
