@@ -15,6 +15,7 @@ from pathlib import Path
 import grpc
 import numpy as np
 from bench_numerics import load
+from threadpoolctl import threadpool_limits
 
 from svddtune import numerics
 from svddtune.client import EmbeddedStack, TuningClient
@@ -144,7 +145,8 @@ def main() -> None:
                 client, stack.address, dataset, y, seed, arguments.strategy
             ).items():
                 times.setdefault(part, []).extend(values)
-    times["computation alone"] = computation(X, y, arguments.strategy)
+    with threadpool_limits(1):  # as in a worker
+        times["computation alone"] = computation(X, y, arguments.strategy)
     print(
         f"{arguments.strategy} on {name}, {arguments.workers} workers, {arguments.sessions} sessions of {BUDGET} labels"
     )
