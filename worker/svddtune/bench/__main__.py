@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shlex
 import sys
@@ -65,6 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     paper.add_argument("--out", type=Path, default=Path(DEFAULT_OUT), metavar="DIR")
     paper.add_argument("--docs", type=Path, metavar="DIR")
     paper.add_argument("--jobs", type=_positive, default=_cores())
+    paper.add_argument("--service", action=argparse.BooleanOptionalAction, default=True)
     paper.add_argument("--json", action="store_true", dest="as_json")
     return parser
 
@@ -88,39 +90,48 @@ def _cores() -> int:
 
 
 def _paper(options: argparse.Namespace) -> int:
-    from svddtune.bench import report, summary
+    from svddtune.bench import agreement, docs, evidence, report, summary
     from svddtune.bench.engine import complete
     from svddtune.bench.methods import METHODS
     from svddtune.bench.plan import Plan, select
     from svddtune.bench.progress import Bar
     from svddtune.bench.sets import find_sets
-    from svddtune.bench.store import Store
     from svddtune.bench.units import versions
 
-    started = time.monotonic()
     unknown = [name for name in options.methods if name not in METHODS]
     if unknown:
         raise UsageError(f"--methods names {', '.join(unknown)}; there are: {', '.join(METHODS)}")
-    sets = find_sets(options.data, options.sets)
-    plan = Plan(tuple(sets), select(options.methods), options.seeds)
+    plan = Plan(
+        tuple(find_sets(options.data, options.sets)), select(options.methods), options.seeds
+    )
     out: Path = options.out
-    store = Store(out / "units")
     units = plan.units()
+    started = time.monotonic()
     with Bar(units) as bar:
-        records = complete(units, store, jobs=options.jobs, on_done=bar)
+        records = complete(units, out, jobs=options.jobs, on_done=bar)
+    seconds = time.monotonic() - started
+    compared = agreement.compare(plan, records) if options.service else []
     runs = summary.collect(plan, records)
-    told = report.Told(_command(options), time.monotonic() - started, options.jobs, versions())
+    work = sum(record["seconds"] for record in records.values())
+    told = report.Told(_command(options), seconds, work, options.jobs, versions())
     report.write_csv(out / "runs.csv", runs)
-    (out / "table.md").write_text(report.table(plan, runs), encoding="utf-8")
-    if options.docs is not None:
-        from svddtune.bench import docs
-
-        say(f"Wrote {docs.write(options.docs, plan, runs, records, told)}")
+    document = report.document(plan, runs, told)
+    document["evidence"] = evidence.document(plan, records)
+    document["service"] = agreement.document(compared)
+    (out / "result.json").write_text(json.dumps(document, indent=2, allow_nan=False) + "\n")
+    pages = [
+        docs.write(folder, plan, runs, records, told, compared) for folder in _folders(options)
+    ]
     if options.as_json:
-        print_json(report.document(plan, runs, told))
+        print_json(document)
     else:
-        print(report.table(plan, runs))
+        print(report.overview(plan, runs) or report.table(plan, runs))
+    say(f"Wrote {', '.join(str(page) for page in pages)} and {out / 'runs.csv'}")
     return 0
+
+
+def _folders(options: argparse.Namespace) -> list[Path]:
+    return [options.out] if options.docs is None else [options.out, options.docs]
 
 
 def _command(options: argparse.Namespace) -> str:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
+import os
 import time
+import zipfile
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
-from svddtune.bench.sets import load
+from svddtune.bench.sets import BenchSet, load
 from svddtune.bench.store import Record
 from svddtune.bench.units import Parameter, Unit
+from svddtune.bench.units import atlas as atlas_of
 from svddtune.numerics import (
     Atlas,
     FloatArray,
@@ -27,7 +31,6 @@ from svddtune.numerics import (
     belief_basis,
     class_counts,
     coarse_grid,
-    default_gamma_bounds,
     draw_audit,
     finish,
     fit_cells,
@@ -48,6 +51,7 @@ from svddtune.numerics.baselines import (
 from svddtune.numerics.baselines.lattice import Choice
 from svddtune.numerics.coldstart import cold_scores
 from svddtune.numerics.kernel import pair_distances2
+from svddtune.numerics.stop import GAMMA_FACTOR, narrow_interval, steady_gamma, unchanged_cell
 
 LOCALITY = 5
 SESSION_STEP = 5
@@ -55,16 +59,32 @@ MOST_NEIGHBOURS = 30
 AUDIT_SIZES = (20, 50, 100)
 AUDIT_DRAWS = 40
 COLD_DRAWS = 40
-Given = Mapping[str, Parameter]
-Answer = Callable[[FloatArray, LabelArray, Preparation, Given], Record]
+STOP_LIMITS: dict[str, tuple[float, ...]] = {
+    "cell": (8, 12, 16, 20, 25, 30),
+    "gamma": (8, 12, 16, 20, 25, 30),
+    "interval": (0.6, 0.5, 0.4, 0.3, 0.2),
+}
+"""Rules to stop by, alone: labels for which the cell, or gamma, stays; width of the interval."""
 
 
-def compute(unit: Unit) -> Record:
-    """Do a piece of work; its record says how long it took."""
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A piece of work with all it needs: the set, its rows, truth and preparation."""
+
+    data: BenchSet
+    X: FloatArray
+    y: LabelArray
+    prep: Preparation
+    given: Mapping[str, Parameter]
+    folder: Path
+
+
+def compute(unit: Unit, *, folder: Path) -> Record:
+    """Do a piece of work; its record says how long it took. Atlases are kept in `folder`."""
     X, y = load(unit.data.path)
     prep = _prepared(unit.data.path)
     started = time.perf_counter()
-    record = KINDS[unit.kind](X, y, prep, dict(unit.parameters))
+    record = KINDS[unit.kind](Task(unit.data, X, y, prep, dict(unit.parameters), folder))
     record["seconds"] = time.perf_counter() - started
     return record
 
@@ -74,21 +94,36 @@ def _prepared(path: str) -> Preparation:
     return prepare(load(path)[0], k=MOST_NEIGHBOURS)
 
 
-_atlases: dict[str, Atlas] = {}
+@lru_cache(maxsize=4)
+def _atlas(data: BenchSet, folder: Path) -> Atlas:
+    """The atlas of a set: made once, and kept in `folder` for all processes."""
+    path = folder / f"{atlas_of(data).key}.npz"
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            return Atlas.from_arrays(arrays)
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        pass
+    made = fit_atlas(load(data.path)[0], _prepared(data.path).gamma_bounds)
+    folder.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f"{path.stem}.{os.getpid()}.partial")
+    with partial.open("wb") as file:
+        np.savez(file, allow_pickle=False, **made.to_arrays())
+    partial.replace(path)
+    return made
 
 
-def _atlas(X: FloatArray) -> Atlas:
-    """The atlas of a set, kept for the next piece of work on it."""
-    key = hashlib.sha256(X.tobytes()).hexdigest()
-    if key not in _atlases:
-        if len(_atlases) >= 4:
-            _atlases.pop(next(iter(_atlases)))
-        _atlases[key] = fit_atlas(X, default_gamma_bounds(X))
-    return _atlases[key]
+def atlas(task: Task) -> Record:
+    """Fit the atlas, so that it is there when sessions begin."""
+    made = _atlas(task.data, task.folder)
+    kappas = score(
+        task.y, np.array([made.outside(c) for c in range(len(made))]) * np.int8(-2) + np.int8(1)
+    )
+    return {"cells": len(made), "best_kappa": float(kappas.max())}
 
 
-def session(X: FloatArray, y: LabelArray, prep: Preparation, given: Given) -> Record:
+def session(task: Task) -> Record:
     """A session with gamma from the alignment, and what it would give at earlier counts."""
+    X, y, prep, given = task.X, task.y, task.prep, task.given
     strategy, seed = cast(Strategy, given["strategy"]), int(given["seed"])
     budget = min(int(given["budget"]), len(y))
     initial = _initial(y, int(given["initial"]))
@@ -114,16 +149,17 @@ def session(X: FloatArray, y: LabelArray, prep: Preparation, given: Given) -> Re
     return {"points": points, "queries": asked, "session_seconds": took}
 
 
-def atlas_session(X: FloatArray, y: LabelArray, prep: Preparation, given: Given) -> Record:
+def atlas_session(task: Task) -> Record:
     """A session that chooses by the atlas: its live choice after every label, and an audit."""
-    atlas, basis = _atlas(X), belief_basis(X)
+    X, y, prep, given = task.X, task.y, task.prep, task.given
+    atlas, basis = _atlas(task.data, task.folder), belief_basis(X)
     strategy, seed = cast(Strategy, given["strategy"]), int(given["seed"])
     budget = min(int(given["budget"]), len(y))
     initial = _initial(y, int(given["initial"]))
     started = time.perf_counter()
     result = run(
         X, y, budget=budget, k=LOCALITY, strategy=strategy, seed=seed, initial=initial,
-        prep=prep, atlas=atlas, basis=basis,
+        prep=prep, atlas=atlas, basis=basis, choice="atlas",
     )  # fmt: skip
     took = time.perf_counter() - started
     labels = result.labels.copy()
@@ -138,23 +174,40 @@ def atlas_session(X: FloatArray, y: LabelArray, prep: Preparation, given: Given)
         judged = choice.reason == "both_classes"
         low, high = choice.interval if judged else (np.nan, np.nan)
         value = choice.on_labels if judged else np.nan
-        history.append(Moment(choice.labels, choice.gamma, choice.C, value, low, high))
+        known = class_counts(labels)
+        history.append(Moment(choice.labels, choice.gamma, choice.C, value, low, high, *known))
     return {
         "points": points,
         "queries": result.queries.tolist(),
         "session_seconds": took,
-        "stop": _stop(history, budget),
+        "stops": _stops(history, budget),
         "audit": _audit(y, predictions, seed),
     }
 
 
-def _stop(history: list[Moment], budget: int) -> Record:
-    """Where the advice is first to stop."""
-    for end in range(1, len(history) + 1):
-        advice = advise(history[:end], budget=budget)
-        if advice.stop:
-            return {"labels": history[end - 1].labels, "point": end - 1, "rule": advice.rule}
-    return {"labels": history[-1].labels, "point": len(history) - 1, "rule": "pool"}
+def _stops(history: list[Moment], budget: int) -> Record:
+    """Where each stop rule is first to hold, as a position in `history`: alone, and the advice."""
+    found: Record = {}
+    advice = [advise(history[: end + 1], budget=budget) for end in range(len(history))]
+    first = next((at for at, one in enumerate(advice) if one.stop), len(history) - 1)
+    found["advice"] = {"point": first, "rule": advice[first].rule or "pool"}
+    for family, limits in STOP_LIMITS.items():
+        for limit in limits:
+            point = next(
+                (at for at in range(len(history)) if _holds(family, limit, history[: at + 1])),
+                len(history) - 1,
+            )
+            found[f"{family} {limit:g}"] = {"point": point, "rule": family}
+    return found
+
+
+def _holds(family: str, limit: float, history: list[Moment]) -> bool:
+    now = history[-1]
+    if family == "interval":
+        return now.judged and narrow_interval(now, limit)
+    if family == "gamma":
+        return steady_gamma(history, GAMMA_FACTOR) >= limit
+    return unchanged_cell(history) >= limit
 
 
 def _audit(y: LabelArray, predictions: LabelArray, seed: int) -> Record:
@@ -182,9 +235,10 @@ def _audit(y: LabelArray, predictions: LabelArray, seed: int) -> Record:
     return found
 
 
-def cold_starts(X: FloatArray, y: LabelArray, prep: Preparation, given: Given) -> Record:
+def cold_starts(task: Task) -> Record:
     """Answers until both classes are seen, by starting rule."""
-    atlas, basis = _atlas(X), belief_basis(X)
+    X, y = task.X, task.y
+    atlas, basis = _atlas(task.data, task.folder), belief_basis(X)
     far = np.argsort(-cold_scores("cold_outlying", atlas, basis), kind="stable")
     contested = np.argsort(-cold_scores("cold_entropy", atlas, basis), kind="stable")
     drawn = [
@@ -211,15 +265,17 @@ def _until_both(y: LabelArray, order: IndexArray) -> int:
     return int(max(np.argmax(seen == 1), np.argmax(seen == -1))) + 1
 
 
-def columns(X: FloatArray, y: LabelArray, prep: Preparation, given: Given) -> Record:
+def columns(task: Task) -> Record:
     """The methods of the paper's table that depend on no seed."""
+    X, y = task.X, task.y
     found = table_columns(X, y)
     names = ("dfn_fix", "qms", "ads", "ads_ext", "upper_bound")
     return {name: _choice(y, getattr(found, name)) for name in names}
 
 
-def dfn_sample(X: FloatArray, y: LabelArray, prep: Preparation, given: Given) -> Record:
+def dfn_sample(task: Task) -> Record:
     """DFN with C chosen on random labels, for every seed."""
+    X, y, given = task.X, task.y, task.given
     gamma = dfn_gamma(X, kernel="authors")
     cells = None if gamma is None else fit_lattice(X, np.array([gamma]), SAMPLE_C)
     runs = []
@@ -230,8 +286,9 @@ def dfn_sample(X: FloatArray, y: LabelArray, prep: Preparation, given: Given) ->
     return {"runs": runs}
 
 
-def neighbours(X: FloatArray, y: LabelArray, prep: Preparation, given: Given) -> Record:
+def neighbours(task: Task) -> Record:
     """True kappa and gamma of LAMA for every locality k."""
+    X, y, prep, given = task.X, task.y, task.prep, task.given
     seed, budget = int(given["seed"]), min(int(given["budget"]), len(y))
     ks = list(range(1, min(int(given["most"]), len(y)) + 1))
     finals = [
@@ -245,8 +302,9 @@ def neighbours(X: FloatArray, y: LabelArray, prep: Preparation, given: Given) ->
     }
 
 
-def alignments(X: FloatArray, y: LabelArray, prep: Preparation, given: Given) -> Record:
+def alignments(task: Task) -> Record:
     """Local and global alignment over gamma on the same labels, beside the best true kappa."""
+    X, y, prep, given = task.X, task.y, task.prep, task.given
     seed, budget = int(given["seed"]), min(int(given["budget"]), len(y))
     result = run(X, y, budget=budget, k=LOCALITY, seed=seed, initial=_initial(y, 2), prep=prep)
     gamma = coarse_grid(prep.gamma_bounds)
@@ -281,7 +339,8 @@ def global_alignment(
     return aligned(Kc, centred[i] * centred[j])
 
 
-KINDS: dict[str, Answer] = {
+KINDS: dict[str, Callable[[Task], Record]] = {
+    "atlas": atlas,
     "session": session,
     "atlas_session": atlas_session,
     "cold_starts": cold_starts,

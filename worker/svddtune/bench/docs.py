@@ -6,68 +6,101 @@ from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 
-from svddtune.bench import evidence, figures
-from svddtune.bench.agreement import agreement_table
-from svddtune.bench.methods import METHODS
+from svddtune.bench import agreement, evidence, figures, report
+from svddtune.bench.agreement import Agreement
+from svddtune.bench.paper import COLUMNS
 from svddtune.bench.plan import Plan
-from svddtune.bench.report import Told, markdown, table
-from svddtune.bench.summary import Records, Run, by_set
+from svddtune.bench.report import Told
+from svddtune.bench.summary import Records, Run
 
 _PICTURES = {
-    "labels": "True kappa against the number of labels, mean over the paper's sets.",
+    "labels": "True kappa against the number of labels, mean over the paper's sets; band: one "
+    "standard deviation over seeds.",
     "sets": "The same, set by set.",
-    "neighbors": "LAMA: true kappa and gamma against the locality k; band: 10 % to 90 % of seeds "
-    "(the paper's Figure 2).",
-    "alignment": "Alignment over gamma, local and over all labelled pairs, beside the best true "
-    "kappa that any C reaches there (the idea of the paper's Figure 1). Dotted: gamma_opt.",
-    "bias": "kappa on the queried labels against true kappa, one point a session.",
+    "neighbors": "LAMA: true kappa and gamma against the locality k; line: mean, band: 10 % to "
+    "90 % of the seeds (the paper's Figure 2). Dotted: the default, k = 5.",
+    "alignment": "Alignment over gamma after 50 labels, local and over all labelled pairs, beside "
+    "the best true kappa that any C reaches there (the idea of the paper's Figure 1). Dotted: the "
+    "gamma that LAMA chooses.",
+    "bias": "Left: kappa on the queried labels against true kappa, one point a session. Right: "
+    "their mean difference against the number of labels.",
+    "stop": "Stop rules of the default strategy, each alone at several limits: labels saved of 50 "
+    "and true kappa lost, means over sets and seeds.",
+}
+_REASONS = {
+    "lama": "ties between cells of C are settled by the middle of the best plateau, on which the "
+    "paper is silent, and five seeds leave a wide spread",
+    "lama_sample": "50 random labels hold few outliers: what is drawn decides, and ties between "
+    "cells of C are settled by the middle of the best plateau",
+    "dfn_sample": "C rests on 50 random labels, with few outliers among them",
+    "ads": "cells at tiny gammas are nearly tied, and the solver's rounding breaks the tie",
+    "ads_ext": "cells at tiny gammas are nearly tied, and the solver's rounding breaks the tie",
 }
 
 
-def write(folder: Path, plan: Plan, runs: Sequence[Run], records: Records, told: Told) -> Path:
+def write(
+    folder: Path, plan: Plan, runs: Sequence[Run], records: Records, told: Told,
+    compared: Sequence[Agreement],
+) -> Path:  # fmt: skip
     """Write evaluation.md into a folder, its pictures into evaluation/ beside it."""
     folder.mkdir(parents=True, exist_ok=True)
     made = figures.draw(folder / "evaluation", plan, runs, records)
     pictures = {
-        name: f"![{text}](evaluation/{made[name].name})\n\n*{text}*" if name in made else ""
+        name: f"![{text}](evaluation/{made[name].name})\n\n*{text}*\n" if name in made else ""
         for name, text in _PICTURES.items()
     }
-    default = "default" in [method.name for method in plan.methods]
+    others = [data.name for data in plan.sets if not data.in_paper]
+    theirs = [method for method in plan.methods if method.name in COLUMNS]
+    ours = [
+        method for method in plan.methods
+        if method.name not in COLUMNS or method.name in ("lama", "upper_bound")
+    ]  # fmt: skip
     page = (
         resources.files("svddtune.bench")
         .joinpath("page.md")
         .read_text("utf-8")
         .format(
             command=told.command,
-            minutes=told.seconds / 60,
-            jobs=told.jobs,
+            took=_took(told),
             versions=", ".join(f"{name} {version}" for name, version in told.versions.items()),
             seeds=plan.seeds,
-            table=table(plan, runs),
+            overview=report.overview(plan, runs),
+            table=report.table(plan, runs, theirs),
+            ours=report.table(plan, runs, ours),
+            others=f"\\* Not in the paper, and in no mean: {', '.join(others)}.\n"
+            if others
+            else "",
             about="".join(f"- **{one.title}**: {one.about}\n" for one in plan.methods),
-            others=_others(plan, runs),
-            bias_table=evidence.bias_table(plan, runs),
-            audit=evidence.audit_table(plan, records) if default else "",
-            stop=evidence.stop_table(plan, records) if default else "",
-            cold=evidence.cold_table(plan, records) if default else "",
-            agreement=agreement_table(plan, records),
+            differences=_differences(plan, runs),
+            zeros=report.zeros(plan, records),
+            bias_table=evidence.bias_table(plan, records),
+            audit_table=evidence.audit_table(plan, records) or _MISSING,
+            stop_table=evidence.stop_table(plan, records) or _MISSING,
+            cold=evidence.cold_table(plan, records) or _MISSING,
+            agreement=agreement.table(plan, compared) or _MISSING,
             **pictures,
         )
     )
     path = folder / "evaluation.md"
-    path.write_text(page, encoding="utf-8")
+    path.write_text(page.rstrip() + "\n", encoding="utf-8")
     return path
 
 
-def _others(plan: Plan, runs: Sequence[Run]) -> str:
-    cells = by_set(runs)
-    names = [
-        name for name in (*figures.STRATEGIES, "default_25", "upper_bound")
-        if name in [method.name for method in plan.methods]
-    ]  # fmt: skip
-    rows = []
-    for data in plan.sets:
-        if not data.in_paper:
-            found = [cells.get((data.name, name)) for name in names]
-            rows.append([data.name, *(f"{one.mean:.2f}" if one else "--" for one in found)])
-    return markdown(["", *(METHODS[name].title for name in names)], rows)
+_MISSING = "Not part of this run.\n"
+
+
+def _took(told: Told) -> str:
+    """The work, since pieces that were finished before took no time in the last run."""
+    return (
+        f"{max(1, round(told.work / 60))} minutes of work, shared by {told.jobs} "
+        f"process{'es' if told.jobs > 1 else ''}"
+    )
+
+
+def _differences(plan: Plan, runs: Sequence[Run]) -> str:
+    titles = {method.name: method.title for method in plan.methods}
+    lines = []
+    for name, sets in report.differences(plan, runs).items():
+        reason = f": {_REASONS[name]}" if name in _REASONS else ""
+        lines.append(f"- **{titles[name]}** ({sets}){reason}.\n")
+    return "".join(lines) or "- None.\n"

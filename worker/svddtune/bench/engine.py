@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
+from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
@@ -21,13 +22,14 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def complete(
-    units: Sequence[Unit], store: Store, *, jobs: int, on_done: Callable[[Unit, bool], None]
+    units: Sequence[Unit], folder: Path, *, jobs: int, on_done: Callable[[Unit, bool], None]
 ) -> dict[str, Record]:
-    """Return key -> record of all units, computing those that the store lacks.
+    """Return key -> record of all units, computing those that the folder lacks.
 
     `on_done` hears of every unit, and whether it was computed now. An interrupt ends the
-    processes at once; finished units stay in the store.
+    processes at once; finished units stay in the folder.
     """
+    store = Store(folder / "units")
     records: dict[str, Record] = {}
     todo = []
     for unit in units:
@@ -43,18 +45,23 @@ def complete(
         records[unit.key] = record
         on_done(unit, True)
 
-    todo.sort(key=lambda unit: -unit.cost)
+    # What others build on goes first, then the longest, so that all cores end together.
+    todo.sort(key=lambda unit: (unit.kind != "atlas", -unit.cost))
+    work = partial(compute, folder=folder / "atlases")
     if jobs == 1 or len(todo) <= 1:
         with threadpool_limits(1):
             for unit in todo:
-                finished(unit, _named(unit, partial(compute, unit)))
+                finished(unit, _named(unit, partial(work, unit)))
     else:
-        _in_processes(todo, min(jobs, len(todo)), finished)
+        _in_processes(todo, work, min(jobs, len(todo)), finished)
     return records
 
 
 def _in_processes(
-    units: Iterable[Unit], jobs: int, finished: Callable[[Unit, Record], None]
+    units: Iterable[Unit],
+    work: Callable[[Unit], Record],
+    jobs: int,
+    finished: Callable[[Unit, Record], None],
 ) -> None:
     before = {name: os.environ.get(name) for name in _THREADS}
     os.environ.update(dict.fromkeys(_THREADS, "1"))
@@ -62,7 +69,7 @@ def _in_processes(
         jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_quiet
     )
     try:
-        waiting: dict[Future[Record], Unit] = {pool.submit(compute, unit): unit for unit in units}
+        waiting: dict[Future[Record], Unit] = {pool.submit(work, unit): unit for unit in units}
         while waiting:
             done, _ = wait(waiting, return_when=FIRST_COMPLETED)
             for future in done:

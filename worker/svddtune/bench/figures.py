@@ -6,55 +6,78 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
-from matplotlib.lines import Line2D
+from matplotlib import rc_context
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
+from svddtune.bench import evidence
 from svddtune.bench import plan as plans
 from svddtune.bench.methods import METHODS
 from svddtune.bench.plan import Plan
 from svddtune.bench.sets import BenchSet
 from svddtune.bench.summary import Records, Run, point_at
+from svddtune.numerics import FloatArray
 
-mpl.use("Agg")
-
-import matplotlib.pyplot as plt
-
-STRATEGIES = ("lama", "lama_sample", "disagreement", "default", "default_cold")
-_COLORS = ("#7a7f87", "#b9bec6", "#2a6f97", "#d1495b", "#edae49")
+COLORS = {
+    "default": "#c8442f",
+    "default_cold": "#e8a33d",
+    "disagreement": "#2a6f97",
+    "random": "#6aa84f",
+    "lama": "#2b2f33",
+    "lama_sample": "#9aa1a9",
+}
+COUNTS = tuple(range(5, 51, 5))
+_INK, _BLUE, _RED, _GREY = "#2b2f33", "#2a6f97", "#c8442f", "#8a9097"
+_FAMILIES = {
+    "cell": ("cell unchanged for n labels", _RED, "o"),
+    "gamma": ("gamma steady for n labels", _BLUE, "s"),
+    "interval": ("interval narrower than n", "#6aa84f", "^"),
+}
 # matplotlib types the keys as an enumeration of all its settings.
 _STYLE: Any = {
     "axes.spines.top": False,
     "axes.spines.right": False,
+    "axes.edgecolor": _GREY,
+    "axes.labelcolor": _INK,
+    "text.color": _INK,
+    "xtick.color": _INK,
+    "ytick.color": _INK,
     "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
     "axes.titlesize": 10,
     "font.size": 9,
     "legend.frameon": False,
-    "lines.linewidth": 1.6,
+    "lines.linewidth": 1.7,
 }
-COUNTS = tuple(range(5, 51, 5))
 
 
 def draw(folder: Path, plan: Plan, runs: Sequence[Run], records: Records) -> dict[str, Path]:
     """Draw all pictures that the run has data for; name -> file."""
     folder.mkdir(parents=True, exist_ok=True)
     made: dict[str, Path] = {}
-    with plt.rc_context(_STYLE):
+    with rc_context(_STYLE):
         for name, figure in (
             ("labels", _labels(plan, records)),
             ("sets", _per_set(plan, records)),
             ("neighbors", _neighbors(plan, records)),
             ("alignment", _alignment(plan, records)),
-            ("bias", _bias(runs)),
+            ("bias", _bias(plan, runs, records)),
+            ("stop", _stop(plan, records)),
         ):
             if figure is not None:
                 made[name] = folder / f"{name}.png"
-                figure.savefig(made[name], dpi=90, bbox_inches="tight")
-                plt.close(figure)
+                figure.savefig(made[name], dpi=110, metadata={"Software": "svddtune"})
     return made
 
 
-def curve(plan: Plan, records: Records, data: BenchSet, method: str) -> np.ndarray[Any, Any]:
+def _figure(width: float, height: float) -> Figure:
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def curve(plan: Plan, records: Records, data: BenchSet, method: str) -> FloatArray:
     """True kappa at `COUNTS` labels, shape (seeds, counts); NaN before the first choice."""
     rows = []
     for seed in range(plan.seeds):
@@ -66,104 +89,128 @@ def curve(plan: Plan, records: Records, data: BenchSet, method: str) -> np.ndarr
 
 def _shown(plan: Plan) -> list[tuple[str, str]]:
     names = [method.name for method in plan.methods]
-    return [(name, color) for name, color in zip(STRATEGIES, _COLORS, strict=True) if name in names]
+    return [(name, color) for name, color in COLORS.items() if name in names]
 
 
-def _labels(plan: Plan, records: Records) -> Any:
-    sets = [data for data in plan.sets if data.in_paper] or list(plan.sets)
-    shown = _shown(plan)
+def _labels(plan: Plan, records: Records) -> Figure | None:
+    sets, shown = evidence.judged_sets(plan), _shown(plan)
     if not shown:
         return None
-    figure, axes = plt.subplots(figsize=(6.4, 4.0))
+    figure = _figure(7.2, 4.4)
+    axes = figure.subplots()
     for name, color in shown:
-        values = np.array([curve(plan, records, data, name) for data in sets])
-        by_seed = values.mean(axis=0)
+        by_seed = np.mean([curve(plan, records, data, name) for data in sets], axis=0)
         mean, spread = by_seed.mean(axis=0), by_seed.std(axis=0)
-        axes.plot(COUNTS, mean, color=color, label=METHODS[name].title, marker="o", ms=3)
-        axes.fill_between(COUNTS, mean - spread, mean + spread, color=color, alpha=0.18, lw=0)
-    axes.set(
-        xlabel="labels",
-        ylabel="true kappa, all rows",
-        title=f"Mean over {len(sets)} sets, band: one deviation over {plan.seeds} seeds",
-    )
-    axes.legend()
+        axes.plot(COUNTS, mean, color=color, label=METHODS[name].title, marker="o", ms=3.5)
+        axes.fill_between(COUNTS, mean - spread, mean + spread, color=color, alpha=0.15, lw=0)
+    for name, text, style in (
+        ("upper_bound", "upper bound, all labels", "--"),
+        ("dfn_fix", "DFN-Fix, no label", ":"),
+    ):
+        level = _level(plan, records, sets, name)
+        if level is not None:
+            axes.axhline(level, color=_GREY, ls=style, lw=1.1)
+            axes.annotate(text, (COUNTS[0], level), (0, 3), textcoords="offset points",
+                          color=_GREY, fontsize=8)  # fmt: skip
+    sets_text = f"{len(sets)} sets, " if len(sets) > 1 else f"{sets[0].name}, "
+    axes.set_title(f"True kappa against labels ({sets_text}{plan.seeds} seeds)")
+    axes.set_xlabel("labels, initial ones included")
+    axes.set_ylabel("kappa on all rows")
+    axes.legend(loc="lower right", fontsize=8.5)
     return figure
 
 
-def _per_set(plan: Plan, records: Records) -> Any:
+def _level(plan: Plan, records: Records, sets: Sequence[BenchSet], name: str) -> float | None:
+    if name not in [method.name for method in plan.methods]:
+        return None
+    points = [records[plans.table(data, METHODS[name], plan.seeds).key][name] for data in sets]
+    values = [point["kappa"] for point in points if point is not None]
+    return float(np.mean(values)) if values else None
+
+
+def _per_set(plan: Plan, records: Records) -> Figure | None:
     shown, sets = _shown(plan), list(plan.sets)
-    if not shown:
+    if not shown or len(sets) < 2:
         return None
     columns = min(4, len(sets))
     lines = -(-len(sets) // columns)
-    figure, grid = plt.subplots(
-        lines, columns, figsize=(2.4 * columns, 1.9 * lines), squeeze=False, sharex=True
-    )
+    figure = _figure(2.5 * columns, 1.75 * lines + 0.6)
+    grid = figure.subplots(lines, columns, squeeze=False, sharex=True)
     for axes in grid.ravel()[len(sets) :]:
         axes.set_axis_off()
     for axes, data in zip(grid.ravel(), sets, strict=False):
         for name, color in shown:
-            axes.plot(COUNTS, curve(plan, records, data, name).mean(axis=0), color=color, lw=1.2)
-        axes.set_title(data.name)
-    handles = [Line2D([], [], color=color) for _, color in shown]
-    titles = [METHODS[name].title for name, _ in shown]
-    figure.legend(handles, titles, loc="upper center", ncols=len(shown), bbox_to_anchor=(0.5, 1.03))
+            values = curve(plan, records, data, name)
+            mean, spread = values.mean(axis=0), values.std(axis=0)
+            axes.plot(COUNTS, mean, color=color, lw=1.3, label=METHODS[name].title)
+            axes.fill_between(COUNTS, mean - spread, mean + spread, color=color, alpha=0.1, lw=0)
+        axes.set_title(data.name if data.in_paper else f"{data.name} (not in the paper)")
+    handles, titles = grid[0, 0].get_legend_handles_labels()
+    figure.legend(handles, titles, loc="outside upper center", ncols=len(shown))
     figure.supxlabel("labels")
-    figure.supylabel("true kappa")
-    figure.tight_layout()
+    figure.supylabel("kappa on all rows")
     return figure
 
 
-def _neighbors(plan: Plan, records: Records) -> Any:
-    sets = [data for data in plan.sets if data.name in plans.NEIGHBOUR_SETS]
-    if not sets or not plan.pictures:
+def _neighbors(plan: Plan, records: Records) -> Figure | None:
+    sets = _picture_sets(plan)
+    if not sets:
         return None
-    figure, grid = plt.subplots(2, len(sets), figsize=(3.6 * len(sets), 4.6), squeeze=False)
+    figure = _figure(4.2 * len(sets), 4.6)
+    grid = figure.subplots(2, len(sets), squeeze=False, sharex=True)
     for column, data in enumerate(sets):
         found = [records[plans.neighbours(data, seed).key] for seed in range(plan.seeds)]
-        ks = found[0]["k"]
         for axes, what, color in zip(
-            grid[:, column], ("kappa", "gamma"), ("#d1495b", "#2a6f97"), strict=True
+            grid[:, column], ("kappa", "gamma"), (_RED, _BLUE), strict=True
         ):
             values = np.array([one[what] for one in found])
-            axes.plot(ks, values.mean(axis=0), color=color)
+            center = values.mean(axis=0) if what == "kappa" else np.exp(np.log(values).mean(axis=0))
+            axes.plot(found[0]["k"], center, color=color)
             low, high = np.quantile(values, [0.1, 0.9], axis=0)
-            axes.fill_between(ks, low, high, color=color, alpha=0.18, lw=0)
-            axes.set(ylabel=f"true {what}" if what == "kappa" else what)
+            axes.fill_between(found[0]["k"], low, high, color=color, alpha=0.15, lw=0)
+            axes.axvline(5, color=_GREY, lw=0.9, ls=":")
+            axes.set_ylabel("kappa on all rows" if what == "kappa" else "gamma (geometric mean)")
         grid[0, column].set_title(data.name)
-        grid[1, column].set(xlabel="locality k", yscale="log")
-    figure.tight_layout()
+        grid[1, column].set_xlabel("locality k")
+        grid[1, column].set_yscale("log")
     return figure
 
 
-def _alignment(plan: Plan, records: Records) -> Any:
-    sets = [data for data in plan.sets if data.name in plans.NEIGHBOUR_SETS]
-    if not sets or not plan.pictures:
+def _alignment(plan: Plan, records: Records) -> Figure | None:
+    sets = _picture_sets(plan)
+    if not sets:
         return None
-    figure, grid = plt.subplots(1, len(sets), figsize=(3.8 * len(sets), 3.0), squeeze=False)
+    figure = _figure(4.2 * len(sets), 3.3)
+    grid = figure.subplots(1, len(sets), squeeze=False)
     for axes, data in zip(grid[0], sets, strict=True):
         record = records[plans.alignments(data).key]
-        axes.plot(record["gamma"], record["local"], color="#2a6f97", label="local alignment")
-        axes.plot(record["gamma"], record["global"], color="#7a7f87", label="global alignment")
-        axes.plot(
-            record["gamma"], record["best_kappa"], color="#d1495b", ls="--",
-            label="best true kappa over C",
-        )  # fmt: skip
-        axes.axvline(record["chosen"], color="#2a6f97", lw=0.8, ls=":")
-        axes.set(xscale="log", xlabel="gamma", title=data.name)
-    grid[0, 0].legend()
-    figure.tight_layout()
+        for what, color, style, label in (
+            ("local", _BLUE, "-", "local alignment"),
+            ("global", _GREY, "-", "global alignment"),
+            ("best_kappa", _RED, "--", "best true kappa over C"),
+        ):
+            axes.plot(record["gamma"], record[what], color=color, ls=style, label=label)
+        axes.axvline(record["chosen"], color=_BLUE, lw=0.9, ls=":")
+        axes.set_xscale("log")
+        axes.set_xlabel("gamma")
+        axes.set_title(data.name)
+    handles, titles = grid[0, 0].get_legend_handles_labels()
+    figure.legend(handles, titles, loc="outside upper center", ncols=3)
     return figure
 
 
-def _bias(runs: Sequence[Run]) -> Any:
-    shown = [
-        (name, color) for name, color in zip(STRATEGIES, _COLORS, strict=True)
-        if any(run.method == name for run in runs)
-    ]  # fmt: skip
+def _picture_sets(plan: Plan) -> list[BenchSet]:
+    sets = [data for data in plan.sets if data.name in plans.NEIGHBOUR_SETS]
+    return sets if plan.pictures else []
+
+
+def _bias(plan: Plan, runs: Sequence[Run], records: Records) -> Figure | None:
+    shown = _shown(plan)
     if not shown:
         return None
-    figure, axes = plt.subplots(figsize=(4.6, 4.4))
+    figure = _figure(8.6, 4.0)
+    left, right = figure.subplots(1, 2)
+    found = evidence.biases(plan, records, COUNTS)
     for name, color in shown:
         pairs = [
             (run.kappa, run.label_kappa) for run in runs
@@ -171,14 +218,41 @@ def _bias(runs: Sequence[Run]) -> Any:
         ]  # fmt: skip
         if pairs:
             true, on_labels = np.array(pairs).T
-            axes.scatter(
-                true, on_labels, s=9, color=color, alpha=0.6, lw=0, label=METHODS[name].title
-            )
-    axes.plot([-0.2, 1], [-0.2, 1], color="black", lw=0.8)
-    axes.set(
-        xlabel="true kappa, all rows",
-        ylabel="kappa on the queried labels",
-        title="What the labels say, and what is true",
-    )
-    axes.legend()
+            left.scatter(true, on_labels, s=11, color=color, alpha=0.55, lw=0)
+        own = [one for one in found if one.method == name]
+        right.plot([one.labels for one in own], [one.error for one in own], color=color,
+                   marker="o", ms=3.5, label=METHODS[name].title)  # fmt: skip
+    left.plot([-0.2, 1], [-0.2, 1], color=_INK, lw=0.8)
+    left.set_xlabel("kappa on all rows")
+    left.set_ylabel("kappa on the labels")
+    left.set_title("What the labels say, and what is true")
+    right.axhline(0, color=_INK, lw=0.8)
+    right.set_xlabel("labels")
+    right.set_ylabel("kappa on the labels less true kappa")
+    right.set_title("Bias against labels")
+    right.legend(fontsize=8.5)
+    return figure
+
+
+def _stop(plan: Plan, records: Records) -> Figure | None:
+    found = evidence.stop_rules(plan, records)
+    if not found:
+        return None
+    figure = _figure(6.4, 4.0)
+    axes = figure.subplots()
+    for family, (text, color, marker) in _FAMILIES.items():
+        own = sorted((one for one in found if one.rule == family), key=lambda one: one.saved)
+        axes.plot([one.saved for one in own], [one.lost for one in own], color=color,
+                  marker=marker, ms=5, lw=1.2, label=text)  # fmt: skip
+        for one in own:
+            axes.annotate(f"{one.limit:g}", (one.saved, one.lost), (4, 4), fontsize=7.5,
+                          textcoords="offset points", color=color)  # fmt: skip
+    total = [one for one in evidence.advice(plan, records) if one.rule == "all"]
+    axes.scatter([one.saved for one in total], [one.lost for one in total], s=120, marker="*",
+                 color=_INK, zorder=3, label="the session's advice")  # fmt: skip
+    axes.axhline(0, color=_GREY, lw=0.8)
+    axes.set_xlabel("labels saved, mean")
+    axes.set_ylabel("true kappa lost, mean")
+    axes.set_title("Stopping early: what it saves and costs")
+    axes.legend(fontsize=8.5)
     return figure

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from svddtune.numerics import DEFAULT_STRATEGY
+
 Source = Literal["session", "columns", "dfn_sample"]
 
 BUDGET = 50
@@ -62,18 +64,19 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "default", "svddtune",
-            "The shipped default: knowledge gradient, gamma and C jointly from the atlas.",
-            "session", BUDGET, kind="atlas_session", strategy="knowledge_gradient",
+            f"The shipped default: queries by {DEFAULT_STRATEGY.replace('_', ' ')}, gamma and C "
+            "jointly from the atlas.",
+            "session", BUDGET, kind="atlas_session", strategy=DEFAULT_STRATEGY,
         ),
         Method(
             "default_25", "svddtune, 25",
             "The same sessions after 25 labels.",
-            "session", 25, kind="atlas_session", strategy="knowledge_gradient",
+            "session", 25, kind="atlas_session", strategy=DEFAULT_STRATEGY,
         ),
         Method(
             "default_cold", "svddtune, cold",
             "The same from no label at all.",
-            "session", BUDGET, kind="atlas_session", strategy="knowledge_gradient", initial=0,
+            "session", BUDGET, kind="atlas_session", strategy=DEFAULT_STRATEGY, initial=0,
         ),
         Method(
             "disagreement", "Disagreement",
@@ -84,6 +87,11 @@ METHODS: dict[str, Method] = {
             "disagreement_25", "Disagreement, 25",
             "The same sessions after 25 labels.",
             "session", 25, kind="atlas_session", strategy="disagreement",
+        ),
+        Method(
+            "random", "Random",
+            "Random queries; gamma and C jointly from the atlas, as the default does.",
+            "session", BUDGET, kind="atlas_session", strategy="random",
         ),
         Method(
             "dfn_fix", "DFN-Fix",

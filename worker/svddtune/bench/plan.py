@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from svddtune.bench.methods import BUDGET, INITIAL, METHODS, Method
 from svddtune.bench.sets import BenchSet
-from svddtune.bench.units import Unit
+from svddtune.bench.units import Unit, atlas
 
 NEIGHBOUR_SETS = ("Ionosphere", "PageBlocks")
 """Sets of the paper's picture of kappa and gamma over k."""
@@ -32,6 +32,11 @@ class Plan:
     seeds: int
     pictures: bool = True
 
+    @property
+    def uses_atlas(self) -> bool:
+        """Whether a method's sessions choose by the atlas."""
+        return any(method.kind == "atlas_session" for method in self.methods)
+
     def units(self) -> list[Unit]:
         """All pieces of work, each once."""
         found: dict[str, Unit] = {}
@@ -46,7 +51,8 @@ class Plan:
                     yield from (session(data, method, seed) for seed in range(self.seeds))
                 else:
                     yield table(data, method, self.seeds)
-            if any(method.kind == "atlas_session" for method in self.methods):
+            if self.uses_atlas:
+                yield atlas(data)
                 yield cold_starts(data)
             if self.pictures and data.name in NEIGHBOUR_SETS:
                 yield from (neighbours(data, seed) for seed in range(self.seeds))
@@ -69,14 +75,18 @@ def session(data: BenchSet, method: Method, seed: int) -> Unit:
             ("budget", BUDGET),
             ("seed", seed),
         ),
-        0.2 + 6e-7 * data.N**2,
+        _session_cost(method, data.N),
         f"{data.name}: {method.title}, seed {seed}",
     )
 
 
+def _session_cost(method: Method, N: int) -> float:
+    return 0.3 + (1e-3 * N if method.kind == "atlas_session" else 6e-7 * N**2)
+
+
 def cold_starts(data: BenchSet) -> Unit:
     """Answers until both classes are seen."""
-    return Unit("cold_starts", data, (), 0.2 + 1e-6 * data.N**2, f"{data.name}: cold starts")
+    return Unit("cold_starts", data, (), 0.1 + 2e-7 * data.N**2, f"{data.name}: cold starts")
 
 
 def table(data: BenchSet, method: Method, seeds: int) -> Unit:

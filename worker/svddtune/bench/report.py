@@ -8,19 +8,36 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from svddtune.bench.methods import METHODS, Method
+from svddtune.bench import plan as plans
+from svddtune.bench.methods import Method
 from svddtune.bench.paper import published
 from svddtune.bench.plan import Plan
 from svddtune.bench.sets import BenchSet
-from svddtune.bench.summary import Figure, Run, by_set, means, paper_means
+from svddtune.bench.summary import Figure, Records, Run, by_set, means, paper_means
+
+NOTABLE = 0.05
+"""A difference to the paper's figure that is worth a word."""
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A run of the command: how it was called, and what it took."""
+    """A run of the command.
+
+    Attributes
+    ----------
+    command : str
+        How others would call it.
+    seconds : float
+        From start to end; little where most was finished before.
+    work : float
+        Seconds of all pieces of work, whenever they were done.
+    jobs : int
+    versions : mapping of str to str
+    """
 
     command: str
     seconds: float
+    work: float
     jobs: int
     versions: Mapping[str, str]
 
@@ -50,6 +67,7 @@ def document(plan: Plan, runs: Sequence[Run], told: Told) -> dict[str, Any]:
             for data in plan.sets
         },
         "seconds": told.seconds,
+        "work_seconds": told.work,
         "jobs": told.jobs,
         "versions": dict(told.versions),
     }
@@ -72,24 +90,88 @@ def write_csv(path: Path, runs: Sequence[Run]) -> None:
             writer.writerow(asdict(run))
 
 
-def table(plan: Plan, runs: Sequence[Run]) -> str:
-    """The paper's table beside ours: ours, spread over seeds, the paper's and the difference."""
+def overview(plan: Plan, runs: Sequence[Run]) -> str:
+    """One line a method: its mean over the paper's sets, beside the paper's."""
+    overall, paper = means(plan, runs), paper_means(plan, runs)
+    rows = []
+    for method in plan.methods:
+        found, published_here = overall.get(method.name), paper.get(method.name)
+        if found is None:
+            continue
+        labels = "all" if method.labels < 0 else str(method.labels)
+        seeded = any(run.seed is not None for run in runs if run.method == method.name)
+        rows.append(
+            [
+                f"{method.title} (`{method.name}`)",
+                labels,
+                f"**{found.mean:.3f}**",
+                f"{found.deviation:.3f}" if seeded and plan.seeds > 1 else "",
+                "" if published_here is None else f"{published_here:.3f}",
+                "" if published_here is None else f"{found.mean - published_here:+.3f}",
+                str(found.count),
+            ]
+        )
+    head = ["", "labels", "mean kappa", "± seeds", "paper", "difference", "sets"]
+    return markdown(head, rows)
+
+
+def table(plan: Plan, runs: Sequence[Run], methods: Sequence[Method] | None = None) -> str:
+    """Kappa set by set: ours, its spread over seeds, and the difference to the paper."""
+    chosen = plan.methods if methods is None else methods
     cells, overall, paper = by_set(runs), means(plan, runs), paper_means(plan, runs)
-    head = ["", *(method.title for method in plan.methods)]
+    head = ["", *(method.title for method in chosen)]
     body = [
-        [data.name]
+        [data.name if data.in_paper else f"{data.name} *"]
         + [
             _shown(cells.get((data.name, method.name)), published(data.name, method.name))
-            for method in plan.methods
+            for method in chosen
         ]
         for data in plan.sets
-        if data.in_paper
     ]
-    last = ["**mean**"] + [
-        f"**{_shown(overall.get(method.name), paper.get(method.name), 3)}**"
-        for method in plan.methods
-    ]
-    return markdown(head, [*body, last])
+    if overall:
+        means_row = ["**mean**"] + [
+            f"**{_shown(overall.get(method.name), paper.get(method.name), 3)}**"
+            for method in chosen
+        ]
+        body.append(means_row)
+    return markdown(head, body)
+
+
+def differences(plan: Plan, runs: Sequence[Run], least: float = NOTABLE) -> dict[str, str]:
+    """Method -> the sets where it is off the paper's figure by more than `least`, and by what."""
+    cells = by_set(runs)
+    found = {}
+    for method in plan.methods:
+        told = []
+        for data in plan.sets:
+            cell, paper = cells.get((data.name, method.name)), published(data.name, method.name)
+            if cell is not None and paper is not None and abs(cell.mean - paper) > least:
+                told.append(f"{data.name} {cell.mean - paper:+.2f}")
+        if told:
+            found[method.name] = ", ".join(told)
+    return found
+
+
+def zeros(plan: Plan, records: Records) -> str:
+    """What the cells are like in which a label-free method ends at kappa 0, in one sentence."""
+    names = [method.name for method in plan.methods if method.source == "columns"]
+    none = everything = other = 0
+    for data in plan.sets:
+        for method in plan.methods:
+            if method.name not in names or not data.in_paper or method.labels < 0:
+                continue
+            point = records[plans.table(data, method, plan.seeds).key][method.name]
+            if point is not None and abs(point["kappa"]) < 0.005:
+                none += point["outside"] == 0
+                everything += point["outside"] == data.N
+                other += 0 < point["outside"] < data.N
+    if none + everything + other == 0:
+        return ""
+    return (
+        f"Of the {none + everything + other} cells of label-free methods with kappa 0 (to two "
+        f"decimals), {none} leave no row outside, {everything} leave every row outside, and "
+        f"{other} err otherwise."
+    )
 
 
 def _shown(found: Figure | None, paper: float | None, digits: int = 2) -> str:
@@ -102,11 +184,8 @@ def _shown(found: Figure | None, paper: float | None, digits: int = 2) -> str:
 
 
 def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table; all columns but the first to the right."""
+    """A Markdown table; all columns but the first to the right. Nothing where there is no row."""
+    if not rows:
+        return ""
     rule = ["---"] + ["---:"] * (len(head) - 1)
     return "\n".join("| " + " | ".join(row) + " |" for row in (head, rule, *rows)) + "\n"
-
-
-def method_names() -> str:
-    """All names that --methods takes."""
-    return ", ".join(METHODS)

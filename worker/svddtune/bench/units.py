@@ -32,8 +32,6 @@ class Unit:
         Expected seconds, to order the work and to tell the time left.
     what : str
         For people.
-    needs : Unit or None
-        Must be finished first; its record is handed over.
     """
 
     kind: str
@@ -41,13 +39,17 @@ class Unit:
     parameters: tuple[tuple[str, Parameter], ...]
     cost: float
     what: str
-    needs: Unit | None = None
 
     @property
     def key(self) -> str:
         """Digest of data, kind, parameters and code: another of these, another key."""
         told = [self.kind, self.data.digest, sorted(self.parameters), code_digest()]
         return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:32]
+
+
+def atlas(data: BenchSet) -> Unit:
+    """The atlas of a set, which sessions share."""
+    return Unit("atlas", data, (), 1 + 3e-6 * data.N**2, f"{data.name}: atlas")
 
 
 @cache
