@@ -1,197 +1,169 @@
-"""Committee, evidence and knowledge gradient, against loops and differences."""
+"""The knowledge gradient against its formula with the full covariance of all rows."""
 
 import numpy as np
 import pytest
+from tests.numerics import dense_belief
 from tests.numerics.cases import blobs, partial_labels
 
 from svddtune.numerics import (
     FloatArray,
+    IndexArray,
     belief_basis,
     believe,
-    choose_cell,
+    default_gamma_bounds,
     disagreement,
     fit_atlas,
     form_committee,
     knowledge_committee,
     knowledge_gains,
-    pick,
     prepare,
     rank_by_gain,
-    score,
+    suggest,
     weigh,
 )
-from svddtune.numerics.belief import AMPLITUDE, BIAS_SD
-from svddtune.numerics.evidence import EXPECTED_WEIGHT, Evidence
-from svddtune.numerics.gain import COMMITTEE_SIZE, SHARPNESS
+from svddtune.numerics.gain import gradient
 
-X, y = blobs(120, 3, seed=51)
-LABELS = partial_labels(y, 14, seed=6)
-ATLAS = fit_atlas(X, prepare(X, k=5).gamma_bounds, count=5, cells=8)
+X, y = blobs(110, 3, seed=12)
+N = len(X)
+PREP = prepare(X, k=5)
+ATLAS = fit_atlas(X, default_gamma_bounds(X), count=6, cells=6)
 BASIS = belief_basis(X)
+LABELS = partial_labels(y, 12, seed=2)
 BELIEF = believe(BASIS, X, LABELS)
 EVIDENCE = weigh(ATLAS, BELIEF, LABELS)
 COMMITTEE = knowledge_committee(ATLAS, EVIDENCE)
+GAINS = knowledge_gains(ATLAS, BASIS, BELIEF, COMMITTEE)
 
 
-def soft_kappa(cell: int, q: FloatArray) -> float:
-    """Cohen's kappa of a cell against probabilities of "outlier", from its definition."""
-    N, B = len(q), ATLAS.outside(cell)
-    agree = (q[B].sum() + (1.0 - q[~B]).sum()) / N
-    chance = B.mean() * q.mean() + (1.0 - B.mean()) * (1.0 - q.mean())
-    return float((agree - chance) / (1.0 - chance))
+def kappa(cell: int, q: FloatArray) -> float:
+    B = ATLAS.outside(cell).astype(float)
+    P, S, found = q.sum(), B.sum(), B @ q
+    return float(2 * (N * found - P * S) / (P * (N - S) + (N - P) * S))
 
 
-def covariances() -> FloatArray:
-    D = np.sqrt(np.square(X[:, None] - X[None]).sum(axis=2))
-    root = BELIEF.root.astype(np.float64)
-    return BIAS_SD**2 + AMPLITUDE**2 * np.exp(-D / BASIS.length) - root.T @ root
-
-
-def slopes() -> FloatArray:
-    """D_c by central differences, shape (N, T)."""
-    q, step = BELIEF.probability, 1e-5
-    D = np.zeros((len(q), len(COMMITTEE.cells)))
-    for x in range(len(q)):
+def kappa_slopes(q: FloatArray) -> FloatArray:
+    """Central differences of the committee's kappas, less their weighted mean: (N, T)."""
+    slopes = np.empty((N, len(COMMITTEE.cells)))
+    for x in range(N):
         up, down = q.copy(), q.copy()
-        up[x] += step
-        down[x] -= step
-        D[x] = [(soft_kappa(c, up) - soft_kappa(c, down)) / (2.0 * step) for c in COMMITTEE.cells]
-    D -= (D @ COMMITTEE.weights)[:, None]
-    return np.asarray(D * (q * (1.0 - q))[:, None])
+        up[x], down[x] = q[x] + 1e-5, q[x] - 1e-5
+        slopes[x] = [(kappa(cell, up) - kappa(cell, down)) / 2e-5 for cell in COMMITTEE.cells]
+    return slopes - (slopes @ COMMITTEE.weights)[:, None]
 
 
-def gain(Sigma: FloatArray, D: FloatArray) -> FloatArray:
-    q = BELIEF.probability
-    value = np.zeros(len(q))
-    for x in np.flatnonzero(LABELS == 0):
-        noise = 1.0 / (q[x] * (1.0 - q[x]))
-        for c, weight in enumerate(COMMITTEE.weights):
-            value[x] += weight * (Sigma[x] @ D[:, c]) ** 2 / (Sigma[x, x] + noise)
-    return value
+def gains_by_definition(Sigma: FloatArray, q: FloatArray) -> FloatArray:
+    """Fall of the variance of the kappa differences by a measurement of each f_x."""
+    slope = q * (1.0 - q)
+    D = kappa_slopes(q) * slope[:, None]
+    gains = np.zeros(N)
+    for x in np.flatnonzero(slope):
+        after = Sigma - np.outer(Sigma[:, x], Sigma[x]) / (Sigma[x, x] + 1.0 / slope[x])
+        falls = np.einsum("xt,xz,zt->t", D, Sigma - after, D, optimize=True)
+        gains[x] = falls @ COMMITTEE.weights
+    return gains
 
 
-def test_evidence_by_definition() -> None:
-    rows = np.flatnonzero(LABELS)
-    for cell in range(len(ATLAS)):
-        predicted = np.where(ATLAS.outside(cell), -1, 1).astype(np.int8)
-        on_labels = float(score(LABELS[rows], predicted[rows]))
-        assert EVIDENCE.on_labels[cell] == pytest.approx(on_labels)
-        expected = soft_kappa(cell, BELIEF.probability)
-        assert EVIDENCE.expected[cell] == pytest.approx(expected, abs=1e-5)
-    np.testing.assert_allclose(
-        EVIDENCE.combined, EVIDENCE.on_labels + EXPECTED_WEIGHT * EVIDENCE.expected
-    )
+def ask(
+    *, exclude: IndexArray, open_rows: IndexArray, reserve: int = 16, seed: int = 0
+) -> IndexArray:
+    return suggest(
+        PREP, X, LABELS, k=5, strategy="knowledge_gradient", sample=0, atlas=ATLAS, basis=BASIS,
+        rng=np.random.default_rng(seed), exclude=exclude, open_rows=open_rows, reserve=reserve,
+    ).rows  # fmt: skip
 
 
-def test_with_all_labels_the_evidence_is_the_truth() -> None:
-    evidence = weigh(ATLAS, believe(BASIS, X, y), y)
-    np.testing.assert_allclose(evidence.expected, evidence.on_labels, atol=1e-6)
-    choice = choose_cell(ATLAS, X, y, basis=BASIS)
-    assert evidence.on_labels[choice.cell] == evidence.on_labels.max()
-    assert (choice.labels, choice.reason) == (len(X), "both_classes")
+NONE = np.empty(0, dtype=np.int64)
 
 
-def test_the_middle_of_the_ties_is_chosen() -> None:
-    value = np.zeros(len(ATLAS))
-    ties = [3, 10, 11, 30]
-    value[ties] = 1.0
-    for criterion in ("evidence", "labels"):
-        choice = pick(ATLAS, Evidence(value, value, value), LABELS, criterion=criterion)  # type: ignore[arg-type]
-        assert (choice.cell, choice.plateau) == (11, 4)
-        assert (choice.gamma, choice.C) == (ATLAS.gamma[11], ATLAS.C[11])
-        assert choice.outliers == ATLAS.outliers[11]
+def test_committee_weighs_the_leading_voters() -> None:
+    best = sorted(ATLAS.voters, key=lambda cell: -EVIDENCE.combined[cell])[:12]
+    assert sorted(COMMITTEE.cells) == sorted(best)
+    raw = np.exp(10.0 * EVIDENCE.combined[COMMITTEE.cells])
+    np.testing.assert_allclose(COMMITTEE.weights, raw / raw.sum())
 
 
-def test_criterion_labels_needs_both_classes() -> None:
-    on_labels, combined = np.zeros(len(ATLAS)), np.zeros(len(ATLAS))
-    on_labels[4], combined[20] = 1.0, 1.0
-    evidence = Evidence(on_labels, combined, combined)
-    assert pick(ATLAS, evidence, LABELS, criterion="labels").cell == 4
-    assert pick(ATLAS, evidence, LABELS, criterion="evidence").cell == 20
-    for keep, reason in ((1, "no_outlier"), (-1, "no_inlier"), (0, "no_label")):
-        labels = np.where(LABELS == keep, LABELS, 0).astype(np.int8)
-        choice = pick(ATLAS, evidence, labels, criterion="labels")
-        assert (choice.cell, choice.reason) == (20, reason)
-    with pytest.raises(ValueError, match="criterion is 'best'"):
-        pick(ATLAS, evidence, LABELS, criterion="best")  # type: ignore[arg-type]
-
-
-def test_committee_by_loops() -> None:
-    value = EVIDENCE.combined
-    weights = {int(c): np.exp(SHARPNESS * value[c]) for c in ATLAS.voters}
-    heaviest = sorted(weights, key=lambda c: (-value[c], c))[:COMMITTEE_SIZE]
-    assert sorted(COMMITTEE.cells.tolist()) == sorted(heaviest)
-    total = sum(weights[c] for c in heaviest)
-    for cell, weight in zip(COMMITTEE.cells.tolist(), COMMITTEE.weights, strict=True):
-        assert weight == pytest.approx(weights[cell] / total)
-
-
-def test_disagreement_by_loops() -> None:
+def test_disagreement_is_the_weighted_vote_variance() -> None:
     committee = form_committee(ATLAS, EVIDENCE.on_labels, sharpness=20.0)
-    assert committee.cells.tolist().sort() == ATLAS.voters.tolist().sort()
-    for row in range(0, len(X), 7):
-        p = sum(
-            float(weight) * bool(ATLAS.outside(int(cell))[row])
-            for cell, weight in zip(committee.cells, committee.weights, strict=True)
-        )
-        assert disagreement(ATLAS, committee)[row] == pytest.approx(p * (1.0 - p), abs=1e-6)
+    assert len(committee.cells) == len(ATLAS.voters)
+    assert committee.weights.sum() == pytest.approx(1.0)
+    pairs = list(zip(committee.cells, committee.weights, strict=True))
+    p = sum(weight * ATLAS.outside(int(cell)) for cell, weight in pairs)
+    np.testing.assert_allclose(disagreement(ATLAS, committee), p * (1.0 - p), atol=1e-6)
 
 
-def test_gains_by_differences_and_dense_matrices() -> None:
-    gains = knowledge_gains(ATLAS, BASIS, BELIEF, COMMITTEE)
-    expected = gain(covariances(), slopes())
-    free = LABELS == 0
-    np.testing.assert_allclose(
-        gains.value[free], expected[free], rtol=2e-2, atol=1e-3 * expected.max()
+def test_gradient_is_the_slope_of_kappa() -> None:
+    q = BELIEF.probability
+    slopes = gradient(ATLAS, COMMITTEE, q, np.arange(N))
+    np.testing.assert_allclose(slopes, kappa_slopes(q), atol=1e-6)
+    np.testing.assert_allclose(slopes @ COMMITTEE.weights, 0.0, atol=1e-9)
+
+
+def test_gain_is_the_expected_fall_of_variance() -> None:
+    q, _, Sigma = dense_belief.probability(X, LABELS)
+    expected = gains_by_definition(Sigma, q)
+    np.testing.assert_allclose(GAINS.value, expected, rtol=2e-3, atol=1e-3 * expected.max())
+
+
+def test_first_row_has_the_largest_gain() -> None:
+    rows = ask(exclude=NONE, open_rows=NONE)
+    U = np.flatnonzero(LABELS == 0)
+    assert GAINS.value[rows[0]] == pytest.approx(GAINS.value[U].max(), rel=1e-6)
+
+
+def test_later_rows_assume_the_answers_before_them() -> None:
+    U = np.flatnonzero(LABELS == 0)
+    positions, values = rank_by_gain(
+        GAINS, BASIS, BELIEF, X, U, reserve=6, rng=np.random.default_rng(0)
     )
-    assert gains.value[free].argmax() == expected[free].argmax()
+    q, _, Sigma = dense_belief.probability(X, LABELS)
+    placed: list[int] = []
+    for position, value in zip(positions, values, strict=True):
+        gains = gains_by_definition(Sigma, q)
+        assert gains[position] == pytest.approx(np.delete(gains, placed).max(), rel=1e-2)
+        assert value == pytest.approx(gains[position], rel=1e-2)
+        placed.append(int(position))
+        noise = 1.0 / (q[position] * (1.0 - q[position]))
+        column = Sigma[:, position]
+        Sigma = Sigma - np.outer(column, column) / (Sigma[position, position] + noise)
 
 
-def test_later_places_assume_the_earlier_ones_measured() -> None:
-    gains = knowledge_gains(ATLAS, BASIS, BELIEF, COMMITTEE)
-    candidates = np.flatnonzero(LABELS == 0)
-    rng = np.random.default_rng(0)
-    positions, values = rank_by_gain(gains, BASIS, BELIEF, X, candidates, reserve=6, rng=rng)
-    Sigma, D, left = covariances(), slopes(), candidates.tolist()
-    for position, value in zip(positions.tolist(), values, strict=True):
-        best = gain(Sigma, D)
-        assert value == pytest.approx(best[position], rel=2e-2)
-        assert best[position] >= 0.98 * best[left].max()
-        left.remove(position)
-        noise = 1.0 / (BELIEF.probability[position] * (1.0 - BELIEF.probability[position]))
-        Sigma = Sigma - np.outer(Sigma[position], Sigma[position]) / (
-            Sigma[position, position] + noise
-        )
+def test_open_rows_count_as_measured() -> None:
+    waiting = ask(exclude=NONE, open_rows=NONE)[:3]
+    q, f, _ = dense_belief.probability(X, LABELS)
+    measured = np.concatenate((np.flatnonzero(LABELS), waiting))
+    gains = gains_by_definition(dense_belief.posterior(dense_belief.prior(X), f, measured), q)
+    gains[waiting] = 0.0
+    first = ask(exclude=NONE, open_rows=waiting)[0]
+    assert gains[first] == pytest.approx(gains.max(), rel=1e-2)
 
 
-def test_ranking_holds_every_candidate_once_and_keeps_its_beginning() -> None:
-    gains = knowledge_gains(ATLAS, BASIS, BELIEF, COMMITTEE)
-    candidates = np.flatnonzero(LABELS == 0)
-
-    def ranked(reserve: int) -> list[int]:
-        rng = np.random.default_rng(1)
-        found = rank_by_gain(gains, BASIS, BELIEF, X, candidates, reserve=reserve, rng=rng)
-        return found[0].tolist()
-
-    everything = ranked(1000)
-    assert sorted(everything) == candidates.tolist()
-    for reserve in (1, 2, 16):
-        assert ranked(reserve) == everything[:reserve]
+@pytest.mark.parametrize("reserve", [1, 16, 500])
+def test_labelled_excluded_and_open_rows_are_never_ranked(reserve: int) -> None:
+    U = np.flatnonzero(LABELS == 0)
+    rows = ask(exclude=U[:30], open_rows=U[30:40], reserve=reserve)
+    allowed = U[40:]
+    assert len(set(rows.tolist())) == len(rows) == min(reserve, len(allowed))
+    assert set(rows.tolist()) <= set(allowed.tolist())
 
 
-def test_ties_are_drawn() -> None:
-    Z = np.repeat(np.array([[0.0, 0.0], [0.2, 0.1], [1.0, 1.0]]), 12, axis=0)
-    labels = np.zeros(36, dtype=np.int8)
-    labels[[0, 35]] = 1, -1
-    atlas, basis = fit_atlas(Z, (0.1, 100.0), count=3, cells=5), belief_basis(Z)
-    belief = believe(basis, Z, labels)
-    committee = knowledge_committee(atlas, weigh(atlas, belief, labels))
-    if len(committee.cells) == 0:
-        pytest.skip("no cell separates these rows")
-    gains = knowledge_gains(atlas, basis, belief, committee)
+def test_one_place_is_the_first_of_many() -> None:
+    for seed in range(5):
+        many = ask(exclude=NONE, open_rows=NONE, seed=seed)
+        assert ask(exclude=NONE, open_rows=NONE, seed=seed, reserve=1)[0] == many[0]
+
+
+def test_ties_are_settled_by_the_generator() -> None:
+    twins = np.repeat(X[LABELS == 0][:1], 6, axis=0)
+    Z = np.vstack((X[LABELS != 0], twins))
+    labels = np.concatenate((LABELS[LABELS != 0], np.zeros(6, dtype=np.int8)))
+    prep, atlas = prepare(Z, k=3), fit_atlas(Z, default_gamma_bounds(Z), count=3, cells=4)
     firsts = {
-        int(rank_by_gain(gains, basis, belief, Z, np.flatnonzero(labels == 0), reserve=1,
-                         rng=np.random.default_rng(seed))[0][0])
+        int(
+            suggest(
+                prep, Z, labels, k=3, strategy="knowledge_gradient", sample=0, atlas=atlas,
+                rng=np.random.default_rng(seed),
+            ).rows[0]
+        )
         for seed in range(60)
     }  # fmt: skip
-    assert len(firsts) >= 8
+    assert firsts == set(np.flatnonzero(labels == 0).tolist())
