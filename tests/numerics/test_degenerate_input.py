@@ -26,7 +26,7 @@ ODD = {
 
 @pytest.mark.parametrize("X", ODD.values(), ids=ODD)
 @pytest.mark.parametrize("k", [1, 5, 100])
-@pytest.mark.parametrize("strategy", ["lama", "random"])
+@pytest.mark.parametrize("strategy", ["lama", "random", "disagreement", "knowledge_gradient"])
 def test_a_session_ends(X: FloatArray, k: int, strategy: str) -> None:
     result = run(
         X, lambda row: -1 if row % 3 == 1 else 1, k=k, strategy=strategy,  # type: ignore[arg-type]
@@ -44,3 +44,15 @@ def test_every_labelling_of_tied_data(X: FloatArray, bits: int, k: int) -> None:
     truth = np.array([1 if bits >> i & 1 else -1 for i in range(len(X))], dtype=np.int8)
     result = run(X, truth, k=k, budget=100, initial=(0, 0), cells=3, sample=0)
     np.testing.assert_array_equal(result.labels, truth)
+
+
+@pytest.mark.parametrize("X", ODD.values(), ids=ODD)
+@pytest.mark.parametrize("label", [1, -1])
+def test_one_class_ends_in_a_choice(X: FloatArray, label: int) -> None:
+    result = run(
+        X, lambda row: label, k=5, strategy="knowledge_gradient", budget=12, initial=(0, 0)
+    )
+    assert np.count_nonzero(result.labels) == min(12, len(X))
+    assert result.choices[0].reason == "no_label"
+    assert result.choices[-1].reason == ("no_outlier" if label == 1 else "no_inlier")
+    assert result.final.gamma == result.choices[-1].gamma

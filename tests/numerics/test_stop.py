@@ -1,0 +1,122 @@
+"""When to stop: rules over the history of the live choice, each with its sentence."""
+
+from dataclasses import replace
+
+import pytest
+
+from svddtune.numerics import Moment, advise
+from svddtune.numerics.stop import (
+    CELL_LABELS,
+    GAMMA_FACTOR,
+    GAMMA_LABELS,
+    INTERVAL_LABELS,
+    INTERVAL_WIDTH,
+    LEAST_PER_CLASS,
+)
+
+NAN = float("nan")
+
+
+def moment(labels: int, gamma: float = 1.0, C: float = 0.1, *, width: float = 0.8) -> Moment:
+    return Moment(labels, gamma, C, 0.5, 0.5 - width / 2, 0.5 + width / 2, labels - 5, 5)
+
+
+def wandering(first: int, last: int) -> list[Moment]:
+    """Cells and gammas that change with every label."""
+    return [moment(n, 2.0 ** (n % 5), 0.01 * n) for n in range(first, last + 1)]
+
+
+def test_a_moving_cell_goes_on() -> None:
+    moving = wandering(8, 39)
+    advice = advise(moving, budget=500)
+    assert (advice.stop, advice.rule) == (False, "")
+    moved = "The best cell changed with the last label; more labels still move it."
+    assert advice.sentence == moved
+    settled = [*moving, *(moment(n, 3.0, 0.4) for n in (40, 41))]
+    assert "changed 1 label ago" in advise(settled, budget=500).sentence
+    settled.append(moment(43, 3.0, 0.4))  # a moment may be missing
+    assert "changed 3 labels ago" in advise(settled, budget=500).sentence
+
+
+def test_budget() -> None:
+    for labels in (50, 51):
+        advice = advise([Moment(labels, 1.0, 0.1, NAN, NAN, NAN, labels, 0)], budget=50)
+        assert (advice.stop, advice.rule) == (True, "budget")
+        assert advice.sentence == "All 50 labels of the budget are given."
+
+
+def test_unchanged_cell() -> None:
+    history = wandering(8, 12) + [moment(n, 99.0) for n in range(13, 13 + CELL_LABELS + 1)]
+    assert not advise(history[:-1], budget=500).stop
+    advice = advise(history, budget=500)
+    assert (advice.stop, advice.rule) == (True, "cell")
+    assert advice.sentence == f"The best cell has not changed for the last {CELL_LABELS} labels."
+
+
+def test_steady_gamma() -> None:
+    steady = [
+        moment(n, GAMMA_FACTOR ** (n % 2), 0.01 * n) for n in range(13, 13 + GAMMA_LABELS + 1)
+    ]
+    history = [moment(12, 50.0), *steady]
+    assert not advise(history[:-1], budget=500).stop
+    advice = advise(history, budget=500)
+    assert (advice.stop, advice.rule) == (True, "gamma")
+    assert advice.sentence == "gamma has stayed within a factor of 1.5 for the last 20 labels."
+
+
+def test_a_drifting_gamma_is_not_steady_though_each_step_is_small() -> None:
+    drifting = [moment(n, 1.1**n, 0.01 * n) for n in range(10, 45)]
+    assert not advise(drifting, budget=500).stop
+
+
+def test_narrow_interval() -> None:
+    history = [*wandering(8, 30), moment(31, width=INTERVAL_WIDTH - 0.02)]
+    advice = advise(history, budget=500)
+    assert (advice.stop, advice.rule) == (True, "interval")
+    assert advice.sentence == "The score's interval, 0.36 to 0.64, is narrower than 0.3."
+    for spoiled in (
+        replace(history[-1], low=0.5, high=0.5),  # no mistake in any resample
+        replace(history[-1], high=0.9),
+    ):
+        assert not advise([*history[:-1], spoiled], budget=500).stop
+    few = [*wandering(8, INTERVAL_LABELS - 2), moment(INTERVAL_LABELS - 1, width=0.1)]
+    assert not advise(few, budget=500).stop
+
+
+@pytest.mark.parametrize("name", ["inliers", "outliers"])
+def test_nothing_but_the_budget_stops_before_three_of_each_class(name: str) -> None:
+    history = [moment(n) for n in range(8, 48)]
+    assert advise(history, budget=50).stop
+    for count in range(1, LEAST_PER_CLASS):
+        advice = advise([replace(one, **{name: count}) for one in history], budget=50)
+        assert not advice.stop
+        noun = name[:-1] if count == 1 else name
+        assert advice.sentence.startswith(f"Only {count} {noun} ")
+        assert advise([replace(history[-1], **{name: count})], budget=47).stop
+
+
+def test_without_counts_the_moments_after_both_classes_decide() -> None:
+    cold = [Moment(n, 1.0, 0.1, NAN, NAN, NAN) for n in range(31)]
+    warm = [Moment(n, 1.0, 0.1, 1.0, 0.2, 0.4) for n in range(31, 60)]
+    stops = [advise(cold + warm[:n], budget=500).stop for n in range(1, len(warm) + 1)]
+    assert stops.index(True) == LEAST_PER_CLASS - 1
+    assert all(stops[LEAST_PER_CLASS - 1 :])
+
+
+def test_choices_before_both_classes_are_no_evidence_of_rest() -> None:
+    cold = [Moment(n, 1.0, 0.1, NAN, NAN, NAN, n, 0) for n in range(41)]
+    advice = advise(cold, budget=500)
+    assert not advice.stop
+    assert advice.sentence == "No outlier is among the 40 labels so far; the choice needs one."
+    warm = [moment(n) for n in range(41, 44)]
+    assert not advise(cold + warm, budget=500).stop
+
+
+def test_nothing_yet() -> None:
+    for history in ([], [Moment(0, 1.0, 0.1, NAN, NAN, NAN)]):
+        advice = advise(history, budget=50)
+        assert (advice.stop, advice.sentence) == (False, "There is no label yet.")
+    one = advise([Moment(1, 1.0, 0.1, NAN, NAN, NAN, 0, 1)], budget=50)
+    assert one.sentence == "No inlier is among the 1 label so far; the choice needs one."
+    unknown = advise([Moment(4, 1.0, 0.1, NAN, NAN, NAN)], budget=50)
+    assert unknown.sentence == "The 4 labels so far are of one class; the choice needs both."
