@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from svddtune.numerics.solver import FIT_LIMIT, Problem, make_problem
+from svddtune.numerics.solver import Problem, make_problem
 from svddtune.numerics.svdd import SvddModel, beyond, c_upper_bound, fit_all
 from svddtune.numerics.types import BoolArray, FloatArray, LabelArray
 
@@ -128,7 +128,7 @@ def fit_cells(
     spacing: Spacing = "linear",
     C: FloatArray | None = None,
     seed: int = 0,
-    limit: int = FIT_LIMIT,
+    limit: int | None = None,
 ) -> CellFits:
     """Fit a whole C grid at one gamma; the cells share one kernel matrix.
 
@@ -142,8 +142,8 @@ def fit_cells(
         Values of C instead of a grid over the feasible range.
     seed : int
         Draws the sub-sample where there is one.
-    limit : int
-        Rows up to which all are fitted.
+    limit : int, optional
+        Rows up to which all are fitted; `solver.FIT_LIMIT` by default.
 
     Returns
     -------

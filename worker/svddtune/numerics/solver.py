@@ -71,7 +71,7 @@ def make_problem(
     gamma: float,
     gram: FloatArray | None = None,
     seed: int = 0,
-    limit: int = FIT_LIMIT,
+    limit: int | None = None,
 ) -> Problem:
     """Choose the rows to fit and compute their kernel matrix.
 
@@ -84,8 +84,8 @@ def make_problem(
         Kernel matrix of all rows, where it is at hand and N is at most `FIT_LIMIT`.
     seed : int
         Draws the sub-sample above `limit` rows.
-    limit : int
-        Rows up to which all are fitted, at least `FIT_SAMPLE`.
+    limit : int, optional
+        Rows up to which all are fitted, at least `FIT_SAMPLE`; `FIT_LIMIT` by default.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def make_problem(
     if not 0.0 < gamma < np.inf:
         raise ValueError(f"gamma is {gamma}, expected a positive number")
     N = len(X)
-    sampled = limit < N
+    sampled = N > (FIT_LIMIT if limit is None else limit)
     if gram is not None and not sampled:
         return Problem(float(gamma), np.arange(N), False, X, gram)
     rows = np.arange(N)
