@@ -94,7 +94,7 @@ def make_problem(
     if not 0.0 < gamma < np.inf:
         raise ValueError(f"gamma is {gamma}, expected a positive number")
     N = len(X)
-    sampled = N > (FIT_LIMIT if limit is None else limit)
+    sampled = (FIT_LIMIT if limit is None else limit) < N
     if gram is not None and not sampled:
         return Problem(float(gamma), np.arange(N), False, X, gram)
     rows = np.arange(N)
