@@ -148,7 +148,8 @@ def main() -> None:
     with threadpool_limits(1):  # as in a worker
         times["computation alone"] = computation(X, y, arguments.strategy)
     print(
-        f"{arguments.strategy} on {name}, {arguments.workers} workers, {arguments.sessions} sessions of {BUDGET} labels"
+        f"{arguments.strategy} on {name}, {arguments.workers} workers, "
+        f"{arguments.sessions} sessions of {BUDGET} labels"
     )
     for part, values in times.items():
         p50, p95 = 1e3 * np.quantile(values, [0.5, 0.95])
