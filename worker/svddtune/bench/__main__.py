@@ -64,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     paper.add_argument("--methods", type=_names, default=[], metavar="A,B,...")
     paper.add_argument("--sets", type=_names, default=[], metavar="A,B,...")
     paper.add_argument("--out", type=Path, default=Path(DEFAULT_OUT), metavar="DIR")
-    paper.add_argument("--docs", type=Path, metavar="DIR")
+    paper.add_argument("--write-docs", type=Path, dest="docs", metavar="DIR")
     paper.add_argument("--jobs", type=_positive, default=_cores())
     paper.add_argument("--service", action=argparse.BooleanOptionalAction, default=True)
     paper.add_argument("--json", action="store_true", dest="as_json")
@@ -140,7 +140,7 @@ def _command(options: argparse.Namespace) -> str:
     for name in ("methods", "sets"):
         if getattr(options, name):
             words += [f"--{name}", ",".join(getattr(options, name))]
-    words += ["--docs", "docs"] if options.docs is not None else []
+    words += ["--write-docs", "docs"] if options.docs is not None else []
     return shlex.join(words)
 
 

@@ -29,7 +29,7 @@ _PICTURES = {
 }
 _REASONS = {
     "lama": "ties between cells of C are settled by the middle of the best plateau, on which the "
-    "paper is silent, and five seeds leave a wide spread",
+    "paper is silent, and which labels are drawn matters: see the spread over seeds",
     "lama_sample": "50 random labels hold few outliers: what is drawn decides, and ties between "
     "cells of C are settled by the middle of the best plateau",
     "dfn_sample": "C rests on 50 random labels, with few outliers among them",
@@ -91,10 +91,8 @@ _MISSING = "Not part of this run.\n"
 
 def _took(told: Told) -> str:
     """The work, since pieces that were finished before took no time in the last run."""
-    return (
-        f"{max(1, round(told.work / 60))} minutes of work, shared by {told.jobs} "
-        f"process{'es' if told.jobs > 1 else ''}"
-    )
+    shared = f", shared by {told.jobs} processes" if told.jobs > 1 else ""
+    return f"{told.work / 60:.1f} minutes of work{shared}"
 
 
 def _differences(plan: Plan, runs: Sequence[Run]) -> str:

@@ -194,8 +194,7 @@ def _alignment(plan: Plan, records: Records) -> Figure | None:
         axes.set_xscale("log")
         axes.set_xlabel("gamma")
         axes.set_title(data.name)
-    handles, titles = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, titles, loc="outside upper center", ncols=3)
+    grid[0, -1].legend(fontsize=8)
     return figure
 
 

@@ -89,7 +89,7 @@ METHODS: dict[str, Method] = {
             "session", 25, kind="atlas_session", strategy="disagreement",
         ),
         Method(
-            "random", "Random",
+            "random", "Random, joint choice",
             "Random queries; gamma and C jointly from the atlas, as the default does.",
             "session", BUDGET, kind="atlas_session", strategy="random",
         ),

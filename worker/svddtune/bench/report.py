@@ -107,7 +107,7 @@ def overview(plan: Plan, runs: Sequence[Run]) -> str:
                 f"**{found.mean:.3f}**",
                 f"{found.deviation:.3f}" if seeded and plan.seeds > 1 else "",
                 "" if published_here is None else f"{published_here:.3f}",
-                "" if published_here is None else f"{found.mean - published_here:+.3f}",
+                "" if published_here is None else _signed(found.mean - published_here, 3),
                 str(found.count),
             ]
         )
@@ -146,7 +146,7 @@ def differences(plan: Plan, runs: Sequence[Run], least: float = NOTABLE) -> dict
         for data in plan.sets:
             cell, paper = cells.get((data.name, method.name)), published(data.name, method.name)
             if cell is not None and paper is not None and abs(cell.mean - paper) > least:
-                told.append(f"{data.name} {cell.mean - paper:+.2f}")
+                told.append(f"{data.name} {_signed(cell.mean - paper, 2)}")
         if told:
             found[method.name] = ", ".join(told)
     return found
@@ -177,10 +177,20 @@ def zeros(plan: Plan, records: Records) -> str:
 def _shown(found: Figure | None, paper: float | None, digits: int = 2) -> str:
     if found is None:
         return "--"
-    ours = f"{found.mean:.{digits}f}"
+    ours = f"{_rounded(found.mean, digits):.{digits}f}"
     if found.deviation > 0:
         ours += f" ± {found.deviation:.{digits}f}"
-    return ours if paper is None else f"{ours} ({found.mean - paper:+.{digits}f})"
+    return ours if paper is None else f"{ours} ({_signed(found.mean - paper, digits)})"
+
+
+def _signed(value: float, digits: int) -> str:
+    """With its sign, unless it is 0 once rounded."""
+    rounded = _rounded(value, digits)
+    return f"{rounded:+.{digits}f}" if rounded else f"{rounded:.{digits}f}"
+
+
+def _rounded(value: float, digits: int) -> float:
+    return round(value, digits) + 0.0  # never -0
 
 
 def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

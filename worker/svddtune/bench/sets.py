@@ -94,7 +94,12 @@ def set_name(path: Path) -> str:
 
 
 def _describe(name: str, path: Path) -> BenchSet:
-    X, y = load(str(path))
+    try:
+        X, y = load(str(path))
+    except InvalidInput as error:
+        if path.name in error.message:
+            raise
+        raise InvalidInput(f"{path}: {error.message}") from None
     digest = hashlib.sha256(repr(X.shape).encode() + X.tobytes() + y.tobytes()).hexdigest()
     N, M = X.shape
     return BenchSet(name, str(path), digest, N, M, class_counts(y)[1], name in SETS)

@@ -36,8 +36,17 @@ def paper(
         Path, typer.Option(metavar="DIR", help="Report, runs.csv, and all that is finished.")
     ] = Path("svddtune-bench"),
     docs: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write evaluation.md and pictures here too.")
+        Path | None,
+        typer.Option(
+            "--write-docs",
+            "--docs",
+            metavar="DIR",
+            help="Write evaluation.md and its pictures here too.",
+        ),
     ] = None,
+    service: Annotated[
+        bool, typer.Option(help="Also run a session per strategy through the real service.")
+    ] = True,
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes. Default: one a core.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -52,8 +61,9 @@ def paper(
     arguments = ["paper", "--data", str(data), "--seeds", str(seeds), "--out", str(out)]
     arguments += ["--methods", methods] if methods else []
     arguments += ["--sets", sets] if sets else []
-    arguments += ["--docs", str(docs)] if docs else []
+    arguments += ["--write-docs", str(docs)] if docs else []
     arguments += ["--jobs", str(jobs)] if jobs else []
+    arguments += [] if service else ["--no-service"]
     arguments += ["--json"] if as_json else []
     sys.stdout.flush()
     os.execv(sys.executable, [sys.executable, "-m", "svddtune.bench", *arguments])
