@@ -109,7 +109,7 @@ def audit_score(
     less, but is biased towards 0 in small samples.
 
     A nominal 90 % interval covered, over the models chosen with 50 labels on the 16 benchmark
-    sets, 93, 93 and 94 % for n = 20, 50 and 100 without `N`, and 92, 92 and 90 % with it.
+    sets, 93, 93 and 94 % for n = 20, 50 and 100 without `N`, and 92, 90 and 90 % with it.
     """
     if truth.shape != predicted.shape:
         raise ValueError(f"truth has shape {truth.shape}, predicted {predicted.shape}")
