@@ -6,8 +6,10 @@ from tests.numerics.cases import blobs, partial_labels
 
 from svddtune.numerics import (
     ATLAS_STRATEGIES,
+    METRICS,
     IndexArray,
     LabelArray,
+    Metric,
     Strategy,
     Suggestion,
     belief_basis,
@@ -106,6 +108,15 @@ def test_the_choice_on_the_way_is_choose_cell(strategy: Strategy, labels: LabelA
     assert chosen.gamma == ATLAS.gamma[chosen.cell]
     if strategy in ATLAS_STRATEGIES:
         assert suggestion.gamma == chosen.gamma
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_the_choice_is_by_the_metric_of_the_session(metric: Metric) -> None:
+    suggestion = suggest(
+        PREP, X, LABELS, k=5, strategy="knowledge_gradient", sample=10,
+        rng=np.random.default_rng(0), atlas=ATLAS, basis=BASIS, metric=metric,
+    )  # fmt: skip
+    assert suggestion.choice == choose_cell(ATLAS, X, LABELS, basis=BASIS, metric=metric)
 
 
 def test_open_rows_do_not_change_the_choice() -> None:

@@ -25,6 +25,7 @@ from svddtune.numerics.gain import knowledge_committee, knowledge_gains, rank_by
 from svddtune.numerics.heuristics import scott_gamma
 from svddtune.numerics.kernel import pair_distances2
 from svddtune.numerics.preparation import Preparation
+from svddtune.numerics.scores import Metric
 from svddtune.numerics.tau import tau
 from svddtune.numerics.types import INLIER, OUTLIER, BoolArray, FloatArray, IndexArray, LabelArray
 
@@ -86,6 +87,7 @@ def suggest(
     reserve: int = 16,
     atlas: Atlas | None = None,
     basis: BeliefBasis | None = None,
+    metric: Metric = "kappa",
 ) -> Suggestion:
     """Rank the rows that are worth a label.
 
@@ -113,6 +115,8 @@ def suggest(
         choice it makes.
     basis : BeliefBasis, optional
         Of `X`, where there is an atlas; made on every call by default.
+    metric : {"kappa", "mcc", "f1", "balanced_accuracy"}
+        Of the evidence for the cells of the atlas; the gradient itself is always that of kappa.
 
     Returns
     -------
@@ -151,7 +155,8 @@ def suggest(
     askable[open_rows] = False
     desk = None
     if atlas is not None:
-        desk = _Desk(atlas, belief_basis(X) if basis is None else basis, prep, X, labels, open_rows)
+        basis = belief_basis(X) if basis is None else basis
+        desk = _Desk(atlas, basis, prep, X, labels, open_rows, metric)
     if strategy in ATLAS_STRATEGIES:
         if desk is None:
             raise ValueError(f"strategy is {strategy!r}, expected an atlas with it")
@@ -198,16 +203,17 @@ class _Desk:
         X: FloatArray,
         labels: LabelArray,
         open_rows: IndexArray,
+        metric: Metric,
     ) -> None:
         self.atlas, self.basis, self.prep = atlas, basis, prep
-        self.X, self.labels, self.open_rows = X, labels, open_rows
+        self.X, self.labels, self.open_rows, self.metric = X, labels, open_rows, metric
         self.belief: Belief = believe(
             basis, X, labels, open_rows=open_rows, vote=prior_vote(atlas, labels)
         )
-        self.evidence: Evidence = weigh(atlas, self.belief, labels)
+        self.evidence: Evidence = weigh(atlas, self.belief, labels, metric=metric)
 
     def choice(self, criterion: Criterion) -> LiveChoice:
-        return pick(self.atlas, self.evidence, self.labels, criterion=criterion)
+        return pick(self.atlas, self.evidence, self.labels, criterion=criterion, metric=self.metric)
 
     def suggest(
         self,

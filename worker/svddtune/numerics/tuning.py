@@ -345,7 +345,7 @@ def run(
     while (rev := int(np.count_nonzero(labels))) < budget:
         suggestion = suggest(
             prep, X, labels, k=k, strategy=strategy, sample=sample,
-            rng=query_rng(seed, rev, len(queries)), atlas=atlas, basis=basis,
+            rng=query_rng(seed, rev, len(queries)), atlas=atlas, basis=basis, metric=metric,
         )  # fmt: skip
         if len(suggestion.rows) == 0:
             break

@@ -16,7 +16,7 @@ from svddtune.worker.advice import add_advice
 from svddtune.worker.audit import audited_rows, interleave, tuning_labels
 from svddtune.worker.data import DataCache
 from svddtune.worker.live import live_evidence
-from svddtune.worker.plan import fit_jobs, plan_by_alignment, plan_from_atlas
+from svddtune.worker.plan import fit_jobs, metric_of, plan_by_alignment, plan_from_atlas
 from svddtune.worker.result import Evidence, assemble, model_pieces
 from svddtune.worker.rules import evaluate_rules
 
@@ -82,6 +82,7 @@ class Steps:
             open_rows=np.array(sorted(snapshot.open_rows), dtype=np.int64),
             atlas=lattice.atlas if lattice else None,
             basis=lattice.basis if lattice else None,
+            metric=metric_of(config),
         )
         unavailable = snapshot.dropped | snapshot.open_rows | snapshot.labels.keys()
         ranking = interleave(
