@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import shlex
+import signal
 import sys
 import time
 from collections.abc import Sequence
@@ -46,6 +47,10 @@ def main(arguments: Sequence[str]) -> int:
     except OSError as error:
         what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
         return _fail(what, "FILE", EXIT_FAILED, as_json)
+
+
+def _interrupt(number: int, frame: object) -> None:
+    raise KeyboardInterrupt
 
 
 def _fail(message: str, reason: str, code: int, as_json: bool) -> int:
@@ -145,4 +150,5 @@ def _command(options: argparse.Namespace) -> str:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _interrupt)
     sys.exit(main(sys.argv[1:]))

@@ -83,9 +83,9 @@ def compute(unit: Unit, *, folder: Path) -> Record:
     """Do a piece of work; its record says how long it took. Atlases are kept in `folder`."""
     X, y = load(unit.data.path)
     prep = _prepared(unit.data.path)
-    started = time.perf_counter()
+    started = time.process_time()
     record = KINDS[unit.kind](Task(unit.data, X, y, prep, dict(unit.parameters), folder))
-    record["seconds"] = time.perf_counter() - started
+    record["seconds"] = time.process_time() - started
     return record
 
 
@@ -127,11 +127,11 @@ def session(task: Task) -> Record:
     strategy, seed = cast(Strategy, given["strategy"]), int(given["seed"])
     budget = min(int(given["budget"]), len(y))
     initial = _initial(y, int(given["initial"]))
-    started = time.perf_counter()
+    started = time.process_time()
     result = run(
         X, y, budget=budget, k=LOCALITY, strategy=strategy, seed=seed, initial=initial, prep=prep
     )
-    took = time.perf_counter() - started
+    took = time.process_time() - started
     asked = result.queries.tolist()
     start = result.labels.copy()
     start[result.queries] = 0
@@ -156,12 +156,12 @@ def atlas_session(task: Task) -> Record:
     strategy, seed = cast(Strategy, given["strategy"]), int(given["seed"])
     budget = min(int(given["budget"]), len(y))
     initial = _initial(y, int(given["initial"]))
-    started = time.perf_counter()
+    started = time.process_time()
     result = run(
         X, y, budget=budget, k=LOCALITY, strategy=strategy, seed=seed, initial=initial,
         prep=prep, atlas=atlas, basis=basis, choice="atlas",
     )  # fmt: skip
-    took = time.perf_counter() - started
+    took = time.process_time() - started
     labels = result.labels.copy()
     labels[result.queries] = 0
     points, history = [], []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -66,7 +67,7 @@ def _in_processes(
     before = {name: os.environ.get(name) for name in _THREADS}
     os.environ.update(dict.fromkeys(_THREADS, "1"))
     pool = ProcessPoolExecutor(
-        jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_quiet
+        jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_begin
     )
     try:
         waiting: dict[Future[Record], Unit] = {pool.submit(work, unit): unit for unit in units}
@@ -101,6 +102,14 @@ def _named(unit: Unit, work: Callable[[], Record]) -> Record:
         raise InternalError(f"{unit.what}: {type(error).__name__}: {error}") from error
 
 
-def _quiet() -> None:
-    """Leave Ctrl-C to the parent, which ends this process."""
+def _begin() -> None:
+    """Leave Ctrl-C to the parent, which ends this process, and end with the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
