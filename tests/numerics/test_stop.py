@@ -176,7 +176,7 @@ def test_one_class_only_stops_for_the_budget_alone(
 )
 def test_thresholds_can_be_chosen(knob: dict[str, int]) -> None:
     history = with_tail(20, 40, gamma=2.0, C=0.3)
-    assert advise(history, budget=100, **knob).rule == "gamma"  # type: ignore[arg-type]
-    assert advise(history, budget=100, gamma_labels=21, **knob).stop is False  # type: ignore[arg-type]
+    assert advise(history, budget=100, **knob).rule == "gamma"
+    assert advise(history, budget=100, gamma_labels=21, **knob).stop is False
     assert advise(restless(40), budget=100, interval_width=0.8).rule == "interval"
     assert advise(restless(40), budget=100, gamma_factor=math.inf).rule == "gamma"

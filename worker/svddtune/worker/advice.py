@@ -18,6 +18,8 @@ def moment(live: tuning_pb2.LiveEvidence) -> Moment:
         score=quality.value,
         low=quality.interval.low if judged else float("nan"),
         high=quality.interval.high if judged else float("nan"),
+        inliers=quality.counts.inlier,
+        outliers=quality.counts.outlier,
     )
 
 
