@@ -8,7 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
-from svddtune.numerics import METRICS, LabelArray, Metric, bootstrap_interval, class_counts, score
+from svddtune.numerics import (
+    METRICS,
+    LabelArray,
+    Metric,
+    bootstrap_interval,
+    class_counts,
+    score,
+    score_counts,
+)
+from svddtune.numerics.scores import Confusion
 
 SIGNS = st.lists(st.tuples(st.sampled_from([-1, 1]), st.sampled_from([-1, 1])), min_size=1)
 
@@ -87,3 +96,10 @@ def test_wrong_arguments_are_named() -> None:
         bootstrap_interval(y, y, level=1.0, rng=np.random.default_rng(0))
     with pytest.raises(ValueError, match=r"pred has shape \(3,\), expected \(..., 2\)"):
         score(y[:2], y)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_soft_counts_with_rounding_below_zero_give_a_number(metric: Metric) -> None:
+    tiny = np.array([-1e-16, 0.0, 1e-16])
+    counts = Confusion(found=tiny, missed=tiny + 3.0, rejected=tiny, kept=tiny + 9.0)
+    assert np.isfinite(score_counts(counts, metric)).all()

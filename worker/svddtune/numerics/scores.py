@@ -53,7 +53,8 @@ def mcc(c: Confusion) -> FloatArray:
     """Matthews' correlation coefficient; 0 where it is 0/0."""
     norm2 = (c.found + c.missed) * (c.missed + c.kept)
     norm2 *= (c.found + c.rejected) * (c.rejected + c.kept)
-    return _ratio(c.found * c.kept - c.missed * c.rejected, np.sqrt(norm2))
+    # Soft counts may leave a group empty only up to rounding, on either side of zero.
+    return _ratio(c.found * c.kept - c.missed * c.rejected, np.sqrt(np.maximum(norm2, 0.0)))
 
 
 def f1(c: Confusion) -> FloatArray:
