@@ -1,11 +1,10 @@
-"""The audit: rows drawn without regard to any model, and a score with an honest interval."""
-
-import math
+"""The audit: a score of all rows from a few uniform ones, with an interval that holds it."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.numerics.cases import blobs
 
 from svddtune.numerics import (
     METRICS,
@@ -18,40 +17,152 @@ from svddtune.numerics import (
 )
 
 NONE = np.empty(0, dtype=np.int64)
-# Rows called outliers among them true outliers, rows called inliers among them true outliers.
+
+
+def population(found: int, missed: int, rejected: int, kept: int) -> tuple[LabelArray, LabelArray]:
+    """Truth and predictions with these counts."""
+    counts = (found, missed, rejected, kept)
+    truth = np.repeat(np.array([-1, -1, 1, 1], dtype=np.int8), counts)
+    return truth, np.repeat(np.array([-1, 1, -1, 1], dtype=np.int8), counts)
+
+
+# Confusion tables like those of the models chosen on the benchmark sets.
 TABLES = {
-    "good": (60, 45, 540, 15),
-    "middling": (100, 30, 900, 40),
-    "careless": (150, 30, 350, 10),
-    "blind": (50, 5, 950, 95),
-    "half": (250, 200, 250, 50),
+    "large, rare, found": population(40, 15, 90, 1855),
+    "large, rare, missed": population(12, 120, 60, 1808),
+    "half found": population(130, 120, 250, 1500),
+    "good": population(110, 16, 20, 205),
+    "small": population(8, 5, 10, 57),
+    "useless": population(30, 70, 300, 700),
 }
 
 
-def population(called: int, hits: int, others: int, missed: int) -> tuple[LabelArray, LabelArray]:
-    """Truth and the model's answers, of all rows."""
-    truth = np.ones(called + others, dtype=np.int8)
-    truth[:hits] = -1
-    truth[called : called + missed] = -1
-    predicted = np.ones(called + others, dtype=np.int8)
-    predicted[:called] = -1
-    return truth, predicted
-
-
-def estimate(
-    truth: LabelArray, predicted: LabelArray, rows: LabelArray, seed: int = 0, **more: object
-) -> AuditScore:
-    return audit_score(
-        truth[rows], predicted[rows], share_outside=float((predicted == -1).mean()),
-        rng=np.random.default_rng(seed), **more,  # type: ignore[arg-type]
+def audit(
+    tables: tuple[LabelArray, LabelArray], n: int, seed: int, *, known_size: bool, metric: str
+) -> tuple[AuditScore, float]:
+    truth, predicted = tables
+    rows = draw_audit(len(truth), min(n, len(truth)), seed=seed, exclude=NONE)
+    found = audit_score(
+        truth[rows], predicted[rows], share_outside=float(np.mean(predicted == -1)),
+        metric=metric, rng=np.random.default_rng(seed),  # type: ignore[arg-type]
+        N=len(truth) if known_size else None,
     )  # fmt: skip
+    return found, float(score(truth, predicted, metric))  # type: ignore[arg-type]
 
 
-def test_draw_is_uniform() -> None:
+@pytest.mark.parametrize("n", [20, 50, 100])
+@pytest.mark.parametrize("known_size", [False, True])
+def test_nominal_90_percent_intervals_cover(n: int, known_size: bool) -> None:
+    covered, errors = [], []
+    for table in TABLES.values():
+        inside = []
+        for seed in range(100):
+            found, true = audit(table, n, seed, known_size=known_size, metric="kappa")
+            inside.append(found.low - 1e-9 <= true <= found.high + 1e-9)
+            errors.append(found.value - true)
+            assert found.low <= found.value <= found.high
+        covered.append(np.mean(inside))
+    assert 0.85 <= np.mean(covered) <= (0.95 if known_size else 0.97)
+    assert min(covered) >= 0.8
+    assert abs(np.mean(errors)) < (0.03 if n == 20 else 0.015)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_every_metric_has_an_interval_that_covers(metric: str) -> None:
+    inside = []
+    for table in TABLES.values():
+        for seed in range(60):
+            found, true = audit(table, 100, seed, known_size=True, metric=metric)
+            inside.append(found.low - 1e-9 <= true <= found.high + 1e-9)
+    assert 0.84 <= np.mean(inside) <= 0.97
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+@pytest.mark.parametrize("metric", METRICS)
+def test_an_audit_of_all_rows_is_the_truth(
+    table: tuple[LabelArray, LabelArray], metric: str
+) -> None:
+    N = len(table[0])
+    found, true = audit(table, N, 0, known_size=True, metric=metric)
+    assert found.n == N
+    assert (found.value, found.low, found.high) == pytest.approx((true, true, true))
+    sampled, _ = audit(table, N, 0, known_size=False, metric=metric)
+    assert sampled.value == pytest.approx(true)
+    assert sampled.low < true < sampled.high
+
+
+def test_value_is_the_score_at_the_observed_shares() -> None:
+    truth, predicted = population(6, 2, 3, 29)
+    found = audit_score(truth, predicted, share_outside=0.3, rng=np.random.default_rng(0))
+    p_out, p_in = 6 / 9, 2 / 31
+    agree = 0.3 * p_out + 0.7 * (1 - p_in)
+    outliers = 0.3 * p_out + 0.7 * p_in
+    chance = 0.3 * outliers + 0.7 * (1 - outliers)
+    assert found.value == pytest.approx((agree - chance) / (1 - chance))
+    assert found.n == 40
+
+
+def test_unanswered_rows_do_not_count() -> None:
+    truth, predicted = population(6, 2, 3, 29)
+    more = np.concatenate((truth, np.zeros(7, dtype=np.int8)))
+    wider = np.concatenate((predicted, np.full(7, -1, dtype=np.int8)))
+    one = audit_score(truth, predicted, share_outside=0.3, rng=np.random.default_rng(0))
+    two = audit_score(more, wider, share_outside=0.3, rng=np.random.default_rng(0))
+    assert one == two
+
+
+def test_no_answer_is_the_whole_range() -> None:
+    nothing = np.zeros(5, dtype=np.int8)
+    for metric, least in (("kappa", -1.0), ("f1", 0.0)):
+        found = audit_score(
+            nothing, np.ones(5, dtype=np.int8), share_outside=0.1, metric=metric,  # type: ignore[arg-type]
+            rng=np.random.default_rng(0),
+        )  # fmt: skip
+        assert np.isnan(found.value)
+        assert (found.low, found.high, found.n) == (least, 1.0, 0)
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_models_that_call_all_rows_the_same(share: float) -> None:
+    truth = np.array([1, 1, 1, -1], dtype=np.int8)
+    predicted = np.full(4, -1 if share else 1, dtype=np.int8)
+    for N in (None, 50):
+        found = audit_score(
+            truth, predicted, share_outside=share, N=N, rng=np.random.default_rng(0)
+        )
+        assert found.value == found.low == found.high == 0.0
+
+
+def test_more_answers_and_the_size_narrow_the_interval() -> None:
+    widths = {
+        (n, size): float(np.mean([
+            (a := audit(TABLES["good"], n, seed, known_size=size, metric="kappa")[0]).high - a.low
+            for seed in range(20)
+        ]))
+        for n in (20, 200) for size in (False, True)
+    }  # fmt: skip
+    assert widths[200, False] < 0.5 * widths[20, False]
+    assert widths[200, True] < widths[200, False]
+
+
+def test_draws_are_uniform_without_the_excluded_rows() -> None:
+    exclude = np.array([3, 4, 17])
     counts = np.zeros(20)
-    for seed in range(4000):
-        counts[draw_audit(20, 5, seed=seed, exclude=NONE)] += 1
-    assert abs(counts / 4000 - 0.25).max() < 0.03  # four standard deviations
+    for seed in range(600):
+        rows = draw_audit(20, 5, seed=seed, exclude=exclude)
+        assert len(set(rows.tolist())) == 5
+        counts[rows] += 1
+    assert not counts[exclude].any()
+    free = np.delete(counts, exclude)
+    assert abs(free - 600 * 5 / 17).max() < 4.5 * np.sqrt(600 * 5 / 17)
+
+
+def test_a_shorter_audit_is_the_beginning_of_a_longer_one() -> None:
+    longest = draw_audit(50, 50, seed=3, exclude=NONE)
+    assert sorted(longest.tolist()) == list(range(50))
+    assert draw_audit(50, 9, seed=3, exclude=NONE).tolist() == longest[:9].tolist()
+    assert draw_audit(50, 9, seed=4, exclude=NONE).tolist() != longest[:9].tolist()
+    assert draw_audit(50, 0, seed=3, exclude=NONE).shape == (0,)
 
 
 def test_every_place_of_the_draw_is_uniform() -> None:
@@ -72,103 +183,6 @@ def test_draw_has_distinct_rows_that_are_not_excluded(
     assert set(rows.tolist()) <= set(range(N))
 
 
-def test_a_shorter_draw_is_the_beginning_of_a_longer_one() -> None:
-    exclude = np.array([3, 3, 8])
-    longest = draw_audit(50, 48, seed=9, exclude=exclude).tolist()
-    for n in (0, 1, 20, 47):
-        assert draw_audit(50, n, seed=9, exclude=exclude).tolist() == longest[:n]
-
-
-def test_sessions_draw_differently() -> None:
-    first, second = (draw_audit(100, 10, seed=seed, exclude=NONE).tolist() for seed in (0, 1))
-    assert first != second
-    assert first == draw_audit(100, 10, seed=0, exclude=NONE).tolist()
-
-
-def test_too_many_rows_are_refused() -> None:
-    with pytest.raises(ValueError, match="n is 9, expected 0 to 8"):
-        draw_audit(10, 9, seed=0, exclude=np.array([1, 2, 2]))
-    with pytest.raises(ValueError, match="n is -1, expected 0 to 10"):
-        draw_audit(10, -1, seed=0, exclude=NONE)
-
-
-@pytest.mark.parametrize("metric", METRICS)
-@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
-def test_a_full_audit_is_the_true_score(table: tuple[int, int, int, int], metric: Metric) -> None:
-    truth, predicted = population(*table)
-    rows = draw_audit(len(truth), len(truth), seed=0, exclude=NONE)
-    result = estimate(truth, predicted, rows, metric=metric, N=len(truth))
-    exact = float(score(truth, predicted, metric))
-    assert (result.value, result.low, result.high) == pytest.approx((exact, exact, exact))
-    assert result.n == len(truth)
-    open_ended = estimate(truth, predicted, rows, metric=metric)
-    assert open_ended.value == pytest.approx(exact)
-    assert open_ended.low < exact < open_ended.high
-
-
-def test_shares_of_the_audit_are_weighed_by_the_shares_of_the_data() -> None:
-    # The audit saw 2 of 4 called rows right and 1 outlier among 5 others; a fifth is called.
-    predicted = np.array([-1, -1, -1, -1, 1, 1, 1, 1, 1], dtype=np.int8)
-    truth = np.array([-1, -1, 1, 1, -1, 1, 1, 1, 1], dtype=np.int8)
-    result = audit_score(truth, predicted, share_outside=0.2, rng=np.random.default_rng(0))
-    found, rejected, missed, kept = 0.1, 0.1, 0.16, 0.64
-    chance = (found + missed) * (found + rejected) + (rejected + kept) * (missed + kept)
-    assert result.value == pytest.approx((found + kept - chance) / (1.0 - chance))
-    assert result.low < result.value < result.high
-    assert result.n == 9
-
-
-@pytest.mark.parametrize("known_N", [False, True], ids=["without N", "with N"])
-@pytest.mark.parametrize("n", [20, 50, 100])
-def test_intervals_hold_the_truth_as_often_as_they_say(n: int, known_N: bool) -> None:
-    covered, sessions = [], 200
-    for table in TABLES.values():
-        truth, predicted = population(*table)
-        exact = float(score(truth, predicted))
-        hits = 0
-        for seed in range(sessions):
-            rows = draw_audit(len(truth), n, seed=seed, exclude=NONE)
-            result = estimate(truth, predicted, rows, seed, N=len(truth) if known_N else None)
-            hits += result.low <= exact <= result.high
-        covered.append(hits / sessions)
-    assert 0.85 < np.mean(covered) < 0.97, covered
-    assert min(covered) > 0.8, covered
-
-
-def test_more_answers_narrow_the_interval_and_a_lower_level_too() -> None:
-    truth, predicted = population(*TABLES["middling"])
-    rows = draw_audit(1000, 400, seed=1, exclude=NONE)
-    widths = [
-        r.high - r.low for r in (estimate(truth, predicted, rows[:n]) for n in (25, 100, 400))
-    ]
-    assert widths[0] > widths[1] > widths[2]
-    half = estimate(truth, predicted, rows[:100], level=0.5)
-    assert half.high - half.low < widths[1]
-    finite = estimate(truth, predicted, rows, N=1000)
-    assert finite.high - finite.low < 0.9 * widths[2]
-
-
-def test_rows_without_an_answer_do_not_count() -> None:
-    truth, predicted = population(*TABLES["good"])
-    rows = draw_audit(600, 60, seed=2, exclude=NONE)
-    waiting = truth[rows].copy()
-    waiting[40:] = 0
-    share = float((predicted == -1).mean())
-    first = audit_score(waiting, predicted[rows], share_outside=share, rng=np.random.default_rng(0))
-    assert first == estimate(truth, predicted, rows[:40])
-
-
-@pytest.mark.parametrize(("metric", "least"), [*zip(METRICS, (-1.0, -1.0, 0.0, 0.0), strict=True)])
-def test_without_an_answer_nothing_is_known(metric: Metric, least: float) -> None:
-    nothing = np.zeros(3, dtype=np.int8)
-    predicted = np.array([-1, 1, 1], dtype=np.int8)
-    result = audit_score(
-        nothing, predicted, share_outside=0.1, metric=metric, rng=np.random.default_rng(0)
-    )
-    assert math.isnan(result.value)
-    assert (result.low, result.high, result.n) == (least, 1.0, 0)
-
-
 @given(
     st.lists(st.tuples(st.sampled_from([-1, 0, 1]), st.sampled_from([-1, 1])), min_size=1),
     st.floats(0.0, 1.0),
@@ -186,22 +200,28 @@ def test_any_audit_has_a_score_inside_its_interval(
         assert -1.0 <= result.low <= result.value <= result.high <= 1.0
 
 
-def test_equal_generators_equal_intervals() -> None:
-    truth, predicted = population(*TABLES["half"])
-    rows = draw_audit(500, 30, seed=0, exclude=NONE)
-    assert estimate(truth, predicted, rows, 4) == estimate(truth, predicted, rows, 4)
+def test_a_lower_level_is_a_narrower_interval() -> None:
+    truth, predicted = (labels[::8] for labels in TABLES["half found"])
+    wide, narrow, again = (
+        audit_score(truth, predicted, share_outside=0.19, level=level, rng=np.random.default_rng(0))
+        for level in (0.9, 0.5, 0.5)
+    )
+    assert wide.low < narrow.low < narrow.high < wide.high
+    assert narrow == again
 
 
 def test_wrong_arguments_are_named() -> None:
-    signs = np.array([1, -1], dtype=np.int8)
+    with pytest.raises(ValueError, match="n is 19, expected 0 to 18"):
+        draw_audit(20, 19, seed=0, exclude=np.array([1, 2]))
+    truth, predicted = blobs(10, 2, seed=0)[1], np.ones(10, dtype=np.int8)
     rng = np.random.default_rng(0)
-    with pytest.raises(ValueError, match=r"truth has shape \(2,\), predicted \(1,\)"):
-        audit_score(signs, signs[:1], share_outside=0.1, rng=rng)
+    with pytest.raises(ValueError, match="truth has shape"):
+        audit_score(truth, predicted[:4], share_outside=0.1, rng=rng)
     with pytest.raises(ValueError, match=r"share_outside is 1\.5"):
-        audit_score(signs, signs, share_outside=1.5, rng=rng)
+        audit_score(truth, predicted, share_outside=1.5, rng=rng)
+    with pytest.raises(ValueError, match=r"N is 12, expected at least 0 .* and 10 others"):
+        audit_score(truth, predicted, share_outside=0.5, N=12, rng=rng)
     with pytest.raises(ValueError, match=r"level is 1\.0"):
-        audit_score(signs, signs, share_outside=0.1, level=1.0, rng=rng)
-    with pytest.raises(ValueError, match="expected at least 1 rows called outliers and 1 others"):
-        audit_score(signs, signs, share_outside=0.0, rng=rng, N=50)
-    with pytest.raises(ValueError, match="metric is 'auc'"):
-        audit_score(signs, signs, share_outside=0.1, metric="auc", rng=rng)  # type: ignore[arg-type]
+        audit_score(truth, predicted, share_outside=0.1, level=1.0, rng=rng)
+    with pytest.raises(ValueError, match="n is -1, expected 0 to 20"):
+        draw_audit(20, -1, seed=0, exclude=NONE)

@@ -1,182 +1,168 @@
-"""Rules for stopping: their edges, their order, and sentences that name their numbers."""
+"""When to stop: rules over the history of the live choice, each with its sentence."""
 
-import math
 from dataclasses import replace
 
 import pytest
 
-from svddtune.numerics import Advice, Moment, advise
+from svddtune.numerics import Moment, advise
+from svddtune.numerics.stop import (
+    CELL_LABELS,
+    GAMMA_FACTOR,
+    GAMMA_LABELS,
+    INTERVAL_LABELS,
+    INTERVAL_WIDTH,
+    LEAST_PER_CLASS,
+)
 
 NAN = float("nan")
-# Sessions of 4 labels and up: each moment has another cell and a far gamma, and a wide interval.
-STEP = 3.0
 
 
-def moment(labels: int, **fields: object) -> Moment:
-    restless = Moment(
-        labels, STEP**labels, 0.01 * labels, 0.5, 0.1, 0.9, inliers=labels - 4, outliers=4
-    )
-    return replace(restless, **fields)  # type: ignore[arg-type]
+def moment(labels: int, gamma: float = 1.0, C: float = 0.1, *, width: float = 0.8) -> Moment:
+    return Moment(labels, gamma, C, 0.5, 0.5 - width / 2, 0.5 + width / 2, labels - 5, 5)
 
 
-def restless(last: int) -> list[Moment]:
-    return [moment(labels) for labels in range(8, last + 1)]
+def wandering(first: int, last: int) -> list[Moment]:
+    """Cells and gammas that change with every label."""
+    return [moment(n, 2.0 ** (n % 5), 0.01 * n) for n in range(first, last + 1)]
 
 
-def with_tail(since: int, last: int, **fields: object) -> list[Moment]:
-    """Restless until `since`, and from there on with these fields."""
-    return [
-        *restless(since - 1),
-        *(moment(labels, **fields) for labels in range(since, last + 1)),
-    ]
-
-
-def verdict(history: list[Moment], budget: int = 100) -> Advice:
-    return advise(history, budget=budget)
-
-
-def test_a_restless_session_goes_on() -> None:
-    advice = verdict(restless(60))
+def test_a_moving_cell_goes_on() -> None:
+    moving = wandering(8, 39)
+    advice = advise(moving, budget=500)
     assert (advice.stop, advice.rule) == (False, "")
-    assert (
-        advice.sentence == "The best cell changed with the last label; more labels still move it."
-    )
+    moved = "The best cell changed with the last label; more labels still move it."
+    assert advice.sentence == moved
+    settled = [*moving, *(moment(n, 3.0, 0.4) for n in (40, 41))]
+    assert "changed 1 label ago" in advise(settled, budget=500).sentence
+    settled.append(moment(43, 3.0, 0.4))  # a moment may be missing
+    assert "changed 3 labels ago" in advise(settled, budget=500).sentence
 
 
-def test_no_history_no_advice() -> None:
-    assert verdict([]) == Advice(False, "", "There is no label yet.")
+def test_budget() -> None:
+    for labels in (50, 51):
+        advice = advise([Moment(labels, 1.0, 0.1, NAN, NAN, NAN, labels, 0)], budget=50)
+        assert (advice.stop, advice.rule) == (True, "budget")
+        assert advice.sentence == "All 50 labels of the budget are given."
 
 
-@pytest.mark.parametrize(("labels", "stop"), [(49, False), (50, True), (51, True)])
-def test_the_budget_ends_a_session(labels: int, stop: bool) -> None:
-    advice = verdict(restless(labels), budget=50)
-    assert (advice.stop, advice.rule) == (stop, "budget" if stop else "")
-    assert ("50 labels" in advice.sentence) == stop
+def test_unchanged_cell() -> None:
+    history = wandering(8, 12) + [moment(n, 99.0) for n in range(13, 13 + CELL_LABELS + 1)]
+    assert not advise(history[:-1], budget=500).stop
+    advice = advise(history, budget=500)
+    assert (advice.stop, advice.rule) == (True, "cell")
+    assert advice.sentence == f"The best cell has not changed for the last {CELL_LABELS} labels."
 
 
-@pytest.mark.parametrize(("last", "stop"), [(39, False), (40, True)])
-def test_a_cell_that_stays_for_twenty_labels_ends_it(last: int, stop: bool) -> None:
-    advice = verdict(with_tail(20, last, gamma=2.0, C=0.3))
-    assert (advice.stop, advice.rule) == (stop, "cell" if stop else "")
-    assert f"{last - 20} labels" in advice.sentence
+def test_steady_gamma() -> None:
+    steady = [
+        moment(n, GAMMA_FACTOR ** (n % 2), 0.01 * n) for n in range(13, 13 + GAMMA_LABELS + 1)
+    ]
+    history = [moment(12, 50.0), *steady]
+    assert not advise(history[:-1], budget=500).stop
+    advice = advise(history, budget=500)
+    assert (advice.stop, advice.rule) == (True, "gamma")
+    assert advice.sentence == "gamma has stayed within a factor of 1.5 for the last 20 labels."
 
 
-@pytest.mark.parametrize(("last", "stop"), [(39, False), (40, True)])
-def test_a_gamma_that_stays_for_twenty_labels_ends_it(last: int, stop: bool) -> None:
-    advice = verdict(with_tail(20, last, gamma=2.0))
-    assert (advice.stop, advice.rule) == (stop, "gamma" if stop else "")
-    if stop:
-        assert "20 labels" in advice.sentence
-        assert "1.5" in advice.sentence
+def test_a_drifting_gamma_is_not_steady_though_each_step_is_small() -> None:
+    drifting = [moment(n, 1.1**n, 0.01 * n) for n in range(10, 45)]
+    assert not advise(drifting, budget=500).stop
 
 
-@pytest.mark.parametrize(("ratio", "stop"), [(1.5, True), (1.51, False)])
-def test_gammas_within_the_factor_are_the_same(ratio: float, stop: bool) -> None:
-    history = with_tail(20, 40, gamma=2.0)
-    history[-5] = replace(history[-5], gamma=2.0 * ratio)
-    assert verdict(history).stop == stop
-    history[-5] = replace(history[-5], gamma=2.0 / ratio)
-    assert verdict(history).stop == stop
+def test_narrow_interval() -> None:
+    history = [*wandering(8, 30), moment(31, width=INTERVAL_WIDTH - 0.02)]
+    advice = advise(history, budget=500)
+    assert (advice.stop, advice.rule) == (True, "interval")
+    assert advice.sentence == "The score's interval, 0.36 to 0.64, is narrower than 0.3."
+    for spoiled in (
+        replace(history[-1], low=0.5, high=0.5),  # no mistake in any resample
+        replace(history[-1], high=0.9),
+    ):
+        assert not advise([*history[:-1], spoiled], budget=500).stop
+    few = [*wandering(8, INTERVAL_LABELS - 2), moment(INTERVAL_LABELS - 1, width=0.1)]
+    assert not advise(few, budget=500).stop
 
 
-def test_gamma_may_not_drift_by_small_steps() -> None:
-    history = [moment(n, gamma=1.05**n) for n in range(8, 60)]
-    assert not verdict(history).stop
+@pytest.mark.parametrize("name", ["inliers", "outliers"])
+def test_nothing_but_the_budget_stops_before_three_of_each_class(name: str) -> None:
+    history = [moment(n) for n in range(8, 48)]
+    assert advise(history, budget=50).stop
+    for count in range(1, LEAST_PER_CLASS):
+        advice = advise([replace(one, **{name: count}) for one in history], budget=50)
+        assert not advice.stop
+        noun = name[:-1] if count == 1 else name
+        assert advice.sentence.startswith(f"Only {count} {noun} ")
+        assert advise([replace(history[-1], **{name: count})], budget=47).stop
+
+
+def test_without_counts_the_moments_after_both_classes_decide() -> None:
+    cold = [Moment(n, 1.0, 0.1, NAN, NAN, NAN) for n in range(31)]
+    warm = [Moment(n, 1.0, 0.1, 1.0, 0.2, 0.4) for n in range(31, 60)]
+    stops = [advise(cold + warm[:n], budget=500).stop for n in range(1, len(warm) + 1)]
+    assert stops.index(True) == LEAST_PER_CLASS - 1
+    assert all(stops[LEAST_PER_CLASS - 1 :])
+
+
+def test_choices_before_both_classes_are_no_evidence_of_rest() -> None:
+    cold = [Moment(n, 1.0, 0.1, NAN, NAN, NAN, n, 0) for n in range(41)]
+    advice = advise(cold, budget=500)
+    assert not advice.stop
+    assert advice.sentence == "No outlier is among the 40 labels so far; the choice needs one."
+    warm = [moment(n) for n in range(41, 44)]
+    assert not advise(cold + warm, budget=500).stop
+
+
+def test_nothing_yet() -> None:
+    for history in ([], [Moment(0, 1.0, 0.1, NAN, NAN, NAN)]):
+        advice = advise(history, budget=50)
+        assert (advice.stop, advice.sentence) == (False, "There is no label yet.")
+    one = advise([Moment(1, 1.0, 0.1, NAN, NAN, NAN, 0, 1)], budget=50)
+    assert one.sentence == "No inlier is among the 1 label so far; the choice needs one."
+    unknown = advise([Moment(4, 1.0, 0.1, NAN, NAN, NAN)], budget=50)
+    assert unknown.sentence == "The 4 labels so far are of one class; the choice needs both."
+
+
+@pytest.mark.parametrize(("ratio", "stop"), [(GAMMA_FACTOR, True), (GAMMA_FACTOR + 0.01, False)])
+def test_the_factor_of_gamma_is_included_both_ways(ratio: float, stop: bool) -> None:
+    for gamma in (2.0 * ratio, 2.0 / ratio):
+        history = [moment(n, 2.0, 0.01 * n) for n in range(20, 41)]
+        history[10] = moment(30, gamma, 0.5)
+        assert advise(history, budget=500).stop == stop
 
 
 def test_a_single_change_starts_the_count_anew() -> None:
-    history = with_tail(20, 45, gamma=2.0, C=0.3)
-    history[-10] = replace(history[-10], gamma=99.0)
-    advice = verdict(history)
-    assert not advice.stop
-    assert "9 labels" not in verdict(history[:-9]).sentence
+    history = [moment(n, 2.0) for n in range(12, 46)]
+    history[-10] = moment(36, 99.0)
+    advice = advise(history, budget=500)
+    assert (advice.stop, advice.rule) == (False, "")
     assert "8 labels ago" in advice.sentence
+    history[-10] = replace(moment(36, 2.0), score=NAN, low=NAN, high=NAN)
+    assert not advise(history, budget=500).stop
 
 
 def test_labels_are_counted_and_not_moments() -> None:
-    sparse = [*restless(19), moment(20, gamma=2.0, C=0.3), moment(40, gamma=2.0, C=0.3)]
-    assert verdict(sparse).rule == "cell"
+    sparse = [*wandering(8, 19), moment(20, 99.0), moment(20 + CELL_LABELS, 99.0)]
+    assert advise(sparse, budget=500).rule == "cell"
 
 
-@pytest.mark.parametrize(("high", "stop"), [(0.899, True), (0.91, False), (0.6, False)])
-def test_a_narrow_interval_ends_it_unless_it_has_no_width(high: float, stop: bool) -> None:
-    history = [*restless(29), moment(30, score=0.6, low=0.6, high=high)]
-    advice = verdict(history)
-    assert (advice.stop, advice.rule) == (stop, "interval" if stop else "")
-    if stop:
-        assert "0.60 to 0.90" in advice.sentence
-        assert "0.3" in advice.sentence
-
-
-@pytest.mark.parametrize(("labels", "stop"), [(19, False), (20, True)])
-def test_intervals_of_few_labels_are_not_trusted(labels: int, stop: bool) -> None:
-    history = [*restless(labels - 1), moment(labels, low=0.5, high=0.7)]
-    assert verdict(history).stop == stop
+@pytest.mark.parametrize(("width", "stop"), [(0.29, True), (0.31, False), (0.0, False)])
+def test_interval_at_its_least_number_of_labels(width: float, stop: bool) -> None:
+    history = [*wandering(8, INTERVAL_LABELS - 1), moment(INTERVAL_LABELS, width=width)]
+    assert advise(history, budget=500).stop == stop
 
 
 def test_the_first_rule_that_holds_is_named() -> None:
-    everything = with_tail(20, 40, gamma=2.0, C=0.3, low=0.5, high=0.7)
-    assert verdict(everything, budget=40).rule == "budget"
-    assert verdict(everything).rule == "cell"
-    no_cell = with_tail(20, 40, gamma=2.0, low=0.5, high=0.7)
-    assert verdict(no_cell).rule == "gamma"
+    same_cell = [moment(n, width=0.2) for n in range(20, 41)]
+    same_gamma = [moment(n, C=0.01 * n, width=0.2) for n in range(20, 41)]
+    assert advise(same_cell, budget=40).rule == "budget"
+    assert advise(same_cell, budget=500).rule == "cell"
+    assert advise(same_gamma, budget=500).rule == "gamma"
+    assert advise([*wandering(8, 39), moment(40, width=0.2)], budget=500).rule == "interval"
 
 
-@pytest.mark.parametrize("few", ["inliers", "outliers"])
-@pytest.mark.parametrize(("count", "stop"), [(1, False), (2, False), (3, True)])
-def test_both_classes_need_three_labels(few: str, count: int, stop: bool) -> None:
-    counts = {"inliers": 40 - count, "outliers": 40 - count, few: count}
-    advice = verdict(with_tail(20, 40, gamma=2.0, C=0.3, **counts))
-    assert advice.stop == stop
-    if not stop:
-        noun = few if count > 1 else few[:-1]
-        assert advice.sentence.startswith(f"Only {count} {noun} ")
-        assert "3 are needed" in advice.sentence
-
-
-def test_without_class_counts_labels_since_the_first_score_are_asked_for() -> None:
-    tail = {"gamma": 2.0, "C": 0.3, "inliers": None, "outliers": None}
-    blind = [moment(n, **{**tail, "score": NAN, "low": NAN, "high": NAN}) for n in range(1, 30)]
-    advices = [
-        advise(
-            [*blind, *(moment(n, **tail) for n in range(30, last + 1))], budget=100, cell_labels=1
-        )
-        for last in (31, 32)
-    ]
-    assert [advice.stop for advice in advices] == [False, True]
-    assert "at least 32" in advices[0].sentence
-
-
-def test_a_missing_score_is_no_agreement() -> None:
-    history = with_tail(20, 40, gamma=2.0, C=0.3)
-    history[15:20] = [replace(m, score=NAN, low=NAN, high=NAN) for m in history[15:20]]
-    assert not verdict(history).stop
-
-
-@pytest.mark.parametrize(
-    ("inliers", "outliers", "words"),
-    [(0, 0, "no label"), (40, 0, "No outlier"), (0, 40, "No inlier"), (None, None, "one class")],
-)
-def test_one_class_only_stops_for_the_budget_alone(
-    inliers: int | None, outliers: int | None, words: str
-) -> None:
-    labels = (inliers or 0) + (outliers or 0) if inliers is not None else 40
-    blind = {"score": NAN, "low": NAN, "high": NAN, "inliers": inliers, "outliers": outliers}
-    history = [moment(n, gamma=2.0, C=0.3, **blind) for n in range(labels + 1)]
-    advice = verdict(history)
-    assert not advice.stop
-    assert words.lower() in advice.sentence.lower()
-    if labels:
-        assert "40 labels" in advice.sentence
-        assert verdict(history, budget=40).rule == "budget"
-
-
-@pytest.mark.parametrize(
-    "knob", [{"cell_labels": 21}, {"cell_labels": 100}], ids=["one more", "never"]
-)
-def test_thresholds_can_be_chosen(knob: dict[str, int]) -> None:
-    history = with_tail(20, 40, gamma=2.0, C=0.3)
-    assert advise(history, budget=100, **knob).rule == "gamma"
-    assert advise(history, budget=100, gamma_labels=21, **knob).stop is False
-    assert advise(restless(40), budget=100, interval_width=0.8).rule == "interval"
-    assert advise(restless(40), budget=100, gamma_factor=math.inf).rule == "gamma"
+def test_thresholds_can_be_chosen() -> None:
+    history = [moment(n) for n in range(20, 41)]
+    assert advise(history, budget=500, cell_labels=21).rule == "gamma"
+    assert not advise(history, budget=500, cell_labels=21, gamma_labels=21).stop
+    assert advise(wandering(8, 40), budget=500, interval_width=0.9).rule == "interval"
+    assert advise(wandering(8, 40), budget=500, gamma_factor=16.0).rule == "gamma"
