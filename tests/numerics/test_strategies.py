@@ -1,4 +1,4 @@
-"""Strategies over the atlas: which rule speaks when, and an answer for any labels."""
+"""Strategies over the atlas: rules in turn, the paper's queries left alone, any labels answered."""
 
 from typing import Any
 
@@ -16,14 +16,10 @@ from svddtune.numerics import (
     belief_basis,
     choose_cell,
     default_gamma_bounds,
-    disagreement,
     finish_with_atlas,
     fit_atlas,
-    form_committee,
     prepare,
-    query_rng,
     run,
-    score,
     suggest,
 )
 
@@ -92,22 +88,6 @@ def test_cold_rules_rank_by_what_they_say(strategy: Strategy) -> None:
 
 
 @pytest.mark.parametrize("strategy", OVER_ATLAS)
-def test_both_classes_end_the_cold_start(strategy: Strategy) -> None:
-    suggestion = ask(strategy)
-    assert suggestion.rule == strategy
-    assert suggestion.alignment is None
-
-
-def test_disagreement_asks_where_the_votes_are_split() -> None:
-    weights = score(LABELS, np.array([np.where(ATLAS.outside(c), -1, 1) for c in range(36)]))
-    variance = disagreement(ATLAS, form_committee(ATLAS, weights, sharpness=20.0))
-    suggestion = ask("disagreement")
-    assert LABELS[suggestion.rows[0]] == 0
-    assert suggestion.scores[0] == pytest.approx(variance[LABELS == 0].max())
-    np.testing.assert_allclose(suggestion.scores, variance[suggestion.rows])
-
-
-@pytest.mark.parametrize("strategy", OVER_ATLAS)
 @pytest.mark.parametrize("labels", SEEN.values(), ids=SEEN)
 @pytest.mark.parametrize("reserve", [1, 16, 200])
 def test_only_rows_that_may_be_asked_are(
@@ -163,32 +143,6 @@ def test_an_atlas_does_not_change_the_papers_queries(
     )
     assert plain.rows.tolist() == beside.rows.tolist()
     assert plain.scores.tolist() == beside.scores.tolist()
-
-
-def test_a_missing_or_foreign_atlas_is_named() -> None:
-    for strategy in OVER_ATLAS:
-        with pytest.raises(ValueError, match="expected an atlas"):
-            ask(strategy, atlas=None)
-    foreign = fit_atlas(X[:50], (0.1, 1.0), count=2, cells=2)
-    with pytest.raises(ValueError, match="atlas has 50 rows, expected 130"):
-        ask("lama", atlas=foreign)
-
-
-@pytest.mark.parametrize("strategy", OVER_ATLAS)
-def test_run_is_the_loop_over_suggest(strategy: Strategy) -> None:
-    result = run(X, y, budget=12, strategy=strategy, seed=3, prep=PREP, atlas=ATLAS, basis=BASIS)
-    assert len(result.choices) == len(result.queries) + 1 == 9
-    labels = result.labels.copy()
-    labels[result.queries] = 0
-    for n, row in enumerate(result.queries):
-        suggestion = suggest(
-            PREP, X, labels, k=5, strategy=strategy, sample=100, rng=query_rng(3, 4 + n, n),
-            atlas=ATLAS, basis=BASIS,
-        )  # fmt: skip
-        assert suggestion.rows[0] == row
-        assert suggestion.choice == result.choices[n]
-        assert suggestion.gamma == result.gammas[n]
-        labels[row] = y[row]
 
 
 @pytest.mark.parametrize("strategy", ["lama", *OVER_ATLAS])
