@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from PIL import Image
 
 from svddtune.bench import evidence
 from svddtune.bench import plan as plans
@@ -28,6 +30,8 @@ COLORS = {
     "lama_sample": "#9aa1a9",
 }
 COUNTS = tuple(range(5, 51, 5))
+_DPI = 110
+_PALETTE = 128
 _INK, _BLUE, _RED, _GREY = "#2b2f33", "#2a6f97", "#c8442f", "#8a9097"
 _FAMILIES = {
     "cell": ("cell unchanged for n labels", _RED, "o"),
@@ -67,8 +71,16 @@ def draw(folder: Path, plan: Plan, runs: Sequence[Run], records: Records) -> dic
         ):
             if figure is not None:
                 made[name] = folder / f"{name}.png"
-                figure.savefig(made[name], dpi=110, metadata={"Software": "svddtune"})
+                _save(figure, made[name])
     return made
+
+
+def _save(figure: Figure, path: Path) -> None:
+    """Write a PNG with a palette: a third of the size, and no difference to the eye."""
+    drawn = BytesIO()
+    figure.savefig(drawn, dpi=_DPI, format="png")
+    image = Image.open(drawn).convert("RGB").quantize(_PALETTE, dither=Image.Dither.NONE)
+    image.save(path, optimize=True)
 
 
 def _figure(width: float, height: float) -> Figure:

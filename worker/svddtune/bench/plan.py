@@ -81,12 +81,12 @@ def session(data: BenchSet, method: Method, seed: int) -> Unit:
 
 
 def _session_cost(method: Method, N: int) -> float:
-    return 0.3 + (1e-3 * N if method.kind == "atlas_session" else 6e-7 * N**2)
+    return 0.4 + (1e-4 * N if method.kind == "atlas_session" else 5e-7 * N**2)
 
 
 def cold_starts(data: BenchSet) -> Unit:
     """Answers until both classes are seen."""
-    return Unit("cold_starts", data, (), 0.1 + 2e-7 * data.N**2, f"{data.name}: cold starts")
+    return Unit("cold_starts", data, (), 0.1, f"{data.name}: cold starts")
 
 
 def table(data: BenchSet, method: Method, seeds: int) -> Unit:
@@ -94,16 +94,16 @@ def table(data: BenchSet, method: Method, seeds: int) -> Unit:
     if method.source == "columns":
         return Unit("columns", data, (), 0.1 + 1e-6 * data.N**2, f"{data.name}: label-free methods")
     given = (("seeds", seeds), ("labels", method.labels))
-    return Unit("dfn_sample", data, given, 0.1 + 1e-7 * data.N**2, f"{data.name}: {method.title}")
+    return Unit("dfn_sample", data, given, 0.2, f"{data.name}: {method.title}")
 
 
 def neighbours(data: BenchSet, seed: int) -> Unit:
     """LAMA for every k."""
     given = (("most", MOST_K), ("budget", BUDGET), ("seed", seed))
-    return Unit("neighbours", data, given, 3 + 4e-6 * data.N**2, f"{data.name}: k, seed {seed}")
+    return Unit("neighbours", data, given, 11 + 5e-7 * data.N**2, f"{data.name}: k, seed {seed}")
 
 
 def alignments(data: BenchSet) -> Unit:
     """Alignment over gamma."""
     given = (("budget", BUDGET), ("seed", 0), ("initial", INITIAL))
-    return Unit("alignments", data, given, 1 + 2e-6 * data.N**2, f"{data.name}: alignment")
+    return Unit("alignments", data, given, 1 + 1e-6 * data.N**2, f"{data.name}: alignment")

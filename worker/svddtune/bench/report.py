@@ -138,7 +138,10 @@ def table(plan: Plan, runs: Sequence[Run], methods: Sequence[Method] | None = No
 
 
 def differences(plan: Plan, runs: Sequence[Run], least: float = NOTABLE) -> dict[str, str]:
-    """Method -> the sets where it is off the paper's figure by more than `least`, and by what."""
+    """Method -> the sets where it is off the paper's figure by more than `least`, and by what.
+
+    In brackets: how many standard deviations over our seeds that is.
+    """
     cells = by_set(runs)
     found = {}
     for method in plan.methods:
@@ -146,10 +149,19 @@ def differences(plan: Plan, runs: Sequence[Run], least: float = NOTABLE) -> dict
         for data in plan.sets:
             cell, paper = cells.get((data.name, method.name)), published(data.name, method.name)
             if cell is not None and paper is not None and abs(cell.mean - paper) > least:
-                told.append(f"{data.name} {_signed(cell.mean - paper, 2)}")
+                far = cell.mean - paper
+                deviations = f" [{abs(far) / cell.deviation:.1f}]" if cell.deviation > 0.005 else ""
+                told.append(f"{data.name} {_signed(far, 2)}{deviations}")
         if told:
             found[method.name] = ", ".join(told)
     return found
+
+
+def furthest(plan: Plan, runs: Sequence[Run], names: Sequence[str]) -> float | None:
+    """Largest distance of a method's mean from the paper's; None where there is none to compare."""
+    overall, paper = means(plan, runs), paper_means(plan, runs)
+    far = [abs(overall[n].mean - paper[n]) for n in names if n in overall and n in paper]
+    return max(far, default=None)
 
 
 def zeros(plan: Plan, records: Records) -> str:
