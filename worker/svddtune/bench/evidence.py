@@ -16,6 +16,7 @@ from svddtune.bench.report import markdown
 from svddtune.bench.sets import BenchSet
 from svddtune.bench.store import Record
 from svddtune.bench.summary import Records, point_at
+from svddtune.bench.units import atlas
 
 COLD_SHARES = (0.01, 0.045)
 """Sets that starting rules are judged on have a share of outliers in this range."""
@@ -66,6 +67,7 @@ def document(plan: Plan, records: Records) -> dict[str, Any]:
         "stop": [asdict(one) for one in advice(plan, records)],
         "stop_rules": [asdict(one) for one in stop_rules(plan, records)],
         "cold_start": cold_starts(plan, records),
+        "best_cell_of_atlas": best_cells(plan, records),
     }
 
 
@@ -213,6 +215,14 @@ def cold_table(plan: Plan, records: Records) -> str:
     means = [float(np.mean([values[rule] for values in found.values()])) for rule in names]
     rows.append(["**mean**", *(f"**{mean:.1f}**" for mean in means)])
     return markdown(["", *names], rows)
+
+
+def best_cells(plan: Plan, records: Records) -> float | None:
+    """Mean over the sets of the best true kappa that any cell of the atlas has."""
+    if not plan.uses_atlas:
+        return None
+    found = [records[atlas(data).key]["best_kappa"] for data in judged_sets(plan)]
+    return float(np.mean(found))
 
 
 def _named(plan: Plan, name: str) -> Method | None:

@@ -128,6 +128,9 @@ def table(plan: Plan, runs: Sequence[Run], methods: Sequence[Method] | None = No
         ]
         for data in plan.sets
     ]
+    others = [data.name for data in plan.sets if not data.in_paper]
+    if len(others) > 1:
+        body.append(["mean of \\*", *(_mean_of(cells, others, method) for method in chosen)])
     if overall:
         means_row = ["**mean**"] + [
             f"**{_shown(overall.get(method.name), paper.get(method.name), 3)}**"
@@ -184,6 +187,11 @@ def zeros(plan: Plan, records: Records) -> str:
         f"decimals), {none} leave no row outside, {everything} leave every row outside, and "
         f"{other} err otherwise."
     )
+
+
+def _mean_of(cells: Mapping[tuple[str, str], Figure], names: Sequence[str], method: Method) -> str:
+    found = [cells[name, method.name].mean for name in names if (name, method.name) in cells]
+    return f"{_rounded(sum(found) / len(found), 3):.3f}" if found else "--"
 
 
 def _shown(found: Figure | None, paper: float | None, digits: int = 2) -> str:
