@@ -26,7 +26,6 @@ class Heartbeat:
         self._claim: Claim | None = None
         self._busy = threading.Event()
         self._stopping = threading.Event()
-        self._lost = threading.Event()
         self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
         self._thread.start()
 
