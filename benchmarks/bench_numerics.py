@@ -34,7 +34,7 @@ TARGETS_MS = {
     "suggest": 5.0,
     "C grid": 600.0,
     "basis": 300.0,
-    "atlas": 12000.0,
+    "atlas": 10000.0,
     "by atlas": 5.0,
     "choice": 5.0,
 }
