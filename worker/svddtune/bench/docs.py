@@ -34,7 +34,7 @@ _REASONS = {
     "cells of C are settled by the middle of the best plateau",
     "dfn_sample": "C rests on 50 random labels, with few outliers among them; what is further off "
     "than such draws explain, we cannot explain either",
-    "ads": "on Lymphography cells at tiny gammas are nearly tied, and the solver's rounding breaks "
+    "ads": "on Lymphography cells at tiny gammas are nearly tied; presumably rounding breaks "
     "the tie; Hepatitis we cannot explain",
 }
 
