@@ -15,7 +15,6 @@ from svddtune.service.validate import invalid_field
 from svddtune.state import codec
 from svddtune.state.datasets import Observation
 from svddtune.state.session import (
-    LabelCounts,
     LabelEvent,
     Lease,
     Receipt,
@@ -63,13 +62,6 @@ def timestamp(milliseconds: int) -> Timestamp:
     return moment
 
 
-def counts_to_proto(counts: LabelCounts) -> common_pb2.LabelCounts:
-    """Counts with their sum."""
-    return common_pb2.LabelCounts(
-        inlier=counts.inlier, outlier=counts.outlier, unsure=counts.unsure, total=counts.total
-    )
-
-
 def session_to_proto(session: Session) -> tuning_pb2.Session:
     """A session as callers see it."""
     failure = session.failure
@@ -79,7 +71,7 @@ def session_to_proto(session: Session) -> tuning_pb2.Session:
         display_name=session.display_name,
         config=codec.config_to_proto(session.config),
         state=f"SESSION_STATE_{session.state.value}",
-        counts=counts_to_proto(session.counts),
+        counts=codec.counts_to_proto(session.counts),
         query_count=session.query_count,
         leased_count=session.leased_count,
         gamma=session.gamma,
@@ -138,7 +130,7 @@ def receipt_to_proto(receipt: Receipt, answer_id: str = "") -> oracle_pb2.Ack:
         answer_id=answer_id,
         query=receipt.query,
         disposition=ack.DISPOSITION_APPLIED if receipt.applied else ack.DISPOSITION_UNUSED,
-        counts=counts_to_proto(receipt.counts),
+        counts=codec.counts_to_proto(receipt.counts),
         event_id=receipt.event_id,
     )
 

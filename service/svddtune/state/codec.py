@@ -19,7 +19,7 @@ from svddtune.state.session import (
     SessionId,
     SessionState,
 )
-from svddtune.v1 import jobs_pb2, tuning_pb2
+from svddtune.v1 import common_pb2, jobs_pb2, tuning_pb2
 
 Fields = Mapping[bytes, bytes]
 
@@ -127,6 +127,13 @@ def session_from_fields(fields: Fields, leased_count: int) -> Session:
         created_ms=int(fields[b"created_ms"]),
         updated_ms=int(fields[b"updated_ms"]),
         version=int(fields[b"version"]),
+    )
+
+
+def counts_to_proto(counts: LabelCounts) -> common_pb2.LabelCounts:
+    """Counts with their sum."""
+    return common_pb2.LabelCounts(
+        inlier=counts.inlier, outlier=counts.outlier, unsure=counts.unsure, total=counts.total
     )
 
 

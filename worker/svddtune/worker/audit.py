@@ -7,10 +7,11 @@ import numpy as np
 from svddtune import numerics
 from svddtune.numerics import IndexArray, LabelArray
 from svddtune.numerics.scores import Metric
+from svddtune.state.codec import counts_to_proto
 from svddtune.state.session import RankedRow
 from svddtune.state.workspace import Snapshot
 from svddtune.v1 import common_pb2, result_pb2
-from svddtune.worker.live import INTERVAL_LEVEL, counts_to_proto, label_counts
+from svddtune.worker.live import INTERVAL_LEVEL, label_counts
 
 RULE = "audit"
 

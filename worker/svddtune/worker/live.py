@@ -5,17 +5,11 @@ import math
 from svddtune import numerics
 from svddtune.numerics import LabelArray
 from svddtune.numerics.evidence import LiveChoice
+from svddtune.state.codec import counts_to_proto
 from svddtune.state.session import LabelCounts
 from svddtune.v1 import common_pb2, result_pb2, tuning_pb2
 
 INTERVAL_LEVEL = 0.9
-
-
-def counts_to_proto(counts: LabelCounts) -> common_pb2.LabelCounts:
-    """Counts as their message."""
-    return common_pb2.LabelCounts(
-        inlier=counts.inlier, outlier=counts.outlier, unsure=counts.unsure, total=counts.total
-    )
 
 
 def label_counts(labels: LabelArray) -> LabelCounts:

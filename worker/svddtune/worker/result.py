@@ -14,11 +14,12 @@ from svddtune.numerics.atlas import ATLAS_FIT_LIMIT
 from svddtune.numerics.scores import Metric
 from svddtune.numerics.solver import FIT_SAMPLE
 from svddtune.numerics.svdd import BOUNDARY_TOLERANCE
+from svddtune.state.codec import counts_to_proto
 from svddtune.state.workspace import LabelLog, Snapshot
 from svddtune.v1 import common_pb2, dataset_pb2, jobs_pb2, result_pb2, tuning_pb2
 from svddtune.worker.audit import add_audit, tuning_labels
 from svddtune.worker.data import Data, FittedLattice
-from svddtune.worker.live import INTERVAL_LEVEL, counts_to_proto, label_counts
+from svddtune.worker.live import INTERVAL_LEVEL, label_counts
 from svddtune.worker.plan import atlas_cells, grid_cells, metric_of, predictions
 from svddtune.worker.rules import DEFAULT_NU
 

@@ -12,13 +12,9 @@ local s = load_session(sid)
 if not s then
   return refuse('SESSION_NOT_FOUND')
 end
-local prior = redis.call('HGET', part(s, 'answers'), answer_id)
-if prior then
-  local known = cjson.decode(prior)
-  if known.fingerprint ~= fingerprint then
-    return refuse('ANSWER_ID_REUSED')
-  end
-  return known.receipt
+local before = seen_before(s, answer_id, fingerprint)
+if before then
+  return before
 end
 
 local q
@@ -40,17 +36,9 @@ if n > 0 then
   end
 end
 
-local function receive(applied, event)
-  local receipt = cjson.encode({ applied = applied, query = n, counts = counts(s), event = event })
-  redis.call('HSET', part(s, 'answers'), answer_id,
-    cjson.encode({ fingerprint = fingerprint, receipt = receipt }))
-  touch(s)
-  return receipt
-end
-
 local function too_late()
   local event = log_label(s, 'UNUSED', row, verdict, labeler, n, source, answer_id)
-  return receive(false, event)
+  return give_receipt(s, answer_id, fingerprint, false, n, event)
 end
 
 if s.state ~= 'LABELING' and s.state ~= 'PAUSED' and s.state ~= 'PREPARING' then
@@ -82,4 +70,4 @@ if tonumber(most) > 0 then
     cjson.encode({ holder = holder, labeler = labeler, most = tonumber(most) }))
 end
 advance(s)
-return receive(true, event)
+return give_receipt(s, answer_id, fingerprint, true, n, event)

@@ -107,6 +107,14 @@ local function reopen_query(s, q, later)
   put_query(s, q)
 end
 
+-- Nothing is out with anybody any more, and nothing waits to be asked or fitted.
+local function drop_queries(s)
+  for _, n in ipairs(redis.call('HVALS', part(s, 'asked'))) do
+    close_query(s, get_query(s, n), 'closed')
+  end
+  redis.call('DEL', part(s, 'ranked'), part(s, 'waiting'), part(s, 'fits'))
+end
+
 local function expire_leases(s)
   local due = redis.call('ZRANGEBYSCORE', part(s, 'leases'), '-inf', int(NOW))
   for i = #due, 1, -1 do
@@ -246,10 +254,7 @@ end
 
 -- Stops asking and lets the result be computed from the labels there are.
 local function begin_estimating(s, reason)
-  for _, n in ipairs(redis.call('HVALS', part(s, 'asked'))) do
-    close_query(s, get_query(s, n), 'closed')
-  end
-  redis.call('DEL', part(s, 'ranked'), part(s, 'waiting'), part(s, 'fits'))
+  drop_queries(s)
   if s.needs_atlas ~= '1' then
     leave_atlas(s)
   end
@@ -287,6 +292,27 @@ local function log_label(s, kind, row, verdict, labeler, n, source, answer_id)
   return redis.call('XADD', part(s, 'events'), '*', 'kind', kind, 'row', int(row),
     'verdict', verdict, 'labeler', labeler, 'query', int(n), 'source', source,
     'answer_id', answer_id)
+end
+
+-- What an answer or retraction with this id gave before: its receipt, or a refusal where the id was
+-- used for something else; nil for a new id.
+local function seen_before(s, answer_id, fingerprint)
+  local prior = redis.call('HGET', part(s, 'answers'), answer_id)
+  if not prior then
+    return nil
+  end
+  local known = cjson.decode(prior)
+  return known.fingerprint == fingerprint and known.receipt or refuse('ANSWER_ID_REUSED')
+end
+
+-- Remembers the receipt of an answer or retraction, and returns it.
+local function give_receipt(s, answer_id, fingerprint, applied, n, event)
+  local receipt = cjson.encode({ applied = applied, query = tonumber(n), counts = counts(s),
+    event = event })
+  redis.call('HSET', part(s, 'answers'), answer_id,
+    cjson.encode({ fingerprint = fingerprint, receipt = receipt }))
+  touch(s)
+  return receipt
 end
 
 local VERDICT_FIELD = { ['1'] = 'inlier', ['-1'] = 'outlier', ['0'] = 'unsure' }
@@ -343,10 +369,7 @@ local function finish_job(stream, entry)
 end
 
 local function fail_session(s, reason, message)
-  for _, n in ipairs(redis.call('HVALS', part(s, 'asked'))) do
-    close_query(s, get_query(s, n), 'closed')
-  end
-  redis.call('DEL', part(s, 'ranked'), part(s, 'waiting'), part(s, 'fits'))
+  drop_queries(s)
   leave_atlas(s)
   set(s, 'state', 'FAILED', 'finish_reason', 'FAILED', 'failure_reason', reason,
     'failure_message', message, 'suggesting', '0')

@@ -39,10 +39,7 @@ elseif verb == 'cancel' then
   if s.state == 'COMPLETED' or s.state == 'FAILED' then
     return refuse('ILLEGAL_TRANSITION', { state = s.state })
   end
-  for _, n in ipairs(redis.call('HVALS', part(s, 'asked'))) do
-    close_query(s, get_query(s, n), 'closed')
-  end
-  redis.call('DEL', part(s, 'ranked'), part(s, 'waiting'), part(s, 'fits'))
+  drop_queries(s)
   redis.call('SREM', P .. 'd:' .. s.dataset .. ':waiting:' .. s.k, sid)
   leave_atlas(s)
   set(s, 'state', 'CANCELLED', 'finish_reason', 'CANCELLED')

@@ -8,13 +8,9 @@ local s = load_session(sid)
 if not s then
   return refuse('SESSION_NOT_FOUND')
 end
-local prior = redis.call('HGET', part(s, 'answers'), answer_id)
-if prior then
-  local known = cjson.decode(prior)
-  if known.fingerprint ~= fingerprint then
-    return refuse('ANSWER_ID_REUSED')
-  end
-  return known.receipt
+local before = seen_before(s, answer_id, fingerprint)
+if before then
+  return before
 end
 if s.state ~= 'LABELING' and s.state ~= 'PAUSED' and s.state ~= 'PREPARING' then
   return refuse('SESSION_NOT_ACTIVE', { state = s.state })
@@ -33,9 +29,4 @@ if tonumber(n) > 0 then
 end
 local event = log_label(s, 'RETRACTED', row, verdict, labeler, n, '', answer_id)
 advance(s)
-local receipt = cjson.encode({ applied = true, query = tonumber(n), counts = counts(s),
-  event = event })
-redis.call('HSET', part(s, 'answers'), answer_id,
-  cjson.encode({ fingerprint = fingerprint, receipt = receipt }))
-touch(s)
-return receipt
+return give_receipt(s, answer_id, fingerprint, true, n, event)
