@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-SOURCES := protos service worker client tests benchmarks tools
+# What only the checks need comes on top.
+DEV := $(VENV)/.installed-dev
 DATA ?= ../shared/data
 
 .PHONY: demo test install lint format types check bench protos clean
@@ -11,10 +12,10 @@ DATA ?= ../shared/data
 demo: $(STAMP)  ## set everything up and tune on real data
 	$(BIN)/svddtune demo
 
-test: $(STAMP)  ## the tests, against a real Redis-compatible server
+test: $(DEV)  ## the tests, against a real Redis-compatible server
 	$(BIN)/python -m pytest
 
-install: $(STAMP)  ## set-up alone; leaves .venv/bin/svddtune
+install: $(DEV)  ## set-up alone; leaves .venv/bin/svddtune
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "svddtune needs Python 3.11 or newer; set PYTHON=..."; exit 1; }
@@ -22,27 +23,32 @@ $(STAMP): pyproject.toml constraints.txt
 	@echo "Setting up $(VENV) (once, about a minute) ..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-warn-script-location "pip>=25.1" -c constraints.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all]' --group dev
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all]'
 	@touch $(STAMP)
 
-lint: $(STAMP)  ## format, lint, strict types, import contracts
+$(DEV): $(STAMP)
+	@echo "Setting up what the checks need ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --group dev
+	@touch $(DEV)
+
+lint: $(DEV)  ## format, lint, strict types, import contracts
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: $(STAMP)
+format: $(DEV)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 check: lint test  ## what CI runs
 
-bench: $(STAMP)  ## figures of docs/performance.md
+bench: $(DEV)  ## figures of docs/performance.md
 	$(BIN)/python benchmarks/bench_numerics.py --data $(DATA)
 	$(BIN)/python benchmarks/bench_session.py --strategy lama
 	$(BIN)/python benchmarks/bench_session.py --strategy knowledge_gradient
 
-protos: $(STAMP)  ## generate the Python code beside the .proto files
+protos: $(DEV)  ## generate the Python code beside the .proto files
 	$(BIN)/python tools/generate_protos.py
 
 clean:

@@ -61,17 +61,23 @@ class LabelCounts(_message.Message):
     def __init__(self, inlier: _Optional[int] = ..., outlier: _Optional[int] = ..., unsure: _Optional[int] = ..., total: _Optional[int] = ...) -> None: ...
 
 class LabelEvent(_message.Message):
-    __slots__ = ("event_id", "kind", "observation_id", "row", "verdict", "labeler", "query", "source_reference", "answer_id", "time")
+    __slots__ = ("event_id", "kind", "observation_id", "row", "verdict", "labeler", "query", "source_reference", "answer_id", "time", "answer_s")
     class Kind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         KIND_UNSPECIFIED: _ClassVar[LabelEvent.Kind]
         KIND_LABELED: _ClassVar[LabelEvent.Kind]
         KIND_RETRACTED: _ClassVar[LabelEvent.Kind]
         KIND_UNUSED: _ClassVar[LabelEvent.Kind]
+        KIND_REPEATED: _ClassVar[LabelEvent.Kind]
+        KIND_WITHDRAWN: _ClassVar[LabelEvent.Kind]
+        KIND_REINSTATED: _ClassVar[LabelEvent.Kind]
     KIND_UNSPECIFIED: LabelEvent.Kind
     KIND_LABELED: LabelEvent.Kind
     KIND_RETRACTED: LabelEvent.Kind
     KIND_UNUSED: LabelEvent.Kind
+    KIND_REPEATED: LabelEvent.Kind
+    KIND_WITHDRAWN: LabelEvent.Kind
+    KIND_REINSTATED: LabelEvent.Kind
     EVENT_ID_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     OBSERVATION_ID_FIELD_NUMBER: _ClassVar[int]
@@ -82,6 +88,7 @@ class LabelEvent(_message.Message):
     SOURCE_REFERENCE_FIELD_NUMBER: _ClassVar[int]
     ANSWER_ID_FIELD_NUMBER: _ClassVar[int]
     TIME_FIELD_NUMBER: _ClassVar[int]
+    ANSWER_S_FIELD_NUMBER: _ClassVar[int]
     event_id: str
     kind: LabelEvent.Kind
     observation_id: str
@@ -92,4 +99,5 @@ class LabelEvent(_message.Message):
     source_reference: str
     answer_id: str
     time: _timestamp_pb2.Timestamp
-    def __init__(self, event_id: _Optional[str] = ..., kind: _Optional[_Union[LabelEvent.Kind, str]] = ..., observation_id: _Optional[str] = ..., row: _Optional[int] = ..., verdict: _Optional[_Union[Verdict, str]] = ..., labeler: _Optional[str] = ..., query: _Optional[int] = ..., source_reference: _Optional[str] = ..., answer_id: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    answer_s: float
+    def __init__(self, event_id: _Optional[str] = ..., kind: _Optional[_Union[LabelEvent.Kind, str]] = ..., observation_id: _Optional[str] = ..., row: _Optional[int] = ..., verdict: _Optional[_Union[Verdict, str]] = ..., labeler: _Optional[str] = ..., query: _Optional[int] = ..., source_reference: _Optional[str] = ..., answer_id: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., answer_s: _Optional[float] = ...) -> None: ...

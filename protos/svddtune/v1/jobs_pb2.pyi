@@ -8,20 +8,22 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Job(_message.Message):
-    __slots__ = ("prepare", "suggest", "plan", "fit", "estimate", "atlas")
+    __slots__ = ("prepare", "suggest", "plan", "fit", "estimate", "atlas", "preview")
     PREPARE_FIELD_NUMBER: _ClassVar[int]
     SUGGEST_FIELD_NUMBER: _ClassVar[int]
     PLAN_FIELD_NUMBER: _ClassVar[int]
     FIT_FIELD_NUMBER: _ClassVar[int]
     ESTIMATE_FIELD_NUMBER: _ClassVar[int]
     ATLAS_FIELD_NUMBER: _ClassVar[int]
+    PREVIEW_FIELD_NUMBER: _ClassVar[int]
     prepare: PrepareJob
     suggest: SuggestJob
     plan: PlanJob
     fit: FitJob
     estimate: EstimateJob
     atlas: AtlasJob
-    def __init__(self, prepare: _Optional[_Union[PrepareJob, _Mapping]] = ..., suggest: _Optional[_Union[SuggestJob, _Mapping]] = ..., plan: _Optional[_Union[PlanJob, _Mapping]] = ..., fit: _Optional[_Union[FitJob, _Mapping]] = ..., estimate: _Optional[_Union[EstimateJob, _Mapping]] = ..., atlas: _Optional[_Union[AtlasJob, _Mapping]] = ...) -> None: ...
+    preview: PreviewJob
+    def __init__(self, prepare: _Optional[_Union[PrepareJob, _Mapping]] = ..., suggest: _Optional[_Union[SuggestJob, _Mapping]] = ..., plan: _Optional[_Union[PlanJob, _Mapping]] = ..., fit: _Optional[_Union[FitJob, _Mapping]] = ..., estimate: _Optional[_Union[EstimateJob, _Mapping]] = ..., atlas: _Optional[_Union[AtlasJob, _Mapping]] = ..., preview: _Optional[_Union[PreviewJob, _Mapping]] = ...) -> None: ...
 
 class PrepareJob(_message.Message):
     __slots__ = ("dataset_id", "k")
@@ -70,6 +72,52 @@ class AtlasJob(_message.Message):
     dataset_id: str
     index: int
     def __init__(self, dataset_id: _Optional[str] = ..., index: _Optional[int] = ...) -> None: ...
+
+class PreviewJob(_message.Message):
+    __slots__ = ("session_id", "labeler")
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    LABELER_FIELD_NUMBER: _ClassVar[int]
+    session_id: str
+    labeler: str
+    def __init__(self, session_id: _Optional[str] = ..., labeler: _Optional[str] = ...) -> None: ...
+
+class Preview(_message.Message):
+    __slots__ = ("before", "after")
+    BEFORE_FIELD_NUMBER: _ClassVar[int]
+    AFTER_FIELD_NUMBER: _ClassVar[int]
+    before: _tuning_pb2.LiveEvidence
+    after: _tuning_pb2.LiveEvidence
+    def __init__(self, before: _Optional[_Union[_tuning_pb2.LiveEvidence, _Mapping]] = ..., after: _Optional[_Union[_tuning_pb2.LiveEvidence, _Mapping]] = ...) -> None: ...
+
+class QueryContext(_message.Message):
+    __slots__ = ("predicted", "nearby", "unusual")
+    PREDICTED_FIELD_NUMBER: _ClassVar[int]
+    NEARBY_FIELD_NUMBER: _ClassVar[int]
+    UNUSUAL_FIELD_NUMBER: _ClassVar[int]
+    predicted: int
+    nearby: _containers.RepeatedCompositeFieldContainer[ContextLabel]
+    unusual: _containers.RepeatedCompositeFieldContainer[ContextFeature]
+    def __init__(self, predicted: _Optional[int] = ..., nearby: _Optional[_Iterable[_Union[ContextLabel, _Mapping]]] = ..., unusual: _Optional[_Iterable[_Union[ContextFeature, _Mapping]]] = ...) -> None: ...
+
+class ContextLabel(_message.Message):
+    __slots__ = ("row", "verdict", "distance2")
+    ROW_FIELD_NUMBER: _ClassVar[int]
+    VERDICT_FIELD_NUMBER: _ClassVar[int]
+    DISTANCE2_FIELD_NUMBER: _ClassVar[int]
+    row: int
+    verdict: int
+    distance2: float
+    def __init__(self, row: _Optional[int] = ..., verdict: _Optional[int] = ..., distance2: _Optional[float] = ...) -> None: ...
+
+class ContextFeature(_message.Message):
+    __slots__ = ("column", "typical", "deviation")
+    COLUMN_FIELD_NUMBER: _ClassVar[int]
+    TYPICAL_FIELD_NUMBER: _ClassVar[int]
+    DEVIATION_FIELD_NUMBER: _ClassVar[int]
+    column: int
+    typical: float
+    deviation: float
+    def __init__(self, column: _Optional[int] = ..., typical: _Optional[float] = ..., deviation: _Optional[float] = ...) -> None: ...
 
 class NamedArrays(_message.Message):
     __slots__ = ("arrays",)

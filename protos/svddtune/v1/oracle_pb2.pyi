@@ -57,7 +57,7 @@ class Credit(_message.Message):
     def __init__(self, queries: _Optional[int] = ...) -> None: ...
 
 class Answer(_message.Message):
-    __slots__ = ("answer_id", "session", "query", "lease_id", "observation_id", "verdict", "source_reference")
+    __slots__ = ("answer_id", "session", "query", "lease_id", "observation_id", "verdict", "source_reference", "replace")
     ANSWER_ID_FIELD_NUMBER: _ClassVar[int]
     SESSION_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
@@ -65,6 +65,7 @@ class Answer(_message.Message):
     OBSERVATION_ID_FIELD_NUMBER: _ClassVar[int]
     VERDICT_FIELD_NUMBER: _ClassVar[int]
     SOURCE_REFERENCE_FIELD_NUMBER: _ClassVar[int]
+    REPLACE_FIELD_NUMBER: _ClassVar[int]
     answer_id: str
     session: str
     query: int
@@ -72,7 +73,8 @@ class Answer(_message.Message):
     observation_id: str
     verdict: _common_pb2.Verdict
     source_reference: str
-    def __init__(self, answer_id: _Optional[str] = ..., session: _Optional[str] = ..., query: _Optional[int] = ..., lease_id: _Optional[str] = ..., observation_id: _Optional[str] = ..., verdict: _Optional[_Union[_common_pb2.Verdict, str]] = ..., source_reference: _Optional[str] = ...) -> None: ...
+    replace: bool
+    def __init__(self, answer_id: _Optional[str] = ..., session: _Optional[str] = ..., query: _Optional[int] = ..., lease_id: _Optional[str] = ..., observation_id: _Optional[str] = ..., verdict: _Optional[_Union[_common_pb2.Verdict, str]] = ..., source_reference: _Optional[str] = ..., replace: bool = ...) -> None: ...
 
 class Skip(_message.Message):
     __slots__ = ("session", "query", "lease_id", "mode")
@@ -103,14 +105,16 @@ class Release(_message.Message):
     def __init__(self, session: _Optional[str] = ..., lease_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Retract(_message.Message):
-    __slots__ = ("answer_id", "session", "observation_id")
+    __slots__ = ("answer_id", "session", "observation_id", "of_labeler")
     ANSWER_ID_FIELD_NUMBER: _ClassVar[int]
     SESSION_FIELD_NUMBER: _ClassVar[int]
     OBSERVATION_ID_FIELD_NUMBER: _ClassVar[int]
+    OF_LABELER_FIELD_NUMBER: _ClassVar[int]
     answer_id: str
     session: str
     observation_id: str
-    def __init__(self, answer_id: _Optional[str] = ..., session: _Optional[str] = ..., observation_id: _Optional[str] = ...) -> None: ...
+    of_labeler: str
+    def __init__(self, answer_id: _Optional[str] = ..., session: _Optional[str] = ..., observation_id: _Optional[str] = ..., of_labeler: _Optional[str] = ...) -> None: ...
 
 class Bye(_message.Message):
     __slots__ = ()
@@ -137,18 +141,34 @@ class ConverseRequest(_message.Message):
     def __init__(self, hello: _Optional[_Union[Hello, _Mapping]] = ..., credit: _Optional[_Union[Credit, _Mapping]] = ..., answer: _Optional[_Union[Answer, _Mapping]] = ..., skip: _Optional[_Union[Skip, _Mapping]] = ..., extend: _Optional[_Union[Extend, _Mapping]] = ..., release: _Optional[_Union[Release, _Mapping]] = ..., retract: _Optional[_Union[Retract, _Mapping]] = ..., bye: _Optional[_Union[Bye, _Mapping]] = ...) -> None: ...
 
 class Welcome(_message.Message):
-    __slots__ = ("resume_token", "lease_s", "heartbeat_s", "protocol_version", "session")
+    __slots__ = ("resume_token", "lease_s", "heartbeat_s", "protocol_version", "session", "stream_s")
     RESUME_TOKEN_FIELD_NUMBER: _ClassVar[int]
     LEASE_S_FIELD_NUMBER: _ClassVar[int]
     HEARTBEAT_S_FIELD_NUMBER: _ClassVar[int]
     PROTOCOL_VERSION_FIELD_NUMBER: _ClassVar[int]
     SESSION_FIELD_NUMBER: _ClassVar[int]
+    STREAM_S_FIELD_NUMBER: _ClassVar[int]
     resume_token: str
     lease_s: float
     heartbeat_s: float
     protocol_version: int
     session: _tuning_pb2.Session
-    def __init__(self, resume_token: _Optional[str] = ..., lease_s: _Optional[float] = ..., heartbeat_s: _Optional[float] = ..., protocol_version: _Optional[int] = ..., session: _Optional[_Union[_tuning_pb2.Session, _Mapping]] = ...) -> None: ...
+    stream_s: float
+    def __init__(self, resume_token: _Optional[str] = ..., lease_s: _Optional[float] = ..., heartbeat_s: _Optional[float] = ..., protocol_version: _Optional[int] = ..., session: _Optional[_Union[_tuning_pb2.Session, _Mapping]] = ..., stream_s: _Optional[float] = ...) -> None: ...
+
+class UnusualFeature(_message.Message):
+    __slots__ = ("name", "column", "value", "typical", "deviation")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    COLUMN_FIELD_NUMBER: _ClassVar[int]
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    TYPICAL_FIELD_NUMBER: _ClassVar[int]
+    DEVIATION_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    column: int
+    value: float
+    typical: float
+    deviation: float
+    def __init__(self, name: _Optional[str] = ..., column: _Optional[int] = ..., value: _Optional[float] = ..., typical: _Optional[float] = ..., deviation: _Optional[float] = ...) -> None: ...
 
 class NearbyLabel(_message.Message):
     __slots__ = ("observation_id", "verdict", "distance2")
@@ -161,7 +181,7 @@ class NearbyLabel(_message.Message):
     def __init__(self, observation_id: _Optional[str] = ..., verdict: _Optional[_Union[_common_pb2.Verdict, str]] = ..., distance2: _Optional[float] = ...) -> None: ...
 
 class Assign(_message.Message):
-    __slots__ = ("session", "query", "observation_id", "row", "features", "display", "lease_id", "lease_expire_time", "why", "score", "nearby")
+    __slots__ = ("session", "query", "observation_id", "row", "features", "display", "lease_id", "lease_expire_time", "why", "score", "nearby", "unusual")
     SESSION_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     OBSERVATION_ID_FIELD_NUMBER: _ClassVar[int]
@@ -173,6 +193,7 @@ class Assign(_message.Message):
     WHY_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
     NEARBY_FIELD_NUMBER: _ClassVar[int]
+    UNUSUAL_FIELD_NUMBER: _ClassVar[int]
     session: str
     query: int
     observation_id: str
@@ -184,10 +205,11 @@ class Assign(_message.Message):
     why: str
     score: float
     nearby: _containers.RepeatedCompositeFieldContainer[NearbyLabel]
-    def __init__(self, session: _Optional[str] = ..., query: _Optional[int] = ..., observation_id: _Optional[str] = ..., row: _Optional[int] = ..., features: _Optional[_Iterable[float]] = ..., display: _Optional[_Iterable[_Union[_common_pb2.DisplayField, _Mapping]]] = ..., lease_id: _Optional[str] = ..., lease_expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., why: _Optional[str] = ..., score: _Optional[float] = ..., nearby: _Optional[_Iterable[_Union[NearbyLabel, _Mapping]]] = ...) -> None: ...
+    unusual: _containers.RepeatedCompositeFieldContainer[UnusualFeature]
+    def __init__(self, session: _Optional[str] = ..., query: _Optional[int] = ..., observation_id: _Optional[str] = ..., row: _Optional[int] = ..., features: _Optional[_Iterable[float]] = ..., display: _Optional[_Iterable[_Union[_common_pb2.DisplayField, _Mapping]]] = ..., lease_id: _Optional[str] = ..., lease_expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., why: _Optional[str] = ..., score: _Optional[float] = ..., nearby: _Optional[_Iterable[_Union[NearbyLabel, _Mapping]]] = ..., unusual: _Optional[_Iterable[_Union[UnusualFeature, _Mapping]]] = ...) -> None: ...
 
 class Ack(_message.Message):
-    __slots__ = ("answer_id", "query", "disposition", "counts", "event_id", "lease_expire_time", "lost_lease_ids")
+    __slots__ = ("answer_id", "query", "disposition", "counts", "event_id", "lease_expire_time", "lost_lease_ids", "session")
     class Disposition(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         DISPOSITION_UNSPECIFIED: _ClassVar[Ack.Disposition]
@@ -203,6 +225,7 @@ class Ack(_message.Message):
     EVENT_ID_FIELD_NUMBER: _ClassVar[int]
     LEASE_EXPIRE_TIME_FIELD_NUMBER: _ClassVar[int]
     LOST_LEASE_IDS_FIELD_NUMBER: _ClassVar[int]
+    SESSION_FIELD_NUMBER: _ClassVar[int]
     answer_id: str
     query: int
     disposition: Ack.Disposition
@@ -210,17 +233,20 @@ class Ack(_message.Message):
     event_id: str
     lease_expire_time: _timestamp_pb2.Timestamp
     lost_lease_ids: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, answer_id: _Optional[str] = ..., query: _Optional[int] = ..., disposition: _Optional[_Union[Ack.Disposition, str]] = ..., counts: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., event_id: _Optional[str] = ..., lease_expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., lost_lease_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+    session: str
+    def __init__(self, answer_id: _Optional[str] = ..., query: _Optional[int] = ..., disposition: _Optional[_Union[Ack.Disposition, str]] = ..., counts: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., event_id: _Optional[str] = ..., lease_expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., lost_lease_ids: _Optional[_Iterable[str]] = ..., session: _Optional[str] = ...) -> None: ...
 
 class Reject(_message.Message):
-    __slots__ = ("answer_id", "query", "status")
+    __slots__ = ("answer_id", "query", "status", "session")
     ANSWER_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     STATUS_FIELD_NUMBER: _ClassVar[int]
+    SESSION_FIELD_NUMBER: _ClassVar[int]
     answer_id: str
     query: int
     status: _status_pb2.Status
-    def __init__(self, answer_id: _Optional[str] = ..., query: _Optional[int] = ..., status: _Optional[_Union[_status_pb2.Status, _Mapping]] = ...) -> None: ...
+    session: str
+    def __init__(self, answer_id: _Optional[str] = ..., query: _Optional[int] = ..., status: _Optional[_Union[_status_pb2.Status, _Mapping]] = ..., session: _Optional[str] = ...) -> None: ...
 
 class Revoke(_message.Message):
     __slots__ = ("session", "query", "lease_id", "reason")
@@ -275,16 +301,18 @@ class ConverseResponse(_message.Message):
     def __init__(self, welcome: _Optional[_Union[Welcome, _Mapping]] = ..., assign: _Optional[_Union[Assign, _Mapping]] = ..., ack: _Optional[_Union[Ack, _Mapping]] = ..., reject: _Optional[_Union[Reject, _Mapping]] = ..., revoke: _Optional[_Union[Revoke, _Mapping]] = ..., progress: _Optional[_Union[Progress, _Mapping]] = ..., drain: _Optional[_Union[Drain, _Mapping]] = ..., finished: _Optional[_Union[Finished, _Mapping]] = ...) -> None: ...
 
 class LeaseRequest(_message.Message):
-    __slots__ = ("session", "labeler", "max_queries", "wait_s")
+    __slots__ = ("session", "labeler", "max_queries", "wait_s", "kind")
     SESSION_FIELD_NUMBER: _ClassVar[int]
     LABELER_FIELD_NUMBER: _ClassVar[int]
     MAX_QUERIES_FIELD_NUMBER: _ClassVar[int]
     WAIT_S_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
     session: str
     labeler: str
     max_queries: int
     wait_s: float
-    def __init__(self, session: _Optional[str] = ..., labeler: _Optional[str] = ..., max_queries: _Optional[int] = ..., wait_s: _Optional[float] = ...) -> None: ...
+    kind: LabelerKind
+    def __init__(self, session: _Optional[str] = ..., labeler: _Optional[str] = ..., max_queries: _Optional[int] = ..., wait_s: _Optional[float] = ..., kind: _Optional[_Union[LabelerKind, str]] = ...) -> None: ...
 
 class LeaseResponse(_message.Message):
     __slots__ = ("assignments", "session", "finished_reason")
@@ -333,6 +361,20 @@ class ReleaseRequest(_message.Message):
     def __init__(self, labeler: _Optional[str] = ..., release: _Optional[_Union[Release, _Mapping]] = ...) -> None: ...
 
 class ReleaseResponse(_message.Message):
+    __slots__ = ("ack",)
+    ACK_FIELD_NUMBER: _ClassVar[int]
+    ack: Ack
+    def __init__(self, ack: _Optional[_Union[Ack, _Mapping]] = ...) -> None: ...
+
+class SkipRequest(_message.Message):
+    __slots__ = ("labeler", "skip")
+    LABELER_FIELD_NUMBER: _ClassVar[int]
+    SKIP_FIELD_NUMBER: _ClassVar[int]
+    labeler: str
+    skip: Skip
+    def __init__(self, labeler: _Optional[str] = ..., skip: _Optional[_Union[Skip, _Mapping]] = ...) -> None: ...
+
+class SkipResponse(_message.Message):
     __slots__ = ("ack",)
     ACK_FIELD_NUMBER: _ClassVar[int]
     ack: Ack

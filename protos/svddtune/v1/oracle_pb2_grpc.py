@@ -61,6 +61,11 @@ class OracleServiceStub(object):
                 request_serializer=svddtune_dot_v1_dot_oracle__pb2.ReleaseRequest.SerializeToString,
                 response_deserializer=svddtune_dot_v1_dot_oracle__pb2.ReleaseResponse.FromString,
                 _registered_method=True)
+        self.Skip = channel.unary_unary(
+                '/svddtune.v1.OracleService/Skip',
+                request_serializer=svddtune_dot_v1_dot_oracle__pb2.SkipRequest.SerializeToString,
+                response_deserializer=svddtune_dot_v1_dot_oracle__pb2.SkipResponse.FromString,
+                _registered_method=True)
         self.Retract = channel.unary_unary(
                 '/svddtune.v1.OracleService/Retract',
                 request_serializer=svddtune_dot_v1_dot_oracle__pb2.RetractRequest.SerializeToString,
@@ -99,7 +104,7 @@ class OracleServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def Extend(self, request, context):
-        """Extends leases by the session's lease length from now. Errors: LEASE_LOST.
+        """Extends leases by the labeler's lease length from now. Errors: LEASE_LOST.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -112,8 +117,15 @@ class OracleServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Skip(self, request, context):
+        """Passes on a query. Errors: UNKNOWN_QUERY, LEASE_LOST.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def Retract(self, request, context):
-        """Withdraws the label of an observation. Errors: NOT_LABELED.
+        """Withdraws a vote on an observation. Errors: NOT_LABELED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -146,6 +158,11 @@ def add_OracleServiceServicer_to_server(servicer, server):
                     servicer.Release,
                     request_deserializer=svddtune_dot_v1_dot_oracle__pb2.ReleaseRequest.FromString,
                     response_serializer=svddtune_dot_v1_dot_oracle__pb2.ReleaseResponse.SerializeToString,
+            ),
+            'Skip': grpc.unary_unary_rpc_method_handler(
+                    servicer.Skip,
+                    request_deserializer=svddtune_dot_v1_dot_oracle__pb2.SkipRequest.FromString,
+                    response_serializer=svddtune_dot_v1_dot_oracle__pb2.SkipResponse.SerializeToString,
             ),
             'Retract': grpc.unary_unary_rpc_method_handler(
                     servicer.Retract,
@@ -290,6 +307,33 @@ class OracleService(object):
             '/svddtune.v1.OracleService/Release',
             svddtune_dot_v1_dot_oracle__pb2.ReleaseRequest.SerializeToString,
             svddtune_dot_v1_dot_oracle__pb2.ReleaseResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Skip(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/svddtune.v1.OracleService/Skip',
+            svddtune_dot_v1_dot_oracle__pb2.SkipRequest.SerializeToString,
+            svddtune_dot_v1_dot_oracle__pb2.SkipResponse.FromString,
             options,
             channel_credentials,
             insecure,

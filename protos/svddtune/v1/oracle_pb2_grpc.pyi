@@ -47,11 +47,13 @@ class OracleServiceStub:
     Answer: _grpc.UnaryUnaryMultiCallable[_oracle_pb2.AnswerRequest, _oracle_pb2.AnswerResponse]
     """Stores one answer. Errors: see Reject."""
     Extend: _grpc.UnaryUnaryMultiCallable[_oracle_pb2.ExtendRequest, _oracle_pb2.ExtendResponse]
-    """Extends leases by the session's lease length from now. Errors: LEASE_LOST."""
+    """Extends leases by the labeler's lease length from now. Errors: LEASE_LOST."""
     Release: _grpc.UnaryUnaryMultiCallable[_oracle_pb2.ReleaseRequest, _oracle_pb2.ReleaseResponse]
     """Gives queries back. Errors: LEASE_LOST."""
+    Skip: _grpc.UnaryUnaryMultiCallable[_oracle_pb2.SkipRequest, _oracle_pb2.SkipResponse]
+    """Passes on a query. Errors: UNKNOWN_QUERY, LEASE_LOST."""
     Retract: _grpc.UnaryUnaryMultiCallable[_oracle_pb2.RetractRequest, _oracle_pb2.RetractResponse]
-    """Withdraws the label of an observation. Errors: NOT_LABELED."""
+    """Withdraws a vote on an observation. Errors: NOT_LABELED."""
 
 @_typing.type_check_only
 class OracleServiceAsyncStub(OracleServiceStub):
@@ -72,11 +74,13 @@ class OracleServiceAsyncStub(OracleServiceStub):
     Answer: _aio.UnaryUnaryMultiCallable[_oracle_pb2.AnswerRequest, _oracle_pb2.AnswerResponse]  # type: ignore[assignment]
     """Stores one answer. Errors: see Reject."""
     Extend: _aio.UnaryUnaryMultiCallable[_oracle_pb2.ExtendRequest, _oracle_pb2.ExtendResponse]  # type: ignore[assignment]
-    """Extends leases by the session's lease length from now. Errors: LEASE_LOST."""
+    """Extends leases by the labeler's lease length from now. Errors: LEASE_LOST."""
     Release: _aio.UnaryUnaryMultiCallable[_oracle_pb2.ReleaseRequest, _oracle_pb2.ReleaseResponse]  # type: ignore[assignment]
     """Gives queries back. Errors: LEASE_LOST."""
+    Skip: _aio.UnaryUnaryMultiCallable[_oracle_pb2.SkipRequest, _oracle_pb2.SkipResponse]  # type: ignore[assignment]
+    """Passes on a query. Errors: UNKNOWN_QUERY, LEASE_LOST."""
     Retract: _aio.UnaryUnaryMultiCallable[_oracle_pb2.RetractRequest, _oracle_pb2.RetractResponse]  # type: ignore[assignment]
-    """Withdraws the label of an observation. Errors: NOT_LABELED."""
+    """Withdraws a vote on an observation. Errors: NOT_LABELED."""
 
 class OracleServiceServicer(metaclass=_abc_1.ABCMeta):
     """Where labelers, people or programs, get queries and leave answers. The stream and the unary
@@ -118,7 +122,7 @@ class OracleServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _oracle_pb2.ExtendRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_oracle_pb2.ExtendResponse, _abc.Awaitable[_oracle_pb2.ExtendResponse]]:
-        """Extends leases by the session's lease length from now. Errors: LEASE_LOST."""
+        """Extends leases by the labeler's lease length from now. Errors: LEASE_LOST."""
 
     @_abc_1.abstractmethod
     def Release(
@@ -129,11 +133,19 @@ class OracleServiceServicer(metaclass=_abc_1.ABCMeta):
         """Gives queries back. Errors: LEASE_LOST."""
 
     @_abc_1.abstractmethod
+    def Skip(
+        self,
+        request: _oracle_pb2.SkipRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_oracle_pb2.SkipResponse, _abc.Awaitable[_oracle_pb2.SkipResponse]]:
+        """Passes on a query. Errors: UNKNOWN_QUERY, LEASE_LOST."""
+
+    @_abc_1.abstractmethod
     def Retract(
         self,
         request: _oracle_pb2.RetractRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_oracle_pb2.RetractResponse, _abc.Awaitable[_oracle_pb2.RetractResponse]]:
-        """Withdraws the label of an observation. Errors: NOT_LABELED."""
+        """Withdraws a vote on an observation. Errors: NOT_LABELED."""
 
 def add_OracleServiceServicer_to_server(servicer: OracleServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -45,6 +45,18 @@ class GridSpacing(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     GRID_SPACING_UNSPECIFIED: _ClassVar[GridSpacing]
     GRID_SPACING_LINEAR: _ClassVar[GridSpacing]
     GRID_SPACING_GEOMETRIC: _ClassVar[GridSpacing]
+
+class OverlapRule(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    OVERLAP_RULE_UNSPECIFIED: _ClassVar[OverlapRule]
+    OVERLAP_RULE_ALWAYS: _ClassVar[OverlapRule]
+    OVERLAP_RULE_ADAPTIVE: _ClassVar[OverlapRule]
+
+class Aggregation(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    AGGREGATION_UNSPECIFIED: _ClassVar[Aggregation]
+    AGGREGATION_MAJORITY: _ClassVar[Aggregation]
+    AGGREGATION_DAWID_SKENE: _ClassVar[Aggregation]
 SESSION_STATE_UNSPECIFIED: SessionState
 SESSION_STATE_PREPARING: SessionState
 SESSION_STATE_LABELING: SessionState
@@ -66,9 +78,15 @@ METRIC_BALANCED_ACCURACY: Metric
 GRID_SPACING_UNSPECIFIED: GridSpacing
 GRID_SPACING_LINEAR: GridSpacing
 GRID_SPACING_GEOMETRIC: GridSpacing
+OVERLAP_RULE_UNSPECIFIED: OverlapRule
+OVERLAP_RULE_ALWAYS: OverlapRule
+OVERLAP_RULE_ADAPTIVE: OverlapRule
+AGGREGATION_UNSPECIFIED: Aggregation
+AGGREGATION_MAJORITY: Aggregation
+AGGREGATION_DAWID_SKENE: Aggregation
 
 class SessionConfig(_message.Message):
-    __slots__ = ("k", "budget", "strategy", "candidate_sample", "gamma_min", "gamma_max", "c_cells", "c_spacing", "metric", "seed", "lease_s", "audit", "auto_finish")
+    __slots__ = ("k", "budget", "strategy", "candidate_sample", "gamma_min", "gamma_max", "c_cells", "c_spacing", "metric", "seed", "lease_s", "audit", "auto_finish", "overlap", "overlap_rule", "overlap_limit", "aggregation", "repeat_every", "priority")
     K_FIELD_NUMBER: _ClassVar[int]
     BUDGET_FIELD_NUMBER: _ClassVar[int]
     STRATEGY_FIELD_NUMBER: _ClassVar[int]
@@ -82,6 +100,12 @@ class SessionConfig(_message.Message):
     LEASE_S_FIELD_NUMBER: _ClassVar[int]
     AUDIT_FIELD_NUMBER: _ClassVar[int]
     AUTO_FINISH_FIELD_NUMBER: _ClassVar[int]
+    OVERLAP_FIELD_NUMBER: _ClassVar[int]
+    OVERLAP_RULE_FIELD_NUMBER: _ClassVar[int]
+    OVERLAP_LIMIT_FIELD_NUMBER: _ClassVar[int]
+    AGGREGATION_FIELD_NUMBER: _ClassVar[int]
+    REPEAT_EVERY_FIELD_NUMBER: _ClassVar[int]
+    PRIORITY_FIELD_NUMBER: _ClassVar[int]
     k: int
     budget: int
     strategy: QueryStrategy
@@ -95,7 +119,13 @@ class SessionConfig(_message.Message):
     lease_s: float
     audit: int
     auto_finish: bool
-    def __init__(self, k: _Optional[int] = ..., budget: _Optional[int] = ..., strategy: _Optional[_Union[QueryStrategy, str]] = ..., candidate_sample: _Optional[int] = ..., gamma_min: _Optional[float] = ..., gamma_max: _Optional[float] = ..., c_cells: _Optional[int] = ..., c_spacing: _Optional[_Union[GridSpacing, str]] = ..., metric: _Optional[_Union[Metric, str]] = ..., seed: _Optional[int] = ..., lease_s: _Optional[float] = ..., audit: _Optional[int] = ..., auto_finish: bool = ...) -> None: ...
+    overlap: int
+    overlap_rule: OverlapRule
+    overlap_limit: int
+    aggregation: Aggregation
+    repeat_every: int
+    priority: int
+    def __init__(self, k: _Optional[int] = ..., budget: _Optional[int] = ..., strategy: _Optional[_Union[QueryStrategy, str]] = ..., candidate_sample: _Optional[int] = ..., gamma_min: _Optional[float] = ..., gamma_max: _Optional[float] = ..., c_cells: _Optional[int] = ..., c_spacing: _Optional[_Union[GridSpacing, str]] = ..., metric: _Optional[_Union[Metric, str]] = ..., seed: _Optional[int] = ..., lease_s: _Optional[float] = ..., audit: _Optional[int] = ..., auto_finish: bool = ..., overlap: _Optional[int] = ..., overlap_rule: _Optional[_Union[OverlapRule, str]] = ..., overlap_limit: _Optional[int] = ..., aggregation: _Optional[_Union[Aggregation, str]] = ..., repeat_every: _Optional[int] = ..., priority: _Optional[int] = ...) -> None: ...
 
 class Failure(_message.Message):
     __slots__ = ("reason", "message")
@@ -126,7 +156,7 @@ class LiveEvidence(_message.Message):
     def __init__(self, gamma: _Optional[float] = ..., c: _Optional[float] = ..., outside_count: _Optional[int] = ..., quality: _Optional[_Union[_result_pb2.Quality, _Mapping]] = ..., expected: _Optional[float] = ..., advice: _Optional[str] = ..., stop: bool = ..., labels: _Optional[int] = ...) -> None: ...
 
 class Session(_message.Message):
-    __slots__ = ("name", "dataset", "display_name", "config", "state", "counts", "query_count", "leased_count", "gamma", "alignment", "latest_result", "failure", "create_time", "update_time", "etag", "observation_count", "atlas_progress", "live")
+    __slots__ = ("name", "dataset", "display_name", "config", "state", "counts", "query_count", "leased_count", "gamma", "alignment", "latest_result", "failure", "create_time", "update_time", "etag", "observation_count", "atlas_progress", "live", "awaiting_votes")
     NAME_FIELD_NUMBER: _ClassVar[int]
     DATASET_FIELD_NUMBER: _ClassVar[int]
     DISPLAY_NAME_FIELD_NUMBER: _ClassVar[int]
@@ -145,6 +175,7 @@ class Session(_message.Message):
     OBSERVATION_COUNT_FIELD_NUMBER: _ClassVar[int]
     ATLAS_PROGRESS_FIELD_NUMBER: _ClassVar[int]
     LIVE_FIELD_NUMBER: _ClassVar[int]
+    AWAITING_VOTES_FIELD_NUMBER: _ClassVar[int]
     name: str
     dataset: str
     display_name: str
@@ -163,7 +194,8 @@ class Session(_message.Message):
     observation_count: int
     atlas_progress: float
     live: LiveEvidence
-    def __init__(self, name: _Optional[str] = ..., dataset: _Optional[str] = ..., display_name: _Optional[str] = ..., config: _Optional[_Union[SessionConfig, _Mapping]] = ..., state: _Optional[_Union[SessionState, str]] = ..., counts: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., query_count: _Optional[int] = ..., leased_count: _Optional[int] = ..., gamma: _Optional[float] = ..., alignment: _Optional[float] = ..., latest_result: _Optional[str] = ..., failure: _Optional[_Union[Failure, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., etag: _Optional[str] = ..., observation_count: _Optional[int] = ..., atlas_progress: _Optional[float] = ..., live: _Optional[_Union[LiveEvidence, _Mapping]] = ...) -> None: ...
+    awaiting_votes: int
+    def __init__(self, name: _Optional[str] = ..., dataset: _Optional[str] = ..., display_name: _Optional[str] = ..., config: _Optional[_Union[SessionConfig, _Mapping]] = ..., state: _Optional[_Union[SessionState, str]] = ..., counts: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., query_count: _Optional[int] = ..., leased_count: _Optional[int] = ..., gamma: _Optional[float] = ..., alignment: _Optional[float] = ..., latest_result: _Optional[str] = ..., failure: _Optional[_Union[Failure, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., etag: _Optional[str] = ..., observation_count: _Optional[int] = ..., atlas_progress: _Optional[float] = ..., live: _Optional[_Union[LiveEvidence, _Mapping]] = ..., awaiting_votes: _Optional[int] = ...) -> None: ...
 
 class InitialLabel(_message.Message):
     __slots__ = ("observation_id", "verdict", "source_reference")
@@ -226,12 +258,14 @@ class ListSessionsResponse(_message.Message):
     def __init__(self, sessions: _Optional[_Iterable[_Union[Session, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class UpdateSessionRequest(_message.Message):
-    __slots__ = ("name", "budget")
+    __slots__ = ("name", "budget", "priority")
     NAME_FIELD_NUMBER: _ClassVar[int]
     BUDGET_FIELD_NUMBER: _ClassVar[int]
+    PRIORITY_FIELD_NUMBER: _ClassVar[int]
     name: str
     budget: int
-    def __init__(self, name: _Optional[str] = ..., budget: _Optional[int] = ...) -> None: ...
+    priority: int
+    def __init__(self, name: _Optional[str] = ..., budget: _Optional[int] = ..., priority: _Optional[int] = ...) -> None: ...
 
 class UpdateSessionResponse(_message.Message):
     __slots__ = ("session",)
@@ -332,6 +366,122 @@ class ListLabelsResponse(_message.Message):
     events: _containers.RepeatedCompositeFieldContainer[_common_pb2.LabelEvent]
     next_page_token: str
     def __init__(self, events: _Optional[_Iterable[_Union[_common_pb2.LabelEvent, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class ListLabelersRequest(_message.Message):
+    __slots__ = ("name",)
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    def __init__(self, name: _Optional[str] = ...) -> None: ...
+
+class LabelerReport(_message.Message):
+    __slots__ = ("labeler", "votes", "asked", "unasked", "unused", "retracted", "median_answer_s", "compared", "agreement", "repeats", "self_consistency", "withdrawn", "last_answer_time")
+    LABELER_FIELD_NUMBER: _ClassVar[int]
+    VOTES_FIELD_NUMBER: _ClassVar[int]
+    ASKED_FIELD_NUMBER: _ClassVar[int]
+    UNASKED_FIELD_NUMBER: _ClassVar[int]
+    UNUSED_FIELD_NUMBER: _ClassVar[int]
+    RETRACTED_FIELD_NUMBER: _ClassVar[int]
+    MEDIAN_ANSWER_S_FIELD_NUMBER: _ClassVar[int]
+    COMPARED_FIELD_NUMBER: _ClassVar[int]
+    AGREEMENT_FIELD_NUMBER: _ClassVar[int]
+    REPEATS_FIELD_NUMBER: _ClassVar[int]
+    SELF_CONSISTENCY_FIELD_NUMBER: _ClassVar[int]
+    WITHDRAWN_FIELD_NUMBER: _ClassVar[int]
+    LAST_ANSWER_TIME_FIELD_NUMBER: _ClassVar[int]
+    labeler: str
+    votes: _common_pb2.LabelCounts
+    asked: int
+    unasked: int
+    unused: int
+    retracted: int
+    median_answer_s: float
+    compared: int
+    agreement: float
+    repeats: int
+    self_consistency: float
+    withdrawn: bool
+    last_answer_time: _timestamp_pb2.Timestamp
+    def __init__(self, labeler: _Optional[str] = ..., votes: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., asked: _Optional[int] = ..., unasked: _Optional[int] = ..., unused: _Optional[int] = ..., retracted: _Optional[int] = ..., median_answer_s: _Optional[float] = ..., compared: _Optional[int] = ..., agreement: _Optional[float] = ..., repeats: _Optional[int] = ..., self_consistency: _Optional[float] = ..., withdrawn: bool = ..., last_answer_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class Agreement(_message.Message):
+    __slots__ = ("observations", "observed", "cohen_kappa", "fleiss_kappa", "fleiss_observations", "krippendorff_alpha")
+    OBSERVATIONS_FIELD_NUMBER: _ClassVar[int]
+    OBSERVED_FIELD_NUMBER: _ClassVar[int]
+    COHEN_KAPPA_FIELD_NUMBER: _ClassVar[int]
+    FLEISS_KAPPA_FIELD_NUMBER: _ClassVar[int]
+    FLEISS_OBSERVATIONS_FIELD_NUMBER: _ClassVar[int]
+    KRIPPENDORFF_ALPHA_FIELD_NUMBER: _ClassVar[int]
+    observations: int
+    observed: float
+    cohen_kappa: float
+    fleiss_kappa: float
+    fleiss_observations: int
+    krippendorff_alpha: float
+    def __init__(self, observations: _Optional[int] = ..., observed: _Optional[float] = ..., cohen_kappa: _Optional[float] = ..., fleiss_kappa: _Optional[float] = ..., fleiss_observations: _Optional[int] = ..., krippendorff_alpha: _Optional[float] = ...) -> None: ...
+
+class ListLabelersResponse(_message.Message):
+    __slots__ = ("labelers", "agreement")
+    LABELERS_FIELD_NUMBER: _ClassVar[int]
+    AGREEMENT_FIELD_NUMBER: _ClassVar[int]
+    labelers: _containers.RepeatedCompositeFieldContainer[LabelerReport]
+    agreement: Agreement
+    def __init__(self, labelers: _Optional[_Iterable[_Union[LabelerReport, _Mapping]]] = ..., agreement: _Optional[_Union[Agreement, _Mapping]] = ...) -> None: ...
+
+class WithdrawLabelerRequest(_message.Message):
+    __slots__ = ("name", "labeler", "validate_only")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    LABELER_FIELD_NUMBER: _ClassVar[int]
+    VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    labeler: str
+    validate_only: bool
+    def __init__(self, name: _Optional[str] = ..., labeler: _Optional[str] = ..., validate_only: bool = ...) -> None: ...
+
+class WithdrawalEffect(_message.Message):
+    __slots__ = ("votes", "labels_lost", "labels_changed", "labels_gained", "queries_reopened", "counts_before", "counts_after", "live_before", "live_after")
+    VOTES_FIELD_NUMBER: _ClassVar[int]
+    LABELS_LOST_FIELD_NUMBER: _ClassVar[int]
+    LABELS_CHANGED_FIELD_NUMBER: _ClassVar[int]
+    LABELS_GAINED_FIELD_NUMBER: _ClassVar[int]
+    QUERIES_REOPENED_FIELD_NUMBER: _ClassVar[int]
+    COUNTS_BEFORE_FIELD_NUMBER: _ClassVar[int]
+    COUNTS_AFTER_FIELD_NUMBER: _ClassVar[int]
+    LIVE_BEFORE_FIELD_NUMBER: _ClassVar[int]
+    LIVE_AFTER_FIELD_NUMBER: _ClassVar[int]
+    votes: int
+    labels_lost: int
+    labels_changed: int
+    labels_gained: int
+    queries_reopened: int
+    counts_before: _common_pb2.LabelCounts
+    counts_after: _common_pb2.LabelCounts
+    live_before: LiveEvidence
+    live_after: LiveEvidence
+    def __init__(self, votes: _Optional[int] = ..., labels_lost: _Optional[int] = ..., labels_changed: _Optional[int] = ..., labels_gained: _Optional[int] = ..., queries_reopened: _Optional[int] = ..., counts_before: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., counts_after: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., live_before: _Optional[_Union[LiveEvidence, _Mapping]] = ..., live_after: _Optional[_Union[LiveEvidence, _Mapping]] = ...) -> None: ...
+
+class WithdrawLabelerResponse(_message.Message):
+    __slots__ = ("session", "effect")
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    EFFECT_FIELD_NUMBER: _ClassVar[int]
+    session: Session
+    effect: WithdrawalEffect
+    def __init__(self, session: _Optional[_Union[Session, _Mapping]] = ..., effect: _Optional[_Union[WithdrawalEffect, _Mapping]] = ...) -> None: ...
+
+class ReinstateLabelerRequest(_message.Message):
+    __slots__ = ("name", "labeler")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    LABELER_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    labeler: str
+    def __init__(self, name: _Optional[str] = ..., labeler: _Optional[str] = ...) -> None: ...
+
+class ReinstateLabelerResponse(_message.Message):
+    __slots__ = ("session", "effect")
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    EFFECT_FIELD_NUMBER: _ClassVar[int]
+    session: Session
+    effect: WithdrawalEffect
+    def __init__(self, session: _Optional[_Union[Session, _Mapping]] = ..., effect: _Optional[_Union[WithdrawalEffect, _Mapping]] = ...) -> None: ...
 
 class GetResultRequest(_message.Message):
     __slots__ = ("name",)

@@ -90,6 +90,21 @@ class TuningServiceStub(object):
                 request_serializer=svddtune_dot_v1_dot_tuning__pb2.ListLabelsRequest.SerializeToString,
                 response_deserializer=svddtune_dot_v1_dot_tuning__pb2.ListLabelsResponse.FromString,
                 _registered_method=True)
+        self.ListLabelers = channel.unary_unary(
+                '/svddtune.v1.TuningService/ListLabelers',
+                request_serializer=svddtune_dot_v1_dot_tuning__pb2.ListLabelersRequest.SerializeToString,
+                response_deserializer=svddtune_dot_v1_dot_tuning__pb2.ListLabelersResponse.FromString,
+                _registered_method=True)
+        self.WithdrawLabeler = channel.unary_unary(
+                '/svddtune.v1.TuningService/WithdrawLabeler',
+                request_serializer=svddtune_dot_v1_dot_tuning__pb2.WithdrawLabelerRequest.SerializeToString,
+                response_deserializer=svddtune_dot_v1_dot_tuning__pb2.WithdrawLabelerResponse.FromString,
+                _registered_method=True)
+        self.ReinstateLabeler = channel.unary_unary(
+                '/svddtune.v1.TuningService/ReinstateLabeler',
+                request_serializer=svddtune_dot_v1_dot_tuning__pb2.ReinstateLabelerRequest.SerializeToString,
+                response_deserializer=svddtune_dot_v1_dot_tuning__pb2.ReinstateLabelerResponse.FromString,
+                _registered_method=True)
         self.GetResult = channel.unary_unary(
                 '/svddtune.v1.TuningService/GetResult',
                 request_serializer=svddtune_dot_v1_dot_tuning__pb2.GetResultRequest.SerializeToString,
@@ -134,7 +149,7 @@ class TuningServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def UpdateSession(self, request, context):
-        """Changes the budget, the one part of the config that is not fixed at creation.
+        """Changes budget or priority, the parts of the config that are not fixed at creation.
         Errors: SESSION_NOT_FOUND, SESSION_NOT_ACTIVE, BUDGET_TOO_LARGE, BUDGET_TOO_SMALL.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -187,6 +202,28 @@ class TuningServiceServicer(object):
 
     def ListLabels(self, request, context):
         """The label log, oldest first.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListLabelers(self, request, context):
+        """Who labelled, how fast, and how well they agree. Errors: SESSION_NOT_FOUND.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def WithdrawLabeler(self, request, context):
+        """Makes all votes of a labeler void, now and later; what they leave open is asked again.
+        Errors: SESSION_NOT_FOUND, UNKNOWN_LABELER, SESSION_NOT_ACTIVE.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ReinstateLabeler(self, request, context):
+        """Lets a withdrawn labeler's votes count again. Errors: as WithdrawLabeler.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -270,6 +307,21 @@ def add_TuningServiceServicer_to_server(servicer, server):
                     servicer.ListLabels,
                     request_deserializer=svddtune_dot_v1_dot_tuning__pb2.ListLabelsRequest.FromString,
                     response_serializer=svddtune_dot_v1_dot_tuning__pb2.ListLabelsResponse.SerializeToString,
+            ),
+            'ListLabelers': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListLabelers,
+                    request_deserializer=svddtune_dot_v1_dot_tuning__pb2.ListLabelersRequest.FromString,
+                    response_serializer=svddtune_dot_v1_dot_tuning__pb2.ListLabelersResponse.SerializeToString,
+            ),
+            'WithdrawLabeler': grpc.unary_unary_rpc_method_handler(
+                    servicer.WithdrawLabeler,
+                    request_deserializer=svddtune_dot_v1_dot_tuning__pb2.WithdrawLabelerRequest.FromString,
+                    response_serializer=svddtune_dot_v1_dot_tuning__pb2.WithdrawLabelerResponse.SerializeToString,
+            ),
+            'ReinstateLabeler': grpc.unary_unary_rpc_method_handler(
+                    servicer.ReinstateLabeler,
+                    request_deserializer=svddtune_dot_v1_dot_tuning__pb2.ReinstateLabelerRequest.FromString,
+                    response_serializer=svddtune_dot_v1_dot_tuning__pb2.ReinstateLabelerResponse.SerializeToString,
             ),
             'GetResult': grpc.unary_unary_rpc_method_handler(
                     servicer.GetResult,
@@ -585,6 +637,87 @@ class TuningService(object):
             '/svddtune.v1.TuningService/ListLabels',
             svddtune_dot_v1_dot_tuning__pb2.ListLabelsRequest.SerializeToString,
             svddtune_dot_v1_dot_tuning__pb2.ListLabelsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListLabelers(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/svddtune.v1.TuningService/ListLabelers',
+            svddtune_dot_v1_dot_tuning__pb2.ListLabelersRequest.SerializeToString,
+            svddtune_dot_v1_dot_tuning__pb2.ListLabelersResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def WithdrawLabeler(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/svddtune.v1.TuningService/WithdrawLabeler',
+            svddtune_dot_v1_dot_tuning__pb2.WithdrawLabelerRequest.SerializeToString,
+            svddtune_dot_v1_dot_tuning__pb2.WithdrawLabelerResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ReinstateLabeler(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/svddtune.v1.TuningService/ReinstateLabeler',
+            svddtune_dot_v1_dot_tuning__pb2.ReinstateLabelerRequest.SerializeToString,
+            svddtune_dot_v1_dot_tuning__pb2.ReinstateLabelerResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -42,7 +42,7 @@ class TuningServiceStub:
     ListSessions: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.ListSessionsRequest, _tuning_pb2.ListSessionsResponse]
     """Lists sessions, newest first."""
     UpdateSession: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.UpdateSessionRequest, _tuning_pb2.UpdateSessionResponse]
-    """Changes the budget, the one part of the config that is not fixed at creation.
+    """Changes budget or priority, the parts of the config that are not fixed at creation.
     Errors: SESSION_NOT_FOUND, SESSION_NOT_ACTIVE, BUDGET_TOO_LARGE, BUDGET_TOO_SMALL.
     """
     PauseSession: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.PauseSessionRequest, _tuning_pb2.PauseSessionResponse]
@@ -63,6 +63,14 @@ class TuningServiceStub:
     """Streams the session now and after every change, until it ends. Resumable."""
     ListLabels: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.ListLabelsRequest, _tuning_pb2.ListLabelsResponse]
     """The label log, oldest first."""
+    ListLabelers: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.ListLabelersRequest, _tuning_pb2.ListLabelersResponse]
+    """Who labelled, how fast, and how well they agree. Errors: SESSION_NOT_FOUND."""
+    WithdrawLabeler: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.WithdrawLabelerRequest, _tuning_pb2.WithdrawLabelerResponse]
+    """Makes all votes of a labeler void, now and later; what they leave open is asked again.
+    Errors: SESSION_NOT_FOUND, UNKNOWN_LABELER, SESSION_NOT_ACTIVE.
+    """
+    ReinstateLabeler: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.ReinstateLabelerRequest, _tuning_pb2.ReinstateLabelerResponse]
+    """Lets a withdrawn labeler's votes count again. Errors: as WithdrawLabeler."""
     GetResult: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.GetResultRequest, _tuning_pb2.GetResultResponse]
     """The latest result, or the one named. Errors: RESULT_NOT_FOUND."""
     ListResults: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.ListResultsRequest, _tuning_pb2.ListResultsResponse]
@@ -84,7 +92,7 @@ class TuningServiceAsyncStub(TuningServiceStub):
     ListSessions: _aio.UnaryUnaryMultiCallable[_tuning_pb2.ListSessionsRequest, _tuning_pb2.ListSessionsResponse]  # type: ignore[assignment]
     """Lists sessions, newest first."""
     UpdateSession: _aio.UnaryUnaryMultiCallable[_tuning_pb2.UpdateSessionRequest, _tuning_pb2.UpdateSessionResponse]  # type: ignore[assignment]
-    """Changes the budget, the one part of the config that is not fixed at creation.
+    """Changes budget or priority, the parts of the config that are not fixed at creation.
     Errors: SESSION_NOT_FOUND, SESSION_NOT_ACTIVE, BUDGET_TOO_LARGE, BUDGET_TOO_SMALL.
     """
     PauseSession: _aio.UnaryUnaryMultiCallable[_tuning_pb2.PauseSessionRequest, _tuning_pb2.PauseSessionResponse]  # type: ignore[assignment]
@@ -105,6 +113,14 @@ class TuningServiceAsyncStub(TuningServiceStub):
     """Streams the session now and after every change, until it ends. Resumable."""
     ListLabels: _aio.UnaryUnaryMultiCallable[_tuning_pb2.ListLabelsRequest, _tuning_pb2.ListLabelsResponse]  # type: ignore[assignment]
     """The label log, oldest first."""
+    ListLabelers: _aio.UnaryUnaryMultiCallable[_tuning_pb2.ListLabelersRequest, _tuning_pb2.ListLabelersResponse]  # type: ignore[assignment]
+    """Who labelled, how fast, and how well they agree. Errors: SESSION_NOT_FOUND."""
+    WithdrawLabeler: _aio.UnaryUnaryMultiCallable[_tuning_pb2.WithdrawLabelerRequest, _tuning_pb2.WithdrawLabelerResponse]  # type: ignore[assignment]
+    """Makes all votes of a labeler void, now and later; what they leave open is asked again.
+    Errors: SESSION_NOT_FOUND, UNKNOWN_LABELER, SESSION_NOT_ACTIVE.
+    """
+    ReinstateLabeler: _aio.UnaryUnaryMultiCallable[_tuning_pb2.ReinstateLabelerRequest, _tuning_pb2.ReinstateLabelerResponse]  # type: ignore[assignment]
+    """Lets a withdrawn labeler's votes count again. Errors: as WithdrawLabeler."""
     GetResult: _aio.UnaryUnaryMultiCallable[_tuning_pb2.GetResultRequest, _tuning_pb2.GetResultResponse]  # type: ignore[assignment]
     """The latest result, or the one named. Errors: RESULT_NOT_FOUND."""
     ListResults: _aio.UnaryUnaryMultiCallable[_tuning_pb2.ListResultsRequest, _tuning_pb2.ListResultsResponse]  # type: ignore[assignment]
@@ -147,7 +163,7 @@ class TuningServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tuning_pb2.UpdateSessionRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tuning_pb2.UpdateSessionResponse, _abc.Awaitable[_tuning_pb2.UpdateSessionResponse]]:
-        """Changes the budget, the one part of the config that is not fixed at creation.
+        """Changes budget or priority, the parts of the config that are not fixed at creation.
         Errors: SESSION_NOT_FOUND, SESSION_NOT_ACTIVE, BUDGET_TOO_LARGE, BUDGET_TOO_SMALL.
         """
 
@@ -210,6 +226,32 @@ class TuningServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_tuning_pb2.ListLabelsResponse, _abc.Awaitable[_tuning_pb2.ListLabelsResponse]]:
         """The label log, oldest first."""
+
+    @_abc_1.abstractmethod
+    def ListLabelers(
+        self,
+        request: _tuning_pb2.ListLabelersRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_tuning_pb2.ListLabelersResponse, _abc.Awaitable[_tuning_pb2.ListLabelersResponse]]:
+        """Who labelled, how fast, and how well they agree. Errors: SESSION_NOT_FOUND."""
+
+    @_abc_1.abstractmethod
+    def WithdrawLabeler(
+        self,
+        request: _tuning_pb2.WithdrawLabelerRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_tuning_pb2.WithdrawLabelerResponse, _abc.Awaitable[_tuning_pb2.WithdrawLabelerResponse]]:
+        """Makes all votes of a labeler void, now and later; what they leave open is asked again.
+        Errors: SESSION_NOT_FOUND, UNKNOWN_LABELER, SESSION_NOT_ACTIVE.
+        """
+
+    @_abc_1.abstractmethod
+    def ReinstateLabeler(
+        self,
+        request: _tuning_pb2.ReinstateLabelerRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_tuning_pb2.ReinstateLabelerResponse, _abc.Awaitable[_tuning_pb2.ReinstateLabelerResponse]]:
+        """Lets a withdrawn labeler's votes count again. Errors: as WithdrawLabeler."""
 
     @_abc_1.abstractmethod
     def GetResult(
