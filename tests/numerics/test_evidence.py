@@ -19,6 +19,7 @@ from svddtune.numerics import (
     default_gamma_bounds,
     fit_atlas,
     pick,
+    predicted_labels,
     score,
     weigh,
 )
@@ -127,3 +128,20 @@ def test_unknown_names_are_refused() -> None:
         choose_cell(ATLAS, X, LABELS, criterion="score")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="metric is 'auc'"):
         choose_cell(ATLAS, X, LABELS, metric="auc")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("labels", SEEN.values(), ids=SEEN)
+def test_predicted_labels_are_those_of_the_chosen_cell(labels: LabelArray) -> None:
+    choice = choose_cell(ATLAS, X, labels, basis=BASIS)
+    rows = np.array([89, 0, 7, 7])
+    found = predicted_labels(choice, ATLAS, rows)
+    assert found.dtype == np.int8
+    np.testing.assert_array_equal(found, TABLE[choice.cell][rows])
+
+
+def test_nothing_is_predicted_without_a_choice() -> None:
+    choice = choose_cell(ATLAS, X, LABELS, basis=BASIS)
+    rows = np.array([3, 4])
+    assert predicted_labels(None, ATLAS, rows).tolist() == [0, 0]
+    assert predicted_labels(choice, None, rows).tolist() == [0, 0]
+    assert predicted_labels(choice, ATLAS, rows[:0]).shape == (0,)

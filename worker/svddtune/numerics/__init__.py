@@ -67,7 +67,14 @@ from svddtune.numerics.audit import AuditScore, audit_score, draw_audit
 from svddtune.numerics.baselines import HEURISTICS, Heuristic
 from svddtune.numerics.belief import Belief, BeliefBasis, belief_basis, believe
 from svddtune.numerics.committee import Committee, disagreement, form_committee
-from svddtune.numerics.evidence import Evidence, LiveChoice, choose_cell, pick, weigh
+from svddtune.numerics.evidence import (
+    Evidence,
+    LiveChoice,
+    choose_cell,
+    pick,
+    predicted_labels,
+    weigh,
+)
 from svddtune.numerics.gain import Gains, knowledge_committee, knowledge_gains, rank_by_gain
 from svddtune.numerics.grid import Cell, CellFits, c_bounds, c_grid, choose, fit_cells
 from svddtune.numerics.heuristics import scott_gamma, silverman_gamma, sklearn_scale_gamma
@@ -190,6 +197,7 @@ __all__ = [
     "nu_from_c",
     "panel_rows",
     "pick",
+    "predicted_labels",
     "prepare",
     "query_rng",
     "rank_by_gain",

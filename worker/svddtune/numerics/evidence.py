@@ -17,7 +17,7 @@ from svddtune.numerics.scores import (
     score,
     score_counts,
 )
-from svddtune.numerics.types import FloatArray, LabelArray
+from svddtune.numerics.types import FloatArray, IndexArray, LabelArray
 
 Criterion = Literal["evidence", "labels"]
 Reason = Literal["both_classes", "no_label", "no_outlier", "no_inlier"]
@@ -193,6 +193,30 @@ def pick(
         labels=len(rows),
         reason=reason,
     )
+
+
+def predicted_labels(
+    choice: LiveChoice | None, atlas: Atlas | None, rows: IndexArray
+) -> LabelArray:
+    """What the live choice says of rows.
+
+    Parameters
+    ----------
+    choice : LiveChoice or None
+        None where there is none yet.
+    atlas : Atlas or None
+        That the choice was made from.
+    rows : IndexArray, shape (n,)
+
+    Returns
+    -------
+    LabelArray, shape (n,)
+        +1 or -1; 0 without a choice or an atlas.
+    """
+    rows = np.asarray(rows, dtype=np.int64)
+    if choice is None or atlas is None:
+        return np.zeros(len(rows), dtype=np.int8)
+    return np.where(atlas.outside_at(rows)[choice.cell], np.int8(-1), np.int8(1))
 
 
 def _on_labels(atlas: Atlas, labels: LabelArray, metric: Metric) -> FloatArray:
