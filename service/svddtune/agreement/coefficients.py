@@ -1,0 +1,120 @@
+"""Agreement beyond chance: Cohen's and Fleiss' kappa, Krippendorff's alpha; nominal categories.
+
+All take tables of counts and return NaN where the statistic is not defined: without pairs of votes,
+and where all votes name one category, so that chance alone would agree fully.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Counts = NDArray[np.int64]
+
+
+def _table(counts: ArrayLike) -> Counts:
+    table = np.asarray(counts, dtype=np.int64)
+    if table.ndim != 2 or (table < 0).any():
+        raise ValueError(
+            f"counts have shape {table.shape}, expected two axes and no negative count"
+        )
+    return table
+
+
+def observed_agreement(counts: ArrayLike) -> float:
+    """Share of equal pairs.
+
+    Parameters
+    ----------
+    counts : array, shape (n, q)
+        Votes by subject and category.
+
+    Returns
+    -------
+    float
+        In [0, 1], over all pairs of votes on the same subject; NaN without any pair.
+    """
+    table = _table(counts)
+    votes = table.sum(axis=1)
+    pairs = int((votes * (votes - 1)).sum())
+    return int((table * (table - 1)).sum()) / pairs if pairs else math.nan
+
+
+def cohen_kappa(table: ArrayLike) -> float:
+    """Cohen's kappa of two labelers.
+
+    Parameters
+    ----------
+    table : array, shape (q, q)
+        How many subjects the first puts in category i and the second in j.
+
+    Returns
+    -------
+    float
+        In [-1, 1], or NaN.
+    """
+    square = _table(table)
+    if square.shape[0] != square.shape[1]:
+        raise ValueError(f"table has shape {square.shape}, expected a square")
+    n = int(square.sum())
+    chance = int(square.sum(axis=0) @ square.sum(axis=1))
+    if chance == n * n:
+        return math.nan
+    return (n * int(np.trace(square)) - chance) / (n * n - chance)
+
+
+def fleiss_kappa(counts: ArrayLike) -> float:
+    """Fleiss' kappa of any labelers.
+
+    Parameters
+    ----------
+    counts : array, shape (n, q)
+        Votes by subject and category; every subject has the same number of votes.
+
+    Returns
+    -------
+    float
+        At most 1, or NaN.
+
+    Raises
+    ------
+    ValueError
+        Where subjects have different numbers of votes.
+    """
+    table = _table(counts)
+    votes = np.unique(table.sum(axis=1))
+    if len(votes) > 1:
+        raise ValueError(f"subjects have {votes.tolist()} votes, expected as many each")
+    total = int(table.sum())
+    chance = int(np.square(table.sum(axis=0)).sum())
+    if len(votes) == 0 or votes[0] < 2 or chance == total * total:
+        return math.nan
+    by_chance = chance / (total * total)
+    return (observed_agreement(table) - by_chance) / (1.0 - by_chance)
+
+
+def krippendorff_alpha(counts: ArrayLike) -> float:
+    """Krippendorff's alpha of any labelers, with missing votes.
+
+    Parameters
+    ----------
+    counts : array, shape (n, q)
+        Votes by subject and category. Subjects with fewer than two votes have no pair and do not
+        count.
+
+    Returns
+    -------
+    float
+        At most 1, or NaN.
+    """
+    table = _table(counts)
+    table = table[table.sum(axis=1) >= 2]
+    n = int(table.sum())
+    by_category = table.sum(axis=0)
+    chance = n * n - int(np.square(by_category).sum())
+    if chance == 0:
+        return math.nan
+    votes = table.sum(axis=1, keepdims=True)
+    # Each subject's ordered pairs, weighted so that a vote counts once.
+    disagreeing = float((table * (votes - table) / (votes - 1)).sum())
+    return 1.0 - (n - 1) * disagreeing / chance

@@ -1,0 +1,131 @@
+"""What each labeler did in a session."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from statistics import median
+
+from svddtune.agreement.votes import VoteLog
+from svddtune.state.session import LabelCounts, LabelEvent, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class LabelerReport:
+    """Figures about one labeler. Their meaning stands in ``tuning.proto``.
+
+    ``compared`` and ``agreement`` of a withdrawn labeler tell what its void votes would be worth,
+    beside the others' votes in force; ``votes`` counts none of them.
+    """
+
+    labeler: str
+    votes: LabelCounts
+    asked: int
+    unasked: int
+    unused: int
+    retracted: int
+    median_answer_s: float
+    compared: int
+    agreement: float
+    repeats: int
+    self_consistency: float
+    withdrawn: bool
+    # Redis clock; 0 where the labeler never answered.
+    last_answer_ms: int
+
+
+@dataclass(slots=True)
+class _Tally:
+    asked: int = 0
+    unasked: int = 0
+    unused: int = 0
+    retracted: int = 0
+    repeats: int = 0
+    same: int = 0
+    last_answer_ms: int = 0
+    seconds: list[float] = field(default_factory=list)
+
+
+def labeler_reports(events: Iterable[LabelEvent]) -> list[LabelerReport]:
+    """Report on everybody whom the log names, by name.
+
+    Parameters
+    ----------
+    events : iterable of LabelEvent
+        Oldest first.
+    """
+    log = VoteLog()
+    tallies: dict[str, _Tally] = {}
+    for event in events:
+        tally = tallies.setdefault(event.labeler, _Tally())
+        # Before the event: a repeated answer is compared with the vote of that moment.
+        _count(tally, event, log.votes.get(event.row, {}))
+        log.add(event)
+    in_force = log.in_force()
+    cast: dict[str, list[Verdict]] = {}
+    for of_row in in_force.values():
+        for name, verdict in of_row.items():
+            cast.setdefault(name, []).append(verdict)
+    matches = _matches(log.votes, in_force)
+    return [
+        LabelerReport(
+            labeler=name,
+            votes=LabelCounts(
+                inlier=cast.get(name, []).count(Verdict.INLIER),
+                outlier=cast.get(name, []).count(Verdict.OUTLIER),
+                unsure=cast.get(name, []).count(Verdict.UNSURE),
+            ),
+            asked=tally.asked,
+            unasked=tally.unasked,
+            unused=tally.unused,
+            retracted=tally.retracted,
+            median_answer_s=median(tally.seconds) if tally.seconds else math.nan,
+            compared=len(matches.get(name, [])),
+            agreement=_mean(matches.get(name, [])),
+            repeats=tally.repeats,
+            self_consistency=tally.same / tally.repeats if tally.repeats else math.nan,
+            withdrawn=name in log.withdrawn,
+            last_answer_ms=tally.last_answer_ms,
+        )
+        for name, tally in sorted(tallies.items())
+    ]
+
+
+def _count(tally: _Tally, event: LabelEvent, votes: Mapping[str, Verdict]) -> None:
+    if event.kind == "RETRACTED":
+        tally.retracted += 1
+    if event.kind not in ("LABELED", "UNUSED", "REPEATED"):
+        return
+    tally.last_answer_ms = event.time_ms
+    if event.answer_s > 0:
+        tally.seconds.append(event.answer_s)
+    if event.kind == "UNUSED":
+        tally.unused += 1
+    elif event.kind == "LABELED":
+        tally.asked += event.query > 0
+        tally.unasked += event.query == 0
+    elif event.labeler in votes:
+        tally.repeats += 1
+        tally.same += votes[event.labeler] == event.verdict
+
+
+def _matches(
+    votes: Mapping[int, Mapping[str, Verdict]], in_force: Mapping[int, Mapping[str, Verdict]]
+) -> dict[str, list[float]]:
+    """Of each labeler, for every row with votes of others: 1 with their majority, 0 against it."""
+    matches: dict[str, list[float]] = {}
+    for row, of_row in votes.items():
+        counted = in_force.get(row, {})
+        balance = sum(counted.values())
+        decided = sum(verdict != Verdict.UNSURE for verdict in counted.values())
+        for name, verdict in of_row.items():
+            own = counted.get(name, Verdict.UNSURE)
+            decided_by_others = decided - (own != Verdict.UNSURE)
+            if verdict == Verdict.UNSURE or decided_by_others == 0:
+                continue
+            others = balance - own
+            matches.setdefault(name, []).append(0.5 if others == 0 else float(others * verdict > 0))
+    return matches
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values) if values else math.nan

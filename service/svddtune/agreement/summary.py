@@ -1,0 +1,75 @@
+"""How well all labelers of a session agree."""
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from svddtune.agreement.coefficients import (
+    Counts,
+    cohen_kappa,
+    fleiss_kappa,
+    krippendorff_alpha,
+    observed_agreement,
+)
+from svddtune.agreement.votes import VotesOfRow
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Figures on the observations with at least two votes, UNSURE aside; NaN where undefined.
+
+    Their meaning stands in ``tuning.proto``.
+    """
+
+    observations: int
+    observed: float
+    cohen_kappa: float
+    fleiss_kappa: float
+    fleiss_observations: int
+    krippendorff_alpha: float
+
+
+def agreement(votes: VotesOfRow) -> Agreement:
+    """Summarise votes in force.
+
+    Parameters
+    ----------
+    votes : mapping
+        Row -> labeler -> verdict, as from ``votes_in_force``.
+
+    Returns
+    -------
+    Agreement
+        Where several numbers of votes are equally frequent, Fleiss' kappa takes the largest.
+    """
+    decided = (
+        {name: verdict for name, verdict in of_row.items() if verdict} for of_row in votes.values()
+    )
+    compared = [of_row for of_row in decided if len(of_row) >= 2]
+    counts: Counts = np.array(
+        [[sum(v > 0 for v in one.values()), sum(v < 0 for v in one.values())] for one in compared],
+        dtype=np.int64,
+    ).reshape(-1, 2)
+    sizes = Counter(map(len, compared))
+    most = max(sizes, key=lambda size: (sizes[size], size), default=0)
+    return Agreement(
+        observations=len(compared),
+        observed=observed_agreement(counts),
+        cohen_kappa=_between_two(compared),
+        fleiss_kappa=fleiss_kappa(counts[counts.sum(axis=1) == most]),
+        fleiss_observations=sizes[most],
+        krippendorff_alpha=krippendorff_alpha(counts),
+    )
+
+
+def _between_two(compared: list[dict[str, int]]) -> float:
+    names = sorted({name for of_row in compared for name in of_row})
+    if len(names) != 2:
+        return math.nan
+    # Every row has two votes at least, so it has one of each.
+    table = np.zeros((2, 2), dtype=np.int64)
+    for of_row in compared:
+        table[int(of_row[names[0]] < 0), int(of_row[names[1]] < 0)] += 1
+    return cohen_kappa(table)

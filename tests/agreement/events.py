@@ -1,0 +1,48 @@
+"""Label logs of the tests."""
+
+from hypothesis import strategies as st
+
+from svddtune.state.session import LabelEvent, Verdict
+
+KINDS = ("LABELED", "RETRACTED", "UNUSED", "REPEATED", "WITHDRAWN", "REINSTATED")
+NAMES = ("ann", "ben", "cem")
+
+
+def event(
+    kind: str,
+    labeler: str,
+    row: int = 0,
+    verdict: Verdict = Verdict.INLIER,
+    *,
+    query: int = 0,
+    answer_s: float = 0.0,
+    time_ms: int = 0,
+) -> LabelEvent:
+    """An event; what does not matter is left out."""
+    return LabelEvent(
+        event_id="",
+        kind=kind,
+        row=row,
+        verdict=verdict,
+        labeler=labeler,
+        query=query,
+        source_reference="",
+        answer_id="",
+        time_ms=time_ms,
+        answer_s=answer_s,
+    )
+
+
+def logs() -> st.SearchStrategy[list[LabelEvent]]:
+    """Any order of any events of a few labelers on a few rows."""
+    return st.lists(
+        st.builds(
+            event,
+            st.sampled_from(KINDS),
+            st.sampled_from(NAMES),
+            st.integers(0, 3),
+            st.sampled_from(Verdict),
+            query=st.integers(0, 3),
+        ),
+        max_size=40,
+    )
