@@ -73,6 +73,7 @@ if TYPE_CHECKING:
         SessionState,
         SessionUpdate,
         SkipMode,
+        Unusual,
         Verdict,
     )
 
@@ -125,6 +126,7 @@ _HOMES = {
         "SessionState",
         "SessionUpdate",
         "SkipMode",
+        "Unusual",
         "Verdict",
     ),
 }
@@ -174,6 +176,7 @@ __all__ = [
     "TuningResult",
     "Unauthenticated",
     "Unavailable",
+    "Unusual",
     "Verdict",
     "WrongState",
     "cohen_kappa",

@@ -15,6 +15,7 @@ import grpc
 from svddtune.client import convert
 from svddtune.client.backoff import Backoff
 from svddtune.client.channel import DEFAULT_ADDRESS, open_channel
+from svddtune.client.convert_result import result_from_proto
 from svddtune.client.download import model_from_stream
 from svddtune.client.errors import InvalidInput, Unavailable, WrongState, from_rpc_error
 from svddtune.client.model import SvddModel
@@ -309,13 +310,13 @@ class TuningClient:
     def result(self, session: str | Session, revision: int | None = None) -> Result:
         """Return the latest result, or an earlier one by its revision."""
         request = tpb.GetResultRequest(name=_result_name(session, revision))
-        return convert.result_from_proto(self._call(self._tuning.GetResult, request).result)
+        return result_from_proto(self._call(self._tuning.GetResult, request).result)
 
     def results(self, session: str | Session) -> list[Result]:
         """Return all results, newest first, without their curves."""
         request = tpb.ListResultsRequest(parent=_name(session))
         response = self._call(self._tuning.ListResults, request)
-        return [convert.result_from_proto(result) for result in response.results]
+        return [result_from_proto(result) for result in response.results]
 
     def model(self, session: str | Session, revision: int | None = None) -> SvddModel:
         """Return the fitted model of the latest result, or of an earlier one, verified."""

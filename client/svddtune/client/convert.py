@@ -1,4 +1,4 @@
-"""Protobuf messages <-> the client's values; the only module that knows both."""
+"""Protobuf messages <-> the client's values; results have a module of their own."""
 
 from __future__ import annotations
 
@@ -9,13 +9,6 @@ import numpy as np
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from svddtune.client.errors import InvalidInput
-from svddtune.client.result import (
-    AlignmentPoint,
-    Comparison,
-    GridCell,
-    Manifest,
-    Result,
-)
 from svddtune.client.types import (
     Ack,
     Dataset,
@@ -31,6 +24,7 @@ from svddtune.client.types import (
     SessionConfig,
     SessionState,
     SkipMode,
+    Unusual,
     Verdict,
 )
 from svddtune.v1 import common_pb2, dataset_pb2, oracle_pb2, result_pb2, tuning_pb2
@@ -69,6 +63,14 @@ SPACINGS: dict[str, tuning_pb2.GridSpacing] = {
     "linear": tuning_pb2.GRID_SPACING_LINEAR,
     "geometric": tuning_pb2.GRID_SPACING_GEOMETRIC,
 }
+OVERLAP_RULES: dict[str, tuning_pb2.OverlapRule] = {
+    "always": tuning_pb2.OVERLAP_RULE_ALWAYS,
+    "adaptive": tuning_pb2.OVERLAP_RULE_ADAPTIVE,
+}
+AGGREGATIONS: dict[str, tuning_pb2.Aggregation] = {
+    "majority": tuning_pb2.AGGREGATION_MAJORITY,
+    "dawid_skene": tuning_pb2.AGGREGATION_DAWID_SKENE,
+}
 LABELER_KINDS: dict[str, oracle_pb2.LabelerKind] = {
     "human": oracle_pb2.LABELER_KIND_HUMAN,
     "automated": oracle_pb2.LABELER_KIND_AUTOMATED,
@@ -82,6 +84,9 @@ _EVENT_KINDS = {
     common_pb2.LabelEvent.KIND_LABELED: "labeled",
     common_pb2.LabelEvent.KIND_RETRACTED: "retracted",
     common_pb2.LabelEvent.KIND_UNUSED: "unused",
+    common_pb2.LabelEvent.KIND_REPEATED: "repeated",
+    common_pb2.LabelEvent.KIND_WITHDRAWN: "withdrawn",
+    common_pb2.LabelEvent.KIND_REINSTATED: "reinstated",
 }
 
 
@@ -162,6 +167,12 @@ def config_to_proto(config: SessionConfig) -> tuning_pb2.SessionConfig:
             lease_s=config.lease_s,
             audit=config.audit,
             auto_finish=config.auto_finish,
+            overlap=config.overlap,
+            overlap_rule=choice(OVERLAP_RULES, config.overlap_rule, "overlap_rule"),
+            overlap_limit=config.overlap_limit,
+            aggregation=choice(AGGREGATIONS, config.aggregation, "aggregation"),
+            repeat_every=config.repeat_every,
+            priority=config.priority,
         )
     except InvalidInput:
         raise
@@ -185,6 +196,12 @@ def config_from_proto(config: tuning_pb2.SessionConfig) -> SessionConfig:
         lease_s=config.lease_s,
         audit=config.audit,
         auto_finish=config.auto_finish,
+        overlap=config.overlap,
+        overlap_rule=_word(OVERLAP_RULES, config.overlap_rule),
+        overlap_limit=config.overlap_limit,
+        aggregation=_word(AGGREGATIONS, config.aggregation),
+        repeat_every=config.repeat_every,
+        priority=config.priority,
     )
 
 
@@ -209,6 +226,7 @@ def session_from_proto(session: tuning_pb2.Session) -> Session:
         etag=session.etag,
         atlas_progress=session.atlas_progress,
         live=live_from_proto(session.live) if session.HasField("live") else None,
+        awaiting_votes=session.awaiting_votes,
         create_time=time_from_proto(session.create_time),
         update_time=time_from_proto(session.update_time),
     )
@@ -255,6 +273,7 @@ def event_from_proto(event: common_pb2.LabelEvent) -> LabelEvent:
         source_reference=event.source_reference,
         answer_id=event.answer_id,
         time=time_from_proto(event.time),
+        answer_s=event.answer_s,
     )
 
 
@@ -274,6 +293,11 @@ def query_from_proto(assign: oracle_pb2.Assign) -> Query:
             Nearby(near.observation_id, verdict_from_proto(near.verdict), near.distance2)
             for near in assign.nearby
         ),
+        unusual=tuple(
+            Unusual(item.name, item.column, item.value, item.typical, item.deviation)
+            for item in assign.unusual
+        ),
+        session=assign.session,
     )
 
 
@@ -285,56 +309,5 @@ def ack_from_proto(ack: oracle_pb2.Ack) -> Ack:
         applied=ack.disposition != oracle_pb2.Ack.DISPOSITION_UNUSED,
         counts=counts_from_proto(ack.counts),
         event_id=ack.event_id,
-    )
-
-
-def result_from_proto(result: result_pb2.Result) -> Result:
-    """Return the result, without its model."""
-    manifest = result.manifest
-    return Result(
-        name=result.name,
-        gamma=result.gamma,
-        C=result.c,
-        nu=result.nu,
-        C_bounds=(result.c_min, result.c_max),
-        quality=quality_from_proto(result.quality),
-        audit=quality_from_proto(result.audit) if result.HasField("audit") else None,
-        choice=result.choice,
-        c_curve=tuple(
-            GridCell(
-                C=cell.c,
-                nu=cell.nu,
-                score=cell.score,
-                outside_count=cell.outside_count,
-                support_vector_count=cell.support_vector_count,
-                R2=cell.r2,
-                degenerate=cell.degenerate,
-            )
-            for cell in result.c_curve
-        ),
-        alignment_curve=tuple(
-            AlignmentPoint(point.gamma, point.alignment) for point in result.alignment_curve
-        ),
-        comparisons=tuple(
-            Comparison(
-                rule.name, rule.gamma, rule.nu, rule.score, rule.outside_count, rule.best_c_score
-            )
-            for rule in result.comparisons
-        ),
-        manifest=Manifest(
-            versions=dict(manifest.versions),
-            dataset_hash=manifest.dataset_hash,
-            seed=manifest.seed,
-            last_event_id=manifest.last_event_id,
-            labeled_rows=tuple(manifest.labeled_rows),
-            verdicts=tuple(verdict_from_proto(value) for value in manifest.verdicts),
-            query_rows=tuple(manifest.query_rows),
-            kernel_mean_sample=manifest.kernel_mean_sample,
-            fit_sample=manifest.fit_sample,
-        ),
-        notes=tuple(result.notes),
-        outside_count=result.outside_count,
-        support_vector_count=result.support_vector_count,
-        estimate_s=result.estimate_s,
-        create_time=time_from_proto(result.create_time),
+        session=ack.session,
     )

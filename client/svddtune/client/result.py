@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from svddtune.client.types import Dataset, Quality, Session, Verdict, jsonable
+from svddtune.client.plain import jsonable
+from svddtune.client.types import Dataset, Quality, Session, Verdict
 
 if TYPE_CHECKING:
     from svddtune.client.model import SvddModel

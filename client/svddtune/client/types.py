@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svddtune.client.errors import InvalidInput
+from svddtune.client.plain import jsonable
 
 FloatArray = NDArray[np.float64]
 LabelArray = NDArray[np.int8]
@@ -157,7 +157,15 @@ class Dataset:
 
 @dataclass(frozen=True, slots=True)
 class SessionConfig:
-    """Everything that decides which queries are asked and what comes out; 0 means the default."""
+    """Everything that decides which queries are asked and what comes out; 0 means the default.
+
+    `overlap` votes are sought on each observation asked about, of as many labelers: always
+    (`overlap_rule` "always"), or only where the first vote surprises or is UNSURE ("adaptive").
+    Ties and UNSURE ask further ones, `overlap_limit` at most. `aggregation` ("majority" or
+    "dawid_skene") makes one label of them. `repeat_every` shows each labeler one of its own
+    observations again after so many answers (0: never). Labelers of several sessions serve those
+    with the higher `priority` (-100 to 100) first.
+    """
 
     k: int = 0
     budget: int = 0
@@ -172,11 +180,20 @@ class SessionConfig:
     lease_s: float = 0.0
     audit: int = 0
     auto_finish: bool = False
+    overlap: int = 1
+    overlap_rule: str = "always"
+    overlap_limit: int = 0
+    aggregation: str = "majority"
+    repeat_every: int = 0
+    priority: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One tuning run as it was when the server last spoke of it."""
+    """One tuning run as it was when the server last spoke of it.
+
+    `awaiting_votes` counts the labelled observations on which a further vote is sought.
+    """
 
     name: str
     dataset: str
@@ -196,6 +213,7 @@ class Session:
     # Share of the dataset's atlas that is there, and what it says of the labels so far.
     atlas_progress: float
     live: LiveEvidence | None
+    awaiting_votes: int
     create_time: datetime | None
     update_time: datetime | None
 
@@ -206,7 +224,12 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class LabelEvent:
-    """One event of a session's label log. `kind` is "labeled", "retracted" or "unused"."""
+    """One event of a session's label log.
+
+    `kind` is "labeled", "retracted", "unused" (too late to count), "repeated" (an observation shown
+    to its labeler again; no vote), "withdrawn" or "reinstated" (all votes of a labeler; these two
+    name no observation). `answer_s` is the time from lease to answer, 0 where nothing was leased.
+    """
 
     event_id: str
     kind: str
@@ -218,6 +241,7 @@ class LabelEvent:
     source_reference: str
     answer_id: str
     time: datetime | None
+    answer_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,11 +261,28 @@ class Nearby:
     distance2: float
 
 
+@dataclass(frozen=True, slots=True)
+class Unusual:
+    """A feature in which an observation differs from the labelled inliers.
+
+    `value` and `typical` (their median) are raw; `deviation` is in robust standard deviations,
+    signed.
+    """
+
+    name: str
+    column: int
+    value: float
+    typical: float
+    deviation: float
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Query:
     """One observation that the service asks about, leased to this labeler.
 
-    `features` are the M raw values; `score` is what the strategy ranked by.
+    `features` are the M raw values; `score` is what the strategy ranked by. `nearby` are the
+    nearest labelled observations, nearest first; `unusual` what sets this one apart most, most
+    unusual first. `number` is unique within `session`.
     """
 
     number: int
@@ -254,6 +295,8 @@ class Query:
     lease_id: str
     lease_expires: datetime | None
     nearby: tuple[Nearby, ...] = ()
+    unusual: tuple[Unusual, ...] = ()
+    session: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +308,7 @@ class Ack:
     applied: bool
     counts: LabelCounts
     event_id: str = ""
+    session: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,24 +318,3 @@ class Label:
     observation_id: str
     verdict: Verdict
     source_reference: str = field(default="")
-
-
-def jsonable(value: Any) -> Any:
-    """Return `value` as plain JSON values: NaN and infinities become None, instants ISO 8601."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: jsonable(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): jsonable(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
-        return jsonable(value.tolist())
-    if isinstance(value, list | tuple):
-        return [jsonable(item) for item in value]
-    if isinstance(value, StrEnum):
-        return value.value
-    if isinstance(value, datetime):
-        return value.isoformat()
-    if isinstance(value, np.generic):
-        return jsonable(value.item())
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    return value
