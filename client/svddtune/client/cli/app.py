@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from svddtune.client.cli import bench, demo, processes, sessions, tune
+from svddtune.client.cli import bench, demo, oracle, processes, sessions, tune
 from svddtune.client.cli.output import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
 
 app = typer.Typer(
@@ -28,6 +28,7 @@ app.command("sessions")(sessions.sessions)
 app.command("watch")(sessions.watch)
 app.command("export")(sessions.export)
 app.add_typer(bench.bench, name="bench")
+app.add_typer(oracle.oracle, name="oracle")
 
 # Typer brings its own click or uses the installed one, depending on its version.
 _ClickError: type[Any] = typer.BadParameter.__mro__[2]

@@ -1,0 +1,16 @@
+"""``svddtune oracle``: labelers that are programs."""
+
+from __future__ import annotations
+
+import typer
+
+oracle = typer.Typer(
+    help="Labelers that are programs: tickets replayed, labelers simulated.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@oracle.callback()
+def _oracle() -> None:
+    """Labelers that are programs: tickets replayed, labelers simulated."""
