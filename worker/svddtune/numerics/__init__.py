@@ -67,6 +67,13 @@ from svddtune.numerics.audit import AuditScore, audit_score, draw_audit
 from svddtune.numerics.baselines import HEURISTICS, Heuristic
 from svddtune.numerics.belief import Belief, BeliefBasis, belief_basis, believe
 from svddtune.numerics.committee import Committee, disagreement, form_committee
+from svddtune.numerics.context import (
+    Spread,
+    deviations,
+    most_unusual,
+    nearest_labelled,
+    spread_of,
+)
 from svddtune.numerics.evidence import (
     Evidence,
     LiveChoice,
@@ -154,6 +161,7 @@ __all__ = [
     "Pools",
     "Preparation",
     "Scaling",
+    "Spread",
     "Strategy",
     "Suggestion",
     "SvddModel",
@@ -176,6 +184,7 @@ __all__ = [
     "coarse_grid",
     "default_gamma",
     "default_gamma_bounds",
+    "deviations",
     "disagreement",
     "draw_audit",
     "draw_initial",
@@ -192,8 +201,10 @@ __all__ = [
     "knowledge_gains",
     "lattice_gammas",
     "local_alignment",
+    "most_unusual",
     "mutual",
     "nearest",
+    "nearest_labelled",
     "nu_from_c",
     "panel_rows",
     "pick",
@@ -212,6 +223,7 @@ __all__ = [
     "sklearn_parameters",
     "sklearn_scale_gamma",
     "spread",
+    "spread_of",
     "suggest",
     "tau",
     "weigh",

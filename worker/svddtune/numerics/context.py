@@ -1,0 +1,141 @@
+"""What helps to judge a row: labelled rows near it, and the features in which it is unusual."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from svddtune.numerics.kernel import pair_distances2, squared_distances
+from svddtune.numerics.types import FloatArray, IndexArray
+
+DEVIATION_CAP = 99.0
+"""Largest deviation reported; also that of a value that differs where all others are equal."""
+
+_MAD_TO_SIGMA = 1.4826  # a normal distribution's standard deviation over its MAD
+_SPARE = 8  # candidates beyond those wanted, among which exact distances decide
+_BLOCK = 1 << 22  # numbers held at once by the medians
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Where the values of each column lie.
+
+    Attributes
+    ----------
+    center : FloatArray, shape (M,)
+        Medians.
+    scale : FloatArray, shape (M,)
+        1.4826 times the median absolute deviation; the standard deviation where that is 0, as it
+        is where most values are equal; 0 for a constant column.
+    """
+
+    center: FloatArray
+    scale: FloatArray
+
+
+def spread_of(rows: FloatArray) -> Spread:
+    """Robust centre and scale of every column.
+
+    Parameters
+    ----------
+    rows : FloatArray, shape (n, M)
+        At least one row.
+
+    Returns
+    -------
+    Spread
+    """
+    n, M = rows.shape
+    if n < 1:
+        raise ValueError(f"rows have shape {rows.shape}, expected at least one row")
+    center, scale = np.empty(M), np.empty(M)
+    step = max(1, _BLOCK // n)
+    for start in range(0, M, step):
+        part = slice(start, start + step)
+        # Columns in one piece each: medians along the last axis are much the faster ones.
+        columns = np.ascontiguousarray(rows[:, part].T)
+        center[part] = np.median(columns, axis=1)
+        mad = np.median(np.abs(columns - center[part, None]), axis=1)
+        scale[part] = _MAD_TO_SIGMA * mad
+        flat = np.flatnonzero(mad == 0.0)
+        # (By the range: the standard deviation of equal values need not come out as 0.)
+        varied = flat[np.ptp(columns[flat], axis=1) > 0.0]
+        scale[start + varied] = columns[varied].std(axis=1)
+    return Spread(center, scale)
+
+
+def deviations(values: FloatArray, spread: Spread) -> FloatArray:
+    """How far values lie from the centre, in units of the scale.
+
+    Parameters
+    ----------
+    values : FloatArray, shape (n, M)
+    spread : Spread
+        Of M columns.
+
+    Returns
+    -------
+    FloatArray, shape (n, M)
+        Signed, between -`DEVIATION_CAP` and `DEVIATION_CAP`; at the bounds where the scale is 0
+        and the value is not the centre.
+    """
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        ratio = (values - spread.center) / spread.scale
+    # 0 / 0: the value is the centre.
+    return np.clip(np.nan_to_num(ratio, nan=0.0), -DEVIATION_CAP, DEVIATION_CAP)
+
+
+def most_unusual(deviation: FloatArray, count: int) -> IndexArray:
+    """Columns with the largest deviations of each row.
+
+    Parameters
+    ----------
+    deviation : FloatArray, shape (n, M)
+        From `deviations`.
+    count : int
+        At most M are returned.
+
+    Returns
+    -------
+    IndexArray, shape (n, min(count, M))
+        Most unusual first, ties by lower column.
+    """
+    return np.argsort(-np.abs(deviation), axis=1, kind="stable")[:, :count]
+
+
+def nearest_labelled(
+    X: FloatArray, rows: IndexArray, labelled: IndexArray, count: int
+) -> tuple[IndexArray, FloatArray]:
+    """Labelled rows nearest to each of some rows.
+
+    Parameters
+    ----------
+    X : FloatArray, shape (N, M)
+        Scaled.
+    rows : IndexArray, shape (n,)
+        None of them labelled.
+    labelled : IndexArray, shape (L,)
+        Without repetition.
+    count : int
+        At most L are returned.
+
+    Returns
+    -------
+    neighbours : IndexArray, shape (n, min(count, L))
+        Nearest first, ties by lower row.
+    distance2 : FloatArray, shape (n, min(count, L))
+        Squared distances, from differences.
+    """
+    rows = np.asarray(rows, dtype=np.int64)
+    labelled = np.sort(labelled)
+    candidates = np.broadcast_to(labelled, (len(rows), len(labelled)))
+    if len(labelled) > count + _SPARE:
+        near = squared_distances(X[rows], X[labelled])
+        few = np.argpartition(near, count + _SPARE, axis=1)[:, : count + _SPARE]
+        candidates = np.take_along_axis(candidates, np.sort(few, axis=1), axis=1)
+    width = candidates.shape[1]
+    distance2 = pair_distances2(X, np.repeat(rows, width), candidates.ravel())
+    distance2 = distance2.reshape(len(rows), width)
+    order = np.argsort(distance2, axis=1, kind="stable")[:, :count]
+    return np.take_along_axis(candidates, order, 1), np.take_along_axis(distance2, order, 1)
