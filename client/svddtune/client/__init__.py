@@ -43,7 +43,15 @@ if TYPE_CHECKING:
         WrongState,
     )
     from svddtune.client.model import SvddModel
-    from svddtune.client.oracles import Command, KnownLabels, TerminalPrompt
+    from svddtune.client.oracles import (
+        Command,
+        KnownLabels,
+        SimulatedLabeler,
+        TerminalPrompt,
+        Tier,
+        TierReport,
+        Tiers,
+    )
     from svddtune.client.result import (
         AlignmentPoint,
         Asked,
@@ -96,7 +104,15 @@ _HOMES = {
         "WrongState",
     ),
     "model": ("SvddModel",),
-    "oracles": ("Command", "KnownLabels", "TerminalPrompt"),
+    "oracles": (
+        "Command",
+        "KnownLabels",
+        "SimulatedLabeler",
+        "TerminalPrompt",
+        "Tier",
+        "TierReport",
+        "Tiers",
+    ),
     "result": (
         "AlignmentPoint",
         "Asked",
@@ -166,10 +182,14 @@ __all__ = [
     "SessionConfig",
     "SessionState",
     "SessionUpdate",
+    "SimulatedLabeler",
     "SkipMode",
     "SvddModel",
     "SvddtuneError",
     "TerminalPrompt",
+    "Tier",
+    "TierReport",
+    "Tiers",
     "Timings",
     "Tuning",
     "TuningClient",

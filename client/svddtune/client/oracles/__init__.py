@@ -1,0 +1,20 @@
+"""Ready oracles. An oracle takes a `Query` and returns a verdict, a `SkipMode` or a `Command`."""
+
+from svddtune.client.oracles.answers import Answer, Command, Oracle, reply
+from svddtune.client.oracles.known import KnownLabels
+from svddtune.client.oracles.simulated import SimulatedLabeler
+from svddtune.client.oracles.terminal import TerminalPrompt
+from svddtune.client.oracles.tiers import Tier, TierReport, Tiers
+
+__all__ = [
+    "Answer",
+    "Command",
+    "KnownLabels",
+    "Oracle",
+    "SimulatedLabeler",
+    "TerminalPrompt",
+    "Tier",
+    "TierReport",
+    "Tiers",
+    "reply",
+]
