@@ -67,6 +67,7 @@ from svddtune.numerics.audit import AuditScore, audit_score, draw_audit
 from svddtune.numerics.baselines import HEURISTICS, Heuristic
 from svddtune.numerics.belief import Belief, BeliefBasis, belief_basis, believe
 from svddtune.numerics.committee import Committee, disagreement, form_committee
+from svddtune.numerics.consensus import DawidSkeneUnavailable, dawid_skene
 from svddtune.numerics.context import (
     Spread,
     deviations,
@@ -147,6 +148,7 @@ __all__ = [
     "Cell",
     "CellFits",
     "Committee",
+    "DawidSkeneUnavailable",
     "Evidence",
     "FinalChoice",
     "FloatArray",
@@ -182,6 +184,7 @@ __all__ = [
     "choose_cell",
     "class_counts",
     "coarse_grid",
+    "dawid_skene",
     "default_gamma",
     "default_gamma_bounds",
     "deviations",
