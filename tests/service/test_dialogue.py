@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from svddtune.service import oracle
 from svddtune.service.oracle import Dialogue
+from svddtune.service.serving import RETRY_S
 from svddtune.state.errors import InvalidInput, NotFound, StateError
 from svddtune.state.session import (
     DatasetId,
@@ -90,7 +91,6 @@ class World:
     looks: list[int] = field(default_factory=list)
     ended: bool = False
     released: bool = False
-    others_expire_ms: int = 0
 
     @property
     def redis_ms(self) -> int:
@@ -101,7 +101,12 @@ class World:
 
     def change(self) -> None:
         self.version += 1
-        self.perform(self.dialogue.changed(self.now))
+        self.perform(self.dialogue.changed(SESSION_ID, True, self.now))
+
+    def expire(self) -> None:
+        """All leases run out, and a notice says so."""
+        self.now += LEASE_S + 1
+        self.change()
 
     def wait(self, seconds: float) -> None:
         self.now += seconds
@@ -117,15 +122,15 @@ class World:
             case oracle.Send(response):
                 self.sent.append(response)
             case oracle.Open():
-                return self.dialogue.opened(session(self.state, self.version))
-            case oracle.Look(most):
-                self.looks.append(most)
-                return self.dialogue.looked(self._lease(most), self.now)
-            case oracle.Deliver(leases):
+                return self.dialogue.opened([session(self.state, self.version)], self.now)
+            case oracle.Look(session_id, asking):
+                self.looks.append(asking.most)
+                return self.dialogue.looked(session_id, self._lease(asking.most), self.now)
+            case oracle.Deliver(_, leases):
                 self.assigned += leases
             case oracle.Report():
                 return self.dialogue.reported(session(self.state, self.version))
-            case oracle.Apply(request):
+            case oracle.Apply(_, request, _):
                 return self._apply(request)
             case oracle.Refuse(request, error):
                 return self.dialogue.refused(request, status_pb2.Status(message=error.message))
@@ -157,7 +162,7 @@ class World:
             finish_reason=self.finish_reason,
             leases=tuple(self.leases.values()),
             now_ms=self.redis_ms,
-            next_expiry_ms=self.others_expire_ms,
+            next_expiry_ms=0,
             lease_s=LEASE_S,
         )
 
@@ -165,7 +170,7 @@ class World:
         kind = request.WhichOneof("message")
         if kind == "answer" and request.answer.query not in self.leases:
             return self.dialogue.refused(request, status_pb2.Status(code=9))
-        ack = oracle_pb2.Ack()
+        ack = oracle_pb2.Ack(disposition=oracle_pb2.Ack.DISPOSITION_APPLIED)
         if kind == "answer":
             ack.answer_id, ack.query = request.answer.answer_id, request.answer.query
             del self.leases[request.answer.query]
@@ -179,7 +184,7 @@ class World:
             self.leases = {
                 query: replace(lease, expires_ms=expires_ms) for query, lease in self.leases.items()
             }
-        return self.dialogue.applied(request, ack, self.now)
+        return self.dialogue.applied(SESSION_ID, request, ack, self.now)
 
     def kinds(self) -> list[str]:
         return [str(response.WhichOneof("message")) for response in self.sent]
@@ -209,8 +214,7 @@ def test_welcome_comes_first_and_then_queries_up_to_the_credit() -> None:
         ({"labeler": ""}, "INVALID_FIELD"),
         ({"labeler": "no blanks"}, "INVALID_FIELD"),
         ({"labeler": "x" * 65}, "INVALID_FIELD"),
-        ({"sessions": []}, "INVALID_FIELD"),
-        ({"sessions": [SESSION, SESSION]}, "INVALID_FIELD"),
+        ({"sessions": [SESSION] * 101}, "INVALID_FIELD"),
         ({"sessions": ["p00"]}, "INVALID_NAME"),
         ({"sessions": ["sessions/none"]}, "SESSION_NOT_FOUND"),
         ({"credit": 1001}, "INVALID_FIELD"),
@@ -299,9 +303,8 @@ def test_more_credit_is_used_at_once() -> None:
 
 def test_expired_lease_is_revoked_and_others_come_first() -> None:
     world = begun(credit=1, available=1)
-    assert world.dialogue.wake_at is not None
-    world.wait(LEASE_S + 1)
-    revoke = world.sent[-1].revoke
+    world.expire()
+    (revoke,) = (one.revoke for one in world.sent if one.HasField("revoke"))
     assert (revoke.query, revoke.reason) == (1, "EXPIRED")
     assert world.looks[-1] == 0
     assert len(world.assigned) == 1
@@ -309,14 +312,14 @@ def test_expired_lease_is_revoked_and_others_come_first() -> None:
 
 def test_labeler_that_speaks_again_is_served_again() -> None:
     world = begun(credit=1, available=1)
-    world.wait(LEASE_S + 1)
+    world.expire()
     world.say(oracle_pb2.ConverseRequest(extend=oracle_pb2.Extend()))
     assert len(world.assigned) == 2
 
 
 def test_labeler_that_stays_silent_is_served_again_after_a_while() -> None:
     world = begun(credit=1, available=1)
-    world.wait(LEASE_S + 1)
+    world.expire()
     world.wait(LEASE_S + 1)
     assert len(world.assigned) == 2
 
@@ -336,13 +339,6 @@ def test_answer_of_somebody_else_revokes() -> None:
     world.change()
     assert world.sent[-2].revoke.reason == "ANSWERED_BY_OTHER"
     assert world.kinds()[-1] == "progress"
-
-
-def test_expiry_of_somebody_elses_lease_is_waited_for() -> None:
-    world = World()
-    world.others_expire_ms = world.redis_ms + 3000
-    world.say(hello())
-    assert world.dialogue.wake_at == pytest.approx(world.now + 3)
 
 
 def test_idle_stream_sets_no_timer() -> None:
@@ -391,7 +387,7 @@ def test_progress_is_merged_when_changes_come_quickly() -> None:
 
 def test_deleted_session_ends_the_stream() -> None:
     world = begun()
-    world.perform(world.dialogue.deleted())
+    world.perform(world.dialogue.deleted(SESSION_ID))
     assert world.sent[-1].finished.reason == "DELETED"
     assert world.ended
 
@@ -409,7 +405,7 @@ def test_bye_and_half_close_give_leases_back(bye: bool) -> None:
 
 def test_drain_keeps_leases_for_the_next_stream() -> None:
     world = begun(credit=1, available=1)
-    world.perform(world.dialogue.draining())
+    world.perform(world.dialogue.draining("bye"))
     assert world.kinds()[-1] == "drain"
     assert world.ended
     assert not world.released
@@ -491,15 +487,15 @@ def test_promises_hold_for_every_history(credit: int, script: list[tuple[str, ob
 
 def test_store_that_does_not_answer_is_asked_again_later() -> None:
     world = begun(credit=1)
-    assert world.dialogue.postponed((), world.now) == []
-    assert world.dialogue.wake_at == pytest.approx(world.now + oracle.RETRY_S)
+    assert world.dialogue.postponed(SESSION_ID, (), world.now) == []
+    assert world.dialogue.wake_at == pytest.approx(world.now + RETRY_S)
     world.available = 1
-    world.wait(oracle.RETRY_S)
+    world.wait(RETRY_S)
     assert len(world.assigned) == 1
 
 
 def test_query_that_could_not_be_sent_is_sent_later() -> None:
     world = begun(credit=1, available=1)
-    world.dialogue.postponed(world.assigned, world.now)
-    world.wait(oracle.RETRY_S)
+    world.dialogue.postponed(SESSION_ID, world.assigned, world.now)
+    world.wait(RETRY_S)
     assert [lease.query for lease in world.assigned] == [1, 1]

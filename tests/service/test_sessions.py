@@ -141,6 +141,12 @@ def test_given_values_are_kept(desk: Desk) -> None:
         lease_s=86_400,
         audit=2,
         auto_finish=True,
+        overlap=2,
+        overlap_rule=tuning_pb2.OVERLAP_RULE_ADAPTIVE,
+        overlap_limit=5,
+        aggregation=tuning_pb2.AGGREGATION_DAWID_SKENE,
+        repeat_every=10,
+        priority=-7,
     )
     assert desk.create(config=config).config == config
 

@@ -16,6 +16,7 @@ from svddtune.state.datasets import DatasetStore
 from svddtune.state.queue import Claim, JobQueue
 from svddtune.state.session import (
     Answer,
+    Asking,
     DatasetId,
     InitialLabel,
     Lease,
@@ -23,6 +24,7 @@ from svddtune.state.session import (
     Receipt,
     SessionConfig,
     SessionId,
+    SkipMode,
     Verdict,
 )
 from svddtune.state.store import SessionStore
@@ -85,7 +87,7 @@ class ScriptedWorker:
         rows = [row for row in range(snapshot.session.observation_count) if row not in taken]
         return self.workspace.commit_suggest(
             claim,
-            snapshot.rev,
+            snapshot,
             gamma=1.0,
             alignment=0.5,
             ranking=[RankedRow(row, 1.0, "lama") for row in rows],
@@ -104,6 +106,11 @@ class ScriptedWorker:
             for index in range(2)
         ]
         self.workspace.commit_plan(claim, snapshot.attempt, plan, jobs)
+
+
+def asking(labeler: str, most: int = 1, **further: Any) -> Asking:
+    """A labeler on unary calls that wants queries."""
+    return Asking(f"{labeler}/", labeler, most, **further)
 
 
 class Scene:
@@ -156,9 +163,7 @@ class Scene:
         self, session_id: SessionId, labeler: str = "ann", most: int = 1
     ) -> list[Lease]:
         """What a labeler holds after asking for queries."""
-        outcome = await self.sessions.lease(
-            session_id, holder=f"{labeler}/", labeler=labeler, most=most
-        )
+        outcome = await self.sessions.lease(session_id, asking(labeler, most))
         return list(outcome.leases)
 
     async def answer(
@@ -170,6 +175,7 @@ class Scene:
         labeler: str = "ann",
         answer_id: str = "",
         want: int = 0,
+        replace: bool = False,
     ) -> Receipt:
         """Answer a lease, or a row unasked."""
         self.answered += 1
@@ -184,8 +190,22 @@ class Scene:
                 query=lease.query if isinstance(lease, Lease) else 0,
                 lease_id=lease.lease_id if isinstance(lease, Lease) else "",
                 row=None if leased else lease,  # type: ignore[arg-type]
+                replace=replace,
             ),
-            want=want,
+            then=asking(labeler, want) if want else None,
+        )
+
+    async def skip(
+        self, session_id: SessionId, lease: Lease, mode: SkipMode, labeler: str = "ann"
+    ) -> Receipt:
+        """Pass on a lease."""
+        return await self.sessions.skip(
+            session_id,
+            labeler=labeler,
+            holder=f"{labeler}/",
+            query=lease.query,
+            lease_id=lease.lease_id,
+            mode=mode,
         )
 
     async def close(self) -> None:

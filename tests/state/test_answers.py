@@ -165,7 +165,7 @@ def test_ranking_for_older_labels_is_dropped_and_made_anew(redis_url: str) -> No
         assert snapshot is not None
         await scene.answer(session_id, 9)
         taken = scene.worker.workspace.commit_suggest(
-            claim, snapshot.rev, gamma=9.0, alignment=0.0, ranking=[RankedRow(9, 1.0, "lama")]
+            claim, snapshot, gamma=9.0, alignment=0.0, ranking=[RankedRow(9, 1.0, "lama")]
         )
         assert not taken
         assert scene.worker.work_off() == ["SUGGEST"]

@@ -161,7 +161,7 @@ def test_live_evidence_is_the_sessions_and_its_history_is_kept(redis_url: str) -
             live = tuning_pb2.LiveEvidence(gamma=gamma, c=0.5, advice="Go on.")
             before = scene.worker.workspace.history(claim)
             scene.worker.workspace.commit_suggest(
-                claim, snapshot.rev, gamma=gamma, alignment=0.0, ranking=[ROW], live=live
+                claim, snapshot, gamma=gamma, alignment=0.0, ranking=[ROW], live=live
             )
             session = await scene.sessions.get(session_id)
             assert tuning_pb2.LiveEvidence.FromString(session.live) == live
@@ -180,7 +180,7 @@ def test_a_stop_rule_finishes_the_session(redis_url: str) -> None:
         snapshot = scene.worker.workspace.snapshot(claim)
         assert snapshot is not None
         scene.worker.workspace.commit_suggest(
-            claim, snapshot.rev, gamma=1.0, alignment=0.0, ranking=[ROW], finish=True
+            claim, snapshot, gamma=1.0, alignment=0.0, ranking=[ROW], finish=True
         )
         session = await scene.sessions.get(session_id)
         assert session.state is SessionState.ESTIMATING

@@ -1,5 +1,7 @@
 """Who gets which query, and what becomes of leases."""
 
+from dataclasses import replace
+
 import pytest
 from tests.state.scene import Scene, play
 
@@ -107,7 +109,7 @@ def test_extend_moves_the_expiry_and_names_lost_leases(redis_url: str) -> None:
         session_id = await scene.session(lease_s=100)
         (lease,) = await scene.lease(session_id)
         receipt = await scene.sessions.extend(
-            session_id, holder="ann/", lease_ids=[lease.lease_id, "unknown"]
+            session_id, holder="ann/", labeler="ann", lease_ids=[lease.lease_id, "unknown"]
         )
         assert receipt.expires_ms >= lease.expires_ms
         assert receipt.lost == ("unknown",)
@@ -132,13 +134,7 @@ def test_skip_to_others_never_comes_back_to_the_same_labeler(redis_url: str) -> 
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=1)
         (lease,) = await scene.lease(session_id, "ann")
-        await scene.sessions.skip(
-            session_id,
-            labeler="ann",
-            query=lease.query,
-            lease_id=lease.lease_id,
-            mode=SkipMode.OTHERS,
-        )
+        await scene.skip(session_id, lease, SkipMode.OTHERS)
         assert await scene.lease(session_id, "ann") == []
         (taken,) = await scene.lease(session_id, "bob")
         assert taken.query == lease.query
@@ -150,13 +146,7 @@ def test_skip_for_later_comes_behind_new_queries(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=2)
         (first,) = await scene.lease(session_id)
-        await scene.sessions.skip(
-            session_id,
-            labeler="ann",
-            query=first.query,
-            lease_id=first.lease_id,
-            mode=SkipMode.LATER,
-        )
+        await scene.skip(session_id, first, SkipMode.LATER)
         (second,) = await scene.lease(session_id)
         assert second.query != first.query
         await scene.answer(session_id, second)
@@ -170,13 +160,7 @@ def test_dropped_observation_is_asked_no_more(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         (lease,) = await scene.lease(session_id)
-        await scene.sessions.skip(
-            session_id,
-            labeler="ann",
-            query=lease.query,
-            lease_id=lease.lease_id,
-            mode=SkipMode.DROP,
-        )
+        await scene.skip(session_id, lease, SkipMode.DROP)
         scene.worker.work_off()
         rows = {one.row for one in await scene.lease(session_id, most=20)}
         assert lease.row not in rows
@@ -189,9 +173,7 @@ def test_skip_without_the_lease_is_refused(redis_url: str) -> None:
         session_id = await scene.session()
         (lease,) = await scene.lease(session_id)
         with pytest.raises(WrongState) as refused:
-            await scene.sessions.skip(
-                session_id, labeler="bob", query=lease.query, lease_id="x", mode=SkipMode.LATER
-            )
+            await scene.skip(session_id, replace(lease, lease_id="x"), SkipMode.LATER)
         assert refused.value.reason == "LEASE_LOST"
 
     play(redis_url, act)

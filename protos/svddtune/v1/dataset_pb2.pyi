@@ -142,3 +142,31 @@ class DeleteDatasetRequest(_message.Message):
 class DeleteDatasetResponse(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...
+
+class ListObservationsRequest(_message.Message):
+    __slots__ = ("parent", "page_size", "page_token")
+    PARENT_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    parent: str
+    page_size: int
+    page_token: str
+    def __init__(self, parent: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class Observation(_message.Message):
+    __slots__ = ("row", "observation_id", "display")
+    ROW_FIELD_NUMBER: _ClassVar[int]
+    OBSERVATION_ID_FIELD_NUMBER: _ClassVar[int]
+    DISPLAY_FIELD_NUMBER: _ClassVar[int]
+    row: int
+    observation_id: str
+    display: _containers.RepeatedCompositeFieldContainer[_common_pb2.DisplayField]
+    def __init__(self, row: _Optional[int] = ..., observation_id: _Optional[str] = ..., display: _Optional[_Iterable[_Union[_common_pb2.DisplayField, _Mapping]]] = ...) -> None: ...
+
+class ListObservationsResponse(_message.Message):
+    __slots__ = ("observations", "next_page_token")
+    OBSERVATIONS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    observations: _containers.RepeatedCompositeFieldContainer[Observation]
+    next_page_token: str
+    def __init__(self, observations: _Optional[_Iterable[_Union[Observation, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...

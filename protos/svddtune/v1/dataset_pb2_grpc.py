@@ -50,6 +50,11 @@ class DatasetServiceStub(object):
                 request_serializer=svddtune_dot_v1_dot_dataset__pb2.ListDatasetsRequest.SerializeToString,
                 response_deserializer=svddtune_dot_v1_dot_dataset__pb2.ListDatasetsResponse.FromString,
                 _registered_method=True)
+        self.ListObservations = channel.unary_unary(
+                '/svddtune.v1.DatasetService/ListObservations',
+                request_serializer=svddtune_dot_v1_dot_dataset__pb2.ListObservationsRequest.SerializeToString,
+                response_deserializer=svddtune_dot_v1_dot_dataset__pb2.ListObservationsResponse.FromString,
+                _registered_method=True)
         self.DeleteDataset = channel.unary_unary(
                 '/svddtune.v1.DatasetService/DeleteDataset',
                 request_serializer=svddtune_dot_v1_dot_dataset__pb2.DeleteDatasetRequest.SerializeToString,
@@ -86,6 +91,13 @@ class DatasetServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListObservations(self, request, context):
+        """The observations' ids and display fields, in the order of the rows. Errors: DATASET_NOT_FOUND.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def DeleteDataset(self, request, context):
         """Deletes a dataset that no session uses. Errors: DATASET_NOT_FOUND, DATASET_IN_USE.
         """
@@ -110,6 +122,11 @@ def add_DatasetServiceServicer_to_server(servicer, server):
                     servicer.ListDatasets,
                     request_deserializer=svddtune_dot_v1_dot_dataset__pb2.ListDatasetsRequest.FromString,
                     response_serializer=svddtune_dot_v1_dot_dataset__pb2.ListDatasetsResponse.SerializeToString,
+            ),
+            'ListObservations': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListObservations,
+                    request_deserializer=svddtune_dot_v1_dot_dataset__pb2.ListObservationsRequest.FromString,
+                    response_serializer=svddtune_dot_v1_dot_dataset__pb2.ListObservationsResponse.SerializeToString,
             ),
             'DeleteDataset': grpc.unary_unary_rpc_method_handler(
                     servicer.DeleteDataset,
@@ -199,6 +216,33 @@ class DatasetService(object):
             '/svddtune.v1.DatasetService/ListDatasets',
             svddtune_dot_v1_dot_dataset__pb2.ListDatasetsRequest.SerializeToString,
             svddtune_dot_v1_dot_dataset__pb2.ListDatasetsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListObservations(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/svddtune.v1.DatasetService/ListObservations',
+            svddtune_dot_v1_dot_dataset__pb2.ListObservationsRequest.SerializeToString,
+            svddtune_dot_v1_dot_dataset__pb2.ListObservationsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -44,6 +44,8 @@ class DatasetServiceStub:
     """Returns one dataset's description, not its rows. Errors: DATASET_NOT_FOUND."""
     ListDatasets: _grpc.UnaryUnaryMultiCallable[_dataset_pb2.ListDatasetsRequest, _dataset_pb2.ListDatasetsResponse]
     """Lists datasets, newest first."""
+    ListObservations: _grpc.UnaryUnaryMultiCallable[_dataset_pb2.ListObservationsRequest, _dataset_pb2.ListObservationsResponse]
+    """The observations' ids and display fields, in the order of the rows. Errors: DATASET_NOT_FOUND."""
     DeleteDataset: _grpc.UnaryUnaryMultiCallable[_dataset_pb2.DeleteDatasetRequest, _dataset_pb2.DeleteDatasetResponse]
     """Deletes a dataset that no session uses. Errors: DATASET_NOT_FOUND, DATASET_IN_USE."""
 
@@ -63,6 +65,8 @@ class DatasetServiceAsyncStub(DatasetServiceStub):
     """Returns one dataset's description, not its rows. Errors: DATASET_NOT_FOUND."""
     ListDatasets: _aio.UnaryUnaryMultiCallable[_dataset_pb2.ListDatasetsRequest, _dataset_pb2.ListDatasetsResponse]  # type: ignore[assignment]
     """Lists datasets, newest first."""
+    ListObservations: _aio.UnaryUnaryMultiCallable[_dataset_pb2.ListObservationsRequest, _dataset_pb2.ListObservationsResponse]  # type: ignore[assignment]
+    """The observations' ids and display fields, in the order of the rows. Errors: DATASET_NOT_FOUND."""
     DeleteDataset: _aio.UnaryUnaryMultiCallable[_dataset_pb2.DeleteDatasetRequest, _dataset_pb2.DeleteDatasetResponse]  # type: ignore[assignment]
     """Deletes a dataset that no session uses. Errors: DATASET_NOT_FOUND, DATASET_IN_USE."""
 
@@ -97,6 +101,14 @@ class DatasetServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_dataset_pb2.ListDatasetsResponse, _abc.Awaitable[_dataset_pb2.ListDatasetsResponse]]:
         """Lists datasets, newest first."""
+
+    @_abc_1.abstractmethod
+    def ListObservations(
+        self,
+        request: _dataset_pb2.ListObservationsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_dataset_pb2.ListObservationsResponse, _abc.Awaitable[_dataset_pb2.ListObservationsResponse]]:
+        """The observations' ids and display fields, in the order of the rows. Errors: DATASET_NOT_FOUND."""
 
     @_abc_1.abstractmethod
     def DeleteDataset(

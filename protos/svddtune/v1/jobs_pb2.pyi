@@ -74,12 +74,14 @@ class AtlasJob(_message.Message):
     def __init__(self, dataset_id: _Optional[str] = ..., index: _Optional[int] = ...) -> None: ...
 
 class PreviewJob(_message.Message):
-    __slots__ = ("session_id", "labeler")
+    __slots__ = ("session_id", "labeler", "preview_id")
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     LABELER_FIELD_NUMBER: _ClassVar[int]
+    PREVIEW_ID_FIELD_NUMBER: _ClassVar[int]
     session_id: str
     labeler: str
-    def __init__(self, session_id: _Optional[str] = ..., labeler: _Optional[str] = ...) -> None: ...
+    preview_id: str
+    def __init__(self, session_id: _Optional[str] = ..., labeler: _Optional[str] = ..., preview_id: _Optional[str] = ...) -> None: ...
 
 class Preview(_message.Message):
     __slots__ = ("before", "after")

@@ -1,14 +1,17 @@
 """One Converse stream: carries out what the dialogue commands."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import random
+from collections import deque
+from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack
+from dataclasses import dataclass
 from enum import Enum
-from typing import Any
 
 from svddtune.service.draining import Draining
 from svddtune.service.labeling import Labeling
 from svddtune.service.oracle import (
+    PROGRESS_S,
     Apply,
     Command,
     Deliver,
@@ -21,103 +24,210 @@ from svddtune.service.oracle import (
     Report,
     Send,
 )
+from svddtune.service.shared import SharedSessions
 from svddtune.service.status import Context, status_proto, unbroken
 from svddtune.state.errors import NotFound, StateError, StoreUnavailable
-from svddtune.state.notices import Notices
+from svddtune.state.notices import Notice, Notices
 from svddtune.state.session import SessionId
 from svddtune.v1 import oracle_pb2
 
 # Messages of the client that may wait here; more of them wait in the client.
 _MOST_WAITING = 64
+# Progress messages that a process sends in a second, over all its streams.
+_PROGRESS_PER_S = 200
+# Streams of one age do not all end at once.
+_AGE_SPREAD = 0.1
 
 
 class _Signal(Enum):
     """What happens beside the client's messages."""
 
-    CHANGED = "CHANGED"
     WOKEN = "WOKEN"
     DRAINING = "DRAINING"
+    AGED = "AGED"
     HALF_CLOSED = "HALF_CLOSED"
+    # Redis is away or back.
+    LOOK = "LOOK"
+
+
+@dataclass(frozen=True, slots=True)
+class _Changed:
+    """A session has changed, perhaps in what this stream holds."""
+
+    session_id: SessionId
+    concerned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A session asks now that this stream does not serve yet."""
+
+    session_id: SessionId
+
+
+_Event = oracle_pb2.ConverseRequest | _Signal | _Changed | _Begun
+
+
+@dataclass(slots=True)
+class House:
+    """What the streams of a process share."""
+
+    labeling: Labeling
+    sessions: SharedSessions
+    notices: Notices
+    draining: Draining
+    # Longest life of a stream in seconds.
+    stream_s: float
+    streams: int = 0
 
 
 class Conversation:
     """Reads, acts and writes for one stream: one task reads, this one does the rest in order."""
 
-    def __init__(
-        self, labeling: Labeling, notices: Notices, draining: Draining, context: Context
-    ) -> None:
-        self._labeling = labeling
-        self._notices = notices
-        self._draining = draining
+    def __init__(self, house: House, context: Context) -> None:
+        self._house = house
+        self._labeling = house.labeling
         self._context = context
-        self._dialogue = Dialogue()
-        self._inbox: asyncio.Queue[oracle_pb2.ConverseRequest | _Signal] = asyncio.Queue()
+        self._dialogue = Dialogue(stream_s=house.stream_s)
+        self._inbox: deque[_Event] = deque()
+        self._arrived = asyncio.Event()
         self._waiting = asyncio.Semaphore(_MOST_WAITING)
-        self._posted: set[_Signal] = set()
-        self._now = asyncio.get_running_loop().time
+        self._posted: set[_Event] = set()
+        self._followed: dict[SessionId, Callable[[], None]] = {}
+        self._loop = asyncio.get_running_loop()
+        self._now = self._loop.time
 
     async def run(self, requests: AsyncIterator[oracle_pb2.ConverseRequest]) -> None:
         """Talk until either side ends it."""
+        spread = 1 - _AGE_SPREAD * random.random()
+        ages_at = self._now() + self._house.stream_s * spread
         with ExitStack() as stack:
-            stack.enter_context(self._draining.stream(lambda: self._post(_Signal.DRAINING)))
+            stack.enter_context(self._house.draining.stream(lambda: self._post(_Signal.DRAINING)))
             self._stack = stack
-            self._tasks: list[asyncio.Task[None]] = [asyncio.create_task(self._read(requests))]
+            aged = self._loop.call_at(ages_at, self._post, _Signal.AGED)
+            reader = asyncio.create_task(self._read(requests))
+            self._house.streams += 1
             try:
                 while not self._dialogue.over:
-                    with self._timer():
-                        event = await self._inbox.get()
-                    for command in self._event(event):
+                    event = await self._next_event()
+                    self._dialogue.progress_s = self._progress_s
+                    for command in await self._outcome_of_event(event):
                         await self._perform(command)
             finally:
-                for task in self._tasks:
-                    task.cancel()
-                await asyncio.gather(*self._tasks, return_exceptions=True)
+                self._house.streams -= 1
+                aged.cancel()
+                reader.cancel()
+                await asyncio.gather(reader, return_exceptions=True)
+                await self._leave()
+
+    @property
+    def _progress_s(self) -> float:
+        return max(PROGRESS_S, self._house.streams / _PROGRESS_PER_S)
 
     async def _read(self, requests: AsyncIterator[oracle_pb2.ConverseRequest]) -> None:
         async for request in requests:
             await self._waiting.acquire()
-            self._inbox.put_nowait(request)
+            self._inbox.append(request)
+            self._arrived.set()
         self._post(_Signal.HALF_CLOSED)
 
-    async def _follow(self, changes: asyncio.Event) -> None:
-        while True:
-            await changes.wait()
-            changes.clear()
-            self._post(_Signal.CHANGED)
+    async def _next_event(self) -> _Event:
+        while not self._inbox:
+            self._arrived.clear()
+            wake_at = self._dialogue.wake_at
+            timer = wake_at and self._loop.call_at(wake_at, self._post, _Signal.WOKEN)
+            try:
+                await self._arrived.wait()
+            finally:
+                if timer:
+                    timer.cancel()
+        return self._inbox.popleft()
 
-    def _post(self, signal: _Signal) -> None:
-        if signal not in self._posted:
-            self._posted.add(signal)
-            self._inbox.put_nowait(signal)
+    def _post(self, event: _Event) -> None:
+        """Let an event happen, once where it waits already."""
+        if event not in self._posted:
+            self._posted.add(event)
+            self._inbox.append(event)
+            self._arrived.set()
 
-    def _timer(self) -> "_Timer":
-        return _Timer(self._dialogue.wake_at, lambda: self._post(_Signal.WOKEN))
+    # What others do
+
+    def _noticed(self, notice: Notice | None) -> None:
+        if notice is None:
+            self._post(_Signal.LOOK)
+            return
+        session_id = notice.session_id
+        serving = self._dialogue.servings.get(session_id)
+        if serving is None:
+            if notice.labeling and self._dialogue.serves_any and session_id not in self._followed:
+                self._post(_Begun(session_id))
+            return
+        self._house.sessions.noticed(session_id, notice.version)
+        serving.standing = notice.standing
+        concerned = notice.concerns(self._dialogue.holder)
+        if self._dialogue.wants(session_id, concerned):
+            self._post(_Changed(session_id, concerned))
+
+    def _follow(self, session_id: SessionId) -> None:
+        """From now on the session's notices come here."""
+        leaving = self._stack.enter_context(ExitStack())
+        if not self._dialogue.serves_any:
+            leaving.enter_context(self._house.notices.listening(session_id, self._noticed))
+        self._house.sessions.follow(session_id)
+        leaving.callback(self._house.sessions.leave, session_id)
+        self._followed[session_id] = leaving.close
+
+    def _unfollow(self, session_id: SessionId) -> None:
+        self._followed.pop(session_id)()
+
+    async def _leave(self) -> None:
+        """The stream is over: what it holds waits for its return, but it gets nothing new."""
+        for session_id in self._dialogue.servings:
+            try:
+                await unbroken(self._labeling.park(session_id, self._dialogue.holder))
+            except StateError:
+                # It lasts no longer than a lease without this.
+                continue
 
     @property
     def _redis_is_away(self) -> bool:
         # While it is there is nothing to see; its return is a change too.
-        return not self._notices.connected.is_set()
+        return not self._house.notices.connected.is_set()
 
-    def _event(self, event: oracle_pb2.ConverseRequest | _Signal) -> list[Command]:
-        if not isinstance(event, _Signal):
+    async def _outcome_of_event(self, event: _Event) -> list[Command]:
+        dialogue, now = self._dialogue, self._now()
+        if isinstance(event, oracle_pb2.ConverseRequest):
             self._waiting.release()
-            return self._dialogue.received(event, self._now())
+            return dialogue.received(event, now)
         self._posted.discard(event)
         match event:
-            case _Signal.CHANGED | _Signal.WOKEN if self._redis_is_away:
-                return self._dialogue.postponed((), self._now())
-            case _Signal.CHANGED:
-                return self._dialogue.changed(self._now())
-            case _Signal.WOKEN:
-                return self._dialogue.woken(self._now())
             case _Signal.DRAINING:
-                return self._dialogue.draining()
+                return dialogue.draining("This server is shutting down.")
+            case _Signal.AGED:
+                return dialogue.draining("This stream has reached its age; reconnect to go on.")
             case _Signal.HALF_CLOSED:
-                return self._dialogue.half_closed()
+                return dialogue.half_closed()
+            case _ if self._redis_is_away:
+                for session_id in dialogue.servings:
+                    dialogue.postponed(session_id, (), now)
+                return []
+            case _Signal.WOKEN:
+                return dialogue.woken(now)
+            case _Signal.LOOK:
+                return [*await self._join_all(), *dialogue.changed_all(now)]
+            case _Changed(session_id, concerned):
+                return dialogue.changed(session_id, concerned, now)
+            case _Begun(session_id):
+                return await self._join(session_id)
+        raise AssertionError(event)
+
+    # What the dialogue wants
 
     async def _perform(self, command: Command) -> None:
-        for further in await self._outcome(command):
-            await self._perform(further)
+        # (A list, not recursion: one look may lead to another for each of many sessions.)
+        waiting = [command]
+        while waiting:
+            waiting[:1] = await self._outcome(waiting[0])
 
     async def _outcome(self, command: Command) -> list[Command]:
         dialogue = self._dialogue
@@ -125,92 +235,100 @@ class Conversation:
             match command:
                 case Send(response):
                     await self._context.write(response)
-                case Open(session_id):
-                    self._watch(session_id)
-                    return dialogue.opened(await unbroken(self._labeling.session(session_id)))
-                case Apply(request):
-                    return await self._apply(request)
+                case Open(session_ids):
+                    return await self._open(session_ids)
+                case Apply():
+                    return await self._apply(command)
                 case Refuse(request, fault):
                     return dialogue.refused(request, status_proto(fault))
-                case Look(most):
-                    outcome = await unbroken(
-                        self._labeling.lease(
-                            dialogue.session_id,
-                            holder=dialogue.holder,
-                            labeler=dialogue.labeler,
-                            most=most,
-                        )
-                    )
-                    return dialogue.looked(outcome, self._now())
-                case Deliver(leases):
-                    assigns = await unbroken(
-                        self._labeling.assignments(dialogue.session_id, leases)
-                    )
+                case Look(session_id, asking):
+                    outcome = await unbroken(self._labeling.lease(session_id, asking, waits=True))
+                    return dialogue.looked(session_id, outcome, self._now())
+                case Deliver(session_id, leases):
+                    assigns = await unbroken(self._labeling.assignments(session_id, leases))
                     return [Send(oracle_pb2.ConverseResponse(assign=one)) for one in assigns]
-                case Report():
-                    session = await unbroken(self._labeling.session(dialogue.session_id))
-                    return dialogue.reported(session)
-                case ReleaseAll():
-                    await unbroken(self._labeling.release(dialogue.session_id, dialogue.holder))
+                case Report(session_id):
+                    return dialogue.reported(await self._house.sessions.get(session_id))
+                case ReleaseAll(session_id):
+                    await unbroken(self._labeling.release(session_id, dialogue.holder))
                 case End():
                     pass
         except StoreUnavailable:
             # An idle stream outlives this; what its client says meanwhile is not acknowledged.
             match command:
-                case Look() | Report():
-                    return dialogue.postponed((), self._now())
-                case Deliver(leases):
-                    return dialogue.postponed(leases, self._now())
+                case Look(session_id) | Report(session_id):
+                    return dialogue.postponed(session_id, (), self._now())
+                case Deliver(session_id, leases):
+                    return dialogue.postponed(session_id, leases, self._now())
             raise
         except NotFound as error:
-            if error.reason != "SESSION_NOT_FOUND" or isinstance(command, Open):
+            if error.reason != "SESSION_NOT_FOUND" or isinstance(command, Open | Apply):
                 raise
-            return [] if dialogue.over else dialogue.deleted()
+            return self._deleted(command.session_id)  # type: ignore[union-attr]
         return []
 
-    async def _apply(self, request: oracle_pb2.ConverseRequest) -> list[Command]:
+    async def _open(self, session_ids: tuple[SessionId, ...]) -> list[Command]:
+        if not session_ids:
+            self._stack.enter_context(self._house.notices.listening_to_all(self._noticed))
+        sessions = []
+        wanted = list(session_ids) or await unbroken(self._labeling.asking_sessions())
+        for session_id in wanted:
+            self._follow(session_id)
+            sessions.append(await self._house.sessions.get(session_id))
+        return self._dialogue.opened(sessions, self._now())
+
+    async def _join_all(self) -> list[Command]:
+        if not self._dialogue.serves_any:
+            return []
+        commands = []
+        for session_id in await unbroken(self._labeling.asking_sessions()):
+            if session_id not in self._followed:
+                commands += await self._join(session_id)
+        return commands
+
+    async def _join(self, session_id: SessionId) -> list[Command]:
+        self._follow(session_id)
         try:
-            ack = await unbroken(self._store(request))
+            session = await self._house.sessions.get(session_id)
+        except (NotFound, StoreUnavailable):
+            # It is gone already, or the next notice brings it.
+            self._unfollow(session_id)
+            return []
+        return self._dialogue.joined(session, self._now())
+
+    def _deleted(self, session_id: SessionId) -> list[Command]:
+        if session_id in self._followed:
+            self._unfollow(session_id)
+        return [] if self._dialogue.over else self._dialogue.deleted(session_id)
+
+    async def _apply(self, command: Apply) -> list[Command]:
+        request, session_id = command.request, command.session_id
+        try:
+            ack = await unbroken(self._store(command))
         except StoreUnavailable:
             raise
         except StateError as error:
-            if error.reason == "SESSION_NOT_FOUND":
-                raise
-            return self._dialogue.refused(request, status_proto(error))
-        return self._dialogue.applied(request, ack, self._now())
+            if error.reason == "SESSION_NOT_FOUND" and session_id in self._dialogue.servings:
+                return self._deleted(session_id)
+            return self._dialogue.refused(request, status_proto(error), session_id)
+        return self._dialogue.applied(session_id, request, ack, self._now())
 
-    async def _store(self, request: oracle_pb2.ConverseRequest) -> oracle_pb2.Ack:
-        session_id, labeler = self._dialogue.session_id, self._dialogue.labeler
-        holder = self._dialogue.holder
+    async def _store(self, command: Apply) -> oracle_pb2.Ack:
+        request, session_id = command.request, command.session_id
+        labeler, holder = self._dialogue.labeler, self._dialogue.holder
         match request.WhichOneof("message"):
             case "answer":
                 return await self._labeling.answer(
-                    session_id, labeler, holder, request.answer, want=self._dialogue.credit
+                    session_id, labeler, holder, request.answer, then=command.then
                 )
             case "skip":
-                return await self._labeling.skip(session_id, labeler, request.skip)
+                return await self._labeling.skip(
+                    session_id, labeler, holder, request.skip, then=command.then
+                )
             case "extend":
-                return await self._labeling.extend(session_id, holder, request.extend)
+                return await self._labeling.extend(session_id, labeler, holder, request.extend)
             case "release":
                 return await self._labeling.release(session_id, holder, request.release.lease_ids)
             case "retract":
                 return await self._labeling.retract(session_id, labeler, request.retract)
         raise AssertionError(request)
-
-    def _watch(self, session_id: SessionId) -> None:
-        changes = self._stack.enter_context(self._notices.watching(session_id))
-        self._tasks.append(asyncio.create_task(self._follow(changes)))
-
-
-class _Timer:
-    """Calls back at a moment of the loop's clock, unless left before."""
-
-    def __init__(self, when: float | None, call: Any) -> None:
-        self._handle = None if when is None else asyncio.get_running_loop().call_at(when, call)
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *_: object) -> None:
-        if self._handle:
-            self._handle.cancel()

@@ -3,13 +3,15 @@
 import base64
 import binascii
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import TypeVar
 
 import numpy as np
 from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
 
+from svddtune.agreement import Agreement, LabelerReport
 from svddtune.service.names import dataset_name, result_name, session_name
 from svddtune.service.validate import invalid_field
 from svddtune.state import codec
@@ -22,8 +24,9 @@ from svddtune.state.session import (
     SessionId,
     SkipMode,
     Verdict,
+    WithdrawalEffect,
 )
-from svddtune.v1 import common_pb2, oracle_pb2, tuning_pb2
+from svddtune.v1 import common_pb2, dataset_pb2, oracle_pb2, tuning_pb2
 
 AnyMessage = TypeVar("AnyMessage", bound=Message)
 
@@ -47,6 +50,7 @@ _WHY = {
     "random": "Drawn at random among the unlabelled observations.",
     "disagreement": "The fitted models that explain the labels best disagree most about it.",
     "knowledge_gradient": "Its label is expected to tell most about which gamma and C are best.",
+    "repeat": "You have answered it before: shown again to see how sure answers are.",
     "audit": "Drawn uniformly for the audit: its label checks the result and tunes nothing.",
     "cold_entropy": "The fitted models disagree most about it: a class has no label yet.",
     "cold_typical": "The most typical observation: no inlier is known yet.",
@@ -86,6 +90,7 @@ def session_to_proto(session: Session) -> tuning_pb2.Session:
         observation_count=session.observation_count,
         atlas_progress=session.atlas_progress,
         live=tuning_pb2.LiveEvidence.FromString(session.live) if session.live else None,
+        awaiting_votes=session.awaiting_votes,
     )
 
 
@@ -102,24 +107,48 @@ def event_to_proto(event: LabelEvent, observation_id: str) -> common_pb2.LabelEv
         source_reference=event.source_reference,
         answer_id=event.answer_id,
         time=timestamp(event.time_ms),
+        answer_s=event.answer_s,
     )
 
 
 def assign_to_proto(
-    session_id: SessionId, lease: Lease, observation: Observation
+    session_id: SessionId,
+    lease: Lease,
+    observation: Observation,
+    dataset: dataset_pb2.Dataset,
+    ids: Mapping[int, str],
 ) -> oracle_pb2.Assign:
-    """A leased query with all that its labeler is shown."""
+    """A leased query with all that its labeler is shown; ``ids`` are those of nearby rows."""
+    features = np.frombuffer(observation.values, dtype="<f8").tolist()
     return oracle_pb2.Assign(
         session=session_name(session_id),
         query=lease.query,
         observation_id=observation.observation_id,
         row=lease.row,
-        features=np.frombuffer(observation.values, dtype="<f8").tolist(),
+        features=features,
         display=observation.display.fields,
         lease_id=lease.lease_id,
         lease_expire_time=timestamp(lease.expires_ms),
         why=_WHY.get(lease.rule, "").format(score=lease.score),
         score=lease.score,
+        nearby=[
+            oracle_pb2.NearbyLabel(
+                observation_id=ids[one.row],
+                verdict=_VERDICTS[Verdict(one.verdict)],
+                distance2=one.distance2,
+            )
+            for one in lease.context.nearby
+        ],
+        unusual=[
+            oracle_pb2.UnusualFeature(
+                name=dataset.feature_names[one.column] if dataset.feature_names else "",
+                column=one.column,
+                value=features[one.column],
+                typical=one.typical,
+                deviation=one.deviation,
+            )
+            for one in lease.context.unusual
+        ],
     )
 
 
@@ -206,6 +235,58 @@ def event_position(token: str) -> str:
         case [str(event_id)] if _is_event_id(event_id):
             return event_id
     raise invalid_field("page_token", token, "the next_page_token of the page before")
+
+
+def row_token(row: int) -> str:
+    """Where the next page of observations begins."""
+    return _token([row])
+
+
+def row_position(token: str) -> int:
+    """Inverse of ``row_token``; 0 for the first page."""
+    if not token:
+        return 0
+    match _untoken(token, "page_token"):
+        case [int(row)] if row >= 0:
+            return row
+    raise invalid_field("page_token", token, "the next_page_token of the page before")
+
+
+def effect_to_proto(effect: WithdrawalEffect) -> tuning_pb2.WithdrawalEffect:
+    """What withdrawing a labeler does."""
+    return tuning_pb2.WithdrawalEffect(
+        votes=effect.votes,
+        labels_lost=effect.labels_lost,
+        labels_changed=effect.labels_changed,
+        labels_gained=effect.labels_gained,
+        queries_reopened=effect.queries_reopened,
+        counts_before=codec.counts_to_proto(effect.before),
+        counts_after=codec.counts_to_proto(effect.after),
+    )
+
+
+def labeler_to_proto(report: LabelerReport) -> tuning_pb2.LabelerReport:
+    """What one labeler did."""
+    return tuning_pb2.LabelerReport(
+        labeler=report.labeler,
+        votes=codec.counts_to_proto(report.votes),
+        asked=report.asked,
+        unasked=report.unasked,
+        unused=report.unused,
+        retracted=report.retracted,
+        median_answer_s=report.median_answer_s,
+        compared=report.compared,
+        agreement=report.agreement,
+        repeats=report.repeats,
+        self_consistency=report.self_consistency,
+        withdrawn=report.withdrawn,
+        last_answer_time=timestamp(report.last_answer_ms) if report.last_answer_ms else None,
+    )
+
+
+def agreement_to_proto(agreement: Agreement) -> tuning_pb2.Agreement:
+    """How well labelers agree."""
+    return tuning_pb2.Agreement(**asdict(agreement))
 
 
 def _is_event_id(text: str) -> bool:

@@ -7,6 +7,9 @@ from svddtune.service.status import Context, rpc, undisturbed
 from svddtune.state.datasets import DatasetStore
 from svddtune.v1 import dataset_pb2, dataset_pb2_grpc
 
+# In one page of a dataset's observations.
+MOST_OBSERVATIONS = 10_000
+
 
 class DatasetServicer(dataset_pb2_grpc.DatasetServiceServicer):
     """Datasets: uploaded, described, listed, deleted."""
@@ -49,6 +52,30 @@ class DatasetServicer(dataset_pb2_grpc.DatasetServiceServicer):
                 last.create_time.ToMilliseconds(), names.dataset_id(last.name)
             )
         return dataset_pb2.ListDatasetsResponse(datasets=page, next_page_token=token)
+
+    @rpc
+    @undisturbed
+    async def ListObservations(
+        self, request: dataset_pb2.ListObservationsRequest, context: Context
+    ) -> dataset_pb2.ListObservationsResponse:
+        """Name a page of observations, in the order of the rows."""
+        dataset_id = names.dataset_id(request.parent, "parent")
+        size = validate.in_range("page_size", request.page_size or 1000, 1, MOST_OBSERVATIONS)
+        first = convert.row_position(request.page_token)
+        dataset = await self._datasets.get(dataset_id)
+        rows = range(first, min(first + size, dataset.observation_count))
+        named = await self._datasets.named(dataset_id, rows)
+        page = convert.fitting(
+            [
+                dataset_pb2.Observation(row=row, observation_id=name, display=display.fields)
+                for row, (name, display) in zip(rows, named, strict=True)
+            ]
+        )
+        end = first + len(page)
+        return dataset_pb2.ListObservationsResponse(
+            observations=page,
+            next_page_token=convert.row_token(end) if end < dataset.observation_count else "",
+        )
 
     @rpc
     @undisturbed

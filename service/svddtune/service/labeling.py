@@ -8,6 +8,7 @@ from svddtune.state.datasets import DatasetStore
 from svddtune.state.errors import WrongState
 from svddtune.state.session import (
     Answer,
+    Asking,
     DatasetId,
     Lease,
     LeaseOutcome,
@@ -17,6 +18,9 @@ from svddtune.state.session import (
 )
 from svddtune.state.store import SessionStore
 from svddtune.v1 import dataset_pb2, oracle_pb2
+
+# Sessions that a stream which serves any looks at.
+MOST_ASKING = 1000
 
 
 class Labeling:
@@ -36,11 +40,21 @@ class Labeling:
         self._dataset_ids.put(session_id, session.dataset_id)
         return session
 
+    async def asking_sessions(self) -> list[SessionId]:
+        """Sessions that ask now: higher priority first, then older ones; the first 1,000."""
+        found = await self._store.labeling()
+        order = sorted(found, key=lambda one: (-found[one].priority, found[one].created_ms))
+        return order[:MOST_ASKING]
+
     async def lease(
-        self, session_id: SessionId, *, holder: str, labeler: str, most: int
+        self, session_id: SessionId, asking: Asking, *, waits: bool = False
     ) -> LeaseOutcome:
-        """Hand queries to a holder until it has ``most``."""
-        return await self._store.lease(session_id, holder=holder, labeler=labeler, most=most)
+        """Hand queries to a holder until it has as many as it wants."""
+        return await self._store.lease(session_id, asking, waits=waits)
+
+    async def park(self, session_id: SessionId, holder: str) -> None:
+        """Give a holder nothing new until it asks."""
+        await self._store.park(session_id, holder)
 
     async def assignments(
         self, session_id: SessionId, leases: Sequence[Lease]
@@ -57,8 +71,11 @@ class Labeling:
         )
         for one in observations:
             self._rows.put((dataset_id, one.observation_id), one.row)
+        nearby = [label.row for lease in leases for label in lease.context.nearby]
+        ids = await self._datasets.ids_of(dataset_id, nearby) if nearby else []
+        known = dict(zip(nearby, ids, strict=True))
         return [
-            convert.assign_to_proto(session_id, lease, observation)
+            convert.assign_to_proto(session_id, lease, observation, description, known)
             for lease, observation in zip(leases, observations, strict=True)
         ]
 
@@ -69,9 +86,9 @@ class Labeling:
         holder: str,
         message: oracle_pb2.Answer,
         *,
-        want: int = 0,
+        then: Asking | None = None,
     ) -> oracle_pb2.Ack:
-        """Store a verdict; the holder gets queries until it has ``want`` with the next ranking."""
+        """Store a verdict; with ``then`` its holder gets queries as soon as there are any."""
         validate.answer_id(message.answer_id)
         verdict = validate.verdict(message.verdict)
         source = validate.at_most_bytes(
@@ -97,40 +114,52 @@ class Labeling:
                 lease_id=message.lease_id,
                 row=row,
                 source_reference=source,
+                replace=message.replace,
             ),
-            want=want,
+            then=then,
         )
         return convert.receipt_to_proto(receipt, message.answer_id)
 
     async def retract(
         self, session_id: SessionId, labeler: str, message: oracle_pb2.Retract
     ) -> oracle_pb2.Ack:
-        """Withdraw a label."""
+        """Withdraw a vote."""
+        of = validate.labeler(message.of_labeler, "of_labeler") if message.of_labeler else ""
         validate.answer_id(message.answer_id)
         row = await self._row(session_id, message.observation_id)
         receipt = await self._store.retract(
-            session_id, answer_id=message.answer_id, labeler=labeler, row=row
+            session_id, answer_id=message.answer_id, labeler=labeler, row=row, of=of
         )
         return convert.receipt_to_proto(receipt, message.answer_id)
 
     async def skip(
-        self, session_id: SessionId, labeler: str, message: oracle_pb2.Skip
+        self,
+        session_id: SessionId,
+        labeler: str,
+        holder: str,
+        message: oracle_pb2.Skip,
+        *,
+        then: Asking | None = None,
     ) -> oracle_pb2.Ack:
-        """Pass on a leased query."""
+        """Pass on a leased query; ``then`` as in ``answer``."""
         receipt = await self._store.skip(
             session_id,
             labeler=labeler,
             query=message.query,
             lease_id=message.lease_id,
             mode=convert.skip_mode_from_proto(message.mode),
+            holder=holder,
+            then=then,
         )
         return convert.receipt_to_proto(receipt)
 
     async def extend(
-        self, session_id: SessionId, holder: str, message: oracle_pb2.Extend
+        self, session_id: SessionId, labeler: str, holder: str, message: oracle_pb2.Extend
     ) -> oracle_pb2.Ack:
         """Extend leases; those that are lost are listed, and an error where all are."""
-        receipt = await self._store.extend(session_id, holder=holder, lease_ids=message.lease_ids)
+        receipt = await self._store.extend(
+            session_id, holder=holder, labeler=labeler, lease_ids=message.lease_ids
+        )
         return _unless_all_lost(receipt, message.lease_ids)
 
     async def release(

@@ -2,10 +2,14 @@
 
 Events are method calls; each returns the commands to carry out, in order, before the next event.
 ``conversation.py`` carries them out. Moments are seconds of any monotonic clock.
+
+A stream serves one session or several with one credit. With one, the store leases it queries as
+soon as there are any. With several the store only tells that there are some, and the stream takes
+them as its credit allows: higher priority first, then the session that has waited longest.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from uuid import uuid4
@@ -14,22 +18,20 @@ from google.rpc import status_pb2
 
 from svddtune.service import names, validate
 from svddtune.service.convert import session_to_proto
+from svddtune.service.serving import RETRY_S, Serving, finished
 from svddtune.state.errors import InvalidInput, StateError
-from svddtune.state.session import Lease, LeaseOutcome, Session, SessionId, SessionState
+from svddtune.state.session import Asking, Lease, LeaseOutcome, Session, SessionId, Standing
 from svddtune.v1 import oracle_pb2, tuning_pb2
 
 PROTOCOL_VERSION = 1
-# A labeler that thinks says so this many times per lease.
+# A labeler that thinks says so this many times in its shortest lease, half the config's.
 HEARTBEATS_PER_LEASE = 3
-# Least time between two Progress messages.
+# Least time between two Progress messages on one session.
 PROGRESS_S = 0.1
-# Pause before another look where the store did not answer.
-RETRY_S = 1.0
-# Others get a query whose lease has run out before the one who let it run out.
-GRACE_S = 0.25
+# A lease this close to its end counts as run out.
+GRACE_S = 0.05
 
 _TOKEN = re.compile(r"[0-9a-f]{32}")
-_TAKING_LABELS = frozenset({SessionState.PREPARING, SessionState.LABELING, SessionState.PAUSED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +43,19 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """Begin to follow the session and load it; then ``opened``."""
+    """Begin to follow the sessions (none: all that ask) and load them; then ``opened``."""
 
-    session_id: SessionId
+    session_ids: tuple[SessionId, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Apply:
     """Store what the labeler said; then ``applied`` or ``refused``."""
 
+    session_id: SessionId
     request: oracle_pb2.ConverseRequest
+    # Who gets the next query, where it is to come by itself.
+    then: Asking | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +68,17 @@ class Refuse:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Lease until ``most`` queries are held; then ``looked``."""
+    """Lease until so many queries are held; then ``looked``."""
 
-    most: int
+    session_id: SessionId
+    asking: Asking
 
 
 @dataclass(frozen=True, slots=True)
 class Deliver:
     """Send leased queries with what the labeler is shown."""
 
+    session_id: SessionId
     leases: tuple[Lease, ...]
 
 
@@ -79,10 +86,14 @@ class Deliver:
 class Report:
     """Load the session; then ``reported``."""
 
+    session_id: SessionId
+
 
 @dataclass(frozen=True, slots=True)
 class ReleaseAll:
     """Give all leases back."""
+
+    session_id: SessionId
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +102,6 @@ class End:
 
 
 Command = Send | Open | Apply | Refuse | Look | Deliver | Report | ReleaseAll | End
-
-
-@dataclass(slots=True)
-class _Held:
-    query: int
-    lease_id: str
-    expires: float
 
 
 class _Phase(Enum):
@@ -110,21 +114,18 @@ class _Phase(Enum):
 class Dialogue:
     """One Converse stream. Methods raise StateError where that ends the stream."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, stream_s: float = 0.0) -> None:
         self._phase = _Phase.AWAITING_HELLO
+        self._stream_s = stream_s
         self._credit = 0
-        self._held: dict[str, _Held] = {}
-        self._lease_s = 0.0
+        self._automated = False
+        self._named: tuple[SessionId, ...] = ()
         self._clock_ahead = 0.0
         # Set where a lease ran out: until then, or until the labeler speaks, nothing new for it.
         self._asleep_until = 0.0
-        self._look_at: float | None = None
-        self._report_at: float | None = None
-        self._last_report = float("-inf")
-        self._last_version = -1
-        self._finish_reason = ""
-        self._finished = False
-        self.session_id = SessionId("")
+        # More streams in a process mean fewer Progress messages on each.
+        self.progress_s = PROGRESS_S
+        self.servings: dict[SessionId, Serving] = {}
         self.labeler = ""
         self.token = ""
 
@@ -134,9 +135,9 @@ class Dialogue:
         return self._phase is _Phase.OVER
 
     @property
-    def credit(self) -> int:
-        """Queries the client will hold at once."""
-        return self._credit
+    def serves_any(self) -> bool:
+        """Whether sessions join as they begin to ask."""
+        return not self._named
 
     @property
     def holder(self) -> str:
@@ -146,8 +147,14 @@ class Dialogue:
     @property
     def wake_at(self) -> float | None:
         """When ``woken`` is due."""
-        due = [moment for moment in (self._look_at, self._report_at) if moment is not None]
-        return min(due, default=None)
+        if self._phase is not _Phase.OPEN:
+            return None
+        due = [one.wake_at for one in self.servings.values()]
+        if self._asleep_until:
+            due.append(self._asleep_until)
+        return min((moment for moment in due if moment is not None), default=None)
+
+    # The client
 
     def received(self, request: oracle_pb2.ConverseRequest, now: float) -> list[Command]:
         """The client said something."""
@@ -158,75 +165,54 @@ class Dialogue:
             return self._begin(request.hello)
         if kind is None or kind == "hello":
             raise _violation(f"{kind or 'an empty message'} after hello")
-        was_asleep, self._asleep_until = now < self._asleep_until, 0.0
+        was_asleep, self._asleep_until = self._asleep_until > 0, 0.0
+        if was_asleep:
+            self._ask_all()
         if kind == "bye":
             return self._end()
         try:
             if kind == "credit":
-                self._set_credit(request.credit.queries)
-                return [Look(self._credit)]
-            self._check_session(getattr(request, kind).session)
-        except InvalidInput as error:
+                self._credit = _credit(request.credit.queries)
+                self._ask_all()
+                return self._next_look(now)
+            targets = self._targets(getattr(request, kind), kind)
+        except StateError as error:
             return [Refuse(request, error)]
-        commands: list[Command] = [Apply(request)]
-        return [*commands, Look(self._credit)] if was_asleep else commands
-
-    def opened(self, session: Session) -> list[Command]:
-        """The session is there."""
-        self._phase = _Phase.OPEN
-        self._lease_s = session.config.lease_s
-        self._last_version = session.version
-        welcome = oracle_pb2.Welcome(
-            resume_token=self.token,
-            lease_s=self._lease_s,
-            heartbeat_s=self._lease_s / HEARTBEATS_PER_LEASE,
-            protocol_version=PROTOCOL_VERSION,
-            session=session_to_proto(session),
-        )
-        return [Send(oracle_pb2.ConverseResponse(welcome=welcome)), Look(self._credit)]
-
-    def looked(self, outcome: LeaseOutcome, now: float) -> list[Command]:
-        """What is held now, and what goes on in the session."""
-        self._clock_ahead = outcome.now_ms / 1000 - now
-        commands = self._revoke(outcome)
-        new = tuple(lease for lease in outcome.leases if lease.lease_id not in self._held)
-        for lease in outcome.leases:
-            self._held[lease.lease_id] = _Held(
-                lease.query, lease.lease_id, self._here(lease.expires_ms)
-            )
-        if new:
-            commands.append(Deliver(new))
-        if outcome.state in _TAKING_LABELS:
-            self._finished = False
-        elif not self._finished:
-            self._finished = True
-            self._finish_reason = outcome.finish_reason or outcome.state.value
-            commands.append(Report())
-        self._plan_next_look(outcome, now)
-        return commands
-
-    def postponed(self, unsent: Iterable[Lease], now: float) -> list[Command]:
-        """The store does not answer now; leases that were to be delivered are not."""
-        self._drop(lease.lease_id for lease in unsent)
-        if self._phase is _Phase.OPEN:
-            self._look_at = self._report_at = now + RETRY_S
-        return []
+        commands: list[Command] = [
+            Apply(session_id, request, self._then(session_id, kind)) for session_id in targets
+        ]
+        return [*commands, *self._next_look(now)] if was_asleep else commands
 
     def applied(
-        self, request: oracle_pb2.ConverseRequest, ack: oracle_pb2.Ack, now: float
+        self,
+        session_id: SessionId,
+        request: oracle_pb2.ConverseRequest,
+        ack: oracle_pb2.Ack,
+        now: float,
     ) -> list[Command]:
         """What the labeler said is stored."""
         kind = request.WhichOneof("message")
+        ack.session = names.session_name(session_id)
+        commands: list[Command] = [Send(oracle_pb2.ConverseResponse(ack=ack))]
+        serving = self.servings.get(session_id)
+        if serving is None:
+            return commands
         if kind in ("answer", "skip"):
-            self._drop(one.lease_id for one in self._held.values() if one.query == ack.query)
+            serving.drop(*[one.lease_id for one in serving.held.values() if one.query == ack.query])
+            # The store knows that this holder waits, where it serves one session.
+            serving.dry = self._single and ack.disposition == ack.DISPOSITION_APPLIED
         elif kind == "release":
-            self._drop(request.release.lease_ids or self._held)
+            serving.drop(*(request.release.lease_ids or serving.held.copy()))
+            serving.dry = False
         elif kind == "extend":
-            self._prolong(request.extend.lease_ids or self._held, ack)
-        return [Send(oracle_pb2.ConverseResponse(ack=ack))]
+            self._prolong(serving, request.extend.lease_ids or list(serving.held), ack)
+        return [*commands, *self._next_look(now)]
 
     def refused(
-        self, request: oracle_pb2.ConverseRequest, status: status_pb2.Status
+        self,
+        request: oracle_pb2.ConverseRequest,
+        status: status_pb2.Status,
+        session_id: SessionId | None = None,
     ) -> list[Command]:
         """What the labeler said could not be stored."""
         item = getattr(request, str(request.WhichOneof("message")))
@@ -234,54 +220,9 @@ class Dialogue:
             answer_id=getattr(item, "answer_id", ""),
             query=getattr(item, "query", 0),
             status=status,
+            session=names.session_name(session_id) if session_id else getattr(item, "session", ""),
         )
         return [Send(oracle_pb2.ConverseResponse(reject=reject))]
-
-    def changed(self, now: float) -> list[Command]:
-        """Somebody changed the session."""
-        if self._phase is not _Phase.OPEN:
-            return []
-        commands: list[Command] = [self._look(now)]
-        if now >= self._last_report + PROGRESS_S:
-            commands.append(self._report(now))
-        else:
-            self._report_at = self._last_report + PROGRESS_S
-        return commands
-
-    def woken(self, now: float) -> list[Command]:
-        """It is ``wake_at`` or later."""
-        commands: list[Command] = []
-        if self._phase is not _Phase.OPEN:
-            return commands
-        if self._look_at is not None and now >= self._look_at:
-            commands.append(self._look(now))
-        if self._report_at is not None and now >= self._report_at:
-            commands.append(self._report(now))
-        return commands
-
-    def reported(self, session: Session) -> list[Command]:
-        """The session as it is now."""
-        if self._finish_reason:
-            reason, self._finish_reason = self._finish_reason, ""
-            self._last_version = session.version
-            return [_finished(session_to_proto(session), reason)]
-        if session.version == self._last_version:
-            return []
-        self._last_version = session.version
-        progress = oracle_pb2.Progress(session=session_to_proto(session))
-        return [Send(oracle_pb2.ConverseResponse(progress=progress))]
-
-    def deleted(self) -> list[Command]:
-        """The session is no more."""
-        self._phase = _Phase.OVER
-        gone = tuning_pb2.Session(name=names.session_name(self.session_id))
-        return [_finished(gone, "DELETED"), End()]
-
-    def draining(self) -> list[Command]:
-        """The server goes away; the leases wait for the client's next stream."""
-        self._phase = _Phase.OVER
-        drain = oracle_pb2.Drain(reason="This server is shutting down.")
-        return [Send(oracle_pb2.ConverseResponse(drain=drain)), End()]
 
     def half_closed(self) -> list[Command]:
         """The client says nothing more."""
@@ -289,6 +230,134 @@ class Dialogue:
             self._phase = _Phase.OVER
             return [End()]
         return self._end()
+
+    # The sessions
+
+    def opened(self, sessions: Sequence[Session], now: float) -> list[Command]:
+        """The sessions are there."""
+        self._phase = _Phase.OPEN
+        for session in sessions:
+            self._add(session)
+        lease_s = min((session.config.lease_s for session in sessions), default=60.0)
+        welcome = oracle_pb2.Welcome(
+            resume_token=self.token,
+            lease_s=lease_s,
+            heartbeat_s=lease_s / 2 / HEARTBEATS_PER_LEASE,
+            protocol_version=PROTOCOL_VERSION,
+            session=session_to_proto(sessions[0]) if self._single else None,
+            stream_s=self._stream_s,
+        )
+        commands: list[Command] = [Send(oracle_pb2.ConverseResponse(welcome=welcome))]
+        if not self._single:
+            commands += [_progress(session) for session in sessions]
+        return [*commands, *self._next_look(now)]
+
+    def joined(self, session: Session, now: float) -> list[Command]:
+        """A session has begun to ask, and this stream serves any."""
+        if self._phase is not _Phase.OPEN or session.id in self.servings:
+            return []
+        self._add(session)
+        return [_progress(session), *self._next_look(now)]
+
+    def looked(self, session_id: SessionId, outcome: LeaseOutcome, now: float) -> list[Command]:
+        """What is held now, and what goes on in the session."""
+        serving = self.servings[session_id]
+        self._clock_ahead = outcome.now_ms / 1000 - now
+        serving.stale, serving.retry_at = False, None
+        asked_for = self._room(serving, now)
+        gone, new = serving.take(outcome, self._clock_ahead)
+        commands: list[Command] = []
+        for lease_id in gone:
+            revoke = serving.revoked(lease_id, outcome, now)
+            commands.append(Send(oracle_pb2.ConverseResponse(revoke=revoke)))
+            if revoke.reason == "EXPIRED":
+                self._asleep_until = now + serving.lease_s
+        if new:
+            serving.served_at = now
+            commands.append(Deliver(session_id, tuple(new)))
+        serving.dry = len(serving.held) < asked_for
+        if serving.note_end(outcome):
+            commands.append(Report(session_id))
+        return [*commands, *self._next_look(now)]
+
+    def postponed(
+        self, session_id: SessionId, unsent: Iterable[Lease], now: float
+    ) -> list[Command]:
+        """The store does not answer now; leases that were to be delivered are not."""
+        serving = self.servings.get(session_id)
+        if serving is not None:
+            serving.drop(*[lease.lease_id for lease in unsent])
+            if self._phase is _Phase.OPEN:
+                serving.retry_at = serving.report_at = now + RETRY_S
+        return []
+
+    def wants(self, session_id: SessionId, concerned: bool) -> bool:
+        """Whether ``changed`` would do anything."""
+        serving = self.servings.get(session_id)
+        return serving is not None and (concerned or serving.report_at is None)
+
+    def changed(self, session_id: SessionId, concerned: bool, now: float) -> list[Command]:
+        """Somebody changed a session; ``concerned`` where it may be about what is held here."""
+        serving = self.servings.get(session_id)
+        if self._phase is not _Phase.OPEN or serving is None:
+            return []
+        commands: list[Command] = []
+        if concerned:
+            serving.stale, serving.dry = True, False
+            commands += self._next_look(now)
+        return [*commands, *self._report_soon(serving, now)]
+
+    def changed_all(self, now: float) -> list[Command]:
+        """Notices may have been missed."""
+        commands: list[Command] = []
+        self._ask_all()
+        for session_id in list(self.servings):
+            commands += self.changed(session_id, True, now)
+        return commands
+
+    def woken(self, now: float) -> list[Command]:
+        """It is ``wake_at`` or later."""
+        commands: list[Command] = []
+        if self._phase is not _Phase.OPEN:
+            return commands
+        if self._asleep_until and now >= self._asleep_until:
+            self._asleep_until = 0.0
+            self._ask_all()
+        for serving in self.servings.values():
+            if serving.retry_at is not None and now >= serving.retry_at:
+                serving.retry_at, serving.stale, serving.dry = None, True, False
+            if serving.report_at is not None and now >= serving.report_at:
+                commands.append(self._report(serving, now))
+        return [*self._next_look(now), *commands]
+
+    def reported(self, session: Session) -> list[Command]:
+        """The session as it is now."""
+        serving = self.servings.get(session.id)
+        response = serving.report(session) if serving else None
+        return [Send(response)] if response else []
+
+    def deleted(self, session_id: SessionId) -> list[Command]:
+        """A session is no more."""
+        if self.servings.pop(session_id, None) is None:
+            return []
+        gone = tuning_pb2.Session(name=names.session_name(session_id))
+        commands: list[Command] = [Send(finished(gone, "DELETED"))]
+        if self._named and not self.servings:
+            self._phase = _Phase.OVER
+            commands.append(End())
+        return commands
+
+    def draining(self, reason: str) -> list[Command]:
+        """The stream ends on the server's side; the leases wait for the client's next one."""
+        self._phase = _Phase.OVER
+        drain = oracle_pb2.Drain(reason=reason)
+        return [Send(oracle_pb2.ConverseResponse(drain=drain)), End()]
+
+    # Within
+
+    @property
+    def _single(self) -> bool:
+        return len(self._named) == 1
 
     def _begin(self, hello: oracle_pb2.Hello) -> list[Command]:
         if hello.protocol_version != PROTOCOL_VERSION:
@@ -301,93 +370,121 @@ class Dialogue:
                 supported=PROTOCOL_VERSION,
             )
         self.labeler = validate.labeler(hello.labeler)
-        if len(hello.sessions) != 1:
-            raise validate.invalid_field("sessions", list(hello.sessions), "exactly one session")
-        self.session_id = names.session_id(hello.sessions[0], "sessions[0]")
-        self._credit = validate.in_range("credit", hello.credit, 0, validate.MOST_CREDIT)
-        if hello.kind not in oracle_pb2.LabelerKind.values():
-            raise validate.invalid_field("kind", hello.kind, "LABELER_KIND_HUMAN or _AUTOMATED")
+        self._named = validate.session_names(hello.sessions)
+        self._credit = _credit(hello.credit)
+        self._automated = validate.is_automated(hello.kind)
         if hello.resume_token and not _TOKEN.fullmatch(hello.resume_token):
             raise validate.invalid_field(
                 "resume_token", hello.resume_token, "the token of an earlier Welcome, or nothing"
             )
         self.token = hello.resume_token or uuid4().hex
         self._phase = _Phase.OPENING
-        return [Open(self.session_id)]
+        return [Open(self._named)]
 
-    def _set_credit(self, queries: int) -> None:
-        self._credit = validate.in_range("credit", queries, 0, validate.MOST_CREDIT)
+    def _add(self, session: Session) -> None:
+        self.servings[session.id] = Serving(
+            session.id,
+            Standing(session.config.priority, session.created_ms),
+            session.version,
+            session.config.lease_s,
+        )
 
-    def _check_session(self, name: str) -> None:
-        own = names.session_name(self.session_id)
-        if name not in ("", own):
-            raise validate.invalid_field("session", name, f"{own}, or nothing")
+    def _targets(self, item: "_Item", kind: str) -> list[SessionId]:
+        """The sessions that a message is about."""
+        if item.session:
+            session_id = names.session_id(item.session, "session")
+            if self._named and session_id not in self._named:
+                raise validate.invalid_field("session", item.session, "a session of this stream")
+            return [session_id]
+        if self._single:
+            return list(self._named)
+        if isinstance(item, oracle_pb2.Extend | oracle_pb2.Release) and not item.lease_ids:
+            return [one.session_id for one in self.servings.values() if one.held]
+        raise validate.invalid_field(
+            "session", "", "the session's name: this stream serves several"
+        )
+
+    def _then(self, session_id: SessionId, kind: str) -> Asking | None:
+        if not self._single or kind not in ("answer", "skip") or self._credit == 0:
+            return None
+        return self._asking(self._credit)
+
+    def _asking(self, most: int) -> Asking:
+        return Asking(self.holder, self.labeler, most, self._automated, told=not self._single)
 
     def _end(self) -> list[Command]:
         self._phase = _Phase.OVER
-        return [ReleaseAll(), End()]
+        return [*(ReleaseAll(session_id) for session_id in self.servings), End()]
 
-    def _look(self, now: float) -> Look:
-        self._look_at = None
-        awake = [one for one in self._held.values() if one.expires > now]
-        if len(awake) < len(self._held):
-            self._asleep_until = now + self._lease_s
-        return Look(len(awake) if now < self._asleep_until else self._credit)
+    def _ask_all(self) -> None:
+        for serving in self.servings.values():
+            serving.dry = False
 
-    def _report(self, now: float) -> Report:
-        self._report_at = None
-        self._last_report = now
-        return Report()
+    def _room(self, serving: Serving, now: float) -> int:
+        """Queries that the session may lease to this stream now."""
+        awake = serving.awake(now, GRACE_S)
+        if awake < len(serving.held) or now < self._asleep_until:
+            return awake
+        held = sum(len(one.held) for one in self.servings.values())
+        free = max(0, self._credit - held)
+        # Of several sessions each gives one at a time.
+        return len(serving.held) + (free if self._single else min(1, free))
 
-    def _revoke(self, outcome: LeaseOutcome) -> list[Command]:
-        current = {lease.lease_id for lease in outcome.leases}
-        gone = [one for one in self._held.values() if one.lease_id not in current]
-        commands: list[Command] = []
-        for one in gone:
-            del self._held[one.lease_id]
-            if outcome.state not in _TAKING_LABELS:
-                reason = "SESSION_ENDED"
-            elif self._here(outcome.now_ms) >= one.expires:
-                reason = "EXPIRED"
-            else:
-                reason = "ANSWERED_BY_OTHER"
-            revoke = oracle_pb2.Revoke(
-                session=names.session_name(self.session_id),
-                query=one.query,
-                lease_id=one.lease_id,
-                reason=reason,
-            )
-            commands.append(Send(oracle_pb2.ConverseResponse(revoke=revoke)))
-        return commands
+    def _next_look(self, now: float) -> list[Command]:
+        """The next session to look at; ``looked`` goes on from there."""
+        if self._phase is not _Phase.OPEN:
+            return []
+        ready = [
+            one
+            for one in self.servings.values()
+            if one.retry_at is None
+            and (one.stale or (not one.dry and self._room(one, now) > len(one.held)))
+        ]
+        if not ready:
+            return []
+        first = min(
+            ready,
+            key=lambda one: (-one.standing.priority, one.served_at, one.standing.created_ms),
+        )
+        return [Look(first.session_id, self._asking(self._room(first, now)))]
 
-    def _plan_next_look(self, outcome: LeaseOutcome, now: float) -> None:
-        due = [one.expires + GRACE_S for one in self._held.values()]
-        if outcome.state is SessionState.LABELING:
-            if now < self._asleep_until:
-                due.append(self._asleep_until)
-            elif outcome.next_expiry_ms and len(self._held) < self._credit:
-                due.append(self._here(outcome.next_expiry_ms))
-        self._look_at = min(due, default=None)
+    def _report_soon(self, serving: Serving, now: float) -> list[Command]:
+        due = serving.last_report + self.progress_s
+        if now >= due:
+            return [self._report(serving, now)]
+        serving.report_at = due
+        return []
 
-    def _drop(self, lease_ids: Iterable[str]) -> None:
-        for lease_id in list(lease_ids):
-            self._held.pop(lease_id, None)
+    def _report(self, serving: Serving, now: float) -> Report:
+        serving.report_at = None
+        serving.last_report = now
+        return Report(serving.session_id)
 
-    def _prolong(self, lease_ids: Iterable[str], ack: oracle_pb2.Ack) -> None:
-        expires = self._here(ack.lease_expire_time.ToMilliseconds())
+    def _prolong(self, serving: Serving, lease_ids: Iterable[str], ack: oracle_pb2.Ack) -> None:
+        expires = ack.lease_expire_time.ToMilliseconds() / 1000 - self._clock_ahead
         for lease_id in set(lease_ids) - set(ack.lost_lease_ids):
-            if lease_id in self._held:
-                self._held[lease_id].expires = expires
+            if lease_id in serving.held:
+                held = serving.held[lease_id]
+                held.expires = max(held.expires, expires)
 
-    def _here(self, redis_ms: int) -> float:
-        """An instant of Redis's clock on the clock of ``now``."""
-        return redis_ms / 1000 - self._clock_ahead
+
+_Item = (
+    oracle_pb2.Answer
+    | oracle_pb2.Skip
+    | oracle_pb2.Extend
+    | oracle_pb2.Release
+    | oracle_pb2.Retract
+)
+
+
+def _credit(queries: int) -> int:
+    return validate.in_range("credit", queries, 0, validate.MOST_CREDIT)
 
 
 def _violation(what: str) -> InvalidInput:
     return InvalidInput("PROTOCOL_VIOLATION", f"Converse: {what}.")
 
 
-def _finished(session: tuning_pb2.Session, reason: str) -> Send:
-    finished = oracle_pb2.Finished(session=session, reason=reason)
-    return Send(oracle_pb2.ConverseResponse(finished=finished))
+def _progress(session: Session) -> Send:
+    progress = oracle_pb2.Progress(session=session_to_proto(session))
+    return Send(oracle_pb2.ConverseResponse(progress=progress))

@@ -1,89 +1,56 @@
 """OracleService: the stream and its unary twins, both on ``Labeling``."""
 
-import asyncio
 from collections.abc import AsyncIterator
 
 from svddtune.service import names, validate
-from svddtune.service.conversation import Conversation
+from svddtune.service.conversation import Conversation, House
 from svddtune.service.convert import fitting, session_to_proto
-from svddtune.service.draining import Draining
-from svddtune.service.labeling import Labeling
+from svddtune.service.lease_call import LeaseCall
 from svddtune.service.status import Context, rpc, unbroken, undisturbed
-from svddtune.state.notices import Notices
-from svddtune.state.session import LeaseOutcome, SessionId, SessionState
+from svddtune.state.session import Asking, SessionId
 from svddtune.v1 import oracle_pb2, oracle_pb2_grpc
-
-_NOTHING_MORE = frozenset(SessionState) - {
-    SessionState.PREPARING,
-    SessionState.LABELING,
-    SessionState.PAUSED,
-}
 
 
 class OracleServicer(oracle_pb2_grpc.OracleServiceServicer):
     """Where labelers get queries and leave answers."""
 
-    def __init__(self, labeling: Labeling, notices: Notices, draining: Draining) -> None:
-        self._labeling = labeling
-        self._notices = notices
-        self._draining = draining
+    def __init__(self, house: House) -> None:
+        self._house = house
+        self._labeling = house.labeling
 
     @rpc
     async def Converse(
         self, request_iterator: AsyncIterator[oracle_pb2.ConverseRequest], context: Context
     ) -> None:
         """The dialogue."""
-        conversation = Conversation(self._labeling, self._notices, self._draining, context)
-        await conversation.run(request_iterator)
+        await Conversation(self._house, context).run(request_iterator)
 
     @rpc
     async def Lease(
         self, request: oracle_pb2.LeaseRequest, context: Context
     ) -> oracle_pb2.LeaseResponse:
         """Lease queries; wait for the first one."""
-        session_id = names.session_id(request.session, "session")
         labeler = validate.labeler(request.labeler)
-        most = validate.in_range("max_queries", request.max_queries or 1, 1, validate.MOST_CREDIT)
-        wait_s = validate.in_range("wait_s", request.wait_s, 0.0, validate.LONGEST_WAIT_S)
-        outcome = await self._wait_for_leases(session_id, labeler, most, wait_s)
-        assigns = await unbroken(self._labeling.assignments(session_id, outcome.leases))
-        session = await unbroken(self._labeling.session(session_id))
-        over = outcome.state in _NOTHING_MORE
-        return oracle_pb2.LeaseResponse(
-            # What is left out comes with the next call.
-            assignments=fitting(assigns),
-            session=session_to_proto(session),
-            finished_reason=outcome.finish_reason if over else "",
+        asking = Asking(
+            _holder(labeler),
+            labeler,
+            validate.in_range("max_queries", request.max_queries or 1, 1, validate.MOST_CREDIT),
+            validate.is_automated(request.kind),
+            # A call that has ended can take nothing: while it waits it is told, and then leases.
+            told=True,
         )
-
-    async def _wait_for_leases(
-        self, session_id: SessionId, labeler: str, most: int, wait_s: float
-    ) -> LeaseOutcome:
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + wait_s
-        with (
-            self._notices.watching(session_id) as changed,
-            self._draining.stream(changed.set),
-        ):
-            while True:
-                changed.clear()
-                outcome = await unbroken(
-                    self._labeling.lease(
-                        session_id, holder=_holder(labeler), labeler=labeler, most=most
-                    )
-                )
-                if outcome.leases or outcome.state in _NOTHING_MORE or loop.time() >= deadline:
-                    return outcome
-                wake_at = deadline
-                if outcome.next_expiry_ms:
-                    until_expiry_s = (outcome.next_expiry_ms - outcome.now_ms) / 1000
-                    wake_at = min(deadline, loop.time() + until_expiry_s)
-                timer = loop.call_at(wake_at, changed.set)
-                try:
-                    await changed.wait()
-                finally:
-                    timer.cancel()
-                self._draining.check()
+        wait_s = validate.in_range("wait_s", request.wait_s, 0.0, validate.LONGEST_WAIT_S)
+        named = names.session_id(request.session, "session") if request.session else None
+        call = LeaseCall(self._house, asking, named, wait_s)
+        response = oracle_pb2.LeaseResponse(
+            # What is left out comes with the next call.
+            assignments=fitting(await call.run()),
+            finished_reason=call.finished_reason,
+        )
+        if named:
+            session = await unbroken(self._labeling.session(named))
+            response.session.CopyFrom(session_to_proto(session))
+        return response
 
     @rpc
     @undisturbed
@@ -94,7 +61,7 @@ class OracleServicer(oracle_pb2_grpc.OracleServiceServicer):
         labeler = validate.labeler(request.labeler)
         session_id = names.session_id(request.answer.session, "answer.session")
         ack = await self._labeling.answer(session_id, labeler, _holder(labeler), request.answer)
-        return oracle_pb2.AnswerResponse(ack=ack)
+        return oracle_pb2.AnswerResponse(ack=_of(ack, session_id))
 
     @rpc
     @undisturbed
@@ -104,8 +71,8 @@ class OracleServicer(oracle_pb2_grpc.OracleServiceServicer):
         """Extend leases."""
         labeler = validate.labeler(request.labeler)
         session_id = names.session_id(request.extend.session, "extend.session")
-        ack = await self._labeling.extend(session_id, _holder(labeler), request.extend)
-        return oracle_pb2.ExtendResponse(ack=ack)
+        ack = await self._labeling.extend(session_id, labeler, _holder(labeler), request.extend)
+        return oracle_pb2.ExtendResponse(ack=_of(ack, session_id))
 
     @rpc
     @undisturbed
@@ -116,20 +83,36 @@ class OracleServicer(oracle_pb2_grpc.OracleServiceServicer):
         labeler = validate.labeler(request.labeler)
         session_id = names.session_id(request.release.session, "release.session")
         ack = await self._labeling.release(session_id, _holder(labeler), request.release.lease_ids)
-        return oracle_pb2.ReleaseResponse(ack=ack)
+        return oracle_pb2.ReleaseResponse(ack=_of(ack, session_id))
+
+    @rpc
+    @undisturbed
+    async def Skip(
+        self, request: oracle_pb2.SkipRequest, context: Context
+    ) -> oracle_pb2.SkipResponse:
+        """Pass on a query."""
+        labeler = validate.labeler(request.labeler)
+        session_id = names.session_id(request.skip.session, "skip.session")
+        ack = await self._labeling.skip(session_id, labeler, _holder(labeler), request.skip)
+        return oracle_pb2.SkipResponse(ack=_of(ack, session_id))
 
     @rpc
     @undisturbed
     async def Retract(
         self, request: oracle_pb2.RetractRequest, context: Context
     ) -> oracle_pb2.RetractResponse:
-        """Withdraw a label."""
+        """Withdraw a vote."""
         labeler = validate.labeler(request.labeler)
         session_id = names.session_id(request.retract.session, "retract.session")
         ack = await self._labeling.retract(session_id, labeler, request.retract)
-        return oracle_pb2.RetractResponse(ack=ack)
+        return oracle_pb2.RetractResponse(ack=_of(ack, session_id))
 
 
 def _holder(labeler: str) -> str:
     """Whose leases those of the unary calls are."""
     return f"{labeler}/"
+
+
+def _of(ack: oracle_pb2.Ack, session_id: SessionId) -> oracle_pb2.Ack:
+    ack.session = names.session_name(session_id)
+    return ack

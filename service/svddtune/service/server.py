@@ -8,11 +8,14 @@ import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
+from svddtune.service.conversation import House
 from svddtune.service.dataset_servicer import DatasetServicer
 from svddtune.service.draining import Draining
 from svddtune.service.labeling import Labeling
 from svddtune.service.oracle_servicer import OracleServicer
+from svddtune.service.reaper import Reaper
 from svddtune.service.settings import Settings
+from svddtune.service.shared import SharedSessions
 from svddtune.service.tuning_servicer import TuningServicer
 from svddtune.service.upload import Limits
 from svddtune.state.connect import connect_async, connect_async_blocking
@@ -82,6 +85,7 @@ class Server:
         self._background = [
             asyncio.create_task(self._notices.run()),
             asyncio.create_task(self._follow_redis()),
+            asyncio.create_task(self._reaper.run()),
         ]
         await self._server.start()
         return address
@@ -96,9 +100,10 @@ class Server:
         self._notices.stop()
         await self._draining.drain(DRAIN_S)
         await self._server.stop(GRACE_S)
-        reader, follower = self._background
-        follower.cancel()
-        await asyncio.gather(reader, follower, return_exceptions=True)
+        reader, *others = self._background
+        for task in others:
+            task.cancel()
+        await asyncio.gather(reader, *others, return_exceptions=True)
         await self._commands.aclose()
         await self._blocking.aclose()
 
@@ -106,6 +111,7 @@ class Server:
         settings, server = self._settings, self._server
         store = SessionStore(self._commands, partitions=settings.partitions)
         datasets = DatasetStore(self._commands, partitions=settings.partitions)
+        self._reaper = Reaper(store, self._notices)
         limits = Limits(settings.max_rows, settings.max_features, settings.max_bytes)
         dataset_pb2_grpc.add_DatasetServiceServicer_to_server(
             DatasetServicer(datasets, limits), server
@@ -114,7 +120,16 @@ class Server:
             TuningServicer(store, datasets, self._notices, self._draining), server
         )
         oracle_pb2_grpc.add_OracleServiceServicer_to_server(
-            OracleServicer(Labeling(store, datasets), self._notices, self._draining), server
+            OracleServicer(
+                House(
+                    Labeling(store, datasets),
+                    SharedSessions(store),
+                    self._notices,
+                    self._draining,
+                    settings.stream_s,
+                )
+            ),
+            server,
         )
         health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
         if settings.reflection:

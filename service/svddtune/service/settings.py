@@ -19,6 +19,9 @@ class Settings(ProcessSettings):
     max_rows: int = Field(2_000_000, ge=2, description="observations of one dataset")
     max_features: int = Field(10_000, ge=1, description="features of one dataset")
     max_bytes: int = Field(2 << 30, ge=16, description="size of one dataset")
+    stream_s: float = Field(
+        3600.0, ge=1.0, le=86_400.0, description="age at which a labeler's stream is renewed"
+    )
     reflection: bool = Field(True, description="let clients ask which services there are")
 
     @field_validator("listen")

@@ -1,7 +1,10 @@
 """TuningService: one short method a call."""
 
 import asyncio
+from contextlib import suppress
+from uuid import uuid4
 
+from svddtune.agreement import agreement, labeler_reports, votes_in_force
 from svddtune.service import convert, names, validate
 from svddtune.service.draining import Draining
 from svddtune.service.status import Context, rpc, unbroken, undisturbed
@@ -13,6 +16,10 @@ from svddtune.v1 import common_pb2, result_pb2, tuning_pb2, tuning_pb2_grpc
 
 # Label events in one message of a watch.
 _EVENTS_PER_MESSAGE = 1000
+# Label events read at once where all are needed.
+_EVENTS_AT_ONCE = 10_000
+# How long a preview waits for a worker.
+_PREVIEW_S = 5.0
 
 
 class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
@@ -87,10 +94,15 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
     async def UpdateSession(
         self, request: tuning_pb2.UpdateSessionRequest, context: Context
     ) -> tuning_pb2.UpdateSessionResponse:
-        """Change the budget."""
+        """Change budget, priority or both."""
         session_id = names.session_id(request.name)
-        budget = validate.in_range("budget", request.budget, 1, (1 << 32) - 1)
-        await self._store.set_budget(session_id, budget)
+        if not request.budget and not request.HasField("priority"):
+            raise validate.invalid_field("budget", 0, "1 or more, where no priority is given")
+        priority = validate.priority(request.priority)
+        if request.budget:
+            await self._store.set_budget(session_id, request.budget)
+        if request.HasField("priority"):
+            await self._store.set_priority(session_id, priority)
         return tuning_pb2.UpdateSessionResponse(session=await self._session(session_id))
 
     @rpc
@@ -201,6 +213,74 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
         return tuning_pb2.ListLabelsResponse(
             events=await self._events(session, page), next_page_token=token
         )
+
+    @rpc
+    @undisturbed
+    async def ListLabelers(
+        self, request: tuning_pb2.ListLabelersRequest, context: Context
+    ) -> tuning_pb2.ListLabelersResponse:
+        """Report on labelers and their agreement."""
+        session = await self._store.get(names.session_id(request.name))
+        events: list[LabelEvent] = []
+        while True:
+            after = events[-1].event_id if events else ""
+            batch = await self._store.label_events(session.id, after=after, limit=_EVENTS_AT_ONCE)
+            events += batch
+            if len(batch) < _EVENTS_AT_ONCE:
+                break
+        return tuning_pb2.ListLabelersResponse(
+            labelers=map(convert.labeler_to_proto, labeler_reports(events)),
+            agreement=convert.agreement_to_proto(agreement(votes_in_force(events))),
+        )
+
+    @rpc
+    async def WithdrawLabeler(
+        self, request: tuning_pb2.WithdrawLabelerRequest, context: Context
+    ) -> tuning_pb2.WithdrawLabelerResponse:
+        """Make a labeler's votes void, or tell what that would do."""
+        session_id = names.session_id(request.name)
+        labeler = validate.labeler(request.labeler)
+        if request.validate_only:
+            effect = await self._preview(session_id, labeler)
+        else:
+            done = await unbroken(self._store.withdraw(session_id, labeler, by="owner"))
+            effect = convert.effect_to_proto(done)
+        return tuning_pb2.WithdrawLabelerResponse(
+            session=await unbroken(self._session(session_id)), effect=effect
+        )
+
+    @rpc
+    @undisturbed
+    async def ReinstateLabeler(
+        self, request: tuning_pb2.ReinstateLabelerRequest, context: Context
+    ) -> tuning_pb2.ReinstateLabelerResponse:
+        """Let a labeler's votes count again."""
+        session_id = names.session_id(request.name)
+        labeler = validate.labeler(request.labeler)
+        effect = await self._store.reinstate(session_id, labeler, by="owner")
+        return tuning_pb2.ReinstateLabelerResponse(
+            session=await self._session(session_id), effect=convert.effect_to_proto(effect)
+        )
+
+    async def _preview(self, session_id: SessionId, labeler: str) -> tuning_pb2.WithdrawalEffect:
+        preview_id = uuid4().hex
+        with self._notices.watching(session_id) as changed:
+            effect = convert.effect_to_proto(
+                await unbroken(self._store.preview_withdrawal(session_id, labeler, preview_id))
+            )
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_PREVIEW_S):
+                    while effect.votes:
+                        changed.clear()
+                        preview = await unbroken(self._store.preview(session_id, preview_id))
+                        if preview is not None:
+                            if preview.HasField("before"):
+                                effect.live_before.CopyFrom(preview.before)
+                            if preview.HasField("after"):
+                                effect.live_after.CopyFrom(preview.after)
+                            break
+                        await changed.wait()
+        return effect
 
     @rpc
     @undisturbed

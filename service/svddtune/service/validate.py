@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 from uuid import UUID
 
+from svddtune.service import names
 from svddtune.state import codec
 from svddtune.state.errors import InvalidInput
-from svddtune.state.session import InitialLabel, SessionConfig, Verdict
-from svddtune.v1 import common_pb2, tuning_pb2
+from svddtune.state.session import InitialLabel, SessionConfig, SessionId, Verdict
+from svddtune.v1 import common_pb2, oracle_pb2, tuning_pb2
 
 Number = TypeVar("Number", int, float)
 
@@ -18,6 +19,9 @@ LONGEST_ANSWER_ID = 128
 LONGEST_SOURCE_REFERENCE = 256
 LONGEST_WAIT_S = 60.0
 MOST_CREDIT = 1000
+MOST_SESSIONS = 100
+MOST_OVERLAP = 10
+HIGHEST_PRIORITY = 100
 MOST_INITIAL_LABELS = 10_000
 DEFAULT_BUDGET = 50
 DEFAULT_PAGE = 50
@@ -75,6 +79,20 @@ def verdict(number: int, field: str = "verdict") -> Verdict:
     return found
 
 
+def session_names(texts: Sequence[str], field: str = "sessions") -> tuple[SessionId, ...]:
+    """The sessions named, each once."""
+    in_range(f"len({field})", len(texts), 0, MOST_SESSIONS)
+    found = (names.session_id(text, f"{field}[{i}]") for i, text in enumerate(texts))
+    return tuple(dict.fromkeys(found))
+
+
+def is_automated(kind: int) -> bool:
+    """Whether a program is at the other end."""
+    if kind not in oracle_pb2.LabelerKind.values():
+        raise invalid_field("kind", kind, "LABELER_KIND_HUMAN or _AUTOMATED")
+    return kind == oracle_pb2.LABELER_KIND_AUTOMATED
+
+
 def request_id(text: str) -> str:
     """The request id, where it is a UUID or empty; in one spelling."""
     if not text:
@@ -102,6 +120,7 @@ def session_config(message: tuning_pb2.SessionConfig, observation_count: int) ->
 
     Raises InvalidInput (``INVALID_FIELD``, ``BUDGET_TOO_LARGE``).
     """
+    overlap = in_range("config.overlap", message.overlap or _DEFAULTS.overlap, 1, MOST_OVERLAP)
     return SessionConfig(
         k=in_range("config.k", message.k or _DEFAULTS.k, 1, 1000),
         budget=budget(message.budget or min(DEFAULT_BUDGET, observation_count), observation_count),
@@ -122,7 +141,27 @@ def session_config(message: tuning_pb2.SessionConfig, observation_count: int) ->
         lease_s=in_range("config.lease_s", message.lease_s or _DEFAULTS.lease_s, 1.0, 86_400.0),
         audit=in_range("config.audit", message.audit, 0, observation_count),
         auto_finish=message.auto_finish,
+        overlap=overlap,
+        overlap_rule=_choice(
+            "config.overlap_rule", message.overlap_rule, codec.OVERLAP_RULES, _DEFAULTS.overlap_rule
+        ),
+        overlap_limit=in_range(
+            "config.overlap_limit",
+            message.overlap_limit or (overlap + 1 if overlap > 1 else 1),
+            overlap,
+            2 * MOST_OVERLAP,
+        ),
+        aggregation=_choice(
+            "config.aggregation", message.aggregation, codec.AGGREGATIONS, _DEFAULTS.aggregation
+        ),
+        repeat_every=in_range("config.repeat_every", message.repeat_every, 0, 1000),
+        priority=priority(message.priority, "config.priority"),
     )
+
+
+def priority(number: int, field: str = "priority") -> int:
+    """The priority of a session."""
+    return in_range(field, number, -HIGHEST_PRIORITY, HIGHEST_PRIORITY)
 
 
 def budget(number: int, observation_count: int) -> int:

@@ -60,7 +60,12 @@ _REFUSALS: dict[str, tuple[type[StateError], str]] = {
         Conflict,
         "Row {row} is labelled {verdict} already; retract that label first to change it.",
     ),
-    "NOT_LABELED": (WrongState, "Row {row} has no label to retract."),
+    "NOT_LABELED": (WrongState, "Row {row} has no label of {labeler} to retract."),
+    "LABELER_WITHDRAWN": (
+        WrongState,
+        "The votes of {labeler} in session {session} were withdrawn; reinstate the labeler first.",
+    ),
+    "UNKNOWN_LABELER": (NotFound, "Session {session} has no labeler {labeler}."),
     "ILLEGAL_TRANSITION": (
         WrongState,
         "Session {session} is {state}: it cannot {verb} now.",

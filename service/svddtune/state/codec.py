@@ -1,5 +1,6 @@
 """Domain values and arrays to bytes and back. Everything stored as bytes is protobuf."""
 
+import base64
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -39,6 +40,14 @@ SPACINGS = {
     "linear": tuning_pb2.GRID_SPACING_LINEAR,
     "geometric": tuning_pb2.GRID_SPACING_GEOMETRIC,
 }
+OVERLAP_RULES = {
+    "always": tuning_pb2.OVERLAP_RULE_ALWAYS,
+    "adaptive": tuning_pb2.OVERLAP_RULE_ADAPTIVE,
+}
+AGGREGATIONS = {
+    "majority": tuning_pb2.AGGREGATION_MAJORITY,
+    "dawid_skene": tuning_pb2.AGGREGATION_DAWID_SKENE,
+}
 
 
 def _name_of(table: Mapping[str, Any], value: int) -> str:
@@ -62,6 +71,12 @@ def config_to_proto(config: SessionConfig) -> tuning_pb2.SessionConfig:
         lease_s=config.lease_s,
         audit=config.audit,
         auto_finish=config.auto_finish,
+        overlap=config.overlap,
+        overlap_rule=OVERLAP_RULES[config.overlap_rule],
+        overlap_limit=config.overlap_limit,
+        aggregation=AGGREGATIONS[config.aggregation],
+        repeat_every=config.repeat_every,
+        priority=config.priority,
     )
 
 
@@ -81,6 +96,12 @@ def config_from_proto(message: tuning_pb2.SessionConfig) -> SessionConfig:
         lease_s=message.lease_s,
         audit=message.audit,
         auto_finish=message.auto_finish,
+        overlap=message.overlap,
+        overlap_rule=_name_of(OVERLAP_RULES, message.overlap_rule),
+        overlap_limit=message.overlap_limit,
+        aggregation=_name_of(AGGREGATIONS, message.aggregation),
+        repeat_every=message.repeat_every,
+        priority=message.priority,
     )
 
 
@@ -98,10 +119,11 @@ def initial_rows(fields: Fields) -> frozenset[int]:
     return frozenset(jobs_pb2.SessionRecord.FromString(fields[b"record"]).initial_rows)
 
 
-def session_from_fields(fields: Fields, leased_count: int) -> Session:
-    """A session from its hash; the budget in force replaces the one it began with."""
+def session_from_fields(fields: Fields, leased_count: int, awaiting_votes: int) -> Session:
+    """A session from its hash; what may change replaces what it began with."""
     record = jobs_pb2.SessionRecord.FromString(fields[b"record"])
     record.config.budget = int(fields[b"budget"])
+    record.config.priority = int(fields[b"priority"])
     reason = fields[b"failure_reason"].decode()
     return Session(
         id=SessionId(fields[b"id"].decode()),
@@ -127,6 +149,7 @@ def session_from_fields(fields: Fields, leased_count: int) -> Session:
         created_ms=int(fields[b"created_ms"]),
         updated_ms=int(fields[b"updated_ms"]),
         version=int(fields[b"version"]),
+        awaiting_votes=awaiting_votes,
     )
 
 
@@ -181,4 +204,25 @@ def rows_per_chunk(feature_count: int) -> int:
 
 def ranking_to_json(ranking: Iterable[RankedRow]) -> str:
     """Ranked rows as ``commit_suggest`` takes them."""
-    return json.dumps([[one.row, one.score, one.rule] for one in ranking])
+    return json.dumps(
+        [
+            [
+                one.row,
+                one.score,
+                one.rule,
+                one.context.predicted,
+                base64.b64encode(one.context.SerializeToString()).decode(),
+            ]
+            for one in ranking
+        ]
+    )
+
+
+def context_from_json(text: str) -> jobs_pb2.QueryContext:
+    """A ranked row's context as the scripts keep it."""
+    return jobs_pb2.QueryContext.FromString(base64.b64decode(text))
+
+
+def votes_from_json(text: bytes) -> list[tuple[str, int]]:
+    """Votes on a row as the scripts keep them: labeler and verdict, in the order first given."""
+    return [(labeler, int(verdict)) for labeler, verdict, _ in json.loads(text)]

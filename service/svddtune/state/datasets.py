@@ -154,6 +154,22 @@ class DatasetStore:
             for row, name in zip(rows, found, strict=True)
         ]
 
+    async def named(
+        self, dataset_id: DatasetId, rows: Sequence[int]
+    ) -> list[tuple[str, dataset_pb2.Display]]:
+        """Ids and display fields of rows."""
+        if not rows:
+            return []
+        ids = await self.ids_of(dataset_id, rows)
+        with redis_faults():
+            displays = await self._client.hmget(
+                self._key(dataset_id, "display"), [str(row) for row in rows]
+            )
+        return [
+            (name, dataset_pb2.Display.FromString(display or b""))
+            for name, display in zip(ids, displays, strict=True)
+        ]
+
     async def observations(
         self, dataset_id: DatasetId, rows: Sequence[int], *, feature_count: int
     ) -> list[Observation]:

@@ -12,6 +12,7 @@ sessions, datasets                zset    ids by creation time; an id leaves wit
 q:hi, q:bulk                      stream  one entry per unfinished job, group ``workers``
 q:dead                            stream  dead letters, the latest 1,000 or so
 notices                           stream  changed sessions, the latest 10,000 or so
+labeling                          hash    sessions that ask: id -> "priority created_ms"
 worker:NAME                       string  a living worker; expires 15 s after its last sign
 request:UUID                      string  request id -> session; expires after a day
 d:ID                              hash    a dataset's record; until deleted
@@ -27,15 +28,23 @@ d:ID:atlasflying                  set     parts of the atlas whose job is queued
 d:ID:atlasusers                   set     sessions that need the atlas
 s:ID                              hash    a session's state; until deleted, like all below
 s:ID:events                       stream  append-only log: labels, retractions, queries
-s:ID:labels                       hash    row -> "verdict query": the fold over the events
+s:ID:votes                        hash    row -> [[labeler, verdict, query], ...]: the fold over
+                                          the events
+s:ID:labels                       hash    row -> "verdict query": the labels in force
+s:ID:withdrawn                    set     labelers whose votes are void
+s:ID:labelers                     hash    labeler -> its pace and what to show it again, as JSON
 s:ID:dropped                      set     rows that are asked no more
 s:ID:answers                      hash    answer id -> what it was and its receipt
 s:ID:queries                      hash    n -> the query as JSON
-s:ID:asked                        hash    row -> n of queries that are out or open
+s:ID:asked                        hash    row -> n of queries that want votes
+s:ID:awaiting                     set     rows that have a label but want another vote
 s:ID:open                         list    queries that wait for a labeler
-s:ID:leases                       zset    n by expiry, Redis clock
+s:ID:leases                       zset    lease id by expiry, Redis clock
+s:ID:held                         hash    holder -> its lease ids
 s:ID:ranked                       list    rows to ask next, best first
-s:ID:waiting                      list    labelers that get queries with the next ranking
+s:ID:waiting                      zset    holders that get queries once there are any, in order
+s:ID:waiters                      hash    holder -> who it is and how many it wants
+s:ID:preview:UUID                 string  a Preview; expires after a minute
 s:ID:history                      hash    rev -> LiveEvidence: best cell and score at that moment
 s:ID:fits                         hash    plan and FIT outputs of the result being computed
 s:ID:result:REV                   string  a Result message
@@ -50,7 +59,7 @@ from uuid import uuid4
 from svddtune.state.session import DatasetId, SessionId
 
 GROUP = "workers"
-LAYOUT_VERSION = 1
+LAYOUT_VERSION = 2
 
 # Largest string value written by Python.
 CHUNK_BYTES = 1 << 20
@@ -68,14 +77,16 @@ PATTERNS = tuple(
         "datasets",
         "q:(hi|bulk|dead)",
         "notices",
+        "labeling",
         "worker:.+",
         "request:.+",
         _DATASET
         + r"(:x:\d+|:ids|:rows|:display|:sessions|:prep:\d+:\d+|:waiting:\d+|:atlas:\d+:\d+"
         r"|:atlas(todo|flying|users))?",
         _SESSION
-        + r"(:(events|labels|dropped|answers|queries|asked|open|leases|ranked|waiting|history|fits)"
-        + r"|:(result|model):\d+)?",
+        + r"(:(events|votes|labels|withdrawn|labelers|dropped|answers|queries|asked|awaiting|open"
+        + r"|leases|held|ranked|waiting|waiters|history|fits)"
+        + r"|:(result|model):\d+|:preview:[0-9a-f]+)?",
     )
 )
 

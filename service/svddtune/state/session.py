@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from typing import NewType
 
+from svddtune.v1.jobs_pb2 import QueryContext
+
 SessionId = NewType("SessionId", str)
 DatasetId = NewType("DatasetId", str)
 
@@ -103,6 +105,12 @@ class SessionConfig:
     lease_s: float = 60.0
     audit: int = 0
     auto_finish: bool = False
+    overlap: int = 1
+    overlap_rule: str = "always"
+    overlap_limit: int = 1
+    aggregation: str = "majority"
+    repeat_every: int = 0
+    priority: int = 0
 
     @property
     def needs_atlas(self) -> bool:
@@ -159,6 +167,8 @@ class Session:
     updated_ms: int
     # Counts up with every change.
     version: int
+    # Labelled observations on which a further vote is awaited.
+    awaiting_votes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +187,24 @@ class RankedRow:
     row: int
     score: float
     rule: str
+    # What its labeler is shown and the model predicts.
+    context: QueryContext = field(default_factory=QueryContext)
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A holder of leases that wants queries until it holds ``most``.
+
+    A holder is a labeler on one stream and those that resume it, or on all unary calls.
+    """
+
+    holder: str
+    labeler: str
+    most: int
+    # Programs are asked before people.
+    automated: bool = False
+    # It serves several sessions: while it waits it is told of queries instead of being leased them.
+    told: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +216,9 @@ class Lease:
     lease_id: str
     expires_ms: int
     score: float
-    # Why the row was chosen: a rule of ``numerics.suggest``, or "audit".
+    # Why the row was chosen: a rule of ``numerics.suggest``, "audit" or "repeat".
     rule: str
+    context: QueryContext = field(default_factory=QueryContext)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +235,8 @@ class LeaseOutcome:
     now_ms: int
     next_expiry_ms: int
     lease_s: float
+    # The labeler's votes were withdrawn: it is asked nothing.
+    withdrawn: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +263,29 @@ class Answer:
     lease_id: str = ""
     row: int | None = None
     source_reference: str = ""
+    # Corrects the labeler's earlier vote, where there is one.
+    replace: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WithdrawalEffect:
+    """What withdrawing or reinstating a labeler does; fields as in ``tuning.proto``."""
+
+    votes: int
+    labels_lost: int
+    labels_changed: int
+    labels_gained: int
+    queries_reopened: int
+    before: LabelCounts
+    after: LabelCounts
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What decides when a session that asks is served: priority, then age."""
+
+    priority: int
+    created_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +293,7 @@ class LabelEvent:
     """One entry of the label log."""
 
     event_id: str
-    # "LABELED", "RETRACTED" or "UNUSED".
+    # "LABELED", "RETRACTED", "UNUSED", "REPEATED", "WITHDRAWN" or "REINSTATED".
     kind: str
     row: int
     verdict: Verdict
@@ -248,3 +302,5 @@ class LabelEvent:
     source_reference: str
     answer_id: str
     time_ms: int
+    # Seconds from lease to answer; 0 where nothing was leased.
+    answer_s: float = 0.0

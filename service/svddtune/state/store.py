@@ -4,6 +4,7 @@ import hashlib
 import json
 import secrets
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from svddtune.state import codec, keys
@@ -13,6 +14,7 @@ from svddtune.state.errors import NotFound
 from svddtune.state.session import (
     ATLAS_PARTS,
     Answer,
+    Asking,
     DatasetId,
     InitialLabel,
     LabelEvent,
@@ -24,7 +26,9 @@ from svddtune.state.session import (
     SessionId,
     SessionState,
     SkipMode,
+    Standing,
     Verdict,
+    WithdrawalEffect,
 )
 from svddtune.v1 import jobs_pb2
 
@@ -89,6 +93,16 @@ class SessionStore:
             _fingerprint(dataset_id, record.hex(), labels, labeler),
             json.dumps(labels),
             labeler,
+            secrets.token_hex(16),
+            json.dumps(
+                {
+                    "overlap": config.overlap,
+                    "overlap_rule": config.overlap_rule,
+                    "overlap_limit": config.overlap_limit,
+                    "repeat_every": config.repeat_every,
+                }
+            ),
+            config.priority,
             int(config.needs_atlas),
             job(prepare=jobs_pb2.PrepareJob(dataset_id=dataset_id, k=k)).SerializeToString(),
             job(suggest=jobs_pb2.SuggestJob(session_id=session_id)).SerializeToString(),
@@ -114,13 +128,14 @@ class SessionStore:
         for session_id in session_ids:
             pipe.hgetall(keys.session(session_id))
             pipe.zcard(keys.session(session_id, "leases"))
+            pipe.scard(keys.session(session_id, "awaiting"))
         with redis_faults():
             replies = await pipe.execute()
         found = []
         for index, session_id in enumerate(session_ids):
-            fields, leased = replies[2 * index : 2 * index + 2]
+            fields, leased, awaiting = replies[3 * index : 3 * index + 3]
             if fields:
-                found.append(codec.session_from_fields(fields, leased))
+                found.append(codec.session_from_fields(fields, leased, awaiting))
             elif not missing_ok:
                 raise NotFound(
                     "SESSION_NOT_FOUND", f"There is no session {session_id}.", session=session_id
@@ -138,16 +153,26 @@ class SessionStore:
         wanted = [SessionId(name) for _, name in ids[:limit]]
         return await self._get_many(wanted, missing_ok=True) if wanted else []
 
+    async def labeling(self) -> dict[SessionId, Standing]:
+        """All sessions that ask now."""
+        found = {}
+        for partition in range(self._partitions):
+            with redis_faults():
+                stored = await self._client.hgetall(keys.prefix(partition) + "labeling")
+            for name, standing in stored.items():
+                priority, created_ms = standing.split()
+                found[SessionId(name.decode())] = Standing(int(priority), int(created_ms))
+        return found
+
     async def lease(
-        self, session_id: SessionId, *, holder: str, labeler: str, most: int
+        self, session_id: SessionId, asking: Asking, *, waits: bool = False
     ) -> LeaseOutcome:
         """Hand queries to a holder until it has ``most``; atomic.
 
-        What the holder had before is part of the outcome, so a lost reply loses no query.
+        What the holder had before is part of the outcome, so a lost reply loses no query. One that
+        ``waits`` gets the rest as soon as there is something to ask, and a notice that says so.
         """
-        reply = await self._session_call(
-            "lease", session_id, holder, labeler, most, secrets.token_hex(8)
-        )
+        reply = await self._session_call("lease", session_id, _waiter(asking), int(waits))
         leases = tuple(
             Lease(
                 query=int(one["query"]),
@@ -156,6 +181,7 @@ class SessionStore:
                 expires_ms=int(one["expires"]),
                 score=float(one["score"]),
                 rule=one["rule"],
+                context=codec.context_from_json(one["context"]),
             )
             for one in reply["leases"] or ()
         )
@@ -166,23 +192,43 @@ class SessionStore:
             now_ms=int(reply["now_ms"]),
             next_expiry_ms=int(reply["next_expiry_ms"]),
             lease_s=reply["lease_ms"] / 1000,
+            withdrawn=reply["withdrawn"],
         )
 
-    async def answer(self, session_id: SessionId, answer: Answer, *, want: int = 0) -> Receipt:
+    async def expire(self, session_id: SessionId) -> float | None:
+        """End the leases that have run out; seconds until the next one does."""
+        reply = await self._session_call("expire", session_id)
+        left_ms = reply["expires_in_ms"]
+        return None if left_ms < 0 else left_ms / 1000
+
+    async def park(self, session_id: SessionId, holder: str) -> None:
+        """Give a holder nothing new until it asks; it keeps its leases."""
+        await self._session_call("park", session_id, holder)
+
+    async def answer(
+        self, session_id: SessionId, answer: Answer, *, then: Asking | None = None
+    ) -> Receipt:
         """Store a verdict; atomic, idempotent by answer id.
 
-        The answer's holder gets new queries with the next ranking, until it has ``want``.
+        With ``then`` its holder gets new queries as soon as the next ranking is there.
 
         Raises InvalidInput (``ANSWER_ID_REUSED``, ``OBSERVATION_MISMATCH``), NotFound
-        (``UNKNOWN_QUERY``), WrongState (``LEASE_LOST``, ``SESSION_NOT_ACTIVE``), Conflict
-        (``ALREADY_ANSWERED``).
+        (``UNKNOWN_QUERY``), WrongState (``LEASE_LOST``, ``SESSION_NOT_ACTIVE``,
+        ``LABELER_WITHDRAWN``), Conflict (``ALREADY_ANSWERED``).
         """
         row = -1 if answer.row is None else answer.row
         reply = await self._session_call(
             "answer",
             session_id,
             answer.answer_id,
-            _fingerprint("answer", answer.labeler, answer.query, answer.row, int(answer.verdict)),
+            _fingerprint(
+                "answer",
+                answer.labeler,
+                answer.query,
+                answer.row,
+                int(answer.verdict),
+                answer.replace,
+            ),
             answer.labeler,
             answer.query,
             answer.lease_id,
@@ -190,8 +236,10 @@ class SessionStore:
             int(answer.verdict),
             answer.source_reference,
             answer.holder,
-            want,
+            int(answer.replace),
+            _waiter(then),
             answer_id=answer.answer_id,
+            labeler=answer.labeler,
             query=answer.query,
             lease_id=answer.lease_id,
             observation=f"row {answer.row}",
@@ -199,9 +247,10 @@ class SessionStore:
         return _receipt(reply)
 
     async def retract(
-        self, session_id: SessionId, *, answer_id: str, labeler: str, row: int
+        self, session_id: SessionId, *, answer_id: str, labeler: str, row: int, of: str = ""
     ) -> Receipt:
-        """Withdraw a row's label; atomic, idempotent by answer id.
+        """Withdraw a vote on a row, the labeler's own or that ``of`` another; atomic, idempotent by
+        answer id.
 
         Raises InvalidInput (``ANSWER_ID_REUSED``), WrongState (``NOT_LABELED``,
         ``SESSION_NOT_ACTIVE``).
@@ -210,17 +259,27 @@ class SessionStore:
             "retract",
             session_id,
             answer_id,
-            _fingerprint("retract", labeler, row),
-            labeler,
+            _fingerprint("retract", of or labeler, row),
+            of or labeler,
             row,
+            labeler,
             answer_id=answer_id,
+            labeler=of or labeler,
         )
         return _receipt(reply)
 
     async def skip(
-        self, session_id: SessionId, *, labeler: str, query: int, lease_id: str, mode: SkipMode
+        self,
+        session_id: SessionId,
+        *,
+        labeler: str,
+        holder: str,
+        query: int,
+        lease_id: str,
+        mode: SkipMode,
+        then: Asking | None = None,
     ) -> Receipt:
-        """Pass on a leased query.
+        """Pass on a leased query; ``then`` as in ``answer``.
 
         Raises NotFound (``UNKNOWN_QUERY``), WrongState (``LEASE_LOST``).
         """
@@ -231,16 +290,20 @@ class SessionStore:
             query,
             lease_id,
             mode.value,
+            holder,
+            _waiter(then),
             query=query,
             lease_id=lease_id,
         )
         return _receipt(reply)
 
     async def extend(
-        self, session_id: SessionId, *, holder: str, lease_ids: Sequence[str] = ()
+        self, session_id: SessionId, *, holder: str, labeler: str, lease_ids: Sequence[str] = ()
     ) -> Receipt:
         """Extend the holder's leases, all or those named; the receipt lists the lost ones."""
-        reply = await self._session_call("extend", session_id, holder, json.dumps(list(lease_ids)))
+        reply = await self._session_call(
+            "extend", session_id, holder, labeler, json.dumps(list(lease_ids))
+        )
         return Receipt(
             applied=reply["applied"],
             expires_ms=int(reply["expires"]),
@@ -280,6 +343,62 @@ class SessionStore:
         (``SESSION_NOT_ACTIVE``).
         """
         await self._session_call("move", session_id, "budget", budget, budget=budget)
+
+    async def set_priority(self, session_id: SessionId, priority: int) -> None:
+        """Change when the session is served among those of one labeler."""
+        await self._session_call("move", session_id, "priority", priority)
+
+    async def withdraw(self, session_id: SessionId, labeler: str, *, by: str) -> WithdrawalEffect:
+        """Make all votes of a labeler void.
+
+        Raises NotFound (``UNKNOWN_LABELER``), WrongState (``SESSION_NOT_ACTIVE``).
+        """
+        return await self._withdraw(session_id, labeler, "withdraw", by)
+
+    async def reinstate(self, session_id: SessionId, labeler: str, *, by: str) -> WithdrawalEffect:
+        """Let a labeler's votes count again; errors as in ``withdraw``."""
+        return await self._withdraw(session_id, labeler, "reinstate", by)
+
+    async def preview_withdrawal(
+        self, session_id: SessionId, labeler: str, preview_id: str
+    ) -> WithdrawalEffect:
+        """What ``withdraw`` would do; workers compute the rest, see ``preview``."""
+        job = jobs_pb2.Job(
+            preview=jobs_pb2.PreviewJob(
+                session_id=session_id, labeler=labeler, preview_id=preview_id
+            )
+        )
+        return await self._withdraw(
+            session_id, labeler, "preview", "", preview_id, job.SerializeToString()
+        )
+
+    async def preview(self, session_id: SessionId, preview_id: str) -> jobs_pb2.Preview | None:
+        """A preview, once it is computed."""
+        with redis_faults():
+            data = await self._client.get(keys.session(session_id, f"preview:{preview_id}"))
+        return None if data is None else jobs_pb2.Preview.FromString(data)
+
+    async def _withdraw(
+        self, session_id: SessionId, labeler: str, verb: str, by: str, *preview: str | bytes
+    ) -> WithdrawalEffect:
+        reply = await self._session_call(
+            "withdraw", session_id, labeler, verb, by, *preview, labeler=labeler
+        )
+        return WithdrawalEffect(
+            votes=int(reply["votes"]),
+            labels_lost=int(reply["lost"]),
+            labels_changed=int(reply["changed"]),
+            labels_gained=int(reply["gained"]),
+            queries_reopened=int(reply["reopened"]),
+            before=codec.counts_from_json(reply["before"]),
+            after=codec.counts_from_json(reply["after"]),
+        )
+
+    async def withdrawn(self, session_id: SessionId) -> frozenset[str]:
+        """Labelers whose votes are void."""
+        with redis_faults():
+            names = await self._client.smembers(keys.session(session_id, "withdrawn"))
+        return frozenset(name.decode() for name in names)
 
     async def delete(self, session_id: SessionId) -> None:
         """Delete the session with its labels and results."""
@@ -370,6 +489,10 @@ def _no_result(session_id: SessionId, revision: int) -> NotFound:
     )
 
 
+def _waiter(asking: Asking | None) -> str:
+    return json.dumps(asdict(asking)) if asking else ""
+
+
 def _receipt(reply: dict[str, Any]) -> Receipt:
     return Receipt(
         applied=reply["applied"],
@@ -391,4 +514,5 @@ def _event(key: bytes, fields: dict[bytes, bytes]) -> LabelEvent:
         source_reference=fields[b"source"].decode(),
         answer_id=fields[b"answer_id"].decode(),
         time_ms=int(event_id.split("-")[0]),
+        answer_s=int(fields[b"ms"]) / 1000,
     )

@@ -4,8 +4,7 @@ Every commit takes the claim and refuses with ``ClaimLost`` where another worker
 methods raise ``StoreUnavailable`` where Redis is away.
 """
 
-import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +43,10 @@ class Snapshot:
     initial_rows: frozenset[int]
     # The dataset's atlas is complete.
     atlas_ready: bool
+    # Row -> labeler -> verdict (+1, -1, or 0 for UNSURE): the votes that count.
+    votes: dict[int, dict[str, int]]
+    # The last event of the log.
+    moment: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ class LabelLog:
     """What a session's log tells beyond the labels in force."""
 
     last_event_id: str
-    # Labelled rows in the order of their labelling.
+    # Rows with votes, in the order of the first.
     labeled_rows: list[int]
     # Rows that queries asked about, in the order of the queries.
     query_rows: list[int]
@@ -119,11 +122,17 @@ class Workspace:
         pipe.smembers(f"{base}:dropped")
         pipe.hkeys(f"{base}:asked")
         pipe.hget(f"{claim.prefix}d:{claim.dataset_id}", "atlas")
+        pipe.hgetall(f"{base}:votes")
+        pipe.smembers(f"{base}:withdrawn")
+        pipe.scard(f"{base}:awaiting")
+        pipe.xrevrange(f"{base}:events", count=1)
         with redis_faults():
-            fields, labels, dropped, asked, atlas = pipe.execute()
+            (fields, labels, dropped, asked, atlas, votes, withdrawn, awaiting, last) = (
+                pipe.execute()
+            )
         if not fields:
             return None
-        session = codec.session_from_fields(fields, len(asked))
+        session = codec.session_from_fields(fields, len(asked), awaiting)
         verdicts = {int(row): tuple(map(int, value.split())) for row, value in labels.items()}
         return Snapshot(
             session=session,
@@ -132,18 +141,20 @@ class Workspace:
             labels={row: verdict for row, (verdict, _) in verdicts.items() if verdict != 0},
             asked_by={row: query for row, (verdict, query) in verdicts.items() if verdict != 0},
             dropped=frozenset(map(int, dropped)),
-            open_rows=frozenset(map(int, asked)),
+            open_rows=frozenset(map(int, asked)) - verdicts.keys(),
             estimating_ms=int(fields.get(b"estimating_ms", 0)),
             prep_k=preparation_k(session.config.k, session.observation_count),
             initial_rows=codec.initial_rows(fields),
             atlas_ready=atlas == b"ready",
+            votes=_votes_in_force(votes, withdrawn),
+            moment=last[0][0].decode() if last else "",
         )
 
     def label_log(self, claim: Claim) -> LabelLog:
         """The log of the job's session."""
         with redis_faults():
             events = self._client.xrange(f"{claim.prefix}s:{claim.session_id}:events")
-        order: dict[int, None] = {}
+        voters: dict[int, set[bytes]] = {}
         asked: list[int] = []
         last = ""
         for event_id, fields in events:
@@ -152,11 +163,12 @@ class Workspace:
             if kind == b"ASKED":
                 asked.append(row)
             elif kind == b"LABELED":
-                order.pop(row, None)
-                order[row] = None
+                voters.setdefault(row, set()).add(fields[b"labeler"])
             elif kind == b"RETRACTED":
-                order.pop(row, None)
-        return LabelLog(last, list(order), asked)
+                voters[row].discard(fields[b"labeler"])
+                if not voters[row]:
+                    del voters[row]
+        return LabelLog(last, list(voters), asked)
 
     def fits(self, claim: Claim) -> tuple[jobs_pb2.GridPlan, list[jobs_pb2.FitOutput]]:
         """Plan and FIT outputs, in the plan's order, of the result being computed."""
@@ -209,7 +221,7 @@ class Workspace:
     def commit_suggest(
         self,
         claim: Claim,
-        rev: int,
+        snapshot: Snapshot,
         *,
         gamma: float,
         alignment: float,
@@ -217,7 +229,8 @@ class Workspace:
         live: tuning_pb2.LiveEvidence | None = None,
         finish: bool = False,
     ) -> bool:
-        """Store a ranking; False where labels came meanwhile and it is made anew.
+        """Store the ranking made for a snapshot; False where labels came meanwhile and it is made
+        anew.
 
         With ``finish`` the session asks no more and its result is computed.
         """
@@ -226,16 +239,28 @@ class Workspace:
             claim.prefix,
             *claim.token,
             claim.session_id,
-            rev,
+            snapshot.rev,
+            snapshot.moment,
+            snapshot.session.query_count,
             repr(float(gamma)),
             repr(float(alignment)),
             codec.ranking_to_json(ranking),
-            secrets.token_hex(8),
             repr(live.c if live else 0.0),
             live.SerializeToString() if live else b"",
             int(finish),
         )
         return bool(reply["committed"])
+
+    def commit_preview(self, claim: Claim, preview: jobs_pb2.Preview) -> None:
+        """Store what the service asked to see."""
+        self._call(
+            "commit_preview",
+            claim.prefix,
+            *claim.token,
+            claim.session_id,
+            claim.job.preview.preview_id,
+            preview.SerializeToString(),
+        )
 
     def commit_plan(
         self, claim: Claim, attempt: int, plan: jobs_pb2.GridPlan, fits: Sequence[jobs_pb2.Job]
@@ -286,3 +311,18 @@ class Workspace:
             *(piece.SerializeToString() for piece in model),
         )
         return bool(reply["committed"])
+
+
+def _votes_in_force(
+    stored: Mapping[bytes, bytes], withdrawn: Collection[bytes]
+) -> dict[int, dict[str, int]]:
+    void = {labeler.decode() for labeler in withdrawn}
+    votes = {
+        int(row): {
+            labeler: verdict
+            for labeler, verdict in codec.votes_from_json(text)
+            if labeler not in void
+        }
+        for row, text in stored.items()
+    }
+    return {row: given for row, given in votes.items() if given}

@@ -1,35 +1,31 @@
 """One job: read what it needs, run the numerics, commit the outcome."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import islice
 from typing import cast
 
 import numpy as np
 
 from svddtune import numerics
-from svddtune.numerics import LabelArray
+from svddtune.numerics import LabelArray, Suggestion
 from svddtune.state.queue import Claim
 from svddtune.state.session import RankedRow
 from svddtune.state.workspace import Snapshot, Workspace
 from svddtune.v1 import jobs_pb2
 from svddtune.worker.advice import add_advice
-from svddtune.worker.audit import audited_rows, interleave, tuning_labels
-from svddtune.worker.data import DataCache
+from svddtune.worker.audit import audited_rows, interleave
+from svddtune.worker.context import latest_labelled, query_contexts, usual
+from svddtune.worker.data import DataCache, FittedLattice
 from svddtune.worker.live import live_evidence
 from svddtune.worker.plan import fit_jobs, metric_of, plan_by_alignment, plan_from_atlas
+from svddtune.worker.preview import preview
 from svddtune.worker.result import Evidence, assemble, model_pieces
 from svddtune.worker.rules import evaluate_rules
+from svddtune.worker.votes import effective_labels
 
 # Rows ranked ahead, for labelers that come while a job is under way.
 RESERVE = 16
-
-
-def label_array(snapshot: Snapshot) -> LabelArray:
-    """Labels of a session as an array: +1, -1, 0."""
-    labels: LabelArray = np.zeros(snapshot.session.observation_count, dtype=np.int8)
-    for row, verdict in snapshot.labels.items():
-        labels[row] = verdict
-    return labels
 
 
 class Steps:
@@ -45,6 +41,7 @@ class Steps:
             "FIT": self._fit,
             "ESTIMATE": self._estimate,
             "ATLAS": self._atlas,
+            "PREVIEW": self._preview,
         }
 
     def run(self, claim: Claim) -> None:
@@ -67,8 +64,7 @@ class Steps:
             return
         config = snapshot.session.config
         audited = audited_rows(snapshot)
-        answered = label_array(snapshot)
-        labels = tuning_labels(answered, audited)
+        labels = effective_labels(snapshot, without=audited)
         lattice = self._cache.lattice(claim, snapshot)
         suggestion = numerics.suggest(
             self._cache.preparation(claim, snapshot),
@@ -103,12 +99,55 @@ class Steps:
             add_advice(live, self._workspace.history(claim), config.budget)
         self._workspace.commit_suggest(
             claim,
-            snapshot.rev,
+            snapshot,
             gamma=suggestion.gamma,
             alignment=suggestion.alignment or 0.0,
-            ranking=list(islice(ranking, RESERVE)),
+            ranking=self._with_contexts(
+                claim, snapshot, list(islice(ranking, RESERVE)), labels, suggestion, lattice
+            ),
             live=live,
             finish=bool(live and live.stop and config.auto_finish),
+        )
+
+    def _with_contexts(
+        self,
+        claim: Claim,
+        snapshot: Snapshot,
+        ranking: list[RankedRow],
+        labels: LabelArray,
+        suggestion: Suggestion,
+        lattice: FittedLattice | None,
+    ) -> list[RankedRow]:
+        data, rows = self._cache.data(claim), np.array([one.row for one in ranking], dtype=np.int64)
+        labelled = latest_labelled(labels, snapshot.asked_by)
+        contexts = query_contexts(
+            data,
+            rows,
+            labels=labels,
+            labelled=labelled,
+            spread=usual(data, labels, labelled) or self._cache.spread(claim),
+            predicted=numerics.predicted_labels(
+                suggestion.choice, lattice.atlas if lattice else None, rows
+            ),
+        )
+        return [
+            replace(one, context=context) for one, context in zip(ranking, contexts, strict=True)
+        ]
+
+    def _preview(self, claim: Claim) -> None:
+        snapshot = self._workspace.snapshot(claim)
+        if snapshot is None:
+            self._workspace.commit_nothing(claim)
+            return
+        self._workspace.commit_preview(
+            claim,
+            preview(
+                snapshot,
+                claim.job.preview.labeler,
+                self._cache.lattice(claim, snapshot),
+                self._cache.data(claim).X,
+                self._workspace.history(claim),
+            ),
         )
 
     def _plan(self, claim: Claim) -> None:
@@ -117,7 +156,7 @@ class Steps:
             self._workspace.commit_nothing(claim)
             return
         config, X = snapshot.session.config, self._cache.data(claim).X
-        labels = tuning_labels(label_array(snapshot), audited_rows(snapshot))
+        labels = effective_labels(snapshot, without=audited_rows(snapshot))
         lattice = self._cache.lattice(claim, snapshot)
         if config.needs_atlas and lattice is not None:
             plan = plan_from_atlas(lattice.atlas, lattice.basis, X, labels, config)
@@ -154,10 +193,12 @@ class Steps:
             return
         plan, outputs = self._workspace.fits(claim)
         data = self._cache.data(claim)
-        prepared = self._cache.preparation(claim, snapshot)
+        prepared, audited = self._cache.preparation(claim, snapshot), audited_rows(snapshot)
+        labels = effective_labels(snapshot, without=audited)
         evidence = Evidence(
-            labels=label_array(snapshot),
-            audited=audited_rows(snapshot),
+            labels=labels,
+            answered=effective_labels(snapshot) if len(audited) else labels,
+            audited=audited,
             lattice=self._cache.lattice(claim, snapshot),
             prep=prepared,
             log=self._workspace.label_log(claim),

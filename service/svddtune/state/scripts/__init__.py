@@ -3,9 +3,13 @@
 from functools import cache
 from importlib.resources import files
 
+# In this order: each part uses those before it.
+_LIB = ("base", "votes", "queries", "atlas", "lifecycle")
+
 
 @cache
 def source(name: str) -> str:
     """Text of a script with the shared part in front."""
     folder = files(__name__)
-    return f"{folder.joinpath('lib.lua').read_text()}\n{folder.joinpath(name + '.lua').read_text()}"
+    parts = [f"lib/{part}" for part in _LIB] + [name]
+    return "\n".join(folder.joinpath(f"{part}.lua").read_text() for part in parts)

@@ -1,12 +1,12 @@
 -- Stores one verdict.
 -- ARGV: prefix, session id, answer id, fingerprint of its content, labeler, query or 0, lease id,
---   row or -1, verdict (1, -1, 0), source reference, holder, queries it wants to hold next (0: none).
---   The next ranking hands these out itself: the labeler waits for one write less.
+--   row or -1, verdict (1, -1, 0), source reference, holder, 1 where it may replace an earlier vote,
+--   who waits for the next query as JSON, or "".
 -- Reply: {"applied", "query", "counts", "event"}; the same for a repeat.
 -- Refusals: SESSION_NOT_FOUND, ANSWER_ID_REUSED, UNKNOWN_QUERY, OBSERVATION_MISMATCH {row},
---   LEASE_LOST, SESSION_NOT_ACTIVE {state}, ALREADY_ANSWERED {verdict, row}.
-local _, sid, answer_id, fingerprint, labeler, n, lease, row, verdict, source, holder, most =
-  unpack(ARGV)
+--   LEASE_LOST, SESSION_NOT_ACTIVE {state}, ALREADY_ANSWERED {verdict, row}, LABELER_WITHDRAWN.
+local _, sid, answer_id, fingerprint, labeler, n, lease_id, row, verdict, source, holder, replace,
+  waiter = unpack(ARGV)
 n, row = tonumber(n), tonumber(row)
 local s = load_session(sid)
 if not s then
@@ -17,57 +17,103 @@ if before then
   return before
 end
 
-local q
+local asked
 if n > 0 then
-  q = get_query(s, n)
-  if not q then
+  asked = get_query(s, n)
+  if not asked then
     return refuse('UNKNOWN_QUERY', { query = n })
   end
-  if row >= 0 and row ~= q.row then
-    return refuse('OBSERVATION_MISMATCH', { row = q.row })
+  if row >= 0 and row ~= asked.row then
+    return refuse('OBSERVATION_MISMATCH', { row = asked.row })
   end
-  row = q.row
+  row = asked.row
   local issued = false
-  for _, id in ipairs(q.issued) do
-    issued = issued or id == lease
+  for _, id in ipairs(asked.issued) do
+    issued = issued or id == lease_id
   end
   if not issued then
     return refuse('LEASE_LOST', { query = n })
   end
 end
+if withdrawn_labelers(s)[labeler] then
+  return refuse('LABELER_WITHDRAWN')
+end
 
-local function too_late()
-  local event = log_label(s, 'UNUSED', row, verdict, labeler, n, source, answer_id)
+-- From lease to answer, without the time in which the labeler answered something else.
+local lease = asked and asked.leases[lease_id]
+local ms = lease and NOW - math.max(lease.since, labeler_info(s, labeler).last)
+
+local function unused()
+  local event = log_label(s, 'UNUSED', row, verdict, labeler, n, source, answer_id, ms)
   return give_receipt(s, answer_id, fingerprint, false, n, event)
 end
 
-if s.state ~= 'LABELING' and s.state ~= 'PAUSED' and s.state ~= 'PREPARING' then
-  if q then
-    return too_late()
+local function wait_on()
+  if waiter ~= '' and s.state == 'LABELING' then
+    local w = cjson.decode(waiter)
+    if #held_by(s, holder) < w.most then
+      wait_for_queries(s, w)
+    end
+  end
+end
+
+if not takes_labels(s) then
+  if asked then
+    return unused()
   end
   return refuse('SESSION_NOT_ACTIVE', { state = s.state })
 end
-local existing = redis.call('HGET', part(s, 'labels'), int(row))
-local existing_verdict = existing and string.match(existing, '^%S+')
-if existing and existing_verdict ~= '0' then
-  if q then
-    return too_late()
+if asked and asked.repeats then
+  if not lease then
+    return unused()
   end
-  return refuse('ALREADY_ANSWERED', { verdict = existing_verdict, row = row })
+  local event = log_label(s, 'REPEATED', row, verdict, labeler, n, source, answer_id, ms)
+  close_query(s, asked, 'settled', holder)
+  note_answer(s, labeler, row, ms, true)
+  wait_on()
+  go_on(s)
+  return give_receipt(s, answer_id, fingerprint, true, n, event)
 end
 
-local asked = redis.call('HGET', part(s, 'asked'), int(row))
-if asked then
-  local open = get_query(s, asked)
-  -- Remembered with the label, also where the answer came unasked: a retraction asks again.
-  n = open.n
-  close_query(s, open, 'answered')
+local votes = load_votes(s, row)
+local own = vote_of(votes, labeler)
+local existing = redis.call('HGET', part(s, 'labels'), int(row))
+local label = existing and string.match(existing, '^%S+')
+local open = redis.call('HGET', part(s, 'asked'), int(row))
+-- A further vote has a place while the row has no verdict, or its query wants votes.
+local wanted = not label or label == '0' or open
+if own then
+  wanted = replace == '1' or label == '0'
 end
-apply_label(s, row, verdict, n)
-local event = log_label(s, 'LABELED', row, verdict, labeler, n, source, answer_id)
-if tonumber(most) > 0 then
-  redis.call('RPUSH', part(s, 'waiting'),
-    cjson.encode({ holder = holder, labeler = labeler, most = tonumber(most) }))
+if not wanted then
+  if asked then
+    return unused()
+  end
+  return refuse('ALREADY_ANSWERED', { verdict = own and own[2] or label, row = row })
 end
-advance(s)
+
+-- Remembered with the vote, also where the answer came unasked: a retraction asks again.
+n = tonumber(open) or (own and own[3]) or (asked and n)
+  or (existing and tonumber(string.match(existing, '%S+$'))) or 0
+if own then
+  own[2], own[3] = verdict, n
+else
+  votes[#votes + 1] = { labeler, verdict, n }
+end
+save_votes(s, row, votes)
+local event = log_label(s, 'LABELED', row, verdict, labeler, n, source, answer_id, ms)
+note_answer(s, labeler, row, ms, false)
+if n > 0 then
+  -- The labeler's own leases on the query have done their work, on whatever stream.
+  local q = get_query(s, n)
+  for id, one in pairs(q.leases) do
+    if one.labeler == labeler then
+      end_lease(s, q, id, holder)
+    end
+  end
+  put_query(s, q)
+end
+settle(s, row, n, holder)
+wait_on()
+go_on(s)
 return give_receipt(s, answer_id, fingerprint, true, n, event)

@@ -10,7 +10,8 @@ for revision = 1, tonumber(s.revision) do
   redis.call('UNLINK', part(s, 'result:' .. revision), part(s, 'model:' .. revision))
 end
 for _, name in ipairs({ 'events', 'labels', 'dropped', 'answers', 'queries', 'asked', 'open',
-  'leases', 'ranked', 'waiting', 'fits', 'history' }) do
+  'leases', 'ranked', 'waiting', 'waiters', 'held', 'votes', 'awaiting', 'labelers', 'withdrawn',
+  'fits', 'history' }) do
   redis.call('UNLINK', part(s, name))
 end
 leave_atlas(s)
@@ -18,5 +19,8 @@ redis.call('UNLINK', s.key)
 redis.call('ZREM', P .. 'sessions', sid)
 redis.call('SREM', P .. 'd:' .. s.dataset .. ':sessions', sid)
 redis.call('SREM', P .. 'd:' .. s.dataset .. ':waiting:' .. s.k, sid)
-redis.call('XADD', NOTICES, 'MAXLEN', '~', '10000', '*', 'session', sid)
+redis.call('HDEL', P .. 'labeling', sid)
+redis.call('XADD', NOTICES, 'MAXLEN', '~', '10000', '*', 'session', sid, 'version', s.version,
+  'state', 'DELETED', 'moved', '1', 'priority', s.priority, 'created_ms', s.created_ms,
+  'holders', '', 'expires_in_ms', '')
 return cjson.encode({ deleted = true })

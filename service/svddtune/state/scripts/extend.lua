@@ -1,33 +1,37 @@
--- Extends a holder's leases by the session's lease length from now.
--- ARGV: prefix, session id, holder, lease ids as JSON (empty: all).
+-- Extends a holder's leases, each by its labeler's lease length from now.
+-- ARGV: prefix, session id, holder, labeler, lease ids as JSON (empty: all).
 -- Reply: {"applied", "expires", "lost": [...]}; lost are those named that it does not hold.
 -- Refusals: SESSION_NOT_FOUND.
-local _, sid, holder, ids = unpack(ARGV)
+local _, sid, holder, labeler, ids = unpack(ARGV)
 local s = load_session(sid)
 if not s then
   return refuse('SESSION_NOT_FOUND')
 end
 local changed = expire_leases(s)
-local wanted, all = {}, true
-for _, id in ipairs(cjson.decode(ids)) do
-  wanted[id], all = true, false
+local held, wanted, lost = {}, cjson.decode(ids), {}
+for _, id in ipairs(held_by(s, holder)) do
+  held[id] = true
 end
-local expires = NOW + tonumber(s.lease_ms)
-for _, n in ipairs(redis.call('ZRANGE', part(s, 'leases'), 0, -1)) do
-  local q = get_query(s, n)
-  if q.holder == holder and (all or wanted[q.lease]) then
-    wanted[q.lease] = nil
-    q.expires = expires
-    redis.call('ZADD', part(s, 'leases'), int(expires), int(q.n))
+for _, id in ipairs(wanted) do
+  if not held[id] then
+    lost[#lost + 1] = id
+  end
+end
+if #wanted == 0 then
+  wanted = held_by(s, holder)
+end
+local expires = NOW + lease_length(s, labeler_info(s, labeler))
+for _, id in ipairs(wanted) do
+  if held[id] then
+    local q = get_query(s, query_of_lease(id))
+    -- A heartbeat never shortens a lease.
+    q.leases[id].expires = math.max(q.leases[id].expires, expires)
+    redis.call('ZADD', part(s, 'leases'), int(q.leases[id].expires), id)
     put_query(s, q)
   end
 end
 if changed then
+  go_on(s)
   touch(s)
 end
-local lost = {}
-for id in pairs(wanted) do
-  lost[#lost + 1] = id
-end
-return cjson.encode({ applied = #lost == 0, expires = expires,
-  lost = lost })
+return cjson.encode({ applied = #lost == 0, expires = expires, lost = lost })

@@ -52,7 +52,7 @@ elseif job.kind == 'ATLAS' then
       end
     end
   end
-else
+elseif job.kind ~= 'PREVIEW' then
   local s = load_session(job.session)
   if s and s.state ~= 'COMPLETED' and s.state ~= 'CANCELLED' and s.state ~= 'FAILED' then
     fail_session(s, reason, message)

@@ -1,41 +1,48 @@
 -- Hands out queries until a labeler holds as many as it wants, or there are no more.
--- ARGV: prefix, session id, holder, labeler, most queries to hold, fresh random hex for lease ids.
--- Reply: {"state", "finish_reason", "leases": [...], "now_ms", "next_expiry_ms", "lease_ms"};
---   leases are all that the holder has, older ones first.
+-- ARGV: prefix, session id, who asks as JSON {holder, labeler, most, automated, told}, 1 where it
+--   waits for those that it does not get now.
+-- Reply: {"state", "finish_reason", "withdrawn", "leases": [...], "now_ms", "next_expiry_ms",
+--   "lease_ms"}; leases are all that the holder has, older ones first; next_expiry_ms is when the
+--   first of others' leases may come free.
 -- Refusals: SESSION_NOT_FOUND.
-local _, sid, holder, labeler, most, entropy = unpack(ARGV)
-most = tonumber(most)
+local _, sid, asking, waits = unpack(ARGV)
+local w = cjson.decode(asking)
 local s = load_session(sid)
 if not s then
   return refuse('SESSION_NOT_FOUND')
 end
 local changed = expire_leases(s)
-
-local held, next_expiry = {}, 0
-local leased = redis.call('ZRANGE', part(s, 'leases'), 0, -1, 'WITHSCORES')
-for i = 1, #leased, 2 do
-  local q = get_query(s, leased[i])
-  if q.holder == holder then
-    held[#held + 1] = q
-  elseif next_expiry == 0 then
-    next_expiry = tonumber(leased[i + 1])
-  end
+local before = #held_by(s, w.holder)
+local withdrawn = withdrawn_labelers(s)[w.labeler] or false
+if before < w.most and not withdrawn then
+  wait_for_queries(s, w)
+else
+  stop_waiting(s, w.holder)
 end
-table.sort(held, function(a, b) return a.n < b.n end)
-
-local handed_out = hand_out_queries(s, held, holder, labeler, most, entropy)
-if s.state == 'LABELING' then
-  advance(s)
+go_on(s, w.holder)
+if waits ~= '1' then
+  stop_waiting(s, w.holder)
 end
-if changed or handed_out then
+
+local held, leases = held_by(s, w.holder), {}
+-- It learns of its own leases by this reply.
+s.told[w.holder] = nil
+if changed or #held > before or next(s.told) or s.state ~= s.state_before then
   touch(s)
 end
-
-local leases = {}
-for i, q in ipairs(held) do
-  leases[i] = { query = q.n, row = q.row, lease = q.lease, expires = q.expires, score = q.score,
-    rule = q.rule }
+for i, id in ipairs(held) do
+  local q = get_query(s, query_of_lease(id))
+  leases[i] = { query = q.n, row = q.row, lease = id, expires = q.leases[id].expires,
+    score = q.score, rule = q.rule, context = q.context }
 end
-return cjson.encode({ state = s.state, finish_reason = s.finish_reason,
-  leases = leases, now_ms = NOW,
-  next_expiry_ms = next_expiry, lease_ms = tonumber(s.lease_ms) })
+table.sort(leases, function(a, b) return a.query < b.query end)
+local next_expiry = 0
+for _, id in ipairs(redis.call('ZRANGE', part(s, 'leases'), 0, #held)) do
+  local lease = get_query(s, query_of_lease(id)).leases[id]
+  if lease.holder ~= w.holder then
+    next_expiry = lease.expires
+    break
+  end
+end
+return cjson.encode({ state = s.state, finish_reason = s.finish_reason, withdrawn = withdrawn,
+  leases = leases, now_ms = NOW, next_expiry_ms = next_expiry, lease_ms = tonumber(s.lease_ms) })

@@ -1,5 +1,5 @@
--- Steers a session: pause, resume, finish, cancel, or a new budget.
--- ARGV: prefix, session id, verb, new budget (for "budget").
+-- Steers a session: pause, resume, finish, cancel, a new budget or priority.
+-- ARGV: prefix, session id, verb, new value (for "budget" and "priority").
 -- Reply: {"state"}; asking for what already holds changes nothing.
 -- Refusals: SESSION_NOT_FOUND, ILLEGAL_TRANSITION {state}, BUDGET_SPENT {labels, budget},
 --   BUDGET_TOO_SMALL {labels}, BUDGET_TOO_LARGE {n}, SESSION_NOT_ACTIVE {state}.
@@ -28,7 +28,6 @@ elseif verb == 'resume' then
   elseif s.state ~= 'LABELING' then
     return refuse('ILLEGAL_TRANSITION', { state = s.state })
   end
-  advance(s)
 elseif verb == 'finish' then
   if active then
     begin_estimating(s, 'FINISHED')
@@ -55,7 +54,12 @@ elseif verb == 'budget' then
     return refuse('BUDGET_TOO_SMALL', { labels = total(s) })
   end
   set(s, 'budget', int(budget))
-  advance(s)
+elseif verb == 'priority' then
+  set(s, 'priority', budget)
+  if s.state == 'LABELING' then
+    redis.call('HSET', P .. 'labeling', s.id, s.priority .. ' ' .. s.created_ms)
+  end
 end
+go_on(s)
 touch(s)
 return cjson.encode({ state = s.state })

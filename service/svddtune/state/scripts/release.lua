@@ -1,5 +1,5 @@
 -- Gives a holder's queries back, to the front of the queue.
--- ARGV: prefix, session id, holder, lease ids as JSON (empty: all).
+-- ARGV: prefix, session id, holder, lease ids as JSON (empty: all, and it waits for none any more).
 -- Reply: {"applied", "lost": [...]}; lost are those named that it does not hold.
 -- Refusals: SESSION_NOT_FOUND.
 local _, sid, holder, ids = unpack(ARGV)
@@ -8,29 +8,29 @@ if not s then
   return refuse('SESSION_NOT_FOUND')
 end
 local changed = expire_leases(s)
-local wanted, all = {}, true
+local held, named, lost = held_by(s, holder), {}, {}
 for _, id in ipairs(cjson.decode(ids)) do
-  wanted[id], all = true, false
+  named[id] = true
 end
-local leased = redis.call('ZRANGE', part(s, 'leases'), 0, -1)
-for i = #leased, 1, -1 do
-  local q = get_query(s, leased[i])
-  if q.holder == holder and (all or wanted[q.lease]) then
-    wanted[q.lease] = nil
-    reopen_query(s, q, false)
+local all = next(named) == nil
+if all then
+  stop_waiting(s, holder)
+end
+for i = #held, 1, -1 do
+  local id = held[i]
+  if all or named[id] then
+    named[id] = nil
+    local q = get_query(s, query_of_lease(id))
+    end_lease(s, q, id, holder)
+    queue_query(s, q, false)
     changed = true
   end
 end
-for _, item in ipairs(redis.call('LRANGE', part(s, 'waiting'), 0, -1)) do
-  if all and cjson.decode(item).holder == holder then
-    redis.call('LREM', part(s, 'waiting'), 0, item)
-  end
-end
 if changed then
+  go_on(s)
   touch(s)
 end
-local lost = {}
-for id in pairs(wanted) do
+for id in pairs(named) do
   lost[#lost + 1] = id
 end
 return cjson.encode({ applied = #lost == 0, lost = lost })

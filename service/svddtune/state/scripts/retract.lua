@@ -1,8 +1,8 @@
--- Withdraws the label of a row. Where a query asked for it, the query is open again, in front.
--- ARGV: prefix, session id, answer id, fingerprint, labeler, row.
+-- Withdraws a labeler's vote on a row. Where a query asked for it, the query is open again, in front.
+-- ARGV: prefix, session id, answer id, fingerprint, labeler whose vote it is, row, who says so.
 -- Reply and repeats: as in answer.lua.
 -- Refusals: SESSION_NOT_FOUND, ANSWER_ID_REUSED, SESSION_NOT_ACTIVE {state}, NOT_LABELED {row}.
-local _, sid, answer_id, fingerprint, labeler, row = unpack(ARGV)
+local _, sid, answer_id, fingerprint, labeler, row, speaker = unpack(ARGV)
 row = tonumber(row)
 local s = load_session(sid)
 if not s then
@@ -12,21 +12,20 @@ local before = seen_before(s, answer_id, fingerprint)
 if before then
   return before
 end
-if s.state ~= 'LABELING' and s.state ~= 'PAUSED' and s.state ~= 'PREPARING' then
+if not takes_labels(s) then
   return refuse('SESSION_NOT_ACTIVE', { state = s.state })
 end
-local existing = redis.call('HGET', part(s, 'labels'), int(row))
-if not existing then
+local votes = load_votes(s, row)
+local vote, position = vote_of(votes, labeler)
+if not vote then
   return refuse('NOT_LABELED', { row = row })
 end
 
-local verdict, n = string.match(existing, '^(%S+) (%S+)$')
-redis.call('HDEL', part(s, 'labels'), int(row))
-redis.call('SREM', part(s, 'dropped'), int(row))
-add(s, VERDICT_FIELD[verdict], -1)
-if tonumber(n) > 0 then
-  reopen_query(s, get_query(s, n), false)
-end
-local event = log_label(s, 'RETRACTED', row, verdict, labeler, n, '', answer_id)
-advance(s)
+table.remove(votes, position)
+save_votes(s, row, votes)
+local n = tonumber(vote[3])
+local source = speaker ~= labeler and 'by ' .. speaker or ''
+local event = log_label(s, 'RETRACTED', row, vote[2], labeler, n, source, answer_id)
+settle(s, row, n)
+go_on(s)
 return give_receipt(s, answer_id, fingerprint, true, n, event)

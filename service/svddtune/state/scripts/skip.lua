@@ -1,9 +1,10 @@
 -- A labeler passes on a query: LATER (again, behind new ones), OTHERS (never again this labeler)
 -- or DROP (ask nobody).
--- ARGV: prefix, session id, labeler, query, lease id, mode.
+-- ARGV: prefix, session id, labeler, query, lease id, mode, holder, who waits for the next query as
+--   JSON, or "".
 -- Reply: {"applied": true, "query", "counts"}.
 -- Refusals: SESSION_NOT_FOUND, UNKNOWN_QUERY, LEASE_LOST.
-local _, sid, labeler, n, lease, mode = unpack(ARGV)
+local _, sid, labeler, n, lease_id, mode, holder, waiter = unpack(ARGV)
 local s = load_session(sid)
 if not s then
   return refuse('SESSION_NOT_FOUND')
@@ -13,18 +14,25 @@ local q = get_query(s, n)
 if not q then
   return refuse('UNKNOWN_QUERY', { query = tonumber(n) })
 end
-if q.state ~= 'leased' or q.lease ~= lease then
+if not q.leases[lease_id] then
   return refuse('LEASE_LOST', { query = tonumber(n) })
 end
-if mode == 'DROP' then
+end_lease(s, q, lease_id, holder)
+if q.repeats then
+  close_query(s, q, 'closed', holder)
+elseif mode == 'DROP' then
   redis.call('SADD', part(s, 'dropped'), int(q.row))
-  close_query(s, q, 'dropped')
+  redis.call('XADD', part(s, 'events'), '*', 'kind', 'DROPPED', 'row', int(q.row), 'query', int(q.n))
+  close_query(s, q, 'dropped', holder)
 else
   if mode == 'OTHERS' then
     q.exclude[#q.exclude + 1] = labeler
   end
-  reopen_query(s, q, mode == 'LATER')
+  queue_query(s, q, mode == 'LATER')
 end
-advance(s)
+if waiter ~= '' and s.state == 'LABELING' then
+  wait_for_queries(s, cjson.decode(waiter))
+end
+go_on(s)
 touch(s)
 return cjson.encode({ applied = true, query = q.n, counts = counts(s) })

@@ -1,0 +1,121 @@
+"""One session as a stream serves it: what is held there, and what its labeler has been told."""
+
+from dataclasses import dataclass, field
+
+from svddtune.service import names
+from svddtune.service.convert import session_to_proto
+from svddtune.state.session import Lease, LeaseOutcome, Session, SessionId, SessionState, Standing
+from svddtune.v1 import oracle_pb2, tuning_pb2
+
+# Pause before another look where the store did not answer.
+RETRY_S = 1.0
+
+_TAKING_LABELS = frozenset({SessionState.PREPARING, SessionState.LABELING, SessionState.PAUSED})
+
+
+@dataclass(slots=True)
+class Held:
+    """A lease that the client knows of."""
+
+    query: int
+    lease_id: str
+    # On the clock of ``now``.
+    expires: float
+
+
+@dataclass(slots=True)
+class Serving:
+    """One session of a stream. Moments are those of the stream's clock."""
+
+    session_id: SessionId
+    standing: Standing
+    last_version: int
+    lease_s: float
+    held: dict[str, Held] = field(default_factory=dict)
+    # When this stream last got a query from it.
+    served_at: float = float("-inf")
+    # What is held may have changed, or the store is to be asked again.
+    stale: bool = True
+    # All that there is was taken; the store tells when there is more.
+    dry: bool = False
+    retry_at: float | None = None
+    report_at: float | None = None
+    last_report: float = float("-inf")
+    finished: bool = False
+    # Why, until the client is told.
+    finish_reason: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its resource name."""
+        return names.session_name(self.session_id)
+
+    @property
+    def wake_at(self) -> float | None:
+        """When something is due."""
+        due = [moment for moment in (self.retry_at, self.report_at) if moment is not None]
+        return min(due, default=None)
+
+    def awake(self, now: float, grace_s: float) -> int:
+        """Leases that have not run out."""
+        return sum(one.expires > now + grace_s for one in self.held.values())
+
+    def take(self, outcome: LeaseOutcome, clock_ahead: float) -> tuple[list[str], list[Lease]]:
+        """What a look brought: ids of leases that are gone, and leases that are new."""
+        current = {lease.lease_id for lease in outcome.leases}
+        gone = [lease_id for lease_id in self.held if lease_id not in current]
+        new = [lease for lease in outcome.leases if lease.lease_id not in self.held]
+        for lease in outcome.leases:
+            expires = lease.expires_ms / 1000 - clock_ahead
+            self.held[lease.lease_id] = Held(lease.query, lease.lease_id, expires)
+        return gone, new
+
+    def revoked(self, lease_id: str, outcome: LeaseOutcome, now: float) -> oracle_pb2.Revoke:
+        """Forget a lease that is gone, and say why it is."""
+        one = self.held.pop(lease_id)
+        if outcome.withdrawn:
+            reason = "LABELER_WITHDRAWN"
+        elif outcome.state not in _TAKING_LABELS:
+            reason = "SESSION_ENDED"
+        elif now >= one.expires:
+            reason = "EXPIRED"
+        else:
+            reason = "ANSWERED_BY_OTHER"
+        return oracle_pb2.Revoke(
+            session=self.name, query=one.query, lease_id=lease_id, reason=reason
+        )
+
+    def note_end(self, outcome: LeaseOutcome) -> bool:
+        """Whether the client is to be told now that nothing more will be asked."""
+        over = outcome.withdrawn or outcome.state not in _TAKING_LABELS
+        news = over and not self.finished
+        self.finished = over
+        if news:
+            self.finish_reason = (
+                "LABELER_WITHDRAWN"
+                if outcome.withdrawn
+                else outcome.finish_reason or outcome.state.value
+            )
+        return news
+
+    def report(self, session: Session) -> oracle_pb2.ConverseResponse | None:
+        """The session as it is now, where that is news to the client."""
+        if self.finish_reason:
+            reason, self.finish_reason = self.finish_reason, ""
+            self.last_version = session.version
+            return finished(session_to_proto(session), reason)
+        if session.version == self.last_version:
+            return None
+        self.last_version = session.version
+        progress = oracle_pb2.Progress(session=session_to_proto(session))
+        return oracle_pb2.ConverseResponse(progress=progress)
+
+    def drop(self, *lease_ids: str) -> None:
+        """Forget leases that the client gave back or used."""
+        for lease_id in lease_ids:
+            self.held.pop(lease_id, None)
+
+
+def finished(session: tuning_pb2.Session, reason: str) -> oracle_pb2.ConverseResponse:
+    """Nothing more will be asked."""
+    return oracle_pb2.ConverseResponse(finished=oracle_pb2.Finished(session=session, reason=reason))

@@ -1,0 +1,50 @@
+"""Sessions as many streams see them: loaded once a change, however many ask."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+from svddtune.service.status import unbroken
+from svddtune.state.session import Session, SessionId
+from svddtune.state.store import SessionStore
+
+
+@dataclass(slots=True)
+class _Entry:
+    followers: int = 0
+    # The newest version that a notice told of.
+    told: int = 0
+    latest: Session | None = None
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class SharedSessions:
+    """The followed sessions of a process."""
+
+    def __init__(self, store: SessionStore) -> None:
+        self._store = store
+        self._entries: dict[SessionId, _Entry] = {}
+
+    def follow(self, session_id: SessionId) -> None:
+        """Remember a session until as many ``leave`` as followed."""
+        self._entries.setdefault(session_id, _Entry()).followers += 1
+
+    def leave(self, session_id: SessionId) -> None:
+        """Undo one ``follow``."""
+        entry = self._entries[session_id]
+        entry.followers -= 1
+        if entry.followers == 0:
+            del self._entries[session_id]
+
+    def noticed(self, session_id: SessionId, version: int) -> None:
+        """A followed session has this version now."""
+        entry = self._entries[session_id]
+        entry.told = max(entry.told, version)
+
+    async def get(self, session_id: SessionId) -> Session:
+        """The session, no older than the newest notice. Raises what ``SessionStore.get`` does."""
+        entry = self._entries[session_id]
+        async with entry.lock:
+            if entry.latest is None or entry.latest.version < entry.told:
+                entry.latest = await unbroken(self._store.get(session_id))
+                entry.told = max(entry.told, entry.latest.version)
+            return entry.latest

@@ -1,0 +1,137 @@
+-- Shared by all scripts: the files of lib/ are put in front of each when it is loaded.
+-- KEYS[1] names any key of the partition, for routing; ARGV[1] is the partition's prefix.
+-- Replies are JSON: {"error": REASON, ...} for a refusal, else what the script's contract says.
+
+local P = ARGV[1]
+local HI, BULK, DEAD, NOTICES = P .. 'q:hi', P .. 'q:bulk', P .. 'q:dead', P .. 'notices'
+local GROUP = 'workers'
+
+local function now_ms()
+  local t = redis.call('TIME')
+  return t[1] * 1000 + math.floor(t[2] / 1000)
+end
+
+local NOW = now_ms()
+
+local function refuse(reason, values)
+  local reply = values or {}
+  reply.error = reason
+  return cjson.encode(reply)
+end
+
+-- An integer as Redis stores it (Lua would write 1e+15 for large ones).
+local function int(value)
+  return string.format('%.0f', tonumber(value))
+end
+
+-- The session's hash as a table, or nil. Fields keep their names; numbers are strings.
+local function load_session(sid)
+  local flat = redis.call('HGETALL', P .. 's:' .. sid)
+  if #flat == 0 then
+    return nil
+  end
+  local s = { key = P .. 's:' .. sid, told = {} }
+  for i = 1, #flat, 2 do
+    s[flat[i]] = flat[i + 1]
+  end
+  s.state_before = s.state
+  return s
+end
+
+local function part(s, name)
+  return s.key .. ':' .. name
+end
+
+local function set(s, ...)
+  local args = { ... }
+  for i = 1, #args, 2 do
+    s[args[i]] = tostring(args[i + 1])
+  end
+  redis.call('HSET', s.key, ...)
+end
+
+local function add(s, field, by)
+  s[field] = int(redis.call('HINCRBY', s.key, field, by))
+end
+
+local function total(s)
+  return tonumber(s.inlier) + tonumber(s.outlier)
+end
+
+-- Observations that are asked about and have no label yet.
+local function outstanding(s)
+  return redis.call('HLEN', part(s, 'asked')) - redis.call('SCARD', part(s, 'awaiting'))
+end
+
+local function counts(s)
+  return { inlier = tonumber(s.inlier), outlier = tonumber(s.outlier), unsure = tonumber(s.unsure) }
+end
+
+-- What is leased to this holder has changed: its stream is to look.
+local function tell(s, holder)
+  s.told[holder] = true
+end
+
+-- The session has changed: whoever watches it is told, and those of its holders whom it concerns.
+local function touch(s)
+  add(s, 'version', 1)
+  set(s, 'updated_ms', int(NOW))
+  local moved = s.state ~= s.state_before
+  if moved and s.state == 'LABELING' then
+    redis.call('HSET', P .. 'labeling', s.id, s.priority .. ' ' .. s.created_ms)
+  elseif moved and s.state_before == 'LABELING' then
+    redis.call('HDEL', P .. 'labeling', s.id)
+  end
+  s.state_before = s.state
+  local holders = {}
+  for holder in pairs(s.told) do
+    holders[#holders + 1] = holder
+  end
+  s.told = {}
+  local first = redis.call('ZRANGE', part(s, 'leases'), 0, 0, 'WITHSCORES')
+  redis.call('XADD', NOTICES, 'MAXLEN', '~', '10000', '*', 'session', s.id, 'version', s.version,
+    'state', s.state, 'moved', moved and '1' or '0', 'priority', s.priority,
+    'created_ms', s.created_ms, 'holders', table.concat(holders, ' '),
+    'expires_in_ms', first[2] and int(math.max(0, tonumber(first[2]) - NOW)) or '')
+end
+
+local function enqueue(stream, kind, s, payload)
+  redis.call('XADD', stream, '*', 'kind', kind, 'session', s.id, 'dataset', s.dataset,
+    'payload', payload)
+end
+
+local function takes_labels(s)
+  return s.state == 'LABELING' or s.state == 'PAUSED' or s.state == 'PREPARING'
+end
+
+-- What an answer or retraction with this id gave before: its receipt, or a refusal where the id was
+-- used for something else; nil for a new id.
+local function seen_before(s, answer_id, fingerprint)
+  local prior = redis.call('HGET', part(s, 'answers'), answer_id)
+  if not prior then
+    return nil
+  end
+  local known = cjson.decode(prior)
+  return known.fingerprint == fingerprint and known.receipt or refuse('ANSWER_ID_REUSED')
+end
+
+-- Remembers the receipt of an answer or retraction, and returns it.
+local function give_receipt(s, answer_id, fingerprint, applied, n, event)
+  local receipt = cjson.encode({ applied = applied, query = tonumber(n), counts = counts(s),
+    event = event })
+  redis.call('HSET', part(s, 'answers'), answer_id,
+    cjson.encode({ fingerprint = fingerprint, receipt = receipt }))
+  touch(s)
+  return receipt
+end
+
+-- Appends to the label log. What changes votes makes all rankings stale. `ms` is the time from lease
+-- to answer.
+local function log_label(s, kind, row, verdict, labeler, n, source, answer_id, ms)
+  if kind ~= 'UNUSED' and kind ~= 'REPEATED' then
+    add(s, 'rev', 1)
+  end
+  return redis.call('XADD', part(s, 'events'), '*', 'kind', kind, 'row', int(row),
+    'verdict', verdict, 'labeler', labeler, 'query', int(n), 'source', source,
+    'answer_id', answer_id, 'ms', int(ms or 0))
+end

@@ -1,0 +1,87 @@
+-- A session's course: prepared, asking, estimating, ended.
+
+-- Stops asking and lets the result be computed from the labels there are.
+local function begin_estimating(s, reason)
+  drop_queries(s)
+  if s.needs_atlas ~= '1' then
+    leave_atlas(s)
+  end
+  set(s, 'state', 'ESTIMATING', 'finish_reason', reason, 'estimating_ms', int(NOW))
+  add(s, 'attempt', 1)
+  enqueue(HI, 'PLAN', s, s.job_plan)
+end
+
+-- What follows from a change of labels, queries or state: the end, or a new ranking. At most one
+-- SUGGEST of a session is queued or running; it reads the labels when it starts.
+local function advance(s)
+  if s.state ~= 'LABELING' and s.state ~= 'PAUSED' then
+    return
+  end
+  if total(s) >= tonumber(s.budget) and redis.call('SCARD', part(s, 'awaiting')) == 0 then
+    begin_estimating(s, 'BUDGET_SPENT')
+  elseif s.state == 'PAUSED' then
+    return
+  elseif pool_is_exhausted(s) then
+    if redis.call('HLEN', part(s, 'asked')) == 0 then
+      begin_estimating(s, 'POOL_EXHAUSTED')
+    end
+  elseif s.suggesting ~= '1' and total(s) + outstanding(s) < tonumber(s.budget)
+    and (not ranking_is_fresh(s) or redis.call('LLEN', part(s, 'ranked')) == 0) then
+    set(s, 'suggesting', '1')
+    enqueue(HI, 'SUGGEST', s, s.job_suggest)
+  end
+end
+
+-- The end of every script that changed labels, queries or state: what follows is done, what there is
+-- is handed out, and whoever is concerned is told.
+local function go_on(s, asking)
+  advance(s)
+  serve(s, asking)
+  advance(s)
+end
+
+-- PREPARING is over once all that the session needs is there.
+local function begin_when_ready(s)
+  local d = dataset_key(s.dataset)
+  if s.state == 'PREPARING' and redis.call('HGET', d, 'prep:' .. s.k) == 'ready'
+    and (s.needs_atlas ~= '1' or redis.call('HGET', d, 'atlas') == 'ready') then
+    set(s, 'state', 'LABELING')
+    go_on(s)
+  end
+end
+
+-- A session begins, or begins again: what it needs of its dataset is made where it is missing.
+local function prepare_session(s)
+  local d = dataset_key(s.dataset)
+  local prepared = redis.call('HGET', d, 'prep:' .. s.k)
+  if prepared ~= 'ready' then
+    redis.call('SADD', d .. ':waiting:' .. s.k, s.id)
+    if prepared ~= 'queued' then
+      redis.call('HSET', d, 'prep:' .. s.k, 'queued')
+      -- The job is the dataset's: it names no session.
+      redis.call('XADD', HI, '*', 'kind', 'PREPARE', 'session', '', 'dataset', s.dataset,
+        'payload', s.job_prepare)
+    end
+  end
+  want_atlas(s)
+  begin_when_ready(s)
+end
+
+-- The entry is not this consumer's delivery any more: another worker has it, or it is done.
+local function claim_is_lost(stream, entry, consumer, deliveries)
+  local pending = redis.call('XPENDING', stream, GROUP, entry, entry, 1)
+  return #pending == 0 or pending[1][2] ~= consumer or pending[1][4] ~= tonumber(deliveries)
+end
+
+local function finish_job(stream, entry)
+  redis.call('XACK', stream, GROUP, entry)
+  redis.call('XDEL', stream, entry)
+end
+
+local function fail_session(s, reason, message)
+  drop_queries(s)
+  leave_atlas(s)
+  set(s, 'state', 'FAILED', 'finish_reason', 'FAILED', 'failure_reason', reason,
+    'failure_message', message, 'suggesting', '0')
+  touch(s)
+end

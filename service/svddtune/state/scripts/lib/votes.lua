@@ -1,0 +1,132 @@
+-- Votes: what each labeler says of a row, and the label that follows.
+
+local VERDICT_FIELD = { ['1'] = 'inlier', ['-1'] = 'outlier', ['0'] = 'unsure' }
+
+-- Labelers whose votes are void.
+local function withdrawn_labelers(s)
+  if not s.withdrawn then
+    s.withdrawn = {}
+    for _, labeler in ipairs(redis.call('SMEMBERS', part(s, 'withdrawn'))) do
+      s.withdrawn[labeler] = true
+    end
+  end
+  return s.withdrawn
+end
+
+-- All votes on a row in the order they were first given: {labeler, verdict, query}.
+local function load_votes(s, row)
+  local text = redis.call('HGET', part(s, 'votes'), int(row))
+  return text and cjson.decode(text) or {}
+end
+
+local function save_votes(s, row, votes)
+  if #votes == 0 then
+    redis.call('HDEL', part(s, 'votes'), int(row))
+  else
+    redis.call('HSET', part(s, 'votes'), int(row), cjson.encode(votes))
+  end
+end
+
+local function vote_of(votes, labeler)
+  for i, vote in ipairs(votes) do
+    if vote[1] == labeler then
+      return vote, i
+    end
+  end
+end
+
+-- Votes that the overlap rule wants on a row: `first` is the first vote that counts.
+local function sought(s, q, first)
+  if not q then
+    return 1
+  end
+  if s.overlap_rule == 'adaptive' and (not first or (first ~= '0'
+    and (q.predicted == 0 or tonumber(first) == q.predicted))) then
+    return 1
+  end
+  return tonumber(s.overlap)
+end
+
+-- What the votes on a row come to: its label or nil, and how many votes are wanted in all. Where
+-- fewer are there the query is open.
+local function judge(s, votes, q, withdrawn)
+  local count, inlier, outlier, first = 0, 0, 0, nil
+  for _, vote in ipairs(votes) do
+    if not withdrawn[vote[1]] then
+      count = count + 1
+      first = first or vote[2]
+      if vote[2] == '1' then
+        inlier = inlier + 1
+      elseif vote[2] == '-1' then
+        outlier = outlier + 1
+      end
+    end
+  end
+  local wanted = sought(s, q, first)
+  if inlier ~= outlier then
+    return inlier > outlier and '1' or '-1', wanted, count
+  end
+  if count < wanted then
+    return nil, wanted, count
+  end
+  -- A tie, or nobody is sure.
+  if q and count < tonumber(s.overlap_limit) then
+    return nil, count + 1, count
+  end
+  return count > 0 and '0' or nil, wanted, count
+end
+
+-- Puts the label in force, which may be none.
+local function put_label(s, row, label, n)
+  local field = int(row)
+  local existing = redis.call('HGET', part(s, 'labels'), field)
+  local before = existing and string.match(existing, '^%S+')
+  if before ~= label then
+    if before then
+      add(s, VERDICT_FIELD[before], -1)
+    end
+    if label then
+      add(s, VERDICT_FIELD[label], 1)
+    end
+    if label == '0' then
+      redis.call('SADD', part(s, 'dropped'), field)
+    elseif label or before == '0' then
+      redis.call('SREM', part(s, 'dropped'), field)
+    end
+  end
+  if label then
+    redis.call('HSET', part(s, 'labels'), field, label .. ' ' .. int(n))
+  elseif before then
+    redis.call('HDEL', part(s, 'labels'), field)
+  end
+end
+
+-- The labeler's pace: running mean and mean deviation of its times to answer, in ms.
+local function labeler_info(s, labeler)
+  local text = redis.call('HGET', part(s, 'labelers'), labeler)
+  return text and cjson.decode(text) or { answers = 0, last = 0, since = 0, rows = {} }
+end
+
+local function save_labeler(s, labeler, info)
+  redis.call('HSET', part(s, 'labelers'), labeler, cjson.encode(info))
+end
+
+-- Jacobson's estimator: it follows the pace and tolerates its spread.
+local function note_pace(info, ms)
+  if not info.mean then
+    info.mean, info.deviation = ms, ms / 2
+  else
+    local off = ms - info.mean
+    info.mean = info.mean + off / 8
+    info.deviation = info.deviation + (math.abs(off) - info.deviation) / 4
+  end
+end
+
+-- How long this labeler may keep a query: by its pace, between a half and four times the config's.
+local function lease_length(s, info)
+  local base = tonumber(s.lease_ms)
+  if not info.mean then
+    return base
+  end
+  return math.floor(math.max(base / 2, math.min(4 * base, info.mean + 4 * info.deviation)))
+end

@@ -1,0 +1,84 @@
+-- Makes all votes of a labeler void, lets them count again, or tells what withdrawing would do.
+-- ARGV: prefix, session id, labeler, verb (withdraw, reinstate, preview), who says so, for a
+--   preview: its id and the job's payload.
+-- Reply: {"votes", "lost", "changed", "gained", "reopened", "before", "after"}; before and after are
+--   counts.
+-- Refusals: SESSION_NOT_FOUND, SESSION_NOT_ACTIVE {state}, UNKNOWN_LABELER.
+local _, sid, labeler, verb, speaker, preview, payload = unpack(ARGV)
+local s = load_session(sid)
+if not s then
+  return refuse('SESSION_NOT_FOUND')
+end
+if s.state == 'ESTIMATING' or s.state == 'CANCELLED' or s.state == 'FAILED' then
+  return refuse('SESSION_NOT_ACTIVE', { state = s.state })
+end
+local rows, all = {}, redis.call('HGETALL', part(s, 'votes'))
+for i = 1, #all, 2 do
+  local votes = cjson.decode(all[i + 1])
+  local vote = vote_of(votes, labeler)
+  if vote then
+    rows[#rows + 1] = { row = tonumber(all[i]), votes = votes, n = tonumber(vote[3]) }
+  end
+end
+if #rows == 0 and redis.call('HEXISTS', part(s, 'labelers'), labeler) == 0 then
+  return refuse('UNKNOWN_LABELER')
+end
+-- In the order of the rows, so that a replay of the log gives the same queue.
+table.sort(rows, function(a, b) return a.row < b.row end)
+
+local now, later = withdrawn_labelers(s), {}
+for name in pairs(now) do
+  later[name] = true
+end
+later[labeler] = verb ~= 'reinstate' or nil
+local effect = { votes = 0, lost = 0, changed = 0, gained = 0, reopened = 0, before = counts(s) }
+local after = { ['1'] = tonumber(s.inlier), ['-1'] = tonumber(s.outlier), ['0'] = tonumber(s.unsure) }
+local changes = (now[labeler] or false) ~= (later[labeler] or false)
+for _, one in ipairs(changes and rows or {}) do
+  local q = one.n > 0 and get_query(s, one.n) or nil
+  local old, old_wanted, old_count = judge(s, one.votes, q, now)
+  local new, wanted, count = judge(s, one.votes, q, later)
+  effect.votes = effect.votes + 1
+  if old then
+    after[old] = after[old] - 1
+  end
+  if new then
+    after[new] = after[new] + 1
+  end
+  if old ~= new then
+    local kind = not new and 'lost' or not old and 'gained' or 'changed'
+    effect[kind] = effect[kind] + 1
+  end
+  if q and old_count >= old_wanted and count < wanted then
+    effect.reopened = effect.reopened + 1
+  end
+end
+effect.after = { inlier = after['1'], outlier = after['-1'], unsure = after['0'] }
+
+if verb == 'preview' then
+  if changes then
+    enqueue(HI, 'PREVIEW', s, payload)
+  end
+  return cjson.encode(effect)
+end
+if changes then
+  redis.call(later[labeler] and 'SADD' or 'SREM', part(s, 'withdrawn'), labeler)
+  s.withdrawn = later
+  log_label(s, verb == 'withdraw' and 'WITHDRAWN' or 'REINSTATED', 0, '0', labeler, 0,
+    'by ' .. speaker, '')
+  if later[labeler] then
+    for _, id in ipairs(redis.call('ZRANGE', part(s, 'leases'), 0, -1)) do
+      local q = get_query(s, query_of_lease(id))
+      if q.leases[id].labeler == labeler then
+        end_lease(s, q, id)
+        queue_query(s, q, false)
+      end
+    end
+  end
+  for _, one in ipairs(rows) do
+    settle(s, one.row, one.n)
+  end
+  go_on(s)
+  touch(s)
+end
+return cjson.encode(effect)
