@@ -1,0 +1,107 @@
+"""Unary calls that are under way and can be ended, and what their errors say."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import grpc
+from google.protobuf import any_pb2
+from google.rpc import error_details_pb2, status_pb2
+
+from svddtune.client.errors import DOMAIN, from_rpc_error
+
+# A call that ends so says nothing about its item: nobody has looked at it.
+_NOT_THE_ITEM = frozenset(
+    {
+        grpc.StatusCode.UNAVAILABLE,
+        grpc.StatusCode.DEADLINE_EXCEEDED,
+        grpc.StatusCode.CANCELLED,
+        grpc.StatusCode.UNAUTHENTICATED,
+        grpc.StatusCode.PERMISSION_DENIED,
+        grpc.StatusCode.UNIMPLEMENTED,
+        grpc.StatusCode.INTERNAL,
+        grpc.StatusCode.UNKNOWN,
+    }
+)
+
+
+class Refused(Exception):
+    """The server looked at the item of a call and does not take it."""
+
+    def __init__(self, failure: grpc.RpcError) -> None:
+        super().__init__(str(failure.details()))
+        self.failure = failure
+
+    @property
+    def code(self) -> grpc.StatusCode:
+        """What kind of refusal it is."""
+        return self.failure.code()
+
+    @property
+    def status(self) -> status_pb2.Status:
+        """The refusal as a stream tells it."""
+        error = from_rpc_error(self.failure)
+        info = error_details_pb2.ErrorInfo(
+            reason=error.reason, domain=DOMAIN, metadata=error.metadata
+        )
+        detail = any_pb2.Any()
+        detail.Pack(info)
+        return status_pb2.Status(code=self.code.value[0], message=error.message, details=[detail])
+
+
+class RunningCalls:
+    """Makes calls, from several threads, until it is told to stop.
+
+    Parameters
+    ----------
+    timeout_s : float
+        Deadline of each call, beside the time that it is asked to wait.
+    """
+
+    def __init__(self, timeout_s: float) -> None:
+        self._timeout_s = timeout_s
+        self._lock = threading.Lock()
+        self._running: set[Any] = set()
+        self._ended = False
+
+    def make(self, method: Any, request: Any, *, wait_s: float = 0.0) -> Any:
+        """Return the response.
+
+        Raises
+        ------
+        Refused
+            The item of the call is at fault.
+        grpc.RpcError
+            The call itself failed.
+        grpc.FutureCancelledError
+            It was stopped.
+        """
+        call = method.future(request, timeout=wait_s + self._timeout_s)
+        with self._lock:
+            self._running.add(call)
+            ended = self._ended
+        if ended:
+            call.cancel()
+        try:
+            return call.result()
+        except grpc.RpcError as error:
+            if error.code() in _NOT_THE_ITEM:
+                raise
+            raise Refused(error) from None
+        finally:
+            with self._lock:
+                self._running.discard(call)
+
+    def stop(self) -> None:
+        """Stop the calls that are under way."""
+        with self._lock:
+            running = list(self._running)
+        for call in running:
+            call.cancel()
+
+    def end(self) -> None:
+        """Stop all calls, those to come included."""
+        with self._lock:
+            self._ended = True
+        self.stop()
