@@ -1,0 +1,1 @@
+"""Mapping files for products' exports: data, one file a product."""

@@ -1,0 +1,70 @@
+"""When two values of ticket data are the same, and when they only look alike."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+from svddtune.client.errors import InvalidInput
+
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?")
+
+
+class Identity(tuple[str, str]):
+    """A value with its type: ("text", "7"), ("number", "7") and ("number", "7.0") are three.
+
+    Equality is exact; `alike` is what values that differ in case, type or way of writing share.
+    """
+
+    __slots__ = ()
+
+    @property
+    def kind(self) -> str:
+        """One of text, number, truth, time."""
+        return self[0]
+
+    @property
+    def text(self) -> str:
+        """The value as people write it."""
+        return self[1]
+
+    @property
+    def alike(self) -> str:
+        """The value without case, type, surrounding space, leading zeros and trailing ".0"."""
+        text = self.text.strip().casefold()
+        if _NUMBER.fullmatch(text):
+            return str(Decimal(text).normalize() + 0)
+        return text
+
+    def __str__(self) -> str:
+        return self.text if self.kind == "text" else f"{self.text} ({self.kind})"
+
+
+def identity(value: Any, *, numbers_as_text: bool = False) -> Identity:
+    """Return the identity of a plain value.
+
+    Parameters
+    ----------
+    numbers_as_text : bool
+        Whether whole numbers stand for their decimal text, so that 7 is "7".
+
+    Raises
+    ------
+    InvalidInput
+        TICKETS_INVALID for a value that is neither text, number, truth nor time.
+    """
+    if isinstance(value, str):
+        return Identity(("text", value))
+    if isinstance(value, bool):
+        return Identity(("truth", "true" if value else "false"))
+    if isinstance(value, int):
+        return Identity(("text" if numbers_as_text else "number", str(value)))
+    if isinstance(value, float | Decimal):
+        return Identity(("number", str(value)))
+    if isinstance(value, date):
+        return Identity(("time", value.isoformat()))
+    raise InvalidInput(
+        f"{value!r} is neither text, number, truth nor time", reason="TICKETS_INVALID"
+    )

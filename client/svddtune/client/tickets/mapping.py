@@ -1,0 +1,50 @@
+"""Mappings: where an export keeps what, and what its values mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from zoneinfo import ZoneInfo
+
+from svddtune.client.tickets.times import TimeFormat
+from svddtune.client.tickets.values import ValueTable
+from svddtune.client.types import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class TicketMapping:
+    """How the records of one product's export are understood.
+
+    Fields are dotted paths, see `Record.field`; an empty one is not used. `values` gives a verdict,
+    or None where a value abstains. `closed` holds the states in which a verdict counts.
+    """
+
+    name: str
+    product: str
+    version: str
+    sources: tuple[str, ...]
+    key: str
+    verdict: tuple[str, ...]
+    values: ValueTable[Verdict | None]
+    observation_id: str = ""
+    join_key: str = ""
+    observed: str = ""
+    updated: str = ""
+    status: str = ""
+    closed: ValueTable[bool] | None = None
+    observed_format: TimeFormat = TimeFormat()
+    updated_format: TimeFormat = TimeFormat()
+    numbers_as_text: bool = False
+    # Values that were given another meaning than the file's, as "VALUE=VERDICT".
+    overrides: tuple[str, ...] = ()
+
+    def in_zone(self, zone: ZoneInfo | None) -> TicketMapping:
+        """Return the mapping with a zone for times that have none, not even by the mapping."""
+        return replace(
+            self,
+            observed_format=_with_zone(self.observed_format, zone),
+            updated_format=_with_zone(self.updated_format, zone),
+        )
+
+
+def _with_zone(form: TimeFormat, zone: ZoneInfo | None) -> TimeFormat:
+    return form if form.zone is not None else replace(form, zone=zone)

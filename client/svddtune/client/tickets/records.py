@@ -1,0 +1,84 @@
+"""Records: what one row of an export holds, and where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from svddtune.client.errors import InvalidInput
+
+
+class _Missing:
+    """The type of `MISSING`."""
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Final = _Missing()
+"""What `Record.field` returns where the record has no such field; null and "" are there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One row of an export.
+
+    `typed` is False where all values are text because the format has nothing else (CSV).
+    """
+
+    values: Mapping[str, Any]
+    place: str
+    typed: bool = True
+
+    def field(self, path: str) -> Any:
+        """Return the value at a dotted path, `MISSING` where there is none.
+
+        A field whose whole name is the path wins; else the path is split at its dots, longest name
+        first. In a list, a number counts from 0.
+        """
+        return _look_up(self.values, path)
+
+    def scalar(self, path: str) -> Any:
+        """Return the plain value at a path: text, number, truth, time or None.
+
+        A missing field is None.
+
+        Raises
+        ------
+        InvalidInput
+            TICKETS_INVALID where the path leads to an object or a list.
+        """
+        value = self.field(path)
+        if value is MISSING:
+            return None
+        if isinstance(value, Mapping | list):
+            what = "a list" if isinstance(value, list) else "an object"
+            inner = f"{path}.0" if isinstance(value, list) else f"{path}.NAME"
+            raise InvalidInput(
+                f"{self.place}: field {path!r} is {what}, not a value; "
+                f"name what is inside it, e.g. {inner!r}",
+                reason="TICKETS_INVALID",
+                metadata={"field": path, "place": self.place},
+            )
+        return value
+
+
+def _look_up(values: Any, path: str) -> Any:
+    if isinstance(values, Mapping):
+        if path in values:
+            return values[path]
+        end = path.rfind(".")
+        while end > 0:
+            if path[:end] in values:
+                found = _look_up(values[path[:end]], path[end + 1 :])
+                if found is not MISSING:
+                    return found
+            end = path.rfind(".", 0, end)
+        return MISSING
+    if isinstance(values, list):
+        head, _, rest = path.partition(".")
+        if not head.isascii() or not head.isdigit() or int(head) >= len(values):
+            return MISSING
+        return _look_up(values[int(head)], rest) if rest else values[int(head)]
+    return MISSING
