@@ -70,7 +70,6 @@ class UnaryDialogue:
         self._calls = RunningCalls(timeout_s)
         self._said: queue.SimpleQueue[pb.ConverseResponse | Exception | None] = queue.SimpleQueue()
         self._hello = pb.Hello()
-        self._heartbeat_s = float("inf")
         self._etags: dict[str, str] = {}
         self._changed = threading.Condition()
         # Guarded by it:
@@ -126,8 +125,7 @@ class UnaryDialogue:
     def _on_hello(self, hello: pb.Hello) -> None:
         self._hello = hello
         sessions = [self._session(name) for name in hello.sessions]
-        lease_s = min((s.config.lease_s or _DEFAULT_LEASE_S for s in sessions), default=0.0)
-        self._welcome(lease_s or _DEFAULT_LEASE_S, sessions)
+        self._welcome(sessions)
         for session in sessions:
             self._progress(session)
         self._on_extend(pb.Extend())  # after a broken dialogue: which leases are left?
@@ -270,9 +268,7 @@ class UnaryDialogue:
             self._progress(response.session)
         for name in {assign.session for assign in new} if look else ():
             with contextlib.suppress(Refused):  # deleted just now
-                session = self._session(name)
-                self._welcome(session.config.lease_s or _DEFAULT_LEASE_S, [])
-                self._progress(session)
+                self._progress(self._session(name))
         for assign in new:
             self._say(assign=assign)
         if response.finished_reason:
@@ -280,13 +276,10 @@ class UnaryDialogue:
             self._say(finished=finished)
         return bool(new)
 
-    def _welcome(self, lease_s: float, sessions: list[tuning_pb2.Session]) -> None:
-        """Say Welcome, or say it again where shorter leases need a quicker heartbeat."""
-        heartbeat_s = lease_s / _BEATS
-        if heartbeat_s >= self._heartbeat_s:
-            return
-        self._heartbeat_s = heartbeat_s
-        welcome = pb.Welcome(heartbeat_s=heartbeat_s, lease_s=lease_s, protocol_version=1)
+    def _welcome(self, sessions: list[tuning_pb2.Session]) -> None:
+        leases_s = [session.config.lease_s or _DEFAULT_LEASE_S for session in sessions]
+        lease_s = min(leases_s, default=_DEFAULT_LEASE_S)
+        welcome = pb.Welcome(heartbeat_s=lease_s / _BEATS, lease_s=lease_s, protocol_version=1)
         if len(sessions) == 1:
             welcome.session.CopyFrom(sessions[0])
         self._say(welcome=welcome)
