@@ -3,10 +3,10 @@
 import numpy as np
 from tests.numerics.cases import blobs
 
-from svddtune.numerics import FloatArray, LabelArray, fit_scaling, spread_of
+from svddtune.numerics import FloatArray, LabelArray, fit_scaling
 from svddtune.v1 import dataset_pb2, jobs_pb2
 from svddtune.worker import context
-from svddtune.worker.context import latest_labelled, query_contexts, usual
+from svddtune.worker.context import latest_labelled, query_contexts
 from svddtune.worker.data import Data
 
 
@@ -26,14 +26,12 @@ def labels_of(N: int, **verdicts: list[int]) -> LabelArray:
 
 def contexts(data: Data, rows: list[int], labels: LabelArray) -> list[jobs_pb2.QueryContext]:
     """Contexts as the worker makes them, without a model."""
-    labelled = np.flatnonzero(labels)
     return list(
         query_contexts(
             data,
             np.array(rows, dtype=np.int64),
             labels=labels,
-            labelled=labelled,
-            spread=usual(data, labels, labelled) or spread_of(data.raw),
+            asked_by={},
             predicted=np.zeros(len(rows), dtype=np.int8),
         )
     )

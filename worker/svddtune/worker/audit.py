@@ -31,13 +31,6 @@ def audited_rows(snapshot: Snapshot) -> IndexArray:
     )
 
 
-def tuning_labels(labels: LabelArray, audited: IndexArray) -> LabelArray:
-    """Labels without those that only the audit may use."""
-    kept = labels.copy()
-    kept[audited] = 0
-    return kept
-
-
 def interleave(
     ranked: Iterable[RankedRow], audited: Iterable[int], *, asked: int, audits: int, queries: int
 ) -> Iterator[RankedRow]:

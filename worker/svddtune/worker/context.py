@@ -29,10 +29,10 @@ def latest_labelled(labels: LabelArray, asked_by: Mapping[int, int]) -> IndexArr
     return np.sort(rows[np.argsort(queries, kind="stable")[-LATEST_LABELS:]])
 
 
-def usual(data: Data, labels: LabelArray, labelled: IndexArray) -> Spread | None:
-    """Spread of the labelled inliers' raw values; None where these are too few."""
+def usual(data: Data, labels: LabelArray, labelled: IndexArray) -> Spread:
+    """Spread of the labelled inliers' raw values, or of all rows where these are too few."""
     inliers = labelled[labels[labelled] == numerics.types.INLIER]
-    return numerics.spread_of(data.raw[inliers]) if len(inliers) >= LEAST_INLIERS else None
+    return numerics.spread_of(data.raw[inliers]) if len(inliers) >= LEAST_INLIERS else data.spread
 
 
 def query_contexts(
@@ -40,15 +40,16 @@ def query_contexts(
     rows: IndexArray,
     *,
     labels: LabelArray,
-    labelled: IndexArray,
-    spread: Spread,
+    asked_by: Mapping[int, int],
     predicted: LabelArray,
 ) -> Iterator[jobs_pb2.QueryContext]:
     """Contexts of ranked rows, in their order.
 
-    ``labelled`` are rows with a label in ``labels``, ``spread`` says what is usual, and
-    ``predicted`` what the model says of ``rows``.
+    ``asked_by`` names the queries that labelled rows come from, and ``predicted`` what the model
+    says of ``rows``.
     """
+    labelled = latest_labelled(labels, asked_by)
+    spread = usual(data, labels, labelled)
     near, distance2 = numerics.nearest_labelled(data.X, rows, labelled, NEARBY)
     deviation = numerics.deviations(data.raw[rows], spread)
     columns = numerics.most_unusual(deviation, UNUSUAL)

@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import cast
 
 import numpy as np
@@ -12,9 +13,11 @@ from svddtune.numerics import (
     FloatArray,
     Preparation,
     Scaling,
+    Spread,
     belief_basis,
     fit_scaling,
     prepare,
+    spread_of,
 )
 from svddtune.numerics.scaling import ScalingKind
 from svddtune.state.queue import Claim
@@ -30,7 +33,7 @@ SCALINGS: dict[int, ScalingKind] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Data:
     """A dataset as the method sees it."""
 
@@ -39,6 +42,11 @@ class Data:
     scaling: Scaling
     # raw, scaled.
     X: FloatArray
+
+    @cached_property
+    def spread(self) -> Spread:
+        """Where the raw values of all rows lie."""
+        return spread_of(self.raw)
 
 
 @dataclass(frozen=True, slots=True)

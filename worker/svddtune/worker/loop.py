@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from uuid import uuid4
 
+from svddtune.numerics import DawidSkeneUnavailable
 from svddtune.state.errors import ClaimLost, NotFound, StoreUnavailable
 from svddtune.state.queue import SILENCE_MS, Claim, JobQueue
 from svddtune.worker.step import Steps
@@ -122,6 +123,8 @@ class WorkerLoop:
             log.warning("job broken off: %s", error.message, extra=event)
         except NotFound as error:
             self._give_up(claim, error.reason, error.message, final=True)
+        except DawidSkeneUnavailable as error:
+            self._give_up(claim, "DAWID_SKENE_UNAVAILABLE", f"{error}.", final=True)
         except MemoryError:
             self._give_up(claim, "OUT_OF_MEMORY", "The worker has too little memory.", final=True)
         except Exception as error:

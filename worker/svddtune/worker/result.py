@@ -4,7 +4,6 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 
 import numpy as np
 
@@ -17,11 +16,13 @@ from svddtune.numerics.svdd import BOUNDARY_TOLERANCE
 from svddtune.state.codec import counts_to_proto
 from svddtune.state.workspace import LabelLog, Snapshot
 from svddtune.v1 import common_pb2, dataset_pb2, jobs_pb2, result_pb2, tuning_pb2
-from svddtune.worker.audit import add_audit, tuning_labels
+from svddtune.worker.audit import add_audit
 from svddtune.worker.data import Data, FittedLattice
 from svddtune.worker.live import INTERVAL_LEVEL, label_counts
+from svddtune.worker.manifest import manifest
 from svddtune.worker.plan import atlas_cells, grid_cells, metric_of, predictions
 from svddtune.worker.rules import DEFAULT_NU
+from svddtune.worker.votes import vote_notes
 
 UNJUDGED_GAMMA = {
     "alignment": "Scott's rule, not from labels",
@@ -30,7 +31,6 @@ UNJUDGED_GAMMA = {
 CHECK_ROWS = 8
 # Pieces of a model stay well below the 4 MiB that a gRPC message may have.
 PIECE_BYTES = 1 << 19
-PACKAGES = ("svddtune", "numpy", "scipy", "scikit-learn")
 
 
 def choose_without_classes(labels: LabelArray, predicted: LabelArray) -> int:
@@ -48,7 +48,10 @@ def choose_without_classes(labels: LabelArray, predicted: LabelArray) -> int:
 class Evidence:
     """What a result is assembled from beside the plan's fits."""
 
+    # What gamma and C are chosen on: without the audit's.
     labels: LabelArray
+    # All labels.
+    answered: LabelArray
     # Rows whose labels only the audit uses.
     audited: IndexArray
     lattice: FittedLattice | None
@@ -66,8 +69,7 @@ def assemble(
     """The result of a session and its model."""
     config, prep = snapshot.session.config, evidence.prep
     metric = metric_of(config)
-    labels = tuning_labels(evidence.labels, evidence.audited)
-    N = len(labels)
+    labels, N = evidence.labels, len(evidence.labels)
     if plan.choice == "atlas" and evidence.lattice is not None:
         cells = atlas_cells(evidence.lattice.atlas, plan.gamma)
     else:
@@ -95,11 +97,16 @@ def assemble(
         quality=_quality(labels, final, metric, judged, snapshot),
         outside_count=int((final == -1).sum()),
         support_vector_count=len(model.rows),
-        notes=_notes(labels, model, prep, judged, plan.choice),
-        manifest=_manifest(data, prep, model, snapshot, evidence.log),
+        notes=[
+            *_notes(labels, model, prep, judged, plan.choice),
+            *vote_notes(snapshot, labels),
+        ],
+        manifest=manifest(
+            data, prep, model, snapshot, evidence.log, np.where(labels, labels, evidence.answered)
+        ),
     )
     if len(evidence.audited):
-        add_audit(result, evidence.labels, evidence.audited, final, metric, seed=config.seed)
+        add_audit(result, evidence.answered, evidence.audited, final, metric, seed=config.seed)
     for cell, score in zip(cells, scores, strict=True):
         result.c_curve.add(
             c=cell.c,
@@ -231,24 +238,6 @@ def _notes(
             f"SVDD was fitted on a uniform sample of {len(model.fit_rows)} rows with nu kept, and "
             "evaluated on all rows."
         )
-
-
-def _manifest(
-    data: Data, prep: Preparation, model: SvddModel, snapshot: Snapshot, log: LabelLog
-) -> result_pb2.Manifest:
-    verdicts = {1: common_pb2.VERDICT_INLIER, -1: common_pb2.VERDICT_OUTLIER}
-    rows = [row for row in log.labeled_rows if row in snapshot.labels]
-    return result_pb2.Manifest(
-        versions={name: version(name) for name in PACKAGES},
-        dataset_hash=data.description.content_hash,
-        seed=snapshot.session.config.seed,
-        last_event_id=log.last_event_id,
-        labeled_rows=rows,
-        verdicts=[verdicts[snapshot.labels[row]] for row in rows],
-        query_rows=log.query_rows,
-        kernel_mean_sample=prep.sample_size or 0,
-        fit_sample=0 if model.fit_rows is None else len(model.fit_rows),
-    )
 
 
 def _matrix(rows: FloatArray) -> common_pb2.Matrix:

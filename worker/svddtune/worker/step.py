@@ -1,31 +1,23 @@
 """One job: read what it needs, run the numerics, commit the outcome."""
 
 from collections.abc import Callable
-from dataclasses import replace
-from itertools import islice
-from typing import cast
 
 import numpy as np
 
 from svddtune import numerics
-from svddtune.numerics import LabelArray, Suggestion
 from svddtune.state.queue import Claim
-from svddtune.state.session import RankedRow
-from svddtune.state.workspace import Snapshot, Workspace
+from svddtune.state.workspace import Workspace
 from svddtune.v1 import jobs_pb2
 from svddtune.worker.advice import add_advice
-from svddtune.worker.audit import audited_rows, interleave
-from svddtune.worker.context import latest_labelled, query_contexts, usual
-from svddtune.worker.data import DataCache, FittedLattice
+from svddtune.worker.audit import audited_rows
+from svddtune.worker.data import DataCache
 from svddtune.worker.live import live_evidence
-from svddtune.worker.plan import fit_jobs, metric_of, plan_by_alignment, plan_from_atlas
+from svddtune.worker.plan import fit_jobs, plan_by_alignment, plan_from_atlas
 from svddtune.worker.preview import preview
+from svddtune.worker.ranking import rank
 from svddtune.worker.result import Evidence, assemble, model_pieces
 from svddtune.worker.rules import evaluate_rules
 from svddtune.worker.votes import effective_labels
-
-# Rows ranked ahead, for labelers that come while a job is under way.
-RESERVE = 16
 
 
 class Steps:
@@ -62,77 +54,25 @@ class Steps:
         if snapshot is None or snapshot.session.state.ended:
             self._workspace.commit_nothing(claim)
             return
-        config = snapshot.session.config
-        audited = audited_rows(snapshot)
-        labels = effective_labels(snapshot, without=audited)
-        lattice = self._cache.lattice(claim, snapshot)
-        suggestion = numerics.suggest(
+        ranking = rank(
+            snapshot,
             self._cache.preparation(claim, snapshot),
-            self._cache.data(claim).X,
-            labels,
-            k=config.k,
-            strategy=cast(numerics.Strategy, config.strategy),
-            sample=config.candidate_sample,
-            rng=numerics.query_rng(config.seed, snapshot.rev, snapshot.session.query_count),
-            exclude=np.array(sorted(snapshot.dropped | set(audited.tolist())), dtype=np.int64),
-            open_rows=np.array(sorted(snapshot.open_rows), dtype=np.int64),
-            atlas=lattice.atlas if lattice else None,
-            basis=lattice.basis if lattice else None,
-            metric=metric_of(config),
+            self._cache.data(claim),
+            self._cache.lattice(claim, snapshot),
         )
-        unavailable = snapshot.dropped | snapshot.open_rows | snapshot.labels.keys()
-        ranking = interleave(
-            (
-                RankedRow(row, score, suggestion.rule)
-                for row, score in zip(
-                    suggestion.rows.tolist(), suggestion.scores.tolist(), strict=True
-                )
-            ),
-            (row for row in audited.tolist() if row not in unavailable),
-            asked=snapshot.session.query_count,
-            audits=len(audited),
-            queries=max(1, config.budget - len(snapshot.initial_rows)),
-        )
-        live = None
+        config, suggestion, live = snapshot.session.config, ranking.suggestion, None
         if suggestion.choice is not None:
-            live = live_evidence(suggestion.choice, labels, config.metric)
+            live = live_evidence(suggestion.choice, ranking.labels, config.metric)
             add_advice(live, self._workspace.history(claim), config.budget)
         self._workspace.commit_suggest(
             claim,
             snapshot,
             gamma=suggestion.gamma,
             alignment=suggestion.alignment or 0.0,
-            ranking=self._with_contexts(
-                claim, snapshot, list(islice(ranking, RESERVE)), labels, suggestion, lattice
-            ),
+            ranking=ranking.rows,
             live=live,
             finish=bool(live and live.stop and config.auto_finish),
         )
-
-    def _with_contexts(
-        self,
-        claim: Claim,
-        snapshot: Snapshot,
-        ranking: list[RankedRow],
-        labels: LabelArray,
-        suggestion: Suggestion,
-        lattice: FittedLattice | None,
-    ) -> list[RankedRow]:
-        data, rows = self._cache.data(claim), np.array([one.row for one in ranking], dtype=np.int64)
-        labelled = latest_labelled(labels, snapshot.asked_by)
-        contexts = query_contexts(
-            data,
-            rows,
-            labels=labels,
-            labelled=labelled,
-            spread=usual(data, labels, labelled) or self._cache.spread(claim),
-            predicted=numerics.predicted_labels(
-                suggestion.choice, lattice.atlas if lattice else None, rows
-            ),
-        )
-        return [
-            replace(one, context=context) for one, context in zip(ranking, contexts, strict=True)
-        ]
 
     def _preview(self, claim: Claim) -> None:
         snapshot = self._workspace.snapshot(claim)

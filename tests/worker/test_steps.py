@@ -1,0 +1,213 @@
+"""Jobs of sessions with several labelers, by a real worker on a real server."""
+
+import asyncio
+import sys
+
+import numpy as np
+import pytest
+from tests.numerics.cases import blobs
+from tests.worker.scene import Workshop, work
+
+from svddtune import numerics
+from svddtune.numerics import LabelArray
+from svddtune.state.queue import JobQueue
+from svddtune.state.session import (
+    Lease,
+    SessionConfig,
+    SessionId,
+    SessionState,
+    Verdict,
+)
+from svddtune.v1 import common_pb2, jobs_pb2, result_pb2, tuning_pb2
+from svddtune.worker.loop import WorkerLoop
+
+pytestmark = pytest.mark.integration
+
+X, TRUTH = blobs(120, 4, seed=0)
+PREVIEW_ID = "0" * 32
+
+
+async def label(
+    shop: Workshop, session_id: SessionId, labelers: dict[str, LabelArray], *, rounds: int
+) -> list[Lease]:
+    """Let every labeler answer one query a round by its own truth; the queries."""
+    asked = []
+    for name, verdicts in list(labelers.items()) * rounds:
+        leases = await shop.lease(session_id, name)
+        if not leases:
+            shop.worker.work_off()
+            leases = await shop.lease(session_id, name)
+        for lease in leases:
+            asked.append(lease)
+            verdict = Verdict(int(verdicts[lease.row]))
+            await shop.answer(session_id, lease, verdict, labeler=name)
+    shop.worker.work_off()
+    return asked
+
+
+async def result_of(shop: Workshop, session_id: SessionId) -> result_pb2.Result:
+    """The result, once the session is finished."""
+    await shop.sessions.finish(session_id)
+    shop.worker.work_off()
+    session = await shop.sessions.get(session_id)
+    assert session.state is SessionState.COMPLETED, session.failure
+    return result_pb2.Result.FromString(await shop.sessions.result(session_id))
+
+
+def test_a_query_comes_with_what_is_near_and_what_is_unusual(redis_url: str) -> None:
+    async def act(shop: Workshop) -> None:
+        await shop.upload_rows(X)
+        session_id = await shop.tuning(budget=12)
+        asked = await label(shop, session_id, {"ann": TRUTH}, rounds=10)
+        (lease,) = await shop.lease(session_id)
+        context = lease.context
+        labelled = {one.row: int(TRUTH[one.row]) for one in asked}
+        nearest = sorted((float(np.square(X[lease.row] - X[row]).sum()), row) for row in labelled)
+        assert [(one.row, one.verdict) for one in context.nearby] == [
+            (row, labelled[row]) for _, row in nearest[:3]
+        ]
+        # (The data are not scaled.)
+        np.testing.assert_allclose(
+            [one.distance2 for one in context.nearby], [distance for distance, _ in nearest[:3]]
+        )
+        inliers = X[[row for row, verdict in labelled.items() if verdict == 1]]
+        for one in context.unusual:
+            median = np.median(inliers[:, one.column])
+            mad = np.median(np.abs(inliers[:, one.column] - median))
+            assert one.typical == median
+            expected = (X[lease.row, one.column] - median) / (1.4826 * mad)
+            assert one.deviation == pytest.approx(np.clip(expected, -99, 99))
+        # What the live cell says of the row.
+        assert context.predicted in (1, -1)
+
+    work(redis_url, act)
+
+
+async def preview_of(shop: Workshop, session_id: SessionId, labeler: str) -> jobs_pb2.Preview:
+    """What withdrawing a labeler would do."""
+    await shop.sessions.preview_withdrawal(session_id, labeler, PREVIEW_ID)
+    assert shop.worker.work_off() == ["PREVIEW"]
+    preview = await shop.sessions.preview(session_id, PREVIEW_ID)
+    assert preview is not None
+    return preview
+
+
+def test_a_preview_is_live_evidence_with_and_without_a_labeler(redis_url: str) -> None:
+    async def act(shop: Workshop) -> None:
+        await shop.upload_rows(X)
+        session_id = await shop.tuning(budget=20)
+        asked = await label(shop, session_id, {"ann": TRUTH, "ben": -TRUTH}, rounds=8)
+        assert len(asked) == 16
+        live = tuning_pb2.LiveEvidence.FromString((await shop.sessions.get(session_id)).live)
+        preview = await preview_of(shop, session_id, "ben")
+        assert preview.before == live
+        # With Ben's labels goes what contradicts the truth.
+        assert (preview.before.labels, preview.after.labels) == (16, 8)
+        assert preview.after.quality.value > preview.before.quality.value
+        # And it comes true.
+        await shop.sessions.withdraw(session_id, "ben", by="test")
+        shop.worker.work_off()
+        live = tuning_pb2.LiveEvidence.FromString((await shop.sessions.get(session_id)).live)
+        assert (live.gamma, live.c) == (preview.after.gamma, preview.after.c)
+        assert live.quality == preview.after.quality
+
+    work(redis_url, act)
+
+
+def test_a_preview_judges_nothing_without_both_classes(redis_url: str) -> None:
+    async def act(shop: Workshop) -> None:
+        await shop.upload_rows(X)
+        session_id = await shop.tuning(budget=20)
+        ones = np.ones_like(TRUTH)
+        await label(shop, session_id, {"ann": ones, "ben": -ones}, rounds=2)
+        preview = await preview_of(shop, session_id, "ben")
+        assert preview.HasField("before")
+        assert not preview.HasField("after")
+
+    work(redis_url, act)
+
+
+def test_a_result_tells_of_several_votes(redis_url: str) -> None:
+    async def act(shop: Workshop) -> None:
+        await shop.upload_rows(X)
+        session_id = await shop.tuning(budget=30, overlap=2, overlap_limit=3, audit=4)
+        await label(shop, session_id, {"ann": TRUTH, "ben": TRUTH}, rounds=12)
+        result = await result_of(shop, session_id)
+        assert [note for note in result.notes if "votes" in note] == [
+            "12 of 12 observations have several votes; labelers agree on 100 % of pairs. "
+            "On average an observation has 2.0 votes.",
+            "Labels are what the majority of votes says.",
+        ]
+        verdicts = {1: common_pb2.VERDICT_INLIER, -1: common_pb2.VERDICT_OUTLIER}
+        rows = list(result.manifest.labeled_rows)
+        # All rows, each once, though each has two votes; those of the audit too.
+        assert len(rows) == len({*rows}) == 12
+        assert list(result.manifest.verdicts) == [verdicts[int(TRUTH[row])] for row in rows]
+        assert result.quality.counts.total + result.audit.counts.total == 12
+        assert result.audit.counts.total > 0
+
+    work(redis_url, act)
+
+
+def test_a_result_by_dawid_and_skene_weighs_labelers(redis_url: str) -> None:
+    pytest.importorskip("crowdkit")
+    rng = np.random.default_rng(1)
+    guesses = {
+        name: rng.choice(np.array([1, -1], dtype=np.int8), len(X)) for name in ("cem", "dan", "eva")
+    }
+    labelers = {"ann": TRUTH, "ben": TRUTH, **guesses}
+
+    async def act(shop: Workshop) -> None:
+        await shop.upload_rows(X)
+        session_id = await shop.tuning(
+            budget=60, overlap=5, overlap_limit=5, aggregation="dawid_skene"
+        )
+        asked = await label(shop, session_id, labelers, rounds=16)
+        votes = {
+            lease.row: {name: int(said[lease.row]) for name, said in labelers.items()}
+            for lease in asked
+        }
+        assert len(votes) == len(asked) / 5 == 16
+        result = await result_of(shop, session_id)
+        verdicts = {1: common_pb2.VERDICT_INLIER, -1: common_pb2.VERDICT_OUTLIER}
+        assert dict(zip(result.manifest.labeled_rows, result.manifest.verdicts, strict=True)) == {
+            row: verdicts[verdict] for row, verdict in numerics.dawid_skene(votes).items()
+        }
+        wrong = sum(sum(of_row.values()) * TRUTH[row] < 0 for row, of_row in votes.items())
+        assert wrong > 0
+        assert result.notes[-1] == (
+            "Labels are Dawid and Skene's estimate, which weighs labelers by how reliable they "
+            f"prove: {wrong} of them differ from the majority of votes."
+        )
+        assert "crowd-kit" in result.manifest.versions
+
+    work(redis_url, act)
+
+
+def test_without_crowd_kit_a_session_that_wants_it_fails_and_says_how_to_get_it(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "crowdkit.aggregation", None)
+
+    async def act(shop: Workshop) -> None:
+        await shop.upload_rows(X)
+        session_id = await shop.sessions.create(
+            shop.dataset_id,
+            SessionConfig(aggregation="dawid_skene"),
+            observation_count=len(X),
+        )
+        queue, heartbeat = shop.worker.queue, JobQueue(shop.worker.client, shop.worker.client)
+        loop = WorkerLoop(queue, heartbeat, shop.worker.steps)
+        working = asyncio.create_task(asyncio.to_thread(loop.run, {}))
+        try:
+            while not (session := await shop.sessions.get(session_id)).state.ended:
+                await asyncio.sleep(0.01)
+        finally:
+            loop.stop()
+            await working
+        assert session.state is SessionState.FAILED
+        assert session.failure is not None
+        assert session.failure.reason == "DAWID_SKENE_UNAVAILABLE"
+        assert session.failure.message.endswith('pip install "svddtune[dawid-skene]".')
+
+    work(redis_url, act)

@@ -1,0 +1,126 @@
+"""Labels from votes, without an audit's rows or one labeler, and what is said about them."""
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.worker.snapshots import snapshot_of
+
+from svddtune.numerics import dawid_skene
+from svddtune.worker.votes import effective_labels, majority, vote_notes, without_votes_of
+
+Votes = dict[int, dict[str, int]]
+
+VOTES = st.dictionaries(
+    st.integers(0, 19),
+    st.dictionaries(
+        st.sampled_from(["ann", "ben", "cem"]), st.sampled_from([1, -1, 0]), min_size=1
+    ),
+)
+# Two labelers who know, three who guess: they often make the majority.
+CROWD: Votes = {
+    row: {
+        name: (-1 if row % 4 == 0 else 1) if rng.random() < right else rng.choice((1, -1))
+        for name, right in (("ann", 0.95), ("ben", 0.95), ("cem", 0.1), ("dan", 0.1), ("eva", 0.1))
+    }
+    for rng in (random.Random(3),)
+    for row in range(60)
+}
+
+
+def rows_of(*rows: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Row numbers as an array."""
+    return np.array(rows, dtype=np.int64)
+
+
+@pytest.mark.parametrize(
+    ("votes", "label"),
+    [
+        ({}, 0),
+        ({"ann": 1}, 1),
+        ({"ann": -1, "ben": 0}, -1),
+        ({"ann": 1, "ben": -1}, 0),
+        ({"ann": 1, "ben": -1, "cem": -1}, -1),
+    ],
+)
+def test_majority(votes: dict[str, int], label: int) -> None:
+    assert majority(votes) == label
+
+
+@given(VOTES, st.lists(st.integers(0, 19), max_size=5))
+def test_labels_of_an_audit_stay_out(votes: Votes, audited: list[int]) -> None:
+    labels = effective_labels(snapshot_of(votes), without=rows_of(*audited))
+    for row in range(20):
+        expected = 0 if row in audited else majority(votes.get(row, {}))
+        assert labels[row] == expected
+
+
+@given(VOTES)
+def test_without_a_labeler_the_others_decide(votes: Votes) -> None:
+    snapshot = without_votes_of(snapshot_of(votes), "ann")
+    for row in range(20):
+        others = {name: said for name, said in votes.get(row, {}).items() if name != "ann"}
+        assert snapshot.labels.get(row, 0) == majority(others)
+        assert "ann" not in snapshot.votes.get(row, {})
+        assert (row in snapshot.labels) == (majority(others) != 0)
+
+
+def test_labels_that_are_no_votes_of_the_labeler_stay() -> None:
+    # A row that was dropped has votes and no label.
+    snapshot = snapshot_of({1: {"ann": 1}, 2: {"ben": 1}})
+    snapshot.labels.pop(2)
+    assert without_votes_of(snapshot, "ann").labels == {}
+    assert without_votes_of(snapshot, "cem").labels == {1: 1}
+
+
+def test_dawid_skene_decides_where_the_session_wants_it() -> None:
+    snapshot = snapshot_of(CROWD, N=60, aggregation="dawid_skene")
+    labels = effective_labels(snapshot)
+    estimate = dawid_skene(CROWD)
+    assert labels.tolist() == [estimate[row] for row in range(60)]
+    assert labels.tolist() != effective_labels(snapshot_of(CROWD, N=60)).tolist()
+
+
+def test_dawid_skene_learns_nothing_from_rows_left_out() -> None:
+    # Labels and votes of the audit may say anything: the others come out the same.
+    wrong = CROWD | {row: dict.fromkeys(CROWD[row], -1) for row in range(15)}
+    audited = rows_of(*range(15))
+    made = [
+        effective_labels(snapshot_of(votes, N=60, aggregation="dawid_skene"), without=audited)
+        for votes in (CROWD, wrong)
+    ]
+    np.testing.assert_array_equal(made[0], made[1])
+
+
+def test_dawid_skene_labels_no_row_that_the_session_has_not() -> None:
+    snapshot = snapshot_of(CROWD, N=60, aggregation="dawid_skene")
+    del snapshot.labels[7]
+    assert effective_labels(snapshot)[7] == 0
+
+
+def test_notes_tell_how_many_votes_there_are_and_how_well_they_agree() -> None:
+    votes = {1: {"ann": 1, "ben": 1}, 2: {"ann": 1, "ben": -1, "cem": -1}, 3: {"ann": 1}}
+    snapshot = snapshot_of(votes, overlap=2)
+    assert list(vote_notes(snapshot, effective_labels(snapshot))) == [
+        "2 of 3 observations have several votes; labelers agree on 50 % of pairs. On average an "
+        "observation has 2.0 votes.",
+        "Labels are what the majority of votes says.",
+    ]
+
+
+def test_notes_tell_what_dawid_skene_changed() -> None:
+    snapshot = snapshot_of(CROWD, N=60, aggregation="dawid_skene")
+    labels = effective_labels(snapshot)
+    changed = int((labels != effective_labels(snapshot_of(CROWD, N=60))).sum())
+    assert list(vote_notes(snapshot, labels))[1].endswith(
+        f": {changed} of them differ from the majority of votes."
+    )
+
+
+@pytest.mark.parametrize(("overlap", "said"), [(1, 0), (2, 1)])
+def test_single_votes_are_mentioned_only_where_more_were_wanted(overlap: int, said: int) -> None:
+    snapshot = snapshot_of({1: {"ann": 1}, 2: {"ben": -1}}, overlap=overlap)
+    notes = list(vote_notes(snapshot, effective_labels(snapshot)))
+    assert notes == ["No observation has several votes: labelers cannot be compared."][:said]

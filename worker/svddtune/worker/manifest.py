@@ -1,0 +1,38 @@
+"""What a result was computed from."""
+
+from importlib.metadata import version
+
+from svddtune.numerics import LabelArray, Preparation, SvddModel
+from svddtune.state.workspace import LabelLog, Snapshot
+from svddtune.v1 import common_pb2, result_pb2
+from svddtune.worker.data import Data
+
+PACKAGES = ("svddtune", "numpy", "scipy", "scikit-learn")
+PACKAGES_OF_AGGREGATION = {"dawid_skene": ("crowd-kit",)}
+
+VERDICTS = {1: common_pb2.VERDICT_INLIER, -1: common_pb2.VERDICT_OUTLIER}
+
+
+def manifest(
+    data: Data,
+    prep: Preparation,
+    model: SvddModel,
+    snapshot: Snapshot,
+    log: LabelLog,
+    used: LabelArray,
+) -> result_pb2.Manifest:
+    """Enough to compute a result again; ``used`` are the labels used, the audit's included."""
+    config = snapshot.session.config
+    packages = (*PACKAGES, *PACKAGES_OF_AGGREGATION.get(config.aggregation, ()))
+    rows = [row for row in log.labeled_rows if used[row] != 0]
+    return result_pb2.Manifest(
+        versions={name: version(name) for name in packages},
+        dataset_hash=data.description.content_hash,
+        seed=config.seed,
+        last_event_id=log.last_event_id,
+        labeled_rows=rows,
+        verdicts=[VERDICTS[int(used[row])] for row in rows],
+        query_rows=log.query_rows,
+        kernel_mean_sample=prep.sample_size or 0,
+        fit_sample=0 if model.fit_rows is None else len(model.fit_rows),
+    )

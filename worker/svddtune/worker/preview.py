@@ -1,0 +1,54 @@
+"""PREVIEW: what the labels say with and without the votes of one labeler."""
+
+from collections.abc import Sequence
+
+from svddtune import numerics
+from svddtune.numerics import FloatArray
+from svddtune.state.workspace import Snapshot
+from svddtune.v1 import jobs_pb2, tuning_pb2
+from svddtune.worker.advice import add_advice
+from svddtune.worker.audit import audited_rows
+from svddtune.worker.data import FittedLattice
+from svddtune.worker.live import live_evidence
+from svddtune.worker.plan import criterion, metric_of
+from svddtune.worker.votes import effective_labels, without_votes_of
+
+
+def evidence_now(
+    snapshot: Snapshot,
+    lattice: FittedLattice,
+    X: FloatArray,
+    history: Sequence[tuning_pb2.LiveEvidence],
+) -> tuning_pb2.LiveEvidence | None:
+    """Live evidence as a ranking has it; None without labels of both classes."""
+    labels = effective_labels(snapshot, without=audited_rows(snapshot))
+    if min(numerics.class_counts(labels)) == 0:
+        return None
+    config = snapshot.session.config
+    choice = numerics.choose_cell(
+        lattice.atlas,
+        X,
+        labels,
+        basis=lattice.basis,
+        criterion=criterion(config),
+        metric=metric_of(config),
+    )
+    live = live_evidence(choice, labels, config.metric)
+    add_advice(live, history, config.budget)
+    return live
+
+
+def preview(
+    snapshot: Snapshot,
+    labeler: str,
+    lattice: FittedLattice | None,
+    X: FloatArray,
+    history: Sequence[tuning_pb2.LiveEvidence],
+) -> jobs_pb2.Preview:
+    """Live evidence before and after a labeler's votes are void; empty without an atlas."""
+    if lattice is None:
+        return jobs_pb2.Preview()
+    return jobs_pb2.Preview(
+        before=evidence_now(snapshot, lattice, X, history),
+        after=evidence_now(without_votes_of(snapshot, labeler), lattice, X, history),
+    )

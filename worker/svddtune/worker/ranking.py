@@ -1,0 +1,85 @@
+"""Which rows to ask about next: all that a snapshot of a session decides."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import cast
+
+import numpy as np
+
+from svddtune import numerics
+from svddtune.numerics import IndexArray, LabelArray, Preparation, Suggestion
+from svddtune.state.session import RankedRow
+from svddtune.state.workspace import Snapshot
+from svddtune.worker.audit import audited_rows, interleave
+from svddtune.worker.context import query_contexts
+from svddtune.worker.data import Data, FittedLattice
+from svddtune.worker.plan import metric_of
+from svddtune.worker.votes import effective_labels
+
+# Rows ranked ahead, for labelers that come while a job is under way.
+RESERVE = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Rows to ask about, best first, with what chose them."""
+
+    rows: list[RankedRow]
+    suggestion: Suggestion
+    # What the choice rests on.
+    labels: LabelArray
+
+
+def rank(
+    snapshot: Snapshot, prep: Preparation, data: Data, lattice: FittedLattice | None
+) -> Ranking:
+    """Rank the rows that are worth a label.
+
+    A pure function: the log of a session up to the snapshot's moment gives the same ranking again.
+    """
+    config, audited = snapshot.session.config, audited_rows(snapshot)
+    labels = effective_labels(snapshot, without=audited)
+    suggestion = numerics.suggest(
+        prep,
+        data.X,
+        labels,
+        k=config.k,
+        strategy=cast(numerics.Strategy, config.strategy),
+        sample=config.candidate_sample,
+        rng=numerics.query_rng(config.seed, snapshot.rev, snapshot.session.query_count),
+        exclude=np.array(sorted(snapshot.dropped | set(audited.tolist())), dtype=np.int64),
+        open_rows=np.array(sorted(snapshot.open_rows), dtype=np.int64),
+        atlas=lattice.atlas if lattice else None,
+        basis=lattice.basis if lattice else None,
+        metric=metric_of(config),
+    )
+    chosen = list(islice(_with_audit(snapshot, suggestion, audited), RESERVE))
+    rows = np.array([one.row for one in chosen], dtype=np.int64)
+    contexts = query_contexts(
+        data,
+        rows,
+        labels=labels,
+        asked_by=snapshot.asked_by,
+        predicted=numerics.predicted_labels(
+            suggestion.choice, lattice.atlas if lattice else None, rows
+        ),
+    )
+    shown = [replace(one, context=context) for one, context in zip(chosen, contexts, strict=True)]
+    return Ranking(shown, suggestion, labels)
+
+
+def _with_audit(
+    snapshot: Snapshot, suggestion: Suggestion, audited: IndexArray
+) -> Iterator[RankedRow]:
+    unavailable = snapshot.dropped | snapshot.open_rows | snapshot.labels.keys()
+    return interleave(
+        (
+            RankedRow(row, score, suggestion.rule)
+            for row, score in zip(suggestion.rows.tolist(), suggestion.scores.tolist(), strict=True)
+        ),
+        (row for row in audited.tolist() if row not in unavailable),
+        asked=snapshot.session.query_count,
+        audits=len(audited),
+        queries=max(1, snapshot.session.config.budget - len(snapshot.initial_rows)),
+    )
