@@ -73,6 +73,28 @@ def test_cold_rules_take_turns(strategy: Strategy) -> None:
 
 
 @pytest.mark.parametrize("strategy", OVER_ATLAS)
+@pytest.mark.parametrize("waiting", [0, 1, 4])
+def test_cold_rules_take_turns_over_the_places_too(strategy: Strategy, waiting: int) -> None:
+    open_rows = np.arange(waiting)
+    suggestion = ask(strategy, SEEN["none"], open_rows=open_rows, reserve=6)
+    D = np.sort(np.sqrt(np.square(X[:, None] - X[None]).sum(axis=2)), axis=1)[:, 10]
+    vote = ATLAS.vote(np.arange(130))
+    values = {"cold_outlying": D, "cold_entropy": vote * (1.0 - vote)}
+    turns = ("cold_outlying", "cold_entropy")
+    assert suggestion.rules == tuple(turns[(waiting + place) % 2] for place in range(6))
+    # Each place is the best that its rule has left, away from the open rows and those before it.
+    away = np.ones(130, dtype=np.bool_)
+    away[PREP.nn[open_rows, :5]] = False
+    for place in range(6):
+        row, value = int(suggestion.rows[place]), values[suggestion.rules[place]]
+        free = away if place else ~np.isin(np.arange(130), open_rows)
+        assert free[row]
+        assert value[row] == pytest.approx(value[free].max())
+        assert suggestion.scores[place] == pytest.approx(value[row])
+        away[PREP.nn[row, :5]] = False
+
+
+@pytest.mark.parametrize("strategy", OVER_ATLAS)
 def test_cold_rules_rank_by_what_they_say(strategy: Strategy) -> None:
     D = np.sort(np.sqrt(np.square(X[:, None] - X[None]).sum(axis=2)), axis=1)[:, 10]
     alone = ask(strategy, SEEN["none"])

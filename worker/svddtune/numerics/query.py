@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -55,11 +56,12 @@ class Suggestion:
     rows : IndexArray, shape (n,)
         Rows to ask about, the method's own choice first; empty when no row is left.
     scores : FloatArray, shape (n,)
-        Scores of `rows`: tau, or what `rule` ranks by, or 0 for rows drawn at random.
-    rule : str
-        Why the first row was chosen: "lama", "random", "disagreement", "knowledge_gradient", or
-        while a class has no label "cold_random", "cold_outlying" (far from its neighbours),
-        "cold_entropy" (the cells disagree), "cold_typical" (near its neighbours).
+        Scores of `rows`: tau, or what their rules rank by, or 0 for rows drawn at random.
+    turns : tuple of str
+        Why rows were chosen; where there are several rules, they take turns over the places:
+        "lama", "random", "disagreement", "knowledge_gradient", or while a class has no label
+        "cold_random", "cold_outlying" (far from its neighbours), "cold_entropy" (the cells
+        disagree), "cold_typical" (near its neighbours).
     choice : LiveChoice or None
         Where there is an atlas: the cell that the labels so far speak for, by the labels alone
         with "disagreement" and by all evidence otherwise.
@@ -69,8 +71,18 @@ class Suggestion:
     alignment: float | None
     rows: IndexArray
     scores: FloatArray
-    rule: Rule
+    turns: tuple[Rule, ...]
     choice: LiveChoice | None = None
+
+    @property
+    def rule(self) -> Rule:
+        """Why the first row was chosen."""
+        return self.turns[0]
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """Why each row was chosen, length n."""
+        return tuple(self.turns[place % len(self.turns)] for place in range(len(self.rows)))
 
 
 def suggest(
@@ -133,12 +145,12 @@ def suggest(
 
     knowledge_gradient: see `gain`. Every place assumes that open rows and the rows before it are
     measured. Both atlas strategies rank the rows of the panel (all rows of most datasets), and
-    draw from U when none of these is left.
+    draw from U when none of these is left. While a class has no label, two rules take turns over
+    the places as they do over the queries (see `coldstart`), and the others follow as with lama.
 
     Deviation: the paper starts from labels of both classes. Here "lama" without a labelled
     inlier draws uniform rows, since most rows are inliers; with inliers but no outlier it takes
-    the candidate with the largest mean distance to its k - 1 other neighbours. For the atlas
-    strategies see `coldstart`.
+    the candidate with the largest mean distance to its k - 1 other neighbours.
     """
     if strategy not in STRATEGIES:
         raise ValueError(f"strategy is {strategy!r}, expected one of {STRATEGIES}")
@@ -174,17 +186,17 @@ def suggest(
     if strategy == "random" or not has_inlier:
         rule = "random" if strategy == "random" else "cold_random"
     if len(U) == 0:
-        return Suggestion(gamma, value, U, np.empty(0), rule, choice)
+        return Suggestion(gamma, value, U, np.empty(0), (rule,), choice)
     if strategy == "random" or not has_inlier:
         rows = rng.choice(U, min(reserve, len(U)), replace=False)
-        return Suggestion(gamma, value, rows, np.zeros(len(rows)), rule, choice)
+        return Suggestion(gamma, value, rows, np.zeros(len(rows)), (rule,), choice)
     rows = U if sample == 0 or sample >= len(U) else np.sort(rng.choice(U, sample, replace=False))
     if local is None:
         scores = _mean_neighbor_distance(prep, X, rows, k)
     else:
         scores = tau(local, X, rows, k=k, gamma=gamma)
-    order = _ranked(prep.nn[:, :k], rows, scores, open_rows, reserve)
-    return Suggestion(gamma, value, rows[order], scores[order], rule, choice)
+    order = _ranked(prep.nn[:, :k], rows, (scores,), open_rows, reserve)
+    return Suggestion(gamma, value, rows[order], scores[order], (rule,), choice)
 
 
 def default_gamma(prep: Preparation, X: FloatArray) -> float:
@@ -230,8 +242,8 @@ class _Desk:
         if len(candidates) == 0 or (both and len(self.atlas.voters) == 0):
             U = np.flatnonzero(askable)
             rows = rng.choice(U, min(reserve, len(U)), replace=False) if len(U) else U
-            return Suggestion(choice.gamma, None, rows, np.zeros(len(rows)), "random", choice)
-        rule: Rule = strategy
+            return Suggestion(choice.gamma, None, rows, np.zeros(len(rows)), ("random",), choice)
+        turns: tuple[Rule, ...] = (strategy,)
         if both and strategy == "knowledge_gradient":
             committee = knowledge_committee(self.atlas, self.evidence)
             positions, scores = rank_by_gain(
@@ -240,22 +252,26 @@ class _Desk:
             )  # fmt: skip
         else:
             if both:
-                value = disagreement(self.atlas, form_committee(
+                values = [disagreement(self.atlas, form_committee(
                     self.atlas, self.evidence.on_labels, sharpness=DISAGREEMENT_SHARPNESS
-                ))  # fmt: skip
+                ))]  # fmt: skip
             else:
-                rule = self._cold_rule()
-                value = cold_scores(rule, self.atlas, self.basis)
+                turns = cold = self._cold_turns()
+                values = [cold_scores(rule, self.atlas, self.basis) for rule in cold]
             shuffled = rng.permutation(candidates)
-            scores = value[shuffled]
+            by_turn = [value[shuffled] for value in values]
             rows = self.basis.panel[shuffled]
-            order = _ranked(self.prep.nn[:, :k], rows, scores, self.open_rows, reserve)
-            positions, scores = shuffled[order], scores[order]
-        return Suggestion(choice.gamma, None, self.basis.panel[positions], scores, rule, choice)
+            order = _ranked(self.prep.nn[:, :k], rows, by_turn, self.open_rows, reserve)
+            places = np.arange(len(order)) % len(turns)
+            positions, scores = shuffled[order], np.array(by_turn)[places, order]
+        return Suggestion(choice.gamma, None, self.basis.panel[positions], scores, turns, choice)
 
-    def _cold_rule(self) -> ColdRule:
+    def _cold_turns(self) -> tuple[ColdRule, ...]:
+        """The rules of this place and the next, as if the row of this one were open."""
         asked = int(np.count_nonzero(self.labels)) + len(self.open_rows)
-        return cold_rule(asked, only_outliers=classes_seen(self.labels) == "no_inlier")
+        only_outliers = classes_seen(self.labels) == "no_inlier"
+        both = [cold_rule(asked + place, only_outliers=only_outliers) for place in range(2)]
+        return tuple(dict.fromkeys(both))
 
 
 def _mean_neighbor_distance(
@@ -269,20 +285,29 @@ def _mean_neighbor_distance(
 
 
 def _ranked(
-    nn: IndexArray, rows: IndexArray, scores: FloatArray, open_rows: IndexArray, reserve: int
+    nn: IndexArray,
+    rows: IndexArray,
+    scores: Sequence[FloatArray],
+    open_rows: IndexArray,
+    reserve: int,
 ) -> IndexArray:
-    """Positions in `rows`, best first; ties in the order of `rows`."""
-    order = np.argsort(-np.round(scores, _SCORE_DECIMALS), kind="stable")
+    """Positions in `rows`, best first, `scores` in turn; ties in the order of `rows`."""
+    turns = [
+        iter(np.argsort(-np.round(one, _SCORE_DECIMALS), kind="stable").tolist()) for one in scores
+    ]
     crowded = set(nn[np.asarray(open_rows, dtype=np.int64)].ravel().tolist())
+    seen: set[int] = set()
     front: list[int] = []
     behind: list[int] = []
-    for position in order.tolist():
-        row = int(rows[position])
-        if front and row in crowded:
+    while len(front) < reserve and len(seen) < len(rows):
+        for position in turns[len(front) % len(turns)]:
+            if position in seen:
+                continue
+            seen.add(position)
+            row = int(rows[position])
+            if not front or row not in crowded:
+                front.append(position)
+                crowded.update(nn[row].tolist())
+                break
             behind.append(position)
-            continue
-        front.append(position)
-        if len(front) == reserve:
-            break
-        crowded.update(nn[row].tolist())
     return np.array((front + behind)[:reserve], dtype=np.int64)
