@@ -10,7 +10,7 @@ from tests.state.scene import Scene, ScriptedWorker
 from svddtune.numerics import FloatArray
 from svddtune.state import codec
 from svddtune.state.queue import Claim
-from svddtune.state.session import DatasetId, SessionConfig, SessionId
+from svddtune.state.session import DatasetId, InitialLabel, SessionConfig, SessionId, Verdict
 from svddtune.v1 import dataset_pb2
 from svddtune.worker.data import DataCache
 from svddtune.worker.step import Steps
@@ -54,10 +54,15 @@ class Workshop(Scene):
         )
         return self.dataset_id
 
-    async def tuning(self, **config: Any) -> SessionId:
+    async def tuning(
+        self, *, initial: dict[int, Verdict] | None = None, **config: Any
+    ) -> SessionId:
         """A session on the dataset, ready to ask."""
         session_id = await self.sessions.create(
-            self.dataset_id, SessionConfig(**config), observation_count=self.N
+            self.dataset_id,
+            SessionConfig(**config),
+            observation_count=self.N,
+            initial=[InitialLabel(row, verdict) for row, verdict in (initial or {}).items()],
         )
         self.worker.work_off()
         return session_id
