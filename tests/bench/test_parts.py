@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.bench.scene import cloud, write_sets
 
-from svddtune.bench.compute import global_alignment
+from svddtune.bench.curves import global_alignment
 from svddtune.bench.paper import COLUMNS, PAPER, published, published_mean
 from svddtune.bench.sets import find_sets, load, paper_draw, set_name
 from svddtune.bench.store import Store

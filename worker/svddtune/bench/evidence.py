@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from svddtune.bench import plan as plans
-from svddtune.bench.compute import AUDIT_DRAWS, AUDIT_SIZES, STOP_LIMITS
 from svddtune.bench.methods import Method
 from svddtune.bench.plan import Plan
 from svddtune.bench.report import markdown
+from svddtune.bench.sessions import AUDIT_DRAWS, AUDIT_SIZES, STOP_LIMITS
 from svddtune.bench.sets import BenchSet
 from svddtune.bench.store import Record
 from svddtune.bench.summary import Records, point_at

@@ -12,8 +12,19 @@ from importlib import metadata, resources
 from svddtune.bench.sets import BenchSet
 
 Parameter = int | float | str
-CODE = ("svddtune.numerics", "svddtune.numerics.baselines", "svddtune.bench")
-_COMPUTING = {"svddtune.bench": ("compute.py", "sets.py", "units.py")}
+_NUMERICS = ("svddtune.numerics", "svddtune.numerics.baselines")
+_EVERY_KIND = ("compute.py", "sets.py", "task.py", "units.py")
+_OWN = {
+    "session": "sessions.py",
+    "atlas_session": "sessions.py",
+    "cold_starts": "sessions.py",
+    "columns": "label_free.py",
+    "dfn_sample": "label_free.py",
+    "neighbours": "curves.py",
+    "alignments": "curves.py",
+    "labelled": "labelers.py",
+}
+"""Kind -> module that computes it, beside those of every kind."""
 _LIBRARIES = ("numpy", "scipy", "scikit-learn")
 
 
@@ -43,7 +54,7 @@ class Unit:
     @property
     def key(self) -> str:
         """Digest of data, kind, parameters and code: another of these, another key."""
-        told = [self.kind, self.data.digest, sorted(self.parameters), code_digest()]
+        told = [self.kind, self.data.digest, sorted(self.parameters), code_digest(self.kind)]
         return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:32]
 
 
@@ -53,18 +64,18 @@ def atlas(data: BenchSet) -> Unit:
 
 
 @cache
-def code_digest() -> str:
-    """Digest of the code and the versions that a record depends on."""
+def code_digest(kind: str) -> str:
+    """Digest of the code and the versions that records of a kind depend on."""
     digest = hashlib.sha256()
     for name, version in versions().items():
         digest.update(f"{name} {version}\n".encode())
-    for package in CODE:
+    for package in _NUMERICS:
         digest.update(_sources(package))
+    digest.update(_sources("svddtune.bench", (*_EVERY_KIND, _OWN.get(kind, ""))))
     return digest.hexdigest()
 
 
-def _sources(package: str) -> bytes:
-    wanted: Sequence[str] | None = _COMPUTING.get(package)
+def _sources(package: str, wanted: Sequence[str] | None = None) -> bytes:
     files = sorted(
         (item for item in resources.files(package).iterdir() if item.name.endswith(".py")),
         key=lambda item: item.name,
