@@ -25,14 +25,14 @@ class TicketMapping:
     key: str
     verdict: tuple[str, ...]
     values: ValueTable[Verdict | None]
+    observed_format: TimeFormat
+    updated_format: TimeFormat
     observation_id: str = ""
     join_key: str = ""
     observed: str = ""
     updated: str = ""
     status: str = ""
     closed: ValueTable[bool] | None = None
-    observed_format: TimeFormat = TimeFormat()
-    updated_format: TimeFormat = TimeFormat()
     numbers_as_text: bool = False
     # Values that were given another meaning than the file's, as "VALUE=VERDICT".
     overrides: tuple[str, ...] = ()

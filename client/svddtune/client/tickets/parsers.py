@@ -93,7 +93,9 @@ class CsvParser:
         return records
 
     def finish(self) -> None:
-        """Raise where a quoted cell is still open."""
+        """Raise where a quoted cell is still open, or nothing came at all."""
+        if self.header is None and not self._pending:
+            raise _fault("empty, not even a header", self._path)
         if self._pending:
             raise _fault("a quote that begins here has no end", f"{self._path} line {self._since}")
 
@@ -132,7 +134,7 @@ class CsvParser:
         place = f"{self._path} line {self._since}"
         if len(cells) != len(self.header):
             raise _fault(f"{len(cells)} cells where the header has {len(self.header)}", place)
-        return Record(dict(zip(self.header, cells, strict=True)), place, typed=False)
+        return Record(dict(zip(self.header, cells, strict=True)), place, typed=False, columns=True)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from svddtune.client.errors import InvalidInput
 from svddtune.client.tickets.lines import Lines
@@ -77,7 +78,7 @@ def _read_parquet(path: Path) -> Iterator[Record]:
         row = 0
         for batch in file.iter_batches(batch_size=8192):
             for values in _microseconds(batch).to_pylist():
-                yield Record(values, f"{path} row {row}")
+                yield Record(values, f"{path} row {row}", columns=True)
                 row += 1
     except pyarrow.ArrowException as error:
         raise InvalidInput(
@@ -87,13 +88,13 @@ def _read_parquet(path: Path) -> Iterator[Record]:
         ) from None
 
 
-def _microseconds(batch: object) -> object:
+def _microseconds(batch: Any) -> Any:
     """Return a batch whose times are no finer than Python's."""
     import pyarrow
 
-    schema = batch.schema  # type: ignore[attr-defined]
+    schema = batch.schema
     for column, field in enumerate(schema):
         if pyarrow.types.is_timestamp(field.type) and field.type.unit == "ns":
             coarse = pyarrow.timestamp("us", tz=field.type.tz)
             schema = schema.set(column, field.with_type(coarse))
-    return batch.cast(schema, safe=False)  # type: ignore[attr-defined]
+    return batch.cast(schema, safe=False)

@@ -24,12 +24,22 @@ MISSING: Final = _Missing()
 class Record:
     """One row of an export.
 
-    `typed` is False where all values are text because the format has nothing else (CSV).
+    `typed` is False where all values are text because the format has nothing else (CSV); `columns`
+    is True where all rows have the same fields.
     """
 
     values: Mapping[str, Any]
     place: str
     typed: bool = True
+    columns: bool = False
+
+    def lacks_column(self, path: str) -> bool:
+        """Return whether no row of this file can have a value at the path."""
+        if not self.columns or path in self.values:
+            return False
+        parts = path.split(".")
+        heads = (".".join(parts[:end]) for end in range(1, len(parts)))
+        return not self.typed or not any(head in self.values for head in heads)
 
     def field(self, path: str) -> Any:
         """Return the value at a dotted path, `MISSING` where there is none.

@@ -1,0 +1,189 @@
+"""What tickets say about observations, record after record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from svddtune.client.tickets.identity import Identity
+from svddtune.client.tickets.join import Join, Several
+from svddtune.client.tickets.ticket import Ticket
+from svddtune.client.types import Verdict
+
+
+class Outcome(StrEnum):
+    """What became of a ticket."""
+
+    MATCHED = "matched"
+    """It is about one observation, or about all it matches."""
+    UNMATCHED = "unmatched"
+    """It matches none."""
+    SEVERAL = "several"
+    """It matches several, and so says nothing."""
+    TIME_UNKNOWN = "time_unknown"
+    """Its time, or the order of its records, cannot be told; it says nothing."""
+
+
+@dataclass(slots=True)
+class TicketState:
+    """A ticket as its records so far leave it.
+
+    The last record by update time counts where all have one, else the last in the file.
+    """
+
+    current: Ticket
+    records: int = 1
+    outcome: Outcome = Outcome.UNMATCHED
+    matches: tuple[str, ...] = ()
+    verdict_changed: bool = False
+    order_doubt: str = ""
+    _latest: Ticket | None = None
+    _all_timed: bool = True
+
+    @classmethod
+    def of(cls, ticket: Ticket) -> TicketState:
+        """Return the state after the first record."""
+        state = cls(ticket)
+        state._note(ticket)
+        return state
+
+    def add(self, ticket: Ticket) -> None:
+        """Take a further record in."""
+        self.records += 1
+        self.verdict_changed |= (ticket.standing, ticket.verdict) != (
+            self.current.standing,
+            self.current.verdict,
+        )
+        self._note(ticket)
+        self.current = self._latest if self._all_timed and self._latest else ticket
+
+    @property
+    def doubt(self) -> str:
+        """Why it cannot be told what the ticket is about or says; "" where it can."""
+        return self.current.time_doubt or (self.order_doubt if self.records > 1 else "")
+
+    def _note(self, ticket: Ticket) -> None:
+        self.order_doubt = self.order_doubt or ticket.order_doubt
+        if ticket.updated is None:
+            self._all_timed = False
+        elif self._latest is None or self._later(ticket):
+            self._latest = ticket
+
+    def _later(self, ticket: Ticket) -> bool:
+        assert self._latest is not None
+        assert self._latest.updated is not None
+        assert ticket.updated is not None
+        return ticket.updated >= self._latest.updated
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the tickets say about one observation.
+
+    `verdict` is None where they say nothing or contradict each other; `ticket` is the one that is
+    named as the source. `verdicts` has every ticket with a verdict on the observation.
+    """
+
+    verdict: Verdict | None = None
+    ticket: Identity | None = None
+    verdicts: tuple[tuple[Identity, Verdict], ...] = ()
+    claimed: bool = False
+
+    @property
+    def clash(self) -> bool:
+        """Whether tickets have different verdicts on the observation."""
+        return self.verdict is None and bool(self.verdicts)
+
+
+class Ledger:
+    """Folds tickets, joins them and decides. Order of calls is order in the file.
+
+    Parameters
+    ----------
+    join : Join
+    several : Several
+        What a ticket that matches several observations says.
+    """
+
+    def __init__(self, join: Join, several: Several = Several.ABSTAIN) -> None:
+        self._join = join
+        self._several = several
+        self.records = 0
+        self._states: dict[Identity, TicketState] = {}
+        self._claims: dict[str, set[Identity]] = {}
+        self._changed: dict[str, None] = {}
+
+    def add(self, ticket: Ticket) -> None:
+        """Take one record of a ticket in."""
+        self.records += 1
+        state = self._states.get(ticket.key)
+        if state is None:
+            state = self._states[ticket.key] = TicketState.of(ticket)
+        else:
+            state.add(ticket)
+            self._withdraw(ticket.key, state)
+        self._place(ticket.key, state)
+
+    def extend(self, tickets: Iterable[Ticket]) -> None:
+        """Take many records in."""
+        for ticket in tickets:
+            self.add(ticket)
+
+    def states(self) -> Iterator[tuple[Identity, TicketState]]:
+        """Yield all tickets, in the order they first came."""
+        yield from self._states.items()
+
+    def observations(self) -> Iterator[tuple[str, Decision]]:
+        """Yield the observations that tickets are about, each with what they say."""
+        for name in self._claims:
+            yield name, self.decision(name)
+
+    def decision(self, name: str) -> Decision:
+        """Return what the tickets say about an observation."""
+        claims = self._claims.get(name)
+        if not claims:
+            return Decision()
+        verdicts = tuple(
+            (key, verdict)
+            for key in sorted(claims)
+            if (verdict := self._states[key].current.verdict) is not None
+        )
+        if len({verdict for _, verdict in verdicts}) != 1:
+            return Decision(verdicts=verdicts, claimed=True)
+        ticket, verdict = verdicts[0]
+        return Decision(verdict, ticket, verdicts, claimed=True)
+
+    def near_misses(self, ticket: Ticket) -> list[tuple[Identity, Identity]]:
+        """Return what of a ticket equals an observation's but for case, type or way of writing."""
+        return self._join.near_misses(ticket)
+
+    def take_changed(self) -> list[str]:
+        """Return the observations that records since the last call were about."""
+        changed, self._changed = list(self._changed), {}
+        return changed
+
+    def _place(self, key: Identity, state: TicketState) -> None:
+        ticket = state.current
+        names = [] if state.doubt else self._join.match(ticket)
+        state.matches = tuple(names)
+        if len(names) > 1 and self._several is Several.NEAREST:
+            names = self._join.nearest(ticket, names)
+        elif len(names) > 1 and self._several is Several.ABSTAIN:
+            names = []
+        if state.doubt:
+            state.outcome = Outcome.TIME_UNKNOWN
+        elif names:
+            state.outcome = Outcome.MATCHED
+            state.matches = tuple(names)
+        else:
+            state.outcome = Outcome.SEVERAL if state.matches else Outcome.UNMATCHED
+        for name in names:
+            self._claims.setdefault(name, set()).add(key)
+            self._changed[name] = None
+
+    def _withdraw(self, key: Identity, state: TicketState) -> None:
+        if state.outcome is Outcome.MATCHED:
+            for name in state.matches:
+                self._claims[name].discard(key)
+                self._changed[name] = None

@@ -1,0 +1,127 @@
+"""The observations that tickets are joined to: ids, and keys and times where there are any."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from svddtune.client.errors import InvalidInput
+from svddtune.client.tickets.identity import Identity, identity
+from svddtune.client.tickets.readers import read_records
+from svddtune.client.tickets.records import MISSING, Record
+from svddtune.client.tickets.times import TimeFormat
+
+_ID_NAMES = ("id", "observation_id", "observation")
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One observation; key and time are None where there are none. The time is UTC."""
+
+    id: Identity
+    key: Identity | None = None
+    time: datetime | None = None
+
+    @property
+    def name(self) -> str:
+        """The id as the session knows it: text."""
+        return self.id.text
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Where observations have what. An empty `id` stands for id, observation_id or observation."""
+
+    id: str = ""
+    key: str = "key"
+    time: str = "time"
+    time_format: TimeFormat = field(default_factory=TimeFormat)
+
+
+def read_observations(
+    source: str | Path | Iterable[Mapping[str, Any]], columns: Columns, *, by_window: bool
+) -> list[Observation]:
+    """Return the observations of a file (CSV, JSON lines, Parquet), or of mappings.
+
+    Parameters
+    ----------
+    by_window : bool
+        Whether keys and times are read too.
+
+    Raises
+    ------
+    InvalidInput
+        OBSERVATIONS_INVALID with the place of the first fault; TIME_INVALID, TIME_ZONE_MISSING and
+        TIME_AMBIGUOUS for times.
+    """
+    observations: list[Observation] = []
+    places: dict[str, str] = {}
+    id_column = columns.id
+    for record in _records(source):
+        if not id_column:
+            id_column = _id_column(record)
+        observation = _observation(record, id_column, columns, by_window=by_window)
+        earlier = places.setdefault(observation.name, record.place)
+        if earlier is not record.place:
+            raise _fault(f"{record.place}: id {observation.name!r} is that of {earlier} too")
+        observations.append(observation)
+    if not observations:
+        raise _fault(
+            f"{source if isinstance(source, str | Path) else 'observations'}: there are none"
+        )
+    return observations
+
+
+def _records(source: str | Path | Iterable[Mapping[str, Any]]) -> Iterator[Record]:
+    if isinstance(source, str | Path):
+        return read_records(Path(source))
+    return (Record(values, f"observation {row}") for row, values in enumerate(source))
+
+
+def _id_column(record: Record) -> str:
+    for name in _ID_NAMES:
+        if record.field(name) is not MISSING:
+            return name
+    raise _fault(
+        f"{record.place}: no column id, observation_id or observation; there are: "
+        f"{', '.join(record.values)}. Name it with --id-column"
+    )
+
+
+def _observation(
+    record: Record, id_column: str, columns: Columns, *, by_window: bool
+) -> Observation:
+    value = _needed(record, id_column, "--id-column")
+    if value is None or value == "":
+        raise _fault(f"{record.place}: field {id_column!r}, the id, is empty")
+    if not isinstance(value, str | int) or isinstance(value, bool):
+        raise _fault(
+            f"{record.place}: field {id_column!r} is {value!r}; ids are text or whole numbers"
+        )
+    if not by_window:
+        return Observation(identity(value))
+    key = _needed(record, columns.key, "--key-column")
+    time = _needed(record, columns.time, "--time-column")
+    return Observation(
+        identity(value),
+        None if key is None or key == "" else identity(key),
+        None
+        if time is None or time == ""
+        else columns.time_format.parse(time, record.place, columns.time),
+    )
+
+
+def _needed(record: Record, column: str, option: str) -> Any:
+    if record.field(column) is MISSING:
+        raise _fault(
+            f"{record.place}: no field {column!r}; there are: {', '.join(record.values)}. "
+            f"Name it with {option}"
+        )
+    return record.scalar(column)
+
+
+def _fault(text: str) -> InvalidInput:
+    return InvalidInput(text, reason="OBSERVATIONS_INVALID")

@@ -1,0 +1,246 @@
+"""Brings a labeler's votes in a session in line with what tickets say."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any
+
+from svddtune.client.errors import LeaseLost, SvddtuneError
+from svddtune.client.plain import jsonable
+from svddtune.client.tickets.identity import Identity
+from svddtune.client.tickets.ledger import Decision
+from svddtune.client.tickets.oracle import TicketOracle
+from svddtune.client.tickets.reference import source_reference
+from svddtune.client.tuning import Tuning
+from svddtune.client.types import Ack, LabelEvent, Query, SkipMode, Verdict
+
+_NAMESPACE = uuid.UUID("5f0a3d0e-6d1c-5a5b-9a54-6b1f4f2f9d11")
+# Labels sent ahead of their acknowledgements.
+_WINDOW = 256
+# Faults of one label; with all others the session or the connection is at an end.
+_OF_ONE_LABEL = frozenset(
+    {
+        "UNKNOWN_OBSERVATION",
+        "ALREADY_ANSWERED",
+        "OBSERVATION_MISMATCH",
+        "NOT_LABELED",
+        "UNKNOWN_QUERY",
+        "LEASE_LOST",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A label that the session did not take, with its reason."""
+
+    observation_id: str
+    ticket: str
+    reason: str
+    message: str
+
+
+@dataclass(slots=True)
+class Sent:
+    """What a replay did so far.
+
+    answered and skipped: queries, with and without a verdict; labelled: verdicts given unasked;
+    corrected and retracted: earlier votes; unused: came too late to count; left: known verdicts for
+    which the budget has no room.
+    """
+
+    answered: int = 0
+    skipped: int = 0
+    labelled: int = 0
+    corrected: int = 0
+    retracted: int = 0
+    unused: int = 0
+    left: int = 0
+    refused: list[Refusal] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values that JSON takes."""
+        return jsonable(self)  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True, slots=True)
+class _Vote:
+    """The labeler's last word on an observation; no verdict once it is retracted."""
+
+    verdict: Verdict | None
+    answer_id: str
+
+
+class Replay:
+    """Answers for one labeler in one session, from tickets.
+
+    What the labeler said before is in the session's log; only differences are sent. The id of an
+    answer follows from session, ticket, observation, verdict and the answer before it, so that the
+    same step taken again, after a restart in the middle, has one effect.
+
+    Parameters
+    ----------
+    session : str
+        Name of the session `tuning` serves.
+    log : iterable of LabelEvent
+        The session's label log, oldest first.
+    """
+
+    def __init__(
+        self, oracle: TicketOracle, tuning: Tuning, session: str, log: Iterable[LabelEvent]
+    ) -> None:
+        self._oracle = oracle
+        self._tuning = tuning
+        self._session = session
+        self._votes = dict(_votes(log, tuning.labeler))
+        # What the session would not take; it is not tried again unless the tickets say otherwise.
+        self._given_up: set[tuple[str, Verdict | None]] = set()
+        self.sent = Sent()
+
+    def answer(self, query: Query) -> None:
+        """Answer a query, or pass it to others where the tickets say nothing."""
+        name = query.observation_id
+        decision = self._oracle.decision(name)
+        try:
+            if decision.verdict is None:
+                self._tuning.skip(query, SkipMode.OTHERS)
+                self.sent.skipped += 1
+                return
+            answer_id = self._answer_id(name, decision.ticket, decision.verdict)
+            ack = self._tuning.answer(
+                query,
+                decision.verdict,
+                source_reference=source_reference(decision.ticket),
+                answer_id=answer_id,
+            )
+        except LeaseLost:
+            return  # it is with somebody else by now
+        except SvddtuneError as error:
+            self._refused(name, decision, error)
+            return
+        self._note(name, decision.verdict, answer_id, ack)
+        self.sent.answered += 1
+
+    def correct(self, names: Iterable[str] | None = None) -> None:
+        """Replace or retract earlier votes that the tickets no longer bear out.
+
+        Parameters
+        ----------
+        names : iterable of str, optional
+            Observations to look at; default all that were voted on.
+        """
+        for name in list(self._votes) if names is None else names:
+            vote = self._votes.get(name)
+            if vote is None or vote.verdict is None:
+                continue
+            decision = self._oracle.decision(name)
+            if (name, decision.verdict) in self._given_up:
+                continue
+            if decision.verdict is None:
+                self._retract(name, decision)
+            elif decision.verdict is not vote.verdict:
+                self._replace(name, decision, decision.verdict)
+
+    def label_all(self) -> None:
+        """Give all known verdicts that were not given, as far as the budget has room.
+
+        Where it has not room for all, those given are drawn uniformly: by a hash of session and
+        observation, so that the draw is the same after a restart.
+        """
+        new = [
+            (name, decision)
+            for name, decision in self._oracle.decisions().items()
+            if (name not in self._votes or self._votes[name].verdict is None)
+            and (name, decision.verdict) not in self._given_up
+        ]
+        new.sort(key=lambda item: uuid.uuid5(_NAMESPACE, f"{self._session}\0{item[0]}").hex)
+        while new and (room := min(self._room(), _WINDOW)):
+            now, new = new[:room], new[room:]
+            self._label(now)
+        self.sent.left = len(new)
+
+    def _label(self, batch: Sequence[tuple[str, Decision]]) -> None:
+        """Give verdicts unasked."""
+        futures: list[tuple[str, Decision, str, Future[Ack]]] = []
+        for name, decision in batch:
+            answer_id = self._answer_id(name, decision.ticket, decision.verdict)
+            future = self._tuning.submit_label(
+                name,
+                decision.verdict,
+                source_reference=source_reference(decision.ticket),
+                answer_id=answer_id,
+            )
+            futures.append((name, decision, answer_id, future))
+        for name, decision, answer_id, future in futures:
+            try:
+                ack = self._tuning.wait(future)
+            except SvddtuneError as error:
+                self._refused(name, decision, error)
+                continue
+            self._note(name, decision.verdict, answer_id, ack)
+            self.sent.labelled += 1
+
+    def _replace(self, name: str, decision: Decision, verdict: Verdict) -> None:
+        answer_id = self._answer_id(name, decision.ticket, verdict)
+        try:
+            ack = self._tuning.label(
+                name,
+                verdict,
+                source_reference=source_reference(decision.ticket),
+                answer_id=answer_id,
+                replace=True,
+            )
+        except SvddtuneError as error:
+            self._refused(name, decision, error)
+            return
+        self._note(name, verdict, answer_id, ack)
+        self.sent.corrected += 1
+
+    def _retract(self, name: str, decision: Decision) -> None:
+        answer_id = self._answer_id(name, None, None)
+        try:
+            ack = self._tuning.retract(name, answer_id=answer_id)
+        except SvddtuneError as error:
+            self._refused(name, decision, error)
+            return
+        self._note(name, None, answer_id, ack)
+        self.sent.retracted += 1
+
+    def _room(self) -> int:
+        """Labels that the budget still has room for."""
+        return max(0, self._tuning.session.config.budget - self._tuning.counts.total)
+
+    def _note(self, name: str, verdict: Verdict | None, answer_id: str, ack: Ack) -> None:
+        if ack.applied:
+            self._votes[name] = _Vote(verdict, answer_id)
+        else:
+            self.sent.unused += 1
+
+    def _refused(self, name: str, decision: Decision, error: SvddtuneError) -> None:
+        if error.reason not in _OF_ONE_LABEL:
+            raise error
+        self._given_up.add((name, decision.verdict))
+        ticket = decision.ticket.text if decision.ticket else ""
+        self.sent.refused.append(Refusal(name, ticket, error.reason, error.message))
+
+    def _answer_id(self, name: str, ticket: Identity | None, verdict: Verdict | None) -> str:
+        before = self._votes.get(name)
+        parts = (
+            self._session,
+            *(ticket or ("", "")),
+            name,
+            verdict.value if verdict else "retracted",
+            before.answer_id if before else "",
+        )
+        return str(uuid.uuid5(_NAMESPACE, "\0".join(parts)))
+
+
+def _votes(log: Iterable[LabelEvent], labeler: str) -> Iterator[tuple[str, _Vote]]:
+    for event in log:
+        if event.labeler == labeler and event.kind == "labeled":
+            yield event.observation_id, _Vote(event.verdict, event.answer_id)
+        elif event.labeler == labeler and event.kind == "retracted":
+            yield event.observation_id, _Vote(None, event.answer_id)

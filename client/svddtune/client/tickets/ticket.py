@@ -1,0 +1,207 @@
+"""One record of a ticket, understood by a mapping."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from svddtune.client.errors import InvalidInput
+from svddtune.client.tickets.identity import Identity, identity
+from svddtune.client.tickets.mapping import TicketMapping
+from svddtune.client.tickets.records import MISSING, Record
+from svddtune.client.tickets.times import AmbiguousTime, TimeFormat
+from svddtune.client.tickets.values import Unmapped, shown
+from svddtune.client.types import Verdict
+
+
+class Standing(StrEnum):
+    """What a ticket says."""
+
+    VERDICT = "verdict"
+    """Inlier or outlier."""
+    ABSTAINS = "abstains"
+    """A value that is mapped to abstain."""
+    OPEN = "open"
+    """It is not closed; whatever verdict it has is not final."""
+    NONE = "none"
+    """It is closed, or has no state, and has no verdict."""
+    UNMAPPED = "unmapped"
+    """A value that the mapping does not know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """A ticket as one record has it.
+
+    `value` is the verdict as the product writes it, "" for none. `observed` and `updated` are UTC;
+    `order_doubt` and `time_doubt` say why an update or observation time cannot be told.
+    """
+
+    key: Identity
+    standing: Standing
+    verdict: Verdict | None
+    value: str
+    place: str
+    observation_ids: tuple[Identity, ...] = ()
+    join_key: Identity | None = None
+    observed: datetime | None = None
+    updated: datetime | None = None
+    time_doubt: str = ""
+    order_doubt: str = ""
+
+
+class TicketReader:
+    """Records -> tickets, by one mapping.
+
+    Parameters
+    ----------
+    by_window : bool
+        Whether key and time are read, for a join by these; else the observation's id.
+
+    Raises
+    ------
+    InvalidInput
+        JOIN_UNDEFINED where the mapping does not name the fields that the join needs.
+    """
+
+    def __init__(self, mapping: TicketMapping, *, by_window: bool) -> None:
+        self._mapping = mapping
+        self._by_window = by_window
+        needed = [("key", mapping.key), *(("verdict", path) for path in mapping.verdict)]
+        if mapping.status:
+            needed.append(("status", mapping.status))
+        if by_window:
+            needed += [("join_key", mapping.join_key), ("observed", mapping.observed)]
+        else:
+            needed.append(("observation_id", mapping.observation_id))
+        for role, path in needed:
+            if not path:
+                raise _undefined(mapping, role)
+        self._needed = needed
+        # Fields that no record has had so far.
+        self._absent = dict.fromkeys(path for _, path in needed)
+
+    @property
+    def absent(self) -> list[str]:
+        """Fields that the mapping needs and no record had."""
+        return list(self._absent)
+
+    def read(self, record: Record) -> Ticket:
+        """Return the ticket that a record is about.
+
+        Raises
+        ------
+        InvalidInput
+            TICKETS_INVALID for a missing column or key, or what is no plain value; TIME_INVALID
+            and TIME_ZONE_MISSING for times.
+        """
+        mapping = self._mapping
+        self._check_fields(record)
+        key = record.scalar(mapping.key)
+        if key is None or key == "":
+            raise InvalidInput(
+                f"{record.place}: field {mapping.key!r}, the ticket's key, is empty or not there",
+                reason="TICKETS_INVALID",
+                metadata={"field": mapping.key, "place": record.place},
+            )
+        standing, verdict, value = self._verdict(record)
+        updated, order_doubt = self._time(record, mapping.updated, mapping.updated_format)
+        observed, time_doubt, join_key = None, "", None
+        ids: tuple[Identity, ...] = ()
+        if self._by_window:
+            observed, time_doubt = self._time(record, mapping.observed, mapping.observed_format)
+            join_key = self._identity(record.scalar(mapping.join_key))
+        else:
+            ids = self._ids(record)
+        return Ticket(
+            key=identity(key),
+            standing=standing,
+            verdict=verdict,
+            value=value,
+            place=record.place,
+            observation_ids=ids,
+            join_key=join_key,
+            observed=observed,
+            updated=updated,
+            time_doubt=time_doubt,
+            order_doubt=order_doubt,
+        )
+
+    def _check_fields(self, record: Record) -> None:
+        if not self._absent:
+            return
+        for role, path in self._needed:
+            if record.lacks_column(path):
+                names = list(record.values)
+                shown_names = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+                raise InvalidInput(
+                    f"{record.place}: no column {path!r} (fields.{role} of mapping "
+                    f"{self._mapping.name}); there are: {shown_names}",
+                    reason="TICKETS_INVALID",
+                    metadata={"field": path, "place": record.place},
+                )
+        for path in list(self._absent):
+            if record.columns or record.field(path) is not MISSING:
+                del self._absent[path]
+
+    def _verdict(self, record: Record) -> tuple[Standing, Verdict | None, str]:
+        parts = [record.scalar(path) for path in self._mapping.verdict]
+        while parts and parts[-1] in (None, ""):
+            parts.pop()
+        value = shown(parts)
+        if self._is_open(record):
+            return Standing.OPEN, None, value
+        if not parts or parts[0] in (None, ""):
+            return Standing.NONE, None, value
+        whole = ["" if part is None else part for part in parts]
+        meaning = self._mapping.values.find(whole, typed=record.typed)
+        if isinstance(meaning, Unmapped):
+            return Standing.UNMAPPED, None, value
+        return Standing.ABSTAINS if meaning is None else Standing.VERDICT, meaning, value
+
+    def _is_open(self, record: Record) -> bool:
+        if self._mapping.closed is None:
+            return False
+        status = record.scalar(self._mapping.status)
+        if status is None:
+            return True
+        return isinstance(self._mapping.closed.find([status], typed=record.typed), Unmapped)
+
+    def _time(self, record: Record, path: str, form: TimeFormat) -> tuple[datetime | None, str]:
+        value = record.scalar(path) if path else None
+        if value is None or value == "":
+            return None, ""
+        try:
+            return form.parse(value, record.place, path), ""
+        except AmbiguousTime as error:
+            return None, error.message
+
+    def _ids(self, record: Record) -> tuple[Identity, ...]:
+        value = record.field(self._mapping.observation_id)
+        values = value if isinstance(value, list) else [value]
+        found = dict.fromkeys(self._identity(item) for item in values if item is not MISSING)
+        return tuple(item for item in found if item is not None)
+
+    def _identity(self, value: Any) -> Identity | None:
+        if value is None or value == "":
+            return None
+        return identity(value, numbers_as_text=self._mapping.numbers_as_text)
+
+
+def _undefined(mapping: TicketMapping, role: str) -> InvalidInput:
+    if role == "observation_id":
+        text = (
+            "where a ticket has its observation's id: give --id-field PATH (observation_id=), or "
+            "--key-field PATH with --window (join_key=, window=)"
+        )
+    elif role == "join_key":
+        text = "which field of a ticket is the key to join by: give --key-field PATH (join_key=)"
+    else:
+        text = "which field has the time to join by: give --time-field PATH (observed=)"
+    return InvalidInput(
+        f"Mapping {mapping.name} does not say {text}, or set fields.{role} in a mapping file",
+        reason="JOIN_UNDEFINED",
+        metadata={"mapping": mapping.name, "key": f"fields.{role}"},
+    )
