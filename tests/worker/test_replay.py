@@ -20,6 +20,7 @@ from svddtune.state.session import (
     LabelEvent,
     Session,
     SessionId,
+    SkipMode,
     Verdict,
 )
 from svddtune.state.store import preparation_k
@@ -50,7 +51,15 @@ class Asked:
     queries: int
 
 
-Log = list[LabelEvent | Asked]
+@dataclass(frozen=True)
+class Dropped:
+    """A query was skipped for good."""
+
+    event_id: str
+    row: int
+
+
+Log = list[LabelEvent | Asked | Dropped]
 
 
 def position(event_id: str) -> tuple[int, int]:
@@ -68,6 +77,8 @@ def read_log(shop: Workshop, session_id: SessionId) -> Log:
         event_id, row, query = entry.decode(), int(of["row"]), int(of["query"])
         if of["kind"] == "ASKED":
             log.append(Asked(event_id, row, query, of["moment"], int(of["queries"])))
+        elif of["kind"] == "DROPPED":
+            log.append(Dropped(event_id, row))
         else:
             log.append(
                 LabelEvent(
@@ -93,7 +104,7 @@ def fold(log: Log, session: Session, initial: frozenset[int], queries: int) -> S
     votes = votes_in_force(labelling)
     labels = {row: majority(of_row) for row, of_row in votes.items() if majority(of_row)}
     # Nobody could say, or as many said one thing as the other, and no more are asked.
-    unsure = {
+    dropped = {event.row for event in log if isinstance(event, Dropped)} | {
         row
         for row, of_row in votes.items()
         if row not in labels and (row not in asked_by or len(of_row) >= config.overlap_limit)
@@ -104,8 +115,8 @@ def fold(log: Log, session: Session, initial: frozenset[int], queries: int) -> S
         attempt=0,
         labels=labels,
         asked_by={row: asked_by.get(row, 0) for row in labels},
-        dropped=frozenset(unsure),
-        open_rows=frozenset(asked_by.keys() - labels.keys() - unsure),
+        dropped=frozenset(dropped),
+        open_rows=frozenset(asked_by.keys() - labels.keys() - dropped),
         estimating_ms=0,
         prep_k=preparation_k(config.k, session.observation_count),
         initial_rows=initial,
@@ -168,7 +179,10 @@ async def answer_all(shop: Workshop, session_id: SessionId, name: str) -> None:
             await asyncio.sleep(pace.uniform(0.0, 0.03))
             # A labeler that is withdrawn meanwhile learns it from its answer.
             with contextlib.suppress(WrongState):
-                await shop.answer(session_id, lease, said_by(name, lease.row), labeler=name)
+                if name == "cem" and lease.query % 10 == 4:
+                    await shop.skip(session_id, lease, SkipMode.DROP, labeler=name)
+                else:
+                    await shop.answer(session_id, lease, said_by(name, lease.row), labeler=name)
 
 
 async def change_minds(shop: Workshop, session_id: SessionId) -> None:
