@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     )
     from svddtune.client.run import Progress, tune
     from svddtune.client.scores import cohen_kappa
+    from svddtune.client.tickets.oracle import TicketOracle
     from svddtune.client.tuning import Tuning
     from svddtune.client.types import (
         Ack,
@@ -125,6 +126,7 @@ _HOMES = {
     ),
     "run": ("Progress", "tune"),
     "scores": ("cohen_kappa",),
+    "tickets.oracle": ("TicketOracle",),
     "tuning": ("Tuning",),
     "types": (
         "Ack",
@@ -187,6 +189,7 @@ __all__ = [
     "SvddModel",
     "SvddtuneError",
     "TerminalPrompt",
+    "TicketOracle",
     "Tier",
     "TierReport",
     "Tiers",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from zoneinfo import ZoneInfo
 
 from svddtune.client.tickets.times import TimeFormat
-from svddtune.client.tickets.values import ValueTable
+from svddtune.client.tickets.values import ValueTable, shown
 from svddtune.client.types import Verdict
 
 
@@ -44,6 +44,14 @@ class TicketMapping:
             observed_format=_with_zone(self.observed_format, zone),
             updated_format=_with_zone(self.updated_format, zone),
         )
+
+    def meanings(self) -> dict[str, list[str]]:
+        """Return the values by what they mean: inlier, outlier, abstain."""
+        found: dict[str, list[str]] = {"inlier": [], "outlier": [], "abstain": []}
+        for key, verdict in self.values.items():
+            word = verdict.value if verdict else "abstain"
+            found[word].append(shown([part.text for part in key]))
+        return found
 
 
 def _with_zone(form: TimeFormat, zone: ZoneInfo | None) -> TimeFormat:

@@ -234,13 +234,13 @@ def _warnings(report: Report) -> Iterable[str]:
     if report.unmapped:
         count = sum(report.unmapped.values())
         yield (
-            f"{count} tickets have values that mapping {report.mapping} does not know; they "
+            f"Tickets with values that mapping {report.mapping} does not know: {count}; they "
             'abstain. Say what they mean with --map "VALUE=inlier|outlier|abstain".'
         )
     if report.near_misses.count:
         yield (
-            f"{report.near_misses.count} ids or keys differ from an observation's in case, type "
-            "or way of writing alone; they are not joined. Write them alike in both files, or "
+            "Ids or keys that differ from an observation's in case, type or way of writing alone: "
+            f"{report.near_misses.count}; they are not joined. Write them alike in both files, or "
             "read whole numbers as text with --numbers-as-text."
         )
     for field in report.absent_fields:

@@ -1,0 +1,159 @@
+"""Options of the commands that read tickets, and the oracle they describe."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+if TYPE_CHECKING:
+    from svddtune.client.tickets.oracle import TicketOracle
+
+_T = TypeVar("_T")
+
+
+class SeveralMatches(StrEnum):
+    """What a ticket that matches several observations says."""
+
+    abstain = "abstain"
+    nearest = "nearest"
+    all = "all"
+
+
+SessionOption = Annotated[
+    str, typer.Option("--session", metavar="SESSION", help="The ID, or sessions/ID.")
+]
+Tickets = Annotated[
+    Path,
+    typer.Argument(
+        exists=True,
+        dir_okay=False,
+        metavar="TICKETS",
+        help="Export of a ticket system: .csv, .jsonl or .parquet.",
+    ),
+]
+Mapping = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME|FILE",
+        help="What the export's values mean: one of `svddtune oracle mappings`, or a .toml file.",
+    ),
+]
+Map = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--map",
+        metavar="VALUE=VERDICT",
+        help="A value's verdict: inlier, outlier or abstain, whatever the mapping says; repeatable.",
+    ),
+]
+Observations = Annotated[
+    Path | None,
+    typer.Option(
+        exists=True,
+        dir_okay=False,
+        help="The session's observations: .csv, .jsonl or .parquet with their ids.",
+    ),
+]
+IdField = Annotated[
+    str, typer.Option(metavar="PATH", help="Field of a ticket with its observation's id.")
+]
+KeyField = Annotated[
+    str, typer.Option(metavar="PATH", help="Field of a ticket with the key to join by.")
+]
+TimeField = Annotated[
+    str, typer.Option(metavar="PATH", help="Field of a ticket with the time to join by.")
+]
+IdColumn = Annotated[
+    str,
+    typer.Option(help="Their id's column; default id, observation_id or observation."),
+]
+KeyColumn = Annotated[str, typer.Option(help="Their key's column.")]
+TimeColumn = Annotated[str, typer.Option(help="Their time's column.")]
+ObservationTime = Annotated[
+    str,
+    typer.Option(
+        metavar="FORMAT",
+        help="How their times are written: iso8601, epoch_s, epoch_ms or a strptime pattern.",
+    ),
+]
+Window = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME",
+        help="Join by key and time, at most this far apart (e.g. 15m); both ends belong to it.",
+    ),
+]
+Before = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help="How much earlier the observation may be than the ticket."),
+]
+After = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help="How much later the observation may be than the ticket."),
+]
+TimeZone = Annotated[
+    str, typer.Option(metavar="ZONE", help="Zone of times without one, e.g. Europe/Berlin.")
+]
+SeveralOption = Annotated[
+    SeveralMatches,
+    typer.Option("--several", help="What a ticket says that matches several observations."),
+]
+NumbersAsText = Annotated[
+    bool,
+    typer.Option("--numbers-as-text", help="Whole numbers in the tickets' ids are ids as text."),
+]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Stop at a value that the mapping does not know.")
+]
+Examples = Annotated[int, typer.Option(min=0, help="How many of each fault are listed; 0 for all.")]
+
+
+def make_oracle(
+    tickets: Any, mapping: str, changes: list[str] | None, **options: Any
+) -> TicketOracle:
+    """Return the oracle that the options describe; what is wrong with an option is usage."""
+    from svddtune.client.tickets.mapping_file import load_mapping
+    from svddtune.client.tickets.oracle import TicketOracle
+    from svddtune.client.tickets.times import checked_pattern, duration, zone_of
+
+    for name in ("window", "before", "after"):
+        if options[name] is not None:
+            options[name] = _usage(f"--{name}", duration, options[name])
+    if options["time_zone"]:
+        _usage("--time-zone", zone_of, options["time_zone"])
+    _usage("--observation-time", checked_pattern, options["observation_time"])
+    loaded = load_mapping(mapping, changes or ())
+    return TicketOracle(tickets, loaded, **options)
+
+
+def labeler_name(given: str, mapping: str) -> str:
+    """Return who speaks for the tickets: the name given, or one after the mapping."""
+    return given or f"{re.sub(r'[^A-Za-z0-9._@-]+', '-', mapping)[:57]}-replay"
+
+
+def interval(text: str) -> float:
+    """Return the seconds that --interval says."""
+    length: timedelta = _usage("--interval", _duration, text)
+    return length.total_seconds()
+
+
+def _duration(text: str) -> timedelta:
+    from svddtune.client.tickets.times import duration
+
+    return duration(text)
+
+
+def _usage(option: str, check: Callable[[str], _T], value: str) -> _T:
+    from svddtune.client.cli.usage import UsageError
+    from svddtune.client.errors import InvalidInput
+
+    try:
+        return check(value)
+    except InvalidInput as error:
+        raise UsageError(f"{option}: {error.message}") from None

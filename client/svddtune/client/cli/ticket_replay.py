@@ -1,0 +1,194 @@
+"""``svddtune oracle replay``: tickets that answer for themselves."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from svddtune.client.cli import ticket_options as options
+from svddtune.client.cli.output import (
+    DEFAULT_SERVER,
+    Json,
+    Server,
+    TlsCa,
+    print_json,
+    say,
+    stderr,
+    stdout,
+)
+from svddtune.client.cli.ticket_options import SeveralMatches
+from svddtune.client.cli.tickets import document, resource, session_preview
+
+if TYPE_CHECKING:
+    from svddtune.client.tickets.replay import Sent
+    from svddtune.client.types import Session
+
+
+class When(StrEnum):
+    """Which verdicts a replay gives."""
+
+    asked = "asked"
+    all = "all"
+
+
+def replay(
+    tickets: options.Tickets,
+    mapping: options.Mapping,
+    session: options.SessionOption,
+    changes: options.Map = None,
+    observations: options.Observations = None,
+    when: Annotated[
+        When,
+        typer.Option(
+            help="asked: answer the queries the session asks, and pass on what the tickets do not "
+            "know; all: give all known verdicts at once, as far as the budget goes."
+        ),
+    ] = When.asked,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Go on with what is added to TICKETS; Ctrl-C ends it.")
+    ] = False,
+    interval: Annotated[
+        str, typer.Option(metavar="TIME", help="How often --follow looks at the file.")
+    ] = "1s",
+    credit: Annotated[int, typer.Option(min=1, max=1000, help="Queries to hold at once.")] = 1,
+    labeler: Annotated[
+        str, typer.Option(help="Who the votes are by; default MAPPING-replay.")
+    ] = "",
+    id_field: options.IdField = "",
+    key_field: options.KeyField = "",
+    time_field: options.TimeField = "",
+    window: options.Window = None,
+    before: options.Before = None,
+    after: options.After = None,
+    time_zone: options.TimeZone = "",
+    several: options.SeveralOption = SeveralMatches.abstain,
+    numbers_as_text: options.NumbersAsText = False,
+    id_column: options.IdColumn = "",
+    key_column: options.KeyColumn = "key",
+    time_column: options.TimeColumn = "time",
+    observation_time: options.ObservationTime = "iso8601",
+    strict: options.Strict = False,
+    examples: options.Examples = 20,
+    server: Server = DEFAULT_SERVER,
+    tls_ca: TlsCa = None,
+    as_json: Json = False,
+) -> None:
+    """Give a session the verdicts of TICKETS; a dry run is shown first.
+
+    The same command again goes on where it stopped: what was given before is not given twice, a
+    verdict that changed is corrected, one that is gone is retracted.
+    """
+    from svddtune.client.client import TuningClient
+    from svddtune.client.tickets.follow import Follower
+    from svddtune.client.tickets.replay import Replay
+    from svddtune.client.tickets.serving import serve
+
+    interval_s = options.interval(interval)
+    name = resource(session)
+    with contextlib.ExitStack() as stack:
+        follower = stack.enter_context(Follower(tickets, say)) if follow else None
+        oracle = options.make_oracle(
+            () if follower else tickets,
+            mapping,
+            changes,
+            observations=observations,
+            observation_id=id_field,
+            join_key=key_field,
+            observed=time_field,
+            window=window,
+            before=before,
+            after=after,
+            time_zone=time_zone,
+            several=several.value,
+            numbers_as_text=numbers_as_text,
+            id_column=id_column,
+            key_column=key_column,
+            time_column=time_column,
+            observation_time=observation_time,
+            strict=strict,
+        )
+        if follower:
+            oracle.add(follower.poll())
+        who = options.labeler_name(labeler, oracle.mapping.name)
+        client = stack.enter_context(TuningClient(server, tls_ca=tls_ca))
+        preview = session_preview(oracle, client, name, who)
+        report = oracle.report(examples=examples)
+        if not as_json:
+            from svddtune.client.cli.ticket_report import show_report
+
+            show_report(stdout(), report, preview)
+        _check_active(client.get_session(name))
+        tuning = stack.enter_context(
+            client.tuning(
+                name,
+                labeler=who,
+                kind="automated",
+                credit=credit if when is When.asked else 0,
+            )
+        )
+        run = Replay(oracle, tuning, name, client.labels(name))
+        ended = "done"
+        try:
+            with _progress() as tell:
+                serve(
+                    run,
+                    oracle,
+                    tuning,
+                    unasked=when is When.all,
+                    follower=follower,
+                    interval_s=interval_s,
+                    on_change=tell,
+                )
+            ended = tuning.finished or ended
+        except KeyboardInterrupt:
+            if follower is None:
+                raise
+            ended = "interrupted"
+    _show_end(run.sent, document(report, preview), ended, as_json)
+
+
+def _check_active(session: Session) -> None:
+    from svddtune.client.errors import WrongState
+
+    if session.state.ended or session.state.value == "estimating":
+        raise WrongState(
+            f"{session.name} is {session.state.value} and takes no labels; resume it, or choose "
+            "another (see: svddtune sessions)",
+            metadata={"session": session.name, "state": session.state.value},
+        )
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[Callable[[Sent], None]]:
+    """Yield what shows how far a replay is: one line that changes, or lines where it changed."""
+    from svddtune.client.cli.ticket_report import sent_line
+
+    console = stderr()
+    last = ""
+    with console.status("", spinner="dots") as status:
+
+        def tell(sent: Sent) -> None:
+            nonlocal last
+            line = sent_line(sent)
+            if console.is_terminal:
+                status.update(line)
+            elif line != last:
+                say(line)
+            last = line
+
+        yield tell
+
+
+def _show_end(sent: Sent, run: dict[str, Any], ended: str, as_json: bool) -> None:
+    if as_json:
+        print_json({**run, "sent": sent.to_dict(), "ended": ended})
+        return
+    from svddtune.client.cli.ticket_report import refusal_lines, sent_line
+
+    print(f"{sent_line(sent)} ({ended.lower().replace('_', ' ')})")
+    for line in refusal_lines(sent):
+        say(line)

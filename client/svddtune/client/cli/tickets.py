@@ -1,0 +1,145 @@
+"""``svddtune oracle check`` and ``mappings``: what tickets would say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from svddtune.client.cli import ticket_options as options
+from svddtune.client.cli.output import (
+    DEFAULT_SERVER,
+    Json,
+    Server,
+    TlsCa,
+    print_json,
+    stdout,
+)
+from svddtune.client.cli.ticket_options import SeveralMatches
+
+if TYPE_CHECKING:
+    from svddtune.client.client import TuningClient
+    from svddtune.client.tickets.oracle import TicketOracle
+    from svddtune.client.tickets.preview import Preview
+    from svddtune.client.tickets.report import Report
+
+
+def check(
+    tickets: options.Tickets,
+    mapping: options.Mapping,
+    changes: options.Map = None,
+    observations: options.Observations = None,
+    session: options.SessionOption = "",
+    id_field: options.IdField = "",
+    key_field: options.KeyField = "",
+    time_field: options.TimeField = "",
+    window: options.Window = None,
+    before: options.Before = None,
+    after: options.After = None,
+    time_zone: options.TimeZone = "",
+    several: options.SeveralOption = SeveralMatches.abstain,
+    numbers_as_text: options.NumbersAsText = False,
+    id_column: options.IdColumn = "",
+    key_column: options.KeyColumn = "key",
+    time_column: options.TimeColumn = "time",
+    observation_time: options.ObservationTime = "iso8601",
+    strict: options.Strict = False,
+    examples: options.Examples = 20,
+    labeler: Annotated[str, typer.Option(help="Whose votes are the replay's own.")] = "",
+    server: Server = DEFAULT_SERVER,
+    tls_ca: TlsCa = None,
+    as_json: Json = False,
+) -> None:
+    """Say what a replay of TICKETS would give; nothing is sent."""
+    oracle = options.make_oracle(
+        tickets,
+        mapping,
+        changes,
+        observations=observations,
+        observation_id=id_field,
+        join_key=key_field,
+        observed=time_field,
+        window=window,
+        before=before,
+        after=after,
+        time_zone=time_zone,
+        several=several.value,
+        numbers_as_text=numbers_as_text,
+        id_column=id_column,
+        key_column=key_column,
+        time_column=time_column,
+        observation_time=observation_time,
+        strict=strict,
+    )
+    preview = None
+    if session:
+        from svddtune.client.client import TuningClient
+
+        who = options.labeler_name(labeler, oracle.mapping.name)
+        with TuningClient(server, tls_ca=tls_ca) as client:
+            preview = session_preview(oracle, client, resource(session), who)
+    report = oracle.report(examples=examples)
+    if as_json:
+        print_json(document(report, preview))
+    else:
+        from svddtune.client.cli.ticket_report import show_report
+
+        show_report(stdout(), report, preview)
+
+
+def mappings(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Print this one's file.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List the mappings there are, or print one: a beginning for your own."""
+    from svddtune.client.tickets.mapping_file import load_mapping, mapping_text, shipped_mappings
+
+    if name is not None and not as_json:
+        print(mapping_text(name), end="")
+        return
+    found = [load_mapping(item) for item in ([name] if name else shipped_mappings())]
+    described = [
+        {
+            "name": item.name,
+            "product": item.product,
+            "version": item.version,
+            "source": list(item.sources),
+            **item.meanings(),
+        }
+        for item in found
+    ]
+    if as_json:
+        print_json({"mappings": described})
+        return
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("name", no_wrap=True)
+    for column in ("product", "inlier", "outlier"):
+        table.add_column(column, overflow="fold")
+    for item in found:
+        words = item.meanings()
+        cells = [", ".join(words[word]) or "yours to say" for word in ("inlier", "outlier")]
+        table.add_row(item.name, item.product, *cells)
+    stdout().print(table)
+
+
+def session_preview(
+    oracle: TicketOracle, client: TuningClient, session: str, labeler: str
+) -> Preview:
+    """Return what the oracle means to a session of a service."""
+    from svddtune.client.tickets.preview import preview
+
+    return preview(oracle, client.get_session(session), client.labels(session), labeler)
+
+
+def document(report: Report, preview: Preview | None) -> dict[str, Any]:
+    """Return a dry run as --json prints it."""
+    return {"report": report.to_dict(), "session": preview.to_dict() if preview else None}
+
+
+def resource(session: str) -> str:
+    """Return a session's name, given it or the ID alone."""
+    return session if session.startswith("sessions/") else f"sessions/{session}"
