@@ -5,9 +5,10 @@ import random
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
+from svddtune.service.cache import Lru
 from svddtune.service.draining import Draining
 from svddtune.service.labeling import Labeling
 from svddtune.service.oracle import (
@@ -79,6 +80,8 @@ class House:
     # Longest life of a stream in seconds.
     stream_s: float
     streams: int = 0
+    # When a holder of unary calls that serves any session last got a query from one.
+    served: Lru[tuple[str, SessionId], float] = field(default_factory=lambda: Lru(10_000))
 
 
 class Conversation:
@@ -241,9 +244,8 @@ class Conversation:
                     return await self._apply(command)
                 case Refuse(request, fault):
                     return dialogue.refused(request, status_proto(fault))
-                case Look(session_id, asking):
-                    outcome = await unbroken(self._labeling.lease(session_id, asking, waits=True))
-                    return dialogue.looked(session_id, outcome, self._now())
+                case Look():
+                    return await self._look()
                 case Deliver(session_id, leases):
                     assigns = await unbroken(self._labeling.assignments(session_id, leases))
                     return [Send(oracle_pb2.ConverseResponse(assign=one)) for one in assigns]
@@ -256,7 +258,7 @@ class Conversation:
         except StoreUnavailable:
             # An idle stream outlives this; what its client says meanwhile is not acknowledged.
             match command:
-                case Look(session_id) | Report(session_id):
+                case Report(session_id):
                     return dialogue.postponed(session_id, (), self._now())
                 case Deliver(session_id, leases):
                     return dialogue.postponed(session_id, leases, self._now())
@@ -267,14 +269,34 @@ class Conversation:
             return self._deleted(command.session_id)  # type: ignore[union-attr]
         return []
 
+    async def _look(self) -> list[Command]:
+        wanted = self._dialogue.wanted(self._now())
+        if wanted is None:
+            return []
+        session_id, asking = wanted
+        try:
+            outcome = await unbroken(self._labeling.lease(session_id, asking, waits=True))
+        except StoreUnavailable:
+            return self._dialogue.postponed(session_id, (), self._now())
+        except NotFound:
+            return self._deleted(session_id)
+        return self._dialogue.looked(session_id, outcome, self._now())
+
     async def _open(self, session_ids: tuple[SessionId, ...]) -> list[Command]:
         if not session_ids:
             self._stack.enter_context(self._house.notices.listening_to_all(self._noticed))
-        sessions = []
-        wanted = list(session_ids) or await unbroken(self._labeling.asking_sessions())
+        sessions, wanted = [], session_ids
+        if not wanted:
+            wanted = tuple(await unbroken(self._labeling.asking_sessions()))
         for session_id in wanted:
             self._follow(session_id)
-            sessions.append(await self._house.sessions.get(session_id))
+            try:
+                sessions.append(await self._house.sessions.get(session_id))
+            except NotFound:
+                # One that was named must be there; of any, those that are.
+                if session_ids:
+                    raise
+                self._unfollow(session_id)
         return self._dialogue.opened(sessions, self._now())
 
     async def _join_all(self) -> list[Command]:

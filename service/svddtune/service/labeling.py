@@ -15,6 +15,7 @@ from svddtune.state.session import (
     Receipt,
     Session,
     SessionId,
+    Standing,
 )
 from svddtune.state.store import SessionStore
 from svddtune.v1 import dataset_pb2, oracle_pb2
@@ -40,11 +41,11 @@ class Labeling:
         self._dataset_ids.put(session_id, session.dataset_id)
         return session
 
-    async def asking_sessions(self) -> list[SessionId]:
+    async def asking_sessions(self) -> dict[SessionId, Standing]:
         """Sessions that ask now: higher priority first, then older ones; the first 1,000."""
         found = await self._store.labeling()
         order = sorted(found, key=lambda one: (-found[one].priority, found[one].created_ms))
-        return order[:MOST_ASKING]
+        return {session_id: found[session_id] for session_id in order[:MOST_ASKING]}
 
     async def lease(
         self, session_id: SessionId, asking: Asking, *, waits: bool = False

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from svddtune.service.conversation import House
 from svddtune.service.status import unbroken
 from svddtune.state.errors import NotFound
 from svddtune.state.notices import Notice
-from svddtune.state.session import Asking, LeaseOutcome, SessionId, SessionState
+from svddtune.state.session import Asking, Lease, LeaseOutcome, SessionId, SessionState
 from svddtune.v1 import oracle_pb2
 
 _NOTHING_MORE = frozenset(SessionState) - {
@@ -61,17 +62,38 @@ class LeaseCall:
     async def _take(self) -> list[oracle_pb2.Assign]:
         if self._named:
             outcome = await self._lease(self._named, self._asking.most)
-            return list(await self._assigns(self._named, outcome))
+            if outcome.withdrawn or outcome.state in _NOTHING_MORE:
+                reason = outcome.finish_reason or outcome.state.value
+                self.finished_reason = "LABELER_WITHDRAWN" if outcome.withdrawn else reason
+            return list(await self._assigns(self._named, outcome.leases))
         assigns: list[oracle_pb2.Assign] = []
-        for session_id in await unbroken(self._house.labeling.asking_sessions()):
-            # What it holds anywhere comes again; new queries only while there is room.
-            room = max(0, self._asking.most - len(assigns))
-            try:
-                outcome = await self._lease(session_id, room)
-            except NotFound:
-                continue
-            assigns += await self._assigns(session_id, outcome)
+        for session_id, leases in (await self._take_of_any()).items():
+            assigns += await self._assigns(session_id, leases)
         return assigns
+
+    async def _take_of_any(self) -> dict[SessionId, tuple[Lease, ...]]:
+        """What is held in each session that asks, and new queries while there is room."""
+        asking = await unbroken(self._house.labeling.asking_sessions())
+        held: dict[SessionId, tuple[Lease, ...]] = {}
+        for session_id in asking:
+            with suppress(NotFound):
+                held[session_id] = (await self._lease(session_id, 0)).leases
+        served, ready = self._house.served, set(held)
+
+        def rank(session_id: SessionId) -> tuple[float, ...]:
+            at = served.get((self._asking.holder, session_id)) or 0.0
+            return -asking[session_id].priority, at, asking[session_id].created_ms
+
+        while ready and sum(map(len, held.values())) < self._asking.most:
+            session_id = min(ready, key=rank)
+            before = held[session_id]
+            with suppress(NotFound):
+                held[session_id] = (await self._lease(session_id, len(before) + 1)).leases
+            if len(held[session_id]) > len(before):
+                served.put((self._asking.holder, session_id), asyncio.get_running_loop().time())
+            else:
+                ready.remove(session_id)
+        return held
 
     async def _lease(self, session_id: SessionId, most: int) -> LeaseOutcome:
         asking = replace(self._asking, most=most)
@@ -79,9 +101,6 @@ class LeaseCall:
         return await unbroken(self._house.labeling.lease(session_id, asking, waits=waits))
 
     async def _assigns(
-        self, session_id: SessionId, outcome: LeaseOutcome
+        self, session_id: SessionId, leases: Sequence[Lease]
     ) -> Sequence[oracle_pb2.Assign]:
-        if self._named and (outcome.withdrawn or outcome.state in _NOTHING_MORE):
-            reason = outcome.finish_reason or outcome.state.value
-            self.finished_reason = "LABELER_WITHDRAWN" if outcome.withdrawn else reason
-        return await unbroken(self._house.labeling.assignments(session_id, outcome.leases))
+        return await unbroken(self._house.labeling.assignments(session_id, leases))

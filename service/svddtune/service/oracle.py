@@ -68,10 +68,7 @@ class Refuse:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Lease until so many queries are held; then ``looked``."""
-
-    session_id: SessionId
-    asking: Asking
+    """Lease what ``wanted`` says when this command's turn comes; then ``looked``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +118,7 @@ class Dialogue:
         self._automated = False
         self._named: tuple[SessionId, ...] = ()
         self._clock_ahead = 0.0
+        self._turn = 0
         # Set where a lease ran out: until then, or until the labeler speaks, nothing new for it.
         self._asleep_until = 0.0
         # More streams in a process mean fewer Progress messages on each.
@@ -174,14 +172,15 @@ class Dialogue:
             if kind == "credit":
                 self._credit = _credit(request.credit.queries)
                 self._ask_all()
-                return self._next_look(now)
+                return self._look_on()
             targets = self._targets(getattr(request, kind), kind)
         except StateError as error:
             return [Refuse(request, error)]
         commands: list[Command] = [
             Apply(session_id, request, self._then(session_id, kind)) for session_id in targets
         ]
-        return [*commands, *self._next_look(now)] if was_asleep else commands
+        # Where no session has anything of it, the item is done all the same.
+        return [*commands, *self._look_on()] if commands else [_done(), *self._look_on()]
 
     def applied(
         self,
@@ -206,7 +205,7 @@ class Dialogue:
             serving.dry = False
         elif kind == "extend":
             self._prolong(serving, request.extend.lease_ids or list(serving.held), ack)
-        return [*commands, *self._next_look(now)]
+        return [*commands, *self._look_on()]
 
     def refused(
         self,
@@ -250,14 +249,32 @@ class Dialogue:
         commands: list[Command] = [Send(oracle_pb2.ConverseResponse(welcome=welcome))]
         if not self._single:
             commands += [_progress(session) for session in sessions]
-        return [*commands, *self._next_look(now)]
+        return [*commands, *self._look_on()]
 
     def joined(self, session: Session, now: float) -> list[Command]:
         """A session has begun to ask, and this stream serves any."""
         if self._phase is not _Phase.OPEN or session.id in self.servings:
             return []
         self._add(session)
-        return [_progress(session), *self._next_look(now)]
+        return [_progress(session), *self._look_on()]
+
+    def wanted(self, now: float) -> tuple[SessionId, Asking] | None:
+        """The next session to look at and how much to lease there; None where nothing is wanted."""
+        if self._phase is not _Phase.OPEN:
+            return None
+        ready = [
+            one
+            for one in self.servings.values()
+            if one.retry_at is None
+            and (one.stale or (not one.dry and self._room(one, now) > len(one.held)))
+        ]
+        if not ready:
+            return None
+        first = min(
+            ready,
+            key=lambda one: (-one.standing.priority, one.served, one.standing.created_ms),
+        )
+        return first.session_id, self._asking(self._room(first, now))
 
     def looked(self, session_id: SessionId, outcome: LeaseOutcome, now: float) -> list[Command]:
         """What is held now, and what goes on in the session."""
@@ -273,12 +290,13 @@ class Dialogue:
             if revoke.reason == "EXPIRED":
                 self._asleep_until = now + serving.lease_s
         if new:
-            serving.served_at = now
+            self._turn += 1
+            serving.served = self._turn
             commands.append(Deliver(session_id, tuple(new)))
         serving.dry = len(serving.held) < asked_for
         if serving.note_end(outcome):
             commands.append(Report(session_id))
-        return [*commands, *self._next_look(now)]
+        return [*commands, *self._look_on()]
 
     def postponed(
         self, session_id: SessionId, unsent: Iterable[Lease], now: float
@@ -304,7 +322,7 @@ class Dialogue:
         commands: list[Command] = []
         if concerned:
             serving.stale, serving.dry = True, False
-            commands += self._next_look(now)
+            commands += self._look_on()
         return [*commands, *self._report_soon(serving, now)]
 
     def changed_all(self, now: float) -> list[Command]:
@@ -328,7 +346,7 @@ class Dialogue:
                 serving.retry_at, serving.stale, serving.dry = None, True, False
             if serving.report_at is not None and now >= serving.report_at:
                 commands.append(self._report(serving, now))
-        return [*self._next_look(now), *commands]
+        return [*self._look_on(), *commands]
 
     def reported(self, session: Session) -> list[Command]:
         """The session as it is now."""
@@ -430,23 +448,8 @@ class Dialogue:
         # Of several sessions each gives one at a time.
         return len(serving.held) + (free if self._single else min(1, free))
 
-    def _next_look(self, now: float) -> list[Command]:
-        """The next session to look at; ``looked`` goes on from there."""
-        if self._phase is not _Phase.OPEN:
-            return []
-        ready = [
-            one
-            for one in self.servings.values()
-            if one.retry_at is None
-            and (one.stale or (not one.dry and self._room(one, now) > len(one.held)))
-        ]
-        if not ready:
-            return []
-        first = min(
-            ready,
-            key=lambda one: (-one.standing.priority, one.served_at, one.standing.created_ms),
-        )
-        return [Look(first.session_id, self._asking(self._room(first, now)))]
+    def _look_on(self) -> list[Command]:
+        return [Look()] if self._phase is _Phase.OPEN else []
 
     def _report_soon(self, serving: Serving, now: float) -> list[Command]:
         due = serving.last_report + self.progress_s
@@ -483,6 +486,11 @@ def _credit(queries: int) -> int:
 
 def _violation(what: str) -> InvalidInput:
     return InvalidInput("PROTOCOL_VIOLATION", f"Converse: {what}.")
+
+
+def _done() -> Send:
+    ack = oracle_pb2.Ack(disposition=oracle_pb2.Ack.DISPOSITION_APPLIED)
+    return Send(oracle_pb2.ConverseResponse(ack=ack))
 
 
 def _progress(session: Session) -> Send:

@@ -32,8 +32,8 @@ class Serving:
     last_version: int
     lease_s: float
     held: dict[str, Held] = field(default_factory=dict)
-    # When this stream last got a query from it.
-    served_at: float = float("-inf")
+    # The stream's turn in which it last got a query from it; its turns are counted.
+    served: int = 0
     # What is held may have changed, or the store is to be asked again.
     stale: bool = True
     # All that there is was taken; the store tells when there is more.

@@ -1,0 +1,239 @@
+"""The world around a pure dialogue: a store with leases, a clock, and what the client was sent."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from google.rpc import status_pb2
+
+from svddtune.service import oracle
+from svddtune.service.oracle import Dialogue
+from svddtune.state.errors import NotFound
+from svddtune.state.session import (
+    DatasetId,
+    LabelCounts,
+    Lease,
+    LeaseOutcome,
+    Session,
+    SessionConfig,
+    SessionId,
+    SessionState,
+    Standing,
+)
+from svddtune.v1 import oracle_pb2
+
+SESSION_IDS = tuple(SessionId(f"p00-0123456789abcdef012{i}") for i in range(4))
+SESSION_ID = SESSION_IDS[0]
+SESSION = f"sessions/{SESSION_ID}"
+LEASE_S = 60.0
+REDIS_AHEAD_S = 1000.0
+
+
+def hello(**changes: Any) -> oracle_pb2.ConverseRequest:
+    """A greeting to one session."""
+    values: dict[str, Any] = {
+        "protocol_version": 1,
+        "labeler": "ann",
+        "sessions": [SESSION],
+        "credit": 2,
+    }
+    return oracle_pb2.ConverseRequest(hello=oracle_pb2.Hello(**(values | changes)))
+
+
+def answer(lease: Lease, **changes: Any) -> oracle_pb2.ConverseRequest:
+    """An answer to a leased query."""
+    values: dict[str, Any] = {
+        "answer_id": f"answer-{lease.lease_id}",
+        "query": lease.query,
+        "lease_id": lease.lease_id,
+        "verdict": 1,
+    }
+    return oracle_pb2.ConverseRequest(answer=oracle_pb2.Answer(**(values | changes)))
+
+
+@dataclass
+class Stored:
+    """A session as the store has it, with the leases of this one holder."""
+
+    session_id: SessionId = SESSION_ID
+    state: SessionState = SessionState.LABELING
+    finish_reason: str = ""
+    withdrawn: bool = False
+    version: int = 1
+    priority: int = 0
+    leases: dict[int, Lease] = field(default_factory=dict)
+    queries: int = 0
+    available: int = 0
+
+    def session(self) -> Session:
+        """What ``SessionStore.get`` returns."""
+        return Session(
+            id=self.session_id,
+            dataset_id=DatasetId("0" * 32),
+            display_name="",
+            config=SessionConfig(lease_s=LEASE_S, priority=self.priority),
+            state=self.state,
+            counts=LabelCounts(),
+            observation_count=100,
+            query_count=0,
+            leased_count=0,
+            gamma=0.0,
+            alignment=0.0,
+            live=b"",
+            atlas_progress=0.0,
+            revision=0,
+            finish_reason="",
+            failure=None,
+            created_ms=SESSION_IDS.index(self.session_id),
+            updated_ms=0,
+            version=self.version,
+        )
+
+    def lease(self, most: int, redis_ms: int) -> LeaseOutcome:
+        """What ``SessionStore.lease`` returns."""
+        for query, lease in list(self.leases.items()):
+            if lease.expires_ms <= redis_ms:
+                del self.leases[query]
+                self.available += 1
+        while self.state is SessionState.LABELING and self.available and len(self.leases) < most:
+            self.available -= 1
+            self.queries += 1
+            self.leases[self.queries] = Lease(
+                query=self.queries,
+                row=self.queries,
+                lease_id=f"lease-{SESSION_IDS.index(self.session_id)}-{self.queries}",
+                expires_ms=redis_ms + round(LEASE_S * 1000),
+                score=0.5,
+                rule="lama",
+            )
+        return LeaseOutcome(
+            state=self.state,
+            finish_reason=self.finish_reason,
+            leases=tuple(self.leases.values()),
+            now_ms=redis_ms,
+            next_expiry_ms=0,
+            lease_s=LEASE_S,
+            withdrawn=self.withdrawn,
+        )
+
+
+@dataclass
+class World:
+    """Everything beside the dialogue. Without ``others`` one session is all there is."""
+
+    dialogue: Dialogue = field(default_factory=Dialogue)
+    now: float = 5.0
+    stored: dict[SessionId, Stored] = field(default_factory=lambda: {SESSION_ID: Stored()})
+    sent: list[oracle_pb2.ConverseResponse] = field(default_factory=list)
+    assigned: list[tuple[SessionId, Lease]] = field(default_factory=list)
+    looks: list[tuple[SessionId, int]] = field(default_factory=list)
+    ended: bool = False
+    released: list[SessionId] = field(default_factory=list)
+
+    @property
+    def only(self) -> Stored:
+        """The first session."""
+        return self.stored[SESSION_ID]
+
+    @property
+    def queries(self) -> list[Lease]:
+        """What was assigned, in order."""
+        return [lease for _, lease in self.assigned]
+
+    @property
+    def open_count(self) -> int:
+        """Queries that the store has leased to this holder."""
+        return sum(len(one.leases) for one in self.stored.values())
+
+    @property
+    def redis_ms(self) -> int:
+        """Redis's clock."""
+        return round((self.now + REDIS_AHEAD_S) * 1000)
+
+    def say(self, request: oracle_pb2.ConverseRequest) -> None:
+        """The client says something."""
+        self.perform(self.dialogue.received(request, self.now))
+
+    def change(self, session_id: SessionId = SESSION_ID, concerned: bool = True) -> None:
+        """The session changes, and a notice says so."""
+        one = self.stored[session_id]
+        one.version += 1
+        serving = self.dialogue.servings.get(session_id)
+        if serving is not None:
+            serving.standing = Standing(one.priority, serving.standing.created_ms)
+        self.perform(self.dialogue.changed(session_id, concerned, self.now))
+
+    def expire(self) -> None:
+        """All leases run out, and a notice says so."""
+        self.now += LEASE_S + 1
+        for session_id in self.stored:
+            self.change(session_id)
+
+    def wait(self, seconds: float) -> None:
+        """Time passes."""
+        self.now += seconds
+        self.perform(self.dialogue.woken(self.now))
+
+    def perform(self, commands: list[oracle.Command]) -> None:
+        """Carry out commands as a stream does."""
+        for command in commands:
+            assert not self.ended
+            self.perform(self._outcome(command))
+
+    def kinds(self) -> list[str]:
+        """What was sent, by kind."""
+        return [str(response.WhichOneof("message")) for response in self.sent]
+
+    def _outcome(self, command: oracle.Command) -> list[oracle.Command]:
+        match command:
+            case oracle.Send(response):
+                self.sent.append(response)
+            case oracle.Open(session_ids):
+                found = [self._find(session_id) for session_id in session_ids or self.stored]
+                return self.dialogue.opened([one.session() for one in found], self.now)
+            case oracle.Look():
+                wanted = self.dialogue.wanted(self.now)
+                if wanted is not None:
+                    session_id, asking = wanted
+                    self.looks.append((session_id, asking.most))
+                    outcome = self.stored[session_id].lease(asking.most, self.redis_ms)
+                    return self.dialogue.looked(session_id, outcome, self.now)
+            case oracle.Deliver(session_id, leases):
+                self.assigned += [(session_id, lease) for lease in leases]
+            case oracle.Report(session_id):
+                return self.dialogue.reported(self.stored[session_id].session())
+            case oracle.Apply(session_id, request, _):
+                return self._apply(self.stored[session_id], request)
+            case oracle.Refuse(request, error):
+                return self.dialogue.refused(request, status_pb2.Status(message=error.message))
+            case oracle.ReleaseAll(session_id):
+                self.released.append(session_id)
+                self.stored[session_id].leases.clear()
+            case oracle.End():
+                self.ended = True
+        return []
+
+    def _find(self, session_id: SessionId) -> Stored:
+        if session_id not in self.stored:
+            raise NotFound("SESSION_NOT_FOUND", f"There is no session {session_id}.")
+        return self.stored[session_id]
+
+    def _apply(self, one: Stored, request: oracle_pb2.ConverseRequest) -> list[oracle.Command]:
+        kind = request.WhichOneof("message")
+        if kind == "answer" and request.answer.query not in one.leases:
+            status = status_pb2.Status(code=9)
+            return self.dialogue.refused(request, status, one.session_id)
+        ack = oracle_pb2.Ack(disposition=oracle_pb2.Ack.DISPOSITION_APPLIED)
+        if kind == "answer":
+            ack.answer_id, ack.query = request.answer.answer_id, request.answer.query
+            del one.leases[request.answer.query]
+        elif kind == "release":
+            for query, lease in list(one.leases.items()):
+                if lease.lease_id in (request.release.lease_ids or [lease.lease_id]):
+                    del one.leases[query]
+        elif kind == "extend":
+            expires_ms = self.redis_ms + round(LEASE_S * 1000)
+            ack.lease_expire_time.FromMilliseconds(expires_ms)
+            one.leases = {
+                query: replace(lease, expires_ms=expires_ms) for query, lease in one.leases.items()
+            }
+        return self.dialogue.applied(one.session_id, request, ack, self.now)
