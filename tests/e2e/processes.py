@@ -57,9 +57,9 @@ class Process:
             self._child.stdout.close()
 
 
-def service(redis_url: str, listen: str = "127.0.0.1:0") -> Process:
+def service(redis_url: str, listen: str = "127.0.0.1:0", *further: str) -> Process:
     """A service; ``ready["address"]`` is where it listens."""
-    return Process("svddtune.service", "--redis", redis_url, "--listen", listen)
+    return Process("svddtune.service", "--redis", redis_url, "--listen", listen, *further)
 
 
 def worker(redis_url: str) -> Process:

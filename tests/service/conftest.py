@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-import grpc
 import pytest
 from tests.e2e.processes import Process, service
-from tests.service.desk import Desk
+from tests.service.desk import Desk, desk_at
 
 from svddtune.stack import EmbeddedServer
 
@@ -19,7 +18,5 @@ def service_process(redis_server: EmbeddedServer) -> Iterator[Process]:
 @pytest.fixture
 def desk(redis_url: str, service_process: Process) -> Iterator[Desk]:
     """Calls to the service, and a scripted worker beside it."""
-    with grpc.insecure_channel(service_process.ready["address"]) as channel:
-        desk = Desk(channel, redis_url)
+    with desk_at(service_process.ready["address"], redis_url) as desk:
         yield desk
-        desk.close()

@@ -3,7 +3,8 @@
 import queue
 import threading
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import grpc
@@ -166,9 +167,10 @@ class Desk:
         self.worker.work_off()
         return self.get(name)
 
-    def labeler(self, session: str, labeler: str = "ann", **hello: Any) -> Labeler:
-        """A stream to a session."""
-        self._labelers.append(Labeler(self.oracle, sessions=[session], labeler=labeler, **hello))
+    def labeler(self, session: str | Sequence[str], labeler: str = "ann", **hello: Any) -> Labeler:
+        """A stream to a session, to several, or to any where none is named."""
+        sessions = [session] if isinstance(session, str) else session
+        self._labelers.append(Labeler(self.oracle, sessions=sessions, labeler=labeler, **hello))
         return self._labelers[-1]
 
     def silent(self) -> Labeler:
@@ -211,3 +213,14 @@ def refusal(call: Callable[[], Any]) -> grpc.RpcError:
     except grpc.RpcError as error:
         return error
     raise AssertionError("the call did not fail")
+
+
+@contextmanager
+def desk_at(address: str, redis_url: str) -> Iterator[Desk]:
+    """A desk at the service that listens there."""
+    with grpc.insecure_channel(address) as channel:
+        desk = Desk(channel, redis_url)
+        try:
+            yield desk
+        finally:
+            desk.close()

@@ -210,6 +210,6 @@ def hand(desk: Desk, path: str, session: str, labeler: str = "ann", kind: int = 
     """A labeler on one of the two paths; it holds nothing yet."""
     if path == "unary":
         return UnaryHand(desk, session, labeler, kind)
-    stream = desk.labeler(session, labeler, credit=0, kind=kind)
+    stream = desk.labeler(session or (), labeler, credit=0, kind=kind)
     stream.expect("welcome")
     return StreamHand(stream, session)

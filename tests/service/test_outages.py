@@ -1,7 +1,5 @@
 """Redis goes away, services come and go: nothing that was acknowledged is lost."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import grpc
@@ -9,7 +7,7 @@ import pytest
 from google.rpc import error_details_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from tests.e2e.processes import Process, service
-from tests.service.desk import Desk, refusal
+from tests.service.desk import desk_at, refusal
 from tests.service.support import reason_of, status_of
 from tests.waiting import wait_until
 
@@ -28,16 +26,6 @@ SERVICES = (
 )
 
 
-@contextmanager
-def desk_at(process: Process, redis_url: str) -> Iterator[Desk]:
-    with grpc.insecure_channel(process.ready["address"]) as channel:
-        desk = Desk(channel, redis_url)
-        try:
-            yield desk
-        finally:
-            desk.close()
-
-
 def health(process: Process, name: str = "") -> int:
     with grpc.insecure_channel(process.ready["address"]) as channel:
         stub = health_pb2_grpc.HealthStub(channel)
@@ -48,7 +36,7 @@ def test_redis_away_and_back(tmp_path: Path) -> None:
     with (
         EmbeddedServer(tmp_path) as first,
         service(first.url) as process,
-        desk_at(process, first.url) as desk,
+        desk_at(process.ready["address"], first.url) as desk,
     ):
         assert {health(process, name) for name in SERVICES} == {SERVING}
         name = desk.session().name
@@ -80,7 +68,7 @@ def test_answer_while_redis_is_away_is_not_acknowledged(tmp_path: Path) -> None:
     with (
         EmbeddedServer(tmp_path) as first,
         service(first.url) as process,
-        desk_at(process, first.url) as desk,
+        desk_at(process.ready["address"], first.url) as desk,
     ):
         name = desk.session().name
         labeler = desk.labeler(name)
@@ -104,8 +92,8 @@ def test_drain_moves_labelers_to_another_service(redis_url: str) -> None:
     with (
         service(redis_url) as leaving,
         service(redis_url) as staying,
-        desk_at(leaving, redis_url) as desk,
-        desk_at(staying, redis_url) as other,
+        desk_at(leaving.ready["address"], redis_url) as desk,
+        desk_at(staying.ready["address"], redis_url) as other,
     ):
         name = desk.session().name
         labeler, watch = desk.labeler(name), desk.watch(name)
@@ -135,8 +123,8 @@ def test_two_services_serve_one_session(redis_url: str) -> None:
     with (
         service(redis_url) as one,
         service(redis_url) as two,
-        desk_at(one, redis_url) as here,
-        desk_at(two, redis_url) as there,
+        desk_at(one.ready["address"], redis_url) as here,
+        desk_at(two.ready["address"], redis_url) as there,
     ):
         name = here.session().name
         ann, bob = here.labeler(name, "ann"), there.labeler(name, "bob")
@@ -155,8 +143,8 @@ def test_killed_service_loses_no_acknowledged_answer(redis_url: str) -> None:
     with (
         service(redis_url) as doomed,
         service(redis_url) as next_one,
-        desk_at(doomed, redis_url) as desk,
-        desk_at(next_one, redis_url) as other,
+        desk_at(doomed.ready["address"], redis_url) as desk,
+        desk_at(next_one.ready["address"], redis_url) as other,
     ):
         name = desk.session().name
         labeler = desk.labeler(name)

@@ -3,10 +3,11 @@
 import asyncio
 import random
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any, TypeVar
 
 from svddtune.service.cache import Lru
 from svddtune.service.draining import Draining
@@ -31,6 +32,8 @@ from svddtune.state.errors import NotFound, StateError, StoreUnavailable
 from svddtune.state.notices import Notice, Notices
 from svddtune.state.session import SessionId
 from svddtune.v1 import oracle_pb2
+
+Outcome = TypeVar("Outcome")
 
 # Messages of the client that may wait here; more of them wait in the client.
 _MOST_WAITING = 64
@@ -97,6 +100,7 @@ class Conversation:
         self._waiting = asyncio.Semaphore(_MOST_WAITING)
         self._posted: set[_Event] = set()
         self._followed: dict[SessionId, Callable[[], None]] = {}
+        self._change: asyncio.Task[Any] | None = None
         self._loop = asyncio.get_running_loop()
         self._now = self._loop.time
 
@@ -183,8 +187,16 @@ class Conversation:
     def _unfollow(self, session_id: SessionId) -> None:
         self._followed.pop(session_id)()
 
+    async def _whole(self, work: Coroutine[Any, Any, Outcome]) -> Outcome:
+        """Await a change that goes on where the client has gone."""
+        self._change = asyncio.create_task(work)
+        return await asyncio.shield(self._change)
+
     async def _leave(self) -> None:
         """The stream is over: what it holds waits for its return, but it gets nothing new."""
+        if self._change is not None:
+            # It may let the holder wait for queries.
+            await asyncio.gather(self._change, return_exceptions=True)
         for session_id in self._dialogue.servings:
             try:
                 await unbroken(self._labeling.park(session_id, self._dialogue.holder))
@@ -247,12 +259,12 @@ class Conversation:
                 case Look():
                     return await self._look()
                 case Deliver(session_id, leases):
-                    assigns = await unbroken(self._labeling.assignments(session_id, leases))
+                    assigns = await self._whole(self._labeling.assignments(session_id, leases))
                     return [Send(oracle_pb2.ConverseResponse(assign=one)) for one in assigns]
                 case Report(session_id):
                     return dialogue.reported(await self._house.sessions.get(session_id))
                 case ReleaseAll(session_id):
-                    await unbroken(self._labeling.release(session_id, dialogue.holder))
+                    await self._whole(self._labeling.release(session_id, dialogue.holder))
                 case End():
                     pass
         except StoreUnavailable:
@@ -275,7 +287,7 @@ class Conversation:
             return []
         session_id, asking = wanted
         try:
-            outcome = await unbroken(self._labeling.lease(session_id, asking, waits=True))
+            outcome = await self._whole(self._labeling.lease(session_id, asking, waits=True))
         except StoreUnavailable:
             return self._dialogue.postponed(session_id, (), self._now())
         except NotFound:
@@ -326,7 +338,7 @@ class Conversation:
     async def _apply(self, command: Apply) -> list[Command]:
         request, session_id = command.request, command.session_id
         try:
-            ack = await unbroken(self._store(command))
+            ack = await self._whole(self._store(command))
         except StoreUnavailable:
             raise
         except StateError as error:

@@ -282,10 +282,10 @@ class Dialogue:
         self._clock_ahead = outcome.now_ms / 1000 - now
         serving.stale, serving.retry_at = False, None
         asked_for = self._room(serving, now)
-        gone, new = serving.take(outcome, self._clock_ahead)
+        gone, new = serving.take(outcome)
         commands: list[Command] = []
         for lease_id in gone:
-            revoke = serving.revoked(lease_id, outcome, now)
+            revoke = serving.revoked(lease_id, outcome)
             commands.append(Send(oracle_pb2.ConverseResponse(revoke=revoke)))
             if revoke.reason == "EXPIRED":
                 self._asleep_until = now + serving.lease_s
@@ -440,7 +440,7 @@ class Dialogue:
 
     def _room(self, serving: Serving, now: float) -> int:
         """Queries that the session may lease to this stream now."""
-        awake = serving.awake(now, GRACE_S)
+        awake = serving.awake((now + GRACE_S + self._clock_ahead) * 1000)
         if awake < len(serving.held) or now < self._asleep_until:
             return awake
         held = sum(len(one.held) for one in self.servings.values())
@@ -464,11 +464,11 @@ class Dialogue:
         return Report(serving.session_id)
 
     def _prolong(self, serving: Serving, lease_ids: Iterable[str], ack: oracle_pb2.Ack) -> None:
-        expires = ack.lease_expire_time.ToMilliseconds() / 1000 - self._clock_ahead
+        expires_ms = ack.lease_expire_time.ToMilliseconds()
         for lease_id in set(lease_ids) - set(ack.lost_lease_ids):
             if lease_id in serving.held:
                 held = serving.held[lease_id]
-                held.expires = max(held.expires, expires)
+                held.expires_ms = max(held.expires_ms, expires_ms)
 
 
 _Item = (

@@ -19,8 +19,8 @@ class Held:
 
     query: int
     lease_id: str
-    # On the clock of ``now``.
-    expires: float
+    # On Redis's clock.
+    expires_ms: int
 
 
 @dataclass(slots=True)
@@ -56,28 +56,27 @@ class Serving:
         due = [moment for moment in (self.retry_at, self.report_at) if moment is not None]
         return min(due, default=None)
 
-    def awake(self, now: float, grace_s: float) -> int:
-        """Leases that have not run out."""
-        return sum(one.expires > now + grace_s for one in self.held.values())
+    def awake(self, redis_ms: float) -> int:
+        """Leases that have not run out then, by Redis's clock."""
+        return sum(one.expires_ms > redis_ms for one in self.held.values())
 
-    def take(self, outcome: LeaseOutcome, clock_ahead: float) -> tuple[list[str], list[Lease]]:
+    def take(self, outcome: LeaseOutcome) -> tuple[list[str], list[Lease]]:
         """What a look brought: ids of leases that are gone, and leases that are new."""
         current = {lease.lease_id for lease in outcome.leases}
         gone = [lease_id for lease_id in self.held if lease_id not in current]
         new = [lease for lease in outcome.leases if lease.lease_id not in self.held]
         for lease in outcome.leases:
-            expires = lease.expires_ms / 1000 - clock_ahead
-            self.held[lease.lease_id] = Held(lease.query, lease.lease_id, expires)
+            self.held[lease.lease_id] = Held(lease.query, lease.lease_id, lease.expires_ms)
         return gone, new
 
-    def revoked(self, lease_id: str, outcome: LeaseOutcome, now: float) -> oracle_pb2.Revoke:
+    def revoked(self, lease_id: str, outcome: LeaseOutcome) -> oracle_pb2.Revoke:
         """Forget a lease that is gone, and say why it is."""
         one = self.held.pop(lease_id)
         if outcome.withdrawn:
             reason = "LABELER_WITHDRAWN"
         elif outcome.state not in _TAKING_LABELS:
             reason = "SESSION_ENDED"
-        elif now >= one.expires:
+        elif outcome.now_ms >= one.expires_ms:
             reason = "EXPIRED"
         else:
             reason = "ANSWERED_BY_OTHER"

@@ -1,0 +1,248 @@
+"""What only a stream does: credit, heartbeat, revocation, drain, and what it costs while idle."""
+
+import asyncio
+import uuid
+
+import grpc
+import pytest
+from tests.e2e.processes import service
+from tests.service.desk import INLIER, OUTLIER, Desk, desk_at
+from tests.service.support import error_info
+from tests.waiting import wait_until
+
+from svddtune.process.settings import read_settings
+from svddtune.service.server import Server
+from svddtune.service.settings import Settings
+from svddtune.state.connect import connect
+from svddtune.v1 import oracle_pb2, oracle_pb2_grpc, tuning_pb2
+
+pytestmark = pytest.mark.integration
+
+Config = tuning_pb2.SessionConfig
+
+
+def withdraw(desk: Desk, name: str, labeler: str) -> None:
+    desk.tuning.WithdrawLabeler(tuning_pb2.WithdrawLabelerRequest(name=name, labeler=labeler))
+
+
+def reinstate(desk: Desk, name: str, labeler: str) -> None:
+    desk.tuning.ReinstateLabeler(tuning_pb2.ReinstateLabelerRequest(name=name, labeler=labeler))
+
+
+def test_less_credit_takes_nothing_away_and_asks_nothing_more(desk: Desk) -> None:
+    name = desk.session().name
+    labeler = desk.labeler(name, credit=2)
+    held = [labeler.expect("assign"), labeler.expect("assign")]
+    labeler.send(credit=oracle_pb2.Credit(queries=1))
+    labeler.answer(held[0])
+    labeler.expect("ack")
+    desk.worker.work_off()
+    assert desk.get(name).leased_count == 1
+    labeler.send(credit=oracle_pb2.Credit(queries=0))
+    labeler.send(release=oracle_pb2.Release())
+    labeler.expect("ack")
+    assert desk.get(name).leased_count == 0
+    labeler.send(credit=oracle_pb2.Credit(queries=2))
+    assert labeler.expect("assign").query == held[1].query
+
+
+def test_heartbeat_is_a_third_of_the_shortest_lease(desk: Desk) -> None:
+    short = desk.session(config=Config(budget=3, lease_s=6)).name
+    long = desk.session(config=Config(budget=3, lease_s=60)).name
+    welcome = desk.labeler(short).expect("welcome")
+    assert (welcome.lease_s, welcome.heartbeat_s) == (6.0, 1.0)
+    welcome = desk.labeler([long, short]).expect("welcome")
+    # By the session with the shortest ones.
+    assert (welcome.lease_s, welcome.heartbeat_s) == (6.0, 1.0)
+    assert welcome.stream_s == 3600.0
+
+
+def test_heartbeat_keeps_what_silence_loses(desk: Desk) -> None:
+    name = desk.session(config=Config(budget=2, lease_s=1)).name
+    thinking, silent = desk.labeler(name, "thinking"), desk.labeler(name, "silent")
+    held = thinking.expect("assign")
+    silent.expect("assign")
+    until = held.lease_expire_time.ToMilliseconds() + 1000
+    while True:
+        thinking.send(extend=oracle_pb2.Extend())
+        if thinking.expect("ack").lease_expire_time.ToMilliseconds() > until:
+            break
+    assert silent.expect("revoke").reason == "EXPIRED"
+    assert not any(one.HasField("revoke") for one in thinking.seen)
+    thinking.answer(held)
+    assert thinking.expect("ack").disposition == oracle_pb2.Ack.DISPOSITION_APPLIED
+
+
+def test_query_that_another_one_answers_is_revoked(desk: Desk) -> None:
+    name = desk.session().name
+    labeler = desk.labeler(name)
+    assign = labeler.expect("assign")
+    desk.label(name, assign.observation_id)
+    revoke = labeler.expect("revoke")
+    assert (revoke.session, revoke.query) == (name, assign.query)
+    assert (revoke.lease_id, revoke.reason) == (assign.lease_id, "ANSWERED_BY_OTHER")
+
+
+def test_withdrawn_labeler_is_asked_nothing_until_it_is_reinstated(desk: Desk) -> None:
+    name = desk.session().name
+    labeler = desk.labeler(name, "bob")
+    labeler.answer(labeler.expect("assign"))
+    labeler.expect("ack")
+    desk.worker.work_off()
+    held = labeler.expect("assign")
+    withdraw(desk, name, "bob")
+    revoke = labeler.expect("revoke")
+    assert (revoke.lease_id, revoke.reason) == (held.lease_id, "LABELER_WITHDRAWN")
+    assert labeler.expect("finished").reason == "LABELER_WITHDRAWN"
+    labeler.answer(held, answer_id="late")
+    reject = labeler.expect("reject")
+    assert (reject.answer_id, reject.query, reject.session) == ("late", held.query, name)
+    info = error_info(reject.status)
+    assert (info.reason, info.metadata["labeler"]) == ("LABELER_WITHDRAWN", "bob")
+    lease = oracle_pb2.LeaseRequest(session=name, labeler="bob")
+    assert desk.oracle.Lease(lease).finished_reason == "LABELER_WITHDRAWN"
+
+    reinstate(desk, name, "bob")
+    desk.worker.work_off()
+    labeler.send(credit=oracle_pb2.Credit(queries=1))
+    assert labeler.expect("assign").session == name
+
+
+def test_reject_names_item_reason_and_values(desk: Desk) -> None:
+    name = desk.session().name
+    labeler = desk.labeler(name, credit=0)
+    labeler.send(
+        answer=oracle_pb2.Answer(answer_id="x", observation_id="none", verdict=INLIER, session=name)
+    )
+    reject = labeler.expect("reject")
+    info = error_info(reject.status)
+    assert (reject.answer_id, reject.session) == ("x", name)
+    assert (info.reason, info.domain) == ("UNKNOWN_OBSERVATION", "svddtune")
+    assert info.metadata["observation"] == "none"
+    # The stream lives on.
+    labeler.send(answer=oracle_pb2.Answer(answer_id="x", observation_id="3", verdict=OUTLIER))
+    assert labeler.expect("ack").answer_id == "x"
+
+
+def test_old_stream_is_drained_and_its_leases_live_on_in_the_next(redis_url: str) -> None:
+    with (
+        service(redis_url, "127.0.0.1:0", "--stream-s", "1") as process,
+        desk_at(process.ready["address"], redis_url) as desk,
+    ):
+        name = desk.session(config=Config(budget=6)).name
+        labeler = desk.labeler(name, credit=2)
+        welcome = labeler.expect("welcome")
+        assert welcome.stream_s == 1.0
+        held = {labeler.expect("assign").lease_id for _ in range(2)}
+        assert "age" in labeler.expect("drain").reason
+        assert labeler.end() is None
+        assert desk.get(name).leased_count == 2
+        again = desk.labeler(name, credit=2, resume_token=welcome.resume_token)
+        assert {again.expect("assign").lease_id for _ in range(2)} == held
+
+
+def test_parked_labeler_gets_nothing_new(desk: Desk) -> None:
+    name = desk.create(config=Config(budget=3)).name
+    gone = desk.labeler(name, "gone")
+    gone.expect("welcome")
+    gone.vanish()
+    desk.worker.work_off()
+    assert desk.labeler(name, "there", credit=3).expect("assign").query == 1
+    wait_until(lambda: desk.get(name).leased_count == 3)
+
+
+def commands_processed(redis_url: str) -> int:
+    """Commands that Redis has run, this one's left out."""
+    with connect(redis_url) as client:
+        count = int(client.info("stats")["total_commands_processed"])
+        own = int(client.info("commandstats")["cmdstat_info"]["calls"])
+        return count - own
+
+
+def test_idle_streams_cost_redis_nothing(desk: Desk) -> None:
+    name = desk.session(config=Config(budget=6)).name
+    stream = [desk.labeler(name, "first", credit=6)]
+    for _ in range(6):
+        stream[0].expect("assign")
+
+    def over_two_seconds() -> int:
+        before = commands_processed(desk.redis_url)
+        asyncio.run(asyncio.sleep(2))
+        return commands_processed(desk.redis_url) - before
+
+    # The one reader of notices, and whatever else the process does by itself.
+    alone = over_two_seconds()
+    others = [desk.labeler(() if i % 2 else name, f"l{i}", credit=3) for i in range(50)]
+    for one in others:
+        one.expect("welcome")
+        # Behind this answer nothing that a stream begins with is left to do.
+        one.send(extend=oracle_pb2.Extend(session=name))
+        one.expect("ack")
+    # A command or so is due to where the two seconds begin.
+    assert over_two_seconds() <= alone + 3
+
+
+def test_streams_that_come_and_go_leave_nothing_behind(desk: Desk) -> None:
+    name = desk.session(config=Config(budget=6)).name
+
+    async def churn() -> None:
+        options = ["--redis", desk.redis_url, "--listen", "127.0.0.1:0"]
+        server = Server(read_settings(Settings, options, program="test"))
+        address = await server.start()
+        await server.wait_until_serving()
+
+        async with grpc.aio.insecure_channel(address) as channel:
+            stub = oracle_pb2_grpc.OracleServiceStub(channel)
+
+            async def visit(number: int) -> None:
+                call = stub.Converse()  # type: ignore[call-arg]
+                sessions = [name] if number % 2 else []
+                hello = oracle_pb2.Hello(
+                    protocol_version=1, labeler="ann", sessions=sessions, credit=number % 3
+                )
+                await call.write(oracle_pb2.ConverseRequest(hello=hello))
+                if number % 5:
+                    await call.read()
+                call.cancel()
+
+            async def visits(numbers: range) -> None:
+                for start in numbers[::25]:
+                    await asyncio.gather(*(visit(start + i) for i in range(25)))
+                await server_idle()
+
+            async def server_idle() -> None:
+                while server._draining._wakers:
+                    await asyncio.sleep(0.01)
+                # What a cancelled call leaves to do is done a few turns later.
+                await asyncio.sleep(0.2)
+
+            await visits(range(50))
+            tasks = len(asyncio.all_tasks())
+            await visits(range(500))
+            assert len(asyncio.all_tasks()) <= tasks
+        notices = server._notices
+        # Those of the health service and the reaper.
+        assert {key: len(one) for key, one in notices._listeners.items()} == {"": 1}
+        assert len(notices._to_all) == 1
+        await server.stop()
+
+    asyncio.run(churn())
+    with connect(desk.redis_url) as client:
+        keys = [key.decode() for key in client.scan_iter(count=1000)]
+        assert not [key for key in keys if key.endswith((":waiting", ":waiters"))]
+    # Whoever comes next is served.
+    ack = desk.label(name, "11")
+    assert ack.counts.total == 1
+
+
+def test_messages_wait_in_the_client_where_the_service_is_slower(desk: Desk) -> None:
+    name = desk.session(config=Config(budget=12)).name
+    labeler = desk.labeler(name, credit=0)
+    sent = [uuid.uuid4().hex for _ in range(300)]
+    for answer_id in sent:
+        labeler.send(
+            answer=oracle_pb2.Answer(
+                answer_id=answer_id, observation_id="3", verdict=INLIER, replace=True
+            )
+        )
+    assert [labeler.expect("ack").answer_id for _ in sent] == sent
