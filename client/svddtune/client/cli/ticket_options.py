@@ -49,7 +49,7 @@ Map = Annotated[
     typer.Option(
         "--map",
         metavar="VALUE=VERDICT",
-        help="A value's verdict: inlier, outlier or abstain, whatever the mapping says; repeatable.",
+        help="What a value means: inlier, outlier or abstain, whatever the mapping says.",
     ),
 ]
 Observations = Annotated[

@@ -62,7 +62,8 @@ _Check = tuple[Callable[[Any], bool], str]
 
 def _check(table: Mapping[str, _Check], key: str, value: Any, where: str, file: str) -> None:
     if key not in table:
-        raise invalid(file, where, f"is no key of a mapping; there are {', '.join(sorted(table))}")
+        names = sorted({*table, *_TABLES}) if table is _TOP else sorted(table)
+        raise invalid(file, where, f"is no key of a mapping; there are {', '.join(names)}")
     holds, wanted = table[key]
     if not holds(value):
         raise invalid(file, where, f"is {value!r}, not {wanted}")

@@ -1,0 +1,70 @@
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from svddtune.client import TicketOracle
+from svddtune.client.tickets.mapping_file import load_mapping, mapping_text, shipped_mappings
+from svddtune.client.types import Verdict
+from tests.client.tickets.exports import csv_text, json_lines
+from tests.client.tickets.samples import SAMPLES
+
+
+def said(oracle: TicketOracle) -> dict[str, Verdict | None]:
+    return {name: decision.verdict for name, decision in oracle.decisions().items()}
+
+
+def test_every_shipped_mapping_has_a_sample() -> None:
+    assert set(SAMPLES) == set(shipped_mappings())
+
+
+@pytest.mark.parametrize("name", sorted(SAMPLES))
+def test_an_export_says_what_its_mapping_says(name: str, tmp_path: Path) -> None:
+    options, records, verdicts, unmapped = SAMPLES[name]
+    path = json_lines(tmp_path / "export.jsonl", records)
+    oracle = TicketOracle(path, mapping=name, **options)
+    assert said(oracle) == verdicts
+    report = oracle.report()
+    assert report.unmapped == unmapped
+    assert report.tickets == len(records)
+    assert report.absent_fields == ()
+
+
+@pytest.mark.parametrize("name", sorted(SAMPLES))
+def test_parquet_says_the_same(name: str, tmp_path: Path) -> None:
+    options, records, verdicts, unmapped = SAMPLES[name]
+    path = tmp_path / "export.parquet"
+    parquet.write_table(pa.Table.from_pylist(records), path)
+    oracle = TicketOracle(path, mapping=name, **options)
+    assert said(oracle) == verdicts
+    assert oracle.report().unmapped == unmapped
+
+
+@pytest.mark.parametrize("name", ["microsoft-sentinel", "elastic", "splunk-es", "servicenow-sir"])
+def test_csv_says_the_same(name: str, tmp_path: Path) -> None:
+    options, records, verdicts, unmapped = SAMPLES[name]
+    header = list({field: None for record in records for field in record})
+    rows = [[str(record.get(field, "")) for field in header] for record in records]
+    path = tmp_path / "export.csv"
+    path.write_text(csv_text(header, rows), encoding="utf-8")
+    oracle = TicketOracle(path, mapping=name, **options)
+    assert said(oracle) == verdicts
+    assert oracle.report().unmapped == unmapped
+
+
+@pytest.mark.parametrize("name", shipped_mappings())
+def test_every_mapping_says_where_it_is_from_and_never_maps_the_ambiguous(name: str) -> None:
+    mapping = load_mapping(name)
+    assert all(source.startswith("https://") for source in mapping.sources)
+    assert f'name = "{name}"' in mapping_text(name)
+    clear = {*mapping.meanings()["inlier"], *mapping.meanings()["outlier"]}
+    for word in ("benign", "duplicat", "undetermined", "unknown", "other", "none", "done"):
+        assert not [value for value in clear if word in value.lower()], word
+
+
+def test_site_specific_lists_are_empty_until_they_are_filled() -> None:
+    for name in ("jira", "servicenow-sir"):
+        meanings = load_mapping(name).meanings()
+        assert (meanings["inlier"], meanings["outlier"]) == ([], [])
+        assert meanings["abstain"]
