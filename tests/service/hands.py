@@ -48,6 +48,10 @@ class Hand(ABC):
         """What it holds, once that are so many."""
 
     @abstractmethod
+    def rest(self) -> None:
+        """Ask for nothing more until the next ``take`` or ``wait``."""
+
+    @abstractmethod
     def do(self, **item: Any) -> oracle_pb2.Ack:
         """Send an item, e.g. ``do(extend=Extend())``: its Ack. Raises Refused."""
 
@@ -114,11 +118,14 @@ class StreamHand(Hand):
             self._note()
         return list(self._held.values())
 
+    def rest(self) -> None:
+        self._want(0)
+
     def do(self, *, expected: str = "ack", **item: Any) -> oracle_pb2.Ack:
         ((kind, message),) = item.items()
         if kind == "release":
             # A call that gives back asks for nothing; neither does this stream then.
-            self._want(0)
+            self.rest()
         self.stream.send(**item)
         while (response := self._note()).WhichOneof("message") not in ("ack", "reject"):
             pass
@@ -176,6 +183,10 @@ class UnaryHand(Hand):
         while len(held) < count:
             held = list(self._lease(count, 10).assignments)
         return held
+
+    def rest(self) -> None:
+        # Calls that are not made ask for nothing.
+        return
 
     def do(self, **item: Any) -> oracle_pb2.Ack:
         ((kind, message),) = item.items()

@@ -167,6 +167,14 @@ CONFIGS: list[tuple[Config, str, str]] = [
     (Config(lease_s=0.5), "INVALID_FIELD", "config.lease_s"),
     (Config(lease_s=86_401), "INVALID_FIELD", "config.lease_s"),
     (Config(lease_s=np.nan), "INVALID_FIELD", "config.lease_s"),
+    (Config(overlap=11), "INVALID_FIELD", "config.overlap"),
+    (Config(overlap=3, overlap_limit=2), "INVALID_FIELD", "config.overlap_limit"),
+    (Config(overlap_limit=21), "INVALID_FIELD", "config.overlap_limit"),
+    (Config(overlap_rule=9), "INVALID_FIELD", "config.overlap_rule"),  # type: ignore[arg-type]
+    (Config(aggregation=9), "INVALID_FIELD", "config.aggregation"),  # type: ignore[arg-type]
+    (Config(repeat_every=1001), "INVALID_FIELD", "config.repeat_every"),
+    (Config(priority=101), "INVALID_FIELD", "config.priority"),
+    (Config(priority=-101), "INVALID_FIELD", "config.priority"),
 ]
 
 
@@ -371,6 +379,115 @@ NAMES: list[tuple[str, Call, str, grpc.StatusCode]] = [
         "INVALID_FIELD",
         grpc.StatusCode.INVALID_ARGUMENT,
     ),
+    (
+        "priority",
+        lambda desk, name: desk.tuning.UpdateSession(
+            tuning_pb2.UpdateSessionRequest(name=name, priority=101)
+        ),
+        "INVALID_FIELD",
+        grpc.StatusCode.INVALID_ARGUMENT,
+    ),
+    (
+        "kind of a labeler",
+        lambda desk, name: desk.oracle.Lease(
+            oracle_pb2.LeaseRequest(session=name, labeler="ann", kind=7)  # type: ignore[arg-type]
+        ),
+        "INVALID_FIELD",
+        grpc.StatusCode.INVALID_ARGUMENT,
+    ),
+    (
+        "retraction without a session",
+        lambda desk, name: desk.oracle.Retract(
+            oracle_pb2.RetractRequest(
+                labeler="ann", retract=oracle_pb2.Retract(answer_id="r", observation_id="1")
+            )
+        ),
+        "INVALID_NAME",
+        grpc.StatusCode.INVALID_ARGUMENT,
+    ),
+    (
+        "retraction of nobody's vote",
+        lambda desk, name: desk.oracle.Retract(
+            oracle_pb2.RetractRequest(
+                labeler="ann",
+                retract=oracle_pb2.Retract(
+                    answer_id="r", session=name, observation_id="1", of_labeler="two words"
+                ),
+            )
+        ),
+        "INVALID_FIELD",
+        grpc.StatusCode.INVALID_ARGUMENT,
+    ),
+    (
+        "skip mode",
+        lambda desk, name: desk.oracle.Skip(
+            oracle_pb2.SkipRequest(
+                labeler="ann",
+                skip=oracle_pb2.Skip(
+                    session=name,
+                    query=1,
+                    lease_id="x",
+                    mode=9,  # type: ignore[arg-type]
+                ),
+            )
+        ),
+        "INVALID_FIELD",
+        grpc.StatusCode.INVALID_ARGUMENT,
+    ),
+    (
+        "labelers of an unknown session",
+        lambda desk, name: desk.tuning.ListLabelers(tuning_pb2.ListLabelersRequest(name=NOWHERE)),
+        "SESSION_NOT_FOUND",
+        grpc.StatusCode.NOT_FOUND,
+    ),
+    (
+        "withdrawal of an unknown labeler",
+        lambda desk, name: desk.tuning.WithdrawLabeler(
+            tuning_pb2.WithdrawLabelerRequest(name=name, labeler="nobody")
+        ),
+        "UNKNOWN_LABELER",
+        grpc.StatusCode.NOT_FOUND,
+    ),
+    (
+        "reinstatement of an unknown labeler",
+        lambda desk, name: desk.tuning.ReinstateLabeler(
+            tuning_pb2.ReinstateLabelerRequest(name=name, labeler="nobody")
+        ),
+        "UNKNOWN_LABELER",
+        grpc.StatusCode.NOT_FOUND,
+    ),
+    (
+        "withdrawal of a malformed labeler",
+        lambda desk, name: desk.tuning.WithdrawLabeler(
+            tuning_pb2.WithdrawLabelerRequest(name=name, labeler="two words")
+        ),
+        "INVALID_FIELD",
+        grpc.StatusCode.INVALID_ARGUMENT,
+    ),
+    (
+        "observations of an unknown dataset",
+        lambda desk, name: desk.datasets.ListObservations(
+            dataset_pb2.ListObservationsRequest(parent=NO_DATASET)
+        ),
+        "DATASET_NOT_FOUND",
+        grpc.StatusCode.NOT_FOUND,
+    ),
+    (
+        "page of too many observations",
+        lambda desk, name: desk.datasets.ListObservations(
+            dataset_pb2.ListObservationsRequest(parent=desk.get(name).dataset, page_size=10_001)
+        ),
+        "INVALID_FIELD",
+        grpc.StatusCode.INVALID_ARGUMENT,
+    ),
+    (
+        "page of observations of another list",
+        lambda desk, name: desk.datasets.ListObservations(
+            dataset_pb2.ListObservationsRequest(parent=desk.get(name).dataset, page_token="WyJ4Il0")
+        ),
+        "INVALID_FIELD",
+        grpc.StatusCode.INVALID_ARGUMENT,
+    ),
 ]
 
 
@@ -384,158 +501,11 @@ def test_wrong_name_or_value(desk: Desk, call: Call, reason: str, code: grpc.Sta
     assert error.code() is code
 
 
-def answer(**changes: Any) -> oracle_pb2.Answer:
-    values: dict[str, Any] = {"answer_id": "a", "observation_id": "0", "verdict": INLIER}
-    return oracle_pb2.Answer(**(values | changes))
-
-
-ANSWERS: list[tuple[str, oracle_pb2.Answer, str, grpc.StatusCode]] = [
-    (
-        "unknown observation",
-        answer(observation_id="none"),
-        "UNKNOWN_OBSERVATION",
-        grpc.StatusCode.INVALID_ARGUMENT,
-    ),
-    ("no verdict", answer(verdict=0), "INVALID_FIELD", grpc.StatusCode.INVALID_ARGUMENT),
-    ("strange verdict", answer(verdict=77), "INVALID_FIELD", grpc.StatusCode.INVALID_ARGUMENT),
-    ("no answer id", answer(answer_id=""), "INVALID_FIELD", grpc.StatusCode.INVALID_ARGUMENT),
-    (
-        "long answer id",
-        answer(answer_id="x" * 129),
-        "INVALID_FIELD",
-        grpc.StatusCode.INVALID_ARGUMENT,
-    ),
-    (
-        "long source",
-        answer(source_reference="x" * 257),
-        "INVALID_FIELD",
-        grpc.StatusCode.INVALID_ARGUMENT,
-    ),
-    (
-        "neither query nor observation",
-        answer(observation_id=""),
-        "INVALID_FIELD",
-        grpc.StatusCode.INVALID_ARGUMENT,
-    ),
-    ("query without lease", answer(query=1), "INVALID_FIELD", grpc.StatusCode.INVALID_ARGUMENT),
-    (
-        "lease without query",
-        answer(lease_id="x"),
-        "INVALID_FIELD",
-        grpc.StatusCode.INVALID_ARGUMENT,
-    ),
-    (
-        "unknown query",
-        answer(query=99, lease_id="x"),
-        "UNKNOWN_QUERY",
-        grpc.StatusCode.NOT_FOUND,
-    ),
-    (
-        "lease never given",
-        answer(query=1, lease_id="x", observation_id=""),
-        "LEASE_LOST",
-        grpc.StatusCode.FAILED_PRECONDITION,
-    ),
-    (
-        "another observation than the query's",
-        answer(query=1, lease_id="x", observation_id="9"),
-        "OBSERVATION_MISMATCH",
-        grpc.StatusCode.INVALID_ARGUMENT,
-    ),
-    (
-        "answered already",
-        answer(observation_id="11"),
-        "ALREADY_ANSWERED",
-        grpc.StatusCode.ALREADY_EXISTS,
-    ),
-    (
-        "answer id of another answer",
-        answer(answer_id="used"),
-        "ANSWER_ID_REUSED",
-        grpc.StatusCode.INVALID_ARGUMENT,
-    ),
-]
-
-
-@pytest.mark.parametrize(
-    ("message", "reason", "code"),
-    [case[1:] for case in ANSWERS],
-    ids=[case[0] for case in ANSWERS],
-)
-def test_wrong_answer_is_refused_alike_by_call_and_by_stream(
-    desk: Desk, message: oracle_pb2.Answer, reason: str, code: grpc.StatusCode
-) -> None:
-    name = desk.session().name
-    labeler = desk.labeler(name)
-    labeler.expect("assign")
-    labeler.send(answer=answer(answer_id="used", observation_id="11", verdict=OUTLIER))
-    labeler.expect("ack")
-
-    labeler.send(answer=message)
-    reject = labeler.expect("reject")
-    assert error_info(reject.status).reason == reason
-    assert reject.status.code == code.value[0]
-    assert (reject.answer_id, reject.query) == (message.answer_id, message.query)
-
-    message.session = name
-    request = oracle_pb2.AnswerRequest(labeler="ann", answer=message)
-    error = refusal(lambda: desk.oracle.Answer(request))
-    assert reason_of(error) == reason
-    assert error.code() is code
-    assert desk.get(name).counts.total == 1
-
-
-def test_retract_of_nothing_is_refused(desk: Desk) -> None:
-    name = desk.session().name
-    retract = oracle_pb2.Retract(answer_id="r", session=name, observation_id="3")
-    error = refusal(
-        lambda: desk.oracle.Retract(oracle_pb2.RetractRequest(labeler="ann", retract=retract))
-    )
-    assert reason_of(error) == "NOT_LABELED"
-    assert error.code() is grpc.StatusCode.FAILED_PRECONDITION
-
-
-def test_answer_after_completion_is_refused(desk: Desk) -> None:
-    session = desk.completed()
-    error = refusal(lambda: desk.label(session.name, "3"))
-    assert reason_of(error) == "SESSION_NOT_ACTIVE"
-    assert error_info(status_of(error)).metadata["state"] == "COMPLETED"
-
-
-@pytest.mark.parametrize(
-    ("hello", "reason"),
-    [
-        ({"sessions": [NOWHERE]}, "SESSION_NOT_FOUND"),
-        ({"protocol_version": 2}, "PROTOCOL_VERSION_UNSUPPORTED"),
-        ({"labeler": ""}, "INVALID_FIELD"),
-    ],
-)
-def test_wrong_hello_ends_the_stream(desk: Desk, hello: dict[str, Any], reason: str) -> None:
-    values: dict[str, Any] = {"protocol_version": 1, "sessions": [NOWHERE], "labeler": "ann"}
-    stream = desk.silent()
-    stream.send(hello=oracle_pb2.Hello(**(values | hello)))
-    error = stream.end()
-    assert error is not None
-    assert reason_of(error) == reason
-
-
-def test_stream_without_hello_is_a_violation(desk: Desk) -> None:
-    stream = desk.silent()
-    stream.send(credit=oracle_pb2.Credit(queries=1))
-    error = stream.end()
-    assert error is not None
-    assert reason_of(error) == "PROTOCOL_VIOLATION"
-
-
-def test_bad_input_of_one_leaves_others_alone(desk: Desk) -> None:
-    name = desk.session().name
-    good, bad = desk.labeler(name, "good"), desk.labeler(name, "bad", credit=0)
-    assign = good.expect("assign")
-    for _ in range(20):
-        bad.send(answer=answer(observation_id="none"))
-        bad.expect("reject")
-    good.answer(assign)
-    assert good.expect("ack").counts.total == 1
+def test_overlap_of_nothing_means_one(desk: Desk) -> None:
+    config = desk.create(config=Config(overlap=0)).config
+    assert (config.overlap, config.overlap_limit) == (1, 1)
+    config = desk.create(config=Config(overlap=10)).config
+    assert (config.overlap, config.overlap_limit) == (10, 11)
 
 
 def test_long_values_are_cut_so_that_the_status_arrives(desk: Desk) -> None:

@@ -96,12 +96,13 @@ def session_to_proto(session: Session) -> tuning_pb2.Session:
 
 def event_to_proto(event: LabelEvent, observation_id: str) -> common_pb2.LabelEvent:
     """An entry of the label log."""
+    of_labeler = event.kind in ("WITHDRAWN", "REINSTATED")
     return common_pb2.LabelEvent(
         event_id=event.event_id,
         kind=f"KIND_{event.kind}",
-        observation_id=observation_id,
+        observation_id="" if of_labeler else observation_id,
         row=event.row,
-        verdict=_VERDICTS[event.verdict],
+        verdict=None if of_labeler else _VERDICTS[event.verdict],
         labeler=event.labeler,
         query=event.query,
         source_reference=event.source_reference,

@@ -1,0 +1,208 @@
+"""One stream, or one caller, for several sessions: whose query comes, who joins, who leaves."""
+
+import pytest
+from tests.service.desk import INLIER, Desk, Labeler
+from tests.service.hands import PATHS, hand
+from tests.service.support import error_info
+from tests.waiting import wait_until
+
+from svddtune.v1 import oracle_pb2, tuning_pb2
+
+pytestmark = pytest.mark.integration
+
+Config = tuning_pb2.SessionConfig
+AUTOMATED = oracle_pb2.LABELER_KIND_AUTOMATED
+
+
+def sessions(desk: Desk, *priorities: int, budget: int = 6) -> list[str]:
+    """Sessions that ask, with these priorities."""
+    dataset = desk.upload().name
+    return [
+        desk.session(dataset=dataset, config=Config(budget=budget, priority=priority)).name
+        for priority in priorities
+    ]
+
+
+def reply(stream: Labeler, assign: oracle_pb2.Assign) -> oracle_pb2.Ack:
+    """Answer a query of one of several sessions."""
+    stream.answer(assign, session=assign.session)
+    ack: oracle_pb2.Ack = stream.expect("ack")
+    return ack
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_sessions_take_turns(desk: Desk, path: str) -> None:
+    names = sessions(desk, 0, 0, 0)
+    ann = hand(desk, path, "")
+    asked = []
+    for _ in range(6):
+        (assign,) = ann.wait()
+        asked.append(assign.session)
+        ann.answer(assign)
+        desk.worker.work_off()
+    assert asked == names * 2
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_higher_priority_is_served_first_and_may_change(desk: Desk, path: str) -> None:
+    low, high = sessions(desk, 0, 3)
+    ann = hand(desk, path, "")
+    asked = []
+    for turn in range(4):
+        (assign,) = ann.wait()
+        asked.append(assign.session)
+        if turn == 1:
+            update = tuning_pb2.UpdateSessionRequest(name=low, priority=9)
+            updated = desk.tuning.UpdateSession(update).session
+            assert updated.config.priority == 9
+        # The next query comes when all sessions have one again.
+        ann.rest()
+        ann.answer(assign)
+        desk.worker.work_off()
+    assert asked == [high, high, low, low]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_holds_no_more_than_asked_for_over_all_sessions(desk: Desk, path: str) -> None:
+    first, second = sessions(desk, 0, 0)
+    ann = hand(desk, path, "")
+    held = ann.wait(3)
+    assert [one.session for one in held].count(first) == 2
+    assert sum(desk.get(name).leased_count for name in (first, second)) == 3
+    # What a session holds later in the order counts as well.
+    update = tuning_pb2.UpdateSessionRequest(name=second, priority=9)
+    desk.tuning.UpdateSession(update)
+    assert len(ann.take(3)) == 3
+    assert sum(desk.get(name).leased_count for name in (first, second)) == 3
+
+
+def test_named_sessions_only(desk: Desk) -> None:
+    first, _, third = sessions(desk, 0, 5, 0)
+    stream = desk.labeler([first, third], credit=4)
+    assert not stream.expect("welcome").HasField("session")
+    described = [stream.expect("progress").session.name for _ in range(2)]
+    assert described == [first, third]
+    assert sorted(stream.expect("assign").session for _ in range(4)) == sorted([first, third] * 2)
+
+
+def test_session_joins_when_it_begins_to_ask(desk: Desk) -> None:
+    stream = desk.labeler((), credit=2)
+    stream.expect("welcome")
+    name = desk.create(config=Config(budget=3)).name
+    desk.worker.work_off()
+    assert stream.expect("progress").session.name == name
+    assert stream.expect("assign").session == name
+
+
+def test_sessions_leave_by_their_end_and_by_deletion(desk: Desk) -> None:
+    ended, deleted, left = sessions(desk, 9, 8, 0)
+    stream = desk.labeler((), credit=1)
+    assert stream.expect("assign").session == ended
+    desk.tuning.CancelSession(tuning_pb2.CancelSessionRequest(name=ended))
+    assert stream.expect("revoke").reason == "SESSION_ENDED"
+    finished = stream.expect("finished")
+    assert (finished.session.name, finished.reason) == (ended, "CANCELLED")
+    assert stream.expect("assign").session == deleted
+    desk.tuning.DeleteSession(tuning_pb2.DeleteSessionRequest(name=deleted))
+    finished = stream.expect("finished")
+    assert (finished.session.name, finished.reason) == (deleted, "DELETED")
+    assert reply(stream, stream.expect("assign")).session == left
+
+
+def test_items_must_name_the_session(desk: Desk) -> None:
+    names = sessions(desk, 0, 0)
+    stream = desk.labeler(names, credit=2)
+    held = [stream.expect("assign"), stream.expect("assign")]
+    stream.answer(held[0])
+    reject = stream.expect("reject")
+    info = error_info(reject.status)
+    assert (info.reason, info.metadata["field"]) == ("INVALID_FIELD", "session")
+    assert reject.query == held[0].query
+    assert reply(stream, held[0]).session == held[0].session
+
+    stranger = desk.session().name
+    stream.answer(held[1], session=stranger)
+    assert error_info(stream.expect("reject").status).metadata["value"] == stranger
+
+
+def test_extend_and_release_are_about_all_sessions(desk: Desk) -> None:
+    names = sessions(desk, 0, 0)
+    stream = desk.labeler(names, credit=2)
+    held = {one.session: one for one in (stream.expect("assign"), stream.expect("assign"))}
+    assert held.keys() == set(names)
+    stream.send(extend=oracle_pb2.Extend())
+    acks = [stream.expect("ack"), stream.expect("ack")]
+    assert {ack.session for ack in acks} == set(names)
+    for ack in acks:
+        before = held[ack.session].lease_expire_time.ToMilliseconds()
+        assert ack.lease_expire_time.ToMilliseconds() >= before
+    stream.send(credit=oracle_pb2.Credit(queries=0))
+    stream.send(release=oracle_pb2.Release())
+    assert {stream.expect("ack").session for _ in range(2)} == set(names)
+    assert [desk.get(name).leased_count for name in names] == [0, 0]
+    # Nothing is held now: done is done.
+    stream.send(release=oracle_pb2.Release())
+    stream.expect("ack")
+
+
+def test_unasked_answer_names_its_session_where_any_is_served(desk: Desk) -> None:
+    (name,) = sessions(desk, 0)
+    stream = desk.labeler((), credit=0)
+    stream.expect("welcome")
+    answer = oracle_pb2.Answer(answer_id="u", session=name, observation_id="7", verdict=INLIER)
+    stream.send(answer=answer)
+    ack = stream.expect("ack")
+    assert (ack.session, ack.counts.total) == (name, 1)
+
+
+def test_reconnect_finds_the_leases_of_all_sessions(desk: Desk) -> None:
+    names = sessions(desk, 0, 0)
+    first = desk.labeler(names, credit=2)
+    token = first.expect("welcome").resume_token
+    held = {first.expect("assign").lease_id for _ in range(2)}
+    first.vanish()
+    second = desk.labeler(names, credit=2, resume_token=token)
+    assert {second.expect("assign").lease_id for _ in range(2)} == held
+
+
+def test_programs_are_asked_before_people_and_what_they_skip_falls_through(desk: Desk) -> None:
+    name = desk.create(config=Config(budget=2)).name
+    person = desk.labeler(name, "ann")
+    person.expect("welcome")
+    program = desk.labeler(name, "rule", kind=AUTOMATED)
+    program.expect("welcome")
+    # Behind these the streams wait for queries.
+    for stream in (person, program):
+        stream.send(extend=oracle_pb2.Extend())
+        stream.expect("ack")
+    desk.worker.work_off()
+    first = program.expect("assign")
+    assert (first.query, first.row) == (1, 0)
+    # There is enough for both.
+    assert person.expect("assign").query == 2
+    program.send(skip={"query": 1, "lease_id": first.lease_id, "mode": oracle_pb2.SKIP_MODE_OTHERS})
+    program.expect("ack")
+    person.send(credit=oracle_pb2.Credit(queries=2))
+    assert person.expect("assign").query == 1
+
+
+def test_one_program_before_many_people(desk: Desk) -> None:
+    name = desk.create(config=Config(budget=1)).name
+    people = [desk.labeler(name, f"person-{i}") for i in range(3)]
+    program = desk.labeler(name, "rule", kind=AUTOMATED)
+    for stream in (*people, program):
+        stream.send(extend=oracle_pb2.Extend())
+        stream.expect("ack")
+    desk.worker.work_off()
+    assert program.expect("assign").query == 1
+    assert desk.get(name).leased_count == 1
+
+
+def test_call_for_any_session_waits_for_the_first_that_asks(desk: Desk) -> None:
+    waiting = desk.oracle.Lease.future(oracle_pb2.LeaseRequest(labeler="ann", wait_s=20))
+    name = desk.create(config=Config(budget=2)).name
+    wait_until(lambda: desk.get(name).observation_count > 0)
+    desk.worker.work_off()
+    response = waiting.result(timeout=20)
+    assert [one.session for one in response.assignments] == [name]
+    assert not response.HasField("session")
