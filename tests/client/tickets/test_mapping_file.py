@@ -4,13 +4,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.client.tickets.exports import MAPPING, mapping_file
 
 from svddtune.client.errors import InvalidInput
 from svddtune.client.tickets.identity import identity
 from svddtune.client.tickets.mapping_file import load_mapping
 from svddtune.client.tickets.values import UNMAPPED, ValueTable
 from svddtune.client.types import Verdict
-from tests.client.tickets.exports import MAPPING, mapping_file
 
 
 def changed(folder: Path, old: str, new: str) -> Path:

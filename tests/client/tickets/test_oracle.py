@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.client.tickets.exports import DESK, csv_text, json_lines, mapping_file, ticket
 
 from svddtune.client import InvalidInput, Query, SkipMode, TicketOracle, Tiers, Verdict
 from svddtune.client.tickets.mapping_file import load_mapping
-from tests.client.tickets.exports import DESK, csv_text, json_lines, mapping_file, ticket
 
 
 def query(observation_id: str) -> Query:
@@ -172,7 +172,7 @@ def test_several_matches_are_what_the_owner_says(desk: Path) -> None:
 def test_zones_are_said_or_it_is_an_error_that_names_the_row(desk: Path) -> None:
     naive = [at(0) | {"seen": "2024-05-01T12:00:00"}]
     rows = [row("r", "10:00:00")]
-    with pytest.raises(InvalidInput, match="ticket 0, field 'seen': .* has no offset") as caught:
+    with pytest.raises(InvalidInput, match=r"ticket 0, field 'seen': .* has no offset") as caught:
         TicketOracle(naive, desk, rows, **WINDOW)
     assert caught.value.reason == "TIME_ZONE_MISSING"
     oracle = TicketOracle(naive, desk, rows, time_zone="Europe/Berlin", **WINDOW)
@@ -208,7 +208,7 @@ def test_a_time_that_was_there_twice_abstains_and_is_reported(desk: Path) -> Non
     assert set(verdicts(oracle)) == {"r"}  # the only record needs no order
     oracle = TicketOracle([changed, changed], desk, [{"id": "r"}], time_zone="Europe/Berlin")
     assert verdicts(oracle) == {}
-    with pytest.raises(InvalidInput, match="observation 0, field 'time': .* was there twice"):
+    with pytest.raises(InvalidInput, match=r"observation 0, field 'time': .* was there twice"):
         TicketOracle(
             [at(0)],
             desk,
@@ -284,13 +284,13 @@ def test_observations_have_the_columns_that_are_named(desk: Path) -> None:
         **WINDOW,
     )
     assert set(verdicts(oracle)) == {"r"}
-    with pytest.raises(InvalidInput, match="no field 'key'; there are: name, host, ts. Name it"):
+    with pytest.raises(InvalidInput, match=r"no field 'key'; there are: name, host, ts. Name it"):
         TicketOracle([at(0)], desk, rows, id_column="name", **WINDOW)
 
 
 @given(data=st.data())
 def test_no_verdict_is_ever_one_that_no_ticket_has(data: st.DataObject) -> None:
-    """Whatever the tickets are, a verdict is one that all closed, mapped tickets on the row have."""
+    """A verdict is one that a closed ticket on the row has and no other objects to."""
     words = st.sampled_from(["confirmed", "false alarm", "benign", "Confirmed", "", "x"])
     records = data.draw(
         st.lists(

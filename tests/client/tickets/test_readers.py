@@ -1,3 +1,4 @@
+import itertools
 import json
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
+from tests.client.tickets.exports import csv_text, json_lines
 
 from svddtune.client.errors import InvalidInput
 from svddtune.client.tickets.lines import Lines
 from svddtune.client.tickets.parsers import CsvParser, JsonLinesParser
 from svddtune.client.tickets.readers import read_records
 from svddtune.client.tickets.records import MISSING, Record
-from tests.client.tickets.exports import csv_text, json_lines
 
 
 def written(path: Path, text: str | bytes) -> Path:
@@ -142,7 +143,7 @@ def test_csv_in_any_pieces_is_the_csv_that_was_written(
     lines, parser = Lines("t.csv"), CsvParser("t.csv")
     read: list[Record] = []
     edges = [0, *sorted(cut % (len(data) + 1) for cut in cuts), len(data)]
-    for start, end in zip(edges, edges[1:], strict=False):
+    for start, end in itertools.pairwise(edges):
         read += parser.feed(lines.feed(data[start:end]))
     parser.finish()
     assert [list(record.values.values()) for record in read] == rows

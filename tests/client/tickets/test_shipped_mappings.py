@@ -3,12 +3,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
+from tests.client.tickets.exports import csv_text, json_lines
+from tests.client.tickets.samples import SAMPLES
 
 from svddtune.client import TicketOracle
 from svddtune.client.tickets.mapping_file import load_mapping, mapping_text, shipped_mappings
 from svddtune.client.types import Verdict
-from tests.client.tickets.exports import csv_text, json_lines
-from tests.client.tickets.samples import SAMPLES
 
 
 def said(oracle: TicketOracle) -> dict[str, Verdict | None]:
