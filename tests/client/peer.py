@@ -7,6 +7,7 @@ from concurrent import futures
 from contextlib import contextmanager
 
 import grpc
+from google.rpc import status_pb2
 
 from svddtune.v1 import common_pb2, oracle_pb2, oracle_pb2_grpc, tuning_pb2
 
@@ -85,15 +86,22 @@ def peer(*scripts: Script) -> Iterator[str]:
 
 
 def session(
-    state: tuning_pb2.SessionState = tuning_pb2.SESSION_STATE_LABELING, total: int = 0
+    state: tuning_pb2.SessionState = tuning_pb2.SESSION_STATE_LABELING,
+    total: int = 0,
+    *,
+    name: str = SESSION,
+    lease_s: float = 0.0,
 ) -> tuning_pb2.Session:
     return tuning_pb2.Session(
-        name=SESSION, state=state, counts=common_pb2.LabelCounts(inlier=total, total=total)
+        name=name,
+        state=state,
+        counts=common_pb2.LabelCounts(inlier=total, total=total),
+        config=tuning_pb2.SessionConfig(lease_s=lease_s),
     )
 
 
 def welcome(
-    token: str = "t1", *, lease_s: float = 60.0, heartbeat_s: float = 20.0
+    token: str = "t1", *, lease_s: float = 60.0, heartbeat_s: float = 20.0, several: bool = False
 ) -> oracle_pb2.ConverseResponse:
     return oracle_pb2.ConverseResponse(
         welcome=oracle_pb2.Welcome(
@@ -101,21 +109,28 @@ def welcome(
             lease_s=lease_s,
             heartbeat_s=heartbeat_s,
             protocol_version=1,
-            session=session(),
+            session=None if several else session(),
         )
     )
 
 
-def assign(number: int, lease: str = "", row: int | None = None) -> oracle_pb2.ConverseResponse:
+def progress(about: tuning_pb2.Session) -> oracle_pb2.ConverseResponse:
+    return oracle_pb2.ConverseResponse(progress=oracle_pb2.Progress(session=about))
+
+
+def assign(
+    number: int, lease: str = "", row: int | None = None, *, name: str = SESSION
+) -> oracle_pb2.ConverseResponse:
     row = number if row is None else row
+    lease = lease or f"lease-{number}" + ("" if name == SESSION else f" of {name}")
     return oracle_pb2.ConverseResponse(
         assign=oracle_pb2.Assign(
-            session=SESSION,
+            session=name,
             query=number,
             observation_id=f"obs-{row}",
             row=row,
             features=[1.0, 2.0],
-            lease_id=lease or f"lease-{number}",
+            lease_id=lease,
             display=[common_pb2.DisplayField(key="host", value="db-7")],
         )
     )
@@ -128,6 +143,7 @@ def ack(request: oracle_pb2.ConverseRequest, total: int = 1) -> oracle_pb2.Conve
         disposition=oracle_pb2.Ack.DISPOSITION_APPLIED,
         counts=common_pb2.LabelCounts(inlier=total, total=total),
     )
+    message.session = getattr(request, str(kind)).session
     if kind == "skip":
         message.query = request.skip.query
     elif kind == "retract":
@@ -138,5 +154,22 @@ def ack(request: oracle_pb2.ConverseRequest, total: int = 1) -> oracle_pb2.Conve
     return oracle_pb2.ConverseResponse(ack=message)
 
 
-def finished(reason: str = "BUDGET_SPENT") -> oracle_pb2.ConverseResponse:
-    return oracle_pb2.ConverseResponse(finished=oracle_pb2.Finished(reason=reason))
+def reject(
+    request: oracle_pb2.ConverseRequest, status: status_pb2.Status
+) -> oracle_pb2.ConverseResponse:
+    """The Reject for an answer, retraction or skip."""
+    item = getattr(request, str(request.WhichOneof("message")))
+    return oracle_pb2.ConverseResponse(
+        reject=oracle_pb2.Reject(
+            answer_id=getattr(item, "answer_id", ""),
+            query=getattr(item, "query", 0),
+            session=item.session,
+            status=status,
+        )
+    )
+
+
+def finished(reason: str = "BUDGET_SPENT", *, name: str = "") -> oracle_pb2.ConverseResponse:
+    """Nothing more is asked: in the only session, or in the one named."""
+    about = session(tuning_pb2.SESSION_STATE_ESTIMATING, name=name) if name else None
+    return oracle_pb2.ConverseResponse(finished=oracle_pb2.Finished(reason=reason, session=about))

@@ -12,14 +12,21 @@ from svddtune.v1 import tuning_pb2
 
 
 def dialogue(credit: int = 1) -> Dialogue:
-    talk = Dialogue(SESSION, labeler="ann", kind="human", credit=credit)
+    talk = Dialogue([SESSION], labeler="ann", kind="human", credit=credit)
     talk.hello()
     talk.receive(welcome(), 0.0)
     return talk
 
 
 def take(talk: Dialogue) -> Query:
-    return talk.held[talk.inbox.popleft()]
+    query = talk.take()
+    assert query is not None
+    return query
+
+
+def nothing(talk: Dialogue) -> bool:
+    """True where the caller has nothing to take."""
+    return talk.take() is None
 
 
 def reject(answer_id: str, reason: str, query: int = 0) -> pb.ConverseResponse:
@@ -31,7 +38,7 @@ def reject(answer_id: str, reason: str, query: int = 0) -> pb.ConverseResponse:
 
 
 def test_hello_says_who_and_resumes_with_the_last_token() -> None:
-    talk = Dialogue(SESSION, labeler="ann", kind="human", credit=3)
+    talk = Dialogue([SESSION], labeler="ann", kind="human", credit=3)
     first = talk.hello().hello
     assert (first.labeler, first.credit, list(first.sessions)) == ("ann", 3, [SESSION])
     assert first.kind == pb.LABELER_KIND_HUMAN
@@ -46,16 +53,16 @@ def test_same_lease_after_a_reconnect_is_no_new_query() -> None:
     talk.receive(assign(1), 0.0)
     take(talk)
     talk.receive(assign(1), 0.0)
-    assert not talk.inbox
+    assert nothing(talk)
     talk.receive(assign(1, lease="other"), 0.0)
-    assert list(talk.inbox) == [1]
+    assert take(talk).lease_id == "other"
 
 
 def test_answer_without_ack_is_sent_again_with_the_same_id_and_in_order() -> None:
     talk = dialogue()
     talk.receive(assign(1), 0.0)
-    first, _ = talk.answer(take(talk), Verdict.INLIER, "", 0.0)
-    second, _ = talk.label("obs-9", Verdict.OUTLIER, "TICKET-1")
+    first, _ = talk.answer(take(talk), Verdict.INLIER, 0.0)
+    second, _ = talk.label("obs-9", Verdict.OUTLIER, source_reference="TICKET-1")
     talk.hello()
     assert talk.receive(welcome(), 0.0) == [first, second]
     talk.receive(ack(first), 0.0)
@@ -66,18 +73,18 @@ def test_answer_without_ack_is_sent_again_with_the_same_id_and_in_order() -> Non
 def test_query_with_an_answer_on_the_way_is_not_asked_again() -> None:
     talk = dialogue()
     talk.receive(assign(1), 0.0)
-    message, future = talk.answer(take(talk), Verdict.INLIER, "", 0.0)
+    message, future = talk.answer(take(talk), Verdict.INLIER, 0.0)
     talk.receive(assign(1, lease="new"), 0.0)
-    assert not talk.inbox
+    assert nothing(talk)
     talk.receive(ack(message), 0.0)
     assert future.result(0).applied
-    assert not talk.held
+    assert talk.heartbeat() is None
 
 
 def test_refused_answer_on_a_lease_that_was_renewed_brings_the_query_back() -> None:
     talk = dialogue()
     talk.receive(assign(1), 0.0)
-    message, future = talk.answer(take(talk), Verdict.INLIER, "", 0.0)
+    message, future = talk.answer(take(talk), Verdict.INLIER, 0.0)
     talk.receive(assign(1, lease="new"), 0.0)
     talk.receive(reject(message.answer.answer_id, "LEASE_LOST"), 0.0)
     assert isinstance(future.exception(0), LeaseLost)
@@ -94,7 +101,7 @@ def test_refused_answer_leaves_the_query_where_it_can_be_answered_better(
     talk = dialogue()
     talk.receive(assign(1), 0.0)
     query = take(talk)
-    message, future = talk.answer(query, Verdict.INLIER, "x" * 300, 0.0)
+    message, future = talk.answer(query, Verdict.INLIER, 0.0, source_reference="x" * 300)
     talk.receive(reject(message.answer.answer_id, reason), 0.0)
     assert isinstance(future.exception(0), kind)
     assert talk.is_open(query) is held
@@ -107,7 +114,8 @@ def test_revoked_query_is_forgotten_unless_it_was_leased_anew() -> None:
     for lease in ("a1", "b2"):
         revoke = pb.Revoke(query=int(lease[1]), lease_id=lease, reason="EXPIRED")
         talk.receive(pb.ConverseResponse(revoke=revoke), 0.0)
-    assert list(talk.inbox) == [1]
+    assert take(talk).number == 1
+    assert nothing(talk)
 
 
 def test_heartbeat_only_while_something_is_held() -> None:
@@ -123,8 +131,8 @@ def test_extension_that_lost_a_lease_forgets_the_query() -> None:
     talk = dialogue()
     talk.receive(assign(1), 0.0)
     talk.receive(pb.ConverseResponse(ack=pb.Ack(lost_lease_ids=["lease-1"])), 0.0)
-    assert not talk.held
-    assert not talk.inbox
+    assert talk.heartbeat() is None
+    assert nothing(talk)
 
 
 def test_skip_is_settled_by_its_query_and_may_be_sent_twice() -> None:
@@ -141,7 +149,7 @@ def test_skip_is_settled_by_its_query_and_may_be_sent_twice() -> None:
 def test_time_per_query_runs_from_answer_to_the_next_assign() -> None:
     talk = dialogue()
     talk.receive(assign(1), 1.0)
-    message, _ = talk.answer(take(talk), Verdict.INLIER, "", 2.0)
+    message, _ = talk.answer(take(talk), Verdict.INLIER, 2.0)
     talk.receive(ack(message), 2.1)
     talk.receive(assign(2), 2.5)
     assert talk.per_query_s == [0.5]
@@ -153,7 +161,7 @@ def test_end_is_a_message_and_so_is_going_on() -> None:
     ends = [talk.finished]
     talk.receive(assign(4), 0.0)
     ends.append(talk.finished)
-    assert list(talk.inbox) == [4]
+    assert take(talk).number == 4
     ended = session(tuning_pb2.SESSION_STATE_CANCELLED)
     talk.receive(pb.ConverseResponse(progress=pb.Progress(session=ended)), 0.0)
     assert [*ends, talk.finished] == ["POOL_EXHAUSTED", "", "CANCELLED"]
@@ -161,7 +169,7 @@ def test_end_is_a_message_and_so_is_going_on() -> None:
 
 def test_failure_ends_everything_that_waits() -> None:
     talk = dialogue()
-    _, future = talk.label("a", Verdict.INLIER, "")
+    _, future = talk.label("a", Verdict.INLIER)
     talk.fail(InvalidInput("no"))
     assert isinstance(future.exception(0), InvalidInput)
     assert talk.idle

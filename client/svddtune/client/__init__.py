@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         Unavailable,
         WrongState,
     )
+    from svddtune.client.labelers import Agreement, LabelerReport, WithdrawalEffect
     from svddtune.client.model import SvddModel
     from svddtune.client.oracles import (
         Command,
@@ -104,6 +105,7 @@ _HOMES = {
         "Unavailable",
         "WrongState",
     ),
+    "labelers": ("Agreement", "LabelerReport", "WithdrawalEffect"),
     "model": ("SvddModel",),
     "oracles": (
         "Command",
@@ -152,6 +154,7 @@ _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
     "Ack",
+    "Agreement",
     "AlignmentPoint",
     "Asked",
     "Command",
@@ -167,6 +170,7 @@ __all__ = [
     "Label",
     "LabelCounts",
     "LabelEvent",
+    "LabelerReport",
     "LeaseLost",
     "LiveEvidence",
     "Manifest",
@@ -201,6 +205,7 @@ __all__ = [
     "Unavailable",
     "Unusual",
     "Verdict",
+    "WithdrawalEffect",
     "WrongState",
     "cohen_kappa",
     "tune",

@@ -6,18 +6,18 @@ import os
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from types import TracebackType
 from typing import Any, TypeVar
 
 import grpc
 
-from svddtune.client import convert
+from svddtune.client import calls
 from svddtune.client.backoff import Backoff
+from svddtune.client.calls import Call, Page
 from svddtune.client.channel import DEFAULT_ADDRESS, open_channel
-from svddtune.client.convert_result import result_from_proto
 from svddtune.client.download import model_from_stream
-from svddtune.client.errors import InvalidInput, Unavailable, WrongState, from_rpc_error
+from svddtune.client.errors import Unavailable, WrongState, from_rpc_error
+from svddtune.client.labelers import Agreement, LabelerReport, WithdrawalEffect
 from svddtune.client.model import SvddModel
 from svddtune.client.result import Result
 from svddtune.client.tuning import Tuning
@@ -27,18 +27,14 @@ from svddtune.client.types import (
     LabelEvent,
     Session,
     SessionConfig,
-    SessionState,
     SessionUpdate,
-    Verdict,
 )
-from svddtune.client.upload import Upload
+from svddtune.client.unary import UnaryConverse
+from svddtune.client.upload import UPLOAD_TRIES, Upload
 from svddtune.client.watch import watch_session
-from svddtune.v1 import dataset_pb2 as dpb
-from svddtune.v1 import dataset_pb2_grpc, tuning_pb2_grpc
-from svddtune.v1 import tuning_pb2 as tpb
+from svddtune.v1 import dataset_pb2_grpc, oracle_pb2_grpc, tuning_pb2_grpc
 
 _T = TypeVar("_T")
-_UPLOAD_TRIES = 4
 
 
 class TuningClient:
@@ -67,8 +63,11 @@ class TuningClient:
         self.address = address
         self.timeout_s = timeout_s
         self._channel = open_channel(address, tls_ca=tls_ca, credentials=credentials)
-        self._datasets = dataset_pb2_grpc.DatasetServiceStub(self._channel)
         self._tuning = tuning_pb2_grpc.TuningServiceStub(self._channel)
+        self._stubs = {
+            "datasets": dataset_pb2_grpc.DatasetServiceStub(self._channel),
+            "tuning": self._tuning,
+        }
         self._closed = threading.Event()
 
     def __enter__(self) -> TuningClient:
@@ -120,39 +119,28 @@ class TuningClient:
             display=display,
             scaling=scaling,
         )
-        timeout_s = self.timeout_s + upload.rows.nbytes / 1e6
         backoff = Backoff(first_s=0.2, most_s=3.0)
-        for attempt in range(1, _UPLOAD_TRIES + 1):
+        for attempt in range(1, UPLOAD_TRIES + 1):
             try:
-                response = self._call(
-                    self._datasets.UploadDataset, upload.messages(), timeout_s=timeout_s
-                )
-                return convert.dataset_from_proto(response.dataset)
+                call = calls.upload_dataset(upload.messages())
+                return self._do(call, timeout_s=upload.timeout_s(self.timeout_s))
             except Unavailable as error:
-                if attempt == _UPLOAD_TRIES or error.reason == "DEADLINE_EXCEEDED":
+                if attempt == UPLOAD_TRIES or error.reason == "DEADLINE_EXCEEDED":
                     raise
                 self._closed.wait(backoff.next_s(error.retry_after_s))
         raise AssertionError("unreachable")
 
     def get_dataset(self, dataset: str | Dataset) -> Dataset:
         """Return a dataset's description."""
-        request = dpb.GetDatasetRequest(name=_name(dataset))
-        return convert.dataset_from_proto(self._call(self._datasets.GetDataset, request).dataset)
+        return self._do(calls.get_dataset(dataset))
 
     def list_datasets(self) -> Iterator[Dataset]:
         """Yield all datasets, newest first."""
-        token = ""
-        while True:
-            request = dpb.ListDatasetsRequest(page_size=200, page_token=token)
-            page = self._call(self._datasets.ListDatasets, request)
-            yield from map(convert.dataset_from_proto, page.datasets)
-            token = page.next_page_token
-            if not token:
-                return
+        return self._pages(calls.list_datasets)
 
     def delete_dataset(self, dataset: str | Dataset) -> None:
         """Delete a dataset that no session uses."""
-        self._call(self._datasets.DeleteDataset, dpb.DeleteDatasetRequest(name=_name(dataset)))
+        self._do(calls.delete_dataset(dataset))
 
     # Sessions
 
@@ -170,102 +158,122 @@ class TuningClient:
 
         `initial_labels` maps observation ids to verdicts, or holds Labels.
         """
-        try:
-            config = replace(config or SessionConfig(), **knobs)
-        except TypeError as error:
-            raise InvalidInput(f"No such setting of a session: {error}") from None
-        request = tpb.CreateSessionRequest(
-            dataset=_name(dataset),
-            display_name=name,
-            config=convert.config_to_proto(config),
-            initial_labels=[
-                tpb.InitialLabel(
-                    observation_id=label.observation_id,
-                    verdict=convert.VERDICTS[label.verdict],
-                    source_reference=label.source_reference,
-                )
-                for label in _labels(initial_labels)
-            ],
+        call = calls.create_session(
+            dataset,
+            config,
+            initial_labels=initial_labels,
+            name=name,
             labeler=labeler,
-            request_id=str(uuid.uuid4()),
+            knobs=knobs,
         )
-        return convert.session_from_proto(self._call(self._tuning.CreateSession, request).session)
+        return self._do(call)
 
     def get_session(self, session: str | Session) -> Session:
         """Return the session as it is now."""
-        request = tpb.GetSessionRequest(name=_name(session))
-        return convert.session_from_proto(self._call(self._tuning.GetSession, request).session)
+        return self._do(calls.get_session(session))
 
     def list_sessions(self) -> Iterator[Session]:
         """Yield all sessions, newest first."""
-        token = ""
-        while True:
-            request = tpb.ListSessionsRequest(page_size=200, page_token=token)
-            page = self._call(self._tuning.ListSessions, request)
-            yield from map(convert.session_from_proto, page.sessions)
-            token = page.next_page_token
-            if not token:
-                return
+        return self._pages(calls.list_sessions)
+
+    def update_session(
+        self, session: str | Session, *, budget: int | None = None, priority: int | None = None
+    ) -> Session:
+        """Change how many labels the session may use, or its priority among sessions."""
+        return self._do(calls.update_session(session, budget=budget, priority=priority))
 
     def update_budget(self, session: str | Session, budget: int) -> Session:
         """Change how many labels the session may use."""
-        request = tpb.UpdateSessionRequest(name=_name(session), budget=budget)
-        return convert.session_from_proto(self._call(self._tuning.UpdateSession, request).session)
+        return self.update_session(session, budget=budget)
 
     def pause_session(self, session: str | Session) -> Session:
         """Stop asking; answers are still taken."""
-        request = tpb.PauseSessionRequest(name=_name(session))
-        return convert.session_from_proto(self._call(self._tuning.PauseSession, request).session)
+        return self._do(calls.pause_session(session))
 
     def resume_session(self, session: str | Session) -> Session:
         """Go on asking; a completed session needs a larger budget first."""
-        request = tpb.ResumeSessionRequest(name=_name(session))
-        return convert.session_from_proto(self._call(self._tuning.ResumeSession, request).session)
+        return self._do(calls.resume_session(session))
 
     def finish_session(self, session: str | Session) -> Session:
         """Stop asking and compute the result from the labels there are."""
-        request = tpb.FinishSessionRequest(name=_name(session))
-        return convert.session_from_proto(self._call(self._tuning.FinishSession, request).session)
+        return self._do(calls.finish_session(session))
 
     def cancel_session(self, session: str | Session) -> Session:
         """End the session without a result."""
-        request = tpb.CancelSessionRequest(name=_name(session))
-        return convert.session_from_proto(self._call(self._tuning.CancelSession, request).session)
+        return self._do(calls.cancel_session(session))
 
     def delete_session(self, session: str | Session) -> None:
         """Delete the session, its labels and results."""
-        self._call(self._tuning.DeleteSession, tpb.DeleteSessionRequest(name=_name(session)))
+        self._do(calls.delete_session(session))
+
+    # Labelling
 
     def tuning(
         self,
-        session: str | Session,
+        sessions: str | Session | Iterable[str | Session] | None = None,
         *,
         labeler: str = "",
         kind: str = "automated",
         credit: int = 1,
+        stream: bool = True,
+        extend: bool = True,
+        resume_token: str = "",
         ack_timeout_s: float = 120.0,
     ) -> Tuning:
-        """Open the dialogue with a session: ``for query in tuning.queries(): ...``.
+        """Open the dialogue with sessions: ``for query in tuning.queries(): ...``.
 
         Parameters
         ----------
+        sessions : session, iterable of sessions, or None
+            One; several, at most 100; or none: any session, those created later included.
         labeler : str
             Who labels; default a name of its own for each call.
         kind : "automated" or "human"
         credit : int
-            Queries to hold at once; 0 for programs that only answer unasked.
+            Queries to hold at once over all sessions; 0 for programs that only answer unasked.
+        stream : bool
+            False where the network carries no streams: the dialogue then goes by single calls.
+        extend : bool
+            False leaves leases to run out, so that what is not answered in time goes to others.
+        resume_token : str
+            Of an earlier dialogue of this labeler: queries that are still with it come again.
         ack_timeout_s : float
             How long an answer may stay without acknowledgement before the call gives up.
         """
+        converse: Callable[..., Any] = (
+            oracle_pb2_grpc.OracleServiceStub(self._channel).Converse
+            if stream
+            else UnaryConverse(self._channel, timeout_s=self.timeout_s)
+        )
         return Tuning(
             self,
-            self._channel,
-            _name(session),
+            converse,
+            calls.names_of(sessions),
             labeler=labeler or f"client-{uuid.uuid4().hex[:12]}",
             kind=kind,
             credit=credit,
+            extend=extend,
+            resume_token=resume_token,
             ack_timeout_s=ack_timeout_s,
         )
+
+    def labels(self, session: str | Session) -> Iterator[LabelEvent]:
+        """Yield the session's label log, oldest first."""
+        return self._pages(lambda token: calls.list_labels(session, token))
+
+    def list_labelers(self, session: str | Session) -> tuple[tuple[LabelerReport, ...], Agreement]:
+        """Return who labelled, by name, and how well they agree."""
+        return self._do(calls.list_labelers(session))
+
+    def withdraw_labeler(
+        self, session: str | Session, labeler: str, *, preview: bool = False
+    ) -> WithdrawalEffect:
+        """Make all votes of `labeler` void, now and later; `preview` only tells the effect."""
+        return self._do(calls.withdraw_labeler(session, labeler, preview=preview))
+
+    def reinstate_labeler(self, session: str | Session, labeler: str) -> WithdrawalEffect:
+        """Let a withdrawn labeler's votes count again."""
+        return self._do(calls.reinstate_labeler(session, labeler))
 
     # Watching and results
 
@@ -293,34 +301,20 @@ class TuningClient:
             if on_update is not None:
                 on_update(update.session)
             if update.session.state.ended:
-                return _completed(update.session)
+                return calls.completed(update.session)
         raise AssertionError("unreachable")
-
-    def labels(self, session: str | Session) -> Iterator[LabelEvent]:
-        """Yield the session's label log, oldest first."""
-        token = ""
-        while True:
-            request = tpb.ListLabelsRequest(name=_name(session), page_size=500, page_token=token)
-            page = self._call(self._tuning.ListLabels, request)
-            yield from map(convert.event_from_proto, page.events)
-            token = page.next_page_token
-            if not token:
-                return
 
     def result(self, session: str | Session, revision: int | None = None) -> Result:
         """Return the latest result, or an earlier one by its revision."""
-        request = tpb.GetResultRequest(name=_result_name(session, revision))
-        return result_from_proto(self._call(self._tuning.GetResult, request).result)
+        return self._do(calls.get_result(session, revision))
 
     def results(self, session: str | Session) -> list[Result]:
         """Return all results, newest first, without their curves."""
-        request = tpb.ListResultsRequest(parent=_name(session))
-        response = self._call(self._tuning.ListResults, request)
-        return [result_from_proto(result) for result in response.results]
+        return self._do(calls.list_results(session))
 
     def model(self, session: str | Session, revision: int | None = None) -> SvddModel:
         """Return the fitted model of the latest result, or of an earlier one, verified."""
-        request = tpb.ExportModelRequest(name=_result_name(session, revision))
+        request = calls.export_model(session, revision)
         call = self._tuning.ExportModel(request, timeout=self.timeout_s)
         try:
             return model_from_stream(call)
@@ -329,42 +323,24 @@ class TuningClient:
 
     def _watch(self, session: str | Session, timeout_s: float | None) -> Iterator[SessionUpdate]:
         return watch_session(
-            self._tuning, _name(session), self.address, self._closed, timeout_s=timeout_s
+            self._tuning, calls.name_of(session), self.address, self._closed, timeout_s=timeout_s
         )
 
-    def _call(
-        self, method: Callable[..., _T], request: Any, *, timeout_s: float | None = None
-    ) -> _T:
+    def _pages(self, page: Callable[[str], Call[Page[_T]]]) -> Iterator[_T]:
+        token = ""
+        while True:
+            part = self._do(page(token))
+            yield from part.items
+            token = part.token
+            if not token:
+                return
+
+    def _do(self, call: Call[_T], *, timeout_s: float | None = None) -> _T:
+        method = getattr(self._stubs[call.service], call.method)
         try:
-            return method(request, timeout=timeout_s or self.timeout_s)
+            reply = method(call.request, timeout=timeout_s or self.timeout_s)
         except grpc.RpcError as error:
             raise from_rpc_error(error, self.address) from None
         except ValueError as error:  # grpc's way of saying that the channel is closed
             raise WrongState(str(error), reason="CLIENT_CLOSED") from None
-
-
-def _name(resource: str | Dataset | Session) -> str:
-    return resource if isinstance(resource, str) else resource.name
-
-
-def _result_name(session: str | Session, revision: int | None) -> str:
-    return f"{_name(session)}/results/{'-' if revision is None else revision}"
-
-
-def _labels(labels: Mapping[str, object] | Iterable[Label]) -> Iterator[Label]:
-    if isinstance(labels, Mapping):
-        for observation_id, verdict in labels.items():
-            yield Label(str(observation_id), Verdict.of(verdict))
-    else:
-        yield from labels
-
-
-def _completed(session: Session) -> Session:
-    if session.state is SessionState.COMPLETED:
-        return session
-    why = session.failure_message or f"It was {session.state.value}"
-    raise WrongState(
-        f"{session.name} ended without a result: {why}",
-        reason=session.failure_reason or f"SESSION_{session.state.name}",
-        metadata={"session": session.name, "state": session.state.value},
-    )
+        return call.parse(reply)

@@ -7,55 +7,67 @@ acknowledged is sent again on the next one, with the same answer id, which has o
 from __future__ import annotations
 
 import uuid
-from collections import OrderedDict, deque
+from collections.abc import Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from svddtune.client import convert
 from svddtune.client.errors import SvddtuneError, from_status
-from svddtune.client.types import Ack, LabelCounts, Query, Session, SkipMode, Verdict
+from svddtune.client.holding import Holding, QueryKey
+from svddtune.client.memory import Memory
+from svddtune.client.pending import Item, ItemKey, Pending
+from svddtune.client.served import Served
+from svddtune.client.types import Ack, Query, SkipMode, Verdict
 from svddtune.v1 import oracle_pb2 as pb
 
 PROTOCOL_VERSION = 1
+# The shortest lease is half of the session's lease_s; three beats in it.
+_BEATS_PER_LEASE_S = 6.0
 # After these the query is no longer ours to answer; after all others it is, better this time.
-_QUERY_IS_GONE = {"LEASE_LOST", "UNKNOWN_QUERY", "ALREADY_ANSWERED", "SESSION_NOT_ACTIVE"}
-
-
-@dataclass(slots=True)
-class Pending:
-    """Something sent, or to be sent, that has no Ack yet."""
-
-    message: pb.ConverseRequest
-    future: Future[Ack]
-    query: int = 0
-    lease_id: str = ""
-    resent: bool = False
+_QUERY_IS_GONE = {
+    "LEASE_LOST",
+    "UNKNOWN_QUERY",
+    "ALREADY_ANSWERED",
+    "SESSION_NOT_ACTIVE",
+    "SESSION_NOT_FOUND",
+    "LABELER_WITHDRAWN",
+}
 
 
 class Dialogue:
-    """What one labeler knows of one session's dialogue.
+    """What one labeler knows of its dialogue about some sessions, or about any (none named).
 
-    A query is `held` from its Assign until its answer is acknowledged, it is skipped, given back
-    or revoked; it is in `inbox` from its Assign until the caller takes it.
+    A query is held from its Assign until its answer is acknowledged, it is skipped, given back
+    or revoked. With `extend` False leases are left to run out.
     """
 
-    def __init__(self, session: str, *, labeler: str, kind: str, credit: int) -> None:
-        self.session_name = session
+    def __init__(
+        self,
+        sessions: Sequence[str],
+        *,
+        labeler: str,
+        kind: str,
+        credit: int,
+        resume_token: str = "",
+        extend: bool = True,
+    ) -> None:
+        self.served = Served(sessions)
         self.labeler = labeler
         self.credit = credit
-        self.heartbeat_s = 20.0
+        self.resume_token = resume_token
         self.welcomed = False
-        self.finished = ""
         self.draining = False
-        self.session: Session | None = None
-        self.counts = LabelCounts()
-        self.held: OrderedDict[int, Query] = OrderedDict()
-        self.inbox: deque[int] = deque()
         self.per_query_s: list[float] = []
         self._kind = convert.choice(convert.LABELER_KINDS, kind, "kind")
-        self._pending: OrderedDict[str, Pending] = OrderedDict()
-        self._resume_token = ""
+        self._extend = extend
+        self._asked_heartbeat_s = 20.0
+        self._holding = Holding()
+        self._pending = Pending()
         self._answered_at: float | None = None
+        # Release has no Ack of its own: those that found no stream are said on the next one, and
+        # a lease that comes back although it was given back is given back again.
+        self._unsent: list[pb.ConverseRequest] = []
+        self._given_back: Memory[None] = Memory()
 
     # To the server
 
@@ -67,64 +79,90 @@ class Dialogue:
                 protocol_version=PROTOCOL_VERSION,
                 labeler=self.labeler,
                 kind=self._kind,
-                sessions=[self.session_name],
-                resume_token=self._resume_token,
+                sessions=self.served.existing(),
+                resume_token=self.resume_token,
                 credit=self.credit,
             )
         )
 
     def answer(
-        self, query: Query, verdict: Verdict, source_reference: str, now: float
+        self,
+        query: Query,
+        verdict: Verdict,
+        now: float,
+        *,
+        source_reference: str = "",
+        answer_id: str = "",
     ) -> tuple[pb.ConverseRequest, Future[Ack]]:
         """Return the message that answers `query`."""
-        self._answered_at = now
         message = pb.Answer(
-            answer_id=uuid.uuid4().hex,
-            session=self.session_name,
+            answer_id=answer_id or uuid.uuid4().hex,
+            session=self.served.name(query.session),
             query=query.number,
             lease_id=query.lease_id,
             observation_id=query.observation_id,
             verdict=convert.VERDICTS[verdict],
             source_reference=source_reference,
         )
-        return self._send(message.answer_id, pb.ConverseRequest(answer=message), query)
+        key = (message.session, message.answer_id)
+        sent = self._say(key, pb.ConverseRequest(answer=message), query)
+        self._answered_at = now
+        return sent
 
     def label(
-        self, observation_id: str, verdict: Verdict, source_reference: str
+        self,
+        observation_id: str,
+        verdict: Verdict,
+        *,
+        session: str = "",
+        source_reference: str = "",
+        answer_id: str = "",
+        replace: bool = False,
     ) -> tuple[pb.ConverseRequest, Future[Ack]]:
-        """Return the message that labels an observation unasked."""
+        """Return the message that labels an observation unasked, or corrects one's own vote."""
         message = pb.Answer(
-            answer_id=uuid.uuid4().hex,
-            session=self.session_name,
+            answer_id=answer_id or uuid.uuid4().hex,
+            session=self.served.name(session),
             observation_id=observation_id,
             verdict=convert.VERDICTS[verdict],
             source_reference=source_reference,
+            replace=replace,
         )
-        return self._send(message.answer_id, pb.ConverseRequest(answer=message))
+        key = (message.session, message.answer_id)
+        return self._say(key, pb.ConverseRequest(answer=message))
 
-    def retract(self, observation_id: str) -> tuple[pb.ConverseRequest, Future[Ack]]:
-        """Return the message that withdraws an observation's label."""
+    def retract(
+        self, observation_id: str, *, session: str = "", answer_id: str = "", of_labeler: str = ""
+    ) -> tuple[pb.ConverseRequest, Future[Ack]]:
+        """Return the message that withdraws a vote; one's own unless another's is named."""
         message = pb.Retract(
-            answer_id=uuid.uuid4().hex, session=self.session_name, observation_id=observation_id
+            answer_id=answer_id or uuid.uuid4().hex,
+            session=self.served.name(session),
+            observation_id=observation_id,
+            of_labeler=of_labeler,
         )
-        return self._send(message.answer_id, pb.ConverseRequest(retract=message))
+        key = (message.session, message.answer_id)
+        return self._say(key, pb.ConverseRequest(retract=message))
 
     def skip(self, query: Query, mode: SkipMode) -> tuple[pb.ConverseRequest, Future[Ack]]:
         """Return the message that skips `query`."""
         message = pb.Skip(
-            session=self.session_name,
+            session=self.served.name(query.session),
             query=query.number,
             lease_id=query.lease_id,
             mode=convert.SKIP_MODES[mode],
         )
-        return self._send(f"skip {query.number}", pb.ConverseRequest(skip=message), query)
+        key = (message.session, message.query)
+        return self._say(key, pb.ConverseRequest(skip=message), query)
 
     def release(self, query: Query) -> pb.ConverseRequest:
         """Return the message that gives `query` back."""
-        self._forget(query.number)
-        return pb.ConverseRequest(
-            release=pb.Release(session=self.session_name, lease_ids=[query.lease_id])
-        )
+        self._holding.drop(self._key(query))
+        self._given_back.note(query.lease_id, None)
+        message = _release(self.served.name(query.session), query.lease_id)
+        if not self.welcomed:
+            self._unsent.append(message)
+        return message
 
     def set_credit(self, credit: int) -> pb.ConverseRequest:
         """Return the message that changes how many queries are held at once."""
@@ -132,18 +170,17 @@ class Dialogue:
         return pb.ConverseRequest(credit=pb.Credit(queries=credit))
 
     def heartbeat(self) -> pb.ConverseRequest | None:
-        """Return the message that keeps the leases, None where nothing is held."""
-        if not self.held:
+        """Return the message that keeps the leases, None where there is nothing to keep."""
+        if not len(self._holding) or not self._extend:
             return None
-        return pb.ConverseRequest(extend=pb.Extend(session=self.session_name))
+        return pb.ConverseRequest(extend=pb.Extend(session=self.served.only))
 
-    def _send(
-        self, key: str, message: pb.ConverseRequest, query: Query | None = None
-    ) -> tuple[pb.ConverseRequest, Future[Ack]]:
-        future: Future[Ack] = Future()
-        number, lease_id = (query.number, query.lease_id) if query else (0, "")
-        self._pending[key] = Pending(message, future, number, lease_id)
-        return message, future
+    @property
+    def heartbeat_s(self) -> float:
+        """Seconds between heartbeats: what the server asked for, or a held lease needs."""
+        leases_s = map(self.served.lease_s, self._holding.sessions)
+        needed_s = [lease_s / _BEATS_PER_LEASE_S for lease_s in leases_s if lease_s > 0]
+        return min([self._asked_heartbeat_s, *needed_s])
 
     # From the server
 
@@ -153,121 +190,158 @@ class Dialogue:
         if kind == "welcome":
             return self._on_welcome(response.welcome)
         if kind == "assign":
-            self._on_assign(response.assign, now)
-        elif kind == "ack":
+            return self._on_assign(response.assign, now)
+        if kind == "ack":
             self._on_ack(response.ack)
         elif kind == "reject":
             self._on_reject(response.reject)
         elif kind == "revoke":
             self._on_revoke(response.revoke)
         elif kind == "progress":
-            self._see(convert.session_from_proto(response.progress.session))
+            self.served.see(convert.session_from_proto(response.progress.session))
         elif kind == "drain":
             self.draining = True
         elif kind == "finished":
-            if response.finished.HasField("session"):
-                self._see(convert.session_from_proto(response.finished.session))
-            self.finished = response.finished.reason or "FINISHED"
+            self._on_finished(response.finished)
         return []
 
     def fail(self, error: SvddtuneError) -> None:
         """End everything that waits, with `error`."""
-        pending, self._pending = self._pending, OrderedDict()
-        for item in pending.values():
-            item.future.set_exception(error)
+        self._pending.fail(error)
+
+    def survives(self, error: SvddtuneError) -> bool:
+        """Return whether the dialogue goes on after a stream that ended with `error`.
+
+        It does without a session that was there and is deleted by now.
+        """
+        name = f"sessions/{error.metadata.get('session', '').removeprefix('sessions/')}"
+        if error.reason != "SESSION_NOT_FOUND" or self.served.get(name) is None:
+            return False
+        self._end(name, "DELETED")
+        self._pending.fail(error, lambda session: session == name)
+        return True
+
+    # What is known
+
+    @property
+    def finished(self) -> str:
+        """Why nothing more is asked in all sessions named; the reason of the last one of them."""
+        return self.served.finished
 
     @property
     def idle(self) -> bool:
         """True where nothing waits for an Ack."""
         return not self._pending
 
+    @property
+    def over(self) -> bool:
+        """True while no stream is needed: nothing more is asked and nothing waits."""
+        return bool(self.finished) and self.idle
+
+    def take(self) -> Query | None:
+        """Return the next query that the caller has not seen."""
+        return self._holding.take()
+
     def is_open(self, query: Query) -> bool:
         """Return whether `query` is still with this labeler and not answered."""
-        held = self.held.get(query.number)
-        return held is not None and not self._is_pending(query.number)
+        key = self._key(query)
+        return key in self._holding and not self._pending.concerns(*key)
+
+    def lost_reason(self, query: Query) -> str:
+        """Return why the lease of `query` ended without our doing; empty where it did not."""
+        return self._holding.lost_reason(query.lease_id)
 
     @property
-    def open_count(self) -> int:
+    def unsettled(self) -> list[Query]:
         """Queries that the caller has taken and neither answered nor skipped."""
-        waiting = set(self.inbox)
-        return sum(1 for n in self.held if n not in waiting and not self._is_pending(n))
+        taken = self._holding.taken()
+        return [query for key, query in taken if not self._pending.concerns(*key)]
 
-    def _is_pending(self, query: int) -> bool:
-        return any(item.query == query for item in self._pending.values())
+    def _say(
+        self, key: ItemKey, message: pb.ConverseRequest, query: Query | None = None
+    ) -> tuple[pb.ConverseRequest, Future[Ack]]:
+        return message, self._pending.add(key, message, query)
+
+    def _key(self, query: Query) -> QueryKey:
+        return self.served.name(query.session), query.number
 
     def _on_welcome(self, welcome: pb.Welcome) -> list[pb.ConverseRequest]:
         self.welcomed = True
-        self._resume_token = welcome.resume_token
+        self.resume_token = welcome.resume_token
         if welcome.heartbeat_s > 0:
-            self.heartbeat_s = welcome.heartbeat_s
+            self._asked_heartbeat_s = welcome.heartbeat_s
         if welcome.HasField("session"):
-            self._see(convert.session_from_proto(welcome.session))
-        for item in self._pending.values():
-            item.resent = True
-        return [item.message for item in self._pending.values()]
+            self.served.see(convert.session_from_proto(welcome.session))
+        unsent, self._unsent = self._unsent, []
+        return [*self._pending.again(), *unsent]
 
-    def _on_assign(self, assign: pb.Assign, now: float) -> None:
+    def _on_assign(self, assign: pb.Assign, now: float) -> list[pb.ConverseRequest]:
         query = convert.query_from_proto(assign)
-        known = self.held.get(query.number)
-        self.held[query.number] = query
-        self.finished = ""
-        if (known is not None and known.lease_id == query.lease_id) or self._is_pending(
-            query.number
-        ):
-            return  # the same lease again after a reconnect, or its answer is on the way
-        if query.number not in self.inbox:
-            self.inbox.append(query.number)
+        if query.lease_id in self._given_back:
+            return [_release(query.session, query.lease_id)]
+        key = self._key(query)
+        known = self._holding.lease_id(key) == query.lease_id
+        self._holding.put(key, query)
+        self.served.ask_again(key[0])
+        if known or self._pending.concerns(*key):
+            return []  # the same lease again after a reconnect, or its answer is on the way
+        self._holding.offer(key)
         if self._answered_at is not None:
             self.per_query_s.append(now - self._answered_at)
             self._answered_at = None
+        return []
 
     def _on_ack(self, ack: pb.Ack) -> None:
+        session = self.served.name(ack.session, guess=True)
         if ack.HasField("counts"):
-            self.counts = convert.counts_from_proto(ack.counts)
-        item = self._pending.pop(ack.answer_id or f"skip {ack.query}", None)
+            self.served.count(session, convert.counts_from_proto(ack.counts))
+        item = self._pending.pop((session, ack.answer_id or ack.query))
         if item is not None:
-            self._forget(item.query)
-            item.future.set_result(convert.ack_from_proto(ack))
+            self._holding.drop((session, item.query))
+            item.future.set_result(replace(convert.ack_from_proto(ack), session=session))
         elif not ack.answer_id and not ack.query:
-            self._on_extended(ack)
-
-    def _on_extended(self, ack: pb.Ack) -> None:
-        lost = set(ack.lost_lease_ids)
-        for number, query in list(self.held.items()):
-            if query.lease_id in lost:
-                self._forget(number)
-            elif ack.HasField("lease_expire_time"):
-                expires = convert.time_from_proto(ack.lease_expire_time)
-                self.held[number] = replace(query, lease_expires=expires)
+            stamp = ack.lease_expire_time if ack.HasField("lease_expire_time") else None
+            expires = convert.time_from_proto(stamp) if stamp else None
+            self._holding.extend(session, ack.lost_lease_ids, expires)
 
     def _on_reject(self, reject: pb.Reject) -> None:
         error = from_status(reject.status)
-        item = self._pending.pop(reject.answer_id or f"skip {reject.query}", None)
+        session = self.served.name(reject.session, guess=True)
+        item = self._pending.pop((session, reject.answer_id or reject.query))
         if item is None:
             return  # an Extend or Release: what it names is gone, which Revoke or Ack also say
-        held = self.held.get(item.query)
-        if held is not None and held.lease_id != item.lease_id:
-            self.inbox.append(item.query)  # leased to us anew in the meantime: ask again
+        key = (session, item.query)
+        lease_id = self._holding.lease_id(key)
+        if lease_id not in ("", item.lease_id):
+            self._holding.offer(key)  # leased to us anew in the meantime: ask again
         elif error.reason in _QUERY_IS_GONE:
-            self._forget(item.query)
-        if item.resent and item.message.HasField("skip") and error.reason == "LEASE_LOST":
+            self._holding.drop(key)
+        if _is_old_skip(item) and error.reason == "LEASE_LOST":
             # The first one got through, or the lease ended: either way it is not ours any more.
-            item.future.set_result(Ack("", item.query, applied=False, counts=self.counts))
+            counts = self.served.counts(session)
+            item.future.set_result(Ack("", item.query, False, counts, session=session))
         else:
             item.future.set_exception(error)
 
     def _on_revoke(self, revoke: pb.Revoke) -> None:
-        held = self.held.get(revoke.query)
-        if held is not None and held.lease_id == revoke.lease_id:
-            self._forget(revoke.query)
+        key = (self.served.name(revoke.session, guess=True), revoke.query)
+        self._holding.lose(key, revoke.lease_id, revoke.reason)
 
-    def _see(self, session: Session) -> None:
-        self.session = session
-        self.counts = session.counts
-        if session.state.ended and not self.finished:
-            self.finished = session.state.name
+    def _on_finished(self, finished: pb.Finished) -> None:
+        name = self.served.name(finished.session.name, guess=True)
+        if finished.HasField("session") and finished.reason != "DELETED":
+            self.served.see(convert.session_from_proto(finished.session))
+        if name:
+            self._end(name, finished.reason or "FINISHED")
 
-    def _forget(self, number: int) -> None:
-        self.held.pop(number, None)
-        if number in self.inbox:
-            self.inbox.remove(number)
+    def _end(self, session: str, reason: str) -> None:
+        self._holding.lose_session(session)
+        self.served.finish(session, reason)
+
+
+def _release(session: str, lease_id: str) -> pb.ConverseRequest:
+    return pb.ConverseRequest(release=pb.Release(session=session, lease_ids=[lease_id]))
+
+
+def _is_old_skip(item: Item) -> bool:
+    return item.resent and item.message.HasField("skip")

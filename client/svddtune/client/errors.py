@@ -189,22 +189,27 @@ def from_status(status: status_pb2.Status) -> SvddtuneError:
 
 def from_rpc_error(error: grpc.RpcError, address: str = "") -> SvddtuneError:
     """Return the exception for a failed call; `address` goes into the text where nobody answers."""
+    return from_status(status_of(error, address))
+
+
+def status_of(error: grpc.RpcError, address: str = "") -> status_pb2.Status:
+    """Return the status of a failed call, whether the service made it or the transport."""
     status = _rich_status(getattr(error, "trailing_metadata", lambda: None)())
+    if status is not None:
+        return status
     code: grpc.StatusCode = error.code() if hasattr(error, "code") else grpc.StatusCode.UNKNOWN
-    if status is None:
-        text = str(error.details() or "") if hasattr(error, "details") else str(error)
-        if code is grpc.StatusCode.UNAVAILABLE and address:
-            text = (
-                f"No svddtune service answers at {address} ({text}). "
-                "Check the address, or start one with: svddtune up"
-            )
-        if code is grpc.StatusCode.DEADLINE_EXCEEDED and address:
-            text = (
-                f"{address} did not answer in the time given. "
-                "Check the address, or start a service with: svddtune up"
-            )
-        status = status_pb2.Status(code=code.value[0], message=text)
-    return from_status(status)
+    text = str(error.details() or "") if hasattr(error, "details") else str(error)
+    if code is grpc.StatusCode.UNAVAILABLE and address:
+        text = (
+            f"No svddtune service answers at {address} ({text}). "
+            "Check the address, or start one with: svddtune up"
+        )
+    if code is grpc.StatusCode.DEADLINE_EXCEEDED and address:
+        text = (
+            f"{address} did not answer in the time given. "
+            "Check the address, or start a service with: svddtune up"
+        )
+    return status_pb2.Status(code=code.value[0], message=text)
 
 
 def _rich_status(metadata: Iterable[tuple[str, str | bytes]] | None) -> status_pb2.Status | None:

@@ -10,20 +10,12 @@ from typing import Any
 
 import grpc
 
-from svddtune.client.backoff import Backoff
 from svddtune.client.dialogue import Dialogue
-from svddtune.client.errors import (
-    InternalError,
-    SvddtuneError,
-    Unavailable,
-    WrongState,
-    from_rpc_error,
-)
+from svddtune.client.errors import SvddtuneError, WrongState, from_rpc_error
+from svddtune.client.reconnect import STREAM_S, Pulse, Reconnect
 from svddtune.v1 import oracle_pb2 as pb
 
-_STREAM_S = 3600.0
 _BYE_S = 5.0
-_MAX_INTERNAL = 8
 
 
 class DialogueStream:
@@ -36,7 +28,6 @@ class DialogueStream:
         *,
         address: str,
         welcome_within_s: float,
-        reconnect_for_s: float,
     ) -> None:
         self.changed = threading.Condition()
         self.error: SvddtuneError | None = None
@@ -45,24 +36,23 @@ class DialogueStream:
         self._converse = converse
         self._address = address
         self._welcome_within_s = welcome_within_s
-        self._reconnect_for_s = reconnect_for_s
         self._outbox: queue.SimpleQueue[pb.ConverseRequest | None] | None = None
         self._call: Any = None
         self._thread = threading.Thread(target=self._run, name="svddtune-dialogue", daemon=True)
         self._thread.start()
 
     def send(self, message: pb.ConverseRequest) -> None:
-        """Send now, or with the next Welcome where it awaits an Ack. The caller holds `changed`."""
+        """Send now; without a stream the dialogue itself says it on the next. Hold `changed`."""
         if self._outbox is not None and self._dialogue.welcomed:
             self._outbox.put(message)
         self.changed.notify_all()
 
-    def close(self) -> None:
-        """Say Bye, wait a moment for outstanding Acks, and end the thread."""
+    def close(self, *, keep_leases: bool = False) -> None:
+        """End the thread: say Bye and wait a moment for outstanding Acks, or just break off."""
         with self.changed:
             self.closed = True
             if self._outbox is not None:
-                if self._dialogue.welcomed:
+                if self._dialogue.welcomed and not keep_leases:
                     self._outbox.put(pb.ConverseRequest(bye=pb.Bye()))
                     self._outbox.put(None)
                 elif self._call is not None:
@@ -80,57 +70,47 @@ class DialogueStream:
             self._dialogue.fail(_CLOSED)
 
     def _run(self) -> None:
-        backoff, internal = Backoff(), 0
-        lost_at, patience_s = time.monotonic(), self._welcome_within_s
+        reconnect = Reconnect(
+            self._dialogue, first_within_s=self._welcome_within_s, now=time.monotonic()
+        )
         while True:
             with self.changed:
-                self.changed.wait_for(lambda: self.closed or not self._is_over())
+                self.changed.wait_for(lambda: self.closed or not self._dialogue.over)
                 if self.closed:
                     return
-            error = self._one_stream()
-            if self._was_welcomed:
-                backoff.reset()
-                lost_at, patience_s = time.monotonic(), self._reconnect_for_s
-            if isinstance(error, InternalError) and not error.metadata:
-                # Not from our service's own error path: a proxy's or the transport's.
-                internal += 1
-                fatal = internal > _MAX_INTERNAL
-            else:
-                fatal = error is not None and not isinstance(error, Unavailable)
-            if fatal or (error and time.monotonic() - lost_at > patience_s):
-                assert error is not None
-                with self.changed:
-                    self.error = error
-                    self._dialogue.fail(error)
-                    self.changed.notify_all()
-                return
-            delay_s = backoff.next_s(error.retry_after_s if error else None)
+            error = self._one_stream(reconnect)
             with self.changed:
+                try:
+                    delay_s = reconnect.ended(error, time.monotonic())
+                except SvddtuneError as last:
+                    self.error = last
+                    self._dialogue.fail(last)
+                    self.changed.notify_all()
+                    return
+                self.changed.notify_all()
                 self.changed.wait_for(lambda: self.closed, delay_s)
 
-    def _is_over(self) -> bool:
-        """True while no stream is needed: nothing more is asked and nothing waits."""
-        return bool(self._dialogue.finished) and self._dialogue.idle
-
-    def _one_stream(self) -> SvddtuneError | None:
+    def _one_stream(self, reconnect: Reconnect) -> SvddtuneError | None:
         """Hold one stream until it ends; return the error it ended with."""
         outbox: queue.SimpleQueue[pb.ConverseRequest | None] = queue.SimpleQueue()
-        self._was_welcomed = False
         with self.changed:
             outbox.put(self._dialogue.hello())
             self._outbox = outbox
         try:
-            call = self._converse(self._requests(outbox), timeout=_STREAM_S)
+            call = self._converse(self._requests(outbox), timeout=STREAM_S)
             with self.changed:
                 self._call = call
                 if self.closed:
                     call.cancel()
             for response in call:
                 with self.changed:
+                    before_s = self._dialogue.heartbeat_s
                     for message in self._dialogue.receive(response, time.monotonic()):
                         outbox.put(message)
-                    if self._dialogue.welcomed and not self._was_welcomed:
-                        self._was_welcomed = True
+                    if response.HasField("welcome"):
+                        reconnect.welcomed(time.monotonic())
+                        outbox.put(_WAKE)
+                    elif self._dialogue.heartbeat_s < before_s:
                         outbox.put(_WAKE)
                     self.changed.notify_all()
                     if self._dialogue.draining:
@@ -153,31 +133,28 @@ class DialogueStream:
         self, outbox: queue.SimpleQueue[pb.ConverseRequest | None]
     ) -> Iterator[pb.ConverseRequest]:
         """Yield what is to be sent on one stream; gRPC runs this in a thread of its own."""
-        now = time.monotonic()
-        welcome_by, beat_at = now + self._welcome_within_s, now + self._welcome_within_s
-        welcomed = False
+        pulse = Pulse(self._dialogue, welcome_within_s=self._welcome_within_s, now=time.monotonic())
         while True:
+            with self.changed:
+                wait_s = pulse.wait_s(time.monotonic())
             try:
-                message = outbox.get(timeout=max(0.0, beat_at - time.monotonic()))
+                message = outbox.get(timeout=wait_s)
             except queue.Empty:
                 with self.changed:
-                    beat = self._dialogue.heartbeat() if welcomed else None
-                    beat_at = time.monotonic() + self._dialogue.heartbeat_s
-                    if not welcomed and time.monotonic() >= welcome_by:
+                    now = time.monotonic()
+                    if self._outbox is outbox and pulse.late(now):
                         if self._call is not None:
                             self._call.cancel()
                         return
-                if beat is not None:
-                    yield beat
-                continue
+                    message = pulse.beat(now)
+                if message is None:
+                    continue
             if message is None:
                 return
-            if message is _WAKE:
-                welcomed = True
-                beat_at = time.monotonic() + self._dialogue.heartbeat_s
-                continue
-            yield message
+            if message is not _WAKE:
+                yield message
 
 
+# Said to the sender alone: look again when the next heartbeat is due.
 _WAKE = pb.ConverseRequest()
 _CLOSED = WrongState("The dialogue is closed", reason="CLIENT_CLOSED")

@@ -1,35 +1,34 @@
-"""The dialogue with one session: take a query, give an answer."""
+"""The dialogue with sessions: take a query, give an answer."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import grpc
-
+from svddtune.client import refusals
 from svddtune.client.dialogue import Dialogue
-from svddtune.client.errors import InvalidInput, SvddtuneError, Unavailable, WrongState
+from svddtune.client.errors import SvddtuneError
 from svddtune.client.stream import DialogueStream
-from svddtune.client.types import Ack, Label, LabelCounts, Query, Session, SkipMode, Verdict
-from svddtune.v1 import oracle_pb2_grpc
+from svddtune.client.types import Ack, Label, Query, Session, SkipMode, Verdict
+from svddtune.client.view import DialogueView
 
 if TYPE_CHECKING:
     from svddtune.client.client import TuningClient
     from svddtune.client.model import SvddModel
     from svddtune.client.result import Result
 
-_RECONNECT_FOR_S = 600.0
-_WINDOW = 256
+# Labels sent ahead of their Acks.
+WINDOW = 256
 
 
-class Tuning:
-    """A labeler's dialogue with one session, made by `TuningClient.tuning`. Thread-safe.
+class Tuning(DialogueView):
+    """A labeler's dialogue with sessions, made by `TuningClient.tuning`. Thread-safe.
 
     ::
 
@@ -40,33 +39,38 @@ class Tuning:
 
     The stream beneath reconnects by itself for ten minutes; what was not acknowledged is sent
     again with the same answer id, so an answer counts once. While queries are held their leases
-    are extended. Closing gives back what was not answered.
+    are extended. Closing gives back what was not answered. Where several sessions are served,
+    `session` says which one an unasked label or a retraction is about.
     """
 
     def __init__(
         self,
         client: TuningClient,
-        channel: grpc.Channel,
-        session: str,
+        converse: Callable[..., Any],
+        sessions: Sequence[str],
         *,
         labeler: str,
         kind: str,
         credit: int,
         ack_timeout_s: float,
+        extend: bool = True,
+        resume_token: str = "",
     ) -> None:
-        self.name = session
-        self.labeler = labeler
+        dialogue = Dialogue(
+            sessions,
+            labeler=labeler,
+            kind=kind,
+            credit=credit,
+            resume_token=resume_token,
+            extend=extend,
+        )
         self._client = client
         self._ack_timeout_s = ack_timeout_s
-        self._dialogue = Dialogue(session, labeler=labeler, kind=kind, credit=credit)
         self._stream = DialogueStream(
-            self._dialogue,
-            oracle_pb2_grpc.OracleServiceStub(channel).Converse,
-            address=client.address,
-            welcome_within_s=client.timeout_s,
-            reconnect_for_s=_RECONNECT_FOR_S,
+            dialogue, converse, address=client.address, welcome_within_s=client.timeout_s
         )
         self._changed: threading.Condition = self._stream.changed
+        super().__init__(dialogue, self._changed)
 
     def __enter__(self) -> Tuning:
         return self
@@ -79,9 +83,13 @@ class Tuning:
     ) -> None:
         self.close()
 
-    def close(self) -> None:
-        """End the dialogue; queries that were not answered go back to the queue."""
-        self._stream.close()
+    def close(self, *, keep_leases: bool = False) -> None:
+        """End the dialogue; queries that were not answered go back to the queue.
+
+        With `keep_leases` they stay this labeler's until they run out: a later dialogue that is
+        opened with this one's `resume_token` gets them again.
+        """
+        self._stream.close(keep_leases=keep_leases)
 
     # Asked
 
@@ -91,7 +99,9 @@ class Tuning:
             yield query
 
     def next_query(self, *, timeout_s: float | None = None) -> Query | None:
-        """Return the next query, None where nothing more will be asked.
+        """Return the next query, None where nothing more will be asked in the sessions named.
+
+        Where any session is served it waits for those to come.
 
         Raises
         ------
@@ -104,42 +114,47 @@ class Tuning:
         with self._changed:
             while True:
                 self._check_open()
+                if (query := self._dialogue.take()) is not None:
+                    return query
                 if self._dialogue.finished:
                     return None
-                if self._dialogue.inbox:
-                    return self._dialogue.held[self._dialogue.inbox.popleft()]
-                if self._dialogue.credit == 1 and self._dialogue.open_count >= 1:
-                    raise self._unanswered()
+                refusals.check_settled(self._dialogue)
                 remaining_s = None if deadline is None else deadline - time.monotonic()
                 if not self._changed.wait(remaining_s) and remaining_s is not None:
-                    raise Unavailable(
-                        f"{self.name} had nothing to ask within {timeout_s} s",
-                        reason="WAIT_TIMEOUT",
-                    )
+                    raise refusals.nothing_to_ask(self._dialogue, timeout_s)
 
-    def answer(self, query: Query, verdict: object, *, source_reference: str = "") -> Ack:
+    def answer(
+        self, query: Query, verdict: object, *, source_reference: str = "", answer_id: str = ""
+    ) -> Ack:
         """Answer `query` with "inlier" (+1), "outlier" (-1) or "unsure"; return once stored."""
-        return self.wait(self.submit(query, verdict, source_reference=source_reference))
+        return self.wait(
+            self.submit(query, verdict, source_reference=source_reference, answer_id=answer_id)
+        )
 
-    def submit(self, query: Query, verdict: object, *, source_reference: str = "") -> Future[Ack]:
-        """Answer `query` without waiting; the future has the Ack, or the error."""
+    def submit(
+        self, query: Query, verdict: object, *, source_reference: str = "", answer_id: str = ""
+    ) -> Future[Ack]:
+        """Answer `query` without waiting; the future has the Ack, or the error.
+
+        An `answer_id` of one's own (at most 128 bytes, unique within the session) makes an answer
+        that is given once more, by a program that was restarted say, have one effect.
+        """
         checked = Verdict.of(verdict)
         with self._changed:
             self._check_open()
             message, future = self._dialogue.answer(
-                query, checked, source_reference, time.monotonic()
+                query,
+                checked,
+                time.monotonic(),
+                source_reference=source_reference,
+                answer_id=answer_id,
             )
             self._stream.send(message)
         return future
 
     def skip(self, query: Query, mode: SkipMode | str = SkipMode.LATER) -> Ack:
         """Do not answer `query`: ask me "later", ask "others", or "drop" the observation."""
-        try:
-            checked = SkipMode(mode)
-        except ValueError:
-            raise InvalidInput(
-                f"{mode!r} is not a way to skip: use 'later', 'others' or 'drop'"
-            ) from None
+        checked = SkipMode.of(mode)
         with self._changed:
             self._check_open()
             message, future = self._dialogue.skip(query, checked)
@@ -152,11 +167,6 @@ class Tuning:
             self._check_open()
             self._stream.send(self._dialogue.release(query))
 
-    def is_open(self, query: Query) -> bool:
-        """Return whether `query` still waits for this labeler's answer."""
-        with self._changed:
-            return self._dialogue.is_open(query)
-
     def set_credit(self, credit: int) -> None:
         """Change how many queries are held at once."""
         with self._changed:
@@ -165,25 +175,72 @@ class Tuning:
 
     # Unasked
 
-    def label(self, observation_id: str, verdict: object, *, source_reference: str = "") -> Ack:
-        """Label an observation that nobody asked about."""
-        future = self._submit_label(
-            Label(str(observation_id), Verdict.of(verdict), source_reference)
+    def label(
+        self,
+        observation_id: str,
+        verdict: object,
+        *,
+        source_reference: str = "",
+        answer_id: str = "",
+        replace: bool = False,
+        session: str = "",
+    ) -> Ack:
+        """Label an observation that nobody asked about; `replace` corrects one's own vote on it."""
+        return self.wait(
+            self.submit_label(
+                observation_id,
+                verdict,
+                source_reference=source_reference,
+                answer_id=answer_id,
+                replace=replace,
+                session=session,
+            )
         )
-        return self.wait(future)
 
-    def label_many(self, labels: Mapping[str, object] | Iterable[Label]) -> list[Ack]:
+    def submit_label(
+        self,
+        observation_id: str,
+        verdict: object,
+        *,
+        source_reference: str = "",
+        answer_id: str = "",
+        replace: bool = False,
+        session: str = "",
+    ) -> Future[Ack]:
+        """Label an observation unasked without waiting; the future has the Ack, or the error."""
+        checked = Verdict.of(verdict)
+        with self._changed:
+            self._check_open()
+            message, future = self._dialogue.label(
+                str(observation_id),
+                checked,
+                session=session,
+                source_reference=source_reference,
+                answer_id=answer_id,
+                replace=replace,
+            )
+            self._stream.send(message)
+        return future
+
+    def label_many(
+        self, labels: Mapping[str, object] | Iterable[Label], *, session: str = ""
+    ) -> list[Ack]:
         """Label many observations; return their Acks in order.
 
         All are sent; where some are refused the first error is raised once all are settled.
         """
-        if isinstance(labels, Mapping):
-            labels = [Label(str(i), Verdict.of(verdict)) for i, verdict in labels.items()]
         acks, waiting = list[Ack](), deque[Future[Ack]]()
         first: SvddtuneError | None = None
-        for label in labels:
-            waiting.append(self._submit_label(label))
-            if len(waiting) >= _WINDOW:
+        for label in Label.each(labels):
+            waiting.append(
+                self.submit_label(
+                    label.observation_id,
+                    label.verdict,
+                    source_reference=label.source_reference,
+                    session=session,
+                )
+            )
+            if len(waiting) >= WINDOW:
                 first = first or self._settle(waiting.popleft(), acks)
         while waiting:
             first = first or self._settle(waiting.popleft(), acks)
@@ -191,11 +248,20 @@ class Tuning:
             raise first
         return acks
 
-    def retract(self, observation_id: str) -> Ack:
-        """Withdraw the label of an observation; it may be asked about again."""
+    def retract(
+        self,
+        observation_id: str,
+        *,
+        answer_id: str = "",
+        of_labeler: str = "",
+        session: str = "",
+    ) -> Ack:
+        """Withdraw one's vote on an observation, or that of `of_labeler`; it may be asked again."""
         with self._changed:
             self._check_open()
-            message, future = self._dialogue.retract(str(observation_id))
+            message, future = self._dialogue.retract(
+                str(observation_id), session=session, answer_id=answer_id, of_labeler=of_labeler
+            )
             self._stream.send(message)
         return self.wait(future)
 
@@ -203,44 +269,31 @@ class Tuning:
 
     @property
     def session(self) -> Session:
-        """The session as the dialogue last heard of it; waits for the first Welcome."""
+        """The session as the dialogue last heard of it; waits for the first word of it.
+
+        Of several: the one heard of last.
+        """
         with self._changed:
-            while self._dialogue.session is None:
+            while (found := self._dialogue.served.last) is None:
                 self._check_open()
                 self._changed.wait()
-            return self._dialogue.session
+            return found
 
-    @property
-    def counts(self) -> LabelCounts:
-        """Labels per class, as the last Ack or Progress told."""
-        with self._changed:
-            return self._dialogue.counts
-
-    @property
-    def finished(self) -> str:
-        """Why nothing more is asked, e.g. BUDGET_SPENT; empty while queries may come."""
-        with self._changed:
-            return self._dialogue.finished
-
-    @property
-    def per_query_s(self) -> tuple[float, ...]:
-        """Seconds from each Answer to the Assign that came next."""
-        with self._changed:
-            return tuple(self._dialogue.per_query_s)
-
-    def finish(self) -> Session:
+    def finish(self, session: str = "") -> Session:
         """Stop asking and compute the result from the labels there are."""
-        return self._client.finish_session(self.name)
+        return self._client.finish_session(self._dialogue.served.name(session))
 
-    def result(self, *, timeout_s: float | None = None) -> Result:
+    def result(self, session: str = "", *, timeout_s: float | None = None) -> Result:
         """Return the session's result, waiting until it is there."""
-        self._client.wait_until_completed(self.name, timeout_s=timeout_s)
-        return self._client.result(self.name)
+        name = self._dialogue.served.name(session)
+        self._client.wait_until_completed(name, timeout_s=timeout_s)
+        return self._client.result(name)
 
-    def model(self, *, timeout_s: float | None = None) -> SvddModel:
+    def model(self, session: str = "", *, timeout_s: float | None = None) -> SvddModel:
         """Return the fitted model, waiting until it is there."""
-        self._client.wait_until_completed(self.name, timeout_s=timeout_s)
-        return self._client.model(self.name)
+        name = self._dialogue.served.name(session)
+        self._client.wait_until_completed(name, timeout_s=timeout_s)
+        return self._client.model(name)
 
     def wait(self, future: Future[Ack], *, timeout_s: float | None = None) -> Ack:
         """Return the Ack that a submitted answer gets."""
@@ -248,20 +301,7 @@ class Tuning:
         try:
             return future.result(limit_s)
         except FutureTimeoutError:
-            raise Unavailable(
-                f"No acknowledgement from {self._client.address} within {limit_s:g} s. "
-                "The answer is kept and sent again when the connection is back",
-                reason="ACK_TIMEOUT",
-            ) from None
-
-    def _submit_label(self, label: Label) -> Future[Ack]:
-        with self._changed:
-            self._check_open()
-            message, future = self._dialogue.label(
-                label.observation_id, label.verdict, label.source_reference
-            )
-            self._stream.send(message)
-        return future
+            raise refusals.no_ack(self._client.address, limit_s) from None
 
     def _settle(self, future: Future[Ack], acks: list[Ack]) -> SvddtuneError | None:
         try:
@@ -271,16 +311,4 @@ class Tuning:
         return None
 
     def _check_open(self) -> None:
-        if self._stream.error is not None:
-            raise self._stream.error
-        if self._stream.closed:
-            raise WrongState(f"The dialogue with {self.name} is closed", reason="CLIENT_CLOSED")
-
-    def _unanswered(self) -> WrongState:
-        number, query = next(iter(self._dialogue.held.items()))
-        return WrongState(
-            f"Query {number} (observation {query.observation_id!r}) is not settled: answer, skip "
-            "or release it first, or open the dialogue with a larger credit",
-            reason="QUERY_UNANSWERED",
-            metadata={"query": str(number), "observation_id": query.observation_id},
-        )
+        refusals.check_open(self._dialogue, self._stream.error, self._stream.closed)

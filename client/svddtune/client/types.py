@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -67,6 +67,17 @@ class SkipMode(StrEnum):
     """Ask somebody else, never again me."""
     DROP = "drop"
     """Ask nobody: the observation is left out of the session."""
+
+    @classmethod
+    def of(cls, value: SkipMode | str) -> SkipMode:
+        """Return the mode for "later", "others" or "drop"; InvalidInput for all else."""
+        try:
+            return cls(value)
+        except ValueError:
+            raise InvalidInput(
+                f"{value!r} is not a way to skip: use 'later', 'others' or 'drop'",
+                metadata={"value": repr(value)},
+            ) from None
 
 
 class SessionState(StrEnum):
@@ -318,3 +329,12 @@ class Label:
     observation_id: str
     verdict: Verdict
     source_reference: str = field(default="")
+
+    @classmethod
+    def each(cls, labels: Mapping[str, object] | Iterable[Label]) -> Iterator[Label]:
+        """Yield labels; a mapping holds verdicts by observation id."""
+        if isinstance(labels, Mapping):
+            for observation_id, verdict in labels.items():
+                yield cls(str(observation_id), Verdict.of(verdict))
+        else:
+            yield from labels

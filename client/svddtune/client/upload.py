@@ -12,6 +12,8 @@ from svddtune.client.types import FloatArray
 from svddtune.client.validate import check_matrix
 from svddtune.v1 import common_pb2, dataset_pb2
 
+UPLOAD_TRIES = 4
+
 
 class Upload:
     """A checked dataset, ready to be sent as often as it takes."""
@@ -42,6 +44,10 @@ class Upload:
             feature_names=names,
             scaling=choice(SCALINGS, scaling, "scaling"),
         )
+
+    def timeout_s(self, base_s: float) -> float:
+        """Return the deadline of the call: at least 1 MB per second beside `base_s`."""
+        return base_s + self.rows.nbytes / 1e6
 
     def messages(self) -> Iterator[dataset_pb2.UploadDatasetRequest]:
         """Yield the header, then the rows."""

@@ -1,0 +1,78 @@
+"""Who labelled a session, how well they agree, and what withdrawing one of them does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from svddtune.client.types import LabelCounts, LiveEvidence
+
+
+@dataclass(frozen=True, slots=True)
+class LabelerReport:
+    """What one labeler did in a session. A figure is NaN where there is nothing to take it from.
+
+    Attributes
+    ----------
+    votes : LabelCounts
+        Votes in force by verdict.
+    asked, unasked, unused, retracted : int
+        Answers to queries, given unasked, too late to count, and withdrawn later.
+    median_answer_s : float
+        Seconds from lease to answer.
+    agreement : float
+        On the `compared` observations on which others voted too: the share on which the labeler
+        agrees with the majority of these others, ties as half.
+    self_consistency : float
+        Share of the `repeats` observations shown again that got the same answer.
+    """
+
+    labeler: str
+    votes: LabelCounts
+    asked: int
+    unasked: int
+    unused: int
+    retracted: int
+    median_answer_s: float
+    compared: int
+    agreement: float
+    repeats: int
+    self_consistency: float
+    withdrawn: bool
+    last_answer_time: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How well labelers agree on the `observations` with two votes or more, UNSURE aside.
+
+    `observed` is the share of pairs of votes that are equal; Cohen's kappa needs exactly two
+    labelers; Fleiss' kappa is on the `fleiss_observations` with the most frequent number of votes;
+    Krippendorff's alpha is nominal. NaN where one is not defined.
+    """
+
+    observations: int
+    observed: float
+    cohen_kappa: float
+    fleiss_kappa: float
+    fleiss_observations: int
+    krippendorff_alpha: float
+
+
+@dataclass(frozen=True, slots=True)
+class WithdrawalEffect:
+    """What withdrawing, or reinstating, a labeler does.
+
+    `votes` become void, or count again; `labels_lost`, `_changed` and `_gained` are observations.
+    `live_before` and `live_after` are the best cell, in a preview and where it can be judged.
+    """
+
+    votes: int
+    labels_lost: int
+    labels_changed: int
+    labels_gained: int
+    queries_reopened: int
+    counts_before: LabelCounts
+    counts_after: LabelCounts
+    live_before: LiveEvidence | None
+    live_after: LiveEvidence | None

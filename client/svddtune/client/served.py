@@ -1,0 +1,115 @@
+"""The sessions that one dialogue serves, as they were last heard of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from svddtune.client.errors import InvalidInput
+from svddtune.client.types import LabelCounts, Session
+
+_DELETED = "DELETED"
+
+
+class Served:
+    """Sessions named at the start, or any, with what is known of each.
+
+    Attributes
+    ----------
+    named : tuple of str
+        Resource names; none stands for any session, those created later included.
+    """
+
+    def __init__(self, named: Sequence[str]) -> None:
+        self.named = tuple(dict.fromkeys(named))
+        self._sessions: dict[str, Session] = {}
+        self._counts: dict[str, LabelCounts] = {}
+        self._finished: dict[str, str] = {}
+        self._heard_last = self.only
+
+    @property
+    def only(self) -> str:
+        """Name of the one session; empty where there are several, or any."""
+        return self.named[0] if len(self.named) == 1 else ""
+
+    def name(self, session: str, *, guess: bool = False) -> str:
+        """Return which session is meant; empty means the only one.
+
+        Raises
+        ------
+        InvalidInput
+            SESSION_AMBIGUOUS where nothing says which, unless `guess`: then it is empty.
+        """
+        if session or self.only or guess:
+            return session or self.only
+        raise InvalidInput(
+            "Say which session is meant: the dialogue serves "
+            + (f"{len(self.named)} of them" if self.named else "any"),
+            reason="SESSION_AMBIGUOUS",
+        )
+
+    def existing(self) -> tuple[str, ...]:
+        """Return the sessions named, without those that were deleted."""
+        return tuple(name for name in self.named if self._finished.get(name) != _DELETED)
+
+    @property
+    def sessions(self) -> Mapping[str, Session]:
+        """All sessions heard of, by name; the deleted ones left out."""
+        return MappingProxyType(dict(self._sessions))
+
+    @property
+    def last(self) -> Session | None:
+        """The session heard of last; None before the first word."""
+        return self._sessions.get(self._heard_last)
+
+    def get(self, session: str) -> Session | None:
+        """Return one session, None where it was not heard of."""
+        return self._sessions.get(session)
+
+    def lease_s(self, session: str) -> float:
+        """Return the length of the session's first leases, in seconds; 0 where it is not known."""
+        known = self._sessions.get(session)
+        return known.config.lease_s if known else 0.0
+
+    def counts(self, session: str = "") -> LabelCounts:
+        """Return the labels per class in `session`, by default the one heard of last."""
+        return self._counts.get(session or self._heard_last, LabelCounts())
+
+    @property
+    def finished(self) -> str:
+        """Why nothing more is asked: the reason of the last session named, once all have one."""
+        if not self.named or not all(name in self._finished for name in self.named):
+            return ""
+        return next(reason for name, reason in reversed(self._finished.items()) if self._is(name))
+
+    @property
+    def reasons(self) -> Mapping[str, str]:
+        """Why nothing more is asked, by session; only of those of which that holds."""
+        return MappingProxyType(dict(self._finished))
+
+    def see(self, session: Session) -> None:
+        """Take in how a session is now."""
+        self._sessions[session.name] = session
+        self.count(session.name, session.counts)
+        if session.state.ended:
+            self._finished.setdefault(session.name, session.state.name)
+
+    def count(self, session: str, counts: LabelCounts) -> None:
+        """Take in the labels per class of a session."""
+        self._counts[session] = counts
+        self._heard_last = session
+
+    def finish(self, session: str, reason: str) -> None:
+        """Note that nothing more is asked in a session."""
+        self._finished.pop(session, None)
+        self._finished[session] = reason
+        if reason == _DELETED:
+            self._sessions.pop(session, None)
+            self._counts.pop(session, None)
+
+    def ask_again(self, session: str) -> None:
+        """Note that a session asks."""
+        self._finished.pop(session, None)
+
+    def _is(self, name: str) -> bool:
+        return name in self.named
