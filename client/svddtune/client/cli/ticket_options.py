@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -139,14 +138,13 @@ def labeler_name(given: str, mapping: str) -> str:
 
 def interval(text: str) -> float:
     """Return the seconds that --interval says."""
-    length: timedelta = _usage("--interval", _duration, text)
-    return length.total_seconds()
-
-
-def _duration(text: str) -> timedelta:
+    from svddtune.client.cli.usage import UsageError
     from svddtune.client.tickets.times import duration
 
-    return duration(text)
+    seconds = _usage("--interval", duration, text).total_seconds()
+    if seconds <= 0:
+        raise UsageError(f"--interval: {text!r} is no time at all; write it like 500ms or 2s")
+    return seconds
 
 
 def _usage(option: str, check: Callable[[str], _T], value: str) -> _T:

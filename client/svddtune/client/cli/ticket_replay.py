@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from enum import StrEnum
+from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -131,23 +134,18 @@ def replay(
             )
         )
         run = Replay(oracle, tuning, name, client.labels(name))
-        ended = "done"
-        try:
-            with _progress() as tell:
-                serve(
-                    run,
-                    oracle,
-                    tuning,
-                    unasked=when is When.all,
-                    follower=follower,
-                    interval_s=interval_s,
-                    on_change=tell,
-                )
-            ended = tuning.finished or ended
-        except KeyboardInterrupt:
-            if follower is None:
-                raise
-            ended = "interrupted"
+        stop = stack.enter_context(_stopped_by_interrupt()) if follower else None
+        tell = stack.enter_context(_progress())
+        ended = serve(
+            run,
+            oracle,
+            tuning,
+            unasked=when is When.all,
+            follower=follower,
+            interval_s=interval_s,
+            stop=stop,
+            on_change=tell,
+        )
     _show_end(run.sent, document(report, preview), ended, as_json)
 
 
@@ -160,6 +158,25 @@ def _check_active(session: Session) -> None:
             "another (see: svddtune sessions)",
             metadata={"session": session.name, "state": session.state.value},
         )
+
+
+@contextlib.contextmanager
+def _stopped_by_interrupt() -> Iterator[threading.Event]:
+    """Yield what the first Ctrl-C sets, so that what is under way is still acknowledged.
+
+    The second one interrupts as usual.
+    """
+    stop = threading.Event()
+
+    def interrupted(number: int, frame: FrameType | None) -> None:
+        stop.set()
+        signal.signal(signal.SIGINT, before)
+
+    before = signal.signal(signal.SIGINT, interrupted) or signal.default_int_handler
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextlib.contextmanager

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from svddtune.client.errors import Unavailable
+from svddtune.client.errors import Unavailable, WrongState
 from svddtune.client.tickets.follow import Follower
 from svddtune.client.tickets.oracle import TicketOracle
 from svddtune.client.tickets.replay import Replay, Sent
 from svddtune.client.tuning import Tuning
+
+# How long a wait for a query may keep `stop` from being heeded.
+_HEED_STOP_S = 0.5
 
 
 def serve(
@@ -20,9 +24,13 @@ def serve(
     unasked: bool,
     follower: Follower | None = None,
     interval_s: float = 1.0,
+    stop: threading.Event | None = None,
     on_change: Callable[[Sent], None] = lambda _: None,
-) -> None:
-    """Send what the tickets say; return once there is nothing more to do.
+) -> str:
+    """Send what the tickets say; return why there is nothing more to do.
+
+    That is "done", "stopped", or the reason for which the session ended, or SESSION_NOT_ACTIVE
+    where it takes no labels at the moment.
 
     Parameters
     ----------
@@ -31,29 +39,56 @@ def serve(
         the session asks no more.
     follower : Follower, optional
         A growing file whose records `oracle` takes in, looked at every `interval_s` seconds. What
-        changes corrects and retracts earlier votes. Ends with the session.
+        changes corrects and retracts earlier votes. Ends with the session, or by `stop`.
+    stop : threading.Event, optional
+        Ends the following of a file once what is being sent is acknowledged.
     on_change : callable
-        Told after each step that sent something.
+        Told after each step what was sent so far.
     """
+    stop = stop or threading.Event()
+    steps = _steps(replay, oracle, tuning, unasked, follower, interval_s, stop)
+    try:
+        for _ in steps:
+            on_change(replay.sent)
+    except WrongState as error:
+        if error.reason != "SESSION_NOT_ACTIVE":
+            raise
+        return tuning.finished or error.reason
+    return tuning.finished or ("stopped" if stop.is_set() else "done")
+
+
+def _steps(
+    replay: Replay,
+    oracle: TicketOracle,
+    tuning: Tuning,
+    unasked: bool,
+    follower: Follower | None,
+    interval_s: float,
+    stop: threading.Event,
+) -> Iterator[None]:
+    """Do one thing after the other, until there is nothing more to do."""
     replay.correct()
     if unasked:
         replay.label_all()
-    on_change(replay.sent)
+    yield
+    if follower is None:
+        while not unasked and _answer_next(replay, tuning, None):
+            yield
+        return
     looked = time.monotonic()
-    while not unasked or follower is not None:
-        if unasked and tuning.finished:
-            return
+    while not stop.is_set() and not (unasked and tuning.finished):
+        due_s = interval_s - (time.monotonic() - looked)
         if unasked:
-            time.sleep(interval_s)
-        elif not _answer_next(replay, tuning, None if follower is None else interval_s):
+            stop.wait(due_s)
+        elif not _answer_next(replay, tuning, max(0.0, min(due_s, _HEED_STOP_S))):
             return
-        if follower is not None and time.monotonic() - looked >= interval_s:
+        if time.monotonic() - looked >= interval_s:
             changed = oracle.add(follower.poll())
             replay.correct(changed)
             if unasked and changed:
                 replay.label_all()
             looked = time.monotonic()
-        on_change(replay.sent)
+        yield
 
 
 def _answer_next(replay: Replay, tuning: Tuning, timeout_s: float | None) -> bool:

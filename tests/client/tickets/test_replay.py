@@ -1,0 +1,225 @@
+"""Tickets in a real session: what is sent, what is not sent twice, what is taken back."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.client.scene import blob
+from tests.client.tickets.exports import json_lines, mapping_file, ticket
+from tests.waiting import wait_until
+
+from svddtune.client import Session, TicketOracle, TuningClient, Verdict
+from svddtune.client.tickets.follow import Follower
+from svddtune.client.tickets.identity import identity
+from svddtune.client.tickets.preview import preview
+from svddtune.client.tickets.reference import source_reference
+from svddtune.client.tickets.replay import Replay, Sent
+from svddtune.client.tickets.serving import serve
+
+pytestmark = pytest.mark.integration
+
+IDS = [f"obs-{n}" for n in range(60)]
+LABELER = "desk-replay"
+X, Y = blob(3)
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Path:
+    return mapping_file(tmp_path)
+
+
+@pytest.fixture
+def session(client: TuningClient) -> Iterator[Session]:
+    dataset = client.upload_dataset(X, observation_ids=IDS)
+    created = client.create_session(dataset, budget=20, seed=1, strategy="random")
+    yield created
+    if not client.get_session(created).state.ended:
+        client.cancel_session(created)
+
+
+def closed(row: int, **changes: Any) -> dict[str, Any]:
+    word = "confirmed" if Y[row] == -1 else "false alarm"
+    return ticket(f"SEC-{row}", word, row=IDS[row]) | changes
+
+
+def replayed(
+    client: TuningClient, session: Session, records: Any, desk: Path, **options: Any
+) -> Sent:
+    """One run of a replay with these tickets."""
+    oracle = records if isinstance(records, TicketOracle) else TicketOracle(records, desk)
+    options = {"unasked": True} | options
+    credit = 0 if options["unasked"] else 1
+    with client.tuning(session, labeler=LABELER, credit=credit) as tuning:
+        replay = Replay(oracle, tuning, session.name, client.labels(session))
+        serve(replay, oracle, tuning, **options)
+    return replay.sent
+
+
+def votes(client: TuningClient, session: Session) -> dict[str, tuple[str, Verdict | None, str]]:
+    """Observation -> (kind, verdict, source) of the labeler's last word."""
+    return {
+        event.observation_id: (event.kind, event.verdict, event.source_reference)
+        for event in client.labels(session)
+        if event.labeler == LABELER
+    }
+
+
+def test_all_verdicts_are_given_once_corrected_and_taken_back(
+    client: TuningClient, session: Session, desk: Path
+) -> None:
+    first = [closed(0), closed(1), closed(2), closed(3, verdict="benign"), closed(4, state="open")]
+    sent = replayed(client, session, first, desk)
+    assert (sent.labelled, sent.refused, sent.left) == (3, [], 0)
+    assert set(votes(client, session)) == {IDS[0], IDS[1], IDS[2]}
+    events = len(list(client.labels(session)))
+    again = replayed(client, session, first, desk)
+    assert again == Sent()
+    assert len(list(client.labels(session))) == events
+
+    other = "confirmed" if Y[1] == 1 else "false alarm"
+    second = [closed(0), closed(1, verdict=other), closed(2, state="open"), closed(4)]
+    sent = replayed(client, session, second, desk)
+    assert (sent.labelled, sent.corrected, sent.retracted) == (1, 1, 1)
+    said = votes(client, session)
+    wrong = Verdict.OUTLIER if Y[1] == 1 else Verdict.INLIER
+    assert said[IDS[1]] == ("labeled", wrong, "SEC-1")
+    assert said[IDS[2]][0] == "retracted"
+    assert client.get_session(session).counts.total == 3
+    # Back to what was said first: not taken for the answer of then, sent again.
+    sent = replayed(client, session, first, desk)
+    assert (sent.labelled, sent.corrected, sent.retracted) == (1, 1, 1)
+    assert votes(client, session)[IDS[1]][1] is (Verdict.INLIER if Y[1] == 1 else Verdict.OUTLIER)
+    assert client.get_session(session).counts.total == 3
+
+
+def test_queries_are_answered_and_what_is_not_known_falls_through_to_people(
+    client: TuningClient, session: Session, desk: Path
+) -> None:
+    known = [closed(row) for row in range(60) if row % 2]
+    asked: list[str] = []
+
+    def person() -> None:
+        with client.tuning(session, labeler="ann", kind="human") as tuning:
+            for query in tuning.queries():
+                asked.append(query.observation_id)
+                tuning.answer(query, "outlier" if Y[query.row] == -1 else "inlier")
+
+    thread = threading.Thread(target=person)
+    thread.start()
+    sent = replayed(client, session, known, desk, unasked=False)
+    thread.join(timeout=30)
+    assert not thread.is_alive()
+    done = client.wait_until_completed(session)
+    assert done.counts.total == 20
+    assert sent.answered + len(asked) == 20
+    said = votes(client, session)
+    assert len(said) == sent.answered
+    assert all(int(name[4:]) % 2 and v[2] == f"SEC-{name[4:]}" for name, v in said.items())
+    assert sent.answered
+    assert sent.skipped
+    assert any(int(name[4:]) % 2 == 0 for name in asked)
+
+
+def test_the_same_step_taken_again_has_one_effect(
+    client: TuningClient, session: Session, desk: Path
+) -> None:
+    """A run that was killed before it saw an acknowledgement, and the run after it."""
+    other = "confirmed" if Y[0] == 1 else "false alarm"
+    histories = [[closed(0), closed(1)], [closed(0, verdict=other), closed(1, state="open")]]
+    for records in histories:
+        log = list(client.labels(session))
+        for _ in range(2):
+            oracle = TicketOracle(records, desk)
+            with client.tuning(session, labeler=LABELER, credit=0) as tuning:
+                replay = Replay(oracle, tuning, session.name, log)
+                serve(replay, oracle, tuning, unasked=True)
+            assert replay.sent.refused == []
+        assert len(list(client.labels(session))) == len(log) + 2
+
+
+def test_it_ends_with_the_session(
+    client: TuningClient, session: Session, desk: Path, tmp_path: Path
+) -> None:
+    oracle = TicketOracle((), desk)
+    path = json_lines(tmp_path / "tickets.jsonl", [closed(0)])
+    with (
+        Follower(path, lambda _: None) as follower,
+        client.tuning(session, labeler=LABELER, credit=0) as tuning,
+    ):
+        oracle.add(follower.poll())
+        replay = Replay(oracle, tuning, session.name, ())
+        replay.label_all()
+        client.cancel_session(session)
+        json_lines(path, [closed(1), closed(0, state="open")])
+        oracle.add(follower.poll())
+        assert serve(replay, oracle, tuning, unasked=True) in ("CANCELLED", "SESSION_NOT_ACTIVE")
+
+
+def test_the_budget_limits_what_is_given_and_the_draw_stays_the_same(
+    client: TuningClient, session: Session, desk: Path
+) -> None:
+    with client.tuning(session, labeler="ann", credit=0) as tuning:
+        for row in range(5):
+            tuning.label(IDS[row], "outlier" if Y[row] == -1 else "inlier")
+    records = [closed(row) for row in range(10, 60)]
+    sent = replayed(client, session, records, desk)
+    assert (sent.labelled, sent.left) == (15, 35)
+    assert client.wait_until_completed(session).counts.total == 20
+
+
+def test_what_a_session_refuses_is_reported_and_the_rest_goes_on(
+    client: TuningClient, session: Session, desk: Path
+) -> None:
+    records = [closed(0), ticket("SEC-x", row="obs-1000"), closed(1)]
+    sent = replayed(client, session, records, desk)
+    assert sent.labelled == 2
+    assert [(r.observation_id, r.ticket, r.reason) for r in sent.refused] == [
+        ("obs-1000", "SEC-x", "UNKNOWN_OBSERVATION")
+    ]
+    assert sent.to_dict()["refused"][0]["reason"] == "UNKNOWN_OBSERVATION"
+
+
+def test_a_growing_file_is_followed(
+    client: TuningClient, session: Session, desk: Path, tmp_path: Path
+) -> None:
+    path = json_lines(tmp_path / "tickets.jsonl", [closed(0)])
+    oracle = TicketOracle((), desk)
+    with Follower(path, pytest.fail) as follower:
+        oracle.add(follower.poll())
+        thread = threading.Thread(
+            target=lambda: replayed(
+                client, session, oracle, desk, follower=follower, interval_s=0.02
+            )
+        )
+        thread.start()
+        wait_until(lambda: IDS[0] in votes(client, session))
+        with path.open("a") as file:
+            json_lines(tmp_path / "more.jsonl", [closed(1), closed(0, state="open")])
+            file.write((tmp_path / "more.jsonl").read_text())
+        wait_until(lambda: votes(client, session).get(IDS[0], ("",))[0] == "retracted")
+        wait_until(lambda: IDS[1] in votes(client, session))
+        client.cancel_session(session)
+        thread.join(timeout=20)
+        assert not thread.is_alive()
+
+
+def test_a_preview_says_what_the_session_has(
+    client: TuningClient, session: Session, desk: Path
+) -> None:
+    with client.tuning(session, labeler="ann", credit=0) as tuning:
+        tuning.label(IDS[0], "outlier" if Y[0] == -1 else "inlier")
+        tuning.label(IDS[1], "inlier" if Y[1] == -1 else "outlier")
+    oracle = TicketOracle([closed(row) for row in range(3)], desk)
+    before = preview(oracle, client.get_session(session), client.labels(session), LABELER)
+    assert (before.room, before.verdicts, before.given) == (18, 3, 0)
+    assert (before.agreeing, before.differing) == (1, 1)
+
+
+def test_long_keys_are_cut_and_stay_apart() -> None:
+    assert source_reference(identity("SEC-1")) == "SEC-1"
+    assert source_reference(identity(7)) == "7"
+    one, two = (source_reference(identity("\u00e9" * 300 + tail)) for tail in ("1", "2"))
+    assert one != two
+    assert len(one.encode()) <= 256
