@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import typer
 
+from svddtune.client.cli import ticket_replay, tickets
+
 oracle = typer.Typer(
     help="Labelers that are programs: tickets replayed, labelers simulated.",
     no_args_is_help=True,
@@ -14,3 +16,8 @@ oracle = typer.Typer(
 @oracle.callback()
 def _oracle() -> None:
     """Labelers that are programs: tickets replayed, labelers simulated."""
+
+
+oracle.command("check")(tickets.check)
+oracle.command("replay")(ticket_replay.replay)
+oracle.command("mappings")(tickets.mappings)
