@@ -10,7 +10,15 @@ from tests.client.scene import blob
 from tests.client.tickets.exports import json_lines, mapping_file, ticket
 from tests.waiting import wait_until
 
-from svddtune.client import Session, TicketOracle, TuningClient, Verdict
+from svddtune.client import (
+    EmbeddedStack,
+    Session,
+    TicketOracle,
+    Tiers,
+    TuningClient,
+    Verdict,
+    tune,
+)
 from svddtune.client.tickets.follow import Follower
 from svddtune.client.tickets.identity import identity
 from svddtune.client.tickets.preview import preview
@@ -137,6 +145,23 @@ def test_the_same_step_taken_again_has_one_effect(
                 serve(replay, oracle, tuning, unasked=True)
             assert replay.sent.refused == []
         assert len(list(client.labels(session))) == len(log) + 2
+
+
+def test_tickets_tune_before_people_or_alone(stack: EmbeddedStack, desk: Path) -> None:
+    oracle = TicketOracle([closed(row) for row in range(0, 60, 2)], desk)
+    tiers = Tiers([oracle, lambda query: int(Y[query.row])])
+    tuned = tune(X, tiers, ids=IDS, budget=16, server=stack.address)
+    assert tuned.result.quality.counts.total == 16
+    by_tickets, by_hand = tiers.report()
+    assert (by_tickets.inlier + by_tickets.outlier, by_tickets.abstained) == (
+        by_tickets.asked - by_hand.asked,
+        by_hand.asked,
+    )
+    alone = TicketOracle([closed(row) for row in range(0, 60, 2)], desk, otherwise="drop")
+    tuned = tune(X, alone, ids=IDS, budget=16, server=stack.address)
+    assert all(
+        asked.verdict is None or int(asked.observation_id[4:]) % 2 == 0 for asked in tuned.asked
+    )
 
 
 def test_it_ends_with_the_session(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
@@ -68,7 +68,10 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class _Vote:
-    """The labeler's last word on an observation; no verdict once it is retracted."""
+    """What the labeler has said of an observation, and the answer it said last.
+
+    There is no verdict where it is retracted, or came too late to count.
+    """
 
     verdict: Verdict | None
     answer_id: str
@@ -78,8 +81,8 @@ class Replay:
     """Answers for one labeler in one session, from tickets.
 
     What the labeler said before is in the session's log; only differences are sent. The id of an
-    answer follows from session, ticket, observation, verdict and the answer before it, so that the
-    same step taken again, after a restart in the middle, has one effect.
+    answer follows from session, ticket, observation, verdict, lease and the answer before it, so
+    that the same step taken again, after a restart in the middle, has one effect.
 
     Parameters
     ----------
@@ -95,7 +98,7 @@ class Replay:
         self._oracle = oracle
         self._tuning = tuning
         self._session = session
-        self._votes = dict(_votes(log, tuning.labeler))
+        self._votes = _votes(log, tuning.labeler)
         # What the session would not take; it is not tried again unless the tickets say otherwise.
         self._given_up: set[tuple[str, Verdict | None]] = set()
         self.sent = Sent()
@@ -109,7 +112,7 @@ class Replay:
                 self._tuning.skip(query, SkipMode.OTHERS)
                 self.sent.skipped += 1
                 return
-            answer_id = self._answer_id(name, decision.ticket, decision.verdict)
+            answer_id = self._answer_id(name, decision.ticket, decision.verdict, query.lease_id)
             ack = self._tuning.answer(
                 query,
                 decision.verdict,
@@ -217,6 +220,8 @@ class Replay:
         if ack.applied:
             self._votes[name] = _Vote(verdict, answer_id)
         else:
+            self._votes[name] = _unused(self._votes, name, answer_id)
+            self._given_up.add((name, verdict))
             self.sent.unused += 1
 
     def _refused(self, name: str, decision: Decision, error: SvddtuneError) -> None:
@@ -226,7 +231,9 @@ class Replay:
         ticket = decision.ticket.text if decision.ticket else ""
         self.sent.refused.append(Refusal(name, ticket, error.reason, error.message))
 
-    def _answer_id(self, name: str, ticket: Identity | None, verdict: Verdict | None) -> str:
+    def _answer_id(
+        self, name: str, ticket: Identity | None, verdict: Verdict | None, lease_id: str = ""
+    ) -> str:
         before = self._votes.get(name)
         parts = (
             self._session,
@@ -234,13 +241,27 @@ class Replay:
             name,
             verdict.value if verdict else "retracted",
             before.answer_id if before else "",
+            lease_id,
         )
         return str(uuid.uuid5(_NAMESPACE, "\0".join(parts)))
 
 
-def _votes(log: Iterable[LabelEvent], labeler: str) -> Iterator[tuple[str, _Vote]]:
+def _votes(log: Iterable[LabelEvent], labeler: str) -> dict[str, _Vote]:
+    votes: dict[str, _Vote] = {}
     for event in log:
-        if event.labeler == labeler and event.kind == "labeled":
-            yield event.observation_id, _Vote(event.verdict, event.answer_id)
-        elif event.labeler == labeler and event.kind == "retracted":
-            yield event.observation_id, _Vote(None, event.answer_id)
+        if event.labeler != labeler:
+            continue
+        name = event.observation_id
+        if event.kind == "labeled":
+            votes[name] = _Vote(event.verdict, event.answer_id)
+        elif event.kind == "retracted":
+            votes[name] = _Vote(None, event.answer_id)
+        elif event.kind == "unused":
+            votes[name] = _unused(votes, name, event.answer_id)
+    return votes
+
+
+def _unused(votes: Mapping[str, _Vote], name: str, answer_id: str) -> _Vote:
+    """Return the vote as it was, after an answer that came too late: its id is used up."""
+    before = votes.get(name)
+    return _Vote(before.verdict if before else None, answer_id)
