@@ -182,7 +182,7 @@ def test_it_ends_with_the_session(
         assert serve(replay, oracle, tuning, unasked=True) in ("CANCELLED", "SESSION_NOT_ACTIVE")
 
 
-def test_the_budget_limits_what_is_given_and_the_draw_stays_the_same(
+def test_the_budget_limits_what_is_given(
     client: TuningClient, session: Session, desk: Path
 ) -> None:
     with client.tuning(session, labeler="ann", credit=0) as tuning:
