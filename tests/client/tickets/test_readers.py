@@ -64,6 +64,10 @@ def test_a_last_line_without_newline_is_read_and_blank_lines_are_not(tmp_path: P
         ('{"a": 1}\n{"a": 1, "b', "line 2: not JSON: Unterminated string starting at at column 10"),
         ('{"a": 1}\n17\n', "line 2: a JSON value where an object is wanted"),
         ('{"a": 1}\n{"a": 1, "a": 2}', "line 2: not JSON: field 'a' is there twice"),
+        (
+            '{"a": ["\\ud83d\\ude00", "\\ud800"]}',
+            "line 1: an escape \\uD800 to \\uDFFF stands alone",
+        ),
         ('{"a": NaN}', "line 1: not JSON: NaN is no JSON value"),
         ("[\n{}\n]", "line 1: not JSON: Expecting value at column 2; one object a line is wanted"),
         ("{\n}", "line 1: not JSON: Expecting property name enclosed in double quotes"),

@@ -60,6 +60,8 @@ class JsonLinesParser:
                 f"one object a line, e.g. by: jq -c '.[]' {self._path}",
                 place,
             )
+        if "\\u" in text and not _is_text(values):
+            raise _fault("an escape \\uD800 to \\uDFFF stands alone and is no character", place)
         return Record(values, place)
 
 
@@ -148,6 +150,14 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(word: str) -> Any:
     raise ValueError(f"{word} is no JSON value")
+
+
+def _is_text(values: Any) -> bool:
+    try:
+        json.dumps(values, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _json_text(error: ValueError) -> str:
