@@ -2,15 +2,16 @@
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import grpc
 import pytest
 from google.rpc import code_pb2
 from tests.client import peer
-from tests.client.peer import SESSION, Talk, ack, assign, finished, welcome
+from tests.client.peer import SESSION, Talk, ack, assign, finished, progress, session, welcome
 from tests.client.statuses import status
+from tests.waiting import wait_until
 
 from svddtune.client import (
     InvalidInput,
@@ -310,6 +311,120 @@ def test_closed_dialogue_takes_nothing() -> None:
         tuning.close()
         with pytest.raises(WrongState):
             tuning.label("a", 1)
+
+
+def test_query_given_back_while_away_is_given_back_on_the_next_stream() -> None:
+    away = threading.Event()
+    given = threading.Event()
+    said: list[str] = []
+
+    def breaks(talk: Talk) -> Responses:
+        talk.take("hello")
+        yield welcome()
+        yield assign(1)
+        away.wait(20)
+
+    def goes_on(talk: Talk) -> Responses:
+        talk.take("hello")
+        given.wait(20)
+        yield welcome()
+        said.extend(talk.take("release").release.lease_ids)
+        yield finished()
+        talk.rest()
+
+    with talking(breaks, goes_on) as tuning:
+        query = tuning.next_query(timeout_s=20)
+        assert query is not None
+        away.set()
+        wait_until(lambda: not tuning.connected)
+        tuning.release(query)
+        given.set()
+        assert tuning.next_query(timeout_s=20) is None
+    assert said == ["lease-1"]
+
+
+def test_dialogue_that_keeps_its_leases_says_no_bye_and_is_resumed_by_another() -> None:
+    said: list[str] = []
+
+    def first(talk: Talk) -> Responses:
+        talk.take("hello")
+        yield welcome("token")
+        yield assign(1)
+        with suppress(grpc.RpcError):
+            said.extend(talk.rest())
+
+    def second(talk: Talk) -> Responses:
+        assert talk.take("hello").hello.resume_token == "token"
+        yield welcome("token")
+        yield assign(1)
+        yield ack(talk.take("answer"))
+        yield finished()
+        talk.rest()
+
+    with peer.peer(first, second) as address, TuningClient(address) as client:
+        tuning = client.tuning(SESSION, labeler="ann")
+        assert tuning.next_query(timeout_s=20) is not None
+        token = tuning.resume_token
+        tuning.close(keep_leases=True)
+        with client.tuning(SESSION, labeler="ann", resume_token=token) as resumed:
+            assert [resumed.answer(query, 1).query for query in resumed.queries()] == [1]
+    assert said == []
+
+
+def test_several_sessions_are_served_by_one_stream() -> None:
+    a, b = "sessions/a", "sessions/b"
+
+    def script(talk: Talk) -> Responses:
+        assert list(talk.take("hello").hello.sessions) == [a, b]
+        yield welcome(several=True)
+        for name in (a, b):
+            yield progress(session(name=name))
+            yield assign(1, name=name)
+        for _ in range(2):
+            yield ack(talk.take("answer"))
+        yield finished(name=a)
+        yield assign(2, name=b)
+        yield ack(talk.take("answer"))
+        yield finished("POOL_EXHAUSTED", name=b)
+        talk.rest()
+
+    with (
+        peer.peer(script) as address,
+        TuningClient(address) as client,
+        client.tuning([a, b], credit=2) as tuning,
+    ):
+        held = [tuning.next_query(timeout_s=20) for _ in range(2)]
+        acks = [tuning.answer(query, "inlier") for query in held if query]
+        assert [got.session for got in acks] == [a, b]
+        assert [tuning.answer(q, "inlier").query for q in tuning.queries()] == [2]
+        assert dict(tuning.finished_sessions) == {a: "BUDGET_SPENT", b: "POOL_EXHAUSTED"}
+        assert set(tuning.sessions) == {a, b}
+        with pytest.raises(InvalidInput, match="which session"):
+            tuning.label("x", "inlier")
+        with pytest.raises(InvalidInput, match="which session"):
+            tuning.finish()
+
+
+def test_correction_is_sent_with_the_id_given() -> None:
+    said: list[pb.Answer] = []
+
+    def script(talk: Talk) -> Responses:
+        talk.take("hello")
+        yield welcome()
+        for _ in range(2):
+            answer = talk.take("answer")
+            said.append(answer.answer)
+            yield ack(answer)
+        retraction = talk.take("retract")
+        assert retraction.retract.of_labeler == "bob"
+        yield ack(retraction)
+        talk.rest()
+
+    with talking(script, credit=0) as tuning:
+        tuning.label("x", "inlier", answer_id="ticket-7/1", source_reference="ticket-7")
+        tuning.label("x", "outlier", answer_id="ticket-7/2", replace=True)
+        assert tuning.retract("x", of_labeler="bob", answer_id="r").answer_id == "r"
+    assert [(a.answer_id, a.replace) for a in said] == [("ticket-7/1", False), ("ticket-7/2", True)]
 
 
 @pytest.mark.parametrize("verdict", [True, 0, 2, "yes", None, 0.5])

@@ -241,27 +241,26 @@ class _Run:
             return True
 
     def _redo(self, tuning: Tuning) -> bool:
-        """Withdraw the last answer and ask again; False where the oracle wants to stop."""
+        """Ask about the last observation again; False where the oracle wants to stop.
+
+        Its answer corrects the last one; without one, that is withdrawn.
+        """
         if not self._done:
             return True
         last = self._done.pop()
-        position = max(i for i, asked in enumerate(self.asked) if asked.number == last.number)
-        if self.asked[position].verdict is not Verdict.UNSURE:
+        while (answer := reply(self._oracle(last))) is Command.UNDO:
+            if not self._redo(tuning):
+                answer = Command.STOP
+                break
+        verdict = answer if isinstance(answer, Verdict) else None
+        if verdict is not None:
+            tuning.label(last.observation_id, verdict, replace=True)
+            self._done.append(last)
+        else:
             tuning.retract(last.observation_id)
-        while True:
-            answer = reply(self._oracle(last))
-            if answer is Command.STOP:
-                return False
-            if answer is Command.UNDO:
-                if not self._redo(tuning):
-                    return False
-                continue
-            verdict = answer if isinstance(answer, Verdict) else None
-            if verdict is not None:
-                tuning.label(last.observation_id, verdict)
-                self._done.append(last)
-            self.asked[position] = _asked(last, verdict)
-            return True
+        position = max(i for i, asked in enumerate(self.asked) if asked.number == last.number)
+        self.asked[position] = _asked(last, verdict)
+        return answer is not Command.STOP
 
     def _note(self, query: Query, verdict: Verdict | None) -> None:
         self.asked.append(_asked(query, verdict))
