@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from svddtune.client import TicketOracle, Verdict
+
 DESK = Path(__file__).parent / "desk.toml"
 MAPPING = DESK.read_text(encoding="utf-8")
 
@@ -36,3 +38,21 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[str]], delimiter: st
 def ticket(key: str, verdict: str = "confirmed", **changes: Any) -> dict[str, Any]:
     """A closed ticket about the row of the same name."""
     return {"key": key, "verdict": verdict, "state": "closed", "row": key} | changes
+
+
+WINDOW: dict[str, Any] = {"window": "15m"}
+
+
+def at(minute: int, host: str = "web", **changes: Any) -> dict[str, Any]:
+    """A ticket about what a host did that many minutes after ten."""
+    return ticket(f"T{minute}", host=host, seen=f"2024-05-01T10:{minute:02}:00Z", **changes)
+
+
+def row(name: str, clock: str, host: str = "web") -> dict[str, Any]:
+    """An observation of a host at a time of that day."""
+    return {"id": name, "key": host, "time": f"2024-05-01T{clock}Z"}
+
+
+def verdicts(oracle: TicketOracle) -> dict[str, Verdict | None]:
+    """Observations that have one verdict."""
+    return {name: decision.verdict for name, decision in oracle.decisions().items()}

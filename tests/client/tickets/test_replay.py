@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.client.scene import blob
-from tests.client.tickets.exports import json_lines, mapping_file, ticket
+from tests.client.tickets.exports import json_lines, ticket
 from tests.waiting import wait_until
 
 from svddtune.client import (
@@ -31,11 +31,6 @@ pytestmark = pytest.mark.integration
 IDS = [f"obs-{n}" for n in range(60)]
 LABELER = "desk-replay"
 X, Y = blob(3)
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Path:
-    return mapping_file(tmp_path)
 
 
 @pytest.fixture
@@ -228,6 +223,44 @@ def test_a_growing_file_is_followed(
         client.cancel_session(session)
         thread.join(timeout=20)
         assert not thread.is_alive()
+
+
+def test_answers_to_queries_are_taken_back_where_a_followed_ticket_is_reopened(
+    client: TuningClient, session: Session, desk: Path, tmp_path: Path
+) -> None:
+    """The session asks more than the tickets know, so it goes on while the file grows."""
+    path = json_lines(tmp_path / "tickets.jsonl", [closed(row) for row in range(12)])
+    oracle, stop, ended = TicketOracle((), desk), threading.Event(), list[str]()
+    with (
+        Follower(path, pytest.fail) as follower,
+        client.tuning(session, labeler=LABELER) as tuning,
+    ):
+        oracle.add(follower.poll())
+        replay = Replay(oracle, tuning, session.name, ())
+
+        def follow() -> None:
+            why = serve(
+                replay,
+                oracle,
+                tuning,
+                unasked=False,
+                follower=follower,
+                interval_s=0.02,
+                stop=stop,
+            )
+            ended.append(why)
+
+        thread = threading.Thread(target=follow)
+        thread.start()
+        wait_until(lambda: any(kind == "labeled" for kind, *_ in votes(client, session).values()))
+        name = next(iter(votes(client, session)))
+        again = json_lines(tmp_path / "more.jsonl", [closed(int(name[4:]), state="open")])
+        with path.open("a") as file:
+            file.write(again.read_text())
+        wait_until(lambda: votes(client, session)[name][0] == "retracted")
+        stop.set()
+        thread.join(timeout=20)
+        assert ended == ["stopped"]
 
 
 def test_a_preview_says_what_the_session_has(

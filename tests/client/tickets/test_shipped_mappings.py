@@ -8,11 +8,6 @@ from tests.client.tickets.samples import SAMPLES
 
 from svddtune.client import TicketOracle
 from svddtune.client.tickets.mapping_file import load_mapping, mapping_text, shipped_mappings
-from svddtune.client.types import Verdict
-
-
-def said(oracle: TicketOracle) -> dict[str, Verdict | None]:
-    return {name: decision.verdict for name, decision in oracle.decisions().items()}
 
 
 def test_every_shipped_mapping_has_a_sample() -> None:
@@ -21,10 +16,10 @@ def test_every_shipped_mapping_has_a_sample() -> None:
 
 @pytest.mark.parametrize("name", sorted(SAMPLES))
 def test_an_export_says_what_its_mapping_says(name: str, tmp_path: Path) -> None:
-    options, records, verdicts, unmapped = SAMPLES[name]
+    options, records, expected, unmapped = SAMPLES[name]
     path = json_lines(tmp_path / "export.jsonl", records)
     oracle = TicketOracle(path, mapping=name, **options)
-    assert said(oracle) == verdicts
+    assert verdicts(oracle) == expected
     report = oracle.report()
     assert report.unmapped == unmapped
     assert report.tickets == len(records)
@@ -33,23 +28,23 @@ def test_an_export_says_what_its_mapping_says(name: str, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("name", sorted(SAMPLES))
 def test_parquet_says_the_same(name: str, tmp_path: Path) -> None:
-    options, records, verdicts, unmapped = SAMPLES[name]
+    options, records, expected, unmapped = SAMPLES[name]
     path = tmp_path / "export.parquet"
     parquet.write_table(pa.Table.from_pylist(records), path)
     oracle = TicketOracle(path, mapping=name, **options)
-    assert said(oracle) == verdicts
+    assert verdicts(oracle) == expected
     assert oracle.report().unmapped == unmapped
 
 
 @pytest.mark.parametrize("name", ["microsoft-sentinel", "elastic", "splunk-es", "servicenow-sir"])
 def test_csv_says_the_same(name: str, tmp_path: Path) -> None:
-    options, records, verdicts, unmapped = SAMPLES[name]
+    options, records, expected, unmapped = SAMPLES[name]
     header = list({field: None for record in records for field in record})
     rows = [[str(record.get(field, "")) for field in header] for record in records]
     path = tmp_path / "export.csv"
     path.write_text(csv_text(header, rows), encoding="utf-8")
     oracle = TicketOracle(path, mapping=name, **options)
-    assert said(oracle) == verdicts
+    assert verdicts(oracle) == expected
     assert oracle.report().unmapped == unmapped
 
 
