@@ -3,7 +3,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
-from tests.client.tickets.exports import csv_text, json_lines
+from tests.client.tickets.exports import csv_text, json_lines, verdicts
 from tests.client.tickets.samples import SAMPLES
 
 from svddtune.client import TicketOracle
