@@ -38,7 +38,7 @@ Outcome = TypeVar("Outcome")
 # Messages of the client that may wait here; more of them wait in the client.
 _MOST_WAITING = 64
 # Progress messages that a process sends in a second, over all its streams.
-_PROGRESS_PER_S = 200
+_PROGRESS_PER_S = 100
 # Streams of one age do not all end at once.
 _AGE_SPREAD = 0.1
 

@@ -126,6 +126,8 @@ class Dialogue:
         self.servings: dict[SessionId, Serving] = {}
         self.labeler = ""
         self.token = ""
+        # Whose leases these are: the labeler's, on this stream and those that resume it.
+        self.holder = ""
 
     @property
     def over(self) -> bool:
@@ -136,11 +138,6 @@ class Dialogue:
     def serves_any(self) -> bool:
         """Whether sessions join as they begin to ask."""
         return not self._named
-
-    @property
-    def holder(self) -> str:
-        """Whose leases these are: the labeler's, on this stream and those that resume it."""
-        return f"{self.labeler}/{self.token}"
 
     @property
     def wake_at(self) -> float | None:
@@ -396,6 +393,7 @@ class Dialogue:
                 "resume_token", hello.resume_token, "the token of an earlier Welcome, or nothing"
             )
         self.token = hello.resume_token or uuid4().hex
+        self.holder = f"{self.labeler}/{self.token}"
         self._phase = _Phase.OPENING
         return [Open(self._named)]
 
