@@ -137,3 +137,31 @@ def test_wrong_options_are_refused(
 def test_two_rows_are_enough(stack: EmbeddedStack) -> None:
     tuned = tune([[0.0], [1.0]], [1, -1], server=stack.address)
     assert tuned.quality.counts.total == 2
+
+
+def test_overlap_needs_others(stack: EmbeddedStack) -> None:
+    with pytest.raises(InvalidInput, match="needs as many labelers"):
+        tune(blob(18)[0], lambda _: 1, overlap=2)
+
+
+def test_undo_that_ends_in_no_answer_withdraws_the_last_one(stack: EmbeddedStack) -> None:
+    X, _ = blob(19)
+    answers = iter([1, -1, Command.UNDO, Command.STOP])
+    tuned = tune(X, lambda _: next(answers), server=stack.address, budget=9)
+    assert [a.verdict for a in tuned.asked] == [Verdict.INLIER, None]
+    assert tuned.quality.counts.total == 1
+
+
+def test_two_steps_of_undo_ask_again_from_the_first(stack: EmbeddedStack) -> None:
+    X, _ = blob(20)
+    shown: list[int] = []
+    answers = iter([1, "unsure", Command.UNDO, Command.UNDO, -1, 1, Command.STOP])
+
+    def oracle(query: Query) -> object:
+        shown.append(query.row)
+        return next(answers)
+
+    tuned = tune(X, oracle, server=stack.address, budget=9)
+    assert shown[:6] == [shown[0], shown[1], shown[2], shown[1], shown[0], shown[1]]
+    assert [a.verdict for a in tuned.asked] == [Verdict.OUTLIER, Verdict.INLIER]
+    assert tuned.quality.counts.total == 2

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 # Loaded on first use: the command line answers --help without numpy and gRPC.
 if TYPE_CHECKING:
+    from svddtune.client.asking import Progress
     from svddtune.client.client import TuningClient
     from svddtune.client.embedded import EmbeddedStack
     from svddtune.client.errors import (
@@ -63,7 +64,7 @@ if TYPE_CHECKING:
         Timings,
         TuningResult,
     )
-    from svddtune.client.run import Progress, tune
+    from svddtune.client.run import tune
     from svddtune.client.scores import cohen_kappa
     from svddtune.client.tickets.oracle import TicketOracle
     from svddtune.client.tuning import Tuning
@@ -88,6 +89,7 @@ if TYPE_CHECKING:
     )
 
 _HOMES = {
+    "asking": ("Progress",),
     "client": ("TuningClient",),
     "embedded": ("EmbeddedStack",),
     "errors": (
@@ -126,7 +128,7 @@ _HOMES = {
         "Timings",
         "TuningResult",
     ),
-    "run": ("Progress", "tune"),
+    "run": ("tune",),
     "scores": ("cohen_kappa",),
     "tickets.oracle": ("TicketOracle",),
     "tuning": ("Tuning",),

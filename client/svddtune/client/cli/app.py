@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from svddtune.client.cli import bench, demo, oracle, processes, sessions, tune
+from svddtune.client.cli import bench, demo, labelers, oracle, processes, sessions, tune
 from svddtune.client.cli.output import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
 
 app = typer.Typer(
@@ -27,6 +27,7 @@ app.command("worker")(processes.worker)
 app.command("sessions")(sessions.sessions)
 app.command("watch")(sessions.watch)
 app.command("export")(sessions.export)
+app.add_typer(labelers.labelers, name="labelers")
 app.add_typer(bench.bench, name="bench")
 app.add_typer(oracle.oracle, name="oracle")
 

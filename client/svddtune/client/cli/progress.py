@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from svddtune.client.cli.output import evidence, figure, say, stderr
 
 if TYPE_CHECKING:
-    from svddtune.client.run import Progress
+    from svddtune.client.asking import Progress
 
 _STAGES = {
     "starting": "Starting the service",

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from svddtune.client.model import SvddModel
     from svddtune.client.types import Session
 
-_Name = Annotated[str, typer.Argument(metavar="SESSION", help="sessions/ID, or the ID alone.")]
+SessionName = Annotated[
+    str, typer.Argument(metavar="SESSION", help="sessions/ID, or the ID alone.")
+]
 
 _SCALERS = {"minmax": "MinMaxScaler", "robust": "RobustScaler"}
 
@@ -63,7 +65,10 @@ def sessions(server: Server = DEFAULT_SERVER, tls_ca: TlsCa = None, as_json: Jso
 
 
 def watch(
-    session: _Name, server: Server = DEFAULT_SERVER, tls_ca: TlsCa = None, as_json: Json = False
+    session: SessionName,
+    server: Server = DEFAULT_SERVER,
+    tls_ca: TlsCa = None,
+    as_json: Json = False,
 ) -> None:
     """Follow a session until it ends; exit code 1 where it ends without a result."""
     from svddtune.client.client import TuningClient
@@ -74,7 +79,7 @@ def watch(
         TuningClient(server, tls_ca=tls_ca) as client,
         console.status("", spinner="dots") as status,
     ):
-        for update in client.watch(_resource(session)):
+        for update in client.watch(resource_name(session)):
             last = update.session
             line = _line(last)
             if console.is_terminal:
@@ -94,7 +99,7 @@ def watch(
 
 
 def export(
-    session: _Name,
+    session: SessionName,
     out: Annotated[Path | None, typer.Option(help="Model file; default SESSION.npz.")] = None,
     server: Server = DEFAULT_SERVER,
     tls_ca: TlsCa = None,
@@ -103,7 +108,7 @@ def export(
     """Write a session's model file, and show the scikit-learn equivalent."""
     from svddtune.client.client import TuningClient
 
-    name = _resource(session)
+    name = resource_name(session)
     with TuningClient(server, tls_ca=tls_ca) as client:
         model = client.model(name)
         result = client.result(name)
@@ -141,7 +146,8 @@ def sklearn_snippet(model: SvddModel, path: str) -> str:
     return "\n".join(lines)
 
 
-def _resource(session: str) -> str:
+def resource_name(session: str) -> str:
+    """Return the resource name of a session given by it, or by its ID alone."""
     return session if session.startswith("sessions/") else f"sessions/{session}"
 
 
@@ -153,6 +159,8 @@ def _line(session: Session) -> str:
         f"{session.name}  {session.state.value}  {counts.total}/{session.config.budget} labels "
         f"({counts.inlier} inlier, {counts.outlier} outlier)"
     )
+    if session.awaiting_votes:
+        text += f"  {session.awaiting_votes} await more votes"
     if session.live:
         text += f"  {evidence(session.live)}  {session.live.advice}"
     elif session.state is SessionState.PREPARING:

@@ -72,6 +72,27 @@ def tune(
         bool, typer.Option("--cold", help="Start without any label, also where some are known.")
     ] = False,
     cells: Annotated[int, typer.Option(min=2, help="Cells of the C grid.")] = 20,
+    overlap: Annotated[
+        int, typer.Option(min=1, max=10, help="Votes sought on each observation; needs --server.")
+    ] = 1,
+    overlap_rule: Annotated[
+        str,
+        typer.Option(help="always, or adaptive: further votes only where the first surprises."),
+    ] = "always",
+    overlap_limit: Annotated[
+        int, typer.Option(min=0, max=20, help="Most votes on one observation; default overlap + 1.")
+    ] = 0,
+    aggregation: Annotated[
+        str, typer.Option(help="How votes become a label: majority or dawid_skene.")
+    ] = "majority",
+    repeat_every: Annotated[
+        int,
+        typer.Option(min=0, max=1000, help="Show an earlier observation again after so many."),
+    ] = 0,
+    priority: Annotated[
+        int,
+        typer.Option(min=-100, max=100, help="Labelers of several sessions serve higher first."),
+    ] = 0,
     server: Annotated[
         str | None,
         typer.Option(
@@ -95,13 +116,22 @@ def tune(
     from svddtune.client.cli.report import Report
     from svddtune.client.cli.tables import read_table
     from svddtune.client.cli.usage import UsageError
-    from svddtune.client.convert import METRICS, SCALINGS, STRATEGIES, choice
+    from svddtune.client.convert import (
+        AGGREGATIONS,
+        METRICS,
+        OVERLAP_RULES,
+        SCALINGS,
+        STRATEGIES,
+        choice,
+    )
     from svddtune.client.oracles import KnownLabels
     from svddtune.client.run import tune as run_tune
 
     _check_word(choice, STRATEGIES, strategy, "--strategy")
     _check_word(choice, SCALINGS, scaling, "--scaling")
     _check_word(choice, METRICS, metric, "--metric")
+    _check_word(choice, OVERLAP_RULES, overlap_rule, "--overlap-rule")
+    _check_word(choice, AGGREGATIONS, aggregation, "--aggregation")
     source = read_data(
         read_table(data, header=header),
         label_column=label_column,
@@ -145,6 +175,12 @@ def tune(
             c_cells=cells,
             audit=audit,
             auto_finish=auto_finish,
+            overlap=overlap,
+            overlap_rule=overlap_rule,
+            overlap_limit=overlap_limit,
+            aggregation=aggregation,
+            repeat_every=repeat_every,
+            priority=priority,
             name=data.stem,
             labeler="terminal" if human else "known-labels",
             human=human,

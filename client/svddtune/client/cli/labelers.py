@@ -1,0 +1,199 @@
+"""``svddtune labelers``: who labelled a session, how well they agree, and leaving one out."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from svddtune.client.cli.output import (
+    DEFAULT_SERVER,
+    EXIT_FAILED,
+    Json,
+    Server,
+    TlsCa,
+    evidence,
+    figure,
+    print_json,
+    say,
+    stdout,
+)
+from svddtune.client.cli.sessions import SessionName, resource_name
+
+if TYPE_CHECKING:
+    from svddtune.client.labelers import Agreement, LabelerReport, WithdrawalEffect
+    from svddtune.client.types import LabelCounts, LiveEvidence
+
+
+class _ShowUnlessTold(typer.core.TyperGroup):
+    """``labelers SESSION`` is ``labelers show SESSION``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            args = ["show", *args]
+        return list(super().parse_args(ctx, args))
+
+
+labelers = typer.Typer(
+    cls=_ShowUnlessTold,
+    help="Who labelled a session, and how well they agree: labelers SESSION.",
+    no_args_is_help=True,
+)
+
+_Labeler = Annotated[str, typer.Argument(metavar="LABELER", help="As the table names them.")]
+
+
+@labelers.command("show")
+def show(
+    session: SessionName,
+    server: Server = DEFAULT_SERVER,
+    tls_ca: TlsCa = None,
+    as_json: Json = False,
+) -> None:
+    """Show who labelled SESSION, how fast, and how well they agree."""
+    from svddtune.client.client import TuningClient
+    from svddtune.client.plain import jsonable
+
+    with TuningClient(server, tls_ca=tls_ca) as client:
+        reports, agreement = client.list_labelers(resource_name(session))
+    if as_json:
+        print_json({"labelers": jsonable(reports), "agreement": jsonable(agreement)})
+        return
+    if not reports:
+        say(f"Nobody has labelled {resource_name(session)} yet.")
+        return
+    stdout().print(_table(reports))
+    for line in _agreement_lines(agreement):
+        print(line)
+
+
+@labelers.command("withdraw")
+def withdraw(
+    session: SessionName,
+    labeler: _Labeler,
+    preview: Annotated[bool, typer.Option("--preview", help="Only tell what it would do.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    server: Server = DEFAULT_SERVER,
+    tls_ca: TlsCa = None,
+    as_json: Json = False,
+) -> None:
+    """Make all votes of LABELER in SESSION void, now and later."""
+    from svddtune.client.cli.usage import UsageError
+    from svddtune.client.client import TuningClient
+
+    asks = not preview and not yes
+    if asks and (as_json or not sys.stdin.isatty()):
+        raise UsageError("Nobody can confirm: give --yes, or --preview to see the effect first")
+    name = resource_name(session)
+    with TuningClient(server, tls_ca=tls_ca) as client:
+        if preview or asks:
+            effect = client.withdraw_labeler(name, labeler, preview=True)
+        if asks:
+            say("\n".join(effect_lines(effect, f"Withdrawing {labeler}", void=True)))
+            if not typer.confirm("Withdraw?", err=True):
+                say("Nothing was changed.")
+                raise typer.Exit(EXIT_FAILED)
+        if not preview:
+            effect = client.withdraw_labeler(name, labeler)
+    _tell(effect, f"{'Withdrawing' if preview else 'Withdrew'} {labeler}", True, as_json)
+
+
+@labelers.command("reinstate")
+def reinstate(
+    session: SessionName,
+    labeler: _Labeler,
+    server: Server = DEFAULT_SERVER,
+    tls_ca: TlsCa = None,
+    as_json: Json = False,
+) -> None:
+    """Let the votes of a withdrawn LABELER count again."""
+    from svddtune.client.client import TuningClient
+
+    with TuningClient(server, tls_ca=tls_ca) as client:
+        effect = client.reinstate_labeler(resource_name(session), labeler)
+    _tell(effect, f"Reinstated {labeler}", False, as_json)
+
+
+def effect_lines(effect: WithdrawalEffect, what: str, *, void: bool) -> list[str]:
+    """Return what a withdrawal (`void`) or reinstatement does, in lines for people."""
+    votes = _count(effect.votes, "vote")
+    becomes = ("becomes" if effect.votes == 1 else "become") + " void"
+    counts = becomes if void else ("counts" if effect.votes == 1 else "count") + " again"
+    lines = [
+        f"{what}: {votes} {counts}",
+        f"  labels: {_counts(effect.counts_before)} -> {_counts(effect.counts_after)}",
+        f"  observations: {effect.labels_lost} without a label now, "
+        f"{effect.labels_changed} with another one, {effect.labels_gained} with a new one",
+        f"  {_count(effect.queries_reopened, 'query')} open again",
+    ]
+    if effect.live_before is not None and effect.live_after is not None:
+        lines.append(f"  before: {_live(effect.live_before)}")
+        lines.append(f"  after:  {_live(effect.live_after)}")
+    return lines
+
+
+def _tell(effect: WithdrawalEffect, what: str, void: bool, as_json: bool) -> None:
+    from svddtune.client.plain import jsonable
+
+    if as_json:
+        print_json(jsonable(effect))
+    else:
+        print("\n".join(effect_lines(effect, what, void=void)))
+
+
+def _table(reports: tuple[LabelerReport, ...]) -> Any:
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold")
+    table.add_column("labeler", overflow="fold")
+    for name in ("answers", "inlier", "outlier", "unsure", "pace", "agrees", "consistent"):
+        table.add_column(name, justify="right")
+    for report in reports:
+        votes = report.votes
+        table.add_row(
+            report.labeler + (" (withdrawn)" if report.withdrawn else ""),
+            str(report.asked + report.unasked),
+            *(str(count) for count in (votes.inlier, votes.outlier, votes.unsure)),
+            _pace(report.median_answer_s),
+            _share(report.agreement, report.compared),
+            _share(report.self_consistency, report.repeats),
+        )
+    return table
+
+
+def _agreement_lines(agreement: Agreement) -> list[str]:
+    if not agreement.observations:
+        return ["No observation has two votes, so agreement cannot be judged."]
+    lines = [
+        f"On {_count(agreement.observations, 'observation')} with two votes or more: "
+        f"{agreement.observed:.0%} of the pairs of votes agree"
+    ]
+    figures = {
+        "Cohen's kappa": agreement.cohen_kappa,
+        f"Fleiss' kappa (on {agreement.fleiss_observations})": agreement.fleiss_kappa,
+        "Krippendorff's alpha": agreement.krippendorff_alpha,
+    }
+    known = [f"{name} {figure(value, 3)}" for name, value in figures.items() if value == value]
+    return lines + (["  " + ", ".join(known)] if known else [])
+
+
+def _share(value: float, of: int) -> str:
+    return f"{value:.0%} of {of}" if value == value else "-"
+
+
+def _pace(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds == seconds else "-"
+
+
+def _count(count: int, noun: str) -> str:
+    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{count} {noun if count == 1 else plural}"
+
+
+def _counts(counts: LabelCounts) -> str:
+    return f"{counts.total} ({counts.inlier} inlier, {counts.outlier} outlier)"
+
+
+def _live(live: LiveEvidence) -> str:
+    return f"{evidence(live)}, {live.outside_count} outside"
