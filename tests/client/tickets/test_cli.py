@@ -224,6 +224,41 @@ def test_replay_shows_a_dry_run_and_sends_what_differs(
 
 
 @pytest.mark.integration
+def test_a_sessions_own_observations_are_joined_where_no_file_is_given(
+    folder: Path,
+    stack: EmbeddedStack,
+    client: TuningClient,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    clocks = [f"2024-05-01T10:{n:02}:00Z" for n in range(60)]
+    dataset = client.upload_dataset(
+        blob(3)[0],
+        observation_ids=IDS,
+        display=[{"host": "web", "when": clock, "id": "shown"} for clock in clocks],
+    )
+    session = client.create_session(dataset, budget=20, strategy="random")
+    records = [
+        ticket("T7", host="web", seen="2024-05-01T10:07:20Z", row="obs-7"),
+        ticket("T9", host="Web", seen="2024-05-01T10:09:20Z", row="OBS-9"),
+    ]
+    json_lines(folder / "tickets.jsonl", records)
+    check = ["oracle", "check", "tickets.jsonl", "--mapping", "desk.toml", "--json"]
+    check += ["--session", session.name, "--server", stack.address]
+    columns = ["--key-column", "host", "--time-column", "when", "--before", "30s"]
+    for join in ([], columns):
+        assert run([*check, *join]) == 0
+        report = json.loads(capsys.readouterr().out)["report"]
+        assert (report["observations"], report["covered"], report["outliers"]) == (60, 1, 1)
+        assert report["near_misses"]["count"] == 1
+    assert run([*check, "--before", "30s"]) == 1
+    assert "observation 0: no field 'key'; there are: host, when, id" in capsys.readouterr().err
+    (folder / "few.csv").write_text("id\nobs-7\n")
+    assert run([*check[:-5], "--observations", "few.csv", *check[-4:]]) == 0
+    assert "! Observations given: 1; in the session: 60." in capsys.readouterr().out
+    client.cancel_session(session)
+
+
+@pytest.mark.integration
 def test_replay_follows_a_file_until_it_is_interrupted(
     folder: Path, stack: EmbeddedStack, client: TuningClient
 ) -> None:

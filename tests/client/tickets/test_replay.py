@@ -145,7 +145,7 @@ def test_the_same_step_taken_again_has_one_effect(
 def test_tickets_tune_before_people_or_alone(stack: EmbeddedStack, desk: Path) -> None:
     oracle = TicketOracle([closed(row) for row in range(0, 60, 2)], desk)
     tiers = Tiers([oracle, lambda query: int(Y[query.row])])
-    tuned = tune(X, tiers, ids=IDS, budget=16, server=stack.address)
+    tuned = tune(X, tiers, ids=IDS, budget=16, strategy="random", server=stack.address)
     assert tuned.result.quality.counts.total == 16
     by_tickets, by_hand = tiers.report()
     assert (by_tickets.inlier + by_tickets.outlier, by_tickets.abstained) == (
@@ -153,7 +153,7 @@ def test_tickets_tune_before_people_or_alone(stack: EmbeddedStack, desk: Path) -
         by_hand.asked,
     )
     alone = TicketOracle([closed(row) for row in range(0, 60, 2)], desk, otherwise="drop")
-    tuned = tune(X, alone, ids=IDS, budget=16, server=stack.address)
+    tuned = tune(X, alone, ids=IDS, budget=16, strategy="random", server=stack.address)
     assert all(
         asked.verdict is None or int(asked.observation_id[4:]) % 2 == 0 for asked in tuned.asked
     )

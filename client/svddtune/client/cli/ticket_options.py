@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -56,7 +56,7 @@ Observations = Annotated[
     typer.Option(
         exists=True,
         dir_okay=False,
-        help="The session's observations: .csv, .jsonl or .parquet with their ids.",
+        help="Observations with their ids: .csv, .jsonl or .parquet. Default: the session's own.",
     ),
 ]
 IdField = Annotated[
@@ -72,8 +72,8 @@ IdColumn = Annotated[
     str,
     typer.Option(help="Their id's column; default id, observation_id or observation."),
 ]
-KeyColumn = Annotated[str, typer.Option(help="Their key's column.")]
-TimeColumn = Annotated[str, typer.Option(help="Their time's column.")]
+KeyColumn = Annotated[str, typer.Option(help="Their key's column, or display field.")]
+TimeColumn = Annotated[str, typer.Option(help="Their time's column, or display field.")]
 ObservationTime = Annotated[
     str,
     typer.Option(
@@ -114,9 +114,17 @@ Examples = Annotated[int, typer.Option(min=0, help="How many of each fault are l
 
 
 def make_oracle(
-    tickets: Any, mapping: str, changes: list[str] | None, **options: Any
+    tickets: Any,
+    mapping: str,
+    changes: list[str] | None,
+    listed: Callable[[], Iterator[dict[str, str]]] | None,
+    **options: Any,
 ) -> TicketOracle:
-    """Return the oracle that the options describe; what is wrong with an option is usage."""
+    """Return the oracle that the options describe; what is wrong with an option is usage.
+
+    Without a file of observations they are those that `listed` yields, where there is one.
+    """
+    from svddtune.client.tickets.listing import ID_FIELD
     from svddtune.client.tickets.mapping_file import load_mapping
     from svddtune.client.tickets.oracle import TicketOracle
     from svddtune.client.tickets.times import checked_pattern, duration, zone_of
@@ -128,6 +136,8 @@ def make_oracle(
         _usage("--time-zone", zone_of, options["time_zone"])
     _usage("--observation-time", checked_pattern, options["observation_time"])
     loaded = load_mapping(mapping, changes or ())
+    if options["observations"] is None and listed is not None:
+        options |= {"observations": listed(), "id_column": ID_FIELD}
     return TicketOracle(tickets, loaded, **options)
 
 

@@ -24,7 +24,7 @@ from svddtune.client.cli.output import (
     stdout,
 )
 from svddtune.client.cli.ticket_options import SeveralMatches
-from svddtune.client.cli.tickets import document, resource, session_preview
+from svddtune.client.cli.tickets import document, listed, resource, session_preview
 
 if TYPE_CHECKING:
     from svddtune.client.tickets.replay import Sent
@@ -94,10 +94,12 @@ def replay(
     name = resource(session)
     with contextlib.ExitStack() as stack:
         follower = stack.enter_context(Follower(tickets, say)) if follow else None
+        client = stack.enter_context(TuningClient(server, tls_ca=tls_ca))
         oracle = options.make_oracle(
             () if follower else tickets,
             mapping,
             changes,
+            lambda: listed(client, name, tls_ca),
             observations=observations,
             observation_id=id_field,
             join_key=key_field,
@@ -117,7 +119,6 @@ def replay(
         if follower:
             oracle.add(follower.poll())
         who = options.labeler_name(labeler, oracle.mapping.name)
-        client = stack.enter_context(TuningClient(server, tls_ca=tls_ca))
         preview = session_preview(oracle, client, name, who)
         report = oracle.report(examples=examples)
         if not as_json:

@@ -45,6 +45,11 @@ def show_report(console: Console, report: Report, preview: Preview | None) -> No
         console.print(escape(line))
     if preview is not None:
         console.print(escape(_session(preview)))
+        if report.observations not in (None, preview.observations):
+            console.print(
+                f"[yellow]![/yellow] Observations given: {report.observations:,}; in the session: "
+                f"{preview.observations:,}."
+            )
     for warning in report.warnings:
         console.print(f"[yellow]![/yellow] {escape(warning)}")
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -51,33 +54,36 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Say what a replay of TICKETS would give; nothing is sent."""
-    oracle = options.make_oracle(
-        tickets,
-        mapping,
-        changes,
-        observations=observations,
-        observation_id=id_field,
-        join_key=key_field,
-        observed=time_field,
-        window=window,
-        before=before,
-        after=after,
-        time_zone=time_zone,
-        several=several.value,
-        numbers_as_text=numbers_as_text,
-        id_column=id_column,
-        key_column=key_column,
-        time_column=time_column,
-        observation_time=observation_time,
-        strict=strict,
-    )
-    preview = None
-    if session:
-        from svddtune.client.client import TuningClient
+    with contextlib.ExitStack() as stack:
+        client = None
+        if session:
+            from svddtune.client.client import TuningClient
 
+            client = stack.enter_context(TuningClient(server, tls_ca=tls_ca))
+        name = resource(session)
+        oracle = options.make_oracle(
+            tickets,
+            mapping,
+            changes,
+            (lambda: listed(client, name, tls_ca)) if client else None,
+            observations=observations,
+            observation_id=id_field,
+            join_key=key_field,
+            observed=time_field,
+            window=window,
+            before=before,
+            after=after,
+            time_zone=time_zone,
+            several=several.value,
+            numbers_as_text=numbers_as_text,
+            id_column=id_column,
+            key_column=key_column,
+            time_column=time_column,
+            observation_time=observation_time,
+            strict=strict,
+        )
         who = options.labeler_name(labeler, oracle.mapping.name)
-        with TuningClient(server, tls_ca=tls_ca) as client:
-            preview = session_preview(oracle, client, resource(session), who)
+        preview = session_preview(oracle, client, name, who) if client else None
     report = oracle.report(examples=examples)
     if as_json:
         print_json(document(report, preview))
@@ -124,6 +130,14 @@ def mappings(
         cells = [", ".join(words[word]) or "yours to say" for word in ("inlier", "outlier")]
         table.add_row(item.name, item.product, *cells)
     stdout().print(table)
+
+
+def listed(client: TuningClient, session: str, tls_ca: Path | None) -> Iterator[dict[str, str]]:
+    """Yield the session's own observations, as its service lists them."""
+    from svddtune.client.tickets.listing import list_observations
+
+    dataset = client.get_session(session).dataset
+    yield from list_observations(client.address, dataset, tls_ca=tls_ca)
 
 
 def session_preview(

@@ -248,5 +248,5 @@ def _warnings(report: Report) -> Iterable[str]:
     if report.observations is None:
         yield (
             "Which observations there are is not known: coverage and near misses are missing, and "
-            "what the session does not know it will refuse. Give --observations FILE."
+            "what the session does not know it will refuse. Give --observations FILE or --session."
         )
