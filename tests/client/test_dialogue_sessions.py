@@ -109,13 +109,11 @@ def test_end_of_a_session_takes_its_queries_only() -> None:
 
 def test_unasked_label_must_say_its_session_where_there_are_several() -> None:
     talk = dialogue(A, B)
-    for say in (
-        lambda: talk.label("x", Verdict.INLIER),
-        lambda: talk.retract("x"),
-    ):
-        with pytest.raises(InvalidInput) as refused:
-            say()
-        assert refused.value.reason == "SESSION_AMBIGUOUS"
+    with pytest.raises(InvalidInput) as refused:
+        talk.label("x", Verdict.INLIER)
+    assert refused.value.reason == "SESSION_AMBIGUOUS"
+    with pytest.raises(InvalidInput):
+        talk.retract("x")
     message, _ = talk.label("x", Verdict.INLIER, session=B, replace=True, answer_id="ticket-1")
     assert (message.answer.session, message.answer.replace) == (B, True)
     message, _ = talk.retract("x", session=A, of_labeler="bob", answer_id="ticket-2")
@@ -191,6 +189,38 @@ def test_release_without_a_stream_is_said_on_the_next_one_and_after_answers() ->
     assert talk.receive(welcome(several=True), 0.0) == [answer, release]
     talk.hello()
     assert talk.receive(welcome(several=True), 0.0) == [answer]
+
+
+def test_new_stream_asks_which_leases_are_left() -> None:
+    talk = dialogue(A, B)
+    for name, number in ((A, 1), (A, 2), (B, 1)):
+        talk.receive(assign(number, name=name), 0.0)
+    held = [take(talk) for _ in range(3)]
+    talk.hello()
+    asked = talk.receive(welcome(several=True), 0.0)
+    assert [list(message.extend.lease_ids) for message in asked] == [
+        [held[0].lease_id, held[1].lease_id],
+        [held[2].lease_id],
+    ]
+    some = pb.Ack(session=A, lost_lease_ids=[held[0].lease_id])
+    talk.receive(pb.ConverseResponse(ack=some), 0.0)
+    talk.receive(reject(asked[1], status(code_pb2.FAILED_PRECONDITION, "LEASE_LOST")), 0.0)
+    assert [talk.is_open(query) for query in held] == [False, True, False]
+    assert [talk.lost_reason(query) for query in held] == ["LEASE_LOST", "", "LEASE_LOST"]
+    late = pb.Release(session=A, lease_ids=["another"])
+    refused = reject(
+        pb.ConverseRequest(release=late), status(code_pb2.FAILED_PRECONDITION, "LEASE_LOST")
+    )
+    talk.receive(refused, 0.0)
+    assert talk.is_open(held[1])
+
+
+def test_deletion_ends_what_waits_for_an_ack() -> None:
+    talk = dialogue(A, B)
+    _, waits = talk.label("x", Verdict.INLIER, session=A)
+    gone = pb.Finished(session=tuning_pb2.Session(name=A), reason="DELETED")
+    talk.receive(pb.ConverseResponse(finished=gone), 0.0)
+    assert isinstance(waits.exception(0), NotFound)
 
 
 def test_lease_that_comes_back_although_it_was_given_back_is_given_back_again() -> None:

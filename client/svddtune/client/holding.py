@@ -28,6 +28,9 @@ class Holding:
     def __len__(self) -> int:
         return len(self._held)
 
+    def __iter__(self) -> Iterator[QueryKey]:
+        return iter(list(self._held))
+
     def __contains__(self, key: QueryKey) -> bool:
         return key in self._held
 
@@ -80,7 +83,7 @@ class Holding:
         """Take in what an extension of one session's leases, or of all (""), has done."""
         for key, query in list(self._held.items()):
             if query.lease_id in lost:
-                self.drop(key)
+                self.lose(key, query.lease_id, "LEASE_LOST")
             elif expires is not None and session in ("", key[0]):
                 self._held[key] = replace(query, lease_expires=expires)
 

@@ -71,6 +71,10 @@ class DialogueView:
             return self._dialogue.is_open(query)
 
     def lost_reason(self, query: Query) -> str:
-        """Return why `query` went: EXPIRED, ANSWERED_BY_OTHER, SESSION_ENDED; "" if unknown."""
+        """Return why `query` went away; empty while it did not, or where it was settled.
+
+        EXPIRED, ANSWERED_BY_OTHER, SESSION_ENDED or LABELER_WITHDRAWN; LEASE_LOST where all that
+        is known is that it went while the server was away.
+        """
         with self._lock:
             return self._dialogue.lost_reason(query)
