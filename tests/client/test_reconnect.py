@@ -24,13 +24,13 @@ def drained(talk: Dialogue) -> Dialogue:
 
 def test_drained_stream_is_followed_at_once() -> None:
     reconnect = Reconnect(drained(dialogue()), first_within_s=30.0, now=0.0)
-    reconnect.welcomed(0.0)
+    reconnect.heard(welcome(), 0.0)
     assert reconnect.ended(None, 3600.0) == 0.0
 
 
 def test_server_that_drains_each_stream_at_once_is_not_stormed() -> None:
     reconnect = Reconnect(drained(dialogue()), first_within_s=30.0, now=0.0)
-    reconnect.welcomed(0.0)
+    reconnect.heard(welcome(), 0.0)
     assert reconnect.ended(None, 0.01) > 0.0
 
 
@@ -39,7 +39,7 @@ def test_broken_stream_is_followed_after_growing_pauses_until_one_holds() -> Non
     pauses = [reconnect.ended(GONE, 0.0) for _ in range(6)]
     assert pauses == sorted(pauses)
     assert pauses[-1] > 1.0
-    reconnect.welcomed(1.0)
+    reconnect.heard(welcome(), 1.0)
     assert reconnect.ended(GONE, 2.0) <= 0.1
 
 
@@ -53,7 +53,7 @@ def test_patience_is_short_before_the_first_stream_and_long_after_it() -> None:
     reconnect.ended(GONE, 4.9)
     with pytest.raises(Unavailable):
         reconnect.ended(GONE, 5.1)
-    reconnect.welcomed(6.0)
+    reconnect.heard(welcome(), 6.0)
     reconnect.ended(GONE, 100.0)
     reconnect.ended(GONE, 100.0 + RECONNECT_FOR_S - 1)
     with pytest.raises(Unavailable):

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 # Loaded on first use: the command line answers --help without numpy and gRPC.
 if TYPE_CHECKING:
+    from svddtune.client.aio import AsyncTuning, AsyncTuningClient
     from svddtune.client.asking import Progress
     from svddtune.client.client import TuningClient
     from svddtune.client.embedded import EmbeddedStack
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
     )
 
 _HOMES = {
+    "aio": ("AsyncTuning", "AsyncTuningClient"),
     "asking": ("Progress",),
     "client": ("TuningClient",),
     "embedded": ("EmbeddedStack",),
@@ -121,6 +123,8 @@ _HOMES = {
     "result": (
         "AlignmentPoint",
         "Asked",
+        "AsyncTuning",
+        "AsyncTuningClient",
         "Comparison",
         "GridCell",
         "Manifest",
@@ -159,6 +163,8 @@ __all__ = [
     "Agreement",
     "AlignmentPoint",
     "Asked",
+    "AsyncTuning",
+    "AsyncTuningClient",
     "Command",
     "Comparison",
     "Conflict",

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import grpc
+import grpc.aio
 
 from svddtune.client.errors import InvalidInput
 
@@ -43,12 +45,34 @@ def open_channel(
     credentials: grpc.ChannelCredentials | None = None,
 ) -> grpc.Channel:
     """Return a channel to ``host:port`` or ``unix:path``; without TLS unless told otherwise."""
+    options = _options(address)
+    trusted = _credentials(tls_ca, credentials)
+    if trusted is not None:
+        return grpc.secure_channel(address, trusted, options=options)
+    return grpc.insecure_channel(address, options=options)
+
+
+def open_async_channel(
+    address: str,
+    *,
+    tls_ca: str | os.PathLike[str] | bytes | None = None,
+    credentials: grpc.ChannelCredentials | None = None,
+) -> grpc.aio.Channel:
+    """Return the same for asyncio."""
+    options = _options(address)
+    trusted = _credentials(tls_ca, credentials)
+    if trusted is not None:
+        return grpc.aio.secure_channel(address, trusted, options=options)
+    return grpc.aio.insecure_channel(address, options=options)
+
+
+def _options(address: str) -> list[tuple[str, Any]]:
     if not address or (":" not in address):
         raise InvalidInput(
             f"{address!r} is not an address: use HOST:PORT or unix:PATH",
             metadata={"address": address},
         )
-    options = [
+    return [
         ("grpc.keepalive_time_ms", 60_000),
         ("grpc.keepalive_timeout_ms", 20_000),
         ("grpc.keepalive_permit_without_calls", 1),
@@ -60,12 +84,15 @@ def open_channel(
         ("grpc.enable_retries", 1),
         ("grpc.service_config", _service_config()),
     ]
-    if credentials is None and tls_ca is not None:
-        root = tls_ca if isinstance(tls_ca, bytes) else Path(tls_ca).read_bytes()
-        credentials = grpc.ssl_channel_credentials(root_certificates=root)
-    if credentials is not None:
-        return grpc.secure_channel(address, credentials, options=options)
-    return grpc.insecure_channel(address, options=options)
+
+
+def _credentials(
+    tls_ca: str | os.PathLike[str] | bytes | None, credentials: grpc.ChannelCredentials | None
+) -> grpc.ChannelCredentials | None:
+    if credentials is not None or tls_ca is None:
+        return credentials
+    root = tls_ca if isinstance(tls_ca, bytes) else Path(tls_ca).read_bytes()
+    return grpc.ssl_channel_credentials(root_certificates=root)
 
 
 def _service_config() -> str:

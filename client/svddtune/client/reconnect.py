@@ -18,6 +18,8 @@ RECONNECT_FOR_S = 600.0
 # A drained stream that was younger is followed after a pause, like a broken one.
 _DRAINED_AT_ONCE_S = 0.5
 _MAX_INTERNAL = 8
+# Said to the sender alone: look again when the next heartbeat is due.
+WAKE = pb.ConverseRequest()
 
 
 class Reconnect:
@@ -37,10 +39,15 @@ class Reconnect:
         self._welcomed_at: float | None = None
         self._internal = 0
 
-    def welcomed(self, now: float) -> None:
-        """A stream was opened."""
-        self._welcomed_at = now
-        self._backoff.reset()
+    def heard(self, response: pb.ConverseResponse, now: float) -> list[pb.ConverseRequest]:
+        """Let the dialogue take one message in; return what is to be sent because of it."""
+        before_s = self._dialogue.heartbeat_s
+        messages = self._dialogue.receive(response, now)
+        if response.HasField("welcome"):
+            self._welcomed_at = now
+            self._backoff.reset()
+            return [*messages, WAKE]
+        return [*messages, WAKE] if self._dialogue.heartbeat_s < before_s else messages
 
     def ended(self, error: SvddtuneError | None, now: float) -> float:
         """Return the seconds until the next stream.

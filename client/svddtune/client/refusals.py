@@ -14,6 +14,15 @@ def check_open(dialogue: Dialogue, error: SvddtuneError | None, closed: bool) ->
         raise WrongState(f"The dialogue with {_who(dialogue)} is closed", reason="CLIENT_CLOSED")
 
 
+def check_started(dialogue: Dialogue, started: bool) -> None:
+    """Raise where the dialogue was not opened yet."""
+    if not started:
+        raise WrongState(
+            f"The dialogue with {_who(dialogue)} is not open: use it within 'async with'",
+            reason="NOT_OPEN",
+        )
+
+
 def check_settled(dialogue: Dialogue) -> None:
     """Raise where waiting for a query would last for ever: the only one is not settled."""
     unsettled = dialogue.unsettled

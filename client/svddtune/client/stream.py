@@ -12,7 +12,7 @@ import grpc
 
 from svddtune.client.dialogue import Dialogue
 from svddtune.client.errors import SvddtuneError, WrongState, from_rpc_error
-from svddtune.client.reconnect import STREAM_S, Pulse, Reconnect
+from svddtune.client.reconnect import STREAM_S, WAKE, Pulse, Reconnect
 from svddtune.v1 import oracle_pb2 as pb
 
 _BYE_S = 5.0
@@ -104,14 +104,8 @@ class DialogueStream:
                     call.cancel()
             for response in call:
                 with self.changed:
-                    before_s = self._dialogue.heartbeat_s
-                    for message in self._dialogue.receive(response, time.monotonic()):
+                    for message in reconnect.heard(response, time.monotonic()):
                         outbox.put(message)
-                    if response.HasField("welcome"):
-                        reconnect.welcomed(time.monotonic())
-                        outbox.put(_WAKE)
-                    elif self._dialogue.heartbeat_s < before_s:
-                        outbox.put(_WAKE)
                     self.changed.notify_all()
                     if self._dialogue.draining:
                         break
@@ -151,10 +145,8 @@ class DialogueStream:
                     continue
             if message is None:
                 return
-            if message is not _WAKE:
+            if message is not WAKE:
                 yield message
 
 
-# Said to the sender alone: look again when the next heartbeat is due.
-_WAKE = pb.ConverseRequest()
 _CLOSED = WrongState("The dialogue is closed", reason="CLIENT_CLOSED")

@@ -11,13 +11,66 @@ import grpc
 
 from svddtune.client import convert
 from svddtune.client.backoff import Backoff
-from svddtune.client.errors import Unavailable, from_rpc_error
+from svddtune.client.errors import SvddtuneError, Unavailable, from_rpc_error
 from svddtune.client.types import SessionState, SessionUpdate
 from svddtune.v1 import tuning_pb2, tuning_pb2_grpc
 
 STREAM_S = 3600.0
 # A session that was never seen: nobody may be there at all, so do not wait for ever.
 _FIRST_TRIES = 5
+
+
+class Watch:
+    """How far a session was watched, and what follows the end of a stream; without I/O."""
+
+    def __init__(self, name: str, *, timeout_s: float | None) -> None:
+        self._name = name
+        self._deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        self._token = ""
+        self._failures = 0
+        self._backoff = Backoff()
+        self._asked_s: float | None = None
+        self._state: SessionState | None = None
+
+    def request(self) -> tuning_pb2.WatchSessionRequest:
+        """Return the request of the next stream."""
+        return tuning_pb2.WatchSessionRequest(name=self._name, resume_token=self._token)
+
+    def stream_s(self) -> float:
+        """Return how long the next stream may last; Unavailable (WAIT_TIMEOUT) where time is up."""
+        if self._deadline is None:
+            return STREAM_S
+        remaining_s = self._deadline - time.monotonic()
+        if remaining_s <= 0:
+            where = f"is still {self._state.value}" if self._state else "was not seen"
+            raise Unavailable(
+                f"{self._name} {where} at the end of the time given", reason="WAIT_TIMEOUT"
+            )
+        return min(STREAM_S, remaining_s)
+
+    def heard(self, message: tuning_pb2.WatchSessionResponse) -> SessionUpdate:
+        """Take a message in."""
+        self._backoff.reset()
+        self._asked_s = None
+        self._token = message.resume_token
+        session = convert.session_from_proto(message.session)
+        self._state = session.state
+        return SessionUpdate(session, tuple(map(convert.event_from_proto, message.events)))
+
+    def failed(self, error: SvddtuneError) -> None:
+        """Take the end of a stream in; raise it where trying again cannot help."""
+        self._failures += 1
+        hopeless = self._state is None and self._failures >= _FIRST_TRIES
+        if not isinstance(error, Unavailable) or hopeless:
+            raise error
+        self._asked_s = error.retry_after_s
+
+    def pause_s(self) -> float:
+        """Return the seconds until the next stream."""
+        delay_s = self._backoff.next_s(self._asked_s)
+        if self._deadline is None:
+            return delay_s
+        return max(0.0, min(delay_s, self._deadline - time.monotonic()))
 
 
 def watch_session(
@@ -29,39 +82,17 @@ def watch_session(
     timeout_s: float | None = None,
 ) -> Iterator[SessionUpdate]:
     """Yield the session now and after every change, until it ends or `timeout_s` is over."""
-    deadline = None if timeout_s is None else time.monotonic() + timeout_s
-    token, failures, backoff = "", 0, Backoff()
-    state: SessionState | None = None
+    watch = Watch(name, timeout_s=timeout_s)
     while not closed.is_set():
-        request = tuning_pb2.WatchSessionRequest(name=name, resume_token=token)
-        call: Any = stub.WatchSession(request, timeout=_remaining(deadline, name, state))
-        asked_s = None
+        call: Any = stub.WatchSession(watch.request(), timeout=watch.stream_s())
         try:
             for message in call:
-                backoff.reset()
-                token = message.resume_token
-                session = convert.session_from_proto(message.session)
-                state = session.state
-                yield SessionUpdate(session, tuple(map(convert.event_from_proto, message.events)))
-                if state.ended:
+                update = watch.heard(message)
+                yield update
+                if update.session.state.ended:
                     return
         except grpc.RpcError as failure:
-            error = from_rpc_error(failure, address)
-            failures += 1
-            if not isinstance(error, Unavailable) or (state is None and failures >= _FIRST_TRIES):
-                raise error from None
-            asked_s = error.retry_after_s
+            watch.failed(from_rpc_error(failure, address))
         finally:
             call.cancel()
-        delay_s = backoff.next_s(asked_s)
-        closed.wait(delay_s if deadline is None else min(delay_s, deadline - time.monotonic()))
-
-
-def _remaining(deadline: float | None, name: str, state: SessionState | None) -> float:
-    if deadline is None:
-        return STREAM_S
-    remaining_s = deadline - time.monotonic()
-    if remaining_s <= 0:
-        where = f"is still {state.value}" if state else "was not seen"
-        raise Unavailable(f"{name} {where} at the end of the time given", reason="WAIT_TIMEOUT")
-    return min(STREAM_S, remaining_s)
+        closed.wait(watch.pause_s())

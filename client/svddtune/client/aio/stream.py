@@ -1,0 +1,168 @@
+"""Keeps a dialogue on the wire: one task, one stream at a time, reconnecting."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Any
+
+import grpc
+
+from svddtune.client.aio.signal import Signal
+from svddtune.client.dialogue import Dialogue
+from svddtune.client.errors import SvddtuneError, Unavailable, WrongState, from_rpc_error
+from svddtune.client.reconnect import STREAM_S, WAKE, Pulse, Reconnect
+from svddtune.v1 import oracle_pb2 as pb
+
+_BYE_S = 5.0
+# None ends what is sent on one stream.
+_Outbox = asyncio.Queue[pb.ConverseRequest | None]
+
+
+class AsyncDialogueStream:
+    """Runs a `Dialogue` over `converse`, a stream of ``grpc.aio``, between `start` and `close`."""
+
+    def __init__(
+        self,
+        dialogue: Dialogue,
+        converse: Callable[..., Any],
+        *,
+        address: str,
+        welcome_within_s: float,
+    ) -> None:
+        self.changed = Signal()
+        self.error: SvddtuneError | None = None
+        self.closed = False
+        self._dialogue = dialogue
+        self._converse = converse
+        self._address = address
+        self._welcome_within_s = welcome_within_s
+        self._outbox: _Outbox | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Open the first stream, in the running event loop."""
+        if self._task is None:
+            self._task = asyncio.create_task(self._run(), name="svddtune-dialogue")
+
+    @property
+    def started(self) -> bool:
+        """Whether `start` was called."""
+        return self._task is not None
+
+    def send(self, message: pb.ConverseRequest) -> None:
+        """Send now; without a stream the dialogue itself says it on the next."""
+        if self._outbox is not None and self._dialogue.welcomed:
+            self._outbox.put_nowait(message)
+        self.changed.notify()
+
+    async def close(self, *, keep_leases: bool = False) -> None:
+        """End the task: say Bye and wait a moment for outstanding Acks, or just break off."""
+        self.closed = True
+        self.changed.notify()
+        if self._task is None:
+            return
+        try:
+            if self._outbox is not None and self._dialogue.welcomed and not keep_leases:
+                self._outbox.put_nowait(pb.ConverseRequest(bye=pb.Bye()))
+                self._outbox.put_nowait(None)
+                await asyncio.wait((self._task,), timeout=_BYE_S)
+        finally:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+            self._dialogue.fail(_CLOSED)
+            self.changed.notify()
+
+    async def _run(self) -> None:
+        reconnect = Reconnect(
+            self._dialogue, first_within_s=self._welcome_within_s, now=time.monotonic()
+        )
+        while not self.closed:
+            if self._dialogue.over:
+                await self.changed.wait()
+                continue
+            error = await self._one_stream(reconnect)
+            try:
+                delay_s = reconnect.ended(error, time.monotonic())
+            except SvddtuneError as last:
+                self.error = last
+                self._dialogue.fail(last)
+                return
+            finally:
+                self.changed.notify()
+            if not self.closed:
+                await asyncio.sleep(delay_s)
+
+    async def _one_stream(self, reconnect: Reconnect) -> SvddtuneError | None:
+        """Hold one stream until it ends; return the error it ended with."""
+        outbox: _Outbox = asyncio.Queue()
+        outbox.put_nowait(self._dialogue.hello())
+        try:
+            call = self._converse(timeout=STREAM_S)
+        except (grpc.RpcError, asyncio.InvalidStateError, grpc.aio.UsageError) as error:
+            return WrongState(str(error), reason="CLIENT_CLOSED")
+        self._outbox = outbox
+        reader = asyncio.create_task(self._read(call, outbox, reconnect))
+        writer = asyncio.create_task(self._write(call, outbox))
+        try:
+            await asyncio.wait((reader, writer), return_when=asyncio.FIRST_COMPLETED)
+            if writer.done() and not writer.cancelled() and writer.exception() is None:
+                late = writer.result()
+                if late is not None:
+                    return late
+            # What ended the writer, if not our Bye, the reader hears too.
+            await asyncio.wait((reader,))
+            return self._why(reader)
+        finally:
+            self._outbox = None
+            self._dialogue.welcomed = False
+            call.cancel()
+            reader.cancel()
+            writer.cancel()
+            await asyncio.gather(reader, writer, return_exceptions=True)
+
+    def _why(self, reader: asyncio.Task[None]) -> SvddtuneError | None:
+        if reader.cancelled():
+            return Unavailable("The connection was closed", reason="CLIENT_CLOSED")
+        error = reader.exception()
+        if isinstance(error, grpc.RpcError):
+            return from_rpc_error(error, self._address)
+        if error is not None:
+            raise error
+        return None
+
+    async def _read(self, call: Any, outbox: _Outbox, reconnect: Reconnect) -> None:
+        async for response in call:
+            for message in reconnect.heard(response, time.monotonic()):
+                outbox.put_nowait(message)
+            self.changed.notify()
+            if self._dialogue.draining:
+                return
+
+    async def _write(self, call: Any, outbox: _Outbox) -> SvddtuneError | None:
+        """Send what is to be sent on one stream; return an error where the Welcome is late."""
+        pulse = Pulse(self._dialogue, welcome_within_s=self._welcome_within_s, now=time.monotonic())
+        while True:
+            message: pb.ConverseRequest | None
+            try:
+                async with asyncio.timeout(pulse.wait_s(time.monotonic())):
+                    message = await outbox.get()
+            except TimeoutError:
+                if pulse.late(time.monotonic()):
+                    return Unavailable(
+                        f"{self._address} did not answer in the time given. "
+                        "Check the address, or start a service with: svddtune up",
+                        reason="DEADLINE_EXCEEDED",
+                    )
+                message = pulse.beat(time.monotonic())
+                if message is None:
+                    continue
+            if message is None:
+                await call.done_writing()
+                return None
+            if message is not WAKE:
+                await call.write(message)
+
+
+_CLOSED = WrongState("The dialogue is closed", reason="CLIENT_CLOSED")
