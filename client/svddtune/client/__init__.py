@@ -123,8 +123,6 @@ _HOMES = {
     "result": (
         "AlignmentPoint",
         "Asked",
-        "AsyncTuning",
-        "AsyncTuningClient",
         "Comparison",
         "GridCell",
         "Manifest",
