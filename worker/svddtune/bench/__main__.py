@@ -1,14 +1,11 @@
-"""``python -m svddtune.bench paper``: what ``svddtune bench paper`` runs."""
+"""``python -m svddtune.bench NAME``: what ``svddtune bench NAME`` runs."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import shlex
 import signal
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
@@ -22,7 +19,7 @@ DEFAULT_OUT = "svddtune-bench"
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message} (see: svddtune bench paper --help)")
+        raise UsageError(f"{message} (see: {self.prog} --help)")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -32,7 +29,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         options = _parser().parse_args(arguments)
         out = options.out
-        return _paper(options)
+        return _run(options)
     except KeyboardInterrupt:
         text = f"interrupted; what is finished is kept in {out}, the same command goes on"
         return _fail(text, "INTERRUPTED", EXIT_INTERRUPTED, as_json)
@@ -62,18 +59,29 @@ def _fail(message: str, reason: str, code: int, as_json: bool) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="svddtune bench", description=__doc__)
-    commands = parser.add_subparsers(required=True, metavar="paper")
-    paper = commands.add_parser("paper", help="the paper's whole evaluation")
-    paper.add_argument("--data", type=Path, required=True, metavar="DIR")
-    paper.add_argument("--seeds", type=_positive, default=5)
-    paper.add_argument("--methods", type=_names, default=[], metavar="A,B,...")
-    paper.add_argument("--sets", type=_names, default=[], metavar="A,B,...")
-    paper.add_argument("--out", type=Path, default=Path(DEFAULT_OUT), metavar="DIR")
-    paper.add_argument("--write-docs", type=Path, dest="docs", metavar="DIR")
-    paper.add_argument("--jobs", type=_positive, default=_cores())
+    commands = parser.add_subparsers(required=True, dest="command", metavar="paper|noise|parallel")
+    paper = _command(commands, "paper", "the paper's whole evaluation")
     paper.add_argument("--service", action=argparse.BooleanOptionalAction, default=True)
-    paper.add_argument("--json", action="store_true", dest="as_json")
+    noise = _command(commands, "noise", "labelers who err, and what further votes buy back")
+    noise.add_argument("--share", type=_share, default=0.1)
+    _command(commands, "parallel", "several queries open at a time")
     return parser
+
+
+def _command(
+    commands: argparse._SubParsersAction[_Parser], name: str, about: str
+) -> argparse.ArgumentParser:
+    """Add a command with the options that all have."""
+    made = commands.add_parser(name, help=about)
+    made.add_argument("--data", type=Path, required=True, metavar="DIR")
+    made.add_argument("--seeds", type=_positive, default=5)
+    made.add_argument("--methods", type=_names, default=[], metavar="A,B,...")
+    made.add_argument("--sets", type=_names, default=[], metavar="A,B,...")
+    made.add_argument("--out", type=Path, default=Path(DEFAULT_OUT), metavar="DIR")
+    made.add_argument("--write-docs", type=Path, dest="docs", metavar="DIR")
+    made.add_argument("--jobs", type=_positive, default=_cores())
+    made.add_argument("--json", action="store_true", dest="as_json")
+    return made
 
 
 def _positive(text: str) -> int:
@@ -86,6 +94,16 @@ def _positive(text: str) -> int:
     return value
 
 
+def _share(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value < 0.5:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share of at least 0 and below 0.5")
+    return value
+
+
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
@@ -94,59 +112,16 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _paper(options: argparse.Namespace) -> int:
-    from svddtune.bench import agreement, docs, evidence, report, summary
-    from svddtune.bench.engine import complete
-    from svddtune.bench.methods import METHODS
-    from svddtune.bench.plan import Plan, select
-    from svddtune.bench.progress import Bar
-    from svddtune.bench.sets import find_sets
-    from svddtune.bench.units import versions
+def _run(options: argparse.Namespace) -> int:
+    from svddtune.bench import commands
 
-    unknown = [name for name in options.methods if name not in METHODS]
-    if unknown:
-        raise UsageError(f"--methods names {', '.join(unknown)}; there are: {', '.join(METHODS)}")
-    plan = Plan(
-        tuple(find_sets(options.data, options.sets)), select(options.methods), options.seeds
-    )
-    out: Path = options.out
-    units = plan.units()
-    started = time.monotonic()
-    with Bar(units) as bar:
-        records = complete(units, out, jobs=options.jobs, on_done=bar)
-    seconds = time.monotonic() - started
-    compared = agreement.compare(plan, records) if options.service else []
-    runs = summary.collect(plan, records)
-    work = sum(record["seconds"] for record in records.values())
-    told = report.Told(_command(options), seconds, work, options.jobs, versions())
-    report.write_csv(out / "runs.csv", runs)
-    document = report.document(plan, runs, told)
-    document["evidence"] = evidence.document(plan, records)
-    document["service"] = agreement.document(compared)
-    (out / "result.json").write_text(json.dumps(document, indent=2, allow_nan=False) + "\n")
-    pages = [
-        docs.write(folder, plan, runs, records, told, compared) for folder in _folders(options)
-    ]
-    if options.as_json:
-        print_json(document)
-    else:
-        print(report.overview(plan, runs) or report.table(plan, runs))
-    say(f"Wrote {', '.join(str(page) for page in pages)} and {out / 'runs.csv'}")
+    run = {
+        "paper": commands.run_paper,
+        "noise": commands.run_noise,
+        "parallel": commands.run_parallel,
+    }
+    run[options.command](options)
     return 0
-
-
-def _folders(options: argparse.Namespace) -> list[Path]:
-    return [options.out] if options.docs is None else [options.out, options.docs]
-
-
-def _command(options: argparse.Namespace) -> str:
-    """The command as others would call it: the paths are theirs."""
-    words = ["svddtune", "bench", "paper", "--data", "DIR", "--seeds", str(options.seeds)]
-    for name in ("methods", "sets"):
-        if getattr(options, name):
-            words += [f"--{name}", ",".join(getattr(options, name))]
-    words += ["--write-docs", "docs"] if options.docs is not None else []
-    return shlex.join(words)
 
 
 if __name__ == "__main__":

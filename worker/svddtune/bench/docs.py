@@ -1,4 +1,4 @@
-"""The page that a run writes: tables, pictures, and what they say of the paper's."""
+"""The paper's part of the page: tables, pictures, and what they say of the paper's."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 
-from svddtune.bench import agreement, evidence, figures, report
+from svddtune.bench import agreement, evidence, figures, page, report
 from svddtune.bench.agreement import Agreement
 from svddtune.bench.paper import COLUMNS
 from svddtune.bench.plan import Plan
 from svddtune.bench.report import Told
 from svddtune.bench.summary import Records, Run
 
+COMMAND = "svddtune bench paper"
 _PICTURES = {
     "labels": "True kappa against the number of labels, mean over the paper's sets; band: one "
     "standard deviation over seeds.",
@@ -43,27 +44,21 @@ def write(
     folder: Path, plan: Plan, runs: Sequence[Run], records: Records, told: Told,
     compared: Sequence[Agreement],
 ) -> Path:  # fmt: skip
-    """Write evaluation.md into a folder, its pictures into evaluation/ beside it."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write the part of evaluation.md in a folder, its pictures into evaluation/ beside it."""
     made = figures.draw(folder / "evaluation", plan, runs, records)
-    pictures = {
-        name: f"![{text}](evaluation/{made[name].name})\n\n*{text}*\n" if name in made else ""
-        for name, text in _PICTURES.items()
-    }
     others = [data.name for data in plan.sets if not data.in_paper]
     theirs = [method for method in plan.methods if method.name in COLUMNS]
     ours = [
         method for method in plan.methods
         if method.name not in COLUMNS or method.name in ("lama", "upper_bound")
     ]  # fmt: skip
-    page = (
+    text = (
         resources.files("svddtune.bench")
-        .joinpath("page.md")
+        .joinpath("paper.md")
         .read_text("utf-8")
         .format(
             command=told.command,
-            took=_took(told),
-            versions=", ".join(f"{name} {version}" for name, version in told.versions.items()),
+            took=told.took,
             seeds=plan.seeds,
             overview=report.overview(plan, runs),
             table=report.table(plan, runs, theirs),
@@ -81,21 +76,13 @@ def write(
             stop_table=evidence.stop_table(plan, records) or _MISSING,
             cold=evidence.cold_table(plan, records) or _MISSING,
             agreement=agreement.table(plan, compared) or _MISSING,
-            **pictures,
+            **page.pictures(made, _PICTURES, COMMAND),
         )
     )
-    path = folder / "evaluation.md"
-    path.write_text(page.rstrip() + "\n", encoding="utf-8")
-    return path
+    return page.write_part(folder, "paper", text)
 
 
 _MISSING = "Not part of this run.\n"
-
-
-def _took(told: Told) -> str:
-    """The work, since pieces that were finished before took no time in the last run."""
-    shared = f", shared by {told.jobs} processes" if told.jobs > 1 else ""
-    return f"{told.work / 60:.1f} minutes of work{shared}"
 
 
 def _baselines(plan: Plan, runs: Sequence[Run]) -> str:

@@ -13,7 +13,7 @@ from svddtune.bench.methods import Method
 from svddtune.bench.plan import Plan
 from svddtune.bench.report import markdown
 from svddtune.bench.sessions import AUDIT_DRAWS, AUDIT_SIZES, STOP_LIMITS
-from svddtune.bench.sets import BenchSet
+from svddtune.bench.sets import judged
 from svddtune.bench.store import Record
 from svddtune.bench.summary import Records, point_at
 from svddtune.bench.units import atlas
@@ -69,11 +69,6 @@ def document(plan: Plan, records: Records) -> dict[str, Any]:
         "cold_start": cold_starts(plan, records),
         "best_cell_of_atlas": best_cells(plan, records),
     }
-
-
-def judged_sets(plan: Plan) -> list[BenchSet]:
-    """The paper's sets; all where none is there."""
-    return [data for data in plan.sets if data.in_paper] or list(plan.sets)
 
 
 def biases(plan: Plan, records: Records, counts: Iterable[int] = BIAS_COUNTS) -> list[Bias]:
@@ -221,7 +216,7 @@ def best_cells(plan: Plan, records: Records) -> float | None:
     """Mean over the sets of the best true kappa that any cell of the atlas has."""
     if not plan.uses_atlas:
         return None
-    found = [records[atlas(data).key]["best_kappa"] for data in judged_sets(plan)]
+    found = [records[atlas(data).key]["best_kappa"] for data in judged(plan.sets)]
     return float(np.mean(found))
 
 
@@ -248,6 +243,6 @@ def _stopped(plan: Plan, records: Records) -> list[Record]:
 def _sessions(plan: Plan, records: Records, method: Method) -> list[Record]:
     return [
         records[plans.session(data, method, seed).key]
-        for data in judged_sets(plan)
+        for data in judged(plan.sets)
         for seed in range(plan.seeds)
     ]

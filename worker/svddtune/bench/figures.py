@@ -1,92 +1,47 @@
-"""The pictures of an evaluation."""
+"""The pictures of the paper's evaluation."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from io import BytesIO
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from matplotlib import rc_context
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from PIL import Image
 
 from svddtune.bench import evidence
 from svddtune.bench import plan as plans
+from svddtune.bench.drawing import BLUE, COLORS, GREEN, GREY, INK, RED, blank, save_all
 from svddtune.bench.methods import METHODS
 from svddtune.bench.plan import Plan
-from svddtune.bench.sets import BenchSet
+from svddtune.bench.sets import BenchSet, judged
 from svddtune.bench.summary import Records, Run, point_at
 from svddtune.numerics import FloatArray
 
-COLORS = {
-    "default": "#c8442f",
-    "default_cold": "#e8a33d",
-    "disagreement": "#2a6f97",
-    "random": "#6aa84f",
-    "lama": "#2b2f33",
-    "lama_sample": "#9aa1a9",
-}
 COUNTS = tuple(range(5, 51, 5))
-_DPI = 110
-_PALETTE = 128
-_INK, _BLUE, _RED, _GREY = "#2b2f33", "#2a6f97", "#c8442f", "#8a9097"
 _FAMILIES = {
-    "cell": ("cell unchanged for n labels", _RED, "o"),
-    "gamma": ("gamma steady for n labels", _BLUE, "s"),
-    "interval": ("interval narrower than n", "#6aa84f", "^"),
-}
-# matplotlib types the keys as an enumeration of all its settings.
-_STYLE: Any = {
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": _GREY,
-    "axes.labelcolor": _INK,
-    "text.color": _INK,
-    "xtick.color": _INK,
-    "ytick.color": _INK,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.titlesize": 10,
-    "font.size": 9,
-    "legend.frameon": False,
-    "lines.linewidth": 1.7,
+    "cell": ("cell unchanged for n labels", RED, "o"),
+    "gamma": ("gamma steady for n labels", BLUE, "s"),
+    "interval": ("interval narrower than n", GREEN, "^"),
 }
 
 
 def draw(folder: Path, plan: Plan, runs: Sequence[Run], records: Records) -> dict[str, Path]:
     """Draw all pictures that the run has data for; name -> file."""
-    folder.mkdir(parents=True, exist_ok=True)
-    made: dict[str, Path] = {}
-    with rc_context(_STYLE):
-        for name, figure in (
-            ("labels", _labels(plan, records)),
-            ("sets", _per_set(plan, records)),
-            ("neighbors", _neighbors(plan, records)),
-            ("alignment", _alignment(plan, records)),
-            ("bias", _bias(plan, runs, records)),
-            ("stop", _stop(plan, records)),
-        ):
-            if figure is not None:
-                made[name] = folder / f"{name}.png"
-                _save(figure, made[name])
-    return made
-
-
-def _save(figure: Figure, path: Path) -> None:
-    """Write a PNG with a palette: a third of the size, and no difference to the eye."""
-    drawn = BytesIO()
-    figure.savefig(drawn, dpi=_DPI, format="png")
-    image = Image.open(drawn).convert("RGB").quantize(_PALETTE, dither=Image.Dither.NONE)
-    image.save(path, optimize=True)
-
-
-def _figure(width: float, height: float) -> Figure:
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
+    return save_all(
+        folder,
+        (
+            (name, make())
+            for name, make in (
+                ("labels", partial(_labels, plan, records)),
+                ("sets", partial(_per_set, plan, records)),
+                ("neighbors", partial(_neighbors, plan, records)),
+                ("alignment", partial(_alignment, plan, records)),
+                ("bias", partial(_bias, plan, runs, records)),
+                ("stop", partial(_stop, plan, records)),
+            )
+        ),
+    )
 
 
 def curve(plan: Plan, records: Records, data: BenchSet, method: str) -> FloatArray:
@@ -105,10 +60,10 @@ def _shown(plan: Plan) -> list[tuple[str, str]]:
 
 
 def _labels(plan: Plan, records: Records) -> Figure | None:
-    sets, shown = evidence.judged_sets(plan), _shown(plan)
+    sets, shown = judged(plan.sets), _shown(plan)
     if not shown:
         return None
-    figure = _figure(7.2, 4.4)
+    figure = blank(7.2, 4.4)
     axes = figure.subplots()
     for name, color in shown:
         by_seed = np.mean([curve(plan, records, data, name) for data in sets], axis=0)
@@ -121,9 +76,9 @@ def _labels(plan: Plan, records: Records) -> Figure | None:
     ):
         level = _level(plan, records, sets, name)
         if level is not None:
-            axes.axhline(level, color=_GREY, ls=style, lw=1.1)
+            axes.axhline(level, color=GREY, ls=style, lw=1.1)
             axes.annotate(text, (COUNTS[0], level), (0, 3), textcoords="offset points",
-                          color=_GREY, fontsize=8)  # fmt: skip
+                          color=GREY, fontsize=8)  # fmt: skip
     sets_text = f"{len(sets)} sets, " if len(sets) > 1 else f"{sets[0].name}, "
     axes.set_title(f"True kappa against labels ({sets_text}{plan.seeds} seeds)")
     axes.set_xlabel("labels, initial ones included")
@@ -146,7 +101,7 @@ def _per_set(plan: Plan, records: Records) -> Figure | None:
         return None
     columns = min(4, len(sets))
     lines = -(-len(sets) // columns)
-    figure = _figure(2.5 * columns, 1.75 * lines + 0.6)
+    figure = blank(2.5 * columns, 1.75 * lines + 0.6)
     grid = figure.subplots(lines, columns, squeeze=False, sharex=True)
     for axes in grid.ravel()[len(sets) :]:
         axes.set_axis_off()
@@ -168,19 +123,17 @@ def _neighbors(plan: Plan, records: Records) -> Figure | None:
     sets = _picture_sets(plan)
     if not sets:
         return None
-    figure = _figure(4.2 * len(sets), 4.6)
+    figure = blank(4.2 * len(sets), 4.6)
     grid = figure.subplots(2, len(sets), squeeze=False, sharex=True)
     for column, data in enumerate(sets):
         found = [records[plans.neighbours(data, seed).key] for seed in range(plan.seeds)]
-        for axes, what, color in zip(
-            grid[:, column], ("kappa", "gamma"), (_RED, _BLUE), strict=True
-        ):
+        for axes, what, color in zip(grid[:, column], ("kappa", "gamma"), (RED, BLUE), strict=True):
             values = np.array([one[what] for one in found])
             center = values.mean(axis=0) if what == "kappa" else np.exp(np.log(values).mean(axis=0))
             axes.plot(found[0]["k"], center, color=color)
             low, high = np.quantile(values, [0.1, 0.9], axis=0)
             axes.fill_between(found[0]["k"], low, high, color=color, alpha=0.15, lw=0)
-            axes.axvline(5, color=_GREY, lw=0.9, ls=":")
+            axes.axvline(5, color=GREY, lw=0.9, ls=":")
             axes.set_ylabel("kappa on all rows" if what == "kappa" else "gamma (geometric mean)")
         grid[0, column].set_title(data.name)
         grid[1, column].set_xlabel("locality k")
@@ -192,17 +145,17 @@ def _alignment(plan: Plan, records: Records) -> Figure | None:
     sets = _picture_sets(plan)
     if not sets:
         return None
-    figure = _figure(4.2 * len(sets), 3.3)
+    figure = blank(4.2 * len(sets), 3.3)
     grid = figure.subplots(1, len(sets), squeeze=False)
     for axes, data in zip(grid[0], sets, strict=True):
         record = records[plans.alignments(data).key]
         for what, color, style, label in (
-            ("local", _BLUE, "-", "local alignment"),
-            ("global", _GREY, "-", "global alignment"),
-            ("best_kappa", _RED, "--", "best true kappa over C"),
+            ("local", BLUE, "-", "local alignment"),
+            ("global", GREY, "-", "global alignment"),
+            ("best_kappa", RED, "--", "best true kappa over C"),
         ):
             axes.plot(record["gamma"], record[what], color=color, ls=style, label=label)
-        axes.axvline(record["chosen"], color=_BLUE, lw=0.9, ls=":")
+        axes.axvline(record["chosen"], color=BLUE, lw=0.9, ls=":")
         axes.set_xscale("log")
         axes.set_xlabel("gamma")
         axes.set_title(data.name)
@@ -219,7 +172,7 @@ def _bias(plan: Plan, runs: Sequence[Run], records: Records) -> Figure | None:
     shown = _shown(plan)
     if not shown:
         return None
-    figure = _figure(8.6, 4.0)
+    figure = blank(8.6, 4.0)
     left, right = figure.subplots(1, 2)
     found = evidence.biases(plan, records, COUNTS)
     for name, color in shown:
@@ -233,11 +186,11 @@ def _bias(plan: Plan, runs: Sequence[Run], records: Records) -> Figure | None:
         own = [one for one in found if one.method == name]
         right.plot([one.labels for one in own], [one.error for one in own], color=color,
                    marker="o", ms=3.5, label=METHODS[name].title)  # fmt: skip
-    left.plot([-0.2, 1], [-0.2, 1], color=_INK, lw=0.8)
+    left.plot([-0.2, 1], [-0.2, 1], color=INK, lw=0.8)
     left.set_xlabel("kappa on all rows")
     left.set_ylabel("kappa on the labels")
     left.set_title("What the labels say, and what is true")
-    right.axhline(0, color=_INK, lw=0.8)
+    right.axhline(0, color=INK, lw=0.8)
     right.set_xlabel("labels")
     right.set_ylabel("kappa on the labels less true kappa")
     right.set_title("Bias against labels")
@@ -249,7 +202,7 @@ def _stop(plan: Plan, records: Records) -> Figure | None:
     found = evidence.stop_rules(plan, records)
     if not found:
         return None
-    figure = _figure(6.4, 4.0)
+    figure = blank(6.4, 4.0)
     axes = figure.subplots()
     for family, (text, color, marker) in _FAMILIES.items():
         own = sorted((one for one in found if one.rule == family), key=lambda one: one.saved)
@@ -260,8 +213,8 @@ def _stop(plan: Plan, records: Records) -> Figure | None:
                           textcoords="offset points", color=color)  # fmt: skip
     total = [one for one in evidence.advice(plan, records) if one.rule == "all"]
     axes.scatter([one.saved for one in total], [one.lost for one in total], s=120, marker="*",
-                 color=_INK, zorder=3, label="the session's advice")  # fmt: skip
-    axes.axhline(0, color=_GREY, lw=0.8)
+                 color=INK, zorder=3, label="the session's advice")  # fmt: skip
+    axes.axhline(0, color=GREY, lw=0.8)
     axes.set_xlabel("labels saved, mean")
     axes.set_ylabel("true kappa lost, mean")
     axes.set_title("Stopping early: what it saves and costs")

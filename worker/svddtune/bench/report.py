@@ -6,7 +6,7 @@ import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from svddtune.bench import plan as plans
 from svddtune.bench.methods import Method
@@ -14,6 +14,9 @@ from svddtune.bench.paper import published
 from svddtune.bench.plan import Plan
 from svddtune.bench.sets import BenchSet
 from svddtune.bench.summary import Figure, Records, Run, by_set, means, paper_means
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 NOTABLE = 0.05
 """A difference to the paper's figure that is worth a word."""
@@ -41,12 +44,29 @@ class Told:
     jobs: int
     versions: Mapping[str, str]
 
+    @property
+    def took(self) -> str:
+        """The work, since pieces that were finished before took no time, and what did it."""
+        shared = f", shared by {self.jobs} processes" if self.jobs > 1 else ""
+        names = ", ".join(f"{name} {version}" for name, version in self.versions.items())
+        return f"{self.work / 60:.1f} minutes of work{shared} ({names})"
+
+    def document(self) -> dict[str, Any]:
+        """As plain values."""
+        return {
+            "command": self.command,
+            "seconds": self.seconds,
+            "work_seconds": self.work,
+            "jobs": self.jobs,
+            "versions": dict(self.versions),
+        }
+
 
 def document(plan: Plan, runs: Sequence[Run], told: Told) -> dict[str, Any]:
     """The document of --json; a method that is undefined on a set has null there."""
     cells, overall, paper = by_set(runs), means(plan, runs), paper_means(plan, runs)
     return {
-        "command": told.command,
+        **told.document(),
         "seeds": plan.seeds,
         "sets": [
             {"name": s.name, "N": s.N, "M": s.M, "outliers": s.outliers, "in_paper": s.in_paper}
@@ -66,10 +86,6 @@ def document(plan: Plan, runs: Sequence[Run], told: Told) -> dict[str, Any]:
             }
             for data in plan.sets
         },
-        "seconds": told.seconds,
-        "work_seconds": told.work,
-        "jobs": told.jobs,
-        "versions": dict(told.versions),
     }
 
 
@@ -81,10 +97,10 @@ def _cell(data: BenchSet, method: Method, found: Figure | None) -> dict[str, flo
     }
 
 
-def write_csv(path: Path, runs: Sequence[Run]) -> None:
-    """Write every run, one a line; empty where there is no value."""
+def write_csv(path: Path, runs: Sequence[DataclassInstance]) -> None:
+    """Write runs of one kind, one a line, at least one; empty where there is no value."""
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, [field.name for field in fields(Run)])
+        writer = csv.DictWriter(file, [field.name for field in fields(runs[0])])
         writer.writeheader()
         for run in runs:
             writer.writerow(asdict(run))

@@ -86,6 +86,11 @@ def find_sets(folder: Path, wanted: Sequence[str] = ()) -> list[BenchSet]:
     return [_describe(name, found[name]) for name in names]
 
 
+def judged(sets: Sequence[BenchSet]) -> list[BenchSet]:
+    """The paper's sets, which means are over; all where none of them is there."""
+    return [data for data in sets if data.in_paper] or list(sets)
+
+
 def set_name(path: Path) -> str:
     """The paper's name of a file, or its own: what stands before the first underscore."""
     known = {name.lower(): name for name in SETS}

@@ -1,0 +1,53 @@
+"""The page of the evaluation: a part a command, each written without touching the others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+TITLE = "# Evaluation"
+PARTS = ("paper", "noise", "parallel")
+"""In the order of the page; each is what ``svddtune bench NAME`` writes."""
+
+_PART = re.compile(r"<!-- bench (\w+) -->\n(.*?)\n<!-- end of bench \1 -->", re.DOTALL)
+
+
+def write_part(folder: Path, name: str, text: str) -> Path:
+    """Put a part into evaluation.md in a folder; return the page's path.
+
+    Parameters
+    ----------
+    folder : Path
+        Made where it is not there.
+    name : str
+        Of `PARTS`.
+    text : str
+        Markdown.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "evaluation.md"
+    parts = _read(path) | {name: text.strip()}
+    blocks = [
+        f"<!-- bench {one} -->\n{parts[one]}\n<!-- end of bench {one} -->"
+        for one in PARTS
+        if one in parts
+    ]
+    path.write_text("\n\n".join((TITLE, *blocks)) + "\n", encoding="utf-8")
+    return path
+
+
+def pictures(made: Mapping[str, Path], texts: Mapping[str, str], command: str) -> dict[str, str]:
+    """Name -> Markdown of a picture with what it shows and what drew it; empty where not made."""
+    return {
+        name: f"![{text}](evaluation/{made[name].name})\n\n*{text}* (`{command}`)\n"
+        if name in made
+        else ""
+        for name, text in texts.items()
+    }
+
+
+def _read(path: Path) -> dict[str, str]:
+    if not path.exists():
+        return {}
+    return dict(_PART.findall(path.read_text(encoding="utf-8")))
