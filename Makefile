@@ -47,6 +47,8 @@ bench: $(DEV)  ## figures of docs/performance.md
 	$(BIN)/python benchmarks/bench_numerics.py --data $(DATA)
 	$(BIN)/python benchmarks/bench_session.py --strategy lama
 	$(BIN)/python benchmarks/bench_session.py --strategy knowledge_gradient
+	$(BIN)/python benchmarks/bench_streams.py --answers 3000
+	$(BIN)/python benchmarks/bench_streams.py --idle 1000
 
 protos: $(DEV)  ## generate the Python code beside the .proto files
 	$(BIN)/python tools/generate_protos.py

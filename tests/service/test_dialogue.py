@@ -210,6 +210,20 @@ def test_progress_is_merged_when_changes_come_quickly() -> None:
     assert world.sent[-1].progress.session.etag == str(world.only.version)
 
 
+def test_one_of_many_streams_reports_when_its_turn_comes() -> None:
+    world = begun(credit=1)
+    world.dialogue.progress_s, world.dialogue.progress_wait_s = 2.0, 1.5
+    world.only.available = 1
+    world.change()
+    # What concerns the labeler itself does not wait.
+    assert len(world.queries) == 1
+    world.wait(1.0)
+    world.change()
+    assert "progress" not in world.kinds()
+    world.wait(0.5)
+    assert world.kinds().count("progress") == 1
+
+
 def test_deleted_session_ends_the_stream() -> None:
     world = begun()
     world.perform(world.dialogue.deleted(SESSION_ID))

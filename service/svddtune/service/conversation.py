@@ -100,6 +100,8 @@ class Conversation:
         self._waiting = asyncio.Semaphore(_MOST_WAITING)
         self._posted: set[_Event] = set()
         self._followed: dict[SessionId, Callable[[], None]] = {}
+        # Where among the process's streams this one's turn to report comes.
+        self._place = random.random()
         self._change: asyncio.Task[Any] | None = None
         self._loop = asyncio.get_running_loop()
         self._now = self._loop.time
@@ -117,7 +119,7 @@ class Conversation:
             try:
                 while not self._dialogue.over:
                     event = await self._next_event()
-                    self._dialogue.progress_s = self._progress_s
+                    self._pace_progress()
                     for command in await self._outcome_of_event(event):
                         await self._perform(command)
             finally:
@@ -127,9 +129,10 @@ class Conversation:
                 await asyncio.gather(reader, return_exceptions=True)
                 await self._leave()
 
-    @property
-    def _progress_s(self) -> float:
-        return max(PROGRESS_S, self._house.streams / _PROGRESS_PER_S)
+    def _pace_progress(self) -> None:
+        slowest = self._house.streams / _PROGRESS_PER_S
+        self._dialogue.progress_s = max(PROGRESS_S, slowest)
+        self._dialogue.progress_wait_s = max(0.0, slowest - PROGRESS_S) * self._place
 
     async def _read(self, requests: AsyncIterator[oracle_pb2.ConverseRequest]) -> None:
         async for request in requests:

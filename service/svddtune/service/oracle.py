@@ -121,8 +121,10 @@ class Dialogue:
         self._turn = 0
         # Set where a lease ran out: until then, or until the labeler speaks, nothing new for it.
         self._asleep_until = 0.0
-        # More streams in a process mean fewer Progress messages on each.
+        # More streams in a process mean fewer Progress messages on each, and not all at once: this
+        # one waits so long after a change.
         self.progress_s = PROGRESS_S
+        self.progress_wait_s = 0.0
         self.servings: dict[SessionId, Serving] = {}
         self.labeler = ""
         self.token = ""
@@ -450,11 +452,11 @@ class Dialogue:
         return [Look()] if self._phase is _Phase.OPEN else []
 
     def _report_soon(self, serving: Serving, now: float) -> list[Command]:
-        due = serving.last_report + self.progress_s
-        if now >= due:
-            return [self._report(serving, now)]
-        serving.report_at = due
-        return []
+        if serving.report_at is None:
+            serving.report_at = max(
+                serving.last_report + self.progress_s, now + self.progress_wait_s
+            )
+        return [self._report(serving, now)] if now >= serving.report_at else []
 
     def _report(self, serving: Serving, now: float) -> Report:
         serving.report_at = None
