@@ -166,9 +166,9 @@ def _meaning(methods: Sequence[Method], found: Outcomes) -> str:
         f"labels where they answer in order and {late[1].shown()} where they do not, "
         f"{'within' if held else 'beyond'} the {GOAL} that is the goal. After {early} labels "
         f"{many} open queries cost {found[lead.name, many, 'oldest', early].loss.shown()}, since "
-        f"{many} of {early} questions were asked in ignorance of the last {many - 1} answers, and "
-        f"{some} open ones {found[lead.name, some, 'oldest', early].loss.shown()}: with a small "
-        f"budget keep no more than a fifth of it open at a time. "
+        f"each is asked without the {many - 1} answers before it, and {some} open ones "
+        f"{found[lead.name, some, 'oldest', early].loss.shown()}: with a small budget keep no more "
+        "than a fifth of it open at a time. "
         + (
             f"Of the other sessions, after {last} labels these lose or gain more than two standard "
             f"errors: {'; '.join(told)}.\n"
