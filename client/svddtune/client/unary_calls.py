@@ -6,10 +6,9 @@ import threading
 from typing import Any
 
 import grpc
-from google.protobuf import any_pb2
-from google.rpc import error_details_pb2, status_pb2
+from google.rpc import status_pb2
 
-from svddtune.client.errors import DOMAIN, from_rpc_error
+from svddtune.client.errors import status_of
 
 # A call that ends so says nothing about its item: nobody has looked at it.
 _NOT_THE_ITEM = frozenset(
@@ -41,13 +40,7 @@ class Refused(Exception):
     @property
     def status(self) -> status_pb2.Status:
         """The refusal as a stream tells it."""
-        error = from_rpc_error(self.failure)
-        info = error_details_pb2.ErrorInfo(
-            reason=error.reason, domain=DOMAIN, metadata=error.metadata
-        )
-        detail = any_pb2.Any()
-        detail.Pack(info)
-        return status_pb2.Status(code=self.code.value[0], message=error.message, details=[detail])
+        return status_of(self.failure)
 
 
 class RunningCalls:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from svddtune.client.cli import ticket_replay, tickets
+from svddtune.client.cli import simulate, ticket_replay, tickets
 
 oracle = typer.Typer(
     help="Labelers that are programs: tickets replayed, labelers simulated.",
@@ -18,6 +18,7 @@ def _oracle() -> None:
     """Labelers that are programs: tickets replayed, labelers simulated."""
 
 
+oracle.command("simulate")(simulate.simulate)
 oracle.command("check")(tickets.check)
 oracle.command("replay")(ticket_replay.replay)
 oracle.command("mappings")(tickets.mappings)

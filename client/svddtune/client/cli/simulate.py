@@ -1,0 +1,275 @@
+"""``svddtune oracle simulate``: what a session would cost and reach, before anybody is asked."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from svddtune.client.cli.output import STRATEGY_HELP, Json, TlsCa, print_json
+
+if TYPE_CHECKING:
+    from svddtune.client.cli.data import Data
+    from svddtune.client.cli.plan import Plan
+    from svddtune.client.oracles import SimulatedLabeler
+
+_SHARES = "One number, or by true class: inlier=0.02,outlier=0.2."
+
+
+def simulate(
+    data: Annotated[
+        Path | None,
+        typer.Argument(
+            exists=True,
+            dir_okay=False,
+            metavar="[DATA]",
+            help="Labelled data, as for svddtune tune; or --demo.",
+        ),
+    ] = None,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Use the demo's data, which come with scikit-learn.")
+    ] = False,
+    labels: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="The truth: file of (id or row, verdict)."),
+    ] = None,
+    label_column: Annotated[
+        str | None, typer.Option(help="The truth: column of DATA; name, or number from 0.")
+    ] = None,
+    outlier_value: Annotated[
+        str | None, typer.Option(help="Value that marks an outlier; all others are inliers.")
+    ] = None,
+    id_column: Annotated[
+        str | None, typer.Option(help="Column of DATA with the observations' ids.")
+    ] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option(help="Column to leave out; repeatable.")
+    ] = None,
+    header: Annotated[
+        bool | None, typer.Option("--header/--no-header", help="Default: told by the first line.")
+    ] = None,
+    labelers: Annotated[int, typer.Option(min=1, max=100, help="How many label.")] = 1,
+    noise: Annotated[str, typer.Option(help=f"Share of wrong verdicts. {_SHARES}")] = "0",
+    abstain: Annotated[float, typer.Option(help="Share answered with unsure.")] = 0.0,
+    pass_on: Annotated[float, typer.Option(help="Share skipped to other labelers.")] = 0.0,
+    consistency: Annotated[
+        float, typer.Option(help="Share of repeats answered as the first time; see --repeat-every.")
+    ] = 1.0,
+    delay: Annotated[float, typer.Option(help="Seconds a query takes, in the median.")] = 0.0,
+    delay_sigma: Annotated[
+        float, typer.Option(help="Spread of the log-normal delay (of its log); 0: constant.")
+    ] = 0.0,
+    cost: Annotated[str, typer.Option(help=f"Of one answer. {_SHARES}")] = "0",
+    overlap: Annotated[
+        int, typer.Option(min=1, max=10, help="Votes sought on each observation asked about.")
+    ] = 1,
+    overlap_rule: Annotated[
+        str, typer.Option(help="When more than one: always, or adaptive (where it surprises).")
+    ] = "always",
+    overlap_limit: Annotated[
+        int, typer.Option(min=0, max=20, help="Most votes on one observation. 0: --overlap + 1.")
+    ] = 0,
+    aggregation: Annotated[
+        str, typer.Option(help="Several votes become one label by: majority, dawid_skene.")
+    ] = "majority",
+    repeat_every: Annotated[
+        int, typer.Option(min=0, help="Show one's own observations again after so many answers.")
+    ] = 0,
+    budget: Annotated[
+        int | None, typer.Option(min=1, help="Observations to label. Default 50, at most N.")
+    ] = None,
+    audit: Annotated[
+        int, typer.Option(min=0, help="Labels drawn uniformly and kept out of tuning.")
+    ] = 0,
+    auto_finish: Annotated[
+        bool, typer.Option("--auto-finish", help="Stop early once more labels gain little.")
+    ] = False,
+    strategy: Annotated[str, typer.Option(help=STRATEGY_HELP)] = "default",
+    scaling: Annotated[str, typer.Option(help="none, minmax or robust. Demo: minmax.")] = "",
+    metric: Annotated[
+        str, typer.Option(help="Chooses C: kappa, mcc, f1 or balanced_accuracy.")
+    ] = "kappa",
+    seed: Annotated[int, typer.Option(min=0, help="Of the session and of the labelers.")] = 0,
+    real_time: Annotated[
+        bool, typer.Option("--real-time", help="Really wait as long as the labelers take.")
+    ] = False,
+    server: Annotated[
+        str | None,
+        typer.Option(
+            envvar="SVDDTUNE_SERVER", metavar="HOST:PORT", help="Default: one for this run alone."
+        ),
+    ] = None,
+    tls_ca: TlsCa = None,
+    workers: Annotated[int, typer.Option(min=1, help="Worker processes without --server.")] = 2,
+    as_json: Json = False,
+) -> None:
+    """Plan before asking anybody: run a session with simulated labelers on data with known truth.
+
+    They err, abstain and take their time as told; the session is a real one, from its first query
+    without any label to its model. Told is what it reached on all rows, and what it took.
+    """
+    from svddtune.client.cli.plan import run_plan
+    from svddtune.client.cli.progress import ProgressBar
+    from svddtune.client.cli.usage import UsageError
+    from svddtune.client.convert import (
+        AGGREGATIONS,
+        METRICS,
+        OVERLAP_RULES,
+        SCALINGS,
+        STRATEGIES,
+        choice,
+    )
+    from svddtune.client.types import SessionConfig
+
+    scaling = scaling or ("minmax" if demo else "none")
+    words: tuple[tuple[dict[str, Any], str, str], ...] = (
+        (STRATEGIES, strategy, "--strategy"),
+        (SCALINGS, scaling, "--scaling"),
+        (METRICS, metric, "--metric"),
+        (OVERLAP_RULES, overlap_rule, "--overlap-rule"),
+        (AGGREGATIONS, aggregation, "--aggregation"),
+    )
+    for table, value, option in words:
+        with _as_usage():
+            choice(table, value, option)
+    if overlap > labelers:
+        raise UsageError(
+            f"--overlap {overlap} needs as many labelers: give --labelers {overlap} or more"
+        )
+    source, name = _source(
+        data,
+        demo,
+        labels=labels,
+        label_column=label_column,
+        outlier_value=outlier_value,
+        id_column=id_column,
+        ignore=ignore or (),
+        header=header,
+    )
+    truth = {source.ids[row]: verdict for row, verdict in source.known.items()}
+    panel = _panel(
+        truth,
+        labelers,
+        noise=_per_class(noise, "--noise"),
+        unsure=abstain,
+        pass_on=pass_on,
+        consistency=consistency,
+        delay_s=delay,
+        delay_sigma=delay_sigma,
+        cost=_per_class(cost, "--cost"),
+        seed=seed,
+    )
+    config = SessionConfig(
+        budget=budget or 0,
+        strategy=strategy,
+        metric=metric,
+        seed=seed,
+        audit=audit,
+        auto_finish=auto_finish,
+        overlap=overlap,
+        overlap_rule=overlap_rule,
+        overlap_limit=overlap_limit,
+        aggregation=aggregation,
+        repeat_every=repeat_every,
+    )
+    with ProgressBar() as progress:
+        plan: Plan = run_plan(
+            source,
+            panel,
+            config,
+            name=name,
+            scaling=scaling,
+            server=server,
+            tls_ca=tls_ca,
+            workers=workers,
+            real_time=real_time,
+            on_progress=progress,
+        )
+    if as_json:
+        print_json(plan.document())
+        return
+    plan.show()
+
+
+def _source(
+    data: Path | None,
+    demo: bool,
+    *,
+    labels: Path | None,
+    outlier_value: str | None,
+    header: bool | None,
+    **columns: Any,
+) -> tuple[Data, str]:
+    """Return the rows with their truth, and what the data are called."""
+    from dataclasses import replace
+
+    from svddtune.client.cli.data import read_data
+    from svddtune.client.cli.labels import read_labels
+    from svddtune.client.cli.tables import read_table
+    from svddtune.client.cli.usage import UsageError
+
+    if demo is (data is not None):
+        raise UsageError("Give a file of labelled data, or --demo, and not both")
+    if data is None:
+        return _demo_data(), "wisconsin"
+    source = read_data(read_table(data, header=header), outlier_value=outlier_value, **columns)
+    if labels is not None:
+        rows = {observation_id: row for row, observation_id in enumerate(source.ids)}
+        read = read_labels(labels, source.ids, outlier_value)
+        source = replace(source, known={rows[key]: verdict for key, verdict in read.items()})
+    if not source.known:
+        raise UsageError(
+            f"Simulated labelers need the truth about {data}: give --labels or --label-column"
+        )
+    return source, data.stem
+
+
+def _demo_data() -> Data:
+    from svddtune.client.cli.data import Data
+    from svddtune.client.cli.demo import FEATURE_NAMES, wisconsin
+    from svddtune.client.types import Verdict
+
+    X, truth, ids = wisconsin()
+    known = {row: Verdict.of(int(sign)) for row, sign in enumerate(truth)}
+    return Data(X, ids, True, FEATURE_NAMES, None, known)
+
+
+def _panel(truth: Any, count: int, **habits: Any) -> list[SimulatedLabeler]:
+    from svddtune.client.oracles import SimulatedLabeler
+
+    width = len(str(count))
+    with _as_usage():
+        return [
+            SimulatedLabeler(truth, name=f"simulated-{i:0{width}}", **habits)
+            for i in range(1, count + 1)
+        ]
+
+
+def _per_class(text: str, option: str) -> float | dict[str, float]:
+    """Return "0.1" as a number, "inlier=0.02,outlier=0.2" as numbers by class."""
+    from svddtune.client.cli.usage import UsageError
+
+    try:
+        if "=" not in text:
+            return float(text)
+        pairs = [part.split("=") for part in text.split(",")]
+        return {key.strip(): float(value) for key, value in pairs}
+    except ValueError:
+        raise UsageError(
+            f"{option} {text!r} is neither a number nor of the form inlier=A,outlier=B"
+        ) from None
+
+
+@contextlib.contextmanager
+def _as_usage() -> Iterator[None]:
+    """Turn a refusal of a value into one of the option that gave it."""
+    from svddtune.client.cli.usage import UsageError
+    from svddtune.client.errors import InvalidInput
+
+    try:
+        yield
+    except InvalidInput as error:
+        raise UsageError(error.message) from None

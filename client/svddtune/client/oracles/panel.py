@@ -1,0 +1,171 @@
+"""Simulated labelers at work on one session, each with a stream and a thread of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from svddtune.client.errors import InvalidInput, SvddtuneError, Unavailable, WrongState
+from svddtune.client.oracles.answers import Answer, reply
+from svddtune.client.oracles.clock import WallClock
+from svddtune.client.oracles.simulated import SimulatedLabeler
+from svddtune.client.types import Query, Session, SessionState, SkipMode, Verdict
+
+if TYPE_CHECKING:
+    from svddtune.client.client import TuningClient
+    from svddtune.client.tuning import Tuning
+
+_LOOK_S = 1.0
+_STALL_S = 10.0
+
+
+class Panel:
+    """Labelers of different names that serve a session until nothing more is asked.
+
+    Attributes
+    ----------
+    ended_s : float
+        When the last answer that counted was given, in seconds of `clock`.
+    stalled : bool
+        True where the session waited for votes that none of them could give, and was finished.
+
+    Parameters
+    ----------
+    clock : WallClock or VirtualClock
+        For as many parties as there are labelers; all delays pass on it.
+    """
+
+    def __init__(
+        self, labelers: Sequence[SimulatedLabeler], clock: WallClock, *, stall_s: float = _STALL_S
+    ) -> None:
+        names = [labeler.name for labeler in labelers]
+        if not names or len(set(names)) < len(names):
+            raise InvalidInput(f"Labelers need different names, not {', '.join(names) or 'none'}")
+        self.ended_s = 0.0
+        self.stalled = False
+        self._labelers = list(labelers)
+        self._clock = clock
+        self._stall_s = stall_s
+        self._lock = threading.Lock()
+        self._stopped = False
+        self._error: Exception | None = None
+        self._open: list[Tuning] = []
+        # By observation: who has voted or passed on; and those that got a vote.
+        self._seen: defaultdict[str, set[int]] = defaultdict(set)
+        self._voted: set[str] = set()
+
+    def label(
+        self,
+        client: TuningClient,
+        session: Session,
+        *,
+        on_answer: Callable[[Tuning], None] = lambda _: None,
+    ) -> None:
+        """Serve `session` to its end; `on_answer` is called after each answer, never twice at once.
+
+        Raises
+        ------
+        Exception
+            The first one that ended a labeler's dialogue.
+        """
+        threads = [
+            threading.Thread(
+                target=self._serve,
+                args=(i, client, session, on_answer),
+                name=f"svddtune-{labeler.name}",
+                daemon=True,
+            )
+            for i, labeler in enumerate(self._labelers)
+        ]
+        try:
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        finally:
+            self._stop()
+            for thread in threads:
+                thread.join()
+        if self._error is not None:
+            raise self._error
+
+    def _serve(
+        self, i: int, client: TuningClient, session: Session, on_answer: Callable[[Tuning], None]
+    ) -> None:
+        labeler = self._labelers[i]
+        labeler.sleep = partial(self._clock.sleep, i)
+        try:
+            # One after the other, so that each run begins alike.
+            self._clock.sleep(i, 0.0)
+            with client.tuning(session, labeler=labeler.name, kind="human") as tuning:
+                with self._lock:
+                    self._open.append(tuning)
+                while (query := self._next(i, tuning, client, session)) is not None:
+                    self._settle(i, tuning, query, reply(labeler(query)))
+                    with self._lock:
+                        on_answer(tuning)
+        except Exception as error:
+            with self._lock:
+                if not self._stopped:  # what comes after is its consequence
+                    self._error = self._error or error
+            self._stop()
+        finally:
+            self._clock.leave(i)
+
+    def _stop(self) -> None:
+        """End all dialogues: one of them failed, or whoever runs this was interrupted."""
+        with self._lock:
+            self._stopped = True
+            dialogues = list(self._open)
+        self._clock.stop()
+        for tuning in dialogues:
+            tuning.close()
+
+    def _next(self, i: int, tuning: Tuning, client: TuningClient, session: Session) -> Query | None:
+        with self._clock.waiting(i):
+            while not self._stopped:
+                try:
+                    return tuning.next_query(timeout_s=_LOOK_S)
+                except Unavailable as error:
+                    if error.reason != "WAIT_TIMEOUT":
+                        raise
+                    self._finish_if_stalled(client, session)
+            return None
+
+    def _settle(self, i: int, tuning: Tuning, query: Query, answer: Answer) -> None:
+        if answer is SkipMode.OTHERS and self._nobody_left(i, query):
+            answer = SkipMode.DROP
+        if not tuning.is_open(query):
+            return  # the session ended, or somebody else's answer was enough
+        try:
+            if isinstance(answer, SkipMode):
+                tuning.skip(query, answer)
+            elif isinstance(answer, Verdict) and tuning.answer(query, answer).applied:
+                with self._lock:
+                    self.ended_s = max(self.ended_s, self._clock.now)
+                    self._seen[query.observation_id].add(i)
+                    self._voted.add(query.observation_id)
+        except SvddtuneError:
+            if self._stopped or tuning.is_open(query):
+                raise
+
+    def _nobody_left(self, i: int, query: Query) -> bool:
+        """Note that a labeler passes on; return whether all have done so."""
+        with self._lock:
+            seen = self._seen[query.observation_id]
+            seen.add(i)
+            return len(seen) == len(self._labelers) and query.observation_id not in self._voted
+
+    def _finish_if_stalled(self, client: TuningClient, session: Session) -> None:
+        if self._clock.stalled_s() < self._stall_s:
+            return
+        with self._lock:
+            if self.stalled or client.get_session(session).state is not SessionState.LABELING:
+                return
+            self.stalled = True
+            with contextlib.suppress(WrongState):  # somebody else ended it just now
+                client.finish_session(session)
