@@ -88,12 +88,11 @@ class AsyncTuning(DialogueView):
     async def next_query(self, *, timeout_s: float | None = None) -> Query | None:
         """Return the next query, None where nothing more will be asked in the sessions named.
 
-        Where any session is served it waits for those to come.
+        Where any session is served it waits for those to come. While as many queries as the
+        credit are held, it waits until another task settles one.
 
         Raises
         ------
-        WrongState
-            QUERY_UNANSWERED: with a credit of 1 no query comes before the last one is settled.
         Unavailable
             WAIT_TIMEOUT after `timeout_s`, or after ten minutes without the server.
         """
@@ -104,7 +103,6 @@ class AsyncTuning(DialogueView):
                 return query
             if self._dialogue.finished:
                 return None
-            refusals.check_settled(self._dialogue)
             remaining_s = None if deadline is None else max(0.0, deadline - time.monotonic())
             if not await self._changed.wait(remaining_s):
                 raise refusals.nothing_to_ask(self._dialogue, timeout_s)

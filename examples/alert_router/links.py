@@ -1,0 +1,50 @@
+"""Links that only this program can make: what a click says, signed."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+from dataclasses import dataclass
+
+CHOICES = ("inlier", "outlier", "skip")
+
+
+@dataclass(frozen=True, slots=True)
+class Click:
+    """What a link says: one of `CHOICES` about a message."""
+
+    message: str
+    choice: str
+
+
+class Links:
+    """Makes and reads links below `public_url`."""
+
+    def __init__(self, public_url: str, secret: str) -> None:
+        self._base = public_url.rstrip("/")
+        self._secret = secret.encode()
+
+    def of(self, message: str) -> dict[str, str]:
+        """Return the link of each choice for a message."""
+        return {
+            choice: f"{self._base}/click/{self._sign(f'{message}/{choice}')}" for choice in CHOICES
+        }
+
+    def read(self, token: str) -> Click | None:
+        """Return what the last part of a link says; None where this program did not make it."""
+        text, _, signature = token.partition(".")
+        try:
+            content = base64.urlsafe_b64decode(text.encode("ascii")).decode()
+        except (binascii.Error, UnicodeError):
+            return None
+        if not hmac.compare_digest(self._sign(content).partition(".")[2], signature):
+            return None
+        message, _, choice = content.rpartition("/")
+        return Click(message, choice)
+
+    def _sign(self, content: str) -> str:
+        text = base64.urlsafe_b64encode(content.encode()).decode()
+        digest = hmac.new(self._secret, content.encode(), hashlib.sha256).digest()
+        return f"{text}.{base64.urlsafe_b64encode(digest).decode().rstrip('=')}"
