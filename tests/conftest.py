@@ -4,9 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 import redis
+from hypothesis import settings
 
 from svddtune.stack import EmbeddedServer
 from svddtune.state import keys
+
+# How long an example takes says more about the machine than about the code.
+settings.register_profile("svddtune", deadline=None)
+settings.load_profile("svddtune")
 
 
 @pytest.fixture(scope="session")
