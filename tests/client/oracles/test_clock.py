@@ -131,8 +131,22 @@ def test_stalled_while_all_wait_and_only_then(clock: WallClock) -> None:
         assert clock.stalled_s() >= 0.02
 
 
-def test_wall_clock_waits() -> None:
+def test_wall_clock_waits_and_begins_when_something_came() -> None:
     clock = WallClock(1)
+    clock.sleep(0, 0.01)
+    assert clock.now == 0.0
+    with clock.waiting(0):
+        pass
     before = clock.now
     clock.sleep(0, 0.05)
     assert clock.now - before >= 0.05
+
+
+def test_the_outside_is_given_time_to_settle() -> None:
+    clock = VirtualClock(1, settle_s=0.05)
+    with clock.waiting(0):
+        pass
+    before = time.monotonic()
+    clock.sleep(0, 7.0)
+    assert clock.now == 7.0
+    assert time.monotonic() - before >= 0.05
