@@ -101,6 +101,8 @@ class Router:
         if message is None:
             return 404, "This question is not known here (any more)."
         question = self._questions.get((message.session, message.number))
+        if message.live and question is None:
+            return 503, "This is being started: try again in a moment."
         if message.state is State.ASKED and question is not None:
             self._ledger.set(message, State.CLICKED, click.choice)
             question.clicked.set()

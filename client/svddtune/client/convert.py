@@ -75,6 +75,22 @@ LABELER_KINDS: dict[str, oracle_pb2.LabelerKind] = {
     "human": oracle_pb2.LABELER_KIND_HUMAN,
     "automated": oracle_pb2.LABELER_KIND_AUTOMATED,
 }
+_CONFIG_NUMBERS = (
+    "k",
+    "budget",
+    "candidate_sample",
+    "gamma_min",
+    "gamma_max",
+    "c_cells",
+    "seed",
+    "lease_s",
+    "audit",
+    "auto_finish",
+    "overlap",
+    "overlap_limit",
+    "repeat_every",
+    "priority",
+)
 _QUALITY_KINDS = {
     result_pb2.Quality.KIND_UNSPECIFIED: "queried",
     result_pb2.Quality.KIND_QUERIED: "queried",
@@ -152,56 +168,34 @@ def dataset_from_proto(dataset: dataset_pb2.Dataset) -> Dataset:
 
 def config_to_proto(config: SessionConfig) -> tuning_pb2.SessionConfig:
     """Return the config as a message; words are checked here, numbers by the server."""
-    try:
-        return tuning_pb2.SessionConfig(
-            k=config.k,
-            budget=config.budget,
-            strategy=choice(STRATEGIES, config.strategy, "strategy"),
-            candidate_sample=config.candidate_sample,
-            gamma_min=config.gamma_min,
-            gamma_max=config.gamma_max,
-            c_cells=config.c_cells,
-            c_spacing=choice(SPACINGS, config.c_spacing, "c_spacing"),
-            metric=choice(METRICS, config.metric, "metric"),
-            seed=config.seed,
-            lease_s=config.lease_s,
-            audit=config.audit,
-            auto_finish=config.auto_finish,
-            overlap=config.overlap,
-            overlap_rule=choice(OVERLAP_RULES, config.overlap_rule, "overlap_rule"),
-            overlap_limit=config.overlap_limit,
-            aggregation=choice(AGGREGATIONS, config.aggregation, "aggregation"),
-            repeat_every=config.repeat_every,
-            priority=config.priority,
-        )
-    except InvalidInput:
-        raise
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(f"The session's config does not fit: {error}") from None
+    message = tuning_pb2.SessionConfig(
+        strategy=choice(STRATEGIES, config.strategy, "strategy"),
+        c_spacing=choice(SPACINGS, config.c_spacing, "c_spacing"),
+        metric=choice(METRICS, config.metric, "metric"),
+        overlap_rule=choice(OVERLAP_RULES, config.overlap_rule, "overlap_rule"),
+        aggregation=choice(AGGREGATIONS, config.aggregation, "aggregation"),
+    )
+    for field in _CONFIG_NUMBERS:
+        value = getattr(config, field)
+        try:
+            setattr(message, field, value)
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(
+                f"{field} = {value!r} does not fit: {error}",
+                metadata={"field": field, "value": str(value)},
+            ) from None
+    return message
 
 
 def config_from_proto(config: tuning_pb2.SessionConfig) -> SessionConfig:
     """Return the config in force."""
     return SessionConfig(
-        k=config.k,
-        budget=config.budget,
         strategy=_word(STRATEGIES, config.strategy),
-        candidate_sample=config.candidate_sample,
-        gamma_min=config.gamma_min,
-        gamma_max=config.gamma_max,
-        c_cells=config.c_cells,
         c_spacing=_word(SPACINGS, config.c_spacing),
         metric=_word(METRICS, config.metric),
-        seed=config.seed,
-        lease_s=config.lease_s,
-        audit=config.audit,
-        auto_finish=config.auto_finish,
-        overlap=config.overlap,
         overlap_rule=_word(OVERLAP_RULES, config.overlap_rule),
-        overlap_limit=config.overlap_limit,
         aggregation=_word(AGGREGATIONS, config.aggregation),
-        repeat_every=config.repeat_every,
-        priority=config.priority,
+        **{field: getattr(config, field) for field in _CONFIG_NUMBERS},
     )
 
 
