@@ -55,15 +55,16 @@ class Desk:
     remarks: list[Remark] = field(default_factory=list)
     sessions: Mapping[str, Session] = field(default_factory=dict)
     session_name: str = ""
+    feature_names: dict[str, tuple[str, ...]] = field(default_factory=dict)
     connected: bool | None = None
     finished: str = ""
     confirming: bool = False
     helping: bool = False
     quitting: bool = False
-    all_features: bool = False
     answered: int = 0
     paces_s: list[float] = field(default_factory=list)
     _counts: dict[str, LabelCounts] = field(default_factory=dict)
+    _all_features: bool = False
     _asking: bool = False
     _tickets: int = 0
 
@@ -97,7 +98,7 @@ class Desk:
 
     # What the labeler says
 
-    def command(self, command: Command, now: float, number: int | None = None) -> list[Order]:
+    def command(self, now: float, command: Command, number: int | None = None) -> list[Order]:
         """Do what the labeler wants; `number` is that of the query meant, where it was named."""
         if self.helping:
             self.helping = False
@@ -106,7 +107,7 @@ class Desk:
         if command is Key.QUIT:
             return self.quit()
         if self.confirming:
-            return self._confirmed(command, now)
+            return self._confirmed(now, command)
         card = self.card
         if isinstance(command, Key):
             return self._wish(command)
@@ -120,11 +121,11 @@ class Desk:
         if now - card.shown_at < self.guard_s:
             return []
         if isinstance(command, Verdict):
-            return self._answer(card, command, now)
+            return self._answer(now, card, command)
         if command is SkipMode.DROP and self.confirm_drop:
             self.confirming = True
             return []
-        return self._skip(card, command, now)
+        return self._skip(now, card, command)
 
     def quit(self) -> list[Order]:
         """Stop: no further questions, and leave once all answers are acknowledged."""
@@ -138,28 +139,28 @@ class Desk:
         if key is Key.HELP:
             self.helping = True
         elif key is Key.FEATURES:
-            self.all_features = self.card is not None
+            self._all_features = self.card is not None
         return []
 
-    def _confirmed(self, command: Command, now: float) -> list[Order]:
+    def _confirmed(self, now: float, command: Command) -> list[Order]:
         self.confirming = False
         card = self.card
         if command is Key.YES and card is not None:
-            return self._skip(card, SkipMode.DROP, now)
+            return self._skip(now, card, SkipMode.DROP)
         self._remark("info", "Not dropped")
         return []
 
-    def _answer(self, card: Card, verdict: Verdict, now: float) -> list[Order]:
-        self._take_off(card, now)
+    def _answer(self, now: float, card: Card, verdict: Verdict) -> list[Order]:
+        self._take_off(now, card)
         self.history.append(Done(card.query, verdict, now))
         self.answered += 1
         self.paces_s = [*self.paces_s, now - card.shown_at][-_PACES:]
         kind = Submit if card.leased else Relabel
         return [self._send(kind(self._ticket(), card.query, verdict)), *self._next()]
 
-    def _skip(self, card: Card, mode: SkipMode, now: float) -> list[Order]:
+    def _skip(self, now: float, card: Card, mode: SkipMode) -> list[Order]:
         if card.leased:
-            self._take_off(card, now)
+            self._take_off(now, card)
             return [self._send(Skip(self._ticket(), card.query, mode)), *self._next()]
         if mode is not SkipMode.LATER:
             self._remark(
@@ -168,7 +169,7 @@ class Desk:
                 "leave it open",
             )
             return []
-        self._take_off(card, now)
+        self._take_off(now, card)
         self._remark("skipped", "left open", card.query)
         return self._next()
 
@@ -185,9 +186,10 @@ class Desk:
 
     # What the service says
 
-    def came(self, query: Query, now: float) -> list[Order]:
-        """A query is ours now."""
+    def came(self, now: float, query: Query, names: tuple[str, ...] = ()) -> list[Order]:
+        """A query is ours now; `names` are those of its features, where they are known."""
         self._asking = False
+        self.feature_names[query.session] = names
         again = next((c for c in self.hand if not c.leased and _same(c.query, query)), None)
         if again is not None:
             again.query, again.leased = query, True
@@ -196,16 +198,16 @@ class Desk:
         self._look_at_top()
         return self._next()
 
-    def lost(self, query: Query, reason: str, now: float) -> list[Order]:
+    def lost(self, now: float, query: Query, reason: str) -> list[Order]:
         """A query that lay on the desk is not ours any more."""
         card = next((c for c in self.hand if c.leased and c.query is query), None)
         if card is None:
             return []
-        self._take_off(card, now)
+        self._take_off(now, card)
         self._remark("lost", LOST.get(reason, LOST[""]), query)
         return self._next()
 
-    def stored(self, ticket: int, ack: Ack) -> list[Order]:
+    def stored(self, now: float, ticket: int, ack: Ack) -> list[Order]:
         """Something sent is acknowledged."""
         sent = self.sent.pop(ticket)
         if not isinstance(sent, Skip):
@@ -222,7 +224,7 @@ class Desk:
                 self._remark("stored", sent.verdict.value, sent.query)
         return self._next()
 
-    def refused(self, ticket: int, error: SvddtuneError, now: float) -> list[Order]:
+    def refused(self, now: float, ticket: int, error: SvddtuneError) -> list[Order]:
         """Something sent is not taken."""
         sent = self.sent.pop(ticket)
         if isinstance(sent, Retract):
@@ -231,19 +233,19 @@ class Desk:
             ):  # nothing to take back: it is asked again all the same
                 card = next((c for c in self.hand if c.query is sent.query), None)
                 if card is not None and not card.leased:
-                    self._take_off(card, now)
+                    self._take_off(now, card)
                 self._remark("refused", f"not taken back: {error.message}", sent.query)
         else:
             self._forget(sent.query)
             self._remark("refused", f"not stored: {error.message}", sent.query)
         return self._next()
 
-    def ended(self, reason: str, now: float) -> list[Order]:
+    def ended(self, now: float, reason: str) -> list[Order]:
         """Nothing more is asked."""
         self._asking = False
         self.finished = reason
         for card in list(self.hand):
-            self._take_off(card, now)
+            self._take_off(now, card)
         return self._next()
 
     def told(self, *, connected: bool, sessions: Mapping[str, Session]) -> None:
@@ -256,6 +258,19 @@ class Desk:
         self.sessions = sessions
         if not self.session_name and sessions:
             self.session_name = next(iter(sessions))
+
+    @property
+    def mark(self) -> tuple[object, ...]:
+        """Something that is equal as long as the desk looks the same."""
+        card = self.card
+        shown = card and (card.query.session, card.query.number, card.query.lease_id)
+        state = (self.connected, self.finished, self.confirming, self.helping, self.quitting)
+        return (shown, state, len(self.sent), len(self.history), self.counts, id(self.session))
+
+    def take_wish_for_all_features(self) -> bool:
+        """Return, once, whether the labeler wants to see all features."""
+        wish, self._all_features = self._all_features, False
+        return wish
 
     def heard(self) -> list[Remark]:
         """Return the remarks since the last call."""
@@ -271,7 +286,7 @@ class Desk:
         self._asking = True
         return [Ask()]
 
-    def _take_off(self, card: Card, now: float) -> None:
+    def _take_off(self, now: float, card: Card) -> None:
         on_top = card is self.card
         self.hand.remove(card)
         if on_top:
