@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 # Loaded on first use: the command line answers --help without numpy and gRPC.
 if TYPE_CHECKING:
     from svddtune.client.aio import AsyncTuning, AsyncTuningClient
+    from svddtune.client.alertmanager import AlertObservations, observations_from_alertmanager
     from svddtune.client.asking import Progress
     from svddtune.client.client import TuningClient
     from svddtune.client.embedded import EmbeddedStack
@@ -91,6 +92,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "aio": ("AsyncTuning", "AsyncTuningClient"),
+    "alertmanager": ("AlertObservations", "observations_from_alertmanager"),
     "asking": ("Progress",),
     "client": ("TuningClient",),
     "embedded": ("EmbeddedStack",),
@@ -159,6 +161,7 @@ _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
     "Ack",
     "Agreement",
+    "AlertObservations",
     "AlignmentPoint",
     "Asked",
     "AsyncTuning",
@@ -214,6 +217,7 @@ __all__ = [
     "WithdrawalEffect",
     "WrongState",
     "cohen_kappa",
+    "observations_from_alertmanager",
     "tune",
 ]
 

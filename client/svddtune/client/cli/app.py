@@ -9,7 +9,16 @@ from typing import Any
 
 import typer
 
-from svddtune.client.cli import bench, demo, labelers, oracle, processes, sessions, tune
+from svddtune.client.cli import (
+    bench,
+    demo,
+    labelers,
+    observations,
+    oracle,
+    processes,
+    sessions,
+    tune,
+)
 from svddtune.client.cli.output import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
 
 app = typer.Typer(
@@ -30,6 +39,7 @@ app.command("export")(sessions.export)
 app.add_typer(labelers.labelers, name="labelers")
 app.add_typer(bench.bench, name="bench")
 app.add_typer(oracle.oracle, name="oracle")
+app.add_typer(observations.observations, name="observations")
 
 # Typer brings its own click or uses the installed one, depending on its version.
 _ClickError: type[Any] = typer.BadParameter.__mro__[2]

@@ -1,4 +1,9 @@
-"""A table and the options about its columns -> what a run needs."""
+"""A table and the options about its columns -> what a run needs.
+
+Files of observations say by their column names what is what: `id`, `key` and `time`, where all
+three are there, name the observation and join it with tickets; `display:NAME` is what labelers are
+shown as NAME.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +16,9 @@ from svddtune.client.cli.labels import column_verdicts
 from svddtune.client.cli.tables import Table
 from svddtune.client.errors import InvalidInput
 from svddtune.client.types import FloatArray, LabelArray, Verdict
+
+DISPLAY = "display:"
+OBSERVATION = ("id", "key", "time")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +43,20 @@ def read_data(
     outlier_value: str | None = None,
 ) -> Data:
     """Split a table into features, ids, labels and display fields."""
+    own = set(OBSERVATION) <= set(table.names)
     label = _column(table, label_column or table.label_hint, "--label-column")
-    identity = _column(table, id_column or table.id_hint, "--id-column")
-    shown = [table.index(name, "--show") for name in show]
+    identity = _column(
+        table, id_column or table.id_hint or (OBSERVATION[0] if own else ""), "--id-column"
+    )
     left_out = {table.index(name, "--ignore") for name in ignore}
-    special = {label, identity, *shown} | left_out
+    left_out |= {table.index(name, "") for name in OBSERVATION} if own else set()
+    asked = {table.names[j]: j for j in (table.index(name, "--show") for name in show)}
+    marked = {
+        name.removeprefix(DISPLAY): j
+        for j, name in enumerate(table.names)
+        if name.startswith(DISPLAY) and j not in left_out
+    }
+    special = {label, identity, *asked.values(), *marked.values()} | left_out
     features = [j for j in range(len(table.names)) if j not in special]
     if not features:
         raise InvalidInput(f"{table.path} has no feature column left", reason="DATASET_EMPTY")
@@ -49,9 +66,13 @@ def read_data(
         ids = [text.strip() for text in table.text(identity)]
         _check_ids(table, ids, table.names[identity])
     display = None
-    if shown:
-        texts = {table.names[j]: table.text(j) for j in shown}
-        display = [{name: t[row] for name, t in texts.items()} for row in range(table.row_count)]
+    if asked or marked:
+        texts = {name: table.text(j) for name, j in (asked | marked).items()}
+        # A marked column may hold what only some observations have.
+        display = [
+            {name: text[row] for name, text in texts.items() if text[row] or name in asked}
+            for row in range(table.row_count)
+        ]
     return Data(
         X=X,
         ids=ids,

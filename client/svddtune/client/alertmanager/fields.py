@@ -1,0 +1,77 @@
+"""Where in an alert something stands."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from svddtune.client.alertmanager.payload import Alert, instant
+from svddtune.client.errors import InvalidInput
+
+_OWN = ("status", "startsAt", "endsAt", "fingerprint")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A label, an annotation, or one of the alert's own fields; `name` is what it is called."""
+
+    holder: str
+    name: str
+
+    @classmethod
+    def of(cls, given: Any) -> Field:
+        """Return the field that "labels.severity", "annotations.value" or "status" names."""
+        if isinstance(given, str):
+            holder, point, name = given.partition(".")
+            if holder in ("labels", "annotations") and point and name:
+                return cls(holder, name)
+            if given in _OWN:
+                return cls("", given)
+        raise InvalidInput(
+            f"is {given!r}, not labels.NAME, annotations.NAME or one of {', '.join(_OWN)}"
+        )
+
+    def text(self, alert: Alert) -> str | None:
+        """Return what stands there, None where there is nothing."""
+        if self.holder == "labels":
+            return alert.labels.get(self.name)
+        if self.holder == "annotations":
+            return alert.annotations.get(self.name)
+        if self.name == "status":
+            return alert.status
+        if self.name == "fingerprint":
+            return alert.fingerprint
+        if self.name == "startsAt":
+            return instant(alert.starts)
+        return None if alert.ends is None else instant(alert.ends)
+
+    def number(self, alert: Alert, default: float | None) -> float:
+        """Return the number that stands there; `default` where there is nothing.
+
+        Raises
+        ------
+        InvalidInput
+            PAYLOAD_INVALID, with the alert's place and the key, for what is no finite number.
+        """
+        text = self.text(alert)
+        if text is None:
+            if default is not None:
+                return default
+            raise self._fault(alert, "is missing; say with default = NUMBER what it counts as")
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            raise self._fault(alert, f"is {text!r}, not a finite number")
+        return value
+
+    def one_hot(self, alert: Alert, values: tuple[str, ...]) -> tuple[float, ...]:
+        """Return 1 at the place of what stands there, 0 elsewhere."""
+        text = self.text(alert)
+        return tuple(float(text == value) for value in values)
+
+    def _fault(self, alert: Alert, text: str) -> InvalidInput:
+        place = f"{alert.place}.{self.holder}.{self.name}" if self.holder else alert.place
+        return InvalidInput(f"{place} {text}", reason="PAYLOAD_INVALID", metadata={"place": place})

@@ -1,0 +1,129 @@
+"""``svddtune observations``: what other systems send -> files that ``svddtune tune`` reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from svddtune.client.cli.output import Json, print_json, stdout
+
+if TYPE_CHECKING:
+    from svddtune.client.alertmanager import AlertObservations
+
+_ENDINGS = (".csv", ".parquet")
+
+observations = typer.Typer(
+    help="Observations to label, from what other systems send.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@observations.callback()
+def _observations() -> None:
+    """Observations to label, from what other systems send."""
+
+
+@observations.command()
+def alertmanager(
+    payloads: Annotated[
+        list[Path],
+        typer.Argument(
+            exists=True,
+            dir_okay=False,
+            metavar="PAYLOAD...",
+            help="JSON as the webhook posts it: one payload, a list of them, or one a line.",
+        ),
+    ],
+    features: Annotated[
+        Path, typer.Option(exists=True, dir_okay=False, help="What alerts become: a TOML file.")
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="File to write: .csv or .parquet.")
+    ] = Path("observations.csv"),
+    as_json: Json = False,
+) -> None:
+    """Turn Alertmanager's notifications (webhook, version 4) into observations to label.
+
+    They carry no verdict. Each alert is one observation, in the state that came last; files are
+    read in the order given. The file has an id, a key and a time of each, to join it with tickets,
+    what labelers are shown, and the features.
+    """
+    from svddtune.client.alertmanager import load_features, read_alerts, read_payloads
+    from svddtune.client.alertmanager.observations import from_alerts
+    from svddtune.client.cli.usage import UsageError
+
+    if out.suffix.lower() not in _ENDINGS:
+        raise UsageError(f"--out {str(out)!r} must end in {' or '.join(_ENDINGS)}")
+    wanted = load_features(features)
+    notified = [payload for path in payloads for payload in read_payloads(path)]
+    alerts = read_alerts(notified)
+    found = from_alerts(alerts, wanted)
+    _write(found, out)
+    firing = sum(alert.status == "firing" for alert in alerts)
+    if as_json:
+        print_json(
+            {
+                "file": str(out),
+                "payloads": len(notified),
+                "observations": len(found.ids),
+                "firing": firing,
+                "features": list(found.feature_names),
+            }
+        )
+        return
+    console = stdout()
+    console.print(
+        f"{len(found.ids)} observations with {len(found.feature_names)} features from "
+        f"{len(notified)} payloads; {firing} fire still",
+        soft_wrap=True,
+    )
+    console.print(f"{out}\n\nNext:", markup=False, soft_wrap=True)
+    console.print(f"  svddtune tune {out}   # you label", markup=False, soft_wrap=True)
+    console.print(
+        f"  svddtune oracle check TICKETS --observations {out} ...   # tickets label",
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+def _write(found: AlertObservations, path: Path) -> None:
+    """Write a file whose column names say what is what; see `svddtune.client.cli.data`."""
+    from svddtune.client.alertmanager.payload import instant
+    from svddtune.client.cli.data import DISPLAY, OBSERVATION
+    from svddtune.client.errors import InvalidInput
+
+    shown = list(dict.fromkeys(name for fields in found.display for name in fields))
+    columns: dict[str, list[str] | list[float]] = dict(
+        zip(
+            OBSERVATION,
+            (list(found.ids), list(found.keys), [instant(time) for time in found.times]),
+            strict=True,
+        )
+    )
+    clash = next((n for n in found.feature_names if n in columns or n.startswith(DISPLAY)), None)
+    if clash is not None:
+        raise InvalidInput(
+            f"A feature may not be called {clash!r}, which has a meaning in files of observations: "
+            "give it another name",
+            reason="FEATURES_INVALID",
+        )
+    columns |= {
+        f"{DISPLAY}{name}": [fields.get(name, "") for fields in found.display] for name in shown
+    }
+    columns |= {name: found.X[:, j].tolist() for j, name in enumerate(found.feature_names)}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix.lower() == ".parquet":
+        import pyarrow
+        from pyarrow import parquet
+
+        parquet.write_table(pyarrow.table(columns), path)
+        return
+    import csv
+
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
