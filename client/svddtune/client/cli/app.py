@@ -12,6 +12,7 @@ import typer
 from svddtune.client.cli import (
     bench,
     demo,
+    label,
     labelers,
     observations,
     oracle,
@@ -30,6 +31,7 @@ app = typer.Typer(
 )
 app.command("demo")(demo.demo)
 app.command("tune")(tune.tune)
+app.command("label")(label.label)
 app.command("up")(processes.up)
 app.command("serve")(processes.serve)
 app.command("worker")(processes.worker)

@@ -127,6 +127,11 @@ class Desk:
             return []
         return self._skip(now, card, command)
 
+    def mistyped(self, text: str) -> None:
+        """Something was typed that means nothing."""
+        self.helping = False
+        self._remark("refused", f"{text!r} means nothing; ? tells what does")
+
     def quit(self) -> list[Order]:
         """Stop: no further questions, and leave once all answers are acknowledged."""
         self.quitting = True

@@ -6,7 +6,7 @@ import re
 from statistics import median
 
 from svddtune.client.cli.labeling.desk import Desk
-from svddtune.client.cli.labeling.orders import Card, Remark
+from svddtune.client.cli.labeling.orders import Card, Remark, Retract, Sent, Skip
 from svddtune.client.cli.output import figure
 from svddtune.client.result import Result
 from svddtune.client.types import Session, SessionState
@@ -85,7 +85,7 @@ def waiting(desk: Desk, address: str) -> str:
     left = session.config.budget - desk.counts.total
     others = session.leased_count
     if left <= 0 and session.awaiting_votes:
-        return f"Waiting: others are to vote on {_many(session.awaiting_votes, 'observation')} ..."
+        return f"Waiting: others are to vote on {many(session.awaiting_votes, 'observation')} ..."
     if 0 < left <= others:
         return f"Waiting: all queries are with others ({others}) ..."
     return "Waiting for the next query: being ranked ..."
@@ -95,7 +95,7 @@ def connection(desk: Desk) -> str:
     """Return what to know about the connection; empty where all is well."""
     if desk.connected is not False:
         return ""
-    kept = f"; {_many(desk.unsent, 'answer')} kept, to be sent then" if desk.unsent else ""
+    kept = f"; {many(desk.unsent, 'answer')} kept, to be sent then" if desk.unsent else ""
     return f"Connection lost, trying again ...{kept}"
 
 
@@ -107,6 +107,15 @@ def remark(one: Remark) -> str:
     if one.kind in ("lost", "refused"):
         return f"Query {one.query.number} ({name}): {one.text}"
     return f"{one.query.number:>5}  {name}  {one.text}"
+
+
+def unstored(sent: Sent) -> str:
+    """Return what was said and may not be stored."""
+    if isinstance(sent, Skip):
+        what = f"skip ({sent.mode.value})"
+    else:
+        what = "undo" if isinstance(sent, Retract) else sent.verdict.value
+    return f"query {sent.query.number} ({clean(sent.query.observation_id)}): {what}"
 
 
 def labels(desk: Desk) -> str:
@@ -150,7 +159,8 @@ def headline(result: Result, observations: int) -> list[str]:
     return lines
 
 
-def _many(number: int, noun: str) -> str:
+def many(number: int, noun: str) -> str:
+    """Return a number with its noun."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 

@@ -1,0 +1,75 @@
+"""``svddtune label``: a person answers the questions of sessions in a terminal."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from svddtune.client.cli.output import (
+    DEFAULT_SERVER,
+    EXIT_FAILED,
+    EXIT_USAGE,
+    Server,
+    TlsCa,
+    say,
+)
+
+_BY_SIGNAL = 128
+
+
+def label(
+    session: Annotated[
+        str | None,
+        typer.Argument(metavar="SESSION", help="Its id, the start of that, or its name; or: any."),
+    ] = None,
+    server: Server = DEFAULT_SERVER,
+    tls_ca: TlsCa = None,
+    labeler: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Who labels; default the user of this machine."),
+    ] = None,
+    credit: Annotated[int, typer.Option(min=1, max=1000, help="Queries to hold at once.")] = 1,
+    unary: Annotated[
+        bool, typer.Option("--unary", help="Single calls, where the network takes no streams.")
+    ] = False,
+    any_session: Annotated[
+        bool, typer.Option("--any", help="Serve any session, those created later included.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object a line: questions, and what else is.")
+    ] = False,
+) -> None:
+    """Label in this terminal: i inlier, o outlier, u unsure, z undo, ? help.
+
+    Where the input is no terminal each line is an answer, in a word or a letter.
+    "inlier 12" answers query 12 and no other.
+    """
+    from svddtune.client.cli.labeling.sitting import Sitting
+    from svddtune.client.cli.labeling.which import ANY, default_labeler, find_session
+    from svddtune.client.cli.usage import UsageError
+    from svddtune.client.client import TuningClient
+    from svddtune.client.errors import SvddtuneError
+
+    try:
+        if (session is None) == (not any_session):
+            raise UsageError("Say which session to label, or --any: svddtune label SESSION")
+        with TuningClient(server, tls_ca=tls_ca) as client:
+            stopped = Sitting(
+                None if any_session or session in (None, ANY) else find_session(client, session),
+                labeler or default_labeler(),
+                credit,
+                unary,
+                as_json,
+            ).hold(client)
+    except SvddtuneError as error:
+        if not as_json:
+            raise
+        from svddtune.client.cli.labeling.json_lines import emit
+
+        emit("error", reason=error.reason, message=error.message, metadata=error.metadata)
+        say(f"svddtune: {error}")
+        code = EXIT_USAGE if isinstance(error, UsageError) else EXIT_FAILED
+        raise typer.Exit(code) from None
+    if stopped:
+        raise SystemExit(_BY_SIGNAL + stopped)

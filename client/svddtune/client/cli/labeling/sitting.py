@@ -1,0 +1,130 @@
+"""One labeler at work, from the first question to the last word."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from svddtune.client.cli.labeling import words
+from svddtune.client.cli.labeling.desk import GUARD_S, Desk
+from svddtune.client.cli.labeling.json_lines import JsonLines, emit
+from svddtune.client.cli.labeling.keyboard import Keyboard, has_keys
+from svddtune.client.cli.labeling.loop import run
+from svddtune.client.cli.labeling.plain import Plain
+from svddtune.client.cli.labeling.screen import Screen
+from svddtune.client.cli.labeling.shown import Shown
+from svddtune.client.cli.labeling.signals import Signals
+from svddtune.client.cli.labeling.talk import Talk
+from svddtune.client.cli.labeling.view import View
+from svddtune.client.cli.output import say, stderr
+from svddtune.client.client import TuningClient
+from svddtune.client.result import Result
+
+# An answer waits for the connection for as long as the dialogue itself does.
+_ACK_TIMEOUT_S = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Sitting:
+    """How somebody wants to label: which session (None: any), as whom, and by what means."""
+
+    session: str | None
+    labeler: str
+    credit: int
+    unary: bool
+    as_json: bool
+
+    def hold(self, client: TuningClient) -> int:
+        """Label until the labeler or the session ends it; return the signal that did, or 0.
+
+        Raises
+        ------
+        SvddtuneError
+            The dialogue cannot go on, or the session ended without a result.
+        KeyboardInterrupt
+            The labeler did not want to wait for what is not stored yet.
+        """
+        fd = sys.stdin.fileno()
+        keyboard = Keyboard(fd, keys=has_keys(fd) and not self.as_json)
+        desk = Desk(
+            credit=self.credit,
+            confirm_drop=not self.as_json,
+            guard_s=GUARD_S if keyboard.keys else 0.0,
+        )
+        signals = Signals()
+        with ExitStack() as stack:
+            stack.enter_context(signals.caught())
+            tuning = client.tuning(
+                self.session,
+                labeler=self.labeler,
+                kind="human",
+                credit=self.credit,
+                stream=not self.unary,
+                ack_timeout_s=_ACK_TIMEOUT_S,
+            )
+            talk = Talk(client, tuning, signals.wake)
+            stack.enter_context(keyboard.raw())
+            shown = stack.enter_context(self._shown(client.address, keyboard))
+            try:
+                run(desk, talk, keyboard, shown, signals)
+                talk.close()
+            finally:
+                for sent in desk.sent.values():
+                    say(f"Not stored: {words.unstored(sent)}")
+        self._tell_end(client, desk, signals.stop)
+        return signals.stop
+
+    def _shown(self, address: str, keyboard: Keyboard) -> Shown:
+        if self.as_json:
+            return JsonLines()
+        console = stderr()
+        view = View(address, self.labeler)
+        if keyboard.keys and console.is_terminal and not console.is_dumb_terminal:
+            return Screen(console, view)
+        return Plain(console, view, keys=keyboard.keys)
+
+    def _tell_end(self, client: TuningClient, desk: Desk, stop: int) -> None:
+        answers = Counter(done.verdict.value for done in desk.history)
+        reason = desk.finished or ("INTERRUPTED" if stop else "QUIT")
+        result = None
+        if desk.finished and desk.session_name:
+            say(f"Finished: {words.REASONS.get(reason, reason)}.")
+            result = self._result(client, desk.session_name)
+        if self.as_json:
+            emit(
+                "end",
+                reason=reason,
+                session=desk.session_name,
+                answers=answers,
+                labels=desk.counts,
+                result=result and _figures(result),
+            )
+            return
+        given = ", ".join(f"{number} {verdict}" for verdict, number in sorted(answers.items()))
+        total = words.many(sum(answers.values()), "answer")
+        print(f"{self.labeler}: {total}" + (f" ({given})" if given else ""))
+        if result is not None:
+            observations = desk.session.observation_count if desk.session else 0
+            for line in words.headline(result, observations):
+                print(line)
+            print(f"The model: svddtune export {desk.session_name.removeprefix('sessions/')}")
+
+    def _result(self, client: TuningClient, session: str) -> Result:
+        console = stderr()
+        with console.status("Computing the result; Ctrl-C leaves it to the service ..."):
+            client.wait_until_completed(session)
+        return client.result(session)
+
+
+def _figures(result: Result) -> dict[str, object]:
+    return {
+        "name": result.name,
+        "gamma": result.gamma,
+        "C": result.C,
+        "nu": result.nu,
+        "quality": result.quality,
+        "audit": result.audit,
+        "outside_count": result.outside_count,
+    }
