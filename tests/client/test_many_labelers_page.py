@@ -1,0 +1,56 @@
+"""The Python of docs/many-labelers.md does what it says."""
+
+import asyncio
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.client.scene import blob
+
+from svddtune.client import EmbeddedStack, Query, TuningClient
+from svddtune.client.aio import AsyncTuningClient
+
+pytestmark = pytest.mark.integration
+
+PAGE = Path(__file__).parent.parent.parent / "docs" / "many-labelers.md"
+
+
+def test_examples_run(
+    stack: EmbeddedStack, client: TuningClient, capsys: pytest.CaptureFixture[str]
+) -> None:
+    X, y = blob(80)
+    dataset = client.upload_dataset(X)
+
+    def look_at(query: Query) -> int:
+        return int(y[query.row])
+
+    names: dict[str, Any] = {
+        "client": client,
+        "dataset": dataset,
+        "look_at": look_at,
+        "AsyncTuningClient": AsyncTuningClient,
+        "session": client.create_session(dataset, budget=5),
+        "first": client.create_session(dataset, budget=5),
+        "second": client.create_session(dataset, budget=5),
+    }
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert len(blocks) == 6
+    labelers, unasked, sessions, overlap, reports, loop = blocks
+    exec(unasked, names)
+    kinds = [event.kind for event in client.labels(names["session"])]
+    assert kinds == ["labeled", "labeled", "retracted"]
+    exec(labelers, names)
+    assert client.wait_until_completed(names["session"], timeout_s=60).counts.total == 5
+    exec(sessions, names)
+    assert len(capsys.readouterr().out.splitlines()) == 10
+    exec(overlap, names)
+    assert names["double"].config.overlap_rule == "adaptive"
+    client.cancel_session(names["double"])
+    names["session"] = client.create_session(dataset, budget=5)
+    exec(loop, names)
+    asyncio.run(names["serve"](stack.address, names["session"].name))
+    client.wait_until_completed(names["session"], timeout_s=60)
+    client.resume_session(client.update_session(names["session"], budget=6))
+    exec(reports, names)
+    assert (names["reports"][0].labeler, names["effect"].votes) == ("eve", 5)
