@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +47,7 @@ def test_with_a_service_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture
         capsys,
         tmp_path / "data.csv",
         "--labelers 3 --noise 0.1 --abstain 0.05 --delay 20 --cost 2.5 --overlap 2 "
-        "--overlap-rule adaptive --budget 9",
+        "--overlap-rule adaptive --budget 9 --workers 1",
         *OF_CSV,
     )
     assert plan["labels"]["total"] == 9
@@ -103,6 +106,30 @@ def test_table_names_what_planning_needs(
     assert "simulated-1" in lines
     assert "no observation has two votes" in lines["agreement"]
     assert "Asking for labels" in err
+
+
+@pytest.mark.e2e
+def test_interrupted_between_answers(stack: EmbeddedStack, tmp_path: Path) -> None:
+    write_csv(tmp_path / "data.csv", 3)
+    command = [sys.executable, "-m", "svddtune.client", "oracle", "simulate"]
+    command += [str(tmp_path / "data.csv"), *OF_CSV, "--server", stack.address]
+    command += ["--labelers", "2", "--real-time", "--delay", "0.2", "--budget", "40"]
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        assert process.stderr is not None
+        while "Asking for labels" not in process.stderr.readline():
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=15)
+    assert process.returncode == 130
+    assert out == ""
+    assert err.strip().splitlines()[-1] == "svddtune: interrupted"
+    assert "Traceback" not in err
 
 
 @pytest.mark.parametrize(
