@@ -20,6 +20,7 @@ FEW_FEATURES = 8
 # Medians are those of the labelled inliers from here on, else of all rows.
 _FEW_INLIERS = 5
 _BAR = 7
+_LONGEST_KEY = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ def body(query: Query, names: Sequence[str], inliers: int, room: Room, *, ascii:
         parts += [_fields(query, room.fields), Text()]
     if room.features:
         parts += [_features(query, names, inliers, room.features, ascii=ascii)]
+    parts.append(Text())
     if query.nearby:
         parts.append(_nearby(query))
     if query.why:
@@ -89,12 +91,15 @@ def bar(deviation: float, *, ascii: bool) -> str:
 
 def _fields(query: Query, most: int) -> Table:
     grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="cyan", no_wrap=True, max_width=24, overflow="ellipsis")
-    grid.add_column(no_wrap=most < len(query.display) or most < FULL.fields, overflow="ellipsis")
+    width = min(_LONGEST_KEY, max((len(clean(key)) for key in query.display), default=0))
+    grid.add_column(style="cyan", no_wrap=True, width=width, overflow="ellipsis")
+    grid.add_column()
+    one_line = most < FULL.fields
     items = list(query.display.items())
     shown = items if len(items) <= most else items[: max(0, most - 1)]
     for key, value in shown:
-        grid.add_row(Text(clean(key)), Text(clean(value)))
+        text = Text(clean(value), no_wrap=one_line, overflow="ellipsis" if one_line else None)
+        grid.add_row(Text(clean(key)), text)
     if len(shown) < len(items):
         grid.add_row(Text("..."), Text(f"{len(items) - len(shown)} more: f", style="dim"))
     return grid
@@ -113,7 +118,7 @@ def _features(query: Query, names: Sequence[str], inliers: int, most: int, *, as
     left_out = len(query.features) - min(len(columns), most)
     heading = "feature" if not left_out else f"feature ({left_out} more: f)"
     table.add_column(heading, width=26, no_wrap=True, overflow="ellipsis")
-    table.add_column("value", justify="right", width=12)
+    table.add_column("value", justify="right", width=11)
     table.add_column("deviation", width=2 * _BAR + 1, no_wrap=True)
     table.add_column("", justify="right", width=6)
     table.add_column(_typical(inliers), justify="right", width=14, no_wrap=True)
@@ -140,14 +145,13 @@ def _typical(inliers: int) -> str:
 
 
 def _nearby(query: Query) -> Text:
-    text = Text("Nearest labels: ")
+    text = Text("Nearest labels (distance): ")
     for position, near in enumerate(query.nearby):
         if position:
             text.append(", ")
         if near.verdict is not None:
             text.append(near.verdict.value, style=STYLES[near.verdict])
         text.append(f" {clean(near.observation_id)} ({figure(math.sqrt(near.distance2), 2)})")
-    text.append(" away", style="dim")
     return text
 
 

@@ -129,8 +129,12 @@ class Desk:
 
     def mistyped(self, text: str) -> None:
         """Something was typed that means nothing."""
-        self.helping = False
-        self._remark("refused", f"{text!r} means nothing; ? tells what does")
+        if self.helping:
+            self.helping = False
+        elif self.confirming:
+            self._keep()
+        else:
+            self._remark("refused", f"{text!r} means nothing; ? tells what does")
 
     def quit(self) -> list[Order]:
         """Stop: no further questions, and leave once all answers are acknowledged."""
@@ -148,12 +152,16 @@ class Desk:
         return []
 
     def _confirmed(self, now: float, command: Command) -> list[Order]:
-        self.confirming = False
         card = self.card
         if command is Key.YES and card is not None:
+            self.confirming = False
             return self._skip(now, card, SkipMode.DROP)
-        self._remark("info", "Not dropped")
+        self._keep()
         return []
+
+    def _keep(self) -> None:
+        self.confirming = False
+        self._remark("info", "Not dropped")
 
     def _answer(self, now: float, card: Card, verdict: Verdict) -> list[Order]:
         self._take_off(now, card)

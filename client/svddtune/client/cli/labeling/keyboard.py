@@ -70,7 +70,8 @@ class Keyboard:
         try:
             yield
         finally:
-            termios.tcsetattr(self.fd, termios.TCSADRAIN, before)
+            # Keys pressed after the last question are not for the shell.
+            termios.tcsetattr(self.fd, termios.TCSAFLUSH, before)
 
     def resume(self) -> None:
         """Set the terminal up; again after the process was stopped and a shell had it."""
