@@ -294,22 +294,22 @@ def test_task_that_is_cancelled_takes_nothing_back() -> None:
 
 def test_body_that_is_cancelled_leaves_no_task_and_says_bye() -> None:
     said: list[str] = []
-    asked = threading.Event()
 
     def script(talk: Talk) -> Responses:
         talk.take("hello")
         yield welcome()
-        asked.set()
         said.extend(talk.rest())
 
-    async def body() -> None:
+    async def body(opened: asyncio.Event) -> None:
         async with talking(script) as tuning:
+            await tuning.session()
+            opened.set()
             await tuning.next_query()
 
     async def scene() -> None:
-        task = asyncio.create_task(body())
-        assert await asyncio.to_thread(asked.wait, 20)
-        await asyncio.sleep(0)
+        opened = asyncio.Event()
+        task = asyncio.create_task(body(opened))
+        await opened.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
