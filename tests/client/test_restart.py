@@ -1,6 +1,7 @@
 """The service goes away in the middle of a question and comes back; nothing is asked twice."""
 
 import asyncio
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -124,3 +125,17 @@ def test_labeler_that_is_restarted_gets_its_question_again(front: Front) -> None
                 assert (after.number, after.lease_id) == (before.number, before.lease_id)
 
     run(scene())
+
+
+def test_streams_that_are_renewed_every_second_lose_nothing(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SVDDTUNE_STREAM_S", "1")
+    with service(redis_url) as process, worker(redis_url):
+        address = str(process.ready["address"])
+        session = session_at(address)
+        with TuningClient(address) as client, client.tuning(session, labeler="ann") as tuning:
+            for query in tuning.queries():
+                time.sleep(0.5)  # the labeler thinks, and grows older than a stream
+                assert tuning.answer(query, int(Y[query.row])).applied
+        assert numbers_asked(address, session) == list(range(1, BUDGET + 1))
