@@ -46,7 +46,12 @@ def label(
     "inlier 12" answers query 12 and no other.
     """
     from svddtune.client.cli.labeling.sitting import Sitting
-    from svddtune.client.cli.labeling.which import ANY, default_labeler, find_session
+    from svddtune.client.cli.labeling.which import (
+        ANY,
+        checked_labeler,
+        default_labeler,
+        find_session,
+    )
     from svddtune.client.cli.usage import UsageError
     from svddtune.client.client import TuningClient
     from svddtune.client.errors import SvddtuneError
@@ -54,10 +59,11 @@ def label(
     try:
         if (session is None) == (not any_session):
             raise UsageError("Say which session to label, or --any: svddtune label SESSION")
+        name = checked_labeler(labeler) if labeler is not None else default_labeler()
         with TuningClient(server, tls_ca=tls_ca) as client:
             stopped = Sitting(
                 None if any_session or session in (None, ANY) else find_session(client, session),
-                labeler or default_labeler(),
+                name,
                 credit,
                 unary,
                 as_json,

@@ -67,8 +67,9 @@ def body(query: Query, names: Sequence[str], inliers: int, room: Room, *, ascii:
 
 def everything(query: Query, names: Sequence[str]) -> RenderableType:
     """Return all fields and features of one question, however many."""
-    table = Table(box=None, title_justify="left", title_style="bold")
-    table.title = f"Query {query.number}, observation {clean(query.observation_id)}: all features"
+    name = clean(query.observation_id)
+    title = Text(f"Query {query.number}, observation {name}: all features", style="bold")
+    table = Table(box=None)
     table.add_column("feature", overflow="fold")
     for heading in ("value", "typical", "deviation"):
         table.add_column(heading, justify="right")
@@ -78,7 +79,7 @@ def everything(query: Query, names: Sequence[str]) -> RenderableType:
         cells = [_name(names, column), figure(value, 6)]
         cells += [figure(item.typical, 6), _signed(item.deviation)] if item else ["", ""]
         table.add_row(*map(Text, cells))
-    return Group(_fields(query, len(query.display)), table)
+    return Group(title, _fields(query, len(query.display)), table)
 
 
 def bar(deviation: float, *, ascii: bool) -> str:

@@ -6,11 +6,13 @@ answered stays in the history, so that it can be taken back, newest first.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from svddtune.client.cli.labeling.commands import Command, Key
+from svddtune.client.cli.labeling.known import Known
 from svddtune.client.cli.labeling.orders import (
+    LOST,
+    SKIPPED,
     Ask,
     Card,
     Done,
@@ -24,7 +26,7 @@ from svddtune.client.cli.labeling.orders import (
     Submit,
 )
 from svddtune.client.errors import SvddtuneError
-from svddtune.client.types import Ack, LabelCounts, Query, Session, SkipMode, Verdict
+from svddtune.client.types import Ack, Query, SkipMode, Verdict
 
 # A key pressed sooner after a question has come was meant for the one before.
 GUARD_S = 0.2
@@ -53,18 +55,15 @@ class Desk:
     history: list[Done] = field(default_factory=list)
     sent: dict[int, Sent] = field(default_factory=dict)
     remarks: list[Remark] = field(default_factory=list)
-    sessions: Mapping[str, Session] = field(default_factory=dict)
-    session_name: str = ""
-    feature_names: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    connected: bool | None = None
+    known: Known = field(default_factory=Known)
     finished: str = ""
     confirming: bool = False
     helping: bool = False
     quitting: bool = False
-    answered: int = 0
     paces_s: list[float] = field(default_factory=list)
-    _counts: dict[str, LabelCounts] = field(default_factory=dict)
     _all_features: bool = False
+    # Tickets whose fate is of no interest to the labeler.
+    _unsaid: set[int] = field(default_factory=set)
     _asking: bool = False
     _tickets: int = 0
 
@@ -72,16 +71,6 @@ class Desk:
     def card(self) -> Card | None:
         """The question that is to be answered now."""
         return self.hand[0] if self.hand else None
-
-    @property
-    def session(self) -> Session | None:
-        """The session of the question on top, or of the last one."""
-        return self.sessions.get(self.session_name)
-
-    @property
-    def counts(self) -> LabelCounts:
-        """Labels in that session."""
-        return self._counts.get(self.session_name, LabelCounts())
 
     @property
     def unsent(self) -> int:
@@ -110,7 +99,7 @@ class Desk:
             return self._confirmed(now, command)
         card = self.card
         if isinstance(command, Key):
-            return self._wish(command)
+            return self._wish(now, command)
         if card is None or self.quitting:
             return []
         if number is not None and number != card.query.number:
@@ -142,9 +131,9 @@ class Desk:
         self.confirming = False
         return self._next()
 
-    def _wish(self, key: Key) -> list[Order]:
+    def _wish(self, now: float, key: Key) -> list[Order]:
         if key is Key.UNDO:
-            return self._undo()
+            return self._undo(now)
         if key is Key.HELP:
             self.helping = True
         elif key is Key.FEATURES:
@@ -166,7 +155,6 @@ class Desk:
     def _answer(self, now: float, card: Card, verdict: Verdict) -> list[Order]:
         self._take_off(now, card)
         self.history.append(Done(card.query, verdict, now))
-        self.answered += 1
         self.paces_s = [*self.paces_s, now - card.shown_at][-_PACES:]
         kind = Submit if card.leased else Relabel
         return [self._send(kind(self._ticket(), card.query, verdict)), *self._next()]
@@ -186,15 +174,16 @@ class Desk:
         self._remark("skipped", "left open", card.query)
         return self._next()
 
-    def _undo(self) -> list[Order]:
+    def _undo(self, now: float) -> list[Order]:
         if self.quitting or self.finished:
             return []
         if not self.history:
             self._remark("refused", "There is no answer of this run to take back")
             return []
         done = self.history.pop()
-        self.hand.insert(0, Card(done.query, leased=False, taken_back=done.verdict))
-        self.session_name = done.query.session
+        card = Card(done.query, leased=False, taken_back=done.verdict, shown_at=now)
+        self.hand.insert(0, card)
+        self.known.session_name = done.query.session
         return [self._send(Retract(self._ticket(), done.query, done.verdict))]
 
     # What the service says
@@ -202,7 +191,12 @@ class Desk:
     def came(self, now: float, query: Query, names: tuple[str, ...] = ()) -> list[Order]:
         """A query is ours now; `names` are those of its features, where they are known."""
         self._asking = False
-        self.feature_names[query.session] = names
+        self.known.name_features(query.session, names)
+        if any(isinstance(one, Relabel) and _same(one.query, query) for one in self.sent.values()):
+            # Taken back, leased anew and answered again, all at once: that answer is on the way.
+            skip = Skip(self._ticket(), query, SkipMode.LATER)
+            self._unsaid.add(skip.ticket)
+            return [self._send(skip), *self._next()]
         again = next((c for c in self.hand if not c.leased and _same(c.query, query)), None)
         if again is not None:
             again.query, again.leased = query, True
@@ -223,11 +217,13 @@ class Desk:
     def stored(self, now: float, ticket: int, ack: Ack) -> list[Order]:
         """Something sent is acknowledged."""
         sent = self.sent.pop(ticket)
+        if ticket in self._unsaid:
+            return self._next()
         if not isinstance(sent, Skip):
-            self._counts[sent.query.session] = ack.counts
+            self.known.count(sent.query.session, ack.counts)
         match sent:
             case Skip(mode=mode):
-                self._remark("skipped", _SKIPPED[mode], sent.query)
+                self._remark("skipped", SKIPPED[mode], sent.query)
             case Retract():
                 self._remark("undone", f"{sent.verdict.value} taken back", sent.query)
             case Submit() | Relabel() if not ack.applied:
@@ -240,6 +236,8 @@ class Desk:
     def refused(self, now: float, ticket: int, error: SvddtuneError) -> list[Order]:
         """Something sent is not taken."""
         sent = self.sent.pop(ticket)
+        if ticket in self._unsaid:
+            return self._next()
         if isinstance(sent, Retract):
             if (
                 error.reason != "NOT_LABELED"
@@ -261,24 +259,14 @@ class Desk:
             self._take_off(now, card)
         return self._next()
 
-    def told(self, *, connected: bool, sessions: Mapping[str, Session]) -> None:
-        """How things are."""
-        if self.connected or connected:  # before the first contact it is not lost
-            self.connected = connected
-        for name, session in sessions.items():
-            if self.sessions.get(name) is not session:
-                self._counts[name] = session.counts
-        self.sessions = sessions
-        if not self.session_name and sessions:
-            self.session_name = next(iter(sessions))
-
     @property
     def mark(self) -> tuple[object, ...]:
         """Something that is equal as long as the desk looks the same."""
         card = self.card
         shown = card and (card.query.session, card.query.number, card.query.lease_id)
-        state = (self.connected, self.finished, self.confirming, self.helping, self.quitting)
-        return (shown, state, len(self.sent), len(self.history), self.counts, id(self.session))
+        known = (self.known.connected, self.known.counts, id(self.known.session))
+        state = (self.finished, self.confirming, self.helping, self.quitting)
+        return (shown, known, state, len(self.sent), len(self.history))
 
     def take_wish_for_all_features(self) -> bool:
         """Return, once, whether the labeler wants to see all features."""
@@ -310,7 +298,7 @@ class Desk:
 
     def _look_at_top(self) -> None:
         if self.card is not None:
-            self.session_name = self.card.query.session
+            self.known.session_name = self.card.query.session
 
     def _send(self, order: Sent) -> Sent:
         self.sent[order.ticket] = order
@@ -325,19 +313,6 @@ class Desk:
 
     def _remark(self, kind: str, text: str, query: Query | None = None) -> None:
         self.remarks.append(Remark(kind, text, query))
-
-
-LOST = {
-    "EXPIRED": "the time for it ran out; it goes to somebody else",
-    "ANSWERED_BY_OTHER": "somebody else answered it",
-    "SESSION_ENDED": "its session has ended",
-    "": "it is with somebody else now, or the time for it ran out",
-}
-_SKIPPED = {
-    SkipMode.LATER: "skipped for later",
-    SkipMode.OTHERS: "left to others",
-    SkipMode.DROP: "dropped from the session",
-}
 
 
 def _same(one: Query, other: Query) -> bool:

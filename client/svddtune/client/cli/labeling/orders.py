@@ -85,3 +85,17 @@ class Remark:
     kind: str
     text: str
     query: Query | None = None
+
+
+# Why a question is gone, and what became of one that was passed on.
+LOST = {
+    "EXPIRED": "the time for it ran out; it goes to somebody else",
+    "ANSWERED_BY_OTHER": "somebody else answered it",
+    "SESSION_ENDED": "its session has ended",
+    "": "it is with somebody else now, or the time for it ran out",
+}
+SKIPPED = {
+    SkipMode.LATER: "skipped for later",
+    SkipMode.OTHERS: "left to others",
+    SkipMode.DROP: "dropped from the session",
+}

@@ -46,7 +46,7 @@ class Plain(Shown):
             self._console.print(keys_help())
         if desk.take_wish_for_all_features() and desk.card is not None:
             query = desk.card.query
-            self._console.print(everything(query, desk.feature_names.get(query.session, ())))
+            self._console.print(everything(query, desk.known.feature_names(query.session)))
 
     def _tell_state(self, desk: Desk, now: float) -> None:
         lost = words.connection(desk)
@@ -65,7 +65,7 @@ class Plain(Shown):
         self._console.print()
         self._console.print(self._view.question(desk, card, self._console))
         self._print(words.labels(desk))
-        live = desk.session.live if desk.session else None
+        live = desk.known.session.live if desk.known.session else None
         if live is not None:
             self._print(words.clean(live.advice))
         for line in KEY_ROWS if self._keys else (f"Say {WORDS_HELP}:",):

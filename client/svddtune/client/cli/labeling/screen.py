@@ -50,7 +50,7 @@ class Screen(Shown):
                 self._console.print(Text(words.remark(one)))
         if desk.take_wish_for_all_features() and desk.card is not None:
             query = desk.card.query
-            self._console.print(everything(query, desk.feature_names.get(query.session, ())))
+            self._console.print(everything(query, desk.known.feature_names(query.session)))
         drawn = (desk.mark, self._note, lingering(desk, now) is None)
         if drawn != self._drawn:
             self._drawn = drawn

@@ -89,16 +89,16 @@ class Sitting:
         answers = Counter(done.verdict.value for done in desk.history)
         reason = desk.finished or ("INTERRUPTED" if stop else "QUIT")
         result = None
-        if desk.finished and desk.session_name:
+        if desk.finished and desk.known.session_name:
             say(f"Finished: {words.REASONS.get(reason, reason)}.")
-            result = self._result(client, desk.session_name)
+            result = self._result(client, desk.known.session_name)
         if self.as_json:
             emit(
                 "end",
                 reason=reason,
-                session=desk.session_name,
+                session=desk.known.session_name,
                 answers=answers,
-                labels=desk.counts,
+                labels=desk.known.counts,
                 result=result and _figures(result),
             )
             return
@@ -106,10 +106,10 @@ class Sitting:
         total = words.many(sum(answers.values()), "answer")
         print(f"{self.labeler}: {total}" + (f" ({given})" if given else ""))
         if result is not None:
-            observations = desk.session.observation_count if desk.session else 0
+            observations = desk.known.session.observation_count if desk.known.session else 0
             for line in words.headline(result, observations):
                 print(line)
-            print(f"The model: svddtune export {desk.session_name.removeprefix('sessions/')}")
+            print(f"The model: svddtune export {desk.known.session_name.removeprefix('sessions/')}")
 
     def _result(self, client: TuningClient, session: str) -> Result:
         console = stderr()

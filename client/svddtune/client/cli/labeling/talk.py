@@ -54,7 +54,7 @@ class Talk:
 
     def look(self, desk: Desk, now: float) -> list[Order]:
         """Tell the desk how things are: the connection, the sessions, what is still ours."""
-        desk.told(connected=self._tuning.connected, sessions=self._tuning.sessions)
+        desk.known.told(connected=self._tuning.connected, sessions=self._tuning.sessions)
         orders: list[Order] = []
         for card in list(desk.hand):
             if card.leased and not self._tuning.is_open(card.query):

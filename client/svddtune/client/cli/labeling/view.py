@@ -58,7 +58,7 @@ class View:
     def _picture(
         self, desk: Desk, note: str, now: float, room: Room, *, ascii: bool
     ) -> RenderableType:
-        title = Text(words.title(desk.session, self._labeler, self._address), style="dim")
+        title = Text(words.title(desk.known.session, self._labeler, self._address), style="dim")
         parts: list[RenderableType] = [
             Rule(title, align="left", style="dim", characters="-" if ascii else "─")
         ]
@@ -74,7 +74,7 @@ class View:
         else:
             parts.append(Text(self.waiting(desk), style="bold"))
         parts += [Text(), _progress(desk, ascii=ascii)]
-        live = desk.session.live if desk.session else None
+        live = desk.known.session.live if desk.known.session else None
         if live is not None:
             parts.append(_one_line(Text(evidence(live))))
             parts.append(Text(words.clean(live.advice), style="dim"))
@@ -91,10 +91,10 @@ class View:
         ascii: bool,
         style: str = "bold",
     ) -> RenderableType:
-        names = desk.feature_names.get(query.session, ())
+        names = desk.known.feature_names(query.session)
         return Group(
             _one_line(Text(heading, style=style)),
-            body(query, names, desk.counts.inlier, room, ascii=ascii),
+            body(query, names, desk.known.counts.inlier, room, ascii=ascii),
         )
 
 
@@ -124,9 +124,9 @@ def _progress(desk: Desk, *, ascii: bool) -> RenderableType:
     grid.add_column(width=16)
     grid.add_column(no_wrap=True)
     grid.add_column(no_wrap=True, style="dim")
-    session = desk.session
+    session = desk.known.session
     total = session.config.budget if session else 1
-    done = min(desk.counts.total, total)
+    done = min(desk.known.counts.total, total)
     line: RenderableType = ProgressBar(total=total, completed=done, width=16)
     if ascii:
         line = Text("#" * round(16 * done / max(1, total)) + "." * round(16 * (1 - done / total)))

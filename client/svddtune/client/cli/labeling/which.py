@@ -56,6 +56,22 @@ def default_labeler() -> str:
     return _NOT_IN_NAMES.sub("-", user)[:_LONGEST] or "labeler"
 
 
+def checked_labeler(name: str) -> str:
+    """Return the name where labelers can have it.
+
+    Raises
+    ------
+    UsageError
+        For anything but letters, digits and ``._@-``, and for more than 64 of them.
+    """
+    if not name or len(name) > _LONGEST or _NOT_IN_NAMES.search(name):
+        raise UsageError(
+            f"--labeler {name!r}: use 1 to {_LONGEST} letters, digits and ._@-",
+            metadata={"field": "labeler", "value": name},
+        )
+    return name
+
+
 def _some(sessions: list[Session]) -> str:
     names = [
         session.name.removeprefix("sessions/")

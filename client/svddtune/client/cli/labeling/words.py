@@ -70,9 +70,9 @@ def waiting(desk: Desk, address: str) -> str:
     """Return why there is no question now."""
     if desk.quitting:
         return "Storing what you said ..." if desk.sent else "Leaving ..."
-    if desk.connected is None:
+    if desk.known.connected is None:
         return f"Connecting to {address} ..."
-    session = desk.session
+    session = desk.known.session
     if session is None:
         return "No session has a question now; waiting for one ..."
     if session.state is SessionState.PREPARING:
@@ -82,7 +82,7 @@ def waiting(desk: Desk, address: str) -> str:
         return "The session is paused; it goes on by itself once it is resumed ..."
     if session.state is SessionState.ESTIMATING:
         return "Nothing more is asked: the result is being computed ..."
-    left = session.config.budget - desk.counts.total
+    left = session.config.budget - desk.known.counts.total
     others = session.leased_count
     if left <= 0 and session.awaiting_votes:
         return f"Waiting: others are to vote on {many(session.awaiting_votes, 'observation')} ..."
@@ -93,7 +93,7 @@ def waiting(desk: Desk, address: str) -> str:
 
 def connection(desk: Desk) -> str:
     """Return what to know about the connection; empty where all is well."""
-    if desk.connected is not False:
+    if desk.known.connected is not False:
         return ""
     kept = f"; {many(desk.unsent, 'answer')} kept, to be sent then" if desk.unsent else ""
     return f"Connection lost, trying again ...{kept}"
@@ -120,8 +120,8 @@ def unstored(sent: Sent) -> str:
 
 def labels(desk: Desk) -> str:
     """Return how far the session is."""
-    counts = desk.counts
-    session = desk.session
+    counts = desk.known.counts
+    session = desk.known.session
     budget = f"/{session.config.budget}" if session else ""
     return f"{counts.total}{budget} labels: {counts.inlier} inlier, {counts.outlier} outlier" + (
         f", {counts.unsure} unsure" if counts.unsure else ""
@@ -130,10 +130,10 @@ def labels(desk: Desk) -> str:
 
 def time_left(desk: Desk) -> str:
     """Return the time that the rest takes this labeler alone; empty while nobody can know."""
-    session = desk.session
+    session = desk.known.session
     if session is None or len(desk.paces_s) < _FEW_PACES:
         return ""
-    seconds = max(0, session.config.budget - desk.counts.total) * median(desk.paces_s)
+    seconds = max(0, session.config.budget - desk.known.counts.total) * median(desk.paces_s)
     return f"about {_duration(seconds)} left" if seconds else ""
 
 
