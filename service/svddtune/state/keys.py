@@ -33,7 +33,7 @@ s:ID:votes                        hash    row -> [[labeler, verdict, query], ...
 s:ID:labels                       hash    row -> "verdict query": the labels in force
 s:ID:withdrawn                    set     labelers whose votes are void
 s:ID:labelers                     hash    labeler -> its pace and what to show it again, as JSON
-s:ID:dropped                      set     rows that are asked no more
+s:ID:dropped                      set     rows that nobody is to be asked about: skipped so
 s:ID:answers                      hash    answer id -> what it was and its receipt
 s:ID:queries                      hash    n -> the query as JSON
 s:ID:asked                        hash    row -> n of queries that want votes

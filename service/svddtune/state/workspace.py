@@ -140,7 +140,10 @@ class Workspace:
             attempt=int(fields[b"attempt"]),
             labels={row: verdict for row, (verdict, _) in verdicts.items() if verdict != 0},
             asked_by={row: query for row, (verdict, query) in verdicts.items() if verdict != 0},
-            dropped=frozenset(map(int, dropped)),
+            dropped=frozenset(
+                {row for row, (verdict, _) in verdicts.items() if verdict == 0}
+                | set(map(int, dropped))
+            ),
             open_rows=frozenset(map(int, asked)) - verdicts.keys(),
             estimating_ms=int(fields.get(b"estimating_ms", 0)),
             prep_k=preparation_k(session.config.k, session.observation_count),

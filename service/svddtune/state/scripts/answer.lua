@@ -92,16 +92,15 @@ if not wanted then
   return refuse('ALREADY_ANSWERED', { verdict = own and own[2] or label, row = row })
 end
 
+local event = log_label(s, 'LABELED', row, verdict, labeler, n, source, answer_id, ms)
 -- Remembered with the vote, also where the answer came unasked: a retraction asks again.
-n = tonumber(open) or (own and own[3]) or (asked and n)
-  or (existing and tonumber(string.match(existing, '%S+$'))) or 0
+n = number_of_query(s, row, votes, n)
 if own then
   own[2], own[3] = verdict, n
 else
   votes[#votes + 1] = { labeler, verdict, n }
 end
 save_votes(s, row, votes)
-local event = log_label(s, 'LABELED', row, verdict, labeler, n, source, answer_id, ms)
 note_answer(s, labeler, row, ms, false)
 if n > 0 then
   -- The labeler's own leases on the query have done their work, on whatever stream.

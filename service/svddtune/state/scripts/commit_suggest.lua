@@ -17,8 +17,7 @@ if not s then
   return cjson.encode({ committed = false, gone = true })
 end
 set(s, 'suggesting', '0')
-local several = redis.call('HLEN', part(s, 'held')) + redis.call('ZCARD', part(s, 'waiting')) > 1
-local current = (s.rev == rev or (s.outrun == '1' and several))
+local current = (s.rev == rev or (s.outrun == '1' and several_at_work(s)))
   and (s.state == 'LABELING' or s.state == 'PAUSED')
 set(s, 'outrun', current and '0' or '1')
 if current then

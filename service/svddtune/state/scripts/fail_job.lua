@@ -1,5 +1,5 @@
 -- A job could not be done. It is tried again at once until it was delivered too often (or where it
--- can never succeed); then it becomes a dead letter and its session, or all that wait, say so.
+-- can never succeed); then it becomes a dead letter and its session, or all that wait for it, say so.
 -- ARGV: prefix, stream, entry, consumer, deliveries, most deliveries (0: do not try again), reason,
 --   message.
 -- Reply: {"dead"}. Refusals: CLAIM_LOST.
@@ -54,7 +54,12 @@ elseif job.kind == 'ATLAS' then
   end
 elseif job.kind ~= 'PREVIEW' then
   local s = load_session(job.session)
-  if s and s.state ~= 'COMPLETED' and s.state ~= 'CANCELLED' and s.state ~= 'FAILED' then
+  if s and job.kind == 'SUGGEST' then
+    set(s, 'suggesting', '0')
+  end
+  local asks = s and (s.state == 'LABELING' or s.state == 'PAUSED')
+  -- A session that needs the outcome no more goes on without it.
+  if s and (job.kind == 'SUGGEST' and asks or job.kind ~= 'SUGGEST' and s.state == 'ESTIMATING') then
     fail_session(s, reason, message)
   end
 end

@@ -14,7 +14,7 @@ end
 local changed = expire_leases(s)
 local before = #held_by(s, w.holder)
 local withdrawn = withdrawn_labelers(s)[w.labeler] or false
-if before < w.most and not withdrawn then
+if before < w.most then
   wait_for_queries(s, w)
 else
   stop_waiting(s, w.holder)

@@ -21,11 +21,11 @@ if not vote then
   return refuse('NOT_LABELED', { row = row })
 end
 
+local source = speaker ~= labeler and 'by ' .. speaker or ''
+local event = log_label(s, 'RETRACTED', row, vote[2], labeler, vote[3], source, answer_id)
+local n = number_of_query(s, row, votes)
 table.remove(votes, position)
 save_votes(s, row, votes)
-local n = tonumber(vote[3])
-local source = speaker ~= labeler and 'by ' .. speaker or ''
-local event = log_label(s, 'RETRACTED', row, vote[2], labeler, n, source, answer_id)
 settle(s, row, n)
 go_on(s)
 return give_receipt(s, answer_id, fingerprint, true, n, event)

@@ -9,13 +9,14 @@ local s = load_session(sid)
 if not s then
   return refuse('SESSION_NOT_FOUND')
 end
-expire_leases(s)
+local expired = expire_leases(s)
 local q = get_query(s, n)
-if not q then
-  return refuse('UNKNOWN_QUERY', { query = tonumber(n) })
-end
-if not q.leases[lease_id] then
-  return refuse('LEASE_LOST', { query = tonumber(n) })
+if not q or not q.leases[lease_id] then
+  if expired then
+    go_on(s)
+    touch(s)
+  end
+  return refuse(q and 'LEASE_LOST' or 'UNKNOWN_QUERY', { query = tonumber(n) })
 end
 end_lease(s, q, lease_id, holder)
 if q.repeats then
@@ -24,6 +25,8 @@ elseif mode == 'DROP' then
   redis.call('SADD', part(s, 'dropped'), int(q.row))
   redis.call('XADD', part(s, 'events'), '*', 'kind', 'DROPPED', 'row', int(q.row), 'query', int(q.n))
   close_query(s, q, 'dropped', holder)
+  -- Votes there are stand, and no more are wanted.
+  settle(s, q.row, q.n)
 else
   if mode == 'OTHERS' then
     q.exclude[#q.exclude + 1] = labeler

@@ -17,7 +17,8 @@ for i = 1, #all, 2 do
   local votes = cjson.decode(all[i + 1])
   local vote = vote_of(votes, labeler)
   if vote then
-    rows[#rows + 1] = { row = tonumber(all[i]), votes = votes, n = tonumber(vote[3]) }
+    local row = tonumber(all[i])
+    rows[#rows + 1] = { row = row, votes = votes, n = number_of_query(s, row, votes) }
   end
 end
 if #rows == 0 and redis.call('HEXISTS', part(s, 'labelers'), labeler) == 0 then
@@ -35,8 +36,8 @@ local effect = { votes = 0, lost = 0, changed = 0, gained = 0, reopened = 0, bef
 local after = { ['1'] = tonumber(s.inlier), ['-1'] = tonumber(s.outlier), ['0'] = tonumber(s.unsure) }
 local changes = (now[labeler] or false) ~= (later[labeler] or false)
 for _, one in ipairs(changes and rows or {}) do
-  local q = one.n > 0 and get_query(s, one.n) or nil
-  local old, old_wanted, old_count = judge(s, one.votes, q, now)
+  local q = query_for_votes(s, one.row, one.n)
+  local old = judge(s, one.votes, q, now)
   local new, wanted, count = judge(s, one.votes, q, later)
   effect.votes = effect.votes + 1
   if old then
@@ -49,7 +50,7 @@ for _, one in ipairs(changes and rows or {}) do
     local kind = not new and 'lost' or not old and 'gained' or 'changed'
     effect[kind] = effect[kind] + 1
   end
-  if q and old_count >= old_wanted and count < wanted then
+  if q and q.state ~= 'open' and count < wanted then
     effect.reopened = effect.reopened + 1
   end
 end
@@ -72,6 +73,13 @@ if changes then
       if q.leases[id].labeler == labeler then
         end_lease(s, q, id)
         queue_query(s, q, false)
+      end
+    end
+    -- Whoever waits is to learn that nothing comes.
+    for _, text in ipairs(redis.call('HVALS', part(s, 'waiters'))) do
+      local w = cjson.decode(text)
+      if w.labeler == labeler then
+        tell(s, w.holder)
       end
     end
   end

@@ -35,7 +35,8 @@ local function vote_of(votes, labeler)
   end
 end
 
--- Votes that the overlap rule wants on a row: `first` is the first vote that counts.
+-- Votes that the overlap rule wants on a row that `q` asked about (nil: nobody was asked): `first` is
+-- the first vote that counts.
 local function sought(s, q, first)
   if not q then
     return 1
@@ -87,11 +88,6 @@ local function put_label(s, row, label, n)
     end
     if label then
       add(s, VERDICT_FIELD[label], 1)
-    end
-    if label == '0' then
-      redis.call('SADD', part(s, 'dropped'), field)
-    elseif label or before == '0' then
-      redis.call('SREM', part(s, 'dropped'), field)
     end
   end
   if label then

@@ -1,0 +1,191 @@
+-- Who gets which query: new ones by the ranking, those that wait, own ones again.
+
+-- Rows of a labeler that may be shown to it again.
+local MOST_REPEATABLE = 1000
+
+-- The holder takes queries until it holds `most`: automated ones before people, then first come
+-- first served. A holder that is `told` leases nothing until it asks, but is told when it may. A
+-- withdrawn labeler waits until it is reinstated.
+local function wait_for_queries(s, w)
+  local automated = w.automated and 0 or 1e14
+  redis.call('ZADD', part(s, 'waiting'), 'NX', int(automated + NOW), w.holder)
+  redis.call('HSET', part(s, 'waiters'), w.holder, cjson.encode(w))
+end
+
+local function stop_waiting(s, holder)
+  redis.call('ZREM', part(s, 'waiting'), holder)
+  redis.call('HDEL', part(s, 'waiters'), holder)
+end
+
+-- Whether two holders or more have queries or wait for some.
+local function several_at_work(s)
+  local holders, count = {}, 0
+  local function note(holder)
+    count = count + (holders[holder] and 0 or 1)
+    holders[holder] = true
+  end
+  for _, holder in ipairs(redis.call('HKEYS', part(s, 'held'))) do
+    note(holder)
+  end
+  for _, text in ipairs(redis.call('HVALS', part(s, 'waiters'))) do
+    local w = cjson.decode(text)
+    if not withdrawn_labelers(s)[w.labeler] then
+      note(w.holder)
+    end
+  end
+  return count > 1
+end
+
+-- Leases that have run out end. Who let one run out gets nothing new until it asks again.
+local function expire_leases(s)
+  local due = redis.call('ZRANGEBYSCORE', part(s, 'leases'), '-inf', int(NOW))
+  for i = #due, 1, -1 do
+    local q = get_query(s, query_of_lease(due[i]))
+    stop_waiting(s, q.leases[due[i]].holder)
+    end_lease(s, q, due[i])
+    queue_query(s, q, false)
+  end
+  return #due > 0
+end
+
+-- The ranking was made for the labels there are.
+local function ranking_is_fresh(s)
+  return s.ranked_rev == s.rev
+end
+
+local function pool_is_exhausted(s)
+  return s.exhausted_rev == s.rev
+end
+
+local function nothing_new(s)
+  return total(s) + outstanding(s) >= tonumber(s.budget) or pool_is_exhausted(s)
+end
+
+-- A query that waits, the first in the queue that this labeler may get.
+local function waiting_query(s, labeler, also_later)
+  for _, n in ipairs(redis.call('LRANGE', part(s, 'open'), 0, -1)) do
+    local q = get_query(s, n)
+    if (also_later or not q.later) and may_get(s, q, labeler) then
+      return q
+    end
+  end
+end
+
+local function make_query(s, row, score, rule, predicted, context)
+  add(s, 'queries', 1)
+  return { n = tonumber(s.queries), row = row, score = score, rule = rule, predicted = predicted,
+    context = context, state = 'open', issued = {}, exclude = {}, leases = {} }
+end
+
+-- A new query for the best row of the fresh ranking. With `peek` only whether there is one.
+local function new_query(s, peek)
+  if nothing_new(s) or not ranking_is_fresh(s) then
+    return
+  end
+  while true do
+    local item = redis.call('LINDEX', part(s, 'ranked'), 0)
+    if not item then
+      return
+    end
+    local row, score, rule, predicted, context = unpack(cjson.decode(item))
+    local field = int(row)
+    local free = redis.call('HEXISTS', part(s, 'asked'), field) == 0
+      and redis.call('SISMEMBER', part(s, 'dropped'), field) == 0
+      and redis.call('HEXISTS', part(s, 'labels'), field) == 0
+    if free and peek then
+      return true
+    end
+    redis.call('LPOP', part(s, 'ranked'))
+    if free then
+      local q = make_query(s, row, score, rule, predicted, context)
+      redis.call('HSET', part(s, 'asked'), field, int(q.n))
+      -- With these the choice can be computed again: the log up to `moment` is what it rests on.
+      redis.call('XADD', part(s, 'events'), '*', 'kind', 'ASKED', 'row', field, 'query', int(q.n),
+        'rev', s.ranked_rev, 'moment', s.ranked_moment, 'queries', s.ranked_queries)
+      return q
+    end
+  end
+end
+
+-- An observation the labeler answered before, where it is due to see one again.
+local function repeat_query(s, labeler)
+  local every = tonumber(s.repeat_every)
+  if every == 0 then
+    return
+  end
+  local info = labeler_info(s, labeler)
+  if info.since < every then
+    return
+  end
+  while #info.rows > 0 do
+    local row = table.remove(info.rows, 1)
+    if vote_of(load_votes(s, row), labeler) then
+      info.since = 0
+      save_labeler(s, labeler, info)
+      local q = make_query(s, row, 0, 'repeat', 0, '')
+      q.repeats = labeler
+      return q
+    end
+  end
+end
+
+-- The labeler has answered: its pace, and what may be shown to it again.
+local function note_answer(s, labeler, row, ms, is_repeat)
+  local info = labeler_info(s, labeler)
+  info.answers, info.last = info.answers + 1, NOW
+  if ms then
+    note_pace(info, ms)
+  end
+  if ms and not is_repeat and tonumber(s.repeat_every) > 0 then
+    info.since = info.since + 1
+    info.rows[#info.rows + 1] = row
+    if #info.rows > MOST_REPEATABLE then
+      table.remove(info.rows, 1)
+    end
+  end
+  save_labeler(s, labeler, info)
+end
+
+local function next_query(s, labeler)
+  return repeat_query(s, labeler) or waiting_query(s, labeler, false) or new_query(s)
+    or (nothing_new(s) and waiting_query(s, labeler, true)) or nil
+end
+
+-- Hands a waiting holder what there is for it. Where it is only to be told, that there is something.
+local function serve_one(s, w, asks)
+  if withdrawn_labelers(s)[w.labeler] then
+    return
+  end
+  if w.told and not asks then
+    if waiting_query(s, w.labeler, nothing_new(s)) or new_query(s, true) then
+      tell(s, w.holder)
+      stop_waiting(s, w.holder)
+    end
+    return
+  end
+  local held = #held_by(s, w.holder)
+  while held < w.most do
+    local q = next_query(s, w.labeler)
+    if not q then
+      return
+    end
+    lease_query(s, q, w)
+    held = held + 1
+  end
+  stop_waiting(s, w.holder)
+end
+
+-- Hands out what there is to those who wait. `asking` is the holder that asks right now.
+local function serve(s, asking)
+  if s.state ~= 'LABELING' then
+    return
+  end
+  for _, holder in ipairs(redis.call('ZRANGE', part(s, 'waiting'), 0, -1)) do
+    if redis.call('LLEN', part(s, 'open')) == 0 and not new_query(s, true)
+      and tonumber(s.repeat_every) == 0 then
+      return
+    end
+    local w = cjson.decode(redis.call('HGET', part(s, 'waiters'), holder))
+    serve_one(s, w, holder == asking)
+  end
+end

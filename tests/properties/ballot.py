@@ -1,0 +1,188 @@
+"""Votes and what follows from them, by the contract in ``protos/svddtune/v1/``: plain values."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+Counts = tuple[int, int, int]
+"""Observations that are inlier, outlier, unsure."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The part of a session's config that a ballot obeys."""
+
+    overlap: int = 1
+    adaptive: bool = False
+    limit: int = 1
+    repeat_every: int = 0
+
+
+class Vote(NamedTuple):
+    """What a labeler says of a row, and the query that was about the row then (0: none)."""
+
+    verdict: int
+    query: int
+
+
+class Judgement(NamedTuple):
+    """What votes come to: the label in force (None: none), votes wanted, votes given."""
+
+    label: int | None
+    wanted: int
+    given: int
+
+
+class Lease(NamedTuple):
+    """Who has a query."""
+
+    holder: str
+    labeler: str
+
+
+@dataclass
+class Query:
+    """One observation that somebody is asked about, or shown again (``repeats``)."""
+
+    n: int
+    row: int
+    predicted: int = 0
+    repeats: bool = False
+    open: bool = True
+    leases: dict[str, Lease] = field(default_factory=dict)
+    # Labelers that passed it on to others.
+    passed_on: set[str] = field(default_factory=set)
+
+
+class Effect(NamedTuple):
+    """As ``WithdrawalEffect`` in ``tuning.proto``."""
+
+    votes: int
+    lost: int
+    changed: int
+    gained: int
+    reopened: int
+    before: Counts
+    after: Counts
+
+
+class Ballot:
+    """The votes and queries of one session."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        # Row -> labeler -> vote, in the order first given.
+        self.votes: dict[int, dict[str, Vote]] = {}
+        # Labelers whose votes do not count.
+        self.void: frozenset[str] = frozenset()
+        # Rows that nobody is to be asked about.
+        self.dropped: set[int] = set()
+        self.queries: dict[int, Query] = {}
+
+    def open_queries(self) -> list[Query]:
+        """All that want votes."""
+        return [one for one in self.queries.values() if one.open and not one.repeats]
+
+    def query_on(self, row: int, answered: int = 0) -> Query | None:
+        """The query that may want votes on a row: the open one, else the latest that was about it
+        when a vote was given. None where there was none, or the row was dropped.
+        """
+        if row in self.dropped:
+            return None
+        found = [one for one in self.open_queries() if one.row == row]
+        assert len(found) <= 1, found
+        latest = max((vote.query for vote in self.votes.get(row, {}).values()), default=0)
+        return found[0] if found else self.queries.get(max(latest, answered))
+
+    def judge(
+        self, row: int, query: Query | None, void: Collection[str] | None = None
+    ) -> Judgement:
+        """What the votes on a row come to."""
+        void = self.void if void is None else void
+        cast = [vote.verdict for name, vote in self.votes.get(row, {}).items() if name not in void]
+        wanted = 1 if query is None else self.rules.overlap
+        if self.rules.adaptive and query is not None:
+            # The first vote stands where it says what was expected, or nothing was.
+            surprising = cast and (cast[0] == 0 or query.predicted not in (0, cast[0]))
+            wanted = self.rules.overlap if surprising else 1
+        tally = Counter(cast)
+        if tally[1] != tally[-1]:
+            return Judgement(1 if tally[1] > tally[-1] else -1, wanted, len(cast))
+        if query is not None and wanted <= len(cast) < self.rules.limit:
+            # A tie, or nobody is sure: one more.
+            wanted = len(cast) + 1
+        return Judgement(0 if cast and len(cast) >= wanted else None, wanted, len(cast))
+
+    def labels(self) -> dict[int, int]:
+        """Labels in force by row, UNSURE (0) included."""
+        found = {row: self.judge(row, self.query_on(row)).label for row in self.votes}
+        return {row: label for row, label in found.items() if label is not None}
+
+    def counts(self) -> Counts:
+        """How many there are of each."""
+        return counted(Counter(self.labels().values()))
+
+    def total(self) -> int:
+        """What the budget is compared with."""
+        inlier, outlier, _ = self.counts()
+        return inlier + outlier
+
+    def awaiting(self) -> set[int]:
+        """Labelled observations on which a further vote is awaited."""
+        labels = self.labels()
+        return {one.row for one in self.open_queries() if labels.get(one.row)}
+
+    def unmet(self, query: Query) -> int:
+        """Votes that a query wants beyond those there are and those on their way."""
+        _, wanted, given = self.judge(query.row, query)
+        return wanted - given - len(query.leases)
+
+    def leases(self) -> dict[str, tuple[Query, Lease]]:
+        """All that are out, by id."""
+        return dict(self._leases())
+
+    def _leases(self) -> Iterator[tuple[str, tuple[Query, Lease]]]:
+        for query in self.queries.values():
+            for lease_id, lease in query.leases.items():
+                yield lease_id, (query, lease)
+
+    def held(self, holder: str) -> list[str]:
+        """The leases of a holder."""
+        return [one for one, (_, lease) in self._leases() if lease.holder == holder]
+
+    def rows_of(self, labeler: str) -> list[int]:
+        """Rows that a labeler voted on."""
+        return [row for row, votes in self.votes.items() if labeler in votes]
+
+    def voiding(self, labeler: str, void: bool) -> Effect:
+        """What making a labeler's votes void, or letting them count again, would do."""
+        before = self.counts()
+        if (labeler in self.void) == void:
+            return Effect(0, 0, 0, 0, 0, before, before)
+        then, rows = self.void ^ {labeler}, self.rows_of(labeler)
+        moves: Counter[str] = Counter()
+        after = Counter(self.labels().values())
+        for row in rows:
+            query = self.query_on(row)
+            old, new = self.judge(row, query), self.judge(row, query, then)
+            moves["reopened"] += bool(query and not query.open and new.given < new.wanted)
+            if old.label != new.label:
+                kind = "lost" if new.label is None else "gained" if old.label is None else "changed"
+                moves[kind] += 1
+                after.subtract([] if old.label is None else [old.label])
+                after.update([] if new.label is None else [new.label])
+        return Effect(
+            len(rows),
+            moves["lost"],
+            moves["changed"],
+            moves["gained"],
+            moves["reopened"],
+            before,
+            counted(after),
+        )
+
+
+def counted(tally: Counter[int]) -> Counts:
+    """Counts in their order."""
+    return tally[1], tally[-1], tally[0]

@@ -1,0 +1,210 @@
+"""What must hold between Redis and the model after every step."""
+
+from collections import Counter
+
+from tests.properties.ballot import Lease, Query
+from tests.properties.model import Memory, Model
+from tests.properties.stored import LogEntry, Stored
+
+
+def take_grants(model: Model, stored: Stored, asking: str) -> set[str]:
+    """Tell the model of leases that were given since: who got some. Each must be right.
+
+    ``asking`` is the holder that asks right now.
+    """
+    known, granted = model.leases(), set()
+    assert known.keys() <= stored.leases, "a lease ended that should not have"
+    for lease_id, (n, holder, labeler) in stored.leases_of_queries().items():
+        if lease_id in known:
+            continue
+        assert model.state == "LABELING"
+        assert labeler not in model.void
+        assert holder == asking or not model.waiting[holder].told
+        query = stored.queries[n]
+        if query.get("repeats"):
+            _show_again(model, n, query["row"], labeler)
+        elif n not in model.queries:
+            _ask(model, n, query["row"], query["predicted"])
+        granted.add(holder)
+        _lease(model, model.queries[n], lease_id, Lease(holder, labeler))
+    assert len(model.queries) == int(stored.fields["queries"])
+    return granted
+
+
+def _ask(model: Model, n: int, row: int, predicted: int) -> None:
+    """A new query: only of the ranking in force, on a row that is free, within the budget."""
+    assert n == len(model.queries) + 1
+    assert model.ranking is not None
+    assert row in model.ranking
+    assert row in _free(model)
+    assert not model.nothing_new()
+    model.queries[n] = Query(n, row, predicted)
+
+
+def _show_again(model: Model, n: int, row: int, labeler: str) -> None:
+    """An own observation again, the oldest first, after so many answers, for nobody else."""
+    assert n == len(model.queries) + 1
+    assert due_repeat(model, labeler) == row
+    memory = model.memories[labeler]
+    memory.since = 0
+    memory.repeatable = memory.repeatable[memory.repeatable.index(row) + 1 :]
+    model.queries[n] = Query(n, row, repeats=True)
+
+
+def _lease(model: Model, query: Query, lease_id: str, lease: Lease) -> None:
+    assert len(model.held(lease.holder)) < model.waiting[lease.holder].most
+    if not query.repeats:
+        assert query.open
+        assert model.unmet(query) > 0, "more labelers than votes are wanted"
+        assert may_get(model, query, lease.labeler)
+    query.leases[lease_id] = lease
+
+
+def may_get(model: Model, query: Query, labeler: str) -> bool:
+    """Whether the labeler has neither answered, nor holds, nor passed on the query."""
+    return (
+        labeler not in model.votes.get(query.row, {})
+        and labeler not in query.passed_on
+        and labeler not in {lease.labeler for lease in query.leases.values()}
+    )
+
+
+def due_repeat(model: Model, labeler: str) -> int | None:
+    """The row that the labeler is to be shown again now."""
+    memory = model.memories.get(labeler, Memory())
+    if not 0 < model.rules.repeat_every <= memory.since:
+        return None
+    return next((row for row in memory.repeatable if labeler in model.votes.get(row, {})), None)
+
+
+def _free(model: Model) -> set[int]:
+    taken = model.labels().keys() | model.dropped | {one.row for one in model.open_queries()}
+    return set(range(model.rows)) - taken
+
+
+def something_for(model: Model, stored: Stored, labeler: str) -> bool:
+    """Whether there is a query that this labeler may get now."""
+    if model.state != "LABELING" or labeler in model.void:
+        return False
+    if due_repeat(model, labeler) is not None:
+        return True
+    if not model.nothing_new() and _free(model) & set(model.ranking or ()):
+        return True
+    return any(
+        model.unmet(query) > 0
+        and may_get(model, query, labeler)
+        # Put back for later: behind what is new.
+        and (not stored.queries[query.n].get("later") or model.nothing_new())
+        for query in model.open_queries()
+    )
+
+
+def check_waiting(model: Model, stored: Stored) -> None:
+    """Nobody waits for what is there; who has all it wants waits no more."""
+    for holder, waiter in list(model.waiting.items()):
+        if len(model.held(holder)) >= waiter.most:
+            # The list may keep it until somebody looks; it gets nothing.
+            del model.waiting[holder]
+            continue
+        if holder not in stored.waiting:
+            assert waiter.told, f"{holder} is forgotten"
+            del model.waiting[holder]
+        elif waiter.told:
+            # A repeat comes when it asks.
+            assert not (
+                due_repeat(model, waiter.labeler) is None
+                and something_for(model, stored, waiter.labeler)
+            )
+        else:
+            assert not something_for(model, stored, waiter.labeler), f"{holder} waits in vain"
+    for holder in stored.waiting.keys() - model.waiting.keys():
+        assert len(model.held(holder)) >= stored.waiting[holder], f"{holder} asked for nothing"
+
+
+def check_state(model: Model, stored: Stored) -> None:
+    """Labels, counts, queries and leases are those of the model."""
+    assert (stored.fields["state"], stored.fields["finish_reason"]) == (model.state, model.reason)
+    assert stored.withdrawn == model.void
+    assert [entry[:5] for entry in stored.log] == model.log
+    assert {
+        row: {name: int(verdict) for name, verdict, _ in votes}
+        for row, votes in stored.votes.items()
+    } == {
+        row: {name: vote.verdict for name, vote in votes.items()}
+        for row, votes in model.votes.items()
+        if votes
+    }
+    assert stored.labels == model.labels()
+    assert stored.counts == model.counts()
+    # None lost, none doubled: what is asked is open, and waits for as many as are not out.
+    asked = {query.row: query.n for query in model.open_queries()}
+    assert stored.asked == asked
+    assert Counter(stored.open) == Counter(
+        query.n for query in model.open_queries() if model.unmet(query) > 0
+    )
+    assert stored.awaiting == model.awaiting()
+    assert stored.dropped == model.dropped
+    # Each query has one entry in the log, by its number.
+    assert stored.asked_events == [
+        (one.row, one.n) for one in sorted(model.queries.values(), key=lambda q: q.n)
+        if not one.repeats
+    ]  # fmt: skip
+    # Leases: the same by query, by expiry and by holder.
+    leases = {one: (q.n, lease.holder, lease.labeler) for one, (q, lease) in model.leases().items()}
+    assert stored.leases_of_queries() == leases
+    assert stored.leases == leases.keys()
+    assert Counter(one for ids in stored.held.values() for one in ids) == Counter(leases.keys())
+    for holder, ids in stored.held.items():
+        assert {leases[one][1] for one in ids} == {holder}
+    for query in model.queries.values():
+        names = [lease.labeler for lease in query.leases.values()]
+        assert len(set(names)) == len(names) <= max(model.rules.overlap, model.rules.limit)
+
+
+def check_work(model: Model, stored: Stored) -> None:
+    """A ranking is being made wherever one is needed, and never two at once."""
+    assert stored.suggest_jobs == int(stored.fields["suggesting"]) <= 1
+    ranking = [row for row in stored.ranked if row in _free(model)] if model.ranking else []
+    fresh_reserve = model.ranking is not None and bool(stored.ranked)
+    if model.state == "LABELING" and not model.nothing_new() and not fresh_reserve:
+        assert stored.suggest_jobs, "no ranking, and none on its way"
+    assert set(ranking) <= set(model.ranking or ())
+
+
+def fold(log: list[LogEntry]) -> dict[int, dict[str, int]]:
+    """Votes in force by the definition in ``common.proto``, from the log alone."""
+    votes: dict[int, dict[str, int]] = {}
+    void: set[str] = set()
+    for kind, row, verdict, labeler, _, _ in log:
+        match kind:
+            case "LABELED":
+                votes.setdefault(row, {})[labeler] = verdict
+            case "RETRACTED":
+                del votes[row][labeler]
+            case "WITHDRAWN":
+                void.add(labeler)
+            case "REINSTATED":
+                void.remove(labeler)
+            case _:
+                assert kind in ("UNUSED", "REPEATED")
+    found = {
+        row: {name: verdict for name, verdict in of_row.items() if name not in void}
+        for row, of_row in votes.items()
+    }
+    return {row: of_row for row, of_row in found.items() if of_row}
+
+
+def check_fold(stored: Stored) -> None:
+    """The labels are the majority of the votes that the log leaves in force."""
+    votes = fold(stored.log)
+    assert stored.labels.keys() <= votes.keys()
+    for row, of_row in votes.items():
+        balance = sum(of_row.values())
+        if balance:
+            assert stored.labels[row] == (1 if balance > 0 else -1)
+        else:
+            assert not stored.labels.get(row), "a tie is no label"
+            # Nobody is asked any more: unsure.
+            assert (row in stored.asked) <= (row not in stored.labels)
+    answers = Counter(entry[5] for entry in stored.log if entry[5])
+    assert answers == Counter(stored.receipts.keys()), "each receipt is for one entry of the log"

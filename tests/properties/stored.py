@@ -1,0 +1,129 @@
+"""Everything that Redis has of one session, read in one go."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from svddtune.state import keys
+from svddtune.state.connect import Redis
+from svddtune.state.session import SessionId
+
+# (kind, row, verdict, labeler, query, answer id)
+LogEntry = tuple[str, int, int, str, int, str]
+
+
+@dataclass(frozen=True)
+class Stored:
+    """One session at one instant."""
+
+    fields: dict[str, str]
+    labels: dict[int, int]
+    # Row -> [[labeler, verdict, query], ...]
+    votes: dict[int, list[list[Any]]]
+    queries: dict[int, dict[str, Any]]
+    asked: dict[int, int]
+    open: list[int]
+    awaiting: set[int]
+    dropped: set[int]
+    withdrawn: set[str]
+    # Lease ids; those of a holder.
+    leases: set[str]
+    held: dict[str, list[str]]
+    # Who waits, and how many it wants.
+    waiting: dict[str, int]
+    ranked: list[int]
+    log: list[LogEntry]
+    # (row, query) of each query made, oldest first.
+    asked_events: list[tuple[int, int]]
+    # Answer id -> fingerprint and receipt.
+    receipts: dict[str, Any]
+    # SUGGEST jobs of the session that are queued or running.
+    suggest_jobs: int
+    # Ids of the latest notices on the session, and the holders they name; all where it moved.
+    notices: list[tuple[str, set[str], bool]]
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """Inlier, outlier, unsure."""
+        inlier, outlier, unsure = (int(self.fields[one]) for one in ("inlier", "outlier", "unsure"))
+        return inlier, outlier, unsure
+
+    def leases_of_queries(self) -> dict[str, tuple[int, str, str]]:
+        """Lease id -> query, holder, labeler, in the order of queries and of leasing."""
+        return {
+            lease_id: (n, query["leases"][lease_id]["holder"], query["leases"][lease_id]["labeler"])
+            for n, query in sorted(self.queries.items())
+            for lease_id in query["issued"]
+            if lease_id in query["leases"]
+        }
+
+
+def _text(stored: dict[bytes, bytes]) -> dict[str, str]:
+    # (A record and job payloads are bytes of protobuf: nothing here looks into them.)
+    return {key.decode(): value.decode(errors="replace") for key, value in stored.items()}
+
+
+def read(client: Redis, session_id: SessionId, *, notices_after: str) -> Stored:
+    """The session now, with the notices on it after one of them."""
+    prefix = keys.prefix(keys.partition_of_session(session_id))
+
+    def key(part: str = "") -> str:
+        return keys.session(session_id, part)
+
+    pipe = client.pipeline(transaction=True)
+    for part in ("", "labels", "votes", "queries", "asked", "held", "answers"):
+        pipe.hgetall(key(part))
+    pipe.lrange(key("open"), 0, -1)
+    for part in ("awaiting", "dropped", "withdrawn"):
+        pipe.smembers(key(part))
+    pipe.zrange(key("leases"), 0, -1)
+    pipe.zrange(key("waiting"), 0, -1)
+    pipe.hgetall(key("waiters"))
+    pipe.lrange(key("ranked"), 0, -1)
+    pipe.xrange(key("events"))
+    pipe.xrange(f"{prefix}q:hi")
+    pipe.xrange(f"{prefix}notices", min=f"({notices_after}" if notices_after else "-")
+    (fields, labels, votes, queries, asked, held, answers, open_, awaiting, dropped, withdrawn,
+     leases, waiting, waiters, ranked, events, jobs, notices) = pipe.execute()  # fmt: skip
+    label_events = [event for _, event in events if b"verdict" in event]
+    return Stored(
+        fields=_text(fields),
+        labels={int(row): int(text.split()[0]) for row, text in labels.items()},
+        votes={int(row): json.loads(text) for row, text in votes.items()},
+        queries={int(n): json.loads(text) for n, text in queries.items()},
+        asked={int(row): int(n) for row, n in asked.items()},
+        open=[int(n) for n in open_],
+        awaiting=set(map(int, awaiting)),
+        dropped=set(map(int, dropped)),
+        withdrawn={name.decode() for name in withdrawn},
+        leases={one.decode() for one in leases},
+        held={holder.decode(): json.loads(ids) for holder, ids in held.items()},
+        waiting={holder.decode(): json.loads(waiters[holder])["most"] for holder in waiting},
+        ranked=[json.loads(item)[0] for item in ranked],
+        log=[_entry(event) for event in label_events],
+        asked_events=[
+            (int(event[b"row"]), int(event[b"query"]))
+            for _, event in events
+            if event[b"kind"] == b"ASKED"
+        ],
+        receipts={one: json.loads(text) for one, text in _text(answers).items()},
+        suggest_jobs=sum(
+            job[b"kind"] == b"SUGGEST" and job[b"session"].decode() == session_id for _, job in jobs
+        ),
+        notices=[
+            (entry.decode(), set(notice[b"holders"].decode().split()), notice[b"moved"] == b"1")
+            for entry, notice in notices
+            if notice[b"session"].decode() == session_id
+        ],
+    )
+
+
+def _entry(event: dict[bytes, bytes]) -> LogEntry:
+    return (
+        event[b"kind"].decode(),
+        int(event[b"row"]),
+        int(event[b"verdict"]),
+        event[b"labeler"].decode(),
+        int(event[b"query"]),
+        event[b"answer_id"].decode(),
+    )

@@ -1,0 +1,282 @@
+"""One session on a real store, played step by step beside its model."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+from tests.properties import checks
+from tests.properties.ballot import Rules
+from tests.properties.model import Model, Refusal
+from tests.properties.stored import Stored, read
+from tests.state.scene import Scene, ScriptedWorker
+
+from svddtune.state import keys
+from svddtune.state.errors import ClaimLost, StateError
+from svddtune.state.queue import MAX_DELIVERIES, Claim
+from svddtune.state.session import InitialLabel, RankedRow, SessionConfig, SessionId, Verdict
+from svddtune.state.workspace import Snapshot
+from svddtune.v1 import jobs_pb2
+
+T = TypeVar("T")
+LONG_MS = 60_000
+
+
+class House:
+    """A store and a worker that many sessions follow each other on."""
+
+    def __init__(self, url: str) -> None:
+        self.runner = asyncio.Runner()
+        self.scene = self.do(self._scene(url))
+        self.other = ScriptedWorker(url)
+        self._datasets: dict[int, Any] = {}
+        # A history broke off: what it left is in nobody's way.
+        self.unclean = False
+
+    @staticmethod
+    async def _scene(url: str) -> Scene:
+        return Scene(url)
+
+    def do(self, work: Coroutine[Any, Any, T]) -> T:
+        """Await something."""
+        return self.runner.run(work)
+
+    def dataset(self, rows: int) -> Any:
+        """A dataset of so many rows."""
+        if self.unclean:
+            for stream in self.scene.worker.queue._streams():
+                self.scene.worker.client.delete(stream)
+            self.scene.worker.queue.prepare()
+        self.unclean = True
+        if rows not in self._datasets:
+            self._datasets[rows] = self.do(self.scene.upload(n=rows))
+        return self._datasets[rows]
+
+    def close(self) -> None:
+        """Give connections back."""
+        self.do(self.scene.close())
+        self.other.client.close()
+        self.other.queue._blocking.close()
+        self.runner.close()
+
+
+class Table:
+    """A session, its model, and jobs that workers have begun."""
+
+    def __init__(
+        self,
+        house: House,
+        rules: Rules,
+        *,
+        rows: int,
+        budget: int,
+        initial: dict[int, int],
+        predicted: Callable[[int], int],
+    ) -> None:
+        self.house, self.predicted = house, predicted
+        self.store, self.worker = house.scene.sessions, house.scene.worker
+        self.client = self.worker.client
+        self.session_id: SessionId = house.do(
+            self.store.create(
+                house.dataset(rows),
+                SessionConfig(
+                    budget=budget,
+                    strategy="lama",
+                    overlap=rules.overlap,
+                    overlap_rule="adaptive" if rules.adaptive else "always",
+                    overlap_limit=rules.limit,
+                    repeat_every=rules.repeat_every,
+                ),
+                observation_count=rows,
+                initial=[InitialLabel(row, Verdict(one)) for row, one in initial.items()],
+            )
+        )
+        self.model = Model(rules, rows, budget, initial)
+        # Jobs that workers have begun, what they read, and how long the log was then.
+        self.begun: list[tuple[Claim, Snapshot, int]] = []
+        # All leases ever: query, holder, labeler.
+        self.given: dict[str, tuple[int, str, str]] = {}
+        self._last_notice = ""
+        # False where Redis and the model have parted.
+        self.intact = True
+        self.work_off()
+
+    def _read(self) -> Stored:
+        return read(self.client, self.session_id, notices_after=self._last_notice)
+
+    # A step: something is done, and everything is looked at
+
+    def step(
+        self,
+        work: Callable[[], T],
+        expected: Callable[[], Any],
+        result: Callable[[T], Any] = lambda reply: reply,
+        *,
+        speaker: str = "",
+        asks: bool = False,
+        stays: bool = True,
+    ) -> T | None:
+        """Do the same to the store and to the model; both answer alike.
+
+        ``speaker`` is the holder that acts. One that ``asks`` learns of new leases by the reply,
+        and waits for more where it ``stays``.
+        """
+        self.intact = False
+        before = self._held()
+        waited = set(self.model.waiting)
+        reply: T | None = None
+        try:
+            reply = work()
+            got = result(reply)
+        except StateError as error:
+            got = error.reason
+        try:
+            wanted = expected()
+        except Refusal as refusal:
+            wanted = str(refusal)
+        assert got == wanted
+        self.stored = read(self.client, self.session_id, notices_after=self._last_notice)
+        granted = checks.take_grants(self.model, self.stored, asking=speaker if asks else "")
+        if not stays:
+            self.model.waiting.pop(speaker, None)
+        checks.check_state(self.model, self.stored)
+        checks.check_waiting(self.model, self.stored)
+        checks.check_work(self.model, self.stored)
+        checks.check_fold(self.stored)
+        self.given |= self.stored.leases_of_queries()
+        held = self._held()
+        concerned = {holder for holder, ids in before.items() if ids - held.get(holder, set())}
+        # Told of a query instead of getting it, and so waiting no more.
+        concerned |= waited - self.stored.waiting.keys() - held.keys()
+        concerned = concerned - {speaker} | granted
+        self._check_notices(concerned - {speaker} if asks else concerned)
+        self.intact = True
+        return reply
+
+    def _held(self) -> dict[str, set[str]]:
+        held: dict[str, set[str]] = {}
+        for lease_id, (_, lease) in self.model.leases().items():
+            held.setdefault(lease.holder, set()).add(lease_id)
+        return held
+
+    def _check_notices(self, concerned: set[str]) -> None:
+        """Whoever lost or got leases without its doing is told."""
+        notices = self.stored.notices
+        told = set().union(*(holders for _, holders, _ in notices))
+        if not any(moved for *_, moved in notices):
+            assert concerned <= told, f"{concerned - told} learn of nothing"
+        if notices:
+            self._last_notice = notices[-1][0]
+
+    # Workers
+
+    def take(self) -> Claim | None:
+        """A job that nobody has begun."""
+        prefix = keys.prefix(0)
+        for lane in ("hi", "bulk"):
+            stream = f"{prefix}q:{lane}"
+            begun = self.client.xpending(stream, keys.GROUP)["pending"]
+            if self.client.xlen(stream) > begun:
+                return self.worker.queue.take()
+        return None
+
+    def begin(self, claim: Claim) -> None:
+        """A worker reads what the job needs."""
+        snapshot = self.worker.workspace.snapshot(claim)
+        assert snapshot is not None
+        self._check_snapshot(snapshot)
+        self.begun.append((claim, snapshot, len(self.model.log)))
+
+    def _check_snapshot(self, snapshot: Snapshot) -> None:
+        labels = self.model.labels()
+        assert snapshot.labels == {row: label for row, label in labels.items() if label}
+        unsure = {row for row, label in labels.items() if not label}
+        assert snapshot.dropped - snapshot.labels.keys() == (
+            (self.model.dropped - snapshot.labels.keys()) | unsure
+        )
+        assert snapshot.open_rows == {
+            query.row for query in self.model.open_queries() if query.row not in labels
+        }
+        assert snapshot.votes == {
+            row: of_row
+            for row, votes in self.model.votes.items()
+            if (of_row := {n: v.verdict for n, v in votes.items() if n not in self.model.void})
+        }
+
+    def end_suggest(self, index: int, most: int) -> None:
+        """A worker commits the ranking it has made, as ``worker/step.py`` does."""
+        claim, snapshot, log = self.begun.pop(index)
+        if snapshot.session.state.ended:
+            self.step(lambda: self.worker.workspace.commit_nothing(claim), lambda: None)
+            return
+        taken = snapshot.labels.keys() | snapshot.dropped | snapshot.open_rows
+        rows = [row for row in range(snapshot.session.observation_count) if row not in taken]
+        ranking = [
+            RankedRow(row, 1.0, "lama", jobs_pb2.QueryContext(predicted=self.predicted(row)))
+            for row in rows[:most]
+        ]
+        self.step(
+            lambda: self.worker.workspace.commit_suggest(
+                claim, snapshot, gamma=1.0, alignment=0.5, ranking=ranking
+            ),
+            lambda: self.model.rank(rows[:most], log),
+        )
+
+    def lose_suggest(self, index: int) -> None:
+        """A worker falls silent; another one takes its job, and it cannot commit any more."""
+        claim, *_ = self.begun[index]
+        if claim.deliveries >= MAX_DELIVERIES:
+            return
+        self.client.xclaim(
+            claim.stream, keys.GROUP, claim.consumer, 0, [claim.entry], idle=LONG_MS, justid=True
+        )
+        taken = self.house.other.queue.recover()
+        assert taken is not None
+        # (Perhaps another one, where this history takes its time.)
+        index = [claim.entry for claim, *_ in self.begun].index(taken.entry)
+        claim, *_ = self.begun.pop(index)
+        try:
+            self.worker.workspace.commit_nothing(claim)
+        except ClaimLost:
+            self.begin(taken)
+        else:
+            raise AssertionError("two workers have one job")
+
+    def fail_suggest(self, index: int) -> None:
+        """A job cannot be done: the session fails."""
+        claim, *_ = self.begun.pop(index)
+        self.step(
+            lambda: self.worker.queue.fail(claim, "JOB_FAILED", "no luck", final=True),
+            self._fail,
+        )
+
+    def _fail(self) -> bool:
+        if self.model.state in ("LABELING", "PAUSED"):
+            self.model.fail()
+        return True
+
+    def work_off(self) -> None:
+        """Workers begin to make rankings, and do everything else."""
+        self.step(self._work_off, self._completed)
+
+    def _work_off(self) -> None:
+        while claim := self.take():
+            if claim.kind == "SUGGEST":
+                self.begin(claim)
+            elif claim.kind == "PREVIEW":
+                self.worker.workspace.commit_nothing(claim)
+            else:
+                self.worker.do(claim)
+
+    def delete(self) -> None:
+        """Leave nothing behind."""
+        self.house.do(self.store.delete(self.session_id))
+        for claim, *_ in self.begun:
+            assert self.worker.workspace.snapshot(claim) is None
+            self.worker.workspace.commit_nothing(claim)
+        assert list(self.client.scan_iter(f"*{self.session_id}*")) == []
+        assert [self.client.xlen(stream) for stream in self.worker.queue._streams()] == [0, 0]
+        self.house.unclean = False
+
+    def _completed(self) -> None:
+        if self.model.state == "ESTIMATING":
+            self.model.state = "COMPLETED"
