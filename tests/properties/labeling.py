@@ -1,74 +1,64 @@
-"""What may happen in a session, in any order: what its labelers do."""
+"""What labelers may do in a session, in any order."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from tests.properties.ballot import Rules
 from tests.properties.model import Waiter
 from tests.properties.table import House, Table
 
 from svddtune.state.session import Answer, Asking, Receipt, SkipMode, Verdict
 
-MOST_HOLDERS = 50
 
-holders = st.integers(0, MOST_HOLDERS - 1)
-picks = st.integers(0, 1000)
-rows = st.integers(0, 59)
-verdicts = st.sampled_from([1, -1, 0])
-few = st.integers(0, 2)
-modes = st.sampled_from(SkipMode)
-rules = st.builds(
-    # The limit is what it is above the overlap.
-    lambda overlap, above, **further: Rules(overlap=overlap, limit=overlap + above, **further),
-    overlap=st.integers(1, 3),
-    above=few,
-    adaptive=st.booleans(),
-    repeat_every=st.sampled_from([0, 0, 1, 3]),
-)
+class Step(NamedTuple):
+    """One thing that is done; the numbers choose among what there is."""
+
+    verb: str
+    who: int
+    pick: int
+    value: int
+    flag: bool
+
+    @property
+    def verdict(self) -> int:
+        """INLIER, OUTLIER or, less often, UNSURE."""
+        return (1, 1, -1, -1, 0)[self.value % 5]
+
+    @property
+    def most(self) -> int:
+        """Queries to wait for after it, 0 to 2."""
+        return self.value % 3
 
 
-class Labeling(RuleBasedStateMachine):
+class Start(NamedTuple):
+    """How a session begins, and who is there."""
+
+    rules: Rules
+    rows: int
+    budget: int
+    initial: dict[int, int]
+    # Holders.
+    crowd: int
+    # What is predicted, 0: nothing.
+    model: int
+
+
+class Labeling:
     """One session with its labelers."""
 
-    def __init__(self, house: House) -> None:
-        super().__init__()
-        self.house = house
+    def __init__(self, house: House, start: Start) -> None:
+        self.house, self.crowd = house, start.crowd
         self.answers: list[tuple[Answer, Receipt]] = []
         self.number = 0
-
-    @initialize(
-        rules=rules,
-        rows=st.sampled_from([6, 14, 60]),
-        budget=st.integers(2, 20),
-        initial=st.dictionaries(st.integers(0, 5), st.sampled_from([1, -1]), max_size=3),
-        crowd=st.sampled_from([2, 6, MOST_HOLDERS]),
-        model=st.integers(0, 3),
-        prompt=st.booleans(),
-    )
-    def begin(
-        self,
-        rules: Rules,
-        rows: int,
-        budget: int,
-        initial: dict[int, int],
-        crowd: int,
-        model: int,
-        prompt: bool,
-    ) -> None:
-        """A session on a dataset of some size, and so many holders."""
-        self.crowd = crowd
         self.table = Table(
-            self.house,
-            rules,
-            rows=rows,
-            budget=min(rows, max(budget, len(initial) + 1)),
-            initial=initial,
-            predicted=lambda row: (row + model) % 3 - 1 if model else 0,
+            house,
+            start.rules,
+            rows=start.rows,
+            budget=min(start.rows, max(start.budget, len(start.initial) + 1)),
+            initial=start.initial,
+            predicted=lambda row: (row + start.model) % 3 - 1 if start.model else 0,
         )
         self.model = self.table.model
-        if prompt:
-            self.rank(rows)
+        self.rank(start.rows)
 
     def rank(self, most: int) -> None:
         """Workers do all there is to do."""
@@ -117,14 +107,14 @@ class Labeling(RuleBasedStateMachine):
 
     # Labelers
 
-    @rule(who=holders, most=st.integers(0, 3), stays=st.booleans())
-    def lease(self, who: int, most: int, stays: bool) -> None:
-        self.ask(self.waiter(*self.holder(who), most), stays=stays)
+    def lease(self, step: Step) -> None:
+        """One asks."""
+        self.ask(self.waiter(*self.holder(step.who), step.value % 4), stays=step.flag)
 
-    @rule(crowd=st.lists(holders, min_size=2, max_size=8, unique=True), most=st.integers(1, 2))
-    def lease_many(self, crowd: list[int], most: int) -> None:
-        for who in crowd:
-            self.lease(who, most, stays=True)
+    def lease_many(self, step: Step) -> None:
+        """Several ask, and wait."""
+        for who in range(step.who, step.who + 2 + step.pick % 6):
+            self.ask(self.waiter(*self.holder(who), 1 + step.value % 2), stays=True)
 
     def ask(self, waiter: Waiter, *, stays: bool) -> None:
         """Lease what there is, and wait for the rest or not."""
@@ -144,16 +134,13 @@ class Labeling(RuleBasedStateMachine):
         )
         assert outcome.state.value == self.model.state
 
-    @rule(pick=picks, verdict=verdicts, most=few)
-    def answer(self, pick: int, verdict: int, most: int) -> None:
-        self.answer_lease(self.live(pick), verdict, most)
+    def answer(self, step: Step) -> None:
+        """A query that is held."""
+        self.answer_lease(self.live(step.pick), step.verdict, step.most)
 
-    # Done more often than the rest.
-    answer_too, answer_as_well = answer, answer
-
-    @rule(pick=picks, verdict=verdicts, most=few)
-    def answer_late(self, pick: int, verdict: int, most: int) -> None:
-        self.answer_lease(self.past(pick), verdict, most)
+    def answer_late(self, step: Step) -> None:
+        """A query that was held."""
+        self.answer_lease(self.past(step.pick), step.verdict, step.most)
 
     def answer_lease(
         self, lease: tuple[str, int, str, str] | None, verdict: int, most: int
@@ -162,16 +149,24 @@ class Labeling(RuleBasedStateMachine):
             lease_id, query, holder, labeler = lease
             self.send(holder, labeler, verdict, most, query=query, lease_id=lease_id)
 
-    @rule(who=holders, row=rows, verdict=verdicts, replace=st.booleans())
-    def answer_unasked(self, who: int, row: int, verdict: int, replace: bool) -> None:
-        self.send(*self.holder(who), verdict, row=row % self.model.rows, replace=replace)
+    def answer_unasked(self, step: Step) -> None:
+        """Any observation, often one that somebody is asked about."""
+        asked = [query.row for query in self.model.open_queries()]
+        row = asked[step.pick % len(asked)] if asked and step.value % 2 else step.pick
+        self.send(
+            *self.holder(step.who), step.verdict, row=row % self.model.rows, replace=step.flag
+        )
 
-    @rule(pick=picks, verdict=verdicts)
-    def correct(self, pick: int, verdict: int) -> None:
-        votes = [(row, name) for row, of_row in self.model.votes.items() for name in of_row]
+    def correct(self, step: Step) -> None:
+        """A vote there is."""
+        votes = self.votes()
         if votes:
-            row, labeler = votes[pick % len(votes)]
-            self.send(f"{labeler}/", labeler, verdict, row=row, replace=True)
+            row, labeler = votes[step.pick % len(votes)]
+            self.send(f"{labeler}/", labeler, step.verdict, row=row, replace=True)
+
+    def votes(self) -> list[tuple[int, str]]:
+        """All votes: row and labeler."""
+        return [(row, name) for row, of_row in self.model.votes.items() for name in of_row]
 
     def send(self, holder: str, labeler: str, verdict: int, most: int = 0, **what: Any) -> None:
         self.number += 1
@@ -192,11 +187,12 @@ class Labeling(RuleBasedStateMachine):
             assert (counts.inlier, counts.outlier, counts.unsure) == self.model.counts()
             self.answers.append((answer, receipt))
 
-    @precondition(lambda self: self.answers)
-    @rule(pick=picks, verdict=verdicts)
-    def answer_again(self, pick: int, verdict: int) -> None:
+    def answer_again(self, step: Step) -> None:
         """The same answer id: the same receipt, or a refusal where it is another answer."""
-        answer, receipt = self.answers[pick % len(self.answers)]
+        if not self.answers:
+            return
+        answer, receipt = self.answers[step.pick % len(self.answers)]
+        verdict = answer.verdict if step.flag else step.verdict
         again = Answer(
             answer.answer_id,
             answer.labeler,
@@ -214,13 +210,14 @@ class Labeling(RuleBasedStateMachine):
             speaker=answer.holder,
         )
 
-    @rule(pick=picks, mode=modes, most=few, late=st.booleans())
-    def skip(self, pick: int, mode: SkipMode, most: int, late: bool) -> None:
-        lease = self.past(pick) if late else self.live(pick)
+    def skip(self, step: Step) -> None:
+        """A query that is, or seldom was, held."""
+        lease = self.past(step.pick) if step.value > 8 else self.live(step.pick)
         if not lease:
             return
+        mode = list(SkipMode)[step.value % 3]
         lease_id, query, holder, labeler = lease
-        then = self.then(holder, labeler, most)
+        then = self.then(holder, labeler, step.most if step.flag else 0)
         self.table.step(
             lambda: self.house.do(
                 self.table.store.skip(
@@ -238,10 +235,10 @@ class Labeling(RuleBasedStateMachine):
             speaker=holder,
         )
 
-    @rule(pick=picks, own=st.booleans())
-    def retract(self, pick: int, own: bool) -> None:
-        votes = [(row, name) for row, of_row in self.model.votes.items() for name in of_row]
-        row, labeler = votes[pick % len(votes)] if votes else (0, "nobody")
+    def retract(self, step: Step) -> None:
+        """A vote, the labeler's own or another's."""
+        votes, own = self.votes(), step.flag
+        row, labeler = votes[step.pick % len(votes)] if votes else (0, "nobody")
         self.number += 1
         self.table.step(
             lambda: self.house.do(
@@ -257,19 +254,19 @@ class Labeling(RuleBasedStateMachine):
             lambda receipt: "APPLIED",
         )
 
-    @rule(who=holders, pick=picks, named=st.booleans())
-    def extend(self, who: int, pick: int, named: bool) -> None:
-        self.give_or_keep(who, pick, named, keep=True)
+    def extend(self, step: Step) -> None:
+        """A heartbeat."""
+        self.give_or_keep(step, keep=True)
 
-    @rule(who=holders, pick=picks, named=st.booleans())
-    def release(self, who: int, pick: int, named: bool) -> None:
-        self.give_or_keep(who, pick, named, keep=False)
+    def release(self, step: Step) -> None:
+        """Queries are given back."""
+        self.give_or_keep(step, keep=False)
 
-    def give_or_keep(self, who: int, pick: int, named: bool, *, keep: bool) -> None:
-        live = self.live(pick)
-        holder, labeler = (live[2], live[3]) if live and named else self.holder(who)
-        past = self.past(pick)
-        ids = [one[0] for one in (live, past) if one] if named else []
+    def give_or_keep(self, step: Step, *, keep: bool) -> None:
+        """Some leases, named or all, of one who has some or of anybody."""
+        live, past = self.live(step.pick), self.past(step.pick)
+        holder, labeler = live[2:] if live and step.value % 2 else self.holder(step.who)
+        ids = [one[0] for one in (live, past) if one] if step.flag else []
         store, session_id = self.table.store, self.table.session_id
         if keep:
             work = store.extend(session_id, holder=holder, labeler=labeler, lease_ids=ids)
@@ -282,9 +279,9 @@ class Labeling(RuleBasedStateMachine):
             speaker=holder,
         )
 
-    @rule(who=holders)
-    def park(self, who: int) -> None:
-        holder, _ = self.holder(who)
+    def park(self, step: Step) -> None:
+        """A stream breaks off."""
+        holder, _ = self.holder(step.who)
         self.table.step(
             lambda: self.house.do(self.table.store.park(self.table.session_id, holder)),
             lambda: self.model.park(holder),

@@ -1,22 +1,53 @@
 """Any interleaving of up to 50 holders, against the model.
 
 No vote is lost and none has two effects, leases are exclusive, the fold over the log is the state,
-and with honest labelers every session ends. ``SVDDTUNE_HISTORIES`` is how many random histories are
-played (default 60).
+whoever is concerned is told, and with honest labelers every session ends.
+``SVDDTUNE_HISTORIES`` is how many random histories are played (default 60).
 """
 
 import os
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import HealthCheck, settings
-from hypothesis.stateful import run_state_machine_as_test
-from tests.properties.histories import Histories
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.properties.ballot import Rules
+from tests.properties.histories import VERBS, History
+from tests.properties.labeling import Start, Step
 from tests.properties.table import House
 
 pytestmark = pytest.mark.integration
 
 HISTORIES = int(os.environ.get("SVDDTUNE_HISTORIES", "60"))
+
+rules = st.builds(
+    lambda overlap, above, **further: Rules(overlap=overlap, limit=overlap + above, **further),
+    overlap=st.integers(1, 3),
+    above=st.integers(0, 2),
+    adaptive=st.booleans(),
+    repeat_every=st.sampled_from([0, 0, 1, 3]),
+)
+starts = st.builds(
+    Start,
+    rules=rules,
+    rows=st.sampled_from([14, 60, 6]),
+    budget=st.integers(3, 20),
+    initial=st.dictionaries(st.integers(0, 5), st.sampled_from([1, -1]), max_size=3),
+    crowd=st.sampled_from([3, 8, 50]),
+    model=st.integers(0, 3),
+)
+steps = st.lists(
+    st.builds(
+        Step,
+        verb=st.sampled_from([verb for verb, often in VERBS.items() for _ in range(often)]),
+        who=st.integers(0, 49),
+        pick=st.integers(0, 999),
+        value=st.integers(0, 9),
+        flag=st.booleans(),
+    ),
+    min_size=30,
+    max_size=90,
+)
 
 
 @pytest.fixture
@@ -27,13 +58,15 @@ def house(redis_url: str) -> Iterator[House]:
 
 
 @pytest.mark.timeout(0 if HISTORIES > 60 else 120)
-def test_every_history_keeps_the_promises(house: House) -> None:
-    run_state_machine_as_test(
-        lambda: Histories(house),  # type: ignore[arg-type]
-        settings=settings(
-            max_examples=HISTORIES,
-            stateful_step_count=40,
-            deadline=None,
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
+@settings(
+    max_examples=HISTORIES,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(start=starts, steps=steps)
+def test_every_history_keeps_the_promises(house: House, start: Start, steps: list[Step]) -> None:
+    history = History(house, start)
+    for step in steps:
+        history.act(step)
+    history.drain()
+    history.table.delete()
