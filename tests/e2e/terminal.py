@@ -3,6 +3,7 @@
 import os
 import pty
 import re
+import select
 import subprocess
 import sys
 import threading
@@ -11,10 +12,13 @@ from collections.abc import Callable
 
 from svddtune.client import TuningClient
 from svddtune.client.cli.app import app
+from svddtune.client.cli.labeling.desk import GUARD_S
 
 # Colours, cursor movements, titles.
 _CONTROL = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07]*\x07|[()].|.)")
-_QUESTION = re.compile(r"Query (\d+)\s+observation (\S+)")
+_QUESTION = re.compile(r"Query (\d+)\s+observation (\S+)\s")
+# How long a person looks at a question: keys that come sooner are taken for slips.
+_LOOK_S = GUARD_S + 0.1
 _ENV = {"TERM": "xterm", "COLUMNS": "100", "LINES": "40", "NO_COLOR": "1"}
 
 
@@ -106,17 +110,26 @@ class Person:
         self._process.kill()
 
     def _look(self) -> None:
-        seen, last = "", None
+        seen = ""
+        asked: tuple[str, str] | None = None
+        press_at: float | None = None
         while True:
+            wait_s = None if press_at is None else max(0.0, press_at - time.monotonic())
+            if not select.select([self._master], [], [], wait_s)[0]:
+                # The question has stayed all the time.
+                assert asked is not None
+                press_at = None
+                self.answered.append(asked[1])
+                os.write(self._master, self._key_for(asked[1]).encode())
+                continue
             try:
                 data = os.read(self._master, 65536)
             except OSError:
                 # The other end is closed: the program has ended.
                 return
-            self._screen = (self._screen + _CONTROL.sub("", data.decode(errors="replace")))[-20000:]
-            seen = (seen + _CONTROL.sub("", data.decode(errors="replace")))[-4000:]
-            for question in _QUESTION.finditer(seen):
-                if question.groups() != last:
-                    last = question.groups()
-                    self.answered.append(question.group(2))
-                    os.write(self._master, self._key_for(question.group(2)).encode())
+            text = _CONTROL.sub("", data.decode(errors="replace"))
+            self._screen = (self._screen + text)[-20000:]
+            seen = (seen + text)[-4000:]
+            questions = _QUESTION.findall(seen)
+            if questions and questions[-1] != asked:
+                asked, press_at = questions[-1], time.monotonic() + _LOOK_S

@@ -88,13 +88,12 @@ def something_for(model: Model, stored: Stored, labeler: str) -> bool:
         return False
     if due_repeat(model, labeler) is not None:
         return True
-    if not model.nothing_new() and _free(model) & set(model.ranking or ()):
-        return True
-    return any(
+    new = set() if model.nothing_new() else _free(model) & set(model.ranking or ())
+    return any(labeler not in model.votes.get(row, {}) for row in new) or any(
         model.unmet(query) > 0
         and may_get(model, query, labeler)
         # Put back for later: behind what is new.
-        and (not stored.queries[query.n].get("later") or model.nothing_new())
+        and (not stored.queries[query.n].get("later") or bool(new) or model.nothing_new())
         for query in model.open_queries()
     )
 

@@ -178,8 +178,9 @@ def test_idle_streams_cost_redis_nothing(desk: Desk) -> None:
         # Behind this answer nothing that a stream begins with is left to do.
         one.send(extend=oracle_pb2.Extend(session=name))
         one.expect("ack")
-    # A command or so is due to where the two seconds begin.
-    assert over_two_seconds() <= alone + 3
+    # Some commands are due to where the two seconds begin; fifty streams that each asked once would
+    # be fifty more.
+    assert over_two_seconds() <= alone + 15
 
 
 def test_streams_that_come_and_go_leave_nothing_behind(desk: Desk) -> None:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from svddtune.state import codec
+from svddtune.state import codec, keys
 from svddtune.state.connect import connect, connect_async, connect_blocking
 from svddtune.state.datasets import DatasetStore
 from svddtune.state.queue import Claim, JobQueue
@@ -43,6 +43,8 @@ class ScriptedWorker:
         self.queue = JobQueue(self.client, connect_blocking(url))
         self.queue.prepare()
         self.workspace = Workspace(self.client)
+        # +1 or -1, for all rows; 0 without a model.
+        self.predicts = 0
 
     def work_off(self) -> list[str]:
         """Do all jobs there are; the kinds of those of sessions, in order."""
@@ -80,7 +82,7 @@ class ScriptedWorker:
             )
 
     def suggest(self, claim: Claim) -> bool:
-        """Rank the free rows in ascending order."""
+        """Rank the free rows in ascending order; ``predicts`` is what is expected of each."""
         snapshot = self.workspace.snapshot(claim)
         assert snapshot is not None
         taken = snapshot.labels.keys() | snapshot.dropped | snapshot.open_rows
@@ -90,7 +92,10 @@ class ScriptedWorker:
             snapshot,
             gamma=1.0,
             alignment=0.5,
-            ranking=[RankedRow(row, 1.0, "lama") for row in rows],
+            ranking=[
+                RankedRow(row, 1.0, "lama", jobs_pb2.QueryContext(predicted=self.predicts))
+                for row in rows
+            ],
         )
 
     def _plan(self, claim: Claim) -> None:
@@ -109,8 +114,8 @@ class ScriptedWorker:
 
 
 def asking(labeler: str, most: int = 1, **further: Any) -> Asking:
-    """A labeler on unary calls that wants queries."""
-    return Asking(f"{labeler}/", labeler, most, **further)
+    """A labeler on unary calls that wants queries; with ``stream`` on a stream of that name."""
+    return Asking(f"{labeler}/{further.pop('stream', '')}", labeler, most, **further)
 
 
 class Scene:
@@ -160,11 +165,25 @@ class Scene:
         return session_id
 
     async def lease(
-        self, session_id: SessionId, labeler: str = "ann", most: int = 1
+        self,
+        session_id: SessionId,
+        labeler: str = "ann",
+        most: int = 1,
+        *,
+        waits: bool = False,
+        **further: Any,
     ) -> list[Lease]:
-        """What a labeler holds after asking for queries."""
-        outcome = await self.sessions.lease(session_id, asking(labeler, most))
+        """What a labeler holds after asking for queries; ``further`` as in ``asking``."""
+        outcome = await self.sessions.lease(
+            session_id, asking(labeler, most, **further), waits=waits
+        )
         return list(outcome.leases)
+
+    async def run_out(self, session_id: SessionId, *lease_ids: str) -> None:
+        """Let leases, all or those named, be over as if an hour had passed. Nobody notices yet."""
+        key = keys.session(session_id, "leases")
+        for member in lease_ids or await self.client.zrange(key, 0, -1):
+            await self.client.zincrby(key, -3_600_000, member)
 
     async def answer(
         self,

@@ -77,33 +77,55 @@ local function make_query(s, row, score, rule, predicted, context)
     context = context, state = 'open', issued = {}, exclude = {}, leases = {} }
 end
 
--- A new query for the best row of the fresh ranking. With `peek` only whether there is one.
-local function new_query(s, peek)
+-- The rows of the fresh ranking that are still free, best first, as {item, decoded}. Others leave it.
+local function free_items(s)
+  local free = {}
   if nothing_new(s) or not ranking_is_fresh(s) then
+    return free
+  end
+  for _, item in ipairs(redis.call('LRANGE', part(s, 'ranked'), 0, -1)) do
+    local ranked = cjson.decode(item)
+    local field = int(ranked[1])
+    if redis.call('HEXISTS', part(s, 'asked'), field) == 0
+      and redis.call('SISMEMBER', part(s, 'dropped'), field) == 0
+      and redis.call('HEXISTS', part(s, 'labels'), field) == 0 then
+      free[#free + 1] = { item, ranked }
+    else
+      redis.call('LREM', part(s, 'ranked'), 1, item)
+    end
+  end
+  return free
+end
+
+-- The best of them that this labeler may be asked about. (It may have voted on a row without a label:
+-- before the session was finished once.)
+local function best_item(s, labeler)
+  for _, one in ipairs(free_items(s)) do
+    if not vote_of(load_votes(s, one[2][1]), labeler) then
+      return one[1], one[2]
+    end
+  end
+end
+
+-- A new query for the best row of the fresh ranking.
+local function new_query(s, labeler)
+  local item, ranked = best_item(s, labeler)
+  if not item then
     return
   end
-  while true do
-    local item = redis.call('LINDEX', part(s, 'ranked'), 0)
-    if not item then
-      return
-    end
-    local row, score, rule, predicted, context = unpack(cjson.decode(item))
-    local field = int(row)
-    local free = redis.call('HEXISTS', part(s, 'asked'), field) == 0
-      and redis.call('SISMEMBER', part(s, 'dropped'), field) == 0
-      and redis.call('HEXISTS', part(s, 'labels'), field) == 0
-    if free and peek then
-      return true
-    end
-    redis.call('LPOP', part(s, 'ranked'))
-    if free then
-      local q = make_query(s, row, score, rule, predicted, context)
-      redis.call('HSET', part(s, 'asked'), field, int(q.n))
-      -- With these the choice can be computed again: the log up to `moment` is what it rests on.
-      redis.call('XADD', part(s, 'events'), '*', 'kind', 'ASKED', 'row', field, 'query', int(q.n),
-        'rev', s.ranked_rev, 'moment', s.ranked_moment, 'queries', s.ranked_queries)
-      return q
-    end
+  redis.call('LREM', part(s, 'ranked'), 1, item)
+  local q = make_query(s, unpack(ranked))
+  redis.call('HSET', part(s, 'asked'), int(q.row), int(q.n))
+  -- With these the choice can be computed again: the log up to `moment` is what it rests on.
+  redis.call('XADD', part(s, 'events'), '*', 'kind', 'ASKED', 'row', int(q.row), 'query', int(q.n),
+    'rev', s.ranked_rev, 'moment', s.ranked_moment, 'queries', s.ranked_queries)
+  return q
+end
+
+-- A query that was put back for later: only where nothing new comes before it.
+local function later_query(s, labeler)
+  if nothing_new(s) or #free_items(s) > 0 then
+    return waiting_query(s, labeler, true)
   end
 end
 
@@ -147,8 +169,8 @@ local function note_answer(s, labeler, row, ms, is_repeat)
 end
 
 local function next_query(s, labeler)
-  return repeat_query(s, labeler) or waiting_query(s, labeler, false) or new_query(s)
-    or (nothing_new(s) and waiting_query(s, labeler, true)) or nil
+  return repeat_query(s, labeler) or waiting_query(s, labeler, false) or new_query(s, labeler)
+    or later_query(s, labeler)
 end
 
 -- Hands a waiting holder what there is for it. Where it is only to be told, that there is something.
@@ -157,7 +179,8 @@ local function serve_one(s, w, asks)
     return
   end
   if w.told and not asks then
-    if waiting_query(s, w.labeler, nothing_new(s)) or new_query(s, true) then
+    if waiting_query(s, w.labeler, false) or best_item(s, w.labeler)
+      or later_query(s, w.labeler) then
       tell(s, w.holder)
       stop_waiting(s, w.holder)
     end
@@ -181,7 +204,7 @@ local function serve(s, asking)
     return
   end
   for _, holder in ipairs(redis.call('ZRANGE', part(s, 'waiting'), 0, -1)) do
-    if redis.call('LLEN', part(s, 'open')) == 0 and not new_query(s, true)
+    if redis.call('LLEN', part(s, 'open')) == 0 and #free_items(s) == 0
       and tonumber(s.repeat_every) == 0 then
       return
     end

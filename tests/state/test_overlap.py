@@ -1,0 +1,423 @@
+"""Several votes on one observation: who is asked, what counts, and when it is enough."""
+
+import pytest
+from tests.state.scene import Scene, play
+
+from svddtune.state.errors import Conflict
+from svddtune.state.session import (
+    Answer,
+    LabelCounts,
+    Lease,
+    SessionId,
+    SessionState,
+    SkipMode,
+    Verdict,
+)
+
+pytestmark = pytest.mark.integration
+
+INLIER, OUTLIER, UNSURE = Verdict.INLIER, Verdict.OUTLIER, Verdict.UNSURE
+NAMES = ("ann", "bob", "cem", "dan", "eve", "fay")
+
+
+async def vote(scene: Scene, session_id: SessionId, labeler: str, verdict: Verdict) -> Lease:
+    """The labeler answers the query it gets."""
+    (lease,) = await scene.lease(session_id, labeler)
+    assert (await scene.answer(session_id, lease, verdict, labeler=labeler)).applied
+    return lease
+
+
+async def counts(scene: Scene, session_id: SessionId) -> LabelCounts:
+    return (await scene.sessions.get(session_id)).counts
+
+
+async def awaiting(scene: Scene, session_id: SessionId) -> int:
+    return (await scene.sessions.get(session_id)).awaiting_votes
+
+
+# Who is asked
+
+
+@pytest.mark.parametrize("overlap", [2, 3])
+def test_query_goes_to_as_many_labelers_as_votes_are_sought(redis_url: str, overlap: int) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=1, overlap=overlap, overlap_limit=overlap + 1)
+        leases = [await scene.lease(session_id, name) for name in NAMES]
+        assert [len(held) for held in leases] == [1] * overlap + [0] * (6 - overlap)
+        assert {lease.query for held in leases for lease in held} == {1}
+        assert len({lease.lease_id for held in leases for lease in held}) == overlap
+
+    play(redis_url, act)
+
+
+def test_one_labeler_on_two_streams_and_calls_gets_a_query_once(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=1, overlap=3, overlap_limit=3)
+        (held,) = await scene.lease(session_id, "ann", stream="one")
+        assert await scene.lease(session_id, "ann", stream="two") == []
+        assert await scene.lease(session_id, "ann") == []
+        await scene.answer(session_id, held)
+        for stream in ("one", "two", ""):
+            assert await scene.lease(session_id, "ann", stream=stream) == []
+        assert len(await scene.lease(session_id, "bob")) == 1
+
+    play(redis_url, act)
+
+
+def test_answer_on_one_stream_ends_the_labelers_lease_on_another(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=1, overlap=2, overlap_limit=3)
+        (held,) = await scene.lease(session_id, "ann", stream="one")
+        await scene.answer(session_id, held.row, INLIER, labeler="ann")
+        assert await scene.lease(session_id, "ann", stream="one") == []
+        # Its place is free for somebody else, and only that one.
+        assert len(await scene.lease(session_id, "bob")) == 1
+        assert await scene.lease(session_id, "cem") == []
+
+    play(redis_url, act)
+
+
+def test_labelers_go_on_with_other_queries_while_votes_are_awaited(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=3, overlap=2, overlap_limit=3)
+        for row in range(3):
+            assert (await vote(scene, session_id, "ann", INLIER)).row == row
+            scene.worker.work_off()
+        # The budget counts observations: ann has nothing more to say, bob has three.
+        assert await scene.lease(session_id, "ann", most=9) == []
+        assert (await counts(scene, session_id)).total == 3
+        assert await awaiting(scene, session_id) == 3
+        assert (await scene.sessions.get(session_id)).state is SessionState.LABELING
+        held = await scene.lease(session_id, "bob", most=9)
+        assert sorted(lease.row for lease in held) == [0, 1, 2]
+        for lease in held:
+            await scene.answer(session_id, lease, labeler="bob")
+        session = await scene.sessions.get(session_id)
+        assert (session.state, session.awaiting_votes) == (SessionState.ESTIMATING, 0)
+        assert session.finish_reason == "BUDGET_SPENT"
+
+    play(redis_url, act)
+
+
+# What counts
+
+
+def test_first_vote_is_in_force_until_another_ties_with_it(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=1, overlap=2, overlap_limit=3)
+        await vote(scene, session_id, "ann", OUTLIER)
+        assert await counts(scene, session_id) == LabelCounts(outlier=1)
+        assert await awaiting(scene, session_id) == 1
+        await vote(scene, session_id, "bob", INLIER)
+        assert await counts(scene, session_id) == LabelCounts()
+        # A tie is no label: nothing labelled awaits a vote, and it is asked all the same.
+        assert await awaiting(scene, session_id) == 0
+        await vote(scene, session_id, "cem", INLIER)
+        assert await counts(scene, session_id) == LabelCounts(inlier=1)
+
+    play(redis_url, act)
+
+
+@pytest.mark.parametrize(
+    ("overlap", "limit", "verdicts", "end"),
+    [
+        (2, 2, [INLIER, OUTLIER], LabelCounts(unsure=1)),
+        (2, 2, [UNSURE, UNSURE], LabelCounts(unsure=1)),
+        (2, 3, [INLIER, OUTLIER, UNSURE], LabelCounts(unsure=1)),
+        (2, 4, [INLIER, OUTLIER, UNSURE, OUTLIER], LabelCounts(outlier=1)),
+        (2, 4, [INLIER, OUTLIER, OUTLIER], LabelCounts(outlier=1)),
+        (2, 3, [UNSURE, UNSURE, INLIER], LabelCounts(inlier=1)),
+        # Who is unsure takes part, and takes no side.
+        (2, 3, [UNSURE, INLIER], LabelCounts(inlier=1)),
+        (3, 3, [INLIER, OUTLIER, OUTLIER], LabelCounts(outlier=1)),
+        (3, 4, [INLIER, OUTLIER, UNSURE, INLIER], LabelCounts(inlier=1)),
+        (1, 2, [UNSURE, OUTLIER], LabelCounts(outlier=1)),
+        (1, 1, [UNSURE], LabelCounts(unsure=1)),
+    ],
+)
+def test_ties_and_unsure_ask_one_more_up_to_the_limit(
+    redis_url: str, overlap: int, limit: int, verdicts: list[Verdict], end: LabelCounts
+) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=2, overlap=overlap, overlap_limit=limit)
+        for name, verdict in zip(NAMES, verdicts, strict=False):
+            assert (await vote(scene, session_id, name, verdict)).query == 1
+        assert await counts(scene, session_id) == end
+        assert await awaiting(scene, session_id) == 0
+        # It is settled: nobody is asked about it any more.
+        scene.worker.work_off()
+        assert [one.query for one in await scene.lease(session_id, "zoe", most=9)] != [1]
+
+    play(redis_url, act)
+
+
+def test_late_vote_counts_where_the_overlap_wants_it(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=2, overlap=2, overlap_limit=2)
+        (late,) = await scene.lease(session_id, "ann")
+        await scene.run_out(session_id)
+        (bob,), (cem,) = await scene.lease(session_id, "bob"), await scene.lease(session_id, "cem")
+        assert bob.query == cem.query == late.query
+        await scene.answer(session_id, bob, labeler="bob")
+        assert (await scene.answer(session_id, late, labeler="ann")).applied
+        # Two have voted: the third is too late, and has lost the lease by that.
+        assert await awaiting(scene, session_id) == 0
+        assert (await scene.sessions.get(session_id)).leased_count == 0
+        assert not (await scene.answer(session_id, cem, OUTLIER, labeler="cem")).applied
+        assert await counts(scene, session_id) == LabelCounts(inlier=1)
+
+    play(redis_url, act)
+
+
+# The adaptive rule
+
+
+@pytest.mark.parametrize(
+    ("predicted", "first", "asks_again"),
+    [
+        (1, INLIER, False),
+        (1, OUTLIER, True),
+        (-1, OUTLIER, False),
+        (-1, INLIER, True),
+        (1, UNSURE, True),
+        (0, UNSURE, True),
+        (0, INLIER, False),
+        (0, OUTLIER, False),
+    ],
+)
+def test_adaptive_overlap_asks_again_where_the_first_vote_surprises(
+    redis_url: str, predicted: int, first: Verdict, asks_again: bool
+) -> None:
+    async def act(scene: Scene) -> None:
+        scene.worker.predicts = predicted
+        session_id = await scene.session(
+            budget=1, overlap=2, overlap_rule="adaptive", overlap_limit=3
+        )
+        (held,) = await scene.lease(session_id, "ann")
+        # Until the first vote is there one is asked.
+        assert await scene.lease(session_id, "bob") == []
+        await scene.answer(session_id, held, first)
+        session = await scene.sessions.get(session_id)
+        assert session.state is (SessionState.LABELING if asks_again else SessionState.ESTIMATING)
+        assert len(await scene.lease(session_id, "bob")) == int(asks_again)
+
+    play(redis_url, act)
+
+
+def test_corrected_first_vote_that_agrees_needs_no_second(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        scene.worker.predicts = 1
+        session_id = await scene.session(
+            budget=1, overlap=2, overlap_rule="adaptive", overlap_limit=3
+        )
+        lease = await vote(scene, session_id, "ann", OUTLIER)
+        await scene.lease(session_id, "bob")
+        await scene.answer(session_id, lease.row, INLIER, replace=True)
+        session = await scene.sessions.get(session_id)
+        assert (session.state, session.leased_count) == (SessionState.ESTIMATING, 0)
+
+    play(redis_url, act)
+
+
+# Corrections
+
+
+def test_correction_after_the_query_is_settled_may_create_a_tie(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=2, overlap=2, overlap_limit=3)
+        lease = await vote(scene, session_id, "ann", INLIER)
+        await vote(scene, session_id, "bob", INLIER)
+        with pytest.raises(Conflict) as refused:
+            await scene.answer(session_id, lease.row, OUTLIER, labeler="bob")
+        assert refused.value.reason == "ALREADY_ANSWERED"
+        await scene.answer(session_id, lease.row, OUTLIER, labeler="bob", replace=True)
+        assert await counts(scene, session_id) == LabelCounts()
+        assert (await vote(scene, session_id, "cem", OUTLIER)).query == lease.query
+        assert await counts(scene, session_id) == LabelCounts(outlier=1)
+        # And back: the row is settled, with the other label.
+        await scene.answer(session_id, lease.row, INLIER, labeler="cem", replace=True)
+        assert await counts(scene, session_id) == LabelCounts(inlier=1)
+
+    play(redis_url, act)
+
+
+def test_correction_is_the_own_vote_only(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=3)
+        lease = await vote(scene, session_id, "ann", INLIER)
+        with pytest.raises(Conflict):
+            await scene.answer(session_id, lease.row, OUTLIER, labeler="bob", replace=True)
+        events = await scene.sessions.label_events(session_id)
+        assert [(one.kind, one.labeler) for one in events] == [("LABELED", "ann")]
+
+    play(redis_url, act)
+
+
+def test_retracted_vote_is_asked_of_somebody_again(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=1, overlap=2, overlap_limit=2)
+        lease = await vote(scene, session_id, "ann", INLIER)
+        (held,) = await scene.lease(session_id, "bob")
+        await scene.sessions.retract(session_id, answer_id="r", labeler="ann", row=lease.row)
+        assert await counts(scene, session_id) == LabelCounts()
+        # Bob still has it, and there is room for one more: anybody, ann too.
+        assert await scene.lease(session_id, "bob") == [held]
+        assert [one.query for one in await scene.lease(session_id, "ann")] == [lease.query]
+        assert await scene.lease(session_id, "cem") == []
+
+    play(redis_url, act)
+
+
+def test_vote_of_another_that_broke_a_tie_is_retracted(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=2, overlap=2, overlap_limit=3)
+        for name, verdict in zip(NAMES, (INLIER, OUTLIER, OUTLIER), strict=False):
+            lease = await vote(scene, session_id, name, verdict)
+        await scene.sessions.retract(
+            session_id, answer_id="r", labeler="ann", row=lease.row, of="cem"
+        )
+        assert await counts(scene, session_id) == LabelCounts()
+        event = (await scene.sessions.label_events(session_id))[-1]
+        assert (event.kind, event.labeler, event.source_reference) == (
+            "RETRACTED", "cem", "by ann",
+        )  # fmt: skip
+        assert [one.query for one in await scene.lease(session_id, "dan")] == [lease.query]
+
+    play(redis_url, act)
+
+
+# Unasked votes
+
+
+def test_unasked_vote_on_an_open_query_is_one_of_those_sought(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=2, overlap=2, overlap_limit=3)
+        (ann,), (bob,) = await scene.lease(session_id, "ann"), await scene.lease(session_id, "bob")
+        # Both were to vote; a third one does, unasked.
+        assert (await scene.answer(session_id, ann.row, INLIER, labeler="replay")).applied
+        assert (await scene.answer(session_id, ann, INLIER, labeler="ann")).applied
+        assert (await scene.sessions.get(session_id)).leased_count == 0
+        assert not (await scene.answer(session_id, bob, labeler="bob")).applied
+        # (What was asked and what was not is told apart in the log.)
+        events = await scene.sessions.label_events(session_id)
+        assert [one.query for one in events] == [0, 1, 1]
+
+    play(redis_url, act)
+
+
+def test_unasked_votes_of_their_own_need_no_second(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=3, overlap=2, overlap_limit=3)
+        await scene.answer(session_id, 11, OUTLIER, labeler="replay")
+        assert await awaiting(scene, session_id) == 0
+        with pytest.raises(Conflict):
+            await scene.answer(session_id, 11, INLIER, labeler="ann")
+        # Who is unsure settles nothing for others.
+        await scene.answer(session_id, 10, UNSURE, labeler="replay")
+        assert (await scene.answer(session_id, 10, INLIER, labeler="ann")).applied
+        assert await counts(scene, session_id) == LabelCounts(inlier=1, outlier=1)
+
+    play(redis_url, act)
+
+
+def test_unasked_vote_on_a_settled_unsure_row_is_taken(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=3, overlap=2, overlap_limit=2)
+        lease = await vote(scene, session_id, "ann", INLIER)
+        await vote(scene, session_id, "bob", OUTLIER)
+        assert await counts(scene, session_id) == LabelCounts(unsure=1)
+        assert (await scene.answer(session_id, lease.row, OUTLIER, labeler="replay")).applied
+        assert await counts(scene, session_id) == LabelCounts(outlier=1)
+
+    play(redis_url, act)
+
+
+# Skips
+
+
+def test_skip_to_others_leaves_the_places_of_the_others(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=1, overlap=2, overlap_limit=2)
+        (ann,), (bob,) = await scene.lease(session_id, "ann"), await scene.lease(session_id, "bob")
+        await scene.skip(session_id, ann, SkipMode.OTHERS)
+        assert await scene.lease(session_id, "bob") == [bob]
+        assert await scene.lease(session_id, "ann") == []
+        assert [one.query for one in await scene.lease(session_id, "cem")] == [ann.query]
+
+    play(redis_url, act)
+
+
+def test_skip_for_later_puts_the_missing_vote_behind_new_queries(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=2, overlap=2, overlap_limit=2)
+        (ann,), (bob,) = await scene.lease(session_id, "ann"), await scene.lease(session_id, "bob")
+        await scene.skip(session_id, ann, SkipMode.LATER)
+        assert await scene.lease(session_id, "bob") == [bob]
+        (new,) = await scene.lease(session_id, "ann")
+        assert new.query != ann.query
+        # New ones are behind the budget: the old one is asked again.
+        held = await scene.lease(session_id, "ann", most=2)
+        assert [one.query for one in held] == [ann.query, new.query]
+
+    play(redis_url, act)
+
+
+def test_dropped_query_is_over_for_all_and_the_vote_there_was_stands(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=3, overlap=3, overlap_limit=3)
+        lease = await vote(scene, session_id, "ann", OUTLIER)
+        (bob,), (cem,) = await scene.lease(session_id, "bob"), await scene.lease(session_id, "cem")
+        await scene.skip(session_id, bob, SkipMode.DROP, labeler="bob")
+        session = await scene.sessions.get(session_id)
+        assert (session.leased_count, session.awaiting_votes) == (0, 0)
+        assert session.counts == LabelCounts(outlier=1)
+        # Nothing that is said later asks about it again.
+        await scene.sessions.retract(session_id, answer_id="r", labeler="ann", row=lease.row)
+        scene.worker.work_off()
+        rows = {one.row for one in await scene.lease(session_id, "dan", most=9)}
+        assert lease.row not in rows
+        assert (await scene.answer(session_id, cem, INLIER, labeler="cem")).applied
+        assert await counts(scene, session_id) == LabelCounts(inlier=1)
+        assert await awaiting(scene, session_id) == 0
+
+    play(redis_url, act)
+
+
+def test_dropped_tie_is_unsure(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=3, overlap=2, overlap_limit=3)
+        await vote(scene, session_id, "ann", INLIER)
+        await vote(scene, session_id, "bob", OUTLIER)
+        (third,) = await scene.lease(session_id, "cem")
+        await scene.skip(session_id, third, SkipMode.DROP, labeler="cem")
+        assert await counts(scene, session_id) == LabelCounts(unsure=1)
+
+    play(redis_url, act)
+
+
+def test_votes_of_a_finished_session_are_those_of_the_query_asked_again(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=3, overlap=2, overlap_limit=3)
+        (first,) = await scene.lease(session_id, "ann")
+        await scene.answer(session_id, first, UNSURE)
+        await scene.sessions.finish(session_id)
+        scene.worker.work_off()
+        await scene.sessions.resume(session_id)
+        scene.worker.work_off()
+        # Nobody knows of the row yet: it is asked again, by a new query, and not of ann.
+        assert [one.row for one in await scene.lease(session_id, "ann")] == [1]
+        of_bob = await scene.lease(session_id, "bob", most=2)
+        (second,) = (one for one in of_bob if one.row == first.row)
+        assert second.query > first.query
+        # Taken back, the vote of then is missing from the query of now.
+        await scene.sessions.retract(session_id, answer_id="r", labeler="ann", row=first.row)
+        await scene.answer(session_id, second, labeler="bob")
+        held = await scene.lease(session_id, "cem", most=9)
+        assert [one.query for one in held if one.row == first.row] == [second.query]
+        assert await awaiting(scene, session_id) == 1
+        # An answer to the old query is an answer about the row.
+        late = Answer("late", "ann", "ann/", INLIER, query=first.query, lease_id=first.lease_id)
+        assert (await scene.sessions.answer(session_id, late)).applied
+        assert await awaiting(scene, session_id) == 0
+
+    play(redis_url, act)
