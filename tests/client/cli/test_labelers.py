@@ -19,7 +19,8 @@ Printed = pytest.CaptureFixture[str]
 @pytest.fixture
 def voted(stack: EmbeddedStack, client: TuningClient) -> Iterator[Session]:
     """Two labelers on six observations; they disagree on two."""
-    session = client.create_session(client.upload_dataset(blob(30)[0]), budget=20, overlap=2)
+    # The budget is what both answer: nobody is asked a seventh.
+    session = client.create_session(client.upload_dataset(blob(30)[0]), budget=6, overlap=2)
     for labeler, odd in (("ann", "outlier"), ("bob", "inlier")):
         with client.tuning(session, labeler=labeler) as tuning:
             for number in range(6):
