@@ -19,11 +19,13 @@ from svddtune.state.session import (
     Asking,
     DatasetId,
     InitialLabel,
+    LabelCounts,
     Lease,
     RankedRow,
     Receipt,
     SessionConfig,
     SessionId,
+    SessionState,
     SkipMode,
     Verdict,
 )
@@ -226,6 +228,31 @@ class Scene:
             lease_id=lease.lease_id,
             mode=mode,
         )
+
+    async def vote(
+        self, session_id: SessionId, labeler: str, verdict: Verdict = Verdict.INLIER
+    ) -> Lease:
+        """The labeler answers the query it gets."""
+        (lease,) = await self.lease(session_id, labeler)
+        assert (await self.answer(session_id, lease, verdict, labeler=labeler)).applied
+        return lease
+
+    async def counts(self, session_id: SessionId) -> LabelCounts:
+        """Observations per effective label."""
+        return (await self.sessions.get(session_id)).counts
+
+    async def state(self, session_id: SessionId) -> SessionState:
+        """What the session is doing."""
+        return (await self.sessions.get(session_id)).state
+
+    async def notices(self, session_id: SessionId) -> list[set[str]]:
+        """Whom each notice of the session named, oldest first."""
+        stream = keys.prefix(keys.partition_of_session(session_id)) + "notices"
+        return [
+            set(fields[b"holders"].decode().split())
+            for _, fields in await self.client.xrange(stream)
+            if fields[b"session"].decode() == session_id
+        ]
 
     async def close(self) -> None:
         """Give connections back."""

@@ -1,0 +1,209 @@
+"""A labeler's votes are made void, and count again: labels, queries, leases, what is told."""
+
+import json
+
+import pytest
+from tests.state.scene import Scene, asking, play
+
+from svddtune.state import keys
+from svddtune.state.errors import NotFound, WrongState
+from svddtune.state.session import (
+    LabelCounts,
+    SessionState,
+    SkipMode,
+    Verdict,
+)
+from svddtune.v1 import jobs_pb2
+
+pytestmark = pytest.mark.integration
+
+INLIER, OUTLIER = Verdict.INLIER, Verdict.OUTLIER
+PREVIEW_ID = "5f0c2f0e00004000800000000000000a"
+
+
+def test_leases_are_revoked_and_their_queries_go_to_who_waits(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=3)
+        vote = await scene.vote(session_id, "bob", OUTLIER)
+        scene.worker.work_off()
+        (one,) = await scene.lease(session_id, "bob", stream="one")
+        (call,) = await scene.lease(session_id, "bob")
+        assert await scene.lease(session_id, "ann", most=9, stream="s", waits=True) == []
+        seen = len(await scene.notices(session_id))
+
+        await scene.sessions.withdraw(session_id, "bob", by="owner")
+        # Both holders of bob are told, and ann, who has all of it in the same step.
+        assert set.union(*(await scene.notices(session_id))[seen:]) == {"bob/one", "bob/", "ann/s"}
+        held = await scene.client.hget(keys.session(session_id, "held"), "ann/s")
+        assert len(json.loads(held)) == (await scene.sessions.get(session_id)).leased_count == 3
+        of_ann = await scene.lease(session_id, "ann", most=9, stream="s")
+        assert [lease.query for lease in of_ann] == [vote.query, one.query, call.query]
+        assert await scene.client.hkeys(keys.session(session_id, "held")) == [b"ann/s"]
+
+        # What bob had is lost, and it gets nothing.
+        receipt = await scene.sessions.extend(
+            session_id, holder="bob/", labeler="bob", lease_ids=[call.lease_id]
+        )
+        assert receipt.lost == (call.lease_id,)
+        with pytest.raises(WrongState) as refused:
+            await scene.skip(session_id, call, SkipMode.LATER, labeler="bob")
+        assert refused.value.reason == "LEASE_LOST"
+        outcome = await scene.sessions.lease(session_id, asking("bob", stream="one"), waits=True)
+        assert (outcome.withdrawn, outcome.leases) == (True, ())
+        assert not (await scene.sessions.lease(session_id, asking("ann"))).withdrawn
+
+    play(redis_url, act)
+
+
+def test_withdrawn_labeler_is_refused_whatever_it_answers(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=6)
+        first, second = await scene.lease(session_id, "bob", most=2)
+        stored = await scene.answer(session_id, first, labeler="bob", answer_id="before")
+        await scene.sessions.withdraw(session_id, "bob", by="owner")
+        log = await scene.sessions.label_events(session_id)
+        for answered in (second, first.row, 11):
+            for correction in (False, True):
+                with pytest.raises(WrongState) as refused:
+                    await scene.answer(session_id, answered, labeler="bob", replace=correction)
+                assert refused.value.reason == "LABELER_WITHDRAWN"
+        # An answer given before, whose receipt was lost, gets it.
+        again = await scene.answer(session_id, first, labeler="bob", answer_id="before")
+        assert again == stored
+        assert await scene.sessions.label_events(session_id) == log
+        assert (log[-1].kind, log[-1].labeler, log[-1].source_reference) == (
+            "WITHDRAWN", "bob", "by owner",
+        )  # fmt: skip
+
+    play(redis_url, act)
+
+
+def test_withdrawn_labeler_that_waits_is_asked_once_reinstated(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=4)
+        vote = await scene.vote(session_id, "bob")
+        await scene.sessions.withdraw(session_id, "bob", by="owner")
+        assert await scene.lease(session_id, "bob", most=2, stream="s", waits=True) == []
+        scene.worker.work_off()
+        assert (await scene.sessions.get(session_id)).leased_count == 0
+        await scene.sessions.reinstate(session_id, "bob", by="owner")
+        scene.worker.work_off()
+        held = await scene.client.hget(keys.session(session_id, "held"), "bob/s")
+        assert len(json.loads(held)) == 2
+        assert "bob/s" in (await scene.notices(session_id))[-1]
+        # Its vote stands: not of the row that it has answered.
+        rows = {lease.row for lease in await scene.lease(session_id, "bob", most=2, stream="s")}
+        assert vote.row not in rows
+
+    play(redis_url, act)
+
+
+def test_withdrawal_may_be_what_ends_a_session(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        scene.worker.predicts = 1
+        session_id = await scene.session(
+            budget=1, overlap=2, overlap_limit=3, overlap_rule="adaptive"
+        )
+        await scene.vote(session_id, "ann", OUTLIER)
+        await scene.vote(session_id, "bob", INLIER)
+        assert await scene.state(session_id) is SessionState.LABELING
+        # Without ann's vote the first is bob's, and that is what was expected.
+        effect = await scene.sessions.withdraw(session_id, "ann", by="owner")
+        assert (effect.labels_gained, effect.queries_reopened) == (1, 0)
+        assert await scene.state(session_id) is SessionState.ESTIMATING
+        assert (await scene.sessions.get(session_id)).finish_reason == "BUDGET_SPENT"
+
+    play(redis_url, act)
+
+
+def test_labels_of_a_completed_session_are_withdrawn_and_asked_again(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=2)
+        for name in ("ann", "bob"):
+            vote = await scene.vote(session_id, name, OUTLIER)
+            scene.worker.work_off()
+        assert await scene.state(session_id) is SessionState.COMPLETED
+        effect = await scene.sessions.withdraw(session_id, "bob", by="owner")
+        assert (effect.labels_lost, effect.queries_reopened) == (1, 1)
+        # It stays as it is, and its result, until it is resumed.
+        assert scene.worker.work_off() == []
+        session = await scene.sessions.get(session_id)
+        assert (session.state, session.revision) == (SessionState.COMPLETED, 1)
+        assert session.counts == LabelCounts(outlier=1)
+        assert await scene.lease(session_id, "ann") == []
+
+        await scene.sessions.resume(session_id)
+        assert (await scene.vote(session_id, "ann", INLIER)).query == vote.query
+        scene.worker.work_off()
+        session = await scene.sessions.get(session_id)
+        assert (session.state, session.revision) == (SessionState.COMPLETED, 2)
+        assert session.counts == LabelCounts(inlier=1, outlier=1)
+
+    play(redis_url, act)
+
+
+def test_votes_reinstated_after_others_have_voted_join_them(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=3)
+        vote = await scene.vote(session_id, "bob", OUTLIER)
+        await scene.sessions.withdraw(session_id, "bob", by="owner")
+        assert (await scene.vote(session_id, "ann", INLIER)).query == vote.query
+        effect = await scene.sessions.reinstate(session_id, "bob", by="owner")
+        # One vote was sought, and there are two that disagree.
+        assert effect.labels_changed == 1
+        assert await scene.counts(session_id) == LabelCounts(unsure=1)
+
+    play(redis_url, act)
+
+
+def test_labelers_of_whom_nothing_is_known(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=3, initial={11: OUTLIER})
+        await scene.lease(session_id, "ann")
+        acts = (scene.sessions.withdraw, scene.sessions.reinstate)
+        for name in ("nobody", "ann"):
+            for change in acts:
+                with pytest.raises(NotFound) as refused:
+                    await change(session_id, name, by="owner")
+                assert refused.value.reason == "UNKNOWN_LABELER"
+        # Who took its only vote back is known, and may be kept from giving more.
+        await scene.answer(session_id, 10, labeler="bob")
+        await scene.sessions.retract(session_id, answer_id="r", labeler="bob", row=10)
+        assert (await scene.sessions.withdraw(session_id, "bob", by="owner")).votes == 0
+        assert await scene.sessions.withdrawn(session_id) == {"bob"}
+        # Initial labels are votes too.
+        effect = await scene.sessions.withdraw(session_id, "initial", by="owner")
+        assert (effect.votes, effect.labels_lost, effect.queries_reopened) == (1, 1, 0)
+
+    play(redis_url, act)
+
+
+@pytest.mark.parametrize("verb", ["finish", "cancel"])
+def test_session_whose_result_is_made_or_never_will_be_refuses(redis_url: str, verb: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session()
+        await scene.vote(session_id, "ann")
+        await getattr(scene.sessions, verb)(session_id)
+        for change in (scene.sessions.withdraw, scene.sessions.reinstate):
+            with pytest.raises(WrongState) as refused:
+                await change(session_id, "ann", by="owner")
+            assert refused.value.reason == "SESSION_NOT_ACTIVE"
+
+    play(redis_url, act)
+
+
+def test_computed_preview_is_there_for_who_asked(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session()
+        await scene.vote(session_id, "ann")
+        scene.worker.work_off()
+        await scene.sessions.preview_withdrawal(session_id, "ann", PREVIEW_ID)
+        assert await scene.sessions.preview(session_id, PREVIEW_ID) is None
+        claim = scene.worker.next_claim()
+        assert claim is not None
+        assert (claim.kind, claim.job.preview.labeler) == ("PREVIEW", "ann")
+        computed = jobs_pb2.Preview()
+        scene.worker.workspace.commit_preview(claim, computed)
+        assert await scene.sessions.preview(session_id, PREVIEW_ID) == computed
+
+    play(redis_url, act)
