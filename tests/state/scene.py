@@ -5,6 +5,7 @@ Everything goes through the real stores and a real server; the worker computes n
 
 import asyncio
 import hashlib
+import json
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
@@ -244,6 +245,11 @@ class Scene:
     async def state(self, session_id: SessionId) -> SessionState:
         """What the session is doing."""
         return (await self.sessions.get(session_id)).state
+
+    async def held(self, session_id: SessionId, holder: str) -> list[int]:
+        """The queries that a holder has, without its asking, in the order in which it got them."""
+        text = await self.client.hget(keys.session(session_id, "held"), holder)
+        return [int(lease_id.rsplit("-", 1)[1]) for lease_id in json.loads(text or "[]")]
 
     async def notices(self, session_id: SessionId) -> list[set[str]]:
         """Whom each notice of the session named, oldest first."""

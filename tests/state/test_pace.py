@@ -1,0 +1,231 @@
+"""How long a labeler may keep a query follows its pace. Time passes by moving what is stored."""
+
+import json
+from functools import partial
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.state.scene import Scene, play
+
+from svddtune.state import keys
+from svddtune.state.session import Lease, SessionId
+
+pytestmark = pytest.mark.integration
+
+LEASE_S = 100.0
+# What a script takes on a busy machine, in s: times are known up to this.
+SLACK_S = 2.0
+
+
+async def now_ms(scene: Scene) -> int:
+    """The server's clock."""
+    seconds, micros = await scene.client.time()
+    return int(seconds) * 1000 + int(micros) // 1000
+
+
+async def let_pass(scene: Scene, session_id: SessionId, seconds: float) -> None:
+    """Let all that is stored have happened so much earlier."""
+    ms = round(seconds * 1000)
+    queries, labelers, leases = (
+        keys.session(session_id, part) for part in ("queries", "labelers", "leases")
+    )
+    for n, text in (await scene.client.hgetall(queries)).items():
+        query = json.loads(text)
+        for lease in (query["leases"] or {}).values():
+            lease["since"] -= ms
+            lease["expires"] -= ms
+        await scene.client.hset(queries, n, json.dumps(query))
+    for name, text in (await scene.client.hgetall(labelers)).items():
+        labeler = json.loads(text)
+        await scene.client.hset(
+            labelers, name, json.dumps(labeler | {"last": labeler["last"] - ms})
+        )
+    for member in await scene.client.zrange(leases, 0, -1):
+        await scene.client.zincrby(leases, -ms, member)
+
+
+async def answer_after(
+    scene: Scene, session_id: SessionId, seconds: float, labeler: str = "ann"
+) -> float:
+    """The labeler takes a query and answers it after some time; the time as it was logged, in s."""
+    scene.worker.work_off()
+    (lease,) = await scene.lease(session_id, labeler)
+    await let_pass(scene, session_id, seconds)
+    await scene.answer(session_id, lease, labeler=labeler)
+    return (await scene.sessions.label_events(session_id))[-1].answer_s
+
+
+async def length(scene: Scene, session_id: SessionId, labeler: str = "ann") -> float:
+    """How long this labeler may keep a new query, in s."""
+    scene.worker.work_off()
+    before = await now_ms(scene)
+    (lease,) = await scene.lease(session_id, labeler)
+    await scene.sessions.release(session_id, holder=f"{labeler}/")
+    return (lease.expires_ms - before) / 1000
+
+
+def about(seconds: float) -> object:
+    return pytest.approx(seconds, abs=SLACK_S)
+
+
+@pytest.mark.parametrize(
+    ("took", "lasts"),
+    [
+        # The mean, and four times a spread of half of it: three times the first answer.
+        (60, 180),
+        (100, 300),
+        # Never below a half of what the session says, nor above four times that.
+        (1, 50),
+        (10, 50),
+        (180, 400),
+    ],
+)
+def test_first_answer_sets_the_length(redis_url: str, took: float, lasts: float) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(lease_s=LEASE_S)
+        assert await length(scene, session_id) == about(LEASE_S)
+        assert await answer_after(scene, session_id, took) == about(took)
+        assert await length(scene, session_id) == about(lasts)
+        # The pace is this labeler's alone.
+        assert await length(scene, session_id, "bob") == about(LEASE_S)
+
+    play(redis_url, act)
+
+
+@settings(
+    max_examples=10,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(times=st.lists(st.floats(0, 600), min_size=1, max_size=6))
+def test_length_is_within_its_bounds_whatever_the_pace(redis_url: str, times: list[float]) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(lease_s=LEASE_S, budget=12)
+        for seconds in times:
+            await answer_after(scene, session_id, seconds)
+            lasts = await length(scene, session_id)
+            assert LEASE_S / 2 <= lasts <= 4 * LEASE_S + SLACK_S
+
+    play(redis_url, act)
+
+
+def test_steady_labeler_comes_down_to_its_pace(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(lease_s=LEASE_S, budget=12)
+        lengths = []
+        for _ in range(10):
+            await answer_after(scene, session_id, 80)
+            lengths.append(await length(scene, session_id))
+        # As the spread proves to be none its allowance goes: towards the 80 s it takes.
+        assert lengths[0] == about(240)
+        assert lengths == sorted(lengths, reverse=True)
+        assert 80 < lengths[-1] < 95
+        # One that takes longer for once is given more again.
+        assert await answer_after(scene, session_id, 95) == about(95)
+        assert await length(scene, session_id) > lengths[-1] + 10
+
+    play(redis_url, act)
+
+
+def test_time_spent_on_another_query_is_no_part_of_an_answers(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(lease_s=LEASE_S)
+        leases = await scene.lease(session_id, "ann", most=3)
+        times = []
+        for lease, seconds in zip(leases, (30, 40, 20), strict=True):
+            await let_pass(scene, session_id, seconds)
+            await scene.answer(session_id, lease)
+            times.append((await scene.sessions.label_events(session_id))[-1].answer_s)
+        assert times == [about(30), about(40), about(20)]
+
+    play(redis_url, act)
+
+
+def test_unasked_answers_in_between_are_work_too(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(lease_s=LEASE_S)
+        (lease,) = await scene.lease(session_id, "ann")
+        await let_pass(scene, session_id, 50)
+        await scene.answer(session_id, 11)
+        # Bob's answers are no work of ann's.
+        await let_pass(scene, session_id, 10)
+        await scene.answer(session_id, 10, labeler="bob")
+        await let_pass(scene, session_id, 5)
+        await scene.answer(session_id, lease)
+        events = await scene.sessions.label_events(session_id)
+        # What was not leased took no time that is known, and tells no pace.
+        assert [one.answer_s for one in events] == [0, 0, about(15)]
+        assert await length(scene, session_id, "bob") == about(LEASE_S)
+
+    play(redis_url, act)
+
+
+def test_late_answer_tells_no_pace(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(lease_s=LEASE_S)
+        (late,) = await scene.lease(session_id, "ann")
+        await let_pass(scene, session_id, 3600)
+        await scene.sessions.expire(session_id)
+        assert (await scene.answer(session_id, late)).applied
+        assert (await scene.sessions.label_events(session_id))[-1].answer_s == 0
+        assert await length(scene, session_id) == about(LEASE_S)
+
+    play(redis_url, act)
+
+
+async def left(scene: Scene, session_id: SessionId, lease: Lease) -> float:
+    """Seconds until a lease runs out."""
+    score = await scene.client.zscore(keys.session(session_id, "leases"), lease.lease_id)
+    return float(score - await now_ms(scene)) / 1000
+
+
+def test_heartbeat_never_shortens_a_lease(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(lease_s=LEASE_S)
+        beat = partial(scene.sessions.extend, session_id, holder="ann/", labeler="ann")
+        # Taken while nothing was known of ann, who then proves fast.
+        old, other = await scene.lease(session_id, "ann", most=2)
+        await let_pass(scene, session_id, 2)
+        await scene.answer(session_id, other)
+        for lease_ids in ((), (old.lease_id,)):
+            assert (await beat(lease_ids=lease_ids)).applied
+            assert await left(scene, session_id, old) == about(98)
+        # Once less is left than ann is given now, it is that.
+        await let_pass(scene, session_id, 90)
+        assert (await beat()).expires_ms == pytest.approx(await now_ms(scene) + 50_000, abs=2000)
+        assert await left(scene, session_id, old) == about(50)
+        (held,) = await scene.lease(session_id, "ann")
+        assert (held.expires_ms - await now_ms(scene)) / 1000 == about(50)
+
+    play(redis_url, act)
+
+
+def test_heartbeat_of_a_slow_labeler_lengthens_what_it_has(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(lease_s=LEASE_S)
+        first, second = await scene.lease(session_id, "ann", most=2)
+        await let_pass(scene, session_id, 90)
+        await scene.answer(session_id, first)
+        assert await left(scene, session_id, second) == about(10)
+        await scene.sessions.extend(session_id, holder="ann/", labeler="ann")
+        assert await left(scene, session_id, second) == about(270)
+
+    play(redis_url, act)
+
+
+def test_heartbeat_comes_too_late_for_what_has_run_out(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(lease_s=LEASE_S)
+        gone, kept = await scene.lease(session_id, "ann", most=2)
+        assert await scene.lease(session_id, "bob", waits=True, most=9) != []
+        await scene.run_out(session_id, gone.lease_id)
+        receipt = await scene.sessions.extend(
+            session_id, holder="ann/", labeler="ann", lease_ids=[gone.lease_id, kept.lease_id]
+        )
+        assert (receipt.applied, receipt.lost) == (False, (gone.lease_id,))
+        assert await left(scene, session_id, kept) == about(LEASE_S)
+        # In the same step it is bob's, who waits.
+        assert gone.query in await scene.held(session_id, "bob/")
+
+    play(redis_url, act)

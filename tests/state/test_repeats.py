@@ -1,0 +1,214 @@
+"""Observations shown again: to whom, when, and that they are no votes."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.state.scene import Scene, play
+
+from svddtune.state import keys
+from svddtune.state.errors import WrongState
+from svddtune.state.session import LabelCounts, Lease, SessionId, SessionState, SkipMode, Verdict
+
+pytestmark = pytest.mark.integration
+
+INLIER, OUTLIER, UNSURE = Verdict.INLIER, Verdict.OUTLIER, Verdict.UNSURE
+
+
+async def repeat(scene: Scene, session_id: SessionId, labeler: str = "ann") -> Lease:
+    """A repeat that the labeler holds, after one answer of its own."""
+    await scene.vote(session_id, labeler, OUTLIER)
+    scene.worker.work_off()
+    (lease,) = await scene.lease(session_id, labeler)
+    assert lease.rule == "repeat"
+    return lease
+
+
+async def without_repeats(scene: Scene, session_id: SessionId) -> dict[str, Any]:
+    """What a repeat may not touch: votes, labels, who is asked, and that the ranking is fresh."""
+
+    def name(part: str = "") -> str:
+        return keys.session(session_id, part)
+
+    client = scene.client
+    fields = await client.hgetall(name())
+    return {
+        "votes": await client.hgetall(name("votes")),
+        "labels": await client.hgetall(name("labels")),
+        "asked": await client.hgetall(name("asked")),
+        "open": await client.lrange(name("open"), 0, -1),
+        "ranked": await client.lrange(name("ranked"), 0, -1),
+        "counts": await scene.counts(session_id),
+        "rev": fields[b"rev"],
+    }
+
+
+@settings(
+    max_examples=12,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(
+    every=st.integers(1, 3),
+    turns=st.lists(
+        st.tuples(st.sampled_from(["ann", "bob"]), st.sampled_from([INLIER, OUTLIER, UNSURE])),
+        min_size=8,
+        max_size=20,
+    ),
+)
+def test_each_labeler_sees_its_own_again_after_so_many_answers(
+    redis_url: str, every: int, turns: list[tuple[str, Verdict]]
+) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=12, overlap=2, overlap_limit=2, repeat_every=every)
+        rows: dict[str, list[int]] = {"ann": [], "bob": []}
+        since = {"ann": 0, "bob": 0}
+        repeated = []
+        for name, verdict in turns:
+            scene.worker.work_off()
+            held = await scene.lease(session_id, name)
+            # Every so many answers one is shown again, the oldest first, and never two in a row.
+            assert (since[name] == every) is (bool(held) and held[0].rule == "repeat")
+            if not held:
+                continue
+            (lease,) = held
+            before = await without_repeats(scene, session_id)
+            receipt = await scene.answer(session_id, lease, verdict, labeler=name)
+            assert receipt.applied
+            event = (await scene.sessions.label_events(session_id))[-1]
+            assert (event.labeler, event.row, event.verdict) == (name, lease.row, verdict)
+            if lease.rule == "repeat":
+                assert lease.row == rows[name].pop(0)
+                assert event.kind == "REPEATED"
+                assert await without_repeats(scene, session_id) == before
+                since[name] = 0
+                repeated.append(event.event_id)
+            else:
+                assert event.kind == "LABELED"
+                rows[name].append(lease.row)
+                since[name] += 1
+        events = await scene.sessions.label_events(session_id)
+        assert [one.event_id for one in events if one.kind == "REPEATED"] == repeated
+
+    play(redis_url, act)
+
+
+def test_repeat_never_reaches_anybody_else(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=3, repeat_every=1)
+        again = await repeat(scene, session_id)
+        # On another stream its labeler gets something else, and so do others.
+        for name, stream in (("ann", "other"), ("bob", "")):
+            (lease,) = await scene.lease(session_id, name, stream=stream)
+            assert (lease.rule, lease.row) != ("repeat", again.row)
+            await scene.sessions.release(session_id, holder=f"{name}/{stream}")
+        # Given back it is over: nobody has it or waits for it.
+        receipt = await scene.sessions.release(
+            session_id, holder="ann/", lease_ids=[again.lease_id]
+        )
+        assert receipt.applied
+        for name in ("ann", "bob"):
+            for lease in await scene.lease(session_id, name):
+                assert (lease.rule, lease.query == again.query) == ("lama", False)
+        assert await scene.client.lrange(keys.session(session_id, "open"), 0, -1) == []
+
+    play(redis_url, act)
+
+
+@pytest.mark.parametrize("mode", list(SkipMode))
+def test_skipped_repeat_is_over_and_drops_no_observation(redis_url: str, mode: SkipMode) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=3, repeat_every=1)
+        again = await repeat(scene, session_id)
+        before = await without_repeats(scene, session_id)
+        assert (await scene.skip(session_id, again, mode)).applied
+        assert await without_repeats(scene, session_id) == before
+        assert await scene.counts(session_id) == LabelCounts(outlier=1)
+        # The vote may still be taken back, and then its row is asked again: it was not dropped.
+        await scene.sessions.retract(session_id, answer_id="r", labeler="ann", row=again.row)
+        assert [lease.row for lease in await scene.lease(session_id, "bob")] == [again.row]
+
+    play(redis_url, act)
+
+
+def test_repeat_that_runs_out_is_over_silently(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=3, repeat_every=1)
+        again = await repeat(scene, session_id)
+        assert await scene.lease(session_id, "bob", most=9, stream="s", waits=True) != []
+        before = await without_repeats(scene, session_id)
+        log, seen = await scene.sessions.label_events(session_id), await scene.notices(session_id)
+        await scene.run_out(session_id, again.lease_id)
+        assert await scene.sessions.expire(session_id) is not None
+        # Its holder is told that it is gone; bob, who waits, gets nothing of it.
+        assert (await scene.notices(session_id))[len(seen) :] == [{"ann/"}]
+        assert await scene.sessions.label_events(session_id) == log
+        assert await without_repeats(scene, session_id) == before
+        # Answered late it is kept for the record, and no vote, nor a repeat.
+        assert not (await scene.answer(session_id, again, INLIER)).applied
+        event = (await scene.sessions.label_events(session_id))[-1]
+        assert (event.kind, event.row) == ("UNUSED", again.row)
+        assert await scene.counts(session_id) == LabelCounts(outlier=1)
+
+    play(redis_url, act)
+
+
+def test_vote_taken_back_is_not_shown_again(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=4, repeat_every=2)
+        first = await scene.vote(session_id, "ann")
+        scene.worker.work_off()
+        second = await scene.vote(session_id, "ann")
+        await scene.sessions.retract(session_id, answer_id="r", labeler="ann", row=first.row)
+        (again,) = await scene.lease(session_id, "ann")
+        assert (again.rule, again.row) == ("repeat", second.row)
+
+    play(redis_url, act)
+
+
+def test_only_answers_to_queries_are_shown_again(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=6, repeat_every=1, initial={11: OUTLIER})
+        for row in (10, 9):
+            await scene.answer(session_id, row)
+        scene.worker.work_off()
+        # (An initial label is nobody's; the unasked ones were not shown a first time.)
+        assert [lease.rule for lease in await scene.lease(session_id, "ann")] == ["lama"]
+
+    play(redis_url, act)
+
+
+def test_withdrawn_labeler_loses_its_repeat(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=3, repeat_every=1)
+        again = await repeat(scene, session_id)
+        await scene.sessions.withdraw(session_id, "ann", by="owner")
+        assert (await scene.sessions.get(session_id)).leased_count == 0
+        with pytest.raises(WrongState) as refused:
+            await scene.answer(session_id, again)
+        assert refused.value.reason == "LABELER_WITHDRAWN"
+        # The observation is asked again of bob, as a query: the repeat itself is not.
+        (lease,) = await scene.lease(session_id, "bob")
+        assert lease.row == again.row
+        assert lease.query != again.query
+
+    play(redis_url, act)
+
+
+def test_session_ends_whatever_repeats_are_out(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=2, repeat_every=1)
+        again = await repeat(scene, session_id)
+        await scene.vote(session_id, "bob")
+        session = await scene.sessions.get(session_id)
+        assert (session.state, session.leased_count) == (SessionState.ESTIMATING, 0)
+        query = json.loads(
+            await scene.client.hget(keys.session(session_id, "queries"), again.query)
+        )
+        assert query["state"] == "closed"
+        # Answered all the same it is kept for the record.
+        assert not (await scene.answer(session_id, again)).applied
+
+    play(redis_url, act)

@@ -1,0 +1,260 @@
+"""Who waits for queries: in which order they are served, who is only told, who gets nothing."""
+
+import pytest
+from tests.state.scene import Scene, asking, play
+
+from svddtune.state import keys
+from svddtune.state.session import SessionId, SkipMode, Verdict
+
+pytestmark = pytest.mark.integration
+
+
+async def wait(
+    scene: Scene, session_id: SessionId, labeler: str, most: int = 1, **kind: bool
+) -> None:
+    """A labeler waits on a stream, and came a second after those before it."""
+    waiting = keys.session(session_id, "waiting")
+    for holder in await scene.client.zrange(waiting, 0, -1):
+        await scene.client.zincrby(waiting, -1000, holder)
+    assert await scene.lease(session_id, labeler, most, stream="s", waits=True, **kind) == []
+
+
+async def holders(scene: Scene, session_id: SessionId, *labelers: str) -> list[int]:
+    """How many queries each labeler holds on its stream."""
+    return [len(await scene.held(session_id, f"{one}/s")) for one in labelers]
+
+
+async def more(scene: Scene, session_id: SessionId, queries: int) -> None:
+    """There is room for so many further queries; those who wait are served."""
+    budget = (await scene.sessions.get(session_id)).config.budget
+    await scene.sessions.set_budget(session_id, budget + queries)
+    scene.worker.work_off()
+
+
+async def spent(scene: Scene) -> SessionId:
+    """A session whose only query so far is out with zoe."""
+    session_id = await scene.session(budget=1)
+    assert len(await scene.lease(session_id, "zoe")) == 1
+    return session_id
+
+
+# The order
+
+
+def test_first_come_is_first_served(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await spent(scene)
+        # (Not by name.)
+        for name in ("cem", "ann", "bob"):
+            await wait(scene, session_id, name)
+        # Who asks again keeps its place.
+        await wait(scene, session_id, "cem")
+        served = []
+        for _ in range(3):
+            await more(scene, session_id, 1)
+            served.append(await holders(scene, session_id, "cem", "ann", "bob"))
+        assert served == [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
+
+    play(redis_url, act)
+
+
+def test_programs_are_served_before_people_who_came_first(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await spent(scene)
+        await wait(scene, session_id, "ann")
+        await wait(scene, session_id, "robot", automated=True)
+        await wait(scene, session_id, "auto", automated=True)
+        served = []
+        for _ in range(3):
+            await more(scene, session_id, 1)
+            served.append(await holders(scene, session_id, "robot", "auto", "ann"))
+        assert served == [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
+
+    play(redis_url, act)
+
+
+def test_each_gets_as_many_as_it_wants_and_no_more(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await spent(scene)
+        await wait(scene, session_id, "ann", 2)
+        await wait(scene, session_id, "bob", 3)
+        served = []
+        for queries in (1, 2, 5):
+            await more(scene, session_id, queries)
+            served.append(await holders(scene, session_id, "ann", "bob"))
+        # Ann is first until she has hers.
+        assert served == [[1, 0], [2, 1], [2, 3]]
+        assert await scene.client.exists(keys.session(session_id, "waiting")) == 0
+
+    play(redis_url, act)
+
+
+def test_what_a_program_passes_on_falls_through_to_who_waits(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=1)
+        robot = asking("robot", automated=True)
+        (lease,) = (await scene.sessions.lease(session_id, robot)).leases
+        await wait(scene, session_id, "ann")
+        seen = len(await scene.notices(session_id))
+        # It waits for the next itself, before ann; this one it does not get again.
+        receipt = await scene.sessions.skip(
+            session_id,
+            labeler="robot",
+            holder="robot/",
+            query=lease.query,
+            lease_id=lease.lease_id,
+            mode=SkipMode.OTHERS,
+            then=robot,
+        )
+        assert receipt.applied
+        assert await scene.held(session_id, "ann/s") == [lease.query]
+        assert await scene.held(session_id, "robot/") == []
+        assert (await scene.notices(session_id))[seen:] == [{"ann/s"}]
+
+    play(redis_url, act)
+
+
+# Who is told
+
+
+def test_who_is_told_leases_nothing_until_it_asks(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await spent(scene)
+        for name in ("ann", "bob"):
+            await wait(scene, session_id, name, told=True)
+        seen = len(await scene.notices(session_id))
+        await more(scene, session_id, 1)
+        told = (await scene.notices(session_id))[seen:]
+        assert set.union(*told) == {"ann/s", "bob/s"}
+        assert await holders(scene, session_id, "ann", "bob") == [0, 0]
+        # The first that asks has it; the other waits on, and is told of the next.
+        assert len(await scene.lease(session_id, "bob", stream="s", told=True, waits=True)) == 1
+        await wait(scene, session_id, "ann", told=True)
+        seen = len(await scene.notices(session_id))
+        await scene.sessions.release(session_id, holder="bob/s")
+        assert (await scene.notices(session_id))[seen:] == [{"ann/s"}]
+
+    play(redis_url, act)
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_who_waits_is_told_once(redis_url: str, told: bool) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await spent(scene)
+        await wait(scene, session_id, "ann", told=told)
+        seen = len(await scene.notices(session_id))
+        await more(scene, session_id, 1)
+        # What others do is no news for who knows already.
+        for row in (11, 10):
+            await scene.answer(session_id, row, Verdict.UNSURE, labeler="replay")
+        scene.worker.work_off()
+        await scene.sessions.pause(session_id)
+        await scene.sessions.resume(session_id)
+        named = [names for names in (await scene.notices(session_id))[seen:] if "ann/s" in names]
+        assert named == [{"ann/s"}]
+
+    play(redis_url, act)
+
+
+def test_asking_in_vain_is_no_news_to_anybody(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=2, overlap=2, overlap_limit=2, repeat_every=1)
+        # Ann has voted on all there is, and seen it again; cem passed on what is left.
+        for _ in range(2):
+            await scene.vote(session_id, "ann")
+            scene.worker.work_off()
+            (again,) = await scene.lease(session_id, "ann")
+            await scene.answer(session_id, again)
+        for lease in await scene.lease(session_id, "cem", most=2):
+            await scene.skip(session_id, lease, SkipMode.OTHERS, labeler="cem")
+        for name in ("ann", "cem"):
+            await wait(scene, session_id, name, told=True)
+        scene.worker.work_off()
+        version = (await scene.sessions.get(session_id)).version
+        seen = len(await scene.notices(session_id))
+        for _ in range(3):
+            for name in ("ann", "cem"):
+                await wait(scene, session_id, name, told=True)
+                assert await scene.lease(session_id, name) == []
+        # Neither a notice, which would make them ask again, nor a write, nor a job.
+        assert len(await scene.notices(session_id)) == seen
+        assert (await scene.sessions.get(session_id)).version == version
+        assert scene.worker.work_off() == []
+
+    play(redis_url, act)
+
+
+def test_those_who_are_told_come_to_rest(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await spent(scene)
+        names = ("ann", "bob", "cem", "dan")
+        for name in names:
+            await wait(scene, session_id, name, 2, told=True)
+        read = len(await scene.notices(session_id))
+        await more(scene, session_id, 3)
+        rounds = 0
+        # Whoever is named by a notice asks, as a service does for its streams.
+        while news := (await scene.notices(session_id))[read:]:
+            read += len(news)
+            rounds += 1
+            assert rounds < 10
+            for holder in sorted(set.union(*news) - {"zoe/"}):
+                labeler = holder.split("/")[0]
+                await scene.lease(session_id, labeler, 2, stream="s", told=True, waits=True)
+        assert await holders(scene, session_id, *names) == [2, 1, 0, 0]
+        # The news itself, and that three queries were leased, by two of them.
+        assert rounds <= 2
+
+    play(redis_url, act)
+
+
+# Who gets nothing
+
+
+@pytest.mark.parametrize("how", ["parked", "released"])
+def test_who_has_gone_gets_nothing(redis_url: str, how: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=1)
+        assert len(await scene.lease(session_id, "ann", 2, stream="s", waits=True)) == 1
+        if how == "parked":
+            await scene.sessions.park(session_id, "ann/s")
+        else:
+            await scene.sessions.release(session_id, holder="ann/s")
+        kept = await scene.held(session_id, "ann/s")
+        assert len(kept) == (how == "parked")
+        await more(scene, session_id, 3)
+        assert await scene.held(session_id, "ann/s") == kept
+        # When it asks it is served, and waits again.
+        assert len(await scene.lease(session_id, "ann", 5, stream="s", waits=True)) == 4
+        await more(scene, session_id, 1)
+        assert await holders(scene, session_id, "ann") == [5]
+
+    play(redis_url, act)
+
+
+def test_named_leases_are_given_back_by_one_who_stays(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=2)
+        first, _ = await scene.lease(session_id, "ann", 3, stream="s", waits=True)
+        await scene.sessions.release(session_id, holder="ann/s", lease_ids=[first.lease_id])
+        await more(scene, session_id, 1)
+        assert await holders(scene, session_id, "ann") == [3]
+
+    play(redis_url, act)
+
+
+def test_who_lets_a_lease_run_out_gets_nothing_until_it_asks(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=1)
+        (lease,) = await scene.lease(session_id, "ann", 2, stream="s", waits=True)
+        seen = len(await scene.notices(session_id))
+        await scene.run_out(session_id)
+        await scene.sessions.expire(session_id)
+        # It is told of the loss, and neither gets the query again nor a new one.
+        assert (await scene.notices(session_id))[seen:] == [{"ann/s"}]
+        await more(scene, session_id, 1)
+        assert await holders(scene, session_id, "ann") == [0]
+        held = await scene.lease(session_id, "ann", 2, stream="s")
+        assert [one.query for one in held] == [lease.query, lease.query + 1]
+
+    play(redis_url, act)
