@@ -109,6 +109,22 @@ def test_sessions_leave_by_their_end_and_by_deletion(desk: Desk) -> None:
     assert reply(stream, stream.expect("assign")).session == left
 
 
+def test_every_answer_to_a_session_that_was_just_deleted_is_refused(desk: Desk) -> None:
+    names = sessions(desk, 0, 0)
+    stream = desk.labeler(names, credit=2)
+    held = {assign.session: assign for assign in (stream.expect("assign") for _ in names)}
+    gone, left = names
+    desk.tuning.DeleteSession(tuning_pb2.DeleteSessionRequest(name=gone))
+    # Whether the stream knows of it already or not.
+    for _ in range(3):
+        stream.answer(held[gone], session=gone)
+    for _ in range(3):
+        reject = stream.expect("reject")
+        assert error_info(reject.status).reason == "SESSION_NOT_FOUND"
+        assert reject.session == gone
+    assert reply(stream, held[left]).session == left
+
+
 def test_items_must_name_the_session(desk: Desk) -> None:
     names = sessions(desk, 0, 0)
     stream = desk.labeler(names, credit=2)

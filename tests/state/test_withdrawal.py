@@ -191,6 +191,7 @@ def test_computed_preview_is_there_for_who_asked(redis_url: str) -> None:
         session_id = await scene.session()
         await scene.vote(session_id, "ann")
         scene.worker.work_off()
+        before = await scene.sessions.get(session_id)
         await scene.sessions.preview_withdrawal(session_id, "ann", PREVIEW_ID)
         assert await scene.sessions.preview(session_id, PREVIEW_ID) is None
         claim = scene.worker.next_claim()
@@ -199,5 +200,7 @@ def test_computed_preview_is_there_for_who_asked(redis_url: str) -> None:
         computed = jobs_pb2.Preview()
         scene.worker.workspace.commit_preview(claim, computed)
         assert await scene.sessions.preview(session_id, PREVIEW_ID) == computed
+        # The session itself is as it was.
+        assert await scene.sessions.get(session_id) == before
 
     play(redis_url, act)

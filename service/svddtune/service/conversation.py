@@ -345,9 +345,10 @@ class Conversation:
         except StoreUnavailable:
             raise
         except StateError as error:
-            if error.reason == "SESSION_NOT_FOUND" and session_id in self._dialogue.servings:
-                return self._deleted(session_id)
-            return self._dialogue.refused(request, status_proto(error), session_id)
+            commands = self._dialogue.refused(request, status_proto(error), session_id)
+            if error.reason == "SESSION_NOT_FOUND":
+                commands += self._deleted(session_id)
+            return commands
         return self._dialogue.applied(session_id, request, ack, self._now())
 
     async def _store(self, command: Apply) -> oracle_pb2.Ack:

@@ -11,5 +11,6 @@ if not s then
   return cjson.encode({ committed = false, gone = true })
 end
 redis.call('SET', part(s, 'preview:' .. id), preview, 'EX', '60')
-touch(s)
+-- Whoever waits for it looks; the session itself is as it was.
+announce(s)
 return cjson.encode({ committed = true })

@@ -72,10 +72,8 @@ local function tell(s, holder)
   s.told[holder] = true
 end
 
--- The session has changed: whoever watches it is told, and those of its holders whom it concerns.
-local function touch(s)
-  add(s, 'version', 1)
-  set(s, 'updated_ms', int(NOW))
+-- Tells whoever watches the session, and those of its holders whom it concerns.
+local function announce(s)
   local moved = s.state ~= s.state_before
   if moved and s.state == 'LABELING' then
     redis.call('HSET', P .. 'labeling', s.id, s.priority .. ' ' .. s.created_ms)
@@ -93,6 +91,13 @@ local function touch(s)
     'state', s.state, 'moved', moved and '1' or '0', 'priority', s.priority,
     'created_ms', s.created_ms, 'holders', table.concat(holders, ' '),
     'expires_in_ms', first[2] and int(math.max(0, tonumber(first[2]) - NOW)) or '')
+end
+
+-- The session has changed.
+local function touch(s)
+  add(s, 'version', 1)
+  set(s, 'updated_ms', int(NOW))
+  announce(s)
 end
 
 local function enqueue(stream, kind, s, payload)
