@@ -1,4 +1,4 @@
-"""People who label: at ``svddtune label`` in a pseudo terminal, or by the Python client."""
+"""People who label at ``svddtune label`` in a pseudo terminal."""
 
 import os
 import pty
@@ -10,8 +10,6 @@ import threading
 import time
 from collections.abc import Callable
 
-from svddtune.client import TuningClient
-from svddtune.client.cli.app import app
 from svddtune.client.cli.labeling.desk import GUARD_S
 
 # Colours, cursor movements, titles.
@@ -20,47 +18,6 @@ _QUESTION = re.compile(r"Query (\d+)\s+observation (\S+)\s")
 # How long a person looks at a question: keys that come sooner are taken for slips.
 _LOOK_S = GUARD_S + 0.1
 _ENV = {"TERM": "xterm", "COLUMNS": "100", "LINES": "40", "NO_COLOR": "1"}
-
-
-# Whether there is a terminal to sit at.
-HAS_TERMINAL = "label" in {
-    one.name or getattr(one.callback, "__name__", "") for one in app.registered_commands
-}
-
-
-class ClientPerson:
-    """Answers by the Python client; takes the same arguments as ``Person``."""
-
-    screen = ""
-
-    def __init__(
-        self, session: str, address: str, name: str, key_for: Callable[[str], str]
-    ) -> None:
-        self.answered: list[str] = []
-        self._key_for = key_for
-        self._code = 1
-        self._thread = threading.Thread(
-            target=self._label, args=(session, address, name), daemon=True
-        )
-        self._thread.start()
-
-    def wait(self, timeout_s: float) -> int:
-        """0 once the session asks nothing more, 1 where something went wrong."""
-        self._thread.join(timeout=timeout_s)
-        return self._code
-
-    def leave(self) -> None:
-        """Nothing is left to do where the process ends."""
-
-    def _label(self, session: str, address: str, name: str) -> None:
-        with TuningClient(address) as client, client.tuning(session, labeler=name) as tuning:
-            for query in tuning.queries():
-                # Somebody who looks at it for a moment: so that others get their share.
-                time.sleep(0.05)
-                self.answered.append(query.observation_id)
-                verdict = "inlier" if self._key_for(query.observation_id) == "i" else "outlier"
-                tuning.answer(query, verdict)
-        self._code = 0
 
 
 class Person:

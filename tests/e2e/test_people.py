@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.processes import service, worker
-from tests.e2e.terminal import HAS_TERMINAL, ClientPerson, Person
+from tests.e2e.terminal import Person
 from tests.numerics.cases import blobs
 from tests.waiting import wait_until
 
@@ -40,18 +40,7 @@ def cli(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "svddtune.client", *arguments]
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        ClientPerson,
-        pytest.param(
-            Person, marks=pytest.mark.skipif(not HAS_TERMINAL, reason="svddtune label is missing")
-        ),
-    ],
-)
-def test_people_and_tickets_over_two_services(
-    redis_url: str, tmp_path: Path, kind: type[Person] | type[ClientPerson]
-) -> None:
+def test_people_and_tickets_over_two_services(redis_url: str, tmp_path: Path) -> None:
     X, y = blobs(300, 4, seed=3)
     tickets, mapping = tmp_path / "tickets.csv", tmp_path / "desk.toml"
     mapping.write_text(MAPPING)
@@ -73,7 +62,7 @@ def test_people_and_tickets_over_two_services(
             session = client.create_session(client.upload_dataset(X), budget=BUDGET, lease_s=5)
             name = session.name
             people = [
-                kind(name, address, labeler, lambda row: "i" if y[int(row)] == 1 else "o")
+                Person(name, address, labeler, lambda row: "i" if y[int(row)] == 1 else "o")
                 for labeler, address in (("ann", kept), ("bob", killed), ("eve", killed))
             ]
             for person in people:
