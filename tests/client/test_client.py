@@ -9,6 +9,7 @@ from svddtune.client import (
     InvalidInput,
     Label,
     NotFound,
+    Observation,
     SessionConfig,
     SessionState,
     TuningClient,
@@ -42,8 +43,11 @@ def test_dataset_is_described_listed_and_deleted(client: TuningClient) -> None:
 def test_large_upload_arrives_whole(client: TuningClient) -> None:
     X = np.random.default_rng(0).normal(size=(30_000, 12))
     ids = [f"row-{row}" for row in range(len(X))]
-    dataset = client.upload_dataset(X, observation_ids=ids)
+    display = [{"host": f"h{row % 7}"} for row in range(len(X))]
+    dataset = client.upload_dataset(X, observation_ids=ids, display=display)
     assert dataset.observation_count == len(X)
+    expected = [Observation(row, ids[row], display[row]) for row in range(len(X))]
+    assert list(client.list_observations(dataset)) == expected
     client.delete_dataset(dataset)
 
 

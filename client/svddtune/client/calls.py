@@ -24,6 +24,7 @@ from svddtune.client.types import (
     Dataset,
     Label,
     LabelEvent,
+    Observation,
     Session,
     SessionConfig,
     SessionState,
@@ -74,6 +75,21 @@ def list_datasets(token: str) -> Call[Page[Dataset]]:
         request,
         lambda reply: Page(
             tuple(map(convert.dataset_from_proto, reply.datasets)), reply.next_page_token
+        ),
+    )
+
+
+def list_observations(dataset: str | Dataset, token: str) -> Call[Page[Observation]]:
+    """List a dataset's rows in their order."""
+    request = dpb.ListObservationsRequest(
+        parent=name_of(dataset), page_size=10_000, page_token=token
+    )
+    return Call(
+        "datasets",
+        "ListObservations",
+        request,
+        lambda reply: Page(
+            tuple(map(convert.observation_from_proto, reply.observations)), reply.next_page_token
         ),
     )
 

@@ -25,6 +25,7 @@ from svddtune.client.types import (
     Dataset,
     Label,
     LabelEvent,
+    Observation,
     Session,
     SessionConfig,
     SessionUpdate,
@@ -137,6 +138,10 @@ class TuningClient:
     def list_datasets(self) -> Iterator[Dataset]:
         """Yield all datasets, newest first."""
         return self._pages(calls.list_datasets)
+
+    def list_observations(self, dataset: str | Dataset) -> Iterator[Observation]:
+        """Yield a dataset's rows in their order: ids and display fields."""
+        return self._pages(lambda token: calls.list_observations(dataset, token))
 
     def delete_dataset(self, dataset: str | Dataset) -> None:
         """Delete a dataset that no session uses."""

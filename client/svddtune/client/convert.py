@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import TypeVar
 
@@ -18,6 +19,7 @@ from svddtune.client.types import (
     LabelEvent,
     LiveEvidence,
     Nearby,
+    Observation,
     Quality,
     Query,
     Session,
@@ -271,6 +273,11 @@ def event_from_proto(event: common_pb2.LabelEvent) -> LabelEvent:
     )
 
 
+def observation_from_proto(observation: dataset_pb2.Observation) -> Observation:
+    """Return the row that an Observation describes."""
+    return Observation(observation.row, observation.observation_id, _display(observation.display))
+
+
 def query_from_proto(assign: oracle_pb2.Assign) -> Query:
     """Return the query that an Assign hands out."""
     return Query(
@@ -278,7 +285,7 @@ def query_from_proto(assign: oracle_pb2.Assign) -> Query:
         observation_id=assign.observation_id,
         row=assign.row,
         features=np.array(assign.features, dtype=np.float64),
-        display={field.key: field.value for field in assign.display},
+        display=_display(assign.display),
         why=assign.why,
         score=assign.score,
         lease_id=assign.lease_id,
@@ -305,3 +312,7 @@ def ack_from_proto(ack: oracle_pb2.Ack) -> Ack:
         event_id=ack.event_id,
         session=ack.session,
     )
+
+
+def _display(fields: Iterable[common_pb2.DisplayField]) -> dict[str, str]:
+    return {field.key: field.value for field in fields}

@@ -287,6 +287,15 @@ class Unusual:
     deviation: float
 
 
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """A row of a dataset as labelers know it, without its features."""
+
+    row: int
+    observation_id: str
+    display: Mapping[str, str]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Query:
     """One observation that the service asks about, leased to this labeler.

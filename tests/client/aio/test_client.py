@@ -28,6 +28,8 @@ def test_session_from_start_to_model(stack: EmbeddedStack) -> None:
             dataset = await client.upload_dataset(X, name="async")
             assert (await client.get_dataset(dataset)).observation_count == len(X)
             assert dataset.name in [item.name async for item in client.list_datasets()]
+            rows = [item.row async for item in client.list_observations(dataset)]
+            assert rows == list(range(len(X)))
             session = await client.create_session(
                 dataset, initial_labels={"0": int(y[0])}, budget=10, seed=3
             )

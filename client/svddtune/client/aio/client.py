@@ -29,6 +29,7 @@ from svddtune.client.types import (
     Dataset,
     Label,
     LabelEvent,
+    Observation,
     Session,
     SessionConfig,
     SessionUpdate,
@@ -130,6 +131,10 @@ class AsyncTuningClient:
     def list_datasets(self) -> AsyncIterator[Dataset]:
         """Yield all datasets, newest first."""
         return self._pages(calls.list_datasets)
+
+    def list_observations(self, dataset: str | Dataset) -> AsyncIterator[Observation]:
+        """Yield a dataset's rows in their order: ids and display fields."""
+        return self._pages(lambda token: calls.list_observations(dataset, token))
 
     async def delete_dataset(self, dataset: str | Dataset) -> None:
         """Delete a dataset that no session uses."""

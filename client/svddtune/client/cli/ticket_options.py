@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
+ID_FIELD = "(observation id)"
+"""Where observations that a service lists have their id, beside display fields of any name."""
+
 
 class SeveralMatches(StrEnum):
     """What a ticket that matches several observations says."""
@@ -124,7 +127,6 @@ def make_oracle(
 
     Without a file of observations they are those that `listed` yields, where there is one.
     """
-    from svddtune.client.tickets.listing import ID_FIELD
     from svddtune.client.tickets.mapping_file import load_mapping
     from svddtune.client.tickets.oracle import TicketOracle
     from svddtune.client.tickets.times import checked_pattern, duration, zone_of

@@ -99,7 +99,7 @@ def replay(
             () if follower else tickets,
             mapping,
             changes,
-            lambda: listed(client, name, tls_ca),
+            lambda: listed(client, name),
             observations=observations,
             observation_id=id_field,
             join_key=key_field,

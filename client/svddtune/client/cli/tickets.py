@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,7 +17,7 @@ from svddtune.client.cli.output import (
     print_json,
     stdout,
 )
-from svddtune.client.cli.ticket_options import SeveralMatches
+from svddtune.client.cli.ticket_options import ID_FIELD, SeveralMatches
 
 if TYPE_CHECKING:
     from svddtune.client.client import TuningClient
@@ -65,7 +64,7 @@ def check(
             tickets,
             mapping,
             changes,
-            (lambda: listed(client, name, tls_ca)) if client else None,
+            (lambda: listed(client, name)) if client else None,
             observations=observations,
             observation_id=id_field,
             join_key=key_field,
@@ -132,12 +131,10 @@ def mappings(
     stdout().print(table)
 
 
-def listed(client: TuningClient, session: str, tls_ca: Path | None) -> Iterator[dict[str, str]]:
-    """Yield the session's own observations, as its service lists them."""
-    from svddtune.client.tickets.listing import list_observations
-
-    dataset = client.get_session(session).dataset
-    yield from list_observations(client.address, dataset, tls_ca=tls_ca)
+def listed(client: TuningClient, session: str) -> Iterator[dict[str, str]]:
+    """Yield the session's own observations: what they show, and their ids as ``ID_FIELD``."""
+    for one in client.list_observations(client.get_session(session).dataset):
+        yield {**one.display, ID_FIELD: one.observation_id}
 
 
 def session_preview(
