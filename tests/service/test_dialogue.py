@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.service.world import LEASE_S, SESSION, SESSION_ID, World, answer, hello
 
-from svddtune.service import oracle
+from svddtune.service.dialogue import PROGRESS_S
 from svddtune.service.serving import RETRY_S
 from svddtune.state.errors import InvalidInput, NotFound, StateError
 from svddtune.state.session import SessionState
@@ -205,7 +205,7 @@ def test_progress_is_merged_when_changes_come_quickly() -> None:
     for _ in range(10):
         world.change()
     assert world.kinds().count("progress") == 1
-    world.wait(oracle.PROGRESS_S)
+    world.wait(PROGRESS_S)
     assert world.kinds().count("progress") == 2
     assert world.sent[-1].progress.session.etag == str(world.only.version)
 

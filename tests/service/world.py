@@ -5,8 +5,8 @@ from typing import Any
 
 from google.rpc import status_pb2
 
-from svddtune.service import oracle
-from svddtune.service.oracle import Dialogue
+from svddtune.service import commands
+from svddtune.service.dialogue import Dialogue
 from svddtune.state.errors import NotFound
 from svddtune.state.session import (
     DatasetId,
@@ -173,9 +173,9 @@ class World:
         self.now += seconds
         self.perform(self.dialogue.woken(self.now))
 
-    def perform(self, commands: list[oracle.Command]) -> None:
+    def perform(self, wanted: list[commands.Command]) -> None:
         """Carry out commands as a stream does."""
-        for command in commands:
+        for command in wanted:
             assert not self.ended
             self.perform(self._outcome(command))
 
@@ -183,32 +183,32 @@ class World:
         """What was sent, by kind."""
         return [str(response.WhichOneof("message")) for response in self.sent]
 
-    def _outcome(self, command: oracle.Command) -> list[oracle.Command]:
+    def _outcome(self, command: commands.Command) -> list[commands.Command]:
         match command:
-            case oracle.Send(response):
+            case commands.Send(response):
                 self.sent.append(response)
-            case oracle.Open(session_ids):
+            case commands.Open(session_ids):
                 found = [self._find(session_id) for session_id in session_ids or self.stored]
                 return self.dialogue.opened([one.session() for one in found], self.now)
-            case oracle.Look():
+            case commands.Look():
                 wanted = self.dialogue.wanted(self.now)
                 if wanted is not None:
                     session_id, asking = wanted
                     self.looks.append((session_id, asking.most))
                     outcome = self.stored[session_id].lease(asking.most, self.redis_ms)
                     return self.dialogue.looked(session_id, outcome, self.now)
-            case oracle.Deliver(session_id, leases):
+            case commands.Deliver(session_id, leases):
                 self.assigned += [(session_id, lease) for lease in leases]
-            case oracle.Report(session_id):
+            case commands.Report(session_id):
                 return self.dialogue.reported(self.stored[session_id].session())
-            case oracle.Apply(session_id, request, _):
+            case commands.Apply(session_id, request, _):
                 return self._apply(self.stored[session_id], request)
-            case oracle.Refuse(request, error):
+            case commands.Refuse(request, error):
                 return self.dialogue.refused(request, status_pb2.Status(message=error.message))
-            case oracle.ReleaseAll(session_id):
+            case commands.ReleaseAll(session_id):
                 self.released.append(session_id)
                 self.stored[session_id].leases.clear()
-            case oracle.End():
+            case commands.End():
                 self.ended = True
         return []
 
@@ -217,7 +217,7 @@ class World:
             raise NotFound("SESSION_NOT_FOUND", f"There is no session {session_id}.")
         return self.stored[session_id]
 
-    def _apply(self, one: Stored, request: oracle_pb2.ConverseRequest) -> list[oracle.Command]:
+    def _apply(self, one: Stored, request: oracle_pb2.ConverseRequest) -> list[commands.Command]:
         kind = request.WhichOneof("message")
         if kind == "answer" and request.answer.query not in one.leases:
             status = status_pb2.Status(code=9)

@@ -10,14 +10,10 @@ from enum import Enum
 from typing import Any, TypeVar
 
 from svddtune.service.cache import Lru
-from svddtune.service.draining import Draining
-from svddtune.service.labeling import Labeling
-from svddtune.service.oracle import (
-    PROGRESS_S,
+from svddtune.service.commands import (
     Apply,
     Command,
     Deliver,
-    Dialogue,
     End,
     Look,
     Open,
@@ -26,6 +22,9 @@ from svddtune.service.oracle import (
     Report,
     Send,
 )
+from svddtune.service.dialogue import PROGRESS_S, Dialogue
+from svddtune.service.draining import Draining
+from svddtune.service.labeling import Labeling
 from svddtune.service.shared import SharedSessions
 from svddtune.service.status import Context, status_proto, unbroken
 from svddtune.state.errors import NotFound, StateError, StoreUnavailable

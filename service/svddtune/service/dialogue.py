@@ -10,13 +10,24 @@ them as its credit allows: higher priority first, then the session that has wait
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from uuid import uuid4
 
 from google.rpc import status_pb2
 
 from svddtune.service import names, validate
+from svddtune.service.commands import (
+    Apply,
+    Command,
+    Deliver,
+    End,
+    Look,
+    Open,
+    Refuse,
+    ReleaseAll,
+    Report,
+    Send,
+)
 from svddtune.service.convert import session_to_proto
 from svddtune.service.serving import RETRY_S, Serving, finished
 from svddtune.state.errors import InvalidInput, StateError
@@ -32,73 +43,6 @@ PROGRESS_S = 0.1
 GRACE_S = 0.05
 
 _TOKEN = re.compile(r"[0-9a-f]{32}")
-
-
-@dataclass(frozen=True, slots=True)
-class Send:
-    """Send a message."""
-
-    response: oracle_pb2.ConverseResponse
-
-
-@dataclass(frozen=True, slots=True)
-class Open:
-    """Begin to follow the sessions (none: all that ask) and load them; then ``opened``."""
-
-    session_ids: tuple[SessionId, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Apply:
-    """Store what the labeler said; then ``applied`` or ``refused``."""
-
-    session_id: SessionId
-    request: oracle_pb2.ConverseRequest
-    # Who gets the next query, where it is to come by itself.
-    then: Asking | None
-
-
-@dataclass(frozen=True, slots=True)
-class Refuse:
-    """Say what is wrong with an item; then ``refused``."""
-
-    request: oracle_pb2.ConverseRequest
-    error: StateError
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """Lease what ``wanted`` says when this command's turn comes; then ``looked``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Deliver:
-    """Send leased queries with what the labeler is shown."""
-
-    session_id: SessionId
-    leases: tuple[Lease, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """Load the session; then ``reported``."""
-
-    session_id: SessionId
-
-
-@dataclass(frozen=True, slots=True)
-class ReleaseAll:
-    """Give all leases back."""
-
-    session_id: SessionId
-
-
-@dataclass(frozen=True, slots=True)
-class End:
-    """End the stream."""
-
-
-Command = Send | Open | Apply | Refuse | Look | Deliver | Report | ReleaseAll | End
 
 
 class _Phase(Enum):
