@@ -95,24 +95,31 @@ def test_each_labeler_sees_its_own_again_after_so_many_answers(
     play(redis_url, act)
 
 
-def test_repeat_never_reaches_anybody_else(redis_url: str) -> None:
+@pytest.mark.parametrize("end", ["given back", "run out"])
+def test_repeat_never_reaches_anybody_else(redis_url: str, end: str) -> None:
     async def act(scene: Scene) -> None:
-        session_id = await scene.session(budget=3, repeat_every=1)
+        # Its observation awaits the vote of somebody else: of a query, not of the repeat.
+        session_id = await scene.session(budget=3, overlap=2, overlap_limit=2, repeat_every=1)
         again = await repeat(scene, session_id)
-        # On another stream its labeler gets something else, and so do others.
-        for name, stream in (("ann", "other"), ("bob", "")):
-            (lease,) = await scene.lease(session_id, name, stream=stream)
-            assert (lease.rule, lease.row) != ("repeat", again.row)
-            await scene.sessions.release(session_id, holder=f"{name}/{stream}")
-        # Given back it is over: nobody has it or waits for it.
-        receipt = await scene.sessions.release(
-            session_id, holder="ann/", lease_ids=[again.lease_id]
-        )
-        assert receipt.applied
-        for name in ("ann", "bob"):
-            for lease in await scene.lease(session_id, name):
-                assert (lease.rule, lease.query == again.query) == ("lama", False)
-        assert await scene.client.lrange(keys.session(session_id, "open"), 0, -1) == []
+        (other,) = await scene.lease(session_id, "ann", stream="other")
+        assert other.rule == "lama"
+        for name in ("bob", "cem"):
+            await scene.lease(session_id, name, 9, stream="s", waits=True)
+        # Once it is over nobody has it, and it waits for nobody.
+        if end == "run out":
+            await scene.run_out(session_id, again.lease_id)
+            await scene.sessions.expire(session_id)
+        else:
+            receipt = await scene.sessions.release(
+                session_id, holder="ann/", lease_ids=[again.lease_id]
+            )
+            assert receipt.applied
+        waiting = await scene.client.lrange(keys.session(session_id, "open"), 0, -1)
+        assert again.query not in map(int, waiting)
+        for name in ("ann", "bob", "cem"):
+            leases = await scene.lease(session_id, name, 9, stream="s")
+            assert again.query not in [lease.query for lease in leases]
+            assert {lease.rule for lease in leases} <= {"lama"}
 
     play(redis_url, act)
 

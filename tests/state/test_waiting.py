@@ -89,6 +89,18 @@ def test_each_gets_as_many_as_it_wants_and_no_more(redis_url: str) -> None:
     play(redis_url, act)
 
 
+@pytest.mark.parametrize("most", [1, 2])
+def test_who_asks_again_for_less_gets_less(redis_url: str, most: int) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=1)
+        for wish in (5, most):
+            await scene.lease(session_id, "ann", wish, stream="s", waits=True)
+        await more(scene, session_id, 5)
+        assert await holders(scene, session_id, "ann") == [most]
+
+    play(redis_url, act)
+
+
 def test_what_a_program_passes_on_falls_through_to_who_waits(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=1)
