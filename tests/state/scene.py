@@ -242,6 +242,10 @@ class Scene:
         """Observations per effective label."""
         return (await self.sessions.get(session_id)).counts
 
+    async def awaiting(self, session_id: SessionId) -> int:
+        """Labelled observations on which a further vote is awaited."""
+        return (await self.sessions.get(session_id)).awaiting_votes
+
     async def state(self, session_id: SessionId) -> SessionState:
         """What the session is doing."""
         return (await self.sessions.get(session_id)).state

@@ -5,20 +5,10 @@ from dataclasses import replace
 import pytest
 from tests.state.scene import Scene, play
 
-from svddtune.state import keys
 from svddtune.state.errors import NotFound, WrongState
 from svddtune.state.session import SessionId, SessionState, SkipMode, Verdict
 
 pytestmark = pytest.mark.integration
-
-GONE_MS = 3_600_000
-
-
-async def expire_all(scene: Scene, session_id: SessionId) -> None:
-    """Let every open lease be over, as if an hour had passed."""
-    key = keys.session(session_id, "leases")
-    for member in await scene.client.zrange(key, 0, -1):
-        await scene.client.zincrby(key, -GONE_MS, member)
 
 
 def test_two_labelers_never_get_the_same_query(redis_url: str) -> None:
@@ -64,7 +54,7 @@ def test_expired_lease_goes_to_the_next_labeler_first(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         lost = await scene.lease(session_id, "ann", most=2)
-        await expire_all(scene, session_id)
+        await scene.run_out(session_id)
         taken = await scene.lease(session_id, "bob", most=2)
         assert [one.query for one in taken] == [one.query for one in lost]
         assert {one.lease_id for one in taken}.isdisjoint({one.lease_id for one in lost})
@@ -76,7 +66,7 @@ def test_late_answer_counts_while_the_query_is_open(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         (lease,) = await scene.lease(session_id, "ann")
-        await expire_all(scene, session_id)
+        await scene.run_out(session_id)
         await scene.lease(session_id, "bob")
         receipt = await scene.answer(session_id, lease, labeler="ann")
         assert receipt.applied
@@ -91,7 +81,7 @@ def test_answer_after_somebody_elses_is_recorded_unused(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         (old,) = await scene.lease(session_id, "ann")
-        await expire_all(scene, session_id)
+        await scene.run_out(session_id)
         (new,) = await scene.lease(session_id, "bob")
         await scene.answer(session_id, new, Verdict.OUTLIER, labeler="bob")
         receipt = await scene.answer(session_id, old, Verdict.INLIER, labeler="ann")

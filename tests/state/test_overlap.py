@@ -3,36 +3,12 @@
 import pytest
 from tests.state.scene import Scene, play
 
-from svddtune.state.errors import Conflict
-from svddtune.state.session import (
-    Answer,
-    LabelCounts,
-    Lease,
-    SessionId,
-    SessionState,
-    SkipMode,
-    Verdict,
-)
+from svddtune.state.session import LabelCounts, SessionState, SkipMode, Verdict
 
 pytestmark = pytest.mark.integration
 
 INLIER, OUTLIER, UNSURE = Verdict.INLIER, Verdict.OUTLIER, Verdict.UNSURE
 NAMES = ("ann", "bob", "cem", "dan", "eve", "fay")
-
-
-async def vote(scene: Scene, session_id: SessionId, labeler: str, verdict: Verdict) -> Lease:
-    """The labeler answers the query it gets."""
-    (lease,) = await scene.lease(session_id, labeler)
-    assert (await scene.answer(session_id, lease, verdict, labeler=labeler)).applied
-    return lease
-
-
-async def counts(scene: Scene, session_id: SessionId) -> LabelCounts:
-    return (await scene.sessions.get(session_id)).counts
-
-
-async def awaiting(scene: Scene, session_id: SessionId) -> int:
-    return (await scene.sessions.get(session_id)).awaiting_votes
 
 
 # Who is asked
@@ -81,12 +57,12 @@ def test_labelers_go_on_with_other_queries_while_votes_are_awaited(redis_url: st
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=3, overlap=2, overlap_limit=3)
         for row in range(3):
-            assert (await vote(scene, session_id, "ann", INLIER)).row == row
+            assert (await scene.vote(session_id, "ann", INLIER)).row == row
             scene.worker.work_off()
         # The budget counts observations: ann has nothing more to say, bob has three.
         assert await scene.lease(session_id, "ann", most=9) == []
-        assert (await counts(scene, session_id)).total == 3
-        assert await awaiting(scene, session_id) == 3
+        assert (await scene.counts(session_id)).total == 3
+        assert await scene.awaiting(session_id) == 3
         assert (await scene.sessions.get(session_id)).state is SessionState.LABELING
         held = await scene.lease(session_id, "bob", most=9)
         assert sorted(lease.row for lease in held) == [0, 1, 2]
@@ -105,15 +81,15 @@ def test_labelers_go_on_with_other_queries_while_votes_are_awaited(redis_url: st
 def test_first_vote_is_in_force_until_another_ties_with_it(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=1, overlap=2, overlap_limit=3)
-        await vote(scene, session_id, "ann", OUTLIER)
-        assert await counts(scene, session_id) == LabelCounts(outlier=1)
-        assert await awaiting(scene, session_id) == 1
-        await vote(scene, session_id, "bob", INLIER)
-        assert await counts(scene, session_id) == LabelCounts()
+        await scene.vote(session_id, "ann", OUTLIER)
+        assert await scene.counts(session_id) == LabelCounts(outlier=1)
+        assert await scene.awaiting(session_id) == 1
+        await scene.vote(session_id, "bob", INLIER)
+        assert await scene.counts(session_id) == LabelCounts()
         # A tie is no label: nothing labelled awaits a vote, and it is asked all the same.
-        assert await awaiting(scene, session_id) == 0
-        await vote(scene, session_id, "cem", INLIER)
-        assert await counts(scene, session_id) == LabelCounts(inlier=1)
+        assert await scene.awaiting(session_id) == 0
+        await scene.vote(session_id, "cem", INLIER)
+        assert await scene.counts(session_id) == LabelCounts(inlier=1)
 
     play(redis_url, act)
 
@@ -141,9 +117,9 @@ def test_ties_and_unsure_ask_one_more_up_to_the_limit(
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=2, overlap=overlap, overlap_limit=limit)
         for name, verdict in zip(NAMES, verdicts, strict=False):
-            assert (await vote(scene, session_id, name, verdict)).query == 1
-        assert await counts(scene, session_id) == end
-        assert await awaiting(scene, session_id) == 0
+            assert (await scene.vote(session_id, name, verdict)).query == 1
+        assert await scene.counts(session_id) == end
+        assert await scene.awaiting(session_id) == 0
         # It is settled: nobody is asked about it any more.
         scene.worker.work_off()
         assert [one.query for one in await scene.lease(session_id, "zoe", most=9)] != [1]
@@ -161,10 +137,10 @@ def test_late_vote_counts_where_the_overlap_wants_it(redis_url: str) -> None:
         await scene.answer(session_id, bob, labeler="bob")
         assert (await scene.answer(session_id, late, labeler="ann")).applied
         # Two have voted: the third is too late, and has lost the lease by that.
-        assert await awaiting(scene, session_id) == 0
+        assert await scene.awaiting(session_id) == 0
         assert (await scene.sessions.get(session_id)).leased_count == 0
         assert not (await scene.answer(session_id, cem, OUTLIER, labeler="cem")).applied
-        assert await counts(scene, session_id) == LabelCounts(inlier=1)
+        assert await scene.counts(session_id) == LabelCounts(inlier=1)
 
     play(redis_url, act)
 
@@ -210,124 +186,11 @@ def test_corrected_first_vote_that_agrees_needs_no_second(redis_url: str) -> Non
         session_id = await scene.session(
             budget=1, overlap=2, overlap_rule="adaptive", overlap_limit=3
         )
-        lease = await vote(scene, session_id, "ann", OUTLIER)
+        lease = await scene.vote(session_id, "ann", OUTLIER)
         await scene.lease(session_id, "bob")
         await scene.answer(session_id, lease.row, INLIER, replace=True)
         session = await scene.sessions.get(session_id)
         assert (session.state, session.leased_count) == (SessionState.ESTIMATING, 0)
-
-    play(redis_url, act)
-
-
-# Corrections
-
-
-def test_correction_after_the_query_is_settled_may_create_a_tie(redis_url: str) -> None:
-    async def act(scene: Scene) -> None:
-        session_id = await scene.session(budget=2, overlap=2, overlap_limit=3)
-        lease = await vote(scene, session_id, "ann", INLIER)
-        await vote(scene, session_id, "bob", INLIER)
-        with pytest.raises(Conflict) as refused:
-            await scene.answer(session_id, lease.row, OUTLIER, labeler="bob")
-        assert refused.value.reason == "ALREADY_ANSWERED"
-        await scene.answer(session_id, lease.row, OUTLIER, labeler="bob", replace=True)
-        assert await counts(scene, session_id) == LabelCounts()
-        assert (await vote(scene, session_id, "cem", OUTLIER)).query == lease.query
-        assert await counts(scene, session_id) == LabelCounts(outlier=1)
-        # And back: the row is settled, with the other label.
-        await scene.answer(session_id, lease.row, INLIER, labeler="cem", replace=True)
-        assert await counts(scene, session_id) == LabelCounts(inlier=1)
-
-    play(redis_url, act)
-
-
-def test_correction_is_the_own_vote_only(redis_url: str) -> None:
-    async def act(scene: Scene) -> None:
-        session_id = await scene.session(budget=3)
-        lease = await vote(scene, session_id, "ann", INLIER)
-        with pytest.raises(Conflict):
-            await scene.answer(session_id, lease.row, OUTLIER, labeler="bob", replace=True)
-        events = await scene.sessions.label_events(session_id)
-        assert [(one.kind, one.labeler) for one in events] == [("LABELED", "ann")]
-
-    play(redis_url, act)
-
-
-def test_retracted_vote_is_asked_of_somebody_again(redis_url: str) -> None:
-    async def act(scene: Scene) -> None:
-        session_id = await scene.session(budget=1, overlap=2, overlap_limit=2)
-        lease = await vote(scene, session_id, "ann", INLIER)
-        (held,) = await scene.lease(session_id, "bob")
-        await scene.sessions.retract(session_id, answer_id="r", labeler="ann", row=lease.row)
-        assert await counts(scene, session_id) == LabelCounts()
-        # Bob still has it, and there is room for one more: anybody, ann too.
-        assert await scene.lease(session_id, "bob") == [held]
-        assert [one.query for one in await scene.lease(session_id, "ann")] == [lease.query]
-        assert await scene.lease(session_id, "cem") == []
-
-    play(redis_url, act)
-
-
-def test_vote_of_another_that_broke_a_tie_is_retracted(redis_url: str) -> None:
-    async def act(scene: Scene) -> None:
-        session_id = await scene.session(budget=2, overlap=2, overlap_limit=3)
-        for name, verdict in zip(NAMES, (INLIER, OUTLIER, OUTLIER), strict=False):
-            lease = await vote(scene, session_id, name, verdict)
-        await scene.sessions.retract(
-            session_id, answer_id="r", labeler="ann", row=lease.row, of="cem"
-        )
-        assert await counts(scene, session_id) == LabelCounts()
-        event = (await scene.sessions.label_events(session_id))[-1]
-        assert (event.kind, event.labeler, event.source_reference) == (
-            "RETRACTED", "cem", "by ann",
-        )  # fmt: skip
-        assert [one.query for one in await scene.lease(session_id, "dan")] == [lease.query]
-
-    play(redis_url, act)
-
-
-# Unasked votes
-
-
-def test_unasked_vote_on_an_open_query_is_one_of_those_sought(redis_url: str) -> None:
-    async def act(scene: Scene) -> None:
-        session_id = await scene.session(budget=2, overlap=2, overlap_limit=3)
-        (ann,), (bob,) = await scene.lease(session_id, "ann"), await scene.lease(session_id, "bob")
-        # Both were to vote; a third one does, unasked.
-        assert (await scene.answer(session_id, ann.row, INLIER, labeler="replay")).applied
-        assert (await scene.answer(session_id, ann, INLIER, labeler="ann")).applied
-        assert (await scene.sessions.get(session_id)).leased_count == 0
-        assert not (await scene.answer(session_id, bob, labeler="bob")).applied
-        # (What was asked and what was not is told apart in the log.)
-        events = await scene.sessions.label_events(session_id)
-        assert [one.query for one in events] == [0, 1, 1]
-
-    play(redis_url, act)
-
-
-def test_unasked_votes_of_their_own_need_no_second(redis_url: str) -> None:
-    async def act(scene: Scene) -> None:
-        session_id = await scene.session(budget=3, overlap=2, overlap_limit=3)
-        await scene.answer(session_id, 11, OUTLIER, labeler="replay")
-        assert await awaiting(scene, session_id) == 0
-        with pytest.raises(Conflict):
-            await scene.answer(session_id, 11, INLIER, labeler="ann")
-        # Who is unsure settles nothing for others.
-        await scene.answer(session_id, 10, UNSURE, labeler="replay")
-        assert (await scene.answer(session_id, 10, INLIER, labeler="ann")).applied
-        assert await counts(scene, session_id) == LabelCounts(inlier=1, outlier=1)
-
-    play(redis_url, act)
-
-
-def test_unasked_vote_on_a_settled_unsure_row_is_taken(redis_url: str) -> None:
-    async def act(scene: Scene) -> None:
-        session_id = await scene.session(budget=3, overlap=2, overlap_limit=2)
-        lease = await vote(scene, session_id, "ann", INLIER)
-        await vote(scene, session_id, "bob", OUTLIER)
-        assert await counts(scene, session_id) == LabelCounts(unsure=1)
-        assert (await scene.answer(session_id, lease.row, OUTLIER, labeler="replay")).applied
-        assert await counts(scene, session_id) == LabelCounts(outlier=1)
 
     play(redis_url, act)
 
@@ -365,7 +228,7 @@ def test_skip_for_later_puts_the_missing_vote_behind_new_queries(redis_url: str)
 def test_dropped_query_is_over_for_all_and_the_vote_there_was_stands(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=3, overlap=3, overlap_limit=3)
-        lease = await vote(scene, session_id, "ann", OUTLIER)
+        lease = await scene.vote(session_id, "ann", OUTLIER)
         (bob,), (cem,) = await scene.lease(session_id, "bob"), await scene.lease(session_id, "cem")
         await scene.skip(session_id, bob, SkipMode.DROP, labeler="bob")
         session = await scene.sessions.get(session_id)
@@ -377,8 +240,8 @@ def test_dropped_query_is_over_for_all_and_the_vote_there_was_stands(redis_url: 
         rows = {one.row for one in await scene.lease(session_id, "dan", most=9)}
         assert lease.row not in rows
         assert (await scene.answer(session_id, cem, INLIER, labeler="cem")).applied
-        assert await counts(scene, session_id) == LabelCounts(inlier=1)
-        assert await awaiting(scene, session_id) == 0
+        assert await scene.counts(session_id) == LabelCounts(inlier=1)
+        assert await scene.awaiting(session_id) == 0
 
     play(redis_url, act)
 
@@ -386,38 +249,10 @@ def test_dropped_query_is_over_for_all_and_the_vote_there_was_stands(redis_url: 
 def test_dropped_tie_is_unsure(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=3, overlap=2, overlap_limit=3)
-        await vote(scene, session_id, "ann", INLIER)
-        await vote(scene, session_id, "bob", OUTLIER)
+        await scene.vote(session_id, "ann", INLIER)
+        await scene.vote(session_id, "bob", OUTLIER)
         (third,) = await scene.lease(session_id, "cem")
         await scene.skip(session_id, third, SkipMode.DROP, labeler="cem")
-        assert await counts(scene, session_id) == LabelCounts(unsure=1)
-
-    play(redis_url, act)
-
-
-def test_votes_of_a_finished_session_are_those_of_the_query_asked_again(redis_url: str) -> None:
-    async def act(scene: Scene) -> None:
-        session_id = await scene.session(budget=3, overlap=2, overlap_limit=3)
-        (first,) = await scene.lease(session_id, "ann")
-        await scene.answer(session_id, first, UNSURE)
-        await scene.sessions.finish(session_id)
-        scene.worker.work_off()
-        await scene.sessions.resume(session_id)
-        scene.worker.work_off()
-        # Nobody knows of the row yet: it is asked again, by a new query, and not of ann.
-        assert [one.row for one in await scene.lease(session_id, "ann")] == [1]
-        of_bob = await scene.lease(session_id, "bob", most=2)
-        (second,) = (one for one in of_bob if one.row == first.row)
-        assert second.query > first.query
-        # Taken back, the vote of then is missing from the query of now.
-        await scene.sessions.retract(session_id, answer_id="r", labeler="ann", row=first.row)
-        await scene.answer(session_id, second, labeler="bob")
-        held = await scene.lease(session_id, "cem", most=9)
-        assert [one.query for one in held if one.row == first.row] == [second.query]
-        assert await awaiting(scene, session_id) == 1
-        # An answer to the old query is an answer about the row.
-        late = Answer("late", "ann", "ann/", INLIER, query=first.query, lease_id=first.lease_id)
-        assert (await scene.sessions.answer(session_id, late)).applied
-        assert await awaiting(scene, session_id) == 0
+        assert await scene.counts(session_id) == LabelCounts(unsure=1)
 
     play(redis_url, act)

@@ -4,12 +4,7 @@ import pytest
 from tests.state.scene import Scene, asking, play
 
 from svddtune.state.errors import NotFound, WrongState
-from svddtune.state.session import (
-    LabelCounts,
-    SessionState,
-    SkipMode,
-    Verdict,
-)
+from svddtune.state.session import LabelCounts, SessionState, SkipMode, Verdict
 from svddtune.v1 import jobs_pb2
 
 pytestmark = pytest.mark.integration
@@ -194,6 +189,7 @@ def test_computed_preview_is_there_for_who_asked(redis_url: str) -> None:
         await scene.vote(session_id, "ann")
         scene.worker.work_off()
         before = await scene.sessions.get(session_id)
+        before = await scene.sessions.get(session_id)
         await scene.sessions.preview_withdrawal(session_id, "ann", PREVIEW_ID)
         assert await scene.sessions.preview(session_id, PREVIEW_ID) is None
         claim = scene.worker.next_claim()
@@ -202,6 +198,8 @@ def test_computed_preview_is_there_for_who_asked(redis_url: str) -> None:
         computed = jobs_pb2.Preview()
         scene.worker.workspace.commit_preview(claim, computed)
         assert await scene.sessions.preview(session_id, PREVIEW_ID) == computed
+        # The session is as it was, to its version.
+        assert await scene.sessions.get(session_id) == before
         # The session itself is as it was.
         assert await scene.sessions.get(session_id) == before
 

@@ -1,0 +1,156 @@
+"""Votes that change what an observation's votes come to: corrected, taken back, unasked."""
+
+import pytest
+from tests.state.scene import Scene, play
+
+from svddtune.state.errors import Conflict
+from svddtune.state.session import Answer, LabelCounts, Verdict
+
+pytestmark = pytest.mark.integration
+
+INLIER, OUTLIER, UNSURE = Verdict.INLIER, Verdict.OUTLIER, Verdict.UNSURE
+NAMES = ("ann", "bob", "cem", "dan", "eve", "fay")
+
+
+# Corrections
+
+
+def test_correction_after_the_query_is_settled_may_create_a_tie(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=2, overlap=2, overlap_limit=3)
+        lease = await scene.vote(session_id, "ann", INLIER)
+        await scene.vote(session_id, "bob", INLIER)
+        with pytest.raises(Conflict) as refused:
+            await scene.answer(session_id, lease.row, OUTLIER, labeler="bob")
+        assert refused.value.reason == "ALREADY_ANSWERED"
+        await scene.answer(session_id, lease.row, OUTLIER, labeler="bob", replace=True)
+        assert await scene.counts(session_id) == LabelCounts()
+        assert (await scene.vote(session_id, "cem", OUTLIER)).query == lease.query
+        assert await scene.counts(session_id) == LabelCounts(outlier=1)
+        # And back: the row is settled, with the other label.
+        await scene.answer(session_id, lease.row, INLIER, labeler="cem", replace=True)
+        assert await scene.counts(session_id) == LabelCounts(inlier=1)
+
+    play(redis_url, act)
+
+
+def test_correction_is_the_own_vote_only(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=3)
+        lease = await scene.vote(session_id, "ann", INLIER)
+        with pytest.raises(Conflict):
+            await scene.answer(session_id, lease.row, OUTLIER, labeler="bob", replace=True)
+        events = await scene.sessions.label_events(session_id)
+        assert [(one.kind, one.labeler) for one in events] == [("LABELED", "ann")]
+
+    play(redis_url, act)
+
+
+def test_retracted_vote_is_asked_of_somebody_again(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=1, overlap=2, overlap_limit=2)
+        lease = await scene.vote(session_id, "ann", INLIER)
+        (held,) = await scene.lease(session_id, "bob")
+        await scene.sessions.retract(session_id, answer_id="r", labeler="ann", row=lease.row)
+        assert await scene.counts(session_id) == LabelCounts()
+        # Bob still has it, and there is room for one more: anybody, ann too.
+        assert await scene.lease(session_id, "bob") == [held]
+        assert [one.query for one in await scene.lease(session_id, "ann")] == [lease.query]
+        assert await scene.lease(session_id, "cem") == []
+
+    play(redis_url, act)
+
+
+def test_vote_of_another_that_broke_a_tie_is_retracted(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=2, overlap=2, overlap_limit=3)
+        for name, verdict in zip(NAMES, (INLIER, OUTLIER, OUTLIER), strict=False):
+            lease = await scene.vote(session_id, name, verdict)
+        await scene.sessions.retract(
+            session_id, answer_id="r", labeler="ann", row=lease.row, of="cem"
+        )
+        assert await scene.counts(session_id) == LabelCounts()
+        event = (await scene.sessions.label_events(session_id))[-1]
+        assert (event.kind, event.labeler, event.source_reference) == (
+            "RETRACTED", "cem", "by ann",
+        )  # fmt: skip
+        assert [one.query for one in await scene.lease(session_id, "dan")] == [lease.query]
+
+    play(redis_url, act)
+
+
+# Unasked votes
+
+
+def test_unasked_vote_on_an_open_query_is_one_of_those_sought(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=2, overlap=2, overlap_limit=3)
+        (ann,), (bob,) = await scene.lease(session_id, "ann"), await scene.lease(session_id, "bob")
+        # Both were to vote; a third one does, unasked.
+        assert (await scene.answer(session_id, ann.row, INLIER, labeler="replay")).applied
+        assert (await scene.answer(session_id, ann, INLIER, labeler="ann")).applied
+        assert (await scene.sessions.get(session_id)).leased_count == 0
+        assert not (await scene.answer(session_id, bob, labeler="bob")).applied
+        # (What was asked and what was not is told apart in the log.)
+        events = await scene.sessions.label_events(session_id)
+        assert [one.query for one in events] == [0, 1, 1]
+
+    play(redis_url, act)
+
+
+def test_unasked_votes_of_their_own_need_no_second(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=3, overlap=2, overlap_limit=3)
+        await scene.answer(session_id, 11, OUTLIER, labeler="replay")
+        assert await scene.awaiting(session_id) == 0
+        with pytest.raises(Conflict):
+            await scene.answer(session_id, 11, INLIER, labeler="ann")
+        # Who is unsure settles nothing for others.
+        await scene.answer(session_id, 10, UNSURE, labeler="replay")
+        assert (await scene.answer(session_id, 10, INLIER, labeler="ann")).applied
+        assert await scene.counts(session_id) == LabelCounts(inlier=1, outlier=1)
+
+    play(redis_url, act)
+
+
+def test_unasked_vote_on_a_settled_unsure_row_is_taken(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=3, overlap=2, overlap_limit=2)
+        lease = await scene.vote(session_id, "ann", INLIER)
+        await scene.vote(session_id, "bob", OUTLIER)
+        assert await scene.counts(session_id) == LabelCounts(unsure=1)
+        assert (await scene.answer(session_id, lease.row, OUTLIER, labeler="replay")).applied
+        assert await scene.counts(session_id) == LabelCounts(outlier=1)
+
+    play(redis_url, act)
+
+
+# After the end
+
+
+def test_votes_of_a_finished_session_are_those_of_the_query_asked_again(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=3, overlap=2, overlap_limit=3)
+        (first,) = await scene.lease(session_id, "ann")
+        await scene.answer(session_id, first, UNSURE)
+        await scene.sessions.finish(session_id)
+        scene.worker.work_off()
+        await scene.sessions.resume(session_id)
+        scene.worker.work_off()
+        # Nobody knows of the row yet: it is asked again, by a new query, and not of ann.
+        assert [one.row for one in await scene.lease(session_id, "ann")] == [1]
+        of_bob = await scene.lease(session_id, "bob", most=2)
+        (second,) = (one for one in of_bob if one.row == first.row)
+        assert second.query > first.query
+        # Taken back, the vote of then is missing from the query of now.
+        await scene.sessions.retract(session_id, answer_id="r", labeler="ann", row=first.row)
+        await scene.answer(session_id, second, labeler="bob")
+        held = await scene.lease(session_id, "cem", most=9)
+        assert [one.query for one in held if one.row == first.row] == [second.query]
+        assert await scene.awaiting(session_id) == 1
+        # An answer to the old query is an answer about the row.
+        late = Answer("late", "ann", "ann/", INLIER, query=first.query, lease_id=first.lease_id)
+        assert (await scene.sessions.answer(session_id, late)).applied
+        assert await scene.awaiting(session_id) == 0
+
+    play(redis_url, act)
