@@ -175,6 +175,19 @@ def test_vote_taken_back_is_not_shown_again(redis_url: str) -> None:
     play(redis_url, act)
 
 
+def test_dropped_observation_is_not_shown_again(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=3, overlap=2, overlap_limit=2, repeat_every=1)
+        await scene.vote(session_id, "ann")
+        (lease,) = await scene.lease(session_id, "bob")
+        await scene.skip(session_id, lease, SkipMode.DROP, labeler="bob")
+        scene.worker.work_off()
+        (other,) = await scene.lease(session_id, "ann")
+        assert (other.rule, other.row == lease.row) == ("lama", False)
+
+    play(redis_url, act)
+
+
 def test_only_answers_to_queries_are_shown_again(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=6, repeat_every=1, initial={11: OUTLIER})

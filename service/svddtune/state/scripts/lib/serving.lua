@@ -141,7 +141,8 @@ local function repeat_query(s, labeler)
   end
   while #info.rows > 0 do
     local row = table.remove(info.rows, 1)
-    if vote_of(load_votes(s, row), labeler) then
+    if vote_of(load_votes(s, row), labeler)
+      and redis.call('SISMEMBER', part(s, 'dropped'), int(row)) == 0 then
       info.since = 0
       save_labeler(s, labeler, info)
       local q = make_query(s, row, 0, 'repeat', 0, '')
