@@ -74,7 +74,14 @@ def due_repeat(model: Model, labeler: str) -> int | None:
     memory = model.memories.get(labeler, Memory())
     if not 0 < model.rules.repeat_every <= memory.since:
         return None
-    return next((row for row in memory.repeatable if labeler in model.votes.get(row, {})), None)
+    return next(
+        (
+            row
+            for row in memory.repeatable
+            if labeler in model.votes.get(row, {}) and row not in model.dropped
+        ),
+        None,
+    )
 
 
 def _free(model: Model) -> set[int]:

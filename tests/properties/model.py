@@ -133,6 +133,7 @@ class Model(Ballot):
             raise Refusal("NOT_LABELED")
         about = self.query_on(row)
         del self.votes[row][labeler]
+        self._end_repeats(row, labeler)
         self._log("RETRACTED", row, vote.verdict, labeler, vote.query)
         self._settle(about)
         self._advance()
@@ -151,6 +152,7 @@ class Model(Ballot):
         elif mode == "DROP" and not one.repeats:
             self.dropped.add(one.row)
             self._close(one)
+            self._end_repeats(one.row)
         self._wait(then)
         self._advance()
         return APPLIED
@@ -314,6 +316,12 @@ class Model(Ballot):
         query.open = False
         for lease_id in list(query.leases):
             self.end_lease(lease_id)
+
+    def _end_repeats(self, row: int, labeler: str = "") -> None:
+        """Nobody, or not this labeler, is shown the row again."""
+        for lease_id, (query, lease) in self.leases().items():
+            if query.repeats and query.row == row and labeler in ("", lease.labeler):
+                self.end_lease(lease_id)
 
     def _end(self, state: str, reason: str) -> None:
         for query in self.queries.values():

@@ -218,7 +218,13 @@ class Scene:
         )
 
     async def skip(
-        self, session_id: SessionId, lease: Lease, mode: SkipMode, labeler: str = "ann"
+        self,
+        session_id: SessionId,
+        lease: Lease,
+        mode: SkipMode,
+        labeler: str = "ann",
+        *,
+        want: int = 0,
     ) -> Receipt:
         """Pass on a lease."""
         return await self.sessions.skip(
@@ -228,6 +234,7 @@ class Scene:
             query=lease.query,
             lease_id=lease.lease_id,
             mode=mode,
+            then=asking(labeler, want) if want else None,
         )
 
     async def vote(

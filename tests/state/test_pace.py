@@ -189,7 +189,10 @@ def test_heartbeat_never_shortens_a_lease(redis_url: str) -> None:
         await let_pass(scene, session_id, 2)
         await scene.answer(session_id, other)
         for lease_ids in ((), (old.lease_id,)):
-            assert (await beat(lease_ids=lease_ids)).applied
+            receipt = await beat(lease_ids=lease_ids)
+            assert receipt.applied
+            # What it is told is when the lease runs out.
+            assert (receipt.expires_ms - await now_ms(scene)) / 1000 == about(98)
             assert await left(scene, session_id, old) == about(98)
         # Once less is left than ann is given now, it is that.
         await let_pass(scene, session_id, 90)

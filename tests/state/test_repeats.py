@@ -188,6 +188,45 @@ def test_dropped_observation_is_not_shown_again(redis_url: str) -> None:
     play(redis_url, act)
 
 
+def test_repeat_that_is_out_ends_with_its_vote(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=4, repeat_every=1)
+        again = await repeat(scene, session_id)
+        await scene.sessions.retract(session_id, answer_id="r", labeler="ann", row=again.row)
+        assert await scene.held(session_id, "ann/") == []
+        assert {"ann/"} in await scene.notices(session_id)
+        # It comes as a query, once.
+        (lease,) = await scene.lease(session_id, "ann")
+        assert (lease.row, lease.rule) == (again.row, "lama")
+        assert not (await scene.answer(session_id, again)).applied
+
+    play(redis_url, act)
+
+
+def test_repeat_that_is_out_ends_with_its_observation(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=4, overlap=2, overlap_limit=2, repeat_every=1)
+        again = await repeat(scene, session_id)
+        (lease,) = await scene.lease(session_id, "bob")
+        assert lease.row == again.row
+        await scene.skip(session_id, lease, SkipMode.DROP, labeler="bob")
+        assert await scene.held(session_id, "ann/") == []
+
+    play(redis_url, act)
+
+
+def test_repeat_is_answered_by_nobody_else(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=4, repeat_every=1)
+        again = await repeat(scene, session_id)
+        with pytest.raises(WrongState) as refused:
+            await scene.answer(session_id, again, labeler="bob")
+        assert refused.value.reason == "LEASE_LOST"
+        assert (await scene.answer(session_id, again)).applied
+
+    play(redis_url, act)
+
+
 def test_only_answers_to_queries_are_shown_again(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=6, repeat_every=1, initial={11: OUTLIER})

@@ -149,6 +149,20 @@ def test_who_is_told_leases_nothing_until_it_asks(redis_url: str) -> None:
     play(redis_url, act)
 
 
+@pytest.mark.parametrize("passes", [True, False])
+def test_who_holds_enough_does_not_wait(redis_url: str, passes: bool) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session()
+        first, _ = await scene.lease(session_id, "ann", most=2)
+        if passes:
+            await scene.skip(session_id, first, SkipMode.OTHERS, want=1)
+        else:
+            await scene.answer(session_id, first, want=1)
+        assert await scene.client.zcard(keys.session(session_id, "waiting")) == 0
+
+    play(redis_url, act)
+
+
 @pytest.mark.parametrize("told", [True, False])
 def test_who_waits_is_told_once(redis_url: str, told: bool) -> None:
     async def act(scene: Scene) -> None:

@@ -61,7 +61,9 @@ class Run:
         """Ask the oracle until the budget is spent or it wants no more."""
         if self._initial >= self._budget:
             return
-        with client.tuning(session, labeler=labeler, kind=kind) as tuning:
+        # (Tickets say what their verdicts rest on.)
+        basis = getattr(self._oracle, "basis", "")
+        with client.tuning(session, labeler=labeler, kind=kind, basis=basis) as tuning:
             for query in tuning.queries():
                 if self._marks[-1][0] != "labeling":
                     self.enter("labeling")

@@ -221,6 +221,7 @@ class TuningClient:
         kind: str = "automated",
         credit: int = 1,
         stream: bool = True,
+        basis: str = "",
         extend: bool = True,
         resume_token: str = "",
         ack_timeout_s: float = 120.0,
@@ -238,6 +239,9 @@ class TuningClient:
             Queries to hold at once over all sessions; 0 for programs that only answer unasked.
         stream : bool
             False where the network carries no streams: the dialogue then goes by single calls.
+        basis : str
+            The rule behind the verdicts where a program gives them, e.g. a mapping and its version;
+            at most 256 bytes. It stays with each label, and the result's manifest counts it.
         extend : bool
             False leaves leases to run out, so that what is not answered in time goes to others.
         resume_token : str
@@ -257,6 +261,7 @@ class TuningClient:
             labeler=labeler or f"client-{uuid.uuid4().hex[:12]}",
             kind=kind,
             credit=credit,
+            basis=basis,
             extend=extend,
             resume_token=resume_token,
             ack_timeout_s=ack_timeout_s,

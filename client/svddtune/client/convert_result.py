@@ -56,6 +56,7 @@ def result_from_proto(result: result_pb2.Result) -> Result:
             query_rows=tuple(manifest.query_rows),
             kernel_mean_sample=manifest.kernel_mean_sample,
             fit_sample=manifest.fit_sample,
+            bases=dict(manifest.bases),
         ),
         notes=tuple(result.notes),
         outside_count=result.outside_count,

@@ -33,10 +33,12 @@ class Dialogue(Hearing):
         labeler: str,
         kind: str,
         credit: int,
+        basis: str = "",
         resume_token: str = "",
         extend: bool = True,
     ) -> None:
         super().__init__(sessions, resume_token=resume_token)
+        self._basis = basis
         self.labeler = labeler
         self.credit = credit
         self._kind = convert.choice(convert.LABELER_KINDS, kind, "kind")
@@ -74,6 +76,7 @@ class Dialogue(Hearing):
             observation_id=query.observation_id,
             verdict=convert.VERDICTS[verdict],
             source_reference=source_reference,
+            basis=self._basis,
         )
         key = (message.session, message.answer_id)
         sent = self._say(key, pb.ConverseRequest(answer=message), query)
@@ -97,6 +100,7 @@ class Dialogue(Hearing):
             observation_id=observation_id,
             verdict=convert.VERDICTS[verdict],
             source_reference=source_reference,
+            basis=self._basis,
             replace=replace,
         )
         key = (message.session, message.answer_id)

@@ -56,7 +56,10 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a result was computed from; enough to compute it again."""
+    """What a result was computed from; enough to compute it again.
+
+    `bases` counts the votes that rest on a rule rather than on somebody's judgement, by the rule.
+    """
 
     versions: Mapping[str, str]
     dataset_hash: str
@@ -67,6 +70,7 @@ class Manifest:
     query_rows: tuple[int, ...]
     kernel_mean_sample: int
     fit_sample: int
+    bases: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)

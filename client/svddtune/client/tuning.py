@@ -53,6 +53,7 @@ class Tuning(DialogueView):
         kind: str,
         credit: int,
         ack_timeout_s: float,
+        basis: str = "",
         extend: bool = True,
         resume_token: str = "",
     ) -> None:
@@ -61,6 +62,7 @@ class Tuning(DialogueView):
             labeler=labeler,
             kind=kind,
             credit=credit,
+            basis=basis,
             resume_token=resume_token,
             extend=extend,
         )

@@ -77,7 +77,7 @@ class Comparison(_message.Message):
     def __init__(self, name: _Optional[str] = ..., gamma: _Optional[float] = ..., nu: _Optional[float] = ..., score: _Optional[float] = ..., outside_count: _Optional[int] = ..., best_c_score: _Optional[float] = ...) -> None: ...
 
 class Manifest(_message.Message):
-    __slots__ = ("versions", "dataset_hash", "seed", "last_event_id", "labeled_rows", "verdicts", "query_rows", "kernel_mean_sample", "fit_sample")
+    __slots__ = ("versions", "dataset_hash", "seed", "last_event_id", "labeled_rows", "verdicts", "query_rows", "kernel_mean_sample", "fit_sample", "bases")
     class VersionsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -85,6 +85,13 @@ class Manifest(_message.Message):
         key: str
         value: str
         def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    class BasesEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: int
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[int] = ...) -> None: ...
     VERSIONS_FIELD_NUMBER: _ClassVar[int]
     DATASET_HASH_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
@@ -94,6 +101,7 @@ class Manifest(_message.Message):
     QUERY_ROWS_FIELD_NUMBER: _ClassVar[int]
     KERNEL_MEAN_SAMPLE_FIELD_NUMBER: _ClassVar[int]
     FIT_SAMPLE_FIELD_NUMBER: _ClassVar[int]
+    BASES_FIELD_NUMBER: _ClassVar[int]
     versions: _containers.ScalarMap[str, str]
     dataset_hash: str
     seed: int
@@ -103,7 +111,8 @@ class Manifest(_message.Message):
     query_rows: _containers.RepeatedScalarFieldContainer[int]
     kernel_mean_sample: int
     fit_sample: int
-    def __init__(self, versions: _Optional[_Mapping[str, str]] = ..., dataset_hash: _Optional[str] = ..., seed: _Optional[int] = ..., last_event_id: _Optional[str] = ..., labeled_rows: _Optional[_Iterable[int]] = ..., verdicts: _Optional[_Iterable[_Union[_common_pb2.Verdict, str]]] = ..., query_rows: _Optional[_Iterable[int]] = ..., kernel_mean_sample: _Optional[int] = ..., fit_sample: _Optional[int] = ...) -> None: ...
+    bases: _containers.ScalarMap[str, int]
+    def __init__(self, versions: _Optional[_Mapping[str, str]] = ..., dataset_hash: _Optional[str] = ..., seed: _Optional[int] = ..., last_event_id: _Optional[str] = ..., labeled_rows: _Optional[_Iterable[int]] = ..., verdicts: _Optional[_Iterable[_Union[_common_pb2.Verdict, str]]] = ..., query_rows: _Optional[_Iterable[int]] = ..., kernel_mean_sample: _Optional[int] = ..., fit_sample: _Optional[int] = ..., bases: _Optional[_Mapping[str, int]] = ...) -> None: ...
 
 class Result(_message.Message):
     __slots__ = ("name", "gamma", "c", "nu", "c_min", "c_max", "quality", "c_curve", "alignment_curve", "comparisons", "manifest", "notes", "outside_count", "support_vector_count", "create_time", "estimate_s", "audit", "choice")

@@ -95,6 +95,7 @@ class Labeling:
         source = validate.at_most_bytes(
             "source_reference", message.source_reference, validate.LONGEST_SOURCE_REFERENCE
         )
+        basis = validate.at_most_bytes("basis", message.basis, validate.LONGEST_BASIS)
         if message.query and not message.lease_id:
             raise validate.invalid_field("lease_id", "", "the lease the query was assigned with")
         if message.lease_id and not message.query:
@@ -115,6 +116,7 @@ class Labeling:
                 lease_id=message.lease_id,
                 row=row,
                 source_reference=source,
+                basis=basis,
                 replace=message.replace,
             ),
             then=then,

@@ -263,6 +263,8 @@ class Answer:
     lease_id: str = ""
     row: int | None = None
     source_reference: str = ""
+    # The rule behind the verdict; "" for somebody's own judgement.
+    basis: str = ""
     # Corrects the labeler's earlier vote, where there is one.
     replace: bool = False
 
@@ -304,3 +306,5 @@ class LabelEvent:
     time_ms: int
     # Seconds from lease to answer; 0 where nothing was leased.
     answer_s: float = 0.0
+    # The rule behind the verdict.
+    basis: str = ""

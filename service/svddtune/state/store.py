@@ -238,6 +238,7 @@ class SessionStore:
             answer.holder,
             int(answer.replace),
             _waiter(then),
+            answer.basis,
             answer_id=answer.answer_id,
             labeler=answer.labeler,
             query=answer.query,
@@ -515,4 +516,5 @@ def _event(key: bytes, fields: dict[bytes, bytes]) -> LabelEvent:
         answer_id=fields[b"answer_id"].decode(),
         time_ms=int(event_id.split("-")[0]),
         answer_s=int(fields[b"ms"]) / 1000,
+        basis=fields.get(b"basis", b"").decode(),
     )

@@ -58,6 +58,8 @@ class LabelLog:
     labeled_rows: list[int]
     # Rows that queries asked about, in the order of the queries.
     query_rows: list[int]
+    # Row -> labeler -> the rule behind the vote; "" for somebody's own judgement.
+    bases: dict[int, dict[str, str]]
 
 
 class Workspace:
@@ -157,7 +159,7 @@ class Workspace:
         """The log of the job's session."""
         with redis_faults():
             events = self._client.xrange(f"{claim.prefix}s:{claim.session_id}:events")
-        voters: dict[int, set[bytes]] = {}
+        bases: dict[int, dict[str, str]] = {}
         asked: list[int] = []
         last = ""
         for event_id, fields in events:
@@ -166,12 +168,13 @@ class Workspace:
             if kind == b"ASKED":
                 asked.append(row)
             elif kind == b"LABELED":
-                voters.setdefault(row, set()).add(fields[b"labeler"])
+                basis = fields.get(b"basis", b"").decode()
+                bases.setdefault(row, {})[fields[b"labeler"].decode()] = basis
             elif kind == b"RETRACTED":
-                voters[row].discard(fields[b"labeler"])
-                if not voters[row]:
-                    del voters[row]
-        return LabelLog(last, list(voters), asked)
+                bases[row].pop(fields[b"labeler"].decode(), None)
+                if not bases[row]:
+                    del bases[row]
+        return LabelLog(last, list(bases), asked, bases)
 
     def fits(self, claim: Claim) -> tuple[jobs_pb2.GridPlan, list[jobs_pb2.FitOutput]]:
         """Plan and FIT outputs, in the plan's order, of the result being computed."""

@@ -189,6 +189,26 @@ def test_the_budget_limits_what_is_given(
     assert client.wait_until_completed(session).counts.total == 20
 
 
+@pytest.mark.parametrize("stream", [True, False])
+def test_the_owners_choice_stays_with_each_label_and_in_the_manifest(
+    client: TuningClient, session: Session, desk: Path, stream: bool
+) -> None:
+    chosen = [closed(row, verdict="benign") if Y[row] == 1 else closed(row) for row in range(60)]
+    oracle = TicketOracle(chosen, desk, values={"benign": "inlier"})
+    assert oracle.basis == "desk 3, benign=inlier"
+    with client.tuning(session, labeler="ann", credit=0, stream=stream) as tuning:
+        tuning.label(IDS[0], "outlier" if Y[0] == -1 else "inlier")
+    with client.tuning(
+        session, labeler=LABELER, credit=0, basis=oracle.basis, stream=stream
+    ) as tuning:
+        replay = Replay(oracle, tuning, session.name, client.labels(session))
+        serve(replay, oracle, tuning, unasked=True)
+    client.wait_until_completed(session)
+    said = {event.labeler: event.basis for event in client.labels(session)}
+    assert said == {"ann": "", LABELER: oracle.basis}
+    assert client.result(session).manifest.bases == {oracle.basis: 19}
+
+
 def test_what_a_session_refuses_is_reported_and_the_rest_goes_on(
     client: TuningClient, session: Session, desk: Path
 ) -> None:

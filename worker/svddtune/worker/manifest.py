@@ -1,5 +1,6 @@
 """What a result was computed from."""
 
+from collections import Counter
 from importlib.metadata import version
 
 from svddtune.numerics import LabelArray, Preparation, SvddModel
@@ -25,6 +26,12 @@ def manifest(
     config = snapshot.session.config
     packages = (*PACKAGES, *PACKAGES_OF_AGGREGATION.get(config.aggregation, ()))
     rows = [row for row in log.labeled_rows if used[row] != 0]
+    bases = Counter(
+        basis
+        for row, by_labeler in log.bases.items()
+        for labeler, basis in by_labeler.items()
+        if basis and labeler in snapshot.votes.get(row, {})
+    )
     return result_pb2.Manifest(
         versions={name: version(name) for name in packages},
         dataset_hash=data.description.content_hash,
@@ -35,4 +42,5 @@ def manifest(
         query_rows=log.query_rows,
         kernel_mean_sample=prep.sample_size or 0,
         fit_sample=0 if model.fit_rows is None else len(model.fit_rows),
+        bases=bases,
     )

@@ -206,6 +206,7 @@ class AsyncTuningClient:
         labeler: str = "",
         kind: str = "automated",
         credit: int = 1,
+        basis: str = "",
         extend: bool = True,
         resume_token: str = "",
         ack_timeout_s: float = 120.0,
@@ -219,6 +220,7 @@ class AsyncTuningClient:
             labeler=labeler or f"client-{uuid.uuid4().hex[:12]}",
             kind=kind,
             credit=credit,
+            basis=basis,
             extend=extend,
             resume_token=resume_token,
         )

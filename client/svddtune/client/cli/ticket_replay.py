@@ -131,6 +131,7 @@ def replay(
                 name,
                 labeler=who,
                 kind="automated",
+                basis=oracle.basis,
                 credit=credit if when is When.asked else 0,
             )
         )

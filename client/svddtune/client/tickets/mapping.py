@@ -37,6 +37,11 @@ class TicketMapping:
     # Values that were given another meaning than the file's, as "VALUE=VERDICT".
     overrides: tuple[str, ...] = ()
 
+    @property
+    def basis(self) -> str:
+        """What its verdicts rest on: the mapping, its version, and what its owner chose."""
+        return ", ".join((f"{self.name} {self.version}", *self.overrides))
+
     def in_zone(self, zone: ZoneInfo | None) -> TicketMapping:
         """Return the mapping with a zone for times that have none, not even by the mapping."""
         return replace(

@@ -16,6 +16,7 @@ from svddtune.client.tickets.mapping_file import load_mapping
 from svddtune.client.tickets.observations import Columns, read_observations
 from svddtune.client.tickets.readers import read_records
 from svddtune.client.tickets.records import Record
+from svddtune.client.tickets.reference import shortened
 from svddtune.client.tickets.report import Report, make_report
 from svddtune.client.tickets.ticket import Standing, TicketReader
 from svddtune.client.tickets.times import TimeFormat, checked_pattern, duration, zone_of
@@ -145,6 +146,11 @@ class TicketOracle:
         self._otherwise = SkipMode(otherwise)
         self._strict = strict
         self.add(_records(tickets))
+
+    @property
+    def basis(self) -> str:
+        """What the verdicts rest on, as labels and the result's manifest have it."""
+        return shortened(self.mapping.basis)
 
     def __call__(self, query: Query) -> Verdict | SkipMode:
         """Return the verdict on the query's observation, or what becomes of it without one."""

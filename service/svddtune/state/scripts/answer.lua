@@ -1,12 +1,12 @@
 -- Stores one verdict.
 -- ARGV: prefix, session id, answer id, fingerprint of its content, labeler, query or 0, lease id,
 --   row or -1, verdict (1, -1, 0), source reference, holder, 1 where it may replace an earlier vote,
---   who waits for the next query as JSON, or "".
+--   who waits for the next query as JSON, or "", the rule behind the verdict, or "".
 -- Reply: {"applied", "query", "counts", "event"}; the same for a repeat.
 -- Refusals: SESSION_NOT_FOUND, ANSWER_ID_REUSED, UNKNOWN_QUERY, OBSERVATION_MISMATCH {row},
 --   LEASE_LOST, SESSION_NOT_ACTIVE {state}, ALREADY_ANSWERED {verdict, row}, LABELER_WITHDRAWN.
 local _, sid, answer_id, fingerprint, labeler, n, lease_id, row, verdict, source, holder, replace,
-  waiter = unpack(ARGV)
+  waiter, basis = unpack(ARGV)
 n, row = tonumber(n), tonumber(row)
 local s = load_session(sid)
 if not s then
@@ -31,7 +31,7 @@ if n > 0 then
   for _, id in ipairs(asked.issued) do
     issued = issued or id == lease_id
   end
-  if not issued then
+  if not issued or (asked.repeats and asked.repeats ~= labeler) then
     return refuse('LEASE_LOST', { query = n })
   end
 end
@@ -44,17 +44,8 @@ local lease = asked and asked.leases[lease_id]
 local ms = lease and NOW - math.max(lease.since, labeler_info(s, labeler).last)
 
 local function unused()
-  local event = log_label(s, 'UNUSED', row, verdict, labeler, n, source, answer_id, ms)
+  local event = log_label(s, 'UNUSED', row, verdict, labeler, n, source, answer_id, ms, basis)
   return give_receipt(s, answer_id, fingerprint, false, n, event)
-end
-
-local function wait_on()
-  if waiter ~= '' and s.state == 'LABELING' then
-    local w = cjson.decode(waiter)
-    if #held_by(s, holder) < w.most then
-      wait_for_queries(s, w)
-    end
-  end
 end
 
 if not takes_labels(s) then
@@ -67,10 +58,10 @@ if asked and asked.repeats then
   if not lease then
     return unused()
   end
-  local event = log_label(s, 'REPEATED', row, verdict, labeler, n, source, answer_id, ms)
+  local event = log_label(s, 'REPEATED', row, verdict, labeler, n, source, answer_id, ms, basis)
   close_query(s, asked, 'settled', holder)
   note_answer(s, labeler, row, ms, true)
-  wait_on()
+  wait_on(s, holder, waiter)
   go_on(s)
   return give_receipt(s, answer_id, fingerprint, true, n, event)
 end
@@ -92,7 +83,7 @@ if not wanted then
   return refuse('ALREADY_ANSWERED', { verdict = own and own[2] or label, row = row })
 end
 
-local event = log_label(s, 'LABELED', row, verdict, labeler, n, source, answer_id, ms)
+local event = log_label(s, 'LABELED', row, verdict, labeler, n, source, answer_id, ms, basis)
 -- Remembered with the vote, also where the answer came unasked: a retraction asks again.
 n = number_of_query(s, row, votes, n)
 if own then
@@ -113,6 +104,6 @@ if n > 0 then
   put_query(s, q)
 end
 settle(s, row, n, holder)
-wait_on()
+wait_on(s, holder, waiter)
 go_on(s)
 return give_receipt(s, answer_id, fingerprint, true, n, event)

@@ -26,6 +26,7 @@ local event = log_label(s, 'RETRACTED', row, vote[2], labeler, vote[3], source, 
 local n = number_of_query(s, row, votes)
 table.remove(votes, position)
 save_votes(s, row, votes)
+end_repeats(s, row, labeler)
 settle(s, row, n)
 go_on(s)
 return give_receipt(s, answer_id, fingerprint, true, n, event)

@@ -25,6 +25,7 @@ elseif mode == 'DROP' then
   redis.call('SADD', part(s, 'dropped'), int(q.row))
   redis.call('XADD', part(s, 'events'), '*', 'kind', 'DROPPED', 'row', int(q.row), 'query', int(q.n))
   close_query(s, q, 'dropped', holder)
+  end_repeats(s, q.row)
   -- Votes there are stand, and no more are wanted.
   settle(s, q.row, q.n)
 else
@@ -33,9 +34,7 @@ else
   end
   queue_query(s, q, mode == 'LATER')
 end
-if waiter ~= '' and s.state == 'LABELING' then
-  wait_for_queries(s, cjson.decode(waiter))
-end
+wait_on(s, holder, waiter)
 go_on(s)
 touch(s)
 return cjson.encode({ applied = true, query = q.n, counts = counts(s) })

@@ -88,6 +88,19 @@ local function close_query(s, q, state, speaker)
   put_query(s, q)
 end
 
+-- The row is of no use any more to be shown again: to this labeler, or to any where none is given.
+local function end_repeats(s, row, labeler)
+  if s.repeat_every == '0' then
+    return
+  end
+  for _, id in ipairs(redis.call('ZRANGE', part(s, 'leases'), 0, -1)) do
+    local q = get_query(s, query_of_lease(id))
+    if q.repeats and q.row == row and (not labeler or q.repeats == labeler) then
+      close_query(s, q, 'closed')
+    end
+  end
+end
+
 -- The query waits for a labeler where it wants more votes than are given or out: in front, or
 -- behind new queries where `later`.
 local function queue_query(s, q, later)

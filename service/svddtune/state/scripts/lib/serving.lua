@@ -17,6 +17,16 @@ local function stop_waiting(s, holder)
   redis.call('HDEL', part(s, 'waiters'), holder)
 end
 
+-- The holder that answered or passed goes on waiting, as JSON or "", where it has room.
+local function wait_on(s, holder, waiter)
+  if waiter ~= '' and s.state == 'LABELING' then
+    local w = cjson.decode(waiter)
+    if #held_by(s, holder) < w.most then
+      wait_for_queries(s, w)
+    end
+  end
+end
+
 -- Whether two holders or more have queries or wait for some.
 local function several_at_work(s)
   local holders, count = {}, 0
