@@ -126,6 +126,23 @@ def test_more_credit_is_used_at_once() -> None:
     assert len(world.queries) == 2
 
 
+def test_less_credit_is_told_to_the_store_where_the_stream_waits_for_more() -> None:
+    world = begun(credit=2, available=1)
+    world.say(oracle_pb2.ConverseRequest(credit=oracle_pb2.Credit(queries=1)))
+    assert world.looks[-1] == (SESSION_ID, 1)
+
+
+def test_what_others_answered_makes_no_room_above_a_lower_credit() -> None:
+    world = begun(credit=3, available=3)
+    world.say(oracle_pb2.ConverseRequest(credit=oracle_pb2.Credit(queries=1)))
+    del world.only.leases[1]
+    del world.only.leases[2]
+    world.only.available = 2
+    world.change()
+    assert [lease.query for lease in world.queries] == [1, 2, 3]
+    assert world.only.leases.keys() == {3}
+
+
 def test_expired_lease_is_revoked_and_others_come_first() -> None:
     world = begun(credit=1, available=1)
     world.expire()

@@ -49,6 +49,15 @@ def test_credit_is_over_all_sessions() -> None:
     assert served(begun(credit=2, available=5)) == [A, B]
 
 
+def test_what_comes_back_with_a_stream_counts_before_there_is_more() -> None:
+    world = World(stored={one: Stored(one, available=5) for one in (A, B)})
+    (held,) = world.stored[B].lease(1, world.redis_ms).leases
+    world.say(hello(credit=1, sessions=NAMES[:2], resume_token="0" * 32))
+    assert world.assigned == [(B, held)]
+    reply(world, B, held.query)
+    assert served(world) == [B, A]
+
+
 def test_sessions_of_one_priority_take_turns() -> None:
     world = begun(credit=1, available=3)
     for _ in range(8):

@@ -6,7 +6,7 @@ import uuid
 import grpc
 import pytest
 from tests.e2e.processes import service
-from tests.service.desk import INLIER, OUTLIER, Desk, desk_at
+from tests.service.desk import INLIER, OUTLIER, Desk, chunk, desk_at, grid, header
 from tests.service.support import error_info
 from tests.waiting import wait_until
 
@@ -19,6 +19,7 @@ from svddtune.v1 import oracle_pb2, oracle_pb2_grpc, tuning_pb2
 pytestmark = pytest.mark.integration
 
 Config = tuning_pb2.SessionConfig
+LAMA = tuning_pb2.QUERY_STRATEGY_LAMA
 
 
 def withdraw(desk: Desk, name: str, labeler: str) -> None:
@@ -149,6 +150,19 @@ def test_parked_labeler_gets_nothing_new(desk: Desk) -> None:
     desk.worker.work_off()
     assert desk.labeler(name, "there", credit=3).expect("assign").query == 1
     wait_until(lambda: desk.get(name).leased_count == 3)
+
+
+def test_streams_that_break_off_keep_their_leases(desk: Desk) -> None:
+    rows = 60
+    dataset = desk.upload(header(observation_count=rows), chunk(grid(rows))).name
+    name = desk.session(dataset=dataset, config=Config(budget=rows, strategy=LAMA)).name
+    streams = [desk.labeler(name, f"l{i}") for i in range(40)]
+    tokens = [one.expect("welcome").resume_token for one in streams]
+    held = [one.expect("assign").lease_id for one in streams]
+    for one in streams:
+        one.vanish()
+    again = [desk.labeler(name, f"l{i}", resume_token=token) for i, token in enumerate(tokens)]
+    assert [one.expect("assign").lease_id for one in again] == held
 
 
 def commands_processed(redis_url: str) -> int:

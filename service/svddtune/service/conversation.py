@@ -38,6 +38,8 @@ Outcome = TypeVar("Outcome")
 _MOST_WAITING = 64
 # Progress messages that a process sends in a second, over all its streams.
 _PROGRESS_PER_S = 100
+# Within which the cancellation of a broken stream follows its end.
+_BREAK_S = 0.1
 # Streams of one age do not all end at once.
 _AGE_SPREAD = 0.1
 
@@ -138,6 +140,8 @@ class Conversation:
             await self._waiting.acquire()
             self._inbox.append(request)
             self._arrived.set()
+        # Of a stream that broke off the end may be seen before its cancellation, and leases stay.
+        await asyncio.sleep(_BREAK_S)
         self._post(_Signal.HALF_CLOSED)
 
     async def _next_event(self) -> _Event:

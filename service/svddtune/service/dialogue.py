@@ -63,6 +63,9 @@ class Dialogue:
         self._named: tuple[SessionId, ...] = ()
         self._clock_ahead = 0.0
         self._turn = 0
+        # Sessions that may have leases of an earlier stream, which count before there are new ones.
+        self._resumes = False
+        self._unseen: set[SessionId] = set()
         # Set where a lease ran out: until then, or until the labeler speaks, nothing new for it.
         self._asleep_until = 0.0
         # More streams in a process mean fewer Progress messages on each, and not all at once: this
@@ -113,8 +116,12 @@ class Dialogue:
             return self._end()
         try:
             if kind == "credit":
-                self._credit = _credit(request.credit.queries)
+                before, self._credit = self._credit, _credit(request.credit.queries)
                 self._ask_all()
+                if self._single and self._credit < before:
+                    # The store may know this holder as one that waits for more than that.
+                    for serving in self.servings.values():
+                        serving.stale = True
                 return self._look_on()
             targets = self._targets(getattr(request, kind), kind)
         except StateError as error:
@@ -225,6 +232,7 @@ class Dialogue:
         self._clock_ahead = outcome.now_ms / 1000 - now
         serving.stale, serving.retry_at = False, None
         asked_for = self._room(serving, now)
+        self._unseen.discard(session_id)
         gone, new = serving.take(outcome)
         commands: list[Command] = []
         for lease_id in gone:
@@ -301,6 +309,7 @@ class Dialogue:
         """A session is no more."""
         if self.servings.pop(session_id, None) is None:
             return []
+        self._unseen.discard(session_id)
         gone = tuning_pb2.Session(name=names.session_name(session_id))
         commands: list[Command] = [Send(finished(gone, "DELETED"))]
         if self._named and not self.servings:
@@ -338,6 +347,7 @@ class Dialogue:
             raise validate.invalid_field(
                 "resume_token", hello.resume_token, "the token of an earlier Welcome, or nothing"
             )
+        self._resumes = bool(hello.resume_token)
         self.token = hello.resume_token or uuid4().hex
         self.holder = f"{self.labeler}/{self.token}"
         self._phase = _Phase.OPENING
@@ -350,6 +360,8 @@ class Dialogue:
             session.version,
             session.config.lease_s,
         )
+        if self._resumes and not self._single:
+            self._unseen.add(session.id)
 
     def _targets(self, item: "_Item", kind: str) -> list[SessionId]:
         """The sessions that a message is about."""
@@ -387,10 +399,13 @@ class Dialogue:
         awake = serving.awake((now + GRACE_S + self._clock_ahead) * 1000)
         if awake < len(serving.held) or now < self._asleep_until:
             return awake
+        if self._unseen:
+            return len(serving.held)
         held = sum(len(one.held) for one in self.servings.values())
-        free = max(0, self._credit - held)
+        # (By the credit, not by what is held here: some of that may be gone by now.)
+        most = max(0, self._credit - held + len(serving.held))
         # Of several sessions each gives one at a time.
-        return len(serving.held) + (free if self._single else min(1, free))
+        return most if self._single else min(most, len(serving.held) + 1)
 
     def _look_on(self) -> list[Command]:
         return [Look()] if self._phase is _Phase.OPEN else []
