@@ -13,12 +13,14 @@ from tests.waiting import wait_until
 from svddtune.process.settings import read_settings
 from svddtune.service.server import Server
 from svddtune.service.settings import Settings
+from svddtune.state import keys
 from svddtune.state.connect import connect
 from svddtune.v1 import oracle_pb2, oracle_pb2_grpc, tuning_pb2
 
 pytestmark = pytest.mark.integration
 
 Config = tuning_pb2.SessionConfig
+NOTICES = keys.prefix(0) + "notices"
 LAMA = tuning_pb2.QUERY_STRATEGY_LAMA
 
 
@@ -152,6 +154,38 @@ def test_parked_labeler_gets_nothing_new(desk: Desk) -> None:
     wait_until(lambda: desk.get(name).leased_count == 3)
 
 
+def test_labeler_that_repeats_an_answer_after_a_silence_is_asked_again(desk: Desk) -> None:
+    name = desk.session(config=Config(budget=6, lease_s=1)).name
+    labeler = desk.labeler(name)
+    first = labeler.answer(labeler.expect("assign"))
+    labeler.expect("ack")
+    desk.worker.work_off()
+    held = labeler.expect("assign")
+    assert labeler.expect("revoke").reason == "EXPIRED"
+    labeler.send(answer=first)
+    assert labeler.expect("ack").answer_id == first.answer_id
+    assert labeler.expect("assign").query == held.query
+
+
+def test_stream_that_resumes_early_is_not_parked_with_the_old_one(desk: Desk) -> None:
+    name = desk.session(config=Config(budget=6)).name
+    old = desk.labeler(name)
+    token = old.expect("welcome").resume_token
+    old.answer(old.expect("assign"))
+    old.expect("ack")
+    new = desk.labeler(name, resume_token=token)
+    new.expect("welcome")
+    # Behind this reply the new stream waits for queries.
+    new.send(extend=oracle_pb2.Extend())
+    new.expect("ack")
+    with connect(desk.redis_url) as client:
+        before = client.xlen(NOTICES)
+        old.vanish()
+        wait_until(lambda: client.xlen(NOTICES) > before)
+    desk.worker.work_off()
+    assert new.expect("assign").query == 2
+
+
 def test_streams_that_break_off_keep_their_leases(desk: Desk) -> None:
     rows = 60
     dataset = desk.upload(header(observation_count=rows), chunk(grid(rows))).name
@@ -243,8 +277,8 @@ def test_streams_that_come_and_go_leave_nothing_behind(desk: Desk) -> None:
 
     asyncio.run(churn())
     with connect(desk.redis_url) as client:
-        keys = [key.decode() for key in client.scan_iter(count=1000)]
-        assert not [key for key in keys if key.endswith((":waiting", ":waiters"))]
+        found = [key.decode() for key in client.scan_iter(count=1000)]
+        assert not [key for key in found if key.endswith((":waiting", ":waiters"))]
     # Whoever comes next is served.
     ack = desk.label(name, "11")
     assert ack.counts.total == 1

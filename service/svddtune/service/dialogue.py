@@ -147,9 +147,13 @@ class Dialogue:
         if serving is None:
             return commands
         if kind in ("answer", "skip"):
+            item = getattr(request, kind)
+            if not self._single or ack.disposition != ack.DISPOSITION_APPLIED:
+                serving.dry = False
+            elif item.lease_id in serving.held:
+                # The store knows that this holder waits. (Not where an answer is repeated.)
+                serving.dry = True
             serving.drop(*[one.lease_id for one in serving.held.values() if one.query == ack.query])
-            # The store knows that this holder waits, where it serves one session.
-            serving.dry = self._single and ack.disposition == ack.DISPOSITION_APPLIED
         elif kind == "release":
             serving.drop(*(request.release.lease_ids or serving.held.copy()))
             serving.dry = False

@@ -5,5 +5,10 @@ local s = load_session(ARGV[2])
 if not s then
   return refuse('SESSION_NOT_FOUND')
 end
-stop_waiting(s, ARGV[3])
+if redis.call('ZSCORE', part(s, 'waiting'), ARGV[3]) then
+  stop_waiting(s, ARGV[3])
+  -- Its next stream may be there before the end of this one was seen: that one asks again.
+  tell(s, ARGV[3])
+  announce(s)
+end
 return '{}'
