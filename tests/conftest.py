@@ -1,5 +1,6 @@
 """Fixtures for all tests: a real Redis-compatible server, empty for each test."""
 
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -12,6 +13,11 @@ from svddtune.state import keys
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("svddtune", deadline=None)
 settings.load_profile("svddtune")
+
+# Started in the background of a script, tests inherit that interrupts are ignored, and so would the
+# programs that they start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
