@@ -143,6 +143,20 @@ def test_what_others_answered_makes_no_room_above_a_lower_credit() -> None:
     assert world.only.leases.keys() == {3}
 
 
+def test_silent_labeler_gets_nothing_for_what_others_answered() -> None:
+    world = begun(credit=2, available=1)
+    world.wait(LEASE_S / 2)
+    world.only.available = 1
+    world.change()
+    assert len(world.queries) == 2
+    # The first runs out; the second one was answered, which this stream has not seen yet.
+    del world.only.leases[2]
+    world.now += LEASE_S / 2 + 1
+    world.change()
+    assert len(world.queries) == 2
+    assert world.open_count == 0
+
+
 def test_expired_lease_is_revoked_and_others_come_first() -> None:
     world = begun(credit=1, available=1)
     world.expire()

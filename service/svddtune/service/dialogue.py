@@ -399,12 +399,10 @@ class Dialogue:
             serving.dry = False
 
     def _room(self, serving: Serving, now: float) -> int:
-        """Queries that the session may lease to this stream now."""
+        """Queries that the session may lease to this stream now; 0: nothing new."""
         awake = serving.awake((now + GRACE_S + self._clock_ahead) * 1000)
-        if awake < len(serving.held) or now < self._asleep_until:
-            return awake
-        if self._unseen:
-            return len(serving.held)
+        if awake < len(serving.held) or now < self._asleep_until or self._unseen:
+            return 0
         held = sum(len(one.held) for one in self.servings.values())
         # (By the credit, not by what is held here: some of that may be gone by now.)
         most = max(0, self._credit - held + len(serving.held))
