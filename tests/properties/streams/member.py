@@ -1,0 +1,156 @@
+"""A labeler: it comes back where a stream ends, keeps what it has, and does honest work."""
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from random import Random
+
+import grpc
+from tests.properties.streams.ledger import Account, Said
+from tests.properties.streams.stream import Stream
+
+from svddtune.v1 import common_pb2, oracle_pb2, oracle_pb2_grpc
+
+INLIER, OUTLIER = common_pb2.VERDICT_INLIER, common_pb2.VERDICT_OUTLIER
+
+
+def truth(row: int) -> common_pb2.Verdict:
+    """What an honest labeler says."""
+    return INLIER if row % 5 else OUTLIER
+
+
+class Member:
+    """One labeler: one stream at a time, to one of the services."""
+
+    def __init__(
+        self,
+        labeler: str,
+        seed: str,
+        *,
+        stubs: "Sequence[oracle_pb2_grpc.OracleServiceAsyncStub]",
+        accounts: Mapping[str, Account],
+        sessions: Sequence[str],
+        rows: int,
+        listening: Callable[[Stream], object],
+    ) -> None:
+        self.labeler, self.accounts, self.rows = labeler, accounts, rows
+        # (None: any.)
+        self.sessions = sessions
+        self._dice = Random(seed)
+        self._stubs, self._listening = stubs, listening
+        self.at = self._dice.randrange(len(stubs))
+        self.stream: Stream | None = None
+        self._token = ""
+        self._credit = self._dice.randint(1, 3)
+        self._kind = self._dice.randrange(3)
+        # Queries it ever had.
+        self._past: list[oracle_pb2.Assign] = []
+        # Answers it ever gave, each with the row it is about.
+        self._answers: list[tuple[Said, int]] = []
+
+    # Coming and going
+
+    async def present(self) -> Stream:
+        """Its stream: where the last one ended, one that goes on at the other service."""
+        if self.stream is not None and self.stream.ended:
+            await self._lost()
+        return await self._open()
+
+    async def _open(self) -> Stream:
+        while self.stream is None or self.stream.ended:
+            stream = self.stream = Stream(
+                self._stubs[self.at],
+                oracle_pb2.Hello(
+                    protocol_version=1,
+                    labeler=self.labeler,
+                    kind=self._kind,  # type: ignore[arg-type]
+                    sessions=self.sessions,
+                    resume_token=self._token,
+                    credit=self._credit,
+                ),
+                self.accounts,
+            )
+            self._listening(stream)
+            while not stream.welcome and not stream.ended:
+                await stream.news(20)
+            if stream.welcome:
+                self._token = stream.welcome.resume_token
+            else:
+                # That service is not there now.
+                self._check_gone(stream)
+                self.at = 1 - self.at
+                await stream.news(0.05)
+        return self.stream
+
+    @staticmethod
+    def _check_gone(stream: Stream) -> None:
+        if stream.error is not None:
+            # (The library has another word for it where it was about to send.)
+            assert (
+                stream.error.code() is grpc.StatusCode.UNAVAILABLE
+                or stream.error.details() == "Internal error from Core"
+            ), stream.error
+
+    async def _lost(self) -> None:
+        assert self.stream is not None
+        self._check_gone(self.stream)
+        unanswered = {id(one) for one in self.stream.unanswered}
+        self.at = 1 - self.at
+        await self._open()
+        for one, row in [known for known in self._answers if id(known[0]) in unanswered]:
+            # Sent again, and seldom not.
+            if self._dice.random() < 0.9:
+                self._say(one.item, one.session, row)  # type: ignore[arg-type]
+
+    def _say(self, item: oracle_pb2.Answer | oracle_pb2.Retract, session: str, row: int) -> None:
+        assert self.stream is not None
+        reopens = isinstance(item, oracle_pb2.Retract) or item.replace
+        self.stream.say(item, session, row, reopens=reopens)
+        self._answers.append((self.accounts[session].said[item.answer_id][-1], row))
+
+    def _answer_to(self, one: oracle_pb2.Assign, verdict: common_pb2.Verdict) -> None:
+        named = self._dice.random() < 0.5
+        answer = oracle_pb2.Answer(
+            answer_id=uuid.UUID(int=self._dice.getrandbits(128)).hex,
+            session=one.session,
+            query=one.query,
+            lease_id=one.lease_id,
+            observation_id=one.observation_id if named else "",
+            verdict=verdict,
+        )
+        self._say(answer, one.session, one.row)
+
+    def extend(self, stream: Stream, *, all_of: bool = False) -> None:
+        """A heartbeat for what it knows it has, or for all there is."""
+        for session in {one.session for one in stream.open.values()}:
+            ids = [one.lease_id for one in stream.open.values() if one.session == session]
+            extend = oracle_pb2.Extend(session=session, lease_ids=[] if all_of else ids)
+            stream.say(extend, session)
+
+    async def leave(self, *, bye: bool = True) -> None:
+        """Say so, and wait for the end."""
+        stream = await self.present()
+        stream.leave(bye=bye)
+        while not stream.ended:
+            await stream.news(20)
+        self._check_gone(stream)
+
+    # What it does in the end
+
+    async def keep(self) -> None:
+        """Keep what it has, and want no more than it may."""
+        stream = await self.present()
+        self.extend(stream)
+        await stream.news(0.3)
+
+    async def work(self) -> None:
+        """Answer honestly what it is asked."""
+        stream = await self.present()
+        answered = {
+            one.item.lease_id
+            for one in stream.unanswered
+            if isinstance(one.item, oracle_pb2.Answer)
+        }
+        for one in list(stream.open.values()):
+            if one.lease_id not in answered:
+                self._answer_to(one, truth(one.row))
+        await stream.news(1)
