@@ -4,7 +4,7 @@ Moments are seconds of the machine's clock, which is Redis's too.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import inf
 
@@ -115,6 +115,25 @@ class Account:
                 assert len(others) < at_once, self._clash(tenure, others)
                 assert tenure.labeler not in names, self._clash(tenure, others)
         return sum(map(len, by_query.values()))
+
+    def check_returns(self, broken: Mapping[str, Tenure], back: Collection[str], by: float) -> int:
+        """What a stream had when it broke off is back on the next one by a moment.
+
+        Leases that have run out, or that somebody may have ended, are left out. Returns how many
+        are not.
+        """
+        kept = [
+            one.lease_id
+            for one in broken.values()
+            if one.end > by
+            and not any(
+                touch.row in (ALL, one.row) and touch.done >= one.given and touch.sent <= by
+                for touch in self.touches
+                if touch.row != ALL or touch.whose == one.holder
+            )
+        ]
+        assert not set(kept) - set(back), f"{set(kept) - set(back)} did not come back"
+        return len(kept)
 
     def _clash(self, tenure: Tenure, others: Mapping[str, Tenure]) -> str:
         touches = [str(touch) for touch in self.touches if _concerns(touch, tenure)]

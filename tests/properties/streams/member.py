@@ -42,6 +42,8 @@ class Member:
         self._token = ""
         self._credit = self._dice.randint(1, 3)
         self._kind = self._dice.randrange(3)
+        # Streams and those that went on from them.
+        self.resumed: list[tuple[Stream, Stream]] = []
         # Queries it ever had.
         self._past: list[oracle_pb2.Assign] = []
         # Answers it ever gave, each with the row it is about.
@@ -94,8 +96,14 @@ class Member:
         assert self.stream is not None
         self._check_gone(self.stream)
         unanswered = {id(one) for one in self.stream.unanswered}
+        broken = self.stream
         self.at = 1 - self.at
-        await self._open()
+        stream = await self._open()
+        self.resumed.append((broken, stream))
+        for session in {one.session for one in broken.open.values()}:
+            stream.say(oracle_pb2.Extend(session=session), session)
+            while stream.unanswered and not stream.ended:
+                await stream.news(20)
         for one, row in [known for known in self._answers if id(known[0]) in unanswered]:
             # Sent again, and seldom not.
             if self._dice.random() < 0.9:

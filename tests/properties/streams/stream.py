@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
+from math import inf
 
 import grpc
 from tests.properties.streams.ledger import ALL, Account, Item, Reply, Said, Tenure, Touch
@@ -34,6 +35,8 @@ class Stream:
         self.finished: dict[str, str] = {}
         self.error: grpc.aio.AioRpcError | None = None
         self.drained = self.ended = False
+        # When the first item was replied to: what came back with the stream came before.
+        self.replied_at = inf
         self.credit = hello.credit
         # The highest credit that may be in force at the server.
         self._most = hello.credit
@@ -41,7 +44,7 @@ class Stream:
         self._said: deque[tuple[Said, list[Touch]]] = deque()
         self._count = self._replies = 0
         # Gone without a word, or with Bye.
-        self._vanished = self._leaving = False
+        self._vanished = self.left = False
         self._news = asyncio.Event()
         self.history: deque[object] = deque(maxlen=30)
         self._outbox: asyncio.Queue[oracle_pb2.ConverseRequest | None] = asyncio.Queue()
@@ -102,7 +105,7 @@ class Stream:
 
     def leave(self, *, bye: bool = True) -> None:
         """Say Bye, or that nothing more will be said: leases are given back."""
-        self._leaving = True
+        self.left = True
         for account in self._accounts.values():
             account.touching(ALL, self.holder, time.time())
         if bye:
@@ -195,6 +198,7 @@ class Stream:
         assert reply.answer_id == getattr(item, "answer_id", "")
         assert reply.session == said.session
         self._replies += 1
+        self.replied_at = min(self.replied_at, now)
         if self._replies > self._lowered_before:
             self._most = self.credit
         if isinstance(reply, oracle_pb2.Reject):

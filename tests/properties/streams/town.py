@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from math import inf
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -45,7 +46,7 @@ class Shape(NamedTuple):
     configs: tuple[tuning_pb2.SessionConfig, ...]
     # Streams at a time, and what each does at random.
     crowd: int = 50
-    acts: int = 14
+    acts: int = 12
     # Age at which streams of the second service end.
     stream_s: float = 3600.0
 
@@ -129,6 +130,7 @@ class Town:
         self._configs = {one.name: one.config for one in created}
         self.accounts = {one.name: Account(one.config.lease_s) for one in created}
         self._settled = False
+        self.resumed: list[tuple[Stream, Stream]] = []
 
     async def play(self) -> None:
         """Random acts, a look at everybody, and honest work to the end."""
@@ -165,6 +167,7 @@ class Town:
                     tuning_pb2.UpdateSessionRequest(name=name, budget=budget)
                 )
             crowd += [member(i, f"honest{i}") for i in range(HONEST)]
+            self.resumed = [pair for one in crowd for pair in one.resumed]
             async with asyncio.timeout(40):
                 await asyncio.gather(*[self._work(one) for one in crowd])
 
@@ -247,4 +250,13 @@ class Town:
             audit.check_state(stored, rules)
             ends += audit.check_answers(account, stored, events(name))
             ends["tenures"] += account.check_exclusive(audit.at_once(rules))
+            for broken, stream in self.resumed:
+                if stream.sessions and stream.replied_at < inf and not broken.left:
+                    held = {
+                        one.lease_id: broken.tenures[one.lease_id]
+                        for one in broken.open.values()
+                        if one.session == name
+                    }
+                    by = stream.replied_at
+                    ends["back"] += account.check_returns(held, stream.tenures, by)
         return ends
