@@ -151,6 +151,7 @@ def test_no_key_of_the_atlas_outlives_the_dataset(redis_url: str) -> None:
 def test_live_evidence_is_the_sessions_and_its_history_is_kept(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
+        seen = []
         for gamma in (2.0, 3.0):
             (lease,) = await scene.lease(session_id)
             await scene.answer(session_id, lease)
@@ -158,14 +159,14 @@ def test_live_evidence_is_the_sessions_and_its_history_is_kept(redis_url: str) -
             assert claim is not None
             snapshot = scene.worker.workspace.snapshot(claim)
             assert snapshot is not None
+            seen.append([one.gamma for one in snapshot.history()])
             live = tuning_pb2.LiveEvidence(gamma=gamma, c=0.5, advice="Go on.")
-            before = scene.worker.workspace.history(claim)
             scene.worker.workspace.commit_suggest(
                 claim, snapshot, gamma=gamma, alignment=0.0, ranking=[ROW], live=live
             )
             session = await scene.sessions.get(session_id)
             assert tuning_pb2.LiveEvidence.FromString(session.live) == live
-        assert [one.gamma for one in before] == [2.0]
+        assert seen == [[], [2.0]]
 
     play(redis_url, act)
 

@@ -1,6 +1,6 @@
 """What labelers can do, whether by stream or by unary call: one implementation for both."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from svddtune.service import convert, validate
 from svddtune.service.cache import Lru
@@ -30,10 +30,11 @@ class Labeling:
     def __init__(self, store: SessionStore, datasets: DatasetStore) -> None:
         self._store = store
         self._datasets = datasets
-        # A session's dataset, a dataset's shape and an observation's row never change.
+        # A session's dataset, a dataset's shape and an observation's row and id never change.
         self._dataset_ids: Lru[SessionId, DatasetId] = Lru(1000)
         self._descriptions: Lru[DatasetId, dataset_pb2.Dataset] = Lru(100)
         self._rows: Lru[tuple[DatasetId, str], int] = Lru(10_000)
+        self._names: Lru[tuple[DatasetId, int], str] = Lru(10_000)
 
     async def session(self, session_id: SessionId) -> Session:
         """The session now."""
@@ -72,9 +73,9 @@ class Labeling:
         )
         for one in observations:
             self._rows.put((dataset_id, one.observation_id), one.row)
-        nearby = [label.row for lease in leases for label in lease.context.nearby]
-        ids = await self._datasets.ids_of(dataset_id, nearby) if nearby else []
-        known = dict(zip(nearby, ids, strict=True))
+            self._names.put((dataset_id, one.row), one.observation_id)
+        nearby = {label.row for lease in leases for label in lease.context.nearby}
+        known = await self._ids_of(dataset_id, nearby)
         return [
             convert.assign_to_proto(session_id, lease, observation, description, known)
             for lease, observation in zip(leases, observations, strict=True)
@@ -171,6 +172,23 @@ class Labeling:
         """Give queries back; as in ``extend``."""
         receipt = await self._store.release(session_id, holder=holder, lease_ids=lease_ids)
         return _unless_all_lost(receipt, lease_ids)
+
+    async def _ids_of(self, dataset_id: DatasetId, rows: Iterable[int]) -> dict[int, str]:
+        """Observation ids by row."""
+        # Most rows that a query is near to were queries here before.
+        known: dict[int, str] = {}
+        unknown: list[int] = []
+        for row in rows:
+            name = self._names.get((dataset_id, row))
+            if name is None:
+                unknown.append(row)
+            else:
+                known[row] = name
+        if unknown:
+            names = await self._datasets.ids_of(dataset_id, unknown)
+            for row, name in zip(unknown, names, strict=True):
+                known[row] = self._names.put((dataset_id, row), name)
+        return known
 
     async def _dataset_id(self, session_id: SessionId) -> DatasetId:
         return self._dataset_ids.get(session_id) or (await self.session(session_id)).dataset_id

@@ -5,7 +5,7 @@ methods raise ``StoreUnavailable`` where Redis is away.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,13 @@ class Snapshot:
     votes: dict[int, dict[str, int]]
     # The last event of the log.
     moment: str
+    # LiveEvidence after each ranking, by the labels' rev.
+    evidence: dict[bytes, bytes] = field(default_factory=dict)
+
+    def history(self) -> list[tuning_pb2.LiveEvidence]:
+        """What was live after each label, oldest first."""
+        found = self.evidence
+        return [tuning_pb2.LiveEvidence.FromString(found[rev]) for rev in sorted(found, key=int)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +135,9 @@ class Workspace:
         pipe.smembers(f"{base}:withdrawn")
         pipe.scard(f"{base}:awaiting")
         pipe.xrevrange(f"{base}:events", count=1)
+        pipe.hgetall(f"{base}:history")
         with redis_faults():
-            (fields, labels, dropped, asked, atlas, votes, withdrawn, awaiting, last) = (
+            (fields, labels, dropped, asked, atlas, votes, withdrawn, awaiting, last, evidence) = (
                 pipe.execute()
             )
         if not fields:
@@ -153,6 +161,7 @@ class Workspace:
             atlas_ready=atlas == b"ready",
             votes=_votes_in_force(votes, withdrawn),
             moment=last[0][0].decode() if last else "",
+            evidence=evidence,
         )
 
     def label_log(self, claim: Claim) -> LabelLog:
@@ -217,12 +226,6 @@ class Workspace:
         index = claim.job.atlas.index
         count = self._put_arrays(claim, f"atlas:{index}", arrays)
         self._call("commit_atlas", claim.prefix, *claim.token, claim.dataset_id, index, count)
-
-    def history(self, claim: Claim) -> list[tuning_pb2.LiveEvidence]:
-        """What was live after each label of the job's session, oldest first."""
-        with redis_faults():
-            stored = self._client.hgetall(f"{claim.prefix}s:{claim.session_id}:history")
-        return [tuning_pb2.LiveEvidence.FromString(stored[rev]) for rev in sorted(stored, key=int)]
 
     def commit_suggest(
         self,

@@ -1,7 +1,5 @@
 """PREVIEW: what the labels say with and without the votes of one labeler."""
 
-from collections.abc import Sequence
-
 from svddtune import numerics
 from svddtune.numerics import FloatArray
 from svddtune.state.workspace import Snapshot
@@ -18,7 +16,6 @@ def evidence_now(
     snapshot: Snapshot,
     lattice: FittedLattice,
     X: FloatArray,
-    history: Sequence[tuning_pb2.LiveEvidence],
 ) -> tuning_pb2.LiveEvidence | None:
     """Live evidence as a ranking has it; None without labels of both classes."""
     labels = effective_labels(snapshot, without=audited_rows(snapshot))
@@ -34,7 +31,7 @@ def evidence_now(
         metric=metric_of(config),
     )
     live = live_evidence(choice, labels, config.metric)
-    add_advice(live, history, config.budget)
+    add_advice(live, snapshot.history(), config.budget)
     return live
 
 
@@ -43,12 +40,11 @@ def preview(
     labeler: str,
     lattice: FittedLattice | None,
     X: FloatArray,
-    history: Sequence[tuning_pb2.LiveEvidence],
 ) -> jobs_pb2.Preview:
     """Live evidence before and after a labeler's votes are void; empty without an atlas."""
     if lattice is None:
         return jobs_pb2.Preview()
     return jobs_pb2.Preview(
-        before=evidence_now(snapshot, lattice, X, history),
-        after=evidence_now(without_votes_of(snapshot, labeler), lattice, X, history),
+        before=evidence_now(snapshot, lattice, X),
+        after=evidence_now(without_votes_of(snapshot, labeler), lattice, X),
     )

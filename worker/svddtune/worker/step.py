@@ -63,7 +63,7 @@ class Steps:
         config, suggestion, live = snapshot.session.config, ranking.suggestion, None
         if suggestion.choice is not None:
             live = live_evidence(suggestion.choice, ranking.labels, config.metric)
-            add_advice(live, self._workspace.history(claim), config.budget)
+            add_advice(live, snapshot.history(), config.budget)
         self._workspace.commit_suggest(
             claim,
             snapshot,
@@ -86,7 +86,6 @@ class Steps:
                 claim.job.preview.labeler,
                 self._cache.lattice(claim, snapshot),
                 self._cache.data(claim).X,
-                self._workspace.history(claim),
             ),
         )
 
