@@ -61,9 +61,14 @@ class Run:
         """Ask the oracle until the budget is spent or it wants no more."""
         if self._initial >= self._budget:
             return
-        # (Tickets say what their verdicts rest on.)
+        # Tickets say what their verdicts rest on. (Somebody's oracle may mean another thing by it.)
         basis = getattr(self._oracle, "basis", "")
-        with client.tuning(session, labeler=labeler, kind=kind, basis=basis) as tuning:
+        with client.tuning(
+            session,
+            labeler=labeler,
+            kind=kind,
+            basis=basis if isinstance(basis, str) else "",
+        ) as tuning:
             for query in tuning.queries():
                 if self._marks[-1][0] != "labeling":
                     self.enter("labeling")

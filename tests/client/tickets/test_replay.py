@@ -157,6 +157,7 @@ def test_tickets_tune_before_people_or_alone(stack: EmbeddedStack, desk: Path) -
     assert all(
         asked.verdict is None or int(asked.observation_id[4:]) % 2 == 0 for asked in tuned.asked
     )
+    assert tuned.result.manifest.bases == {"desk 3": tuned.result.quality.counts.total}
 
 
 def test_it_ends_with_the_session(
