@@ -61,11 +61,10 @@ class LabelLog:
     """What a session's log tells beyond the labels in force."""
 
     last_event_id: str
-    # Rows with votes, in the order of the first.
-    labeled_rows: list[int]
     # Rows that queries asked about, in the order of the queries.
     query_rows: list[int]
-    # Row -> labeler -> the rule behind the vote; "" for somebody's own judgement.
+    # Row -> labeler -> the rule behind the vote; "" for somebody's own judgement. Rows in the order
+    # of their first votes.
     bases: dict[int, dict[str, str]]
 
 
@@ -183,7 +182,7 @@ class Workspace:
                 bases[row].pop(fields[b"labeler"].decode(), None)
                 if not bases[row]:
                     del bases[row]
-        return LabelLog(last, list(bases), asked, bases)
+        return LabelLog(last, asked, bases)
 
     def fits(self, claim: Claim) -> tuple[jobs_pb2.GridPlan, list[jobs_pb2.FitOutput]]:
         """Plan and FIT outputs, in the plan's order, of the result being computed."""

@@ -25,7 +25,7 @@ def manifest(
     """Enough to compute a result again; ``used`` are the labels used, the audit's included."""
     config = snapshot.session.config
     packages = (*PACKAGES, *PACKAGES_OF_AGGREGATION.get(config.aggregation, ()))
-    rows = [row for row in log.labeled_rows if used[row] != 0]
+    rows = [row for row in log.bases if used[row] != 0]
     bases = Counter(
         basis
         for row, by_labeler in log.bases.items()
