@@ -13,7 +13,7 @@ demo: $(STAMP)  ## set everything up and tune on real data
 	$(BIN)/svddtune demo
 
 test: $(DEV)  ## the tests, against a real Redis-compatible server
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2
 
 install: $(DEV)  ## set-up alone; leaves .venv/bin/svddtune
 

@@ -22,7 +22,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 @pytest.fixture(scope="session")
 def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
-    with EmbeddedServer(tmp_path_factory.mktemp("redis")) as server:
+    # Tests of durability start servers of their own; all others need not wait for the disk.
+    with EmbeddedServer(tmp_path_factory.mktemp("redis"), fsync="no") as server:
         yield server
 
 

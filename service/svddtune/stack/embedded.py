@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self
 
 from svddtune.stack.guard import guarded
 
@@ -66,14 +66,24 @@ class EmbeddedServer:
     The data directory is one server's at a time; what an earlier one left there is loaded.
     """
 
-    def __init__(self, data_dir: Path, *, binary: str | None = None) -> None:
+    def __init__(
+        self,
+        data_dir: Path,
+        *,
+        binary: str | None = None,
+        fsync: Literal["always", "everysec", "no"] = "always",
+    ) -> None:
         """Start the server and wait until it answers.
+
+        ``fsync`` says when writes are synced to disk: with anything but "always" the last
+        writes are lost with the machine.
 
         Raises StackError (``NO_REDIS_SERVER``, ``DATA_DIR_IN_USE``, ``DATA_DIR_UNUSABLE``,
         ``REDIS_START_FAILED``).
         """
         binary = binary or find_binary()
         self.data_dir = _private(data_dir)
+        self._fsync = fsync
         self._log = self.data_dir / "redis.log"
         self._socket_dir: Path | None = None
         lock = _lock(self.data_dir)
@@ -139,7 +149,7 @@ class EmbeddedServer:
             "daemonize": "no",
             "save": "",
             "appendonly": "yes",
-            "appendfsync": "always",
+            "appendfsync": self._fsync,
             "maxmemory-policy": "noeviction",
         }
         return [part for key, value in settings.items() for part in (f"--{key}", value)]
