@@ -45,6 +45,13 @@ def test_known_labels_give_a_model(stack: EmbeddedStack) -> None:
     assert document["dataset"]["n"] == 60
     assert document["queries"] == list(tuned.queries)
     assert set(document["defaults"]) >= {"sklearn_default", "scott", "silverman"}
+    assert {one.row for one in tuned.outside} == set(
+        np.flatnonzero(tuned.predict(X) == -1).tolist()
+    )
+    assert [one["row"] for one in document["outside"]] == [one.row for one in tuned.outside]
+    labeled = {**tuned.initial, **{a.observation_id: a.verdict for a in tuned.asked}}
+    assert {one.label for one in tuned.outside if one.observation_id not in labeled} <= {None}
+    assert all(one.label is labeled.get(one.observation_id) for one in tuned.outside)
     assert document["versions"]["svddtune"]
 
 

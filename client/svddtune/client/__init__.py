@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         TierReport,
         Tiers,
     )
+    from svddtune.client.outside import OutsideRow, outside_rows
     from svddtune.client.result import (
         AlignmentPoint,
         Asked,
@@ -123,6 +124,7 @@ _HOMES = {
         "TierReport",
         "Tiers",
     ),
+    "outside": ("OutsideRow", "outside_rows"),
     "result": (
         "AlignmentPoint",
         "Asked",
@@ -189,6 +191,7 @@ __all__ = [
     "Nearby",
     "NotFound",
     "Observation",
+    "OutsideRow",
     "PermissionDenied",
     "Progress",
     "ProtocolError",
@@ -221,6 +224,7 @@ __all__ = [
     "WrongState",
     "cohen_kappa",
     "observations_from_alertmanager",
+    "outside_rows",
     "tune",
 ]
 

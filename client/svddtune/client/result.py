@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from svddtune.client.outside import OutsideRow
 from svddtune.client.plain import jsonable
 from svddtune.client.types import Dataset, Quality, Session, Verdict
 
@@ -132,7 +133,10 @@ class Timings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TuningResult:
-    """What `tune` returns: the result, the model, and how it came about."""
+    """What `tune` returns: the result, the model, and how it came about.
+
+    `outside` holds the rows of the data that the model calls outliers, the farthest first.
+    """
 
     result: Result
     model: SvddModel
@@ -142,6 +146,7 @@ class TuningResult:
     asked: tuple[Asked, ...]
     timings: Timings
     versions: Mapping[str, str]
+    outside: tuple[OutsideRow, ...]
 
     @property
     def gamma(self) -> float:
@@ -228,6 +233,7 @@ class TuningResult:
             "queries": list(self.queries),
             "asked": jsonable(self.asked),
             "initial": jsonable(self.initial),
+            "outside": jsonable(self.outside),
             "notes": list(self.notes),
             "c_curve": result["c_curve"],
             "alignment_curve": result["alignment_curve"],

@@ -14,6 +14,7 @@ from svddtune.client.embedded import EmbeddedStack
 from svddtune.client.errors import InvalidInput
 from svddtune.client.initial import initial_labels
 from svddtune.client.oracles import KnownLabels
+from svddtune.client.outside import outside_rows
 from svddtune.client.result import TuningResult
 from svddtune.client.validate import check_matrix
 
@@ -152,6 +153,7 @@ def tune(
         result = client.result(session)
         model = client.model(session)
         run.enter("done")
+    said = {asked.observation_id: asked.verdict for asked in run.asked if asked.verdict}
     versions = {"svddtune": metadata.version("svddtune"), **(embedded.versions if embedded else {})}
     return TuningResult(
         result=result,
@@ -162,6 +164,7 @@ def tune(
         asked=tuple(run.asked),
         timings=run.timings(),
         versions={**versions, **result.manifest.versions},
+        outside=outside_rows(model, rows, observation_ids, {**start_labels, **said}),
     )
 
 
