@@ -23,8 +23,8 @@ def test_labels_survive_a_kill_of_the_server(tmp_path: Path) -> None:
         assert client.get("svddtune:{p00}:layout") == b"1"
 
 
-def test_server_is_set_up_to_hold_labels(redis_url: str) -> None:
-    with redis.Redis.from_url(redis_url) as client:
+def test_server_is_set_up_to_hold_labels(tmp_path: Path) -> None:
+    with EmbeddedServer(tmp_path) as server, redis.Redis.from_url(server.url) as client:
         settings = client.config_get("append*", "maxmemory-policy", "port")
     assert settings["appendonly"] == "yes"
     assert settings["appendfsync"] == "always"
