@@ -23,6 +23,7 @@ VERBS = {
     "correct": 2,
     "answer_again": 2,
     "skip": 4,
+    "take_over": 2,
     "retract": 2,
     "extend": 1,
     "release": 2,

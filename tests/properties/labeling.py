@@ -212,12 +212,15 @@ class Labeling:
 
     def skip(self, step: Step) -> None:
         """A query that is, or seldom was, held."""
-        lease = self.past(step.pick) if step.value > 8 else self.live(step.pick)
-        if not lease:
-            return
-        mode = list(SkipMode)[step.value % 3]
+        lease = self.past(step.pick) if step.value > 7 else self.live(step.pick)
+        if lease:
+            then = self.then(*lease[2:], step.most if step.flag else 0)
+            self.pass_on(lease, list(SkipMode)[step.value % 3], then)
+
+    def pass_on(
+        self, lease: tuple[str, int, str, str], mode: SkipMode, then: Waiter | None
+    ) -> None:
         lease_id, query, holder, labeler = lease
-        then = self.then(holder, labeler, step.most if step.flag else 0)
         self.table.step(
             lambda: self.house.do(
                 self.table.store.skip(
@@ -232,6 +235,31 @@ class Labeling:
             ),
             lambda: self.model.skip(labeler, query, lease_id, mode.value, then),
             lambda receipt: "APPLIED",
+            speaker=holder,
+        )
+
+    def take_over(self, step: Step) -> None:
+        """Somebody answers or skips under a lease that was another's."""
+        lease = self.past(step.pick) if step.value > 6 else self.live(step.pick)
+        holder, labeler = self.holder(step.who)
+        if not lease or lease[3] == labeler:
+            return
+        lease_id, query, _, _ = lease
+        if step.flag:
+            self.pass_on((lease_id, query, holder, labeler), SkipMode.DROP, None)
+            return
+        self.number += 1
+        answer = Answer(
+            f"a{self.number}",
+            labeler,
+            holder,
+            Verdict(step.verdict),
+            query=query,
+            lease_id=lease_id,
+        )
+        self.table.step(
+            lambda: self.house.do(self.table.store.answer(self.table.session_id, answer)),
+            lambda: "LEASE_LOST",
             speaker=holder,
         )
 

@@ -50,6 +50,9 @@ class Model(Ballot):
         self.state, self.reason = "LABELING", ""
         self.memories: dict[str, Memory] = {}
         self.waiting: dict[str, Waiter] = {}
+        # Leases that were skipped, by whom and how; those that were given back, by which holder.
+        self.skipped: dict[str, tuple[str, str]] = {}
+        self.given_back: dict[str, str] = {}
         # Leases that have run out but that nobody has ended yet.
         self.overdue: set[str] = set()
         # (kind, row, verdict, labeler, query)
@@ -144,8 +147,12 @@ class Model(Ballot):
     ) -> str:
         """Pass on a query. Raises Refusal."""
         self.reap()
-        if lease_id not in self.queries[query].leases:
+        lease = self.queries[query].leases.get(lease_id)
+        if lease is None and self.skipped.get(lease_id) == (labeler, mode):
+            return APPLIED
+        if lease is None or lease.labeler != labeler:
             raise Refusal("LEASE_LOST")
+        self.skipped[lease_id] = labeler, mode
         one = self.end_lease(lease_id)
         if mode == "OTHERS":
             one.passed_on.add(labeler)
@@ -170,8 +177,10 @@ class Model(Ballot):
             self.waiting.pop(holder, None)
         for lease_id in held & (named or held):
             self.end_lease(lease_id)
+            self.given_back[lease_id] = holder
         self._advance()
-        return named - held
+        repeated = {one for one in named if self.given_back.get(one) == holder}
+        return named - held - repeated
 
     def ask(self, waiter: Waiter) -> bool:
         """It waits for queries, at least until it gets what there is; whether it is withdrawn."""

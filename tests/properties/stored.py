@@ -53,7 +53,7 @@ class Stored:
         return {
             lease_id: (n, query["leases"][lease_id]["holder"], query["leases"][lease_id]["labeler"])
             for n, query in sorted(self.queries.items())
-            for lease_id in query["issued"]
+            for lease_id, *_ in query["issued"]
             if lease_id in query["leases"]
         }
 

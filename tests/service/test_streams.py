@@ -288,10 +288,10 @@ def test_messages_wait_in_the_client_where_the_service_is_slower(desk: Desk) -> 
     name = desk.session(config=Config(budget=12)).name
     labeler = desk.labeler(name, credit=0)
     sent = [uuid.uuid4().hex for _ in range(300)]
-    for answer_id in sent:
+    for turn, answer_id in enumerate(sent):
         labeler.send(
             answer=oracle_pb2.Answer(
-                answer_id=answer_id, observation_id="3", verdict=INLIER, replace=True
+                answer_id=answer_id, observation_id=str(turn % 10), verdict=INLIER, replace=True
             )
         )
     assert [labeler.expect("ack").answer_id for _ in sent] == sent

@@ -153,7 +153,13 @@ class Dialogue:
             elif item.lease_id in serving.held:
                 # The store knows that this holder waits. (Not where an answer is repeated.)
                 serving.dry = True
-            serving.drop(*[one.lease_id for one in serving.held.values() if one.query == ack.query])
+            if kind == "skip":
+                # (Where it is a repeat, a later lease on the same query stands.)
+                serving.drop(item.lease_id)
+            else:
+                # A vote ends all leases of its labeler on the query.
+                on_query = [one for one in serving.held.values() if one.query == ack.query]
+                serving.drop(*[one.lease_id for one in on_query])
         elif kind == "release":
             serving.drop(*(request.release.lease_ids or serving.held.copy()))
             serving.dry = False

@@ -17,6 +17,7 @@ from svddtune.state.errors import (
     NotFound,
     StateError,
     StoreUnavailable,
+    TooLarge,
     WrongState,
 )
 
@@ -59,6 +60,11 @@ _REFUSALS: dict[str, tuple[type[StateError], str]] = {
     "ALREADY_ANSWERED": (
         Conflict,
         "Row {row} is labelled {verdict} already; retract that label first to change it.",
+    ),
+    "TOO_MANY_CORRECTIONS": (
+        TooLarge,
+        "{labeler} has corrected, retracted or answered too late {most} times on row {row}: "
+        "no more is taken there.",
     ),
     "NOT_LABELED": (WrongState, "Row {row} has no label of {labeler} to retract."),
     "LABELER_WITHDRAWN": (

@@ -36,6 +36,7 @@ s:ID:labelers                     hash    labeler -> its pace and what to show i
 s:ID:dropped                      set     rows that nobody is to be asked about: skipped so
 s:ID:answers                      hash    answer id -> what it was and its receipt
 s:ID:queries                      hash    n -> the query as JSON
+s:ID:corrections                  hash    "row labeler" -> what it did there after its first vote
 s:ID:asked                        hash    row -> n of queries that want votes
 s:ID:awaiting                     set     rows that have a label but want another vote
 s:ID:open                         list    queries that wait for a labeler
@@ -85,7 +86,7 @@ PATTERNS = tuple(
         r"|:atlas(todo|flying|users))?",
         _SESSION
         + r"(:(events|votes|labels|withdrawn|labelers|dropped|answers|queries|asked|awaiting|open"
-        + r"|leases|held|ranked|waiting|waiters|history|fits)"
+        + r"|leases|held|ranked|waiting|waiters|history|fits|corrections)"
         + r"|:(result|model):\d+|:preview:[0-9a-f]+)?",
     )
 )

@@ -4,7 +4,8 @@
 --   who waits for the next query as JSON, or "", the rule behind the verdict, or "".
 -- Reply: {"applied", "query", "counts", "event"}; the same for a repeat.
 -- Refusals: SESSION_NOT_FOUND, ANSWER_ID_REUSED, UNKNOWN_QUERY, OBSERVATION_MISMATCH {row},
---   LEASE_LOST, SESSION_NOT_ACTIVE {state}, ALREADY_ANSWERED {verdict, row}, LABELER_WITHDRAWN.
+--   LEASE_LOST, SESSION_NOT_ACTIVE {state}, ALREADY_ANSWERED {verdict, row}, LABELER_WITHDRAWN,
+--   TOO_MANY_CORRECTIONS {row, most}.
 local _, sid, answer_id, fingerprint, labeler, n, lease_id, row, verdict, source, holder, replace,
   waiter, basis = unpack(ARGV)
 n, row = tonumber(n), tonumber(row)
@@ -27,11 +28,7 @@ if n > 0 then
     return refuse('OBSERVATION_MISMATCH', { row = asked.row })
   end
   row = asked.row
-  local issued = false
-  for _, id in ipairs(asked.issued) do
-    issued = issued or id == lease_id
-  end
-  if not issued or (asked.repeats and asked.repeats ~= labeler) then
+  if not issued_to(asked, lease_id, labeler) then
     return refuse('LEASE_LOST', { query = n })
   end
 end
@@ -44,6 +41,10 @@ local lease = asked and asked.leases[lease_id]
 local ms = lease and NOW - math.max(lease.since, labeler_info(s, labeler).last)
 
 local function unused()
+  local refusal = refuse_correction(s, row, labeler)
+  if refusal then
+    return refusal
+  end
   local event = log_label(s, 'UNUSED', row, verdict, labeler, n, source, answer_id, ms, basis)
   return give_receipt(s, answer_id, fingerprint, false, n, event)
 end
@@ -83,6 +84,10 @@ if not wanted then
   return refuse('ALREADY_ANSWERED', { verdict = own and own[2] or label, row = row })
 end
 
+local refusal = own and refuse_correction(s, row, labeler)
+if refusal then
+  return refusal
+end
 local event = log_label(s, 'LABELED', row, verdict, labeler, n, source, answer_id, ms, basis)
 -- Remembered with the vote, also where the answer came unasked: a retraction asks again.
 n = number_of_query(s, row, votes, n)

@@ -1,7 +1,8 @@
 -- Withdraws a labeler's vote on a row. Where a query asked for it, the query is open again, in front.
 -- ARGV: prefix, session id, answer id, fingerprint, labeler whose vote it is, row, who says so.
 -- Reply and repeats: as in answer.lua.
--- Refusals: SESSION_NOT_FOUND, ANSWER_ID_REUSED, SESSION_NOT_ACTIVE {state}, NOT_LABELED {row}.
+-- Refusals: SESSION_NOT_FOUND, ANSWER_ID_REUSED, SESSION_NOT_ACTIVE {state}, NOT_LABELED {row},
+--   TOO_MANY_CORRECTIONS {row, most} (of who says so).
 local _, sid, answer_id, fingerprint, labeler, row, speaker = unpack(ARGV)
 row = tonumber(row)
 local s = load_session(sid)
@@ -19,6 +20,10 @@ local votes = load_votes(s, row)
 local vote, position = vote_of(votes, labeler)
 if not vote then
   return refuse('NOT_LABELED', { row = row })
+end
+local refusal = refuse_correction(s, row, speaker)
+if refusal then
+  return refusal
 end
 
 local source = speaker ~= labeler and 'by ' .. speaker or ''

@@ -2,7 +2,7 @@
 -- or DROP (ask nobody).
 -- ARGV: prefix, session id, labeler, query, lease id, mode, holder, who waits for the next query as
 --   JSON, or "".
--- Reply: {"applied": true, "query", "counts"}.
+-- Reply: {"applied": true, "query", "counts"}; the same where the labeler repeats the skip of a lease.
 -- Refusals: SESSION_NOT_FOUND, UNKNOWN_QUERY, LEASE_LOST.
 local _, sid, labeler, n, lease_id, mode, holder, waiter = unpack(ARGV)
 local s = load_session(sid)
@@ -11,13 +11,18 @@ if not s then
 end
 local expired = expire_leases(s)
 local q = get_query(s, n)
-if not q or not q.leases[lease_id] then
+local issued = q and issued_to(q, lease_id, labeler)
+if not issued or not q.leases[lease_id] then
   if expired then
     go_on(s)
     touch(s)
   end
+  if issued and issued[3] == mode then
+    return cjson.encode({ applied = true, query = q.n, counts = counts(s) })
+  end
   return refuse(q and 'LEASE_LOST' or 'UNKNOWN_QUERY', { query = tonumber(n) })
 end
+issued[3] = mode
 end_lease(s, q, lease_id, holder)
 if q.repeats then
   close_query(s, q, 'closed', holder)

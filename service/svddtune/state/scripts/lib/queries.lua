@@ -153,14 +153,42 @@ local function drop_queries(s)
   redis.call('DEL', part(s, 'ranked'), part(s, 'fits'))
 end
 
+-- Lease ids of a query that are remembered. (Whoever takes and gives back a query for ever must not
+-- make it grow for ever.)
+local MOST_ISSUED = 100
+
+-- A holder is "labeler/stream".
+local function labeler_of(holder)
+  return string.match(holder, '^[^/]*')
+end
+
+-- The lease of this id, also where it has ended, as {id, holder, what the holder ended it by}; nil where
+-- it was never this labeler's.
+local function issued_to(q, id, labeler)
+  for _, one in ipairs(q.issued) do
+    if one[1] == id and labeler_of(one[2]) == labeler then
+      return one
+    end
+  end
+end
+
 -- A query becomes the holder's.
 local function lease_query(s, q, w)
-  local id = string.sub(redis.sha1hex(s.secret .. ' ' .. int(q.n) .. ' ' .. #q.issued), 1, 16)
+  local id = string.sub(redis.sha1hex(s.secret .. ' ' .. int(q.n) .. ' ' .. int(q.leased)), 1, 16)
     .. '-' .. int(q.n)
+  q.leased = q.leased + 1
   local expires = NOW + lease_length(s, labeler_info(s, w.labeler))
   q.leases[id] = { holder = w.holder, labeler = w.labeler, expires = expires, since = NOW }
-  -- An answer that comes after the lease has ended is recognised by these.
-  q.issued[#q.issued + 1] = id
+  -- An answer that comes after the lease has ended is recognised by these, and a repeated skip.
+  q.issued[#q.issued + 1] = { id, w.holder }
+  local oldest = 1
+  while #q.issued > MOST_ISSUED do
+    if q.leases[q.issued[oldest][1]] then
+      oldest = oldest + 1
+    else
+      table.remove(q.issued, oldest)
+    end
+  end
   redis.call('ZADD', part(s, 'leases'), int(expires), id)
   local ids = held_by(s, w.holder)
   ids[#ids + 1] = id

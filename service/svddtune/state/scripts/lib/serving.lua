@@ -84,7 +84,7 @@ end
 local function make_query(s, row, score, rule, predicted, context)
   add(s, 'queries', 1)
   return { n = tonumber(s.queries), row = row, score = score, rule = rule, predicted = predicted,
-    context = context, state = 'open', issued = {}, exclude = {}, leases = {} }
+    context = context, state = 'open', issued = {}, leased = 0, exclude = {}, leases = {} }
 end
 
 -- The rows of the fresh ranking that are still free, best first, as {item, decoded}. Others leave it.

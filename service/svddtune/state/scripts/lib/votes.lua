@@ -27,6 +27,20 @@ local function save_votes(s, row, votes)
   end
 end
 
+-- What a labeler may do on one row after its first vote: corrections, retractions and late answers, each
+-- of which stays in the log for ever.
+local MOST_CORRECTIONS = 100
+
+-- One more of them, which is logged; a refusal where there were too many.
+local function refuse_correction(s, row, labeler)
+  local key, field = part(s, 'corrections'), int(row) .. ' ' .. labeler
+  if tonumber(redis.call('HGET', key, field) or 0) >= MOST_CORRECTIONS then
+    return refuse('TOO_MANY_CORRECTIONS', { labeler = labeler, row = row,
+      most = MOST_CORRECTIONS })
+  end
+  redis.call('HINCRBY', key, field, 1)
+end
+
 local function vote_of(votes, labeler)
   for i, vote in ipairs(votes) do
     if vote[1] == labeler then
