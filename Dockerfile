@@ -4,6 +4,8 @@ FROM python:3.12-slim AS build
 WORKDIR /src
 RUN python -m venv /opt/svddtune
 ENV PATH=/opt/svddtune/bin:$PATH PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+# Each image has what its process needs and no more: the group, then the package by itself.
+RUN pip install "pip>=25.1"
 COPY pyproject.toml constraints.txt README.md LICENSE ./
 COPY protos protos
 COPY service service
@@ -11,10 +13,10 @@ COPY worker worker
 COPY client client
 
 FROM build AS build-service
-RUN pip install -c constraints.txt '.[service]'
+RUN pip install -c constraints.txt --group service && pip install --no-deps .
 
 FROM build AS build-worker
-RUN pip install -c constraints.txt '.[worker]'
+RUN pip install -c constraints.txt --group worker && pip install --no-deps .
 
 FROM python:3.12-slim AS base
 RUN useradd --create-home --uid 10001 svddtune

@@ -19,7 +19,7 @@ from alert_router.chat import Chat
 from alert_router.ledger import Ledger
 from alert_router.links import Links
 from alert_router.router import Router
-from svddtune.client import SvddtuneError
+from svddtune import SvddtuneError
 from svddtune.client.aio import AsyncTuningClient
 
 _SECRET = "ALERT_ROUTER_SECRET"

@@ -13,7 +13,7 @@ from __future__ import annotations
 import httpx
 
 from alert_router.ledger import Message
-from svddtune.client import Query
+from svddtune import Query
 
 
 class Chat:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from svddtune.client import Query
+from svddtune import Query
 
 
 class State(StrEnum):

@@ -13,7 +13,7 @@ import httpx
 from alert_router.chat import Chat, wording
 from alert_router.ledger import Ledger, Message, State
 from alert_router.links import Click, Links
-from svddtune.client import Ack, Query, SvddtuneError, Unavailable
+from svddtune import Ack, Query, SvddtuneError, Unavailable
 from svddtune.client.aio import AsyncTuning
 
 log = logging.getLogger("alert_router")

@@ -2,7 +2,7 @@
 
 In one call, with a service of its own for the time of the call::
 
-    from svddtune.client import tune
+    from svddtune import tune
     result = tune(X, lambda query: ask_somebody(query.features))
     result.gamma, result.C, result.predict(X_new)
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         LeaseLost,
         ModelCorrupt,
         NotFound,
+        NotInstalled,
         PermissionDenied,
         ProtocolError,
         QuotaExceeded,
@@ -105,6 +106,7 @@ _HOMES = {
         "LeaseLost",
         "ModelCorrupt",
         "NotFound",
+        "NotInstalled",
         "PermissionDenied",
         "ProtocolError",
         "QuotaExceeded",
@@ -190,6 +192,7 @@ __all__ = [
     "ModelCorrupt",
     "Nearby",
     "NotFound",
+    "NotInstalled",
     "Observation",
     "OutsideRow",
     "PermissionDenied",
@@ -229,12 +232,14 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # so that checkers know which names there are
+
+    def __getattr__(name: str) -> Any:
+        if name not in _MODULES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import IO, Any
 
 from svddtune.client.errors import Unavailable
+from svddtune.client.extras import check_complete
 
 _START_S = 120.0
 _STOP_S = 10.0
@@ -98,9 +99,12 @@ class EmbeddedStack:
 
         Raises
         ------
+        NotInstalled
+            Where a package is missing that service or workers need.
         Unavailable
             With the child's reason and the end of its log, where it does not come up.
         """
+        check_complete()
         if self.data_dir is None:
             self._temporary = tempfile.TemporaryDirectory(
                 prefix="svddtune-", ignore_cleanup_errors=True

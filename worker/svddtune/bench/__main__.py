@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from svddtune.client.cli.output import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, print_json, say
+from svddtune.client.cli.failure import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, fail
 from svddtune.client.cli.usage import UsageError
 from svddtune.client.errors import SvddtuneError
 
@@ -32,29 +32,22 @@ def main(arguments: Sequence[str]) -> int:
         return _run(options)
     except KeyboardInterrupt:
         text = f"interrupted; what is finished is kept in {out}, the same command goes on"
-        return _fail(text, "INTERRUPTED", EXIT_INTERRUPTED, as_json)
+        return fail(text, "INTERRUPTED", code=EXIT_INTERRUPTED, as_json=as_json)
     except SvddtuneError as error:
         if os.environ.get("SVDDTUNE_DEBUG"):
             raise
         code = EXIT_USAGE if isinstance(error, UsageError) else EXIT_FAILED
-        return _fail(error.message, error.reason, code, as_json)
+        return fail(error.message, error.reason, error.metadata, code=code, as_json=as_json)
     except ModuleNotFoundError as error:
-        text = f"{error.name} is not installed; install it with: pip install 'svddtune[all]'"
-        return _fail(text, "NOT_INSTALLED", EXIT_FAILED, as_json)
+        text = f"{error.name} is not installed; install it with: pip install 'svddtune[bench]'"
+        return fail(text, "NOT_INSTALLED", as_json=as_json)
     except OSError as error:
         what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-        return _fail(what, "FILE", EXIT_FAILED, as_json)
+        return fail(what, "FILE", as_json=as_json)
 
 
 def _interrupt(number: int, frame: object) -> None:
     raise KeyboardInterrupt
-
-
-def _fail(message: str, reason: str, code: int, as_json: bool) -> int:
-    say(f"svddtune: {message}")
-    if as_json:
-        print_json({"error": {"reason": reason, "message": message, "metadata": {}}})
-    return code
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
+import svddtune
 from svddtune.client.cli import (
     bench,
     demo,
@@ -20,7 +21,7 @@ from svddtune.client.cli import (
     sessions,
     tune,
 )
-from svddtune.client.cli.output import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
+from svddtune.client.cli.failure import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, fail
 
 app = typer.Typer(
     name="svddtune",
@@ -29,6 +30,24 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"svddtune {svddtune.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _svddtune(
+    version: Annotated[
+        bool,
+        typer.Option("--version", is_eager=True, callback=_show_version, help="Show the version."),
+    ] = False,
+) -> None:
+    """Tune SVDD outlier detectors with a few well-chosen labels."""
+
+
 app.command("demo")(demo.demo)
 app.command("tune")(tune.tune)
 app.command("label")(label.label)
@@ -47,12 +66,6 @@ app.add_typer(observations.observations, name="observations")
 _ClickError: type[Any] = typer.BadParameter.__mro__[2]
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit: 0 ok, 1 failed, 2 usage, 130 interrupted."""
-    arguments = list(sys.argv[1:] if arguments is None else arguments)
-    sys.exit(run(arguments))
-
-
 def run(arguments: Sequence[str]) -> int:
     """Run the command line; return its exit code."""
     as_json = "--json" in arguments
@@ -62,14 +75,14 @@ def run(arguments: Sequence[str]) -> int:
         )
         sys.stdout.flush()
         if code == EXIT_INTERRUPTED:  # what newer Typers make of Ctrl-C
-            return _fail("interrupted", "INTERRUPTED", {}, EXIT_INTERRUPTED, as_json)
+            return _interrupted(as_json)
         return code if isinstance(code, int) else 0
     except typer.Exit as error:
         if error.exit_code == EXIT_INTERRUPTED:  # what newer Typers make of Ctrl-C
-            return _fail("interrupted", "INTERRUPTED", {}, EXIT_INTERRUPTED, as_json)
+            return _interrupted(as_json)
         return int(error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
-        return _fail("interrupted", "INTERRUPTED", {}, EXIT_INTERRUPTED, as_json)
+        return _interrupted(as_json)
     except BrokenPipeError:
         # Whoever read our output has gone; keep the interpreter from noticing once more.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -78,11 +91,15 @@ def run(arguments: Sequence[str]) -> int:
         return _explain(error, as_json)
 
 
+def _interrupted(as_json: bool) -> int:
+    return fail("interrupted", "INTERRUPTED", code=EXIT_INTERRUPTED, as_json=as_json)
+
+
 def _explain(error: Exception, as_json: bool) -> int:
     if isinstance(error, _ClickError):
         message = str(error.format_message()) or "say what to do"
         hint = " (see: svddtune --help)" if error.exit_code == EXIT_USAGE else ""
-        return _fail(" ".join(message.split()) + hint, "USAGE", {}, EXIT_USAGE, as_json)
+        return fail(" ".join(message.split()) + hint, "USAGE", code=EXIT_USAGE, as_json=as_json)
     if os.environ.get("SVDDTUNE_DEBUG"):
         raise error
     from svddtune.client.cli.usage import UsageError
@@ -90,24 +107,12 @@ def _explain(error: Exception, as_json: bool) -> int:
 
     if isinstance(error, SvddtuneError):
         code = EXIT_USAGE if isinstance(error, UsageError) else EXIT_FAILED
-        return _fail(error.message, error.reason, error.metadata, code, as_json)
+        return fail(error.message, error.reason, error.metadata, code=code, as_json=as_json)
     if isinstance(error, OSError):
         what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-        return _fail(what, "FILE", {}, EXIT_FAILED, as_json)
+        return fail(what, "FILE", as_json=as_json)
     if isinstance(error, ModuleNotFoundError):
-        text = f"{error.name} is not installed; install it with: pip install 'svddtune[all]'"
-        return _fail(text, "NOT_INSTALLED", {}, EXIT_FAILED, as_json)
+        text = f"{error.name} is not installed; install it with: pip install svddtune"
+        return fail(text, "NOT_INSTALLED", as_json=as_json)
     text = f"{type(error).__name__}: {error} (SVDDTUNE_DEBUG=1 shows where; please report it)"
-    return _fail(text, "INTERNAL", {}, EXIT_FAILED, as_json)
-
-
-def _fail(
-    message: str, reason: str, metadata: dict[str, str], exit_code: int, as_json: bool
-) -> int:
-    suffix = "" if reason in ("USAGE", "INTERRUPTED", "FILE") else f" [{reason}]"
-    print(f"svddtune: {message}{suffix}", file=sys.stderr)
-    if as_json:
-        from svddtune.client.cli.output import print_json
-
-        print_json({"error": {"reason": reason, "message": message, "metadata": metadata}})
-    return exit_code
+    return fail(text, "INTERNAL", as_json=as_json)

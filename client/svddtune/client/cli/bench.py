@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -115,13 +114,9 @@ def _run(
     more: list[str],
 ) -> None:
     """Become the process that measures."""
-    from svddtune.client.errors import Unavailable
+    from svddtune.client.extras import check_complete
 
-    if find_spec("sklearn") is None:
-        raise Unavailable(
-            "The numerics are not installed; install them with: pip install 'svddtune[all]'",
-            reason="NOT_INSTALLED",
-        )
+    check_complete()
     arguments = [command, "--data", str(data), "--seeds", str(seeds), "--out", str(out), *more]
     arguments += ["--methods", methods] if methods else []
     arguments += ["--sets", sets] if sets else []

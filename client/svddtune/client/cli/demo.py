@@ -90,16 +90,11 @@ def wisconsin() -> tuple[FloatArray, LabelArray, list[str]]:
 
     import numpy as np
 
-    from svddtune.client.errors import Unavailable
+    from svddtune.client.extras import check_complete
 
-    try:
-        source = resources.files("sklearn.datasets.data").joinpath("breast_cancer.csv")
-        text = source.read_text()
-    except (ModuleNotFoundError, FileNotFoundError):
-        raise Unavailable(
-            "The demo's data come with scikit-learn; install it with: pip install 'svddtune[all]'",
-            reason="NOT_INSTALLED",
-        ) from None
+    check_complete()
+    source = resources.files("sklearn.datasets.data").joinpath("breast_cancer.csv")
+    text = source.read_text()
     table = np.loadtxt(text.splitlines(), delimiter=",", skiprows=1)
     benign = table[:, -1] == 1
     chosen = np.sort(np.concatenate([np.flatnonzero(benign), np.flatnonzero(~benign)[:_OUTLIERS]]))

@@ -6,14 +6,8 @@ from typing import Annotated
 
 import typer
 
-from svddtune.client.cli.output import (
-    DEFAULT_SERVER,
-    EXIT_FAILED,
-    EXIT_USAGE,
-    Server,
-    TlsCa,
-    say,
-)
+from svddtune.client.cli.failure import EXIT_FAILED, EXIT_USAGE
+from svddtune.client.cli.output import DEFAULT_SERVER, Server, TlsCa, say
 
 _BY_SIGNAL = 128
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from svddtune.client.cli.failure import EXIT_FAILED
 from svddtune.client.cli.output import (
     DEFAULT_SERVER,
-    EXIT_FAILED,
     Json,
     Server,
     TlsCa,

@@ -94,6 +94,7 @@ def _write(found: AlertObservations, path: Path) -> None:
     from svddtune.client.alertmanager.payload import instant
     from svddtune.client.cli.data import DISPLAY, OBSERVATION
     from svddtune.client.errors import InvalidInput
+    from svddtune.client.extras import needs_extra
 
     shown = list(dict.fromkeys(name for fields in found.display for name in fields))
     columns: dict[str, list[str] | list[float]] = dict(
@@ -116,8 +117,9 @@ def _write(found: AlertObservations, path: Path) -> None:
     columns |= {name: found.X[:, j].tolist() for j, name in enumerate(found.feature_names)}
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix.lower() == ".parquet":
-        import pyarrow
-        from pyarrow import parquet
+        with needs_extra("parquet", "Writing Parquet"):
+            import pyarrow
+            from pyarrow import parquet
 
         parquet.write_table(pyarrow.table(columns), path)
         return

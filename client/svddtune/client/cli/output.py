@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
     from svddtune.client.types import LiveEvidence
 
-EXIT_FAILED = 1
-EXIT_USAGE = 2
-EXIT_INTERRUPTED = 130
 DEFAULT_SERVER = "127.0.0.1:50051"
 
 STRATEGY_HELP = (

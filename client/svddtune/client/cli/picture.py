@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from svddtune.client.extras import needs_extra
 from svddtune.client.result import TuningResult
 from svddtune.client.types import FloatArray, LabelArray, Verdict
 
@@ -31,10 +32,17 @@ def draw(
     truth_kappa: float | None = None,
     default_kappas: Mapping[str, float] | None = None,
 ) -> Path:
-    """Write the picture as PNG; return its path."""
-    from matplotlib import rc_context
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+    """Write the picture as PNG; return its path.
+
+    Raises
+    ------
+    NotInstalled
+        Without matplotlib, which comes with the extra ``pictures``.
+    """
+    with needs_extra("pictures", "The picture"):
+        from matplotlib import rc_context
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
 
     style: Any = {
         "font.size": 9.5,

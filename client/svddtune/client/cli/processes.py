@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -32,7 +31,6 @@ def up(
     from svddtune.client.embedded import EmbeddedStack
     from svddtune.client.errors import Unavailable
 
-    _check_installed()
     signal.signal(signal.SIGTERM, _interrupt)
     stack = EmbeddedStack(workers, data_dir, listen=listen, redis=redis)
     try:
@@ -92,19 +90,11 @@ def _tell_ready(address: str, workers: int, data_dir: Path) -> None:
 
 def _become(module: str, arguments: list[str]) -> None:
     """Replace this process by the module's, so that signals reach it directly."""
-    _check_installed()
+    from svddtune.client.extras import check_complete
+
+    check_complete()
     sys.stdout.flush()
     os.execv(sys.executable, [sys.executable, "-m", module, *arguments])
-
-
-def _check_installed() -> None:
-    from svddtune.client.errors import Unavailable
-
-    if find_spec("redis") is None:
-        raise Unavailable(
-            "Service and worker are not installed; install them with: pip install 'svddtune[all]'",
-            reason="NOT_INSTALLED",
-        )
 
 
 def _interrupt(number: int, frame: object) -> None:

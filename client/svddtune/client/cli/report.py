@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from svddtune.client.cli import picture
-from svddtune.client.cli.output import figure, stdout
+from svddtune.client.cli.output import figure, say, stdout
 from svddtune.client.cli.reference import MAX_ROWS, one_class_labels
+from svddtune.client.errors import NotInstalled
 from svddtune.client.result import TuningResult
 from svddtune.client.scores import cohen_kappa
 from svddtune.client.types import FloatArray, LabelArray, Verdict
@@ -56,22 +57,23 @@ class Report:
         return document
 
     def write(self, folder: Path) -> None:
-        """Write model, picture and result.json."""
+        """Write model, result.json and, where it can be drawn, the picture."""
         folder.mkdir(parents=True, exist_ok=True)
-        self.files = {
-            "model": str(self.tuned.model.save(folder / MODEL_FILE)),
-            "picture": str(
-                picture.draw(
-                    folder / PICTURE_FILE,
-                    self.tuned,
-                    self.X,
-                    truth=self.truth,
-                    truth_kappa=self.truth_kappa,
-                    default_kappas=self.default_kappas,
-                )
-            ),
-            "result": str(folder / RESULT_FILE),
-        }
+        self.files = {"model": str(self.tuned.model.save(folder / MODEL_FILE))}
+        try:
+            drawn = picture.draw(
+                folder / PICTURE_FILE,
+                self.tuned,
+                self.X,
+                truth=self.truth,
+                truth_kappa=self.truth_kappa,
+                default_kappas=self.default_kappas,
+            )
+        except NotInstalled as error:
+            say(f"No picture was drawn. {error.message}")
+        else:
+            self.files["picture"] = str(drawn)
+        self.files["result"] = str(folder / RESULT_FILE)
         text = json.dumps(self.document(), indent=2, allow_nan=False)
         (folder / RESULT_FILE).write_text(text + "\n")
 

@@ -15,6 +15,7 @@ import numpy as np
 from svddtune.client.cli.arff import read_arff
 from svddtune.client.cli.usage import UsageError
 from svddtune.client.errors import InvalidInput
+from svddtune.client.extras import needs_extra
 from svddtune.client.types import FloatArray
 from svddtune.client.validate import check_matrix
 
@@ -200,8 +201,9 @@ def _npz_column(values: np.ndarray[Any, Any]) -> Column:
 
 
 def _read_parquet(path: Path) -> Table:
-    import pyarrow
-    from pyarrow import parquet
+    with needs_extra("parquet", "Reading Parquet"):
+        import pyarrow
+        from pyarrow import parquet
 
     try:
         data = parquet.read_table(path)

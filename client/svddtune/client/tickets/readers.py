@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from svddtune.client.errors import InvalidInput
+from svddtune.client.extras import needs_extra
 from svddtune.client.tickets.lines import Lines
 from svddtune.client.tickets.parsers import CsvParser, JsonLinesParser, Parser
 from svddtune.client.tickets.records import Record
@@ -64,8 +65,9 @@ def read_records(path: Path) -> Iterator[Record]:
 
 
 def _read_parquet(path: Path) -> Iterator[Record]:
-    import pyarrow
-    from pyarrow import parquet
+    with needs_extra("parquet", "Reading Parquet"):
+        import pyarrow
+        from pyarrow import parquet
 
     try:
         file = parquet.ParquetFile(path)

@@ -1,0 +1,5 @@
+"""``python -m svddtune``: the command line."""
+
+from svddtune.client.cli import main
+
+main()

@@ -1,0 +1,71 @@
+"""What to say where a package is missing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import metadata
+
+from svddtune.client.errors import NotInstalled
+
+DISTRIBUTION = "svddtune"
+
+
+@contextmanager
+def needs_extra(extra: str, use: str) -> Iterator[None]:
+    """Import what comes with an extra.
+
+    Parameters
+    ----------
+    extra : str
+        The extra, as in ``svddtune[extra]``.
+    use : str
+        What the packages are for; the message starts with it.
+
+    Raises
+    ------
+    NotInstalled
+        Where one of them is missing.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise NotInstalled(
+            f"{use} needs {error.name}, which is not installed; "
+            f"install it with: pip install '{DISTRIBUTION}[{extra}]'",
+            metadata={"module": str(error.name), "extra": extra},
+        ) from None
+
+
+def check_complete() -> None:
+    """Check that all is there that a plain installation brings.
+
+    Where only some parts are wanted, the package may have been installed without its dependencies.
+
+    Raises
+    ------
+    NotInstalled
+        With the names of the packages that are missing.
+    """
+    missing = [name for name in _required() if not _is_installed(name)]
+    if missing:
+        raise NotInstalled(
+            f"A service on this machine needs {', '.join(missing)}, not installed here; "
+            f"install all of it with: pip install {DISTRIBUTION}",
+            metadata={"packages": ",".join(missing)},
+        )
+
+
+def _required() -> list[str]:
+    # Those with a marker are for an extra or for some platforms only.
+    found = (metadata.requires(DISTRIBUTION) or []) if _is_installed(DISTRIBUTION) else []
+    return [re.split(r"[^\w.-]", text, maxsplit=1)[0] for text in found if ";" not in text]
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return False
+    return True

@@ -1,0 +1,36 @@
+"""The kinds of import contracts, checked over all four source roots.
+
+lint-imports looks for modules where the package's spec says, and before the package is imported
+its spec names only the root that holds ``__init__.py``. So these contracts make the graph anew.
+"""
+
+from functools import cache
+from typing import Any
+
+import grimp
+from importlinter.contracts.forbidden import ForbiddenContract
+from importlinter.contracts.layers import LayersContract
+
+import svddtune
+
+
+@cache
+def _graph() -> grimp.ImportGraph:
+    assert len(svddtune.__path__) == 4, "the import contracts need the editable install"
+    return grimp.build_graph("svddtune", include_external_packages=True, cache_dir=None)
+
+
+class Forbidden(ForbiddenContract):
+    """Modules that others must not import."""
+
+    def check(self, graph: grimp.ImportGraph, verbose: bool) -> Any:
+        """Check the graph of all source roots instead of the one given."""
+        return super().check(_graph(), verbose)
+
+
+class Layers(LayersContract):
+    """Layers that import downwards only."""
+
+    def check(self, graph: grimp.ImportGraph, verbose: bool) -> Any:
+        """Check the graph of all source roots instead of the one given."""
+        return super().check(_graph(), verbose)
