@@ -1,6 +1,10 @@
 """`tune`, in one call, against a real service."""
 
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from tests.client.scene import blob
 
@@ -11,6 +15,7 @@ from svddtune.client import (
     Progress,
     Query,
     SkipMode,
+    SvddModel,
     TuningResult,
     Verdict,
     tune,
@@ -172,3 +177,58 @@ def test_two_steps_of_undo_ask_again_from_the_first(stack: EmbeddedStack) -> Non
     assert shown[:6] == [shown[0], shown[1], shown[2], shown[1], shown[0], shown[1]]
     assert [a.verdict for a in tuned.asked] == [Verdict.OUTLIER, Verdict.INLIER]
     assert tuned.quality.counts.total == 2
+
+
+def test_frame_keeps_its_names_and_is_matched_by_them(stack: EmbeddedStack, tmp_path: Path) -> None:
+    X, y = blob(21)
+    frame = pd.DataFrame(X * [1.0, 50.0], columns=["load", "latency"], index=range(500, 560))
+    tuned = tune(frame, y, budget=8, server=stack.address)
+    assert tuned.dataset.feature_names == ("load", "latency")
+    assert tuned.model.feature_names == ("load", "latency")
+    expected = tuned.predict(frame.to_numpy())
+    assert {-1, 1} == set(expected.tolist())
+    loaded = SvddModel.load(tuned.model.save(tmp_path / "model.npz"))
+    for model in (tuned, loaded):
+        np.testing.assert_array_equal(model.predict(frame[["latency", "load"]]), expected)
+        np.testing.assert_array_equal(
+            model.predict(pl.from_pandas(frame[["latency", "load"]])), expected
+        )
+        with pytest.raises(InvalidInput, match="lacks 'load'"):
+            model.predict(frame.rename(columns={"load": "cpu"}))
+
+
+def test_labels_of_zero_and_one_need_the_outlier_value(stack: EmbeddedStack) -> None:
+    X, y = blob(22)
+    with pytest.raises(InvalidInput) as refused:
+        tune(X, (y == -1).astype(int), server=stack.address)
+    assert refused.value.reason == "LABELS_AMBIGUOUS"
+    assert "outlier_value" in refused.value.message
+    by_sign = tune(X, y, budget=8, server=stack.address)
+    for labels, value in (((y == -1).astype(int), 1), (y == -1, True), (y == 1, False)):
+        tuned = tune(X, labels, outlier_value=value, budget=8, server=stack.address)
+        assert tuned.asked == by_sign.asked
+        assert tuned.initial == by_sign.initial
+
+
+def test_labels_with_another_index_than_the_frame_are_refused(stack: EmbeddedStack) -> None:
+    X, y = blob(23)
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    shuffled = pd.Series(y)[::-1]
+    for options in ({"oracle": shuffled}, {"oracle": y, "ids": shuffled.index.to_series()}):
+        with pytest.raises(InvalidInput) as refused:
+            tune(frame, server=stack.address, **options)
+        assert refused.value.reason == "INDEX_MISMATCH"
+
+
+def test_outlier_value_beside_a_function_is_refused(stack: EmbeddedStack) -> None:
+    with pytest.raises(InvalidInput, match="the oracle is a function"):
+        tune(blob(24)[0], lambda _: 1, outlier_value=1, server=stack.address)
+
+
+def test_ids_of_whole_numbers_are_exact_and_matched_by_labels(stack: EmbeddedStack) -> None:
+    X, y = blob(25)
+    ids = np.arange(len(X)) + 2**60
+    labels = {int(name): int(sign) for name, sign in zip(ids, y, strict=True)}
+    tuned = tune(X, labels, ids=ids, budget=8, server=stack.address)
+    assert set(tuned.queries) <= {str(name) for name in ids.tolist()}
+    assert len(tuned.queries) == 4

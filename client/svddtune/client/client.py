@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -94,21 +94,24 @@ class TuningClient:
         X: Any,
         *,
         name: str = "",
-        observation_ids: Sequence[object] | None = None,
-        feature_names: Sequence[str] | None = None,
-        display: Sequence[Mapping[str, object]] | None = None,
+        observation_ids: Iterable[object] | None = None,
+        feature_names: Iterable[str] | None = None,
+        display: Any = None,
         scaling: str = "none",
     ) -> Dataset:
         """Store the N x M matrix `X`; the same content again returns the same dataset.
 
         Parameters
         ----------
-        X : array-like (N, M)
-            Finite numbers.
+        X : array-like or frame (N, M)
+            Finite numbers. A frame's columns give the feature names.
         observation_ids : sequence of N, optional
-            Unique; default the row numbers.
-        display : sequence of N mappings, optional
-            What labelers are shown of each observation beside its features.
+            Unique texts or whole numbers; default the row numbers.
+        feature_names : sequence of M str, optional
+            Unique. They stay with the model, which matches frames by them.
+        display : sequence of N mappings, or frame with N rows, optional
+            What labelers are shown of each observation beside its features; missing values are
+            left out.
         scaling : "none", "minmax" or "robust"
             Applied by the service, kept with the model.
         """

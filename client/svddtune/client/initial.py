@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Integral
 
 import numpy as np
 
 from svddtune.client.errors import InvalidInput
+from svddtune.client.ids import by_id, unknown_observation
 from svddtune.client.oracles import KnownLabels
 from svddtune.client.types import Verdict
 
@@ -24,7 +26,12 @@ def initial_labels(
     if initial is None:
         initial = DEFAULT_INITIAL if isinstance(oracle, KnownLabels) else {}
     if isinstance(initial, Mapping):
-        return {str(key): Verdict.of(value) for key, value in initial.items()}
+        given = {key: Verdict.of(value) for key, value in by_id(initial).items()}
+        known = set(ids)
+        for observation_id in given:
+            if observation_id not in known:
+                raise unknown_observation(observation_id, ids)
+        return given
     if not (isinstance(initial, tuple | list) and len(initial) == 2):
         raise InvalidInput(
             f"initial = {initial!r} is neither a mapping of observation ids to verdicts "
@@ -35,6 +42,12 @@ def initial_labels(
             f"initial = {initial!r} needs an oracle of known labels to draw from; "
             "give a mapping of observation ids to verdicts instead"
         )
+    for count in initial:
+        if isinstance(count, bool) or not isinstance(count, Integral) or count < 0:
+            raise InvalidInput(
+                f"initial = {initial!r} holds {count!r}: both are whole numbers, 0 or more",
+                metadata={"field": "initial", "value": repr(initial)},
+            )
     counts = [int(count) for count in initial]
     return {ids[row]: verdict for row, verdict in draw(oracle.verdicts(ids), counts, seed).items()}
 

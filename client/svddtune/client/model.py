@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from svddtune.client.errors import InvalidInput, ModelCorrupt
+from svddtune.client.errors import ModelCorrupt
+from svddtune.client.frames import match_features
 from svddtune.client.types import FloatArray, LabelArray
-from svddtune.client.validate import check_matrix
 
 FORMAT = "svddtune-model"
 FORMAT_VERSION = 1
@@ -77,14 +77,18 @@ class SvddModel:
         return int(self.support_vectors.shape[1])
 
     def scaled(self, X: Any) -> FloatArray:
-        """Return raw rows, shape (n, M), as the method sees them."""
-        rows = check_matrix(X, self.feature_names)
-        if rows.shape[1] != self.feature_count:
-            raise InvalidInput(
-                f"X has {rows.shape[1]} columns, the model was fitted on {self.feature_count}",
-                reason="FEATURE_COUNT_MISMATCH",
-                metadata={"columns": str(rows.shape[1]), "expected": str(self.feature_count)},
-            )
+        """Return raw rows, shape (n, M), as the method sees them.
+
+        All methods that take rows take an array by position and a frame by the names of its
+        columns, in any order.
+
+        Raises
+        ------
+        InvalidInput
+            FEATURE_NAMES_MISMATCH or FEATURE_COUNT_MISMATCH where the columns are not the model's;
+            DATASET_NOT_FINITE and others where the values are no finite numbers.
+        """
+        rows = match_features(X, self.feature_names, self.feature_count)
         return rows if self.scaling == "none" else (rows - self.offset) / self.scale
 
     def distance2(self, X: Any) -> FloatArray:

@@ -15,7 +15,7 @@ from svddtune.client.types import Dataset, Quality, Session, Verdict
 
 if TYPE_CHECKING:
     from svddtune.client.model import SvddModel
-    from svddtune.client.types import FloatArray, LabelArray
+    from svddtune.client.types import LabelArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +188,8 @@ class TuningResult:
         """Observation ids in the order in which they were asked about."""
         return tuple(asked.observation_id for asked in self.asked)
 
-    def predict(self, X: FloatArray) -> LabelArray:
-        """Return +1 (inlier) or -1 (outlier) for each raw row."""
+    def predict(self, X: Any) -> LabelArray:
+        """Return +1 (inlier) or -1 (outlier) for each raw row; frames are matched by name."""
         return self.model.predict(X)
 
     def to_dict(self) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from importlib import metadata
 from typing import Any
 
@@ -13,10 +13,10 @@ from svddtune.client.client import TuningClient
 from svddtune.client.embedded import EmbeddedStack
 from svddtune.client.errors import InvalidInput
 from svddtune.client.initial import initial_labels
+from svddtune.client.inputs import read_inputs
 from svddtune.client.oracles import KnownLabels
 from svddtune.client.outside import outside_rows
 from svddtune.client.result import TuningResult
-from svddtune.client.validate import check_matrix
 
 DEFAULT_BUDGET = 50
 
@@ -30,12 +30,13 @@ def tune(
     k: int = 5,
     seed: int = 0,
     initial: object = None,
+    outlier_value: object = None,
     server: str | None = None,
     tls_ca: str | os.PathLike[str] | None = None,
     workers: int = 2,
-    ids: Sequence[object] | None = None,
-    feature_names: Sequence[str] | None = None,
-    display: Sequence[Mapping[str, object]] | None = None,
+    ids: Iterable[object] | None = None,
+    feature_names: Iterable[str] | None = None,
+    display: Any = None,
     scaling: str = "none",
     metric: str = "kappa",
     c_cells: int = 20,
@@ -57,12 +58,16 @@ def tune(
 
     Parameters
     ----------
-    X : array-like (N, M)
-        Finite numbers.
+    X : array-like or frame (N, M)
+        Finite numbers. The names of a frame's columns (pandas, polars, pyarrow) stay with the
+        model, which matches later frames by them.
     oracle : callable, array (N,) or mapping
         A callable takes a `Query` and returns a verdict ("inlier" or +1, "outlier" or -1,
         "unsure"), a `SkipMode` or a `Command`. An array holds +1, -1 or 0 (not known) by row; a
-        mapping verdicts by observation id.
+        mapping verdicts by observation id. See `KnownLabels`.
+    outlier_value : optional
+        The label that marks an outlier, all others are inliers: for labels of 0 and 1, booleans
+        and words of your own.
     budget : int, optional
         Labels to use, the initial ones included; default 50, or N where that is fewer.
     initial : mapping or (inliers, outliers), optional
@@ -85,15 +90,14 @@ def tune(
     tls_ca : path, optional
         Certificates (PEM) to trust; the connection to `server` is then encrypted.
     ids : sequence of N, optional
-        Observation ids; default the row numbers.
+        Observation ids, unique texts or whole numbers; default the row numbers. The index of a
+        frame is not used: give ``ids=X.index`` if you mean it.
     """
-    names = [str(feature) for feature in feature_names] if feature_names is not None else []
-    rows = check_matrix(X, names)
-    given_ids = range(len(rows)) if ids is None else ids
-    observation_ids = [str(item) for item in given_ids]
-    if len(observation_ids) != len(rows):
-        raise InvalidInput(f"ids has {len(observation_ids)} entries, X has {len(rows)} rows")
-    ask = oracle if callable(oracle) else KnownLabels(oracle)
+    inputs = read_inputs(
+        X, oracle, ids=ids, feature_names=feature_names, outlier_value=outlier_value
+    )
+    rows, names = inputs.features.rows, inputs.features.names
+    observation_ids, ask = inputs.ids, inputs.oracle
     start_labels = initial_labels(initial, ask, observation_ids, seed=seed)
     limit = _checked_budget(budget, len(rows), len(start_labels))
     if overlap > 1 and server is None:

@@ -345,7 +345,9 @@ class Label:
     def each(cls, labels: Mapping[str, object] | Iterable[Label]) -> Iterator[Label]:
         """Yield labels; a mapping holds verdicts by observation id."""
         if isinstance(labels, Mapping):
-            for observation_id, verdict in labels.items():
-                yield cls(str(observation_id), Verdict.of(verdict))
+            from svddtune.client.ids import by_id
+
+            for observation_id, verdict in by_id(labels).items():
+                yield cls(observation_id, Verdict.of(verdict))
         else:
             yield from labels

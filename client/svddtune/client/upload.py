@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from svddtune.client.channel import MAX_CHUNK_BYTES
 from svddtune.client.convert import SCALINGS, choice, matrix_to_proto
-from svddtune.client.errors import InvalidInput
+from svddtune.client.display import display_fields
+from svddtune.client.frames import read_features
+from svddtune.client.ids import observation_ids as checked_ids
 from svddtune.client.types import FloatArray
-from svddtune.client.validate import check_matrix
 from svddtune.v1 import common_pb2, dataset_pb2
 
 UPLOAD_TRIES = 4
@@ -23,25 +24,23 @@ class Upload:
         X: Any,
         *,
         name: str = "",
-        observation_ids: Sequence[object] | None = None,
-        feature_names: Sequence[str] | None = None,
-        display: Sequence[Mapping[str, object]] | None = None,
+        observation_ids: Iterable[object] | None = None,
+        feature_names: Iterable[str] | None = None,
+        display: Any = None,
         scaling: str = "none",
     ) -> None:
-        names = [str(feature) for feature in (feature_names if feature_names is not None else ())]
-        self.rows: FloatArray = check_matrix(X, names)
+        features = read_features(X, feature_names)
+        self.rows: FloatArray = features.rows
         n, m = self.rows.shape
-        self._ids = [str(item) for item in observation_ids] if observation_ids is not None else []
-        self._display = list(display) if display is not None else []
-        _check_length("feature_names", names, m)
-        _check_length("observation_ids", self._ids, n)
-        _check_length("display", self._display, n)
-        _check_unique(self._ids)
+        self._ids: list[str] = []
+        if observation_ids is not None:
+            self._ids = checked_ids(observation_ids, n, "observation_ids")
+        self._display = display_fields(display, n)
         self._header = dataset_pb2.DatasetHeader(
             display_name=name,
             observation_count=n,
             feature_count=m,
-            feature_names=names,
+            feature_names=features.names,
             scaling=choice(SCALINGS, scaling, "scaling"),
         )
 
@@ -74,8 +73,7 @@ class Upload:
                 cost += 4 * len(self._ids[row]) + 4
             if self._display:
                 cost += 8 + sum(
-                    4 * (len(str(key)) + len(str(value))) + 12
-                    for key, value in self._display[row].items()
+                    4 * (len(key) + len(value)) + 12 for key, value in self._display[row].items()
                 )
             if row > start and size + cost > MAX_CHUNK_BYTES:
                 yield start, row
@@ -84,28 +82,7 @@ class Upload:
         yield start, n
 
 
-def _display_to_proto(fields: Mapping[str, object]) -> dataset_pb2.Display:
+def _display_to_proto(fields: Mapping[str, str]) -> dataset_pb2.Display:
     return dataset_pb2.Display(
-        fields=[common_pb2.DisplayField(key=str(k), value=str(v)) for k, v in fields.items()]
+        fields=[common_pb2.DisplayField(key=key, value=value) for key, value in fields.items()]
     )
-
-
-def _check_length(name: str, items: Sequence[object], expected: int) -> None:
-    if items and len(items) != expected:
-        raise InvalidInput(
-            f"{name} has {len(items)} entries, X needs {expected}",
-            metadata={"field": name, "value": str(len(items)), "expected": str(expected)},
-        )
-
-
-def _check_unique(ids: Sequence[str]) -> None:
-    seen: dict[str, int] = {}
-    for row, observation_id in enumerate(ids):
-        if observation_id in seen:
-            raise InvalidInput(
-                f"Observation id {observation_id!r} is given to row {seen[observation_id]} "
-                f"and to row {row}: ids must be unique",
-                reason="DUPLICATE_OBSERVATION_ID",
-                metadata={"value": observation_id, "row": str(row)},
-            )
-        seen[observation_id] = row

@@ -2,52 +2,125 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from svddtune.client.errors import InvalidInput
+from svddtune.client.missing import is_missing
 from svddtune.client.types import FloatArray
+
+# Doubles hold every whole number up to here.
+LARGEST_EXACT = 1 << 53
+_NUMBERS = numbers.Real | Decimal | np.bool_
 
 
 def check_matrix(X: Any, feature_names: Sequence[str] = ()) -> FloatArray:
     """Return X as N x M doubles.
 
+    Numbers and booleans (as 0 and 1) are taken; a masked or missing entry is no number.
+
     Raises
     ------
     InvalidInput
-        DATASET_EMPTY, DATASET_RAGGED, DATASET_NOT_NUMERIC or DATASET_NOT_FINITE, naming the first
-        row and column at fault (both counted from 0).
+        DATASET_EMPTY, DATASET_RAGGED, DATASET_SPARSE, DATASET_NOT_NUMERIC, DATASET_NOT_EXACT (a
+        whole number that a double cannot hold) or DATASET_NOT_FINITE, naming the first row and
+        column at fault (both counted from 0).
     """
-    if not isinstance(X, np.ndarray) and not hasattr(X, "__array__"):
-        _check_ragged(X)
-    try:
-        array = np.asarray(X)
-    except ValueError as error:
-        raise InvalidInput(f"X is not a matrix: {error}", reason="DATASET_RAGGED") from None
-    if array.ndim != 2:
+    if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise InvalidInput(
-            f"X has {array.ndim} dimension(s), shape {array.shape}; "
-            "it needs two: rows are observations, columns are features",
-            reason="DATASET_EMPTY" if array.size == 0 else "DATASET_RAGGED",
+            f"X is a sparse matrix ({type(X).__name__}): the method needs all values. "
+            "Give X.toarray()",
+            reason="DATASET_SPARSE",
+            metadata={"value": type(X).__name__},
         )
-    if 0 in array.shape:
+    array = _as_array(X)
+    check_shape(array.shape)
+    values = to_doubles(array, feature_names)
+    if not isinstance(X, np.ndarray):
+        _check_rounded(X, values, feature_names)
+    check_finite(values, feature_names)
+    return values
+
+
+def check_shape(shape: tuple[int, ...]) -> None:
+    """Raise InvalidInput unless there are rows and columns."""
+    if len(shape) != 2:
         raise InvalidInput(
-            f"X has {array.shape[0]} rows and {array.shape[1]} columns: it is empty",
+            f"X has {len(shape)} dimension(s), shape {shape}; "
+            "it needs two: rows are observations, columns are features",
+            reason="DATASET_EMPTY" if 0 in shape else "DATASET_RAGGED",
+        )
+    if 0 in shape:
+        raise InvalidInput(
+            f"X has {shape[0]} rows and {shape[1]} columns: it is empty",
             reason="DATASET_EMPTY",
         )
-    values = _as_float(array, feature_names)
+
+
+def check_finite(values: FloatArray, feature_names: Sequence[str] = ()) -> None:
+    """Raise DATASET_NOT_FINITE for the first NaN or infinity."""
     finite = np.isfinite(values)
-    if not finite.all():
-        row, column = (int(i) for i in np.argwhere(~finite)[0])
-        raise InvalidInput(
-            f"X holds {values[row, column]} at row {row}, column {_name(column, feature_names)}; "
-            f"{int((~finite).sum())} such value(s) in all. Drop these rows or fill them first",
-            reason="DATASET_NOT_FINITE",
-            metadata=_place(row, column, feature_names, values[row, column]),
-        )
+    if finite.all():
+        return
+    row, column = (int(i) for i in np.argwhere(~finite)[0])
+    value = float(values[row, column])
+    raise InvalidInput(
+        f"X holds {'no value (nan)' if np.isnan(value) else value} at row {row}, column "
+        f"{_name(column, feature_names)}; {int((~finite).sum())} value(s) that are not finite "
+        "numbers in all. Drop these rows or fill them first",
+        reason="DATASET_NOT_FINITE",
+        metadata=_place(row, column, feature_names, value),
+    )
+
+
+def to_doubles(
+    array: NDArray[Any], feature_names: Sequence[str] = (), first_column: int = 0
+) -> FloatArray:
+    """Return an array of shape (n, k) as doubles, NaN where an entry is masked or missing.
+
+    `first_column` is the position of the array's first column in the whole matrix.
+
+    Raises
+    ------
+    InvalidInput
+        DATASET_NOT_NUMERIC or DATASET_NOT_EXACT.
+    """
+    mask = np.ma.getmaskarray(array) if isinstance(array, np.ma.MaskedArray) else None
+    plain = np.asarray(np.ma.getdata(array))
+    if plain.dtype.kind in "fiub":
+        inexact = _rounded(plain)
+        if inexact is not None and mask is not None:
+            inexact &= ~mask
+        if inexact is not None and inexact.any():
+            row, column = (int(i) for i in np.argwhere(inexact)[0])
+            raise _not_exact(plain[row, column], row, first_column + column, feature_names)
+        with np.errstate(over="ignore"):  # long doubles; refused as infinite further on
+            values = np.ascontiguousarray(plain, dtype=np.float64)
+    else:
+        values = _from_objects(plain, mask, feature_names, first_column)
+    if mask is not None and mask.any():
+        values = np.where(mask, np.nan, values)
     return values
+
+
+def _as_array(X: Any) -> NDArray[Any]:
+    if isinstance(X, np.ndarray):
+        return X
+    if not hasattr(X, "__array__"):
+        _check_ragged(X)
+    try:
+        if isinstance(X, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in X):
+            return np.ma.array(X)
+        array = np.asarray(X)
+        # A text among numbers makes all of them text: look at the values themselves.
+        return np.asarray(X, dtype=object) if array.dtype.kind in "US" else array
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InvalidInput(f"X is not a matrix: {error}", reason="DATASET_RAGGED") from None
 
 
 def _check_ragged(X: Any) -> None:
@@ -64,24 +137,70 @@ def _check_ragged(X: Any) -> None:
             )
 
 
-def _as_float(array: np.ndarray[Any, Any], feature_names: Sequence[str]) -> FloatArray:
-    if array.dtype.kind in "fiub":
-        return np.ascontiguousarray(array, dtype=np.float64)
-    if array.dtype.kind == "O":
-        try:
-            return np.ascontiguousarray(array, dtype=np.float64)
-        except (TypeError, ValueError):
-            pass
+def _rounded(array: NDArray[Any]) -> NDArray[np.bool_] | None:
+    """Return where whole numbers lose digits as doubles; None where none can."""
+    if array.dtype.kind not in "iu" or array.dtype.itemsize < 8 or array.size == 0:
+        return None
+    if array.min() >= -LARGEST_EXACT and array.max() <= LARGEST_EXACT:
+        return None
+    rounded = np.zeros(array.shape, dtype=bool)
+    large = (array > LARGEST_EXACT) | (array < -LARGEST_EXACT)
+    rounded[large] = [int(float(value)) != value for value in array[large].tolist()]
+    return rounded
+
+
+def _check_rounded(X: Any, values: FloatArray, feature_names: Sequence[str]) -> None:
+    """Refuse whole numbers that numpy rounded when it made an array of nested sequences."""
+    if hasattr(X, "__array__"):
+        return
+    for row, column in np.argwhere(np.abs(values) >= LARGEST_EXACT).tolist():
+        given = X[row][column]
+        if isinstance(given, numbers.Integral) and int(values[row, column]) != int(given):
+            raise _not_exact(given, row, column, feature_names)
+
+
+def _from_objects(
+    array: NDArray[Any],
+    mask: NDArray[np.bool_] | None,
+    feature_names: Sequence[str],
+    first_column: int,
+) -> FloatArray:
+    values = np.full(array.shape, np.nan)
     for row, column in np.ndindex(*array.shape):
         value = array[row, column]
-        if not isinstance(value, int | float | np.number) or isinstance(value, complex):
-            raise InvalidInput(
-                f"X holds {value!r} at row {row}, column {_name(column, feature_names)}, "
-                f"which is not a number (dtype {array.dtype})",
-                reason="DATASET_NOT_NUMERIC",
-                metadata=_place(row, column, feature_names, value),
-            )
-    raise InvalidInput(f"X has dtype {array.dtype}, not numbers", reason="DATASET_NOT_NUMERIC")
+        if is_missing(value) or (mask is not None and mask[row, column]):
+            continue
+        if isinstance(value, np.timedelta64) or not isinstance(value, _NUMBERS):
+            raise _not_numeric(value, row, first_column + column, feature_names)
+        try:
+            number = float(value)
+        except OverflowError:
+            number = np.inf
+        if isinstance(value, numbers.Integral) and (
+            not np.isfinite(number) or int(number) != int(value)
+        ):
+            raise _not_exact(value, row, first_column + column, feature_names)
+        values[row, column] = number
+    return values
+
+
+def _not_exact(value: Any, row: int, column: int, names: Sequence[str]) -> InvalidInput:
+    return InvalidInput(
+        f"X holds the whole number {value} at row {row}, column {_name(column, names)}: features "
+        "are doubles, which lose digits beyond 2^53. If it is an id, leave the column out (ids=); "
+        "else convert the column to float yourself",
+        reason="DATASET_NOT_EXACT",
+        metadata=_place(row, column, names, value),
+    )
+
+
+def _not_numeric(value: Any, row: int, column: int, names: Sequence[str]) -> InvalidInput:
+    return InvalidInput(
+        f"X holds {value!r} at row {row}, column {_name(column, names)}, which is not a number "
+        f"({type(value).__name__}). Encode the column as numbers, or leave it out",
+        reason="DATASET_NOT_NUMERIC",
+        metadata=_place(row, column, names, value),
+    )
 
 
 def _name(column: int, feature_names: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import aclosing
 from types import TracebackType
 from typing import Any, TypeVar
@@ -99,9 +99,9 @@ class AsyncTuningClient:
         X: Any,
         *,
         name: str = "",
-        observation_ids: Sequence[object] | None = None,
-        feature_names: Sequence[str] | None = None,
-        display: Sequence[Mapping[str, object]] | None = None,
+        observation_ids: Iterable[object] | None = None,
+        feature_names: Iterable[str] | None = None,
+        display: Any = None,
         scaling: str = "none",
     ) -> Dataset:
         """Store the N x M matrix `X`, see `TuningClient.upload_dataset`."""

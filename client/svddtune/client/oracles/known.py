@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import numpy as np
-
 from svddtune.client.errors import InvalidInput
+from svddtune.client.ids import as_list, by_id, unknown_observation
+from svddtune.client.label_values import verdicts_of
 from svddtune.client.oracles.answers import Answer, Command
 from svddtune.client.types import Query, SkipMode, Verdict
 
@@ -18,21 +18,32 @@ class KnownLabels:
     Parameters
     ----------
     labels : array (N,) or mapping
-        +1, -1 and 0 (not known) by row; or verdicts by observation id.
+        By row, or by observation id: +1 or "inlier", -1 or "outlier", 0 or missing where it is not
+        known. Labels of 0 and 1, booleans and other codes need `outlier_value`.
+    outlier_value : optional
+        The value that marks an outlier; every other one that is not missing marks an inlier.
 
     A query about an observation without a label is dropped; once all labels are given it stops.
+
+    Raises
+    ------
+    InvalidInput
+        LABELS_AMBIGUOUS where the labels may mean either class, OUTLIER_VALUE_UNKNOWN,
+        INVALID_LABEL, or CONFLICTING_LABELS for two keys that are one id.
     """
 
-    def __init__(self, labels: Any) -> None:
+    def __init__(self, labels: Any, *, outlier_value: object = None) -> None:
+        self.by_id: dict[str, Verdict] = {}
+        self.by_row: dict[int, Verdict] | None = None
+        self.row_count: int | None = None
         if isinstance(labels, Mapping):
-            self.by_id = {str(key): Verdict.of(value) for key, value in labels.items()}
-            self.by_row: dict[int, Verdict] | None = None
-            self.row_count: int | None = None
+            given = by_id(labels)
+            said = verdicts_of(list(given.values()), outlier_value)
+            self.by_id = {key: verdict for key, verdict in zip(given, said, strict=True) if verdict}
         else:
-            array = _label_array(labels)
-            self.by_id = {}
-            self.by_row = {int(row): Verdict.of(int(array[row])) for row in np.flatnonzero(array)}
-            self.row_count = len(array)
+            said = verdicts_of(as_list(labels, "labels"), outlier_value)
+            self.by_row = {row: verdict for row, verdict in enumerate(said) if verdict}
+            self.row_count = len(said)
         self._left: set[str | int] = set(self.by_id) or set(self.by_row or ())
         self.dropped: list[str] = []
 
@@ -67,12 +78,7 @@ class KnownLabels:
         rows = {name: row for row, name in enumerate(names)}
         for observation_id in self.by_id:
             if observation_id not in rows:
-                raise InvalidInput(
-                    f"There is a label for observation {observation_id!r}, "
-                    "but no such observation in the data",
-                    reason="UNKNOWN_OBSERVATION",
-                    metadata={"observation_id": observation_id},
-                )
+                raise unknown_observation(observation_id, names)
         return {rows[name]: verdict for name, verdict in sorted(self.by_id.items())}
 
     def given(self, observation_id: str, row: int) -> None:
@@ -82,25 +88,3 @@ class KnownLabels:
     def look_up(self, observation_id: str, row: int) -> Verdict | None:
         """Return an observation's label, None where it is not known."""
         return self.by_id.get(observation_id) if self.by_row is None else self.by_row.get(row)
-
-
-def _label_array(labels: Any) -> np.ndarray[Any, np.dtype[np.int8]]:
-    array = np.asarray(labels)
-    if array.ndim != 1:
-        raise InvalidInput(f"Labels need one dimension, not shape {array.shape}")
-    if array.dtype.kind in "OUS":
-        words = [0 if str(value) in ("", "0") else Verdict.of(value).sign for value in array]
-        return np.array(words, dtype=np.int8)
-    values = set(np.unique(array).tolist())
-    if array.dtype.kind not in "iuf" or not values <= {-1, 0, 1}:
-        raise InvalidInput(
-            f"Labels of dtype {array.dtype} with values {sorted(values)[:5]} are not understood: "
-            "use +1 for inliers, -1 for outliers, 0 where it is not known",
-        )
-    if 0 in values and 1 in values and -1 not in values:
-        raise InvalidInput(
-            "Labels of 0 and 1 may mean either class: use +1 for inliers, -1 for outliers "
-            "(0 is 'not known'), or a mapping of observation ids to verdicts",
-            reason="LABELS_AMBIGUOUS",
-        )
-    return array.astype(np.int8)
