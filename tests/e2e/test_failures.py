@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from tests.e2e.processes import deployment, service, worker
 from tests.numerics.cases import blobs, wdbc
+from tests.state.scene import ScriptedWorker
+from tests.state.worker_loss import end_pauses, silence_all
 from tests.waiting import wait_until
 
 from svddtune.client import SessionState, TuningClient
@@ -13,30 +15,50 @@ from svddtune.state.connect import connect
 pytestmark = [pytest.mark.integration, pytest.mark.e2e]
 
 
-def claimed(redis_url: str, lane: str) -> int:
-    """Jobs that some worker has now."""
+def running(redis_url: str) -> list[str]:
+    """Kinds of the jobs that some worker has now."""
+    kinds = []
     with connect(redis_url) as client:
-        summary = client.xpending(keys.prefix(0) + f"q:{lane}", keys.GROUP)
-        return int(summary["pending"])
+        for lane in ("hi", "bulk"):
+            stream = keys.prefix(0) + f"q:{lane}"
+            for claim in client.xpending_range(stream, keys.GROUP, "-", "+", 100):
+                for _, fields in client.xrange(stream, claim["message_id"], claim["message_id"]):
+                    kinds.append(fields[b"kind"].decode())
+    return kinds
 
 
-@pytest.mark.parametrize("lane", ["hi", "bulk"])
-def test_killed_worker_loses_no_job(redis_url: str, lane: str) -> None:
-    # Large enough for PREPARE (hi) and FIT (bulk) to be under way when the worker is killed.
-    X, y = blobs(6000, 10, seed=1)
+@pytest.mark.slow
+def test_job_whose_worker_is_killed_five_times_is_done(redis_url: str) -> None:
+    # Large enough for PREPARE to be under way when its worker is killed.
+    X, y = blobs(3000, 10, seed=1)
     initial = {str(row): int(y[row]) for row in range(40)}
     with service(redis_url) as front, TuningClient(front.ready["address"]) as client:
-        victim = worker(redis_url)
+        dataset = client.upload_dataset(X)
         session = client.create_session(
-            client.upload_dataset(X), initial_labels=initial, budget=len(initial)
+            dataset, initial_labels=initial, budget=len(initial), strategy="lama"
         )
-        wait_until(lambda: claimed(redis_url, lane) > 0, timeout_s=60)
-        victim.kill()
-        assert claimed(redis_url, lane) > 0
+        for _ in range(5):
+            victim = worker(redis_url)
+            wait_until(lambda: "PREPARE" in running(redis_url), timeout_s=60)
+            victim.kill()
+            assert "PREPARE" in running(redis_url)
+            put_back_at_once(redis_url)
         with worker(redis_url):
             done = client.wait_until_completed(session, timeout_s=90)
     assert done.counts.total == len(initial)
-    assert claimed(redis_url, "hi") == claimed(redis_url, "bulk") == 0
+    assert running(redis_url) == []
+
+
+def put_back_at_once(redis_url: str) -> None:
+    """Let what a killed worker held lapse now, and no pause follow."""
+    worker = ScriptedWorker(redis_url)
+    try:
+        silence_all(worker)
+        worker.queue.recover()
+        end_pauses(worker)
+        worker.queue.recover()
+    finally:
+        worker.close()
 
 
 def test_session_goes_on_against_a_new_service(redis_url: str) -> None:

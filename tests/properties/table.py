@@ -12,7 +12,7 @@ from tests.state.scene import Scene, ScriptedWorker
 
 from svddtune.state import keys
 from svddtune.state.errors import ClaimLost, StateError
-from svddtune.state.queue import MAX_DELIVERIES, Claim
+from svddtune.state.queue import Claim
 from svddtune.state.session import InitialLabel, RankedRow, SessionConfig, SessionId, Verdict
 from svddtune.state.workspace import Snapshot
 from svddtune.v1 import jobs_pb2
@@ -43,7 +43,7 @@ class House:
     def dataset(self, rows: int) -> Any:
         """A dataset of so many rows."""
         if self.unclean:
-            for stream in self.scene.worker.queue._streams():
+            for stream in self.scene.worker.queue._streams("hi", "bulk"):
                 self.scene.worker.client.delete(stream)
             self.scene.worker.queue.prepare()
         self.unclean = True
@@ -224,16 +224,18 @@ class Table:
     def lose_suggest(self, index: int) -> None:
         """A worker falls silent; another one takes its job, and it cannot commit any more."""
         claim, *_ = self.begun[index]
-        if claim.deliveries >= MAX_DELIVERIES:
-            return
+        if claim.lost >= 2:
+            return  # (Later losses put it back after a pause.)
+        del self.begun[index]
+        for other, *_ in self.begun:
+            self.worker.queue.renew(other)
         self.client.xclaim(
             claim.stream, keys.GROUP, claim.consumer, 0, [claim.entry], idle=LONG_MS, justid=True
         )
-        taken = self.house.other.queue.recover()
+        assert self.house.other.queue.recover().lost == 1
+        taken = self.house.other.queue.take()
         assert taken is not None
-        # (Perhaps another one, where this history takes its time.)
-        index = [claim.entry for claim, *_ in self.begun].index(taken.entry)
-        claim, *_ = self.begun.pop(index)
+        assert taken.lost == claim.lost + 1
         try:
             self.worker.workspace.commit_nothing(claim)
         except ClaimLost:

@@ -49,6 +49,11 @@ class ScriptedWorker:
         # +1 or -1, for all rows; 0 without a model.
         self.predicts = 0
 
+    def close(self) -> None:
+        """Give connections back."""
+        self.client.close()
+        self.queue._blocking.close()
+
     def work_off(self) -> list[str]:
         """Do all jobs there are; the kinds of those of sessions, in order."""
         done = []
@@ -60,7 +65,7 @@ class ScriptedWorker:
 
     def next_claim(self) -> Claim | None:
         """A claim if there is a job now."""
-        waiting = any(self.client.xlen(f"{prefix}q:{lane}") for prefix, lane in self.queue._lanes)
+        waiting = any(self.client.xlen(stream) for stream in self.queue._streams("hi", "bulk"))
         return self.queue.take() if waiting else None
 
     def do(self, claim: Claim) -> None:
@@ -274,8 +279,7 @@ class Scene:
     async def close(self) -> None:
         """Give connections back."""
         await self.client.aclose()
-        self.worker.client.close()
-        self.worker.queue._blocking.close()
+        self.worker.close()
 
 
 def play(url: str, act: Callable[[Scene], Coroutine[Any, Any, T]]) -> T:

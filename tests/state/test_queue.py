@@ -4,10 +4,11 @@ import asyncio
 
 import pytest
 from tests.state.scene import Scene, ScriptedWorker, play
+from tests.state.worker_loss import end_pauses, lose, silence_all
 
 from svddtune.state import keys
 from svddtune.state.errors import ClaimLost
-from svddtune.state.queue import MAX_DELIVERIES, Claim
+from svddtune.state.queue import MAX_ERRORS, MAX_LOST, Ending, Recovered, let_go
 from svddtune.state.session import SessionConfig, SessionState
 
 pytestmark = pytest.mark.integration
@@ -15,11 +16,11 @@ pytestmark = pytest.mark.integration
 CONFIG = SessionConfig(budget=6, strategy="lama")
 
 
-def silence(worker: ScriptedWorker, claim: Claim) -> None:
-    """Let the claim's worker have been silent for a minute."""
-    worker.client.xclaim(
-        claim.stream, keys.GROUP, claim.consumer, 0, [claim.entry], idle=60_000, justid=True
-    )
+def dead_letters(worker: ScriptedWorker) -> list[dict[str, str]]:
+    return [
+        {name.decode(): value.decode(errors="replace") for name, value in fields.items()}
+        for _, fields in worker.client.xrange(keys.prefix(0) + "q:dead")
+    ]
 
 
 def test_job_of_a_silent_worker_goes_to_another_and_the_first_is_fenced(redis_url: str) -> None:
@@ -29,11 +30,16 @@ def test_job_of_a_silent_worker_goes_to_another_and_the_first_is_fenced(redis_ur
         session_id = await scene.sessions.create(scene.dataset_id, CONFIG, observation_count=12)
         claim = slow.next_claim()
         assert claim is not None
-        assert quick.queue.recover() is None
-        silence(slow, claim)
-        taken = quick.queue.recover()
+        assert quick.queue.recover() == Recovered()
+        silence_all(slow)
+        assert quick.queue.recover() == Recovered(lost=1)
+        # Its place among the dataset's jobs is the first again; another's came up meanwhile.
+        taken = quick.next_claim()
+        while taken is not None and taken.kind != claim.kind:
+            quick.do(taken)
+            taken = quick.next_claim()
         assert taken is not None
-        assert (taken.entry, taken.deliveries) == (claim.entry, 2)
+        assert (taken.kind, taken.job, taken.lost) == (claim.kind, claim.job, 1)
         with pytest.raises(ClaimLost):
             slow.do(claim)
         with pytest.raises(ClaimLost):
@@ -53,52 +59,215 @@ def test_renewed_claim_is_not_taken(redis_url: str) -> None:
         await scene.sessions.create(scene.dataset_id, CONFIG, observation_count=12)
         claim = scene.worker.next_claim()
         assert claim is not None
-        silence(scene.worker, claim)
+        silence_all(scene.worker)
         scene.worker.queue.renew(claim)
-        assert ScriptedWorker(redis_url).queue.recover() is None
+        assert ScriptedWorker(redis_url).queue.recover() == Recovered()
         scene.worker.do(claim)
 
     play(redis_url, act)
 
 
-def test_job_that_kills_its_workers_becomes_a_dead_letter(redis_url: str) -> None:
+def test_recovery_that_runs_twice_puts_a_job_back_once(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
-        await scene.upload()
-        session_id = await scene.sessions.create(scene.dataset_id, CONFIG, observation_count=12)
-        claim = scene.worker.next_claim()
-        for delivery in range(2, MAX_DELIVERIES + 1):
+        session_id = await scene.session()
+        (lease,) = await scene.lease(session_id)
+        await scene.answer(session_id, lease)
+        assert scene.worker.next_claim() is not None
+        silence_all(scene.worker)
+        assert scene.worker.queue.recover() == Recovered(lost=1)
+        assert scene.worker.queue.recover() == Recovered()
+        assert scene.worker.work_off() == ["SUGGEST"]
+
+    play(redis_url, act)
+
+
+@pytest.mark.parametrize("lane", ["hi", "bulk"])
+def test_job_that_lost_nine_workers_is_still_done(redis_url: str, lane: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session()
+        if lane == "hi":
+            (lease,) = await scene.lease(session_id)
+            await scene.answer(session_id, lease)
+        else:
+            await scene.sessions.finish(session_id)
+        for _ in range(MAX_LOST - 1):
+            claim = scene.worker.next_claim()
             assert claim is not None
-            silence(scene.worker, claim)
-            claim = scene.worker.queue.recover()
+            assert claim.lane == lane
+            assert lose(scene.worker).dead == 0
+        scene.worker.work_off()
+        expected = SessionState.LABELING if lane == "hi" else SessionState.COMPLETED
+        assert (await scene.sessions.get(session_id)).state is expected
+        assert dead_letters(scene.worker) == []
+
+    play(redis_url, act)
+
+
+def test_job_that_always_loses_its_worker_becomes_a_dead_letter_that_says_so(
+    redis_url: str,
+) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session()
+        (lease,) = await scene.lease(session_id)
+        await scene.answer(session_id, lease)
+        dead = 0
+        for losses in range(MAX_LOST):
+            claim = scene.worker.next_claim()
             assert claim is not None
-            assert claim.deliveries == delivery
-        assert claim is not None
-        silence(scene.worker, claim)
-        assert scene.worker.queue.recover() is None
+            assert claim.lost == losses
+            dead = lose(scene.worker).dead
+        assert dead == 1
         session = await scene.sessions.get(session_id)
         assert session.state is SessionState.FAILED
         assert session.failure is not None
-        assert session.failure.reason == "WORKER_CRASHED"
-        assert await scene.client.xlen(keys.prefix(0) + "q:dead") == 1
+        assert session.failure.reason == "WORKER_LOST"
+        assert session.failure.message.startswith("SUGGEST lost its worker 10 times")
+        (letter,) = dead_letters(scene.worker)
+        assert (letter["reason"], letter["lost"], letter["errors"]) == ("WORKER_LOST", "10", "0")
         assert await scene.client.xlen(keys.prefix(0) + "q:hi") == 0
 
     play(redis_url, act)
 
 
-def test_failed_job_is_tried_again_until_it_was_delivered_too_often(redis_url: str) -> None:
+def test_first_loss_is_made_good_at_once_and_later_ones_after_pauses(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         (lease,) = await scene.lease(session_id)
         await scene.answer(session_id, lease)
-        claim = scene.worker.next_claim()
-        outcomes = []
-        while claim is not None:
+        pauses = []
+        for _ in range(MAX_LOST - 1):
+            assert scene.worker.next_claim() is not None
+            silence_all(scene.worker)
+            scene.worker.queue.recover()
+            waiting = await scene.client.zrange(keys.prefix(0) + "q:later", 0, -1, withscores=True)
+            seconds, micro = await scene.client.time()
+            pauses += [waiting[0][1] - 1000 * seconds - micro / 1000 if waiting else 0]
+            end_pauses(scene.worker)
+            scene.worker.queue.recover()
+        assert pauses[:2] == [0, 0]
+        assert pauses[2] > 0
+        assert pauses[2:] == sorted(pauses[2:])
+        # In all, a worker pool has a minute for what was wrong with it.
+        assert sum(pauses) > 60_000
+
+    play(redis_url, act)
+
+
+def test_failed_job_is_tried_again_after_a_pause_until_it_failed_too_often(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session()
+        (lease,) = await scene.lease(session_id)
+        await scene.answer(session_id, lease)
+        outcomes: list[bool] = []
+        while claim := scene.worker.next_claim():
+            # What was lost before does not count as an error, nor the other way round.
+            assert claim.errors == len(outcomes)
+            lose(scene.worker)
+            claim = scene.worker.next_claim()
+            assert claim is not None
             outcomes.append(scene.worker.queue.fail(claim, "JOB_FAILED", "no luck"))
-            claim = scene.worker.queue.recover()
-        assert outcomes == [False] * (MAX_DELIVERIES - 1) + [True]
+            assert scene.worker.next_claim() is None
+            end_pauses(scene.worker)
+            assert scene.worker.queue.recover().due == 1 - outcomes[-1]
+        assert outcomes == [False] * (MAX_ERRORS - 1) + [True]
         session = await scene.sessions.get(session_id)
         assert session.failure is not None
         assert session.failure.message == "no luck"
+        (letter,) = dead_letters(scene.worker)
+        assert (letter["reason"], letter["lost"], letter["errors"]) == ("JOB_FAILED", "3", "3")
+
+    play(redis_url, act)
+
+
+def test_job_given_back_counts_nothing(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session()
+        (lease,) = await scene.lease(session_id)
+        await scene.answer(session_id, lease)
+        for _ in range(MAX_LOST + 1):
+            claim = scene.worker.next_claim()
+            assert claim is not None
+            assert (claim.errors, claim.lost) == (0, 0)
+            assert scene.worker.queue.give_back() == 1
+            with pytest.raises(ClaimLost):
+                scene.worker.do(claim)
+        assert scene.worker.work_off() == ["SUGGEST"]
+
+    play(redis_url, act)
+
+
+def test_worker_that_signs_out_with_a_claim_gives_it_back_and_leaves_no_consumer(
+    redis_url: str,
+) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session()
+        (lease,) = await scene.lease(session_id)
+        await scene.answer(session_id, lease)
+        assert scene.worker.next_claim() is not None
+        scene.worker.queue.sign_out()
+        consumers = await scene.client.xinfo_consumers(keys.prefix(0) + "q:hi", keys.GROUP)
+        assert consumers == []
+        assert ScriptedWorker(redis_url).work_off() == ["SUGGEST"]
+
+    play(redis_url, act)
+
+
+@pytest.mark.parametrize(
+    ("how", "limit", "reason"),
+    [("killed", MAX_LOST, "WORKER_LOST"), ("crashed", MAX_ERRORS, "WORKER_CRASHED")],
+)
+def test_who_saw_the_worker_end_says_how_and_that_decides_the_limit(
+    redis_url: str, how: Ending, limit: int, reason: str
+) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session()
+        (lease,) = await scene.lease(session_id)
+        await scene.answer(session_id, lease)
+        for _ in range(limit):
+            assert (await scene.sessions.get(session_id)).state is SessionState.LABELING
+            worker = ScriptedWorker(redis_url)
+            assert worker.next_claim() is not None
+            let_go(worker.client, keys.prefix(0), worker.queue.consumer, how, "SIGWHAT")
+            # Seen twice is counted once.
+            let_go(worker.client, keys.prefix(0), worker.queue.consumer, how, "SIGWHAT")
+            end_pauses(worker)
+            worker.queue.recover()
+        session = await scene.sessions.get(session_id)
+        assert session.state is SessionState.FAILED
+        assert session.failure is not None
+        assert session.failure.reason == reason
+        assert f"{limit} times (last: SIGWHAT)" in session.failure.message
+
+    play(redis_url, act)
+
+
+def test_failed_result_of_an_earlier_attempt_does_not_fail_the_session(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session()
+        await scene.sessions.finish(session_id)
+        plan = scene.worker.next_claim()
+        assert plan is not None
+        other = ScriptedWorker(redis_url)
+        silence_all(scene.worker)
+        other.queue.recover()
+        other.work_off()
+        assert (await scene.sessions.get(session_id)).state is SessionState.COMPLETED
+        await scene.sessions.resume(session_id)
+        other.work_off()
+        await scene.sessions.finish(session_id)
+        stale = {
+            "kind": "FIT",
+            "session": session_id,
+            "dataset": scene.dataset_id,
+            "payload": b"",
+            "about": "1",
+        }
+        await scene.client.xadd(keys.prefix(0) + "q:hi", stale)
+        claim = scene.worker.next_claim()
+        assert claim is not None
+        assert claim.kind == "FIT"
+        scene.worker.queue.fail(claim, "JOB_FAILED", "no luck", final=True)
+        assert (await scene.sessions.get(session_id)).state is SessionState.ESTIMATING
 
     play(redis_url, act)
 
@@ -178,7 +347,7 @@ def test_a_wake_up_with_a_job_in_both_lanes_loses_neither(redis_url: str) -> Non
             client["cmd"] == "xreadgroup" for client in await scene.client.client_list()
         ):
             await asyncio.sleep(0)
-        job = {"kind": "FIT", "session": "", "dataset": "", "payload": b""}
+        job = {"kind": "FIT", "session": "s", "dataset": "", "payload": b""}
         async with scene.client.pipeline(transaction=True) as pipe:
             pipe.xadd(prefix + "q:bulk", job)
             pipe.xadd(prefix + "q:hi", job)
@@ -189,7 +358,7 @@ def test_a_wake_up_with_a_job_in_both_lanes_loses_neither(redis_url: str) -> Non
             assert claim is not None
             lanes.append(claim.lane)
             scene.worker.workspace.commit_nothing(claim)
-            claim = scene.worker.queue.take() or scene.worker.queue.recover()
+            claim = scene.worker.queue.take()
         assert sorted(lanes) == ["bulk", "hi"]
         assert claim is None
 

@@ -15,7 +15,6 @@ from svddtune import numerics
 from svddtune.agreement import votes_in_force
 from svddtune.numerics import fit_scaling
 from svddtune.state.errors import WrongState
-from svddtune.state.queue import JobQueue
 from svddtune.state.session import (
     LabelEvent,
     Session,
@@ -216,8 +215,7 @@ def test_the_log_gives_the_same_queries_again(redis_url: str, strategy: str) -> 
             strategy=strategy,
             seed=7,
         )
-        queue, heartbeat = shop.worker.queue, JobQueue(shop.worker.client, shop.worker.client)
-        loop = WorkerLoop(queue, heartbeat, shop.worker.steps)
+        loop = WorkerLoop(shop.worker.queue, shop.worker.steps)
         working = asyncio.create_task(asyncio.to_thread(loop.run, {}))
         try:
             await asyncio.gather(

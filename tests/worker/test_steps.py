@@ -10,7 +10,6 @@ from tests.worker.scene import Workshop, work
 
 from svddtune import numerics
 from svddtune.numerics import LabelArray
-from svddtune.state.queue import JobQueue
 from svddtune.state.session import (
     Lease,
     SessionConfig,
@@ -196,8 +195,7 @@ def test_without_crowd_kit_a_session_that_wants_it_fails_and_says_how_to_get_it(
             SessionConfig(aggregation="dawid_skene"),
             observation_count=len(X),
         )
-        queue, heartbeat = shop.worker.queue, JobQueue(shop.worker.client, shop.worker.client)
-        loop = WorkerLoop(queue, heartbeat, shop.worker.steps)
+        loop = WorkerLoop(shop.worker.queue, shop.worker.steps)
         working = asyncio.create_task(asyncio.to_thread(loop.run, {}))
         try:
             while not (session := await shop.sessions.get(session_id)).state.ended:

@@ -5,27 +5,36 @@ import contextlib
 import json
 import logging
 import os
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from svddtune.stack.embedded import EmbeddedServer, StackError
 from svddtune.stack.guard import guarded
+from svddtune.state import keys
 from svddtune.state.connect import connect, examine
 from svddtune.state.errors import StoreUnavailable
+from svddtune.state.queue import Ending, let_go
 
 log = logging.getLogger(__name__)
 
 READY_S = 60.0
 SERVICE_STOP_S = 5.0
-WORKER_STOP_S = 2.0
+# A worker gives its job back after the first; it is killed after the second.
+WORKER_GRACE_S = 1.0
+WORKER_STOP_S = 4.0
 _PIECE_BYTES = 1 << 16
 _FIRST_PAUSE_S = 0.2
 _LONGEST_PAUSE_S = 10.0
 # A process that ran this long has earned a quick restart.
 _STEADY_S = 30.0
+# Ends that a job brings about itself. (SIGKILL is not among them: it comes from outside, be it from
+# the kernel for want of memory, which a neighbour may have taken.)
+_CRASHES = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGABRT})
 # With fewer workers all of them take any job.
 _WORKERS_FOR_ONE_HI_ONLY = 2
 # A worker is one process per core: its linear algebra shall not take the others'.
@@ -46,10 +55,20 @@ class StackSettings:
 class Child:
     """One process that is kept running: says on one line of stdout when it is ready."""
 
-    def __init__(self, name: str, command: Sequence[str], environment: dict[str, str]) -> None:
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        environment: dict[str, str],
+        *,
+        on_end: Callable[[dict[str, Any], int], Awaitable[None]] | None = None,
+    ) -> None:
+        """``on_end`` is awaited with what it said when it was ready and its exit code."""
         self.name = name
         self._command = list(command)
         self._environment = environment
+        self._on_end = on_end
+        self._ready: dict[str, Any] = {}
         self._process: asyncio.subprocess.Process | None = None
         self._last_words = ""
         self._pumps: set[asyncio.Task[None]] = set()
@@ -82,6 +101,7 @@ class Child:
                 "PROCESS_START_FAILED",
                 f"The {self.name} did not start: {self._last_words or 'it said nothing'}",
             ) from error
+        self._ready = ready
         return ready
 
     async def keep(self) -> None:
@@ -93,7 +113,9 @@ class Child:
             code = await self._process.wait() if self._process else None
             if loop.time() - started >= _STEADY_S:
                 pause_s = _FIRST_PAUSE_S
-            log.warning("%s ended (exit code %s); again in %.1f s", self.name, code, pause_s)
+            log.warning("%s ended (%s); again in %.1f s", self.name, _exit_words(code), pause_s)
+            if code is not None and self._on_end:
+                await self._on_end(self._ready, code)
             await asyncio.sleep(pause_s)
             pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
             try:
@@ -163,7 +185,10 @@ class Supervisor:
             Child(
                 f"worker {index}",
                 [*_python("svddtune.worker"), "--redis", url],
-                _ONE_THREAD | ({"SVDDTUNE_HI_ONLY": "1"} if index < urgent_only else {}),
+                _ONE_THREAD
+                | {"SVDDTUNE_GRACE_S": str(WORKER_GRACE_S)}
+                | ({"SVDDTUNE_HI_ONLY": "1"} if index < urgent_only else {}),
+                on_end=partial(_release_jobs, url),
             )
             for index in range(settings.workers)
         ]
@@ -209,6 +234,28 @@ class Supervisor:
             except StackError as error:
                 log.warning("%s", error.message)
                 await asyncio.sleep(_LONGEST_PAUSE_S)
+
+
+async def _release_jobs(url: str, ready: dict[str, Any], code: int) -> None:
+    """Put back at once what a worker held that has ended; without this it would lapse."""
+
+    def release() -> int:
+        with connect(url) as client:
+            how: Ending = "crashed" if -code in _CRASHES else "killed"
+            return let_go(client, keys.prefix(0), ready["worker"], how, _exit_words(code))
+
+    try:
+        if released := await asyncio.to_thread(release):
+            log.warning("%s job of the worker goes to another", released)
+    except StoreUnavailable as error:
+        log.warning("its jobs lapse: %s", error.message)
+
+
+def _exit_words(code: int | None) -> str:
+    if code is not None and code < 0:
+        with contextlib.suppress(ValueError):
+            return signal.Signals(-code).name
+    return f"exit code {code}"
 
 
 def _python(module: str) -> tuple[str, ...]:

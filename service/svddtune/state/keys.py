@@ -9,7 +9,12 @@ key, after ``svddtune:{pNN}:``    type    content and lifetime
 ================================= ======= =====================================================
 layout                            string  layout version; permanent
 sessions, datasets                zset    ids by creation time; an id leaves with its deletion
-q:hi, q:bulk                      stream  one entry per unfinished job, group ``workers``
+q:hi, q:bulk                      stream  jobs that are running or next, group ``workers``
+q:turn                            hash    owner (session or dataset) -> its entry that waits in
+                                          q:bulk; until that is taken
+q:todo:OWNER                      list    further bulk jobs of an owner; until they are its turn
+q:later                           zset    failed jobs by the time at which they are tried again
+q:served                          string  a worker takes bulk jobs; expires 15 s after its last sign
 q:dead                            stream  dead letters, the latest 1,000 or so
 notices                           stream  changed sessions, the latest 10,000 or so
 labeling                          hash    sessions that ask: id -> "priority created_ms"
@@ -23,7 +28,6 @@ d:ID:sessions                     set     sessions that use it
 d:ID:prep:K:I                     string  preparation for locality K, chunk I; as d:ID
 d:ID:waiting:K                    set     sessions that wait for preparation K
 d:ID:atlas:J:I                    string  part J of the atlas, chunk I; as d:ID
-d:ID:atlastodo                    list    parts of the atlas whose job is not added yet
 d:ID:atlasflying                  set     parts of the atlas whose job is queued or running
 d:ID:atlasusers                   set     sessions that need the atlas
 s:ID                              hash    a session's state; until deleted, like all below
@@ -76,14 +80,15 @@ PATTERNS = tuple(
         "layout",
         "sessions",
         "datasets",
-        "q:(hi|bulk|dead)",
+        "q:(hi|bulk|dead|turn|later|served)",
+        "q:todo:.+",
         "notices",
         "labeling",
         "worker:.+",
         "request:.+",
         _DATASET
         + r"(:x:\d+|:ids|:rows|:display|:sessions|:prep:\d+:\d+|:waiting:\d+|:atlas:\d+:\d+"
-        r"|:atlas(todo|flying|users))?",
+        r"|:atlas(flying|users))?",
         _SESSION
         + r"(:(events|votes|labels|withdrawn|labelers|dropped|answers|queries|asked|awaiting|open"
         + r"|leases|held|ranked|waiting|waiters|history|fits|corrections)"

@@ -1,13 +1,15 @@
 """JobQueue: how a worker gets jobs and keeps its claim on them. Synchronous.
 
-Two streams per partition: ``hi`` (somebody waits) is always looked at before ``bulk``. The group's
-pending list is the table of claims; a claim's consumer and delivery count are its fencing token.
+Two streams per partition: ``hi`` (a labeler waits for it) and ``bulk`` (all else, fair between
+sessions and datasets: ``scripts/lib/jobs.lua``). The group's pending list is the table of claims. A
+job that goes back becomes a new entry, so a claim's entry is its fencing token.
 """
 
 import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 from uuid import uuid4
 
 from redis.exceptions import ResponseError
@@ -15,14 +17,21 @@ from redis.exceptions import ResponseError
 from svddtune.state import keys
 from svddtune.state.calls import Scripts, redis_faults
 from svddtune.state.connect import BLOCK_MS, Redis
+from svddtune.state.errors import ClaimLost
 from svddtune.v1 import jobs_pb2
 
-# A claim whose worker gave no sign for this long is another worker's to take.
-SILENCE_MS = {"hi": 1000, "bulk": 10_000}
-# Age given to a claim that its worker does not want: the next recovery takes it.
-ABANDONED_MS = 3_600_000
-MAX_DELIVERIES = 3
+# A claim whose worker gave no sign for this long is put back for others.
+SILENCE_MS = {"hi": 1000, "bulk": 5000}
+# A job that raised an error so often is given up; so is one that lost so many workers. The second
+# is larger: a worker may be killed for reasons that are not the job's.
+MAX_ERRORS = 3
+MAX_LOST = 10
 WORKER_TTL_S = 15
+# Where urgent jobs never end, bulk jobs get a turn this often.
+BULK_TURN_S = 2.0
+
+# How a worker's work ended: it left in order, it was killed or fell silent, or its job crashed it.
+Ending = Literal["left", "killed", "crashed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +47,9 @@ class Claim:
     session_id: str
     dataset_id: str
     job: jobs_pb2.Job
+    # How often the job raised an error, and how often its worker vanished, before.
+    errors: int = 0
+    lost: int = 0
 
     @property
     def token(self) -> tuple[str, str, str, int]:
@@ -49,9 +61,28 @@ class Claim:
         """``hi`` or ``bulk``."""
         return self.stream.rsplit(":", 1)[1]
 
+    @property
+    def owner(self) -> str:
+        """Whose turn it is in the bulk lane: the session, or the dataset of a job without one."""
+        return self.session_id or self.dataset_id
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What ``JobQueue.recover`` found: jobs put back, and of which kind."""
+
+    # Jobs whose worker vanished, and those of them that are given up.
+    lost: int = 0
+    dead: int = 0
+    # Failed jobs whose pause is over.
+    due: int = 0
+
 
 class JobQueue:
-    """The job streams of some partitions, for one worker process."""
+    """The job streams of some partitions, for one worker process.
+
+    ``take`` belongs to one thread; everything else may be called from others.
+    """
 
     def __init__(
         self,
@@ -64,15 +95,17 @@ class JobQueue:
         self._client = client
         self._blocking = blocking
         self._call = Scripts(client)
-        lanes = ("hi",) if hi_only else ("hi", "bulk")
+        self._hi_only = hi_only
+        # A worker for urgent jobs alone takes others too while there is nobody else for them.
+        self._takes_bulk = not hi_only
+        self._bulk_turn = 0.0
         self._prefixes = [keys.prefix(p) for p in partitions]
-        self._lanes = [(prefix, lane) for lane in lanes for prefix in self._prefixes]
         # Unique per process start, so a restarted worker is not taken for the old one.
         self.consumer = uuid4().hex[:16]
 
     def prepare(self) -> None:
         """Make the streams and their group where they are missing; idempotent."""
-        for stream in self._streams():
+        for stream in self._streams("hi", "bulk"):
             with redis_faults():
                 try:
                     self._client.xgroup_create(stream, keys.GROUP, id="0", mkstream=True)
@@ -80,21 +113,18 @@ class JobQueue:
                     if "BUSYGROUP" not in str(error):
                         raise
 
-    def _streams(self) -> list[str]:
-        return [f"{prefix}q:{lane}" for prefix in self._prefixes for lane in ("hi", "bulk")]
+    def _streams(self, *lanes: str) -> list[str]:
+        return [f"{prefix}q:{lane}" for lane in lanes for prefix in self._prefixes]
 
     def take(self) -> Claim | None:
         """The next job: hi before bulk, waiting at most a second. None where none came.
 
-        Raises StoreUnavailable.
+        Where hi jobs do not end, a bulk job comes first every ``BULK_TURN_S``. Raises
+        StoreUnavailable; a job that was delivered nevertheless is put back by ``give_back``.
         """
         with redis_faults():
             try:
-                for prefix, lane in self._lanes:
-                    claim = self._read({f"{prefix}q:{lane}": ">"}, block=None)
-                    if claim:
-                        return claim
-                return self._wait()
+                claim = self._take()
             except ResponseError as error:
                 if "NOGROUP" not in str(error):
                     raise
@@ -102,12 +132,24 @@ class JobQueue:
                 time.sleep(0.1)
                 self.prepare()
                 return None
+        if claim is not None and claim.lane == "bulk":
+            self._call("begin_job", claim.prefix, claim.entry, claim.owner)
+        return claim
 
-    def _wait(self) -> Claim | None:
-        # COUNT holds per stream, so a wake-up may bring one job of each: wait on all lanes, but
-        # read nothing more before what came is done.
-        streams = {f"{prefix}q:{lane}": ">" for prefix, lane in self._lanes}
-        return self._read(streams, block=BLOCK_MS)
+    def _take(self) -> Claim | None:
+        lanes = ("hi", "bulk") if self._takes_bulk else ("hi",)
+        for lane in reversed(lanes) if time.monotonic() >= self._bulk_turn else lanes:
+            for stream in self._streams(lane):
+                claim = self._read({stream: ">"}, block=None)
+                if claim:
+                    return claim
+            if lane == "bulk":
+                self._note_bulk_turn()
+        # COUNT holds per stream, so a wake-up may bring a job of each.
+        return self._read(dict.fromkeys(self._streams(*lanes), ">"), BLOCK_MS)
+
+    def _note_bulk_turn(self) -> None:
+        self._bulk_turn = time.monotonic() + BULK_TURN_S
 
     def _read(self, streams: dict[str, str], block: int | None) -> Claim | None:
         reply = self._blocking.xreadgroup(
@@ -118,67 +160,44 @@ class JobQueue:
             block=block,
         )
         claims = [
-            self._claim(stream.decode(), entry.decode(), fields, 1)
+            self._claim(stream.decode(), entry.decode(), fields)
             for stream, entries in reply or ()
             for entry, fields in entries
         ]
         for extra in claims[1:]:
-            # Given back at once: it looks abandoned, so the next recovery takes it.
-            self._client.xclaim(
-                extra.stream,
-                keys.GROUP,
-                self.consumer,
-                0,
-                [extra.entry],
-                idle=ABANDONED_MS,
-                justid=True,
-            )
+            try:
+                self._call("put_back", extra.prefix, *extra.token)
+            except ClaimLost:
+                continue
+        if claims and claims[0].lane == "bulk":
+            self._note_bulk_turn()
         return claims[0] if claims else None
 
-    def _claim(self, stream: str, entry: str, fields: dict[bytes, bytes], deliveries: int) -> Claim:
+    def _claim(self, stream: str, entry: str, fields: dict[bytes, bytes]) -> Claim:
         return Claim(
             prefix=stream[: stream.index("q:")],
             stream=stream,
             entry=entry,
             consumer=self.consumer,
-            deliveries=deliveries,
+            deliveries=1,
             kind=fields[b"kind"].decode(),
             session_id=fields[b"session"].decode(),
             dataset_id=fields[b"dataset"].decode(),
             job=jobs_pb2.Job.FromString(fields[b"payload"]),
+            errors=int(fields.get(b"errors", 0)),
+            lost=int(fields.get(b"lost", 0)),
         )
 
-    def recover(self) -> Claim | None:
-        """Take over one job whose worker fell silent; dead letters are made on the way.
+    def recover(self) -> Recovered:
+        """Put back jobs whose worker fell silent and failed ones whose pause is over; idempotent.
 
-        A job that was delivered too often killed its workers: it is tried no more.
+        A job that lost too many workers becomes a dead letter. Raises StoreUnavailable.
         """
-        for prefix, lane in self._lanes:
-            stream = f"{prefix}q:{lane}"
-            while True:
-                reply = self._call("recover", prefix, stream, self.consumer, SILENCE_MS[lane])
-                if not reply:
-                    break
-                claim = self._load(stream, reply["entry"], int(reply["deliveries"]))
-                if claim is None:
-                    continue
-                if claim.deliveries <= MAX_DELIVERIES:
-                    return claim
-                self.fail(
-                    claim,
-                    "WORKER_CRASHED",
-                    f"{claim.kind} ended its worker {MAX_DELIVERIES} times.",
-                    final=True,
-                )
-        return None
-
-    def _load(self, stream: str, entry: str, deliveries: int) -> Claim | None:
-        with redis_faults():
-            found = self._client.xrange(stream, entry, entry)
-            if not found:
-                self._client.xack(stream, keys.GROUP, entry)
-                return None
-        return self._claim(stream, entry, found[0][1], deliveries)
+        lost = dead = due = 0
+        for prefix in self._prefixes:
+            reply = self._call("recover", prefix, SILENCE_MS["hi"], SILENCE_MS["bulk"], MAX_LOST)
+            lost, dead, due = lost + reply["lost"], dead + reply["dead"], due + reply["due"]
+        return Recovered(lost, dead, due)
 
     def renew(self, claim: Claim) -> None:
         """Show that the worker lives. Raises ClaimLost, StoreUnavailable."""
@@ -190,22 +209,51 @@ class JobQueue:
         True where it became a dead letter; its session then is FAILED with the reason.
         Raises ClaimLost, StoreUnavailable.
         """
-        most = 0 if final else MAX_DELIVERIES
+        most = 1 if final else MAX_ERRORS
         reply = self._call("fail_job", claim.prefix, *claim.token, most, reason, message)
         return bool(reply["dead"])
 
+    def give_back(self) -> int:
+        """Put back what this worker holds, uncounted; how many jobs. Raises StoreUnavailable."""
+        return sum(
+            let_go(self._client, prefix, self.consumer, "left", for_good=False)
+            for prefix in self._prefixes
+        )
+
     def sign_in(self, description: dict[str, object]) -> None:
-        """Say for the next seconds that this worker is there."""
+        """Say for the next seconds that this worker is there. Raises StoreUnavailable."""
+        served = True
         with redis_faults():
             for prefix in self._prefixes:
                 name = f"{prefix}worker:{self.consumer}"
                 self._client.set(name, json.dumps(description), ex=WORKER_TTL_S)
+                if self._hi_only:
+                    served = served and bool(self._client.exists(prefix + "q:served"))
+                else:
+                    self._client.set(prefix + "q:served", self.consumer, ex=WORKER_TTL_S)
+        self._takes_bulk = not self._hi_only or not served
 
     def sign_out(self) -> None:
-        """Leave: the consumer goes, unless it still holds claims that others must recover."""
-        with redis_faults():
-            self._client.delete(*(f"{prefix}worker:{self.consumer}" for prefix in self._prefixes))
-            for stream in self._streams():
-                held = self._client.xpending_range(stream, keys.GROUP, "-", "+", 1, self.consumer)
-                if not held:
-                    self._client.xgroup_delconsumer(stream, keys.GROUP, self.consumer)
+        """Leave: what it holds goes back, and the consumer goes. Raises StoreUnavailable."""
+        for prefix in self._prefixes:
+            let_go(self._client, prefix, self.consumer, "left")
+
+
+def let_go(
+    client: Redis,
+    prefix: str,
+    consumer: str,
+    how: Ending,
+    words: str = "",
+    *,
+    for_good: bool = True,
+) -> int:
+    """Put back what a worker holds that works on nothing more; how many jobs. Idempotent.
+
+    ``how`` its work ended decides what is counted against its jobs, ``words`` say more. With
+    ``for_good`` the worker is gone. Raises StoreUnavailable.
+    """
+    reply = Scripts(client)(
+        "let_go", prefix, consumer, how, MAX_ERRORS, MAX_LOST, words, int(for_good)
+    )
+    return int(reply["released"])

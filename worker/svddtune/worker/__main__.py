@@ -1,9 +1,7 @@
 """``python -m svddtune.worker``: settings, logging, work until a signal."""
 
-import contextlib
 import json
 import os
-import signal
 import sys
 from importlib.metadata import version
 
@@ -16,6 +14,7 @@ from svddtune.state.errors import StoreUnavailable
 from svddtune.state.queue import JobQueue
 from svddtune.state.workspace import Workspace
 from svddtune.worker.data import DataCache
+from svddtune.worker.ending import Ending
 from svddtune.worker.loop import WorkerLoop
 from svddtune.worker.settings import Settings
 from svddtune.worker.step import Steps
@@ -44,14 +43,10 @@ def main() -> int:
     )
     queue.prepare()
     workspace = Workspace(client)
-    heartbeat = connect(settings.redis)
     loop = WorkerLoop(
-        queue,
-        JobQueue(heartbeat, heartbeat, partitions=partitions),
-        Steps(workspace, DataCache(workspace, limit_bytes=settings.cache_mib << 20)),
+        queue, Steps(workspace, DataCache(workspace, limit_bytes=settings.cache_mib << 20))
     )
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: loop.stop())
+    Ending(stop=loop.stop, ended=loop.ended, give_back=queue.sign_out, grace_s=settings.grace_s)
     description: dict[str, object] = {
         "pid": os.getpid(),
         "version": version("svddtune"),
@@ -62,8 +57,6 @@ def main() -> int:
     # One job a process, one thread a job: more processes, not BLAS threads, use more cores.
     with threadpool_limits(limits=1):
         loop.run(description)
-    with contextlib.suppress(StoreUnavailable):
-        queue.sign_out()
     return 0
 
 

@@ -4,7 +4,7 @@ from functools import cache
 from importlib.resources import files
 
 # In this order: each part uses those before it.
-_LIB = ("base", "votes", "queries", "serving", "atlas", "lifecycle")
+_LIB = ("base", "jobs", "votes", "queries", "serving", "atlas", "lifecycle", "failures")
 
 
 @cache

@@ -31,8 +31,6 @@ local done = redis.call('HGET', d, 'atlasdone')
 local complete = done == redis.call('HGET', d, 'atlasparts')
 if complete then
   redis.call('HSET', d, 'atlas', 'ready')
-else
-  feed_atlas(d, dataset)
 end
 for _, sid in ipairs(redis.call('SMEMBERS', d .. ':atlasusers')) do
   local s = load_session(sid)

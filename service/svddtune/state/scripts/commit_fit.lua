@@ -14,7 +14,7 @@ local fits = part(s, 'fits')
 if redis.call('HSETNX', fits, index, output) == 1 then
   local done = redis.call('HLEN', fits) - 2
   if done == tonumber(redis.call('HGET', fits, 'total')) then
-    enqueue(HI, 'ESTIMATE', s, s.job_estimate)
+    enqueue(BULK, 'ESTIMATE', s, s.job_estimate)
   end
   touch(s)
 end

@@ -16,7 +16,7 @@ for i = 9, #ARGV do
   enqueue(BULK, 'FIT', s, ARGV[i])
 end
 if #ARGV == 8 then
-  enqueue(HI, 'ESTIMATE', s, s.job_estimate)
+  enqueue(BULK, 'ESTIMATE', s, s.job_estimate)
 end
 touch(s)
 return cjson.encode({ committed = true })

@@ -15,7 +15,7 @@ for _, name in ipairs({ 'events', 'labels', 'dropped', 'answers', 'queries', 'as
   redis.call('UNLINK', part(s, name))
 end
 leave_atlas(s)
-redis.call('UNLINK', s.key)
+redis.call('UNLINK', s.key, later_jobs(sid))
 redis.call('ZREM', P .. 'sessions', sid)
 redis.call('SREM', P .. 'd:' .. s.dataset .. ':sessions', sid)
 redis.call('SREM', P .. 'd:' .. s.dataset .. ':waiting:' .. s.k, sid)

@@ -5,16 +5,17 @@ local _, stream, entry, consumer, deliveries, dataset, index = unpack(ARGV)
 if claim_is_lost(stream, entry, consumer, deliveries) then
   return refuse('CLAIM_LOST')
 end
-local job = redis.call('XRANGE', stream, entry, entry)[1]
+local job = job_at(stream, entry)
 finish_job(stream, entry)
 if dataset then
-  redis.call('SREM', dataset_key(dataset) .. ':atlasflying', index)
+  local d = dataset_key(dataset)
+  redis.call('SREM', d .. ':atlasflying', index)
+  -- Somebody may need it again since the worker looked.
+  if redis.call('HGET', d, 'atlas') == 'building' then
+    add_atlas_jobs(d, dataset)
+  end
 end
-local fields = {}
-for i = 1, job and #job[2] or 0, 2 do
-  fields[job[2][i]] = job[2][i + 1]
-end
-local s = fields.kind == 'SUGGEST' and load_session(fields.session)
+local s = job and job.kind == 'SUGGEST' and load_session(job.session)
 if s then
   set(s, 'suggesting', '0')
   go_on(s)

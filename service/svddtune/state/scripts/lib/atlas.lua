@@ -1,21 +1,16 @@
 -- The dataset's atlas, shared by the sessions on it.
 
-local ATLAS_IN_FLIGHT = 2
-
 local function dataset_key(id)
   return P .. 'd:' .. id
 end
 
--- Adds ATLAS jobs of a dataset, few at a time: others' bulk jobs get their turn between them.
-local function feed_atlas(d, dataset)
-  while redis.call('SCARD', d .. ':atlasflying') < ATLAS_IN_FLIGHT do
-    local index = redis.call('LPOP', d .. ':atlastodo')
-    if not index then
-      return
+-- Adds the jobs of all parts of an atlas that are neither done nor queued or running.
+local function add_atlas_jobs(d, dataset)
+  for index = 0, tonumber(redis.call('HGET', d, 'atlasparts')) - 1 do
+    if redis.call('HEXISTS', d, 'atlaspart:' .. index) == 0
+      and redis.call('SADD', d .. ':atlasflying', int(index)) == 1 then
+      enqueue_for_dataset('ATLAS', dataset, int(index), redis.call('HGET', d, 'atlasjob:' .. index))
     end
-    redis.call('SADD', d .. ':atlasflying', index)
-    redis.call('XADD', BULK, '*', 'kind', 'ATLAS', 'session', '', 'dataset', dataset,
-      'payload', redis.call('HGET', d, 'atlasjob:' .. index))
   end
 end
 
@@ -24,28 +19,21 @@ local function want_atlas(s)
   local d = dataset_key(s.dataset)
   redis.call('SADD', d .. ':atlasusers', s.id)
   set(s, 'atlas_done', redis.call('HGET', d, 'atlasdone') or '0')
-  local state = redis.call('HGET', d, 'atlas')
-  if state == 'ready' or state == 'building' then
-    return
+  if redis.call('HGET', d, 'atlas') ~= 'ready' then
+    redis.call('HSET', d, 'atlas', 'building')
+    add_atlas_jobs(d, s.dataset)
   end
-  redis.call('HSET', d, 'atlas', 'building')
-  redis.call('DEL', d .. ':atlastodo')
-  for index = 0, tonumber(redis.call('HGET', d, 'atlasparts')) - 1 do
-    if redis.call('HEXISTS', d, 'atlaspart:' .. index) == 0
-      and redis.call('SISMEMBER', d .. ':atlasflying', int(index)) == 0 then
-      redis.call('RPUSH', d .. ':atlastodo', int(index))
-    end
-  end
-  feed_atlas(d, s.dataset)
 end
 
--- The session needs the atlas no more; where nobody does, no further job of it is added.
+-- The session needs the atlas no more; where nobody does, no further job of it is begun.
 local function leave_atlas(s)
   local d = dataset_key(s.dataset)
   redis.call('SREM', d .. ':atlasusers', s.id)
   if redis.call('SCARD', d .. ':atlasusers') == 0 and redis.call('HGET', d, 'atlas') == 'building'
   then
     redis.call('HSET', d, 'atlas', 'idle')
-    redis.call('DEL', d .. ':atlastodo')
+    for _, index in ipairs(take_back(s.dataset, 'ATLAS')) do
+      redis.call('SREM', d .. ':atlasflying', index)
+    end
   end
 end

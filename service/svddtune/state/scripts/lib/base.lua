@@ -100,11 +100,6 @@ local function touch(s)
   announce(s)
 end
 
-local function enqueue(stream, kind, s, payload)
-  redis.call('XADD', stream, '*', 'kind', kind, 'session', s.id, 'dataset', s.dataset,
-    'payload', payload)
-end
-
 local function takes_labels(s)
   return s.state == 'LABELING' or s.state == 'PAUSED' or s.state == 'PREPARING'
 end

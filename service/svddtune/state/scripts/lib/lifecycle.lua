@@ -8,7 +8,7 @@ local function begin_estimating(s, reason)
   end
   set(s, 'state', 'ESTIMATING', 'finish_reason', reason, 'estimating_ms', int(NOW))
   add(s, 'attempt', 1)
-  enqueue(HI, 'PLAN', s, s.job_plan)
+  enqueue(BULK, 'PLAN', s, s.job_plan)
 end
 
 -- What follows from a change of labels, queries or state: the end, or a new ranking. At most one
@@ -58,24 +58,11 @@ local function prepare_session(s)
     redis.call('SADD', d .. ':waiting:' .. s.k, s.id)
     if prepared ~= 'queued' then
       redis.call('HSET', d, 'prep:' .. s.k, 'queued')
-      -- The job is the dataset's: it names no session.
-      redis.call('XADD', HI, '*', 'kind', 'PREPARE', 'session', '', 'dataset', s.dataset,
-        'payload', s.job_prepare)
+      enqueue_for_dataset('PREPARE', s.dataset, s.k, s.job_prepare)
     end
   end
   want_atlas(s)
   begin_when_ready(s)
-end
-
--- The entry is not this consumer's delivery any more: another worker has it, or it is done.
-local function claim_is_lost(stream, entry, consumer, deliveries)
-  local pending = redis.call('XPENDING', stream, GROUP, entry, entry, 1)
-  return #pending == 0 or pending[1][2] ~= consumer or pending[1][4] ~= tonumber(deliveries)
-end
-
-local function finish_job(stream, entry)
-  redis.call('XACK', stream, GROUP, entry)
-  redis.call('XDEL', stream, entry)
 end
 
 local function fail_session(s, reason, message)

@@ -1,0 +1,37 @@
+"""Workers that fall silent, and pauses that are over: without waiting for either."""
+
+from tests.state.scene import ScriptedWorker
+
+from svddtune.state import keys
+from svddtune.state.queue import Recovered
+
+
+def silence_all(worker: ScriptedWorker) -> None:
+    """Let all claims there are look a minute old."""
+    for stream in worker.queue._streams("hi", "bulk"):
+        for claim in worker.client.xpending_range(stream, keys.GROUP, "-", "+", 100):
+            worker.client.xclaim(
+                stream,
+                keys.GROUP,
+                claim["consumer"],
+                0,
+                [claim["message_id"]],
+                idle=60_000,
+                justid=True,
+            )
+
+
+def end_pauses(worker: ScriptedWorker) -> None:
+    """Let the pauses of failed jobs be over."""
+    later = keys.prefix(0) + "q:later"
+    for member in worker.client.zrange(later, 0, -1):
+        worker.client.zadd(later, {member: 0})
+
+
+def lose(worker: ScriptedWorker) -> Recovered:
+    """All claims lapse, and pauses end."""
+    silence_all(worker)
+    found = worker.queue.recover()
+    end_pauses(worker)
+    worker.queue.recover()
+    return found

@@ -1,0 +1,82 @@
+"""What a worker does while it computes: it shows that it lives, and puts back what others lost."""
+
+import logging
+import random
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from svddtune.state.errors import ClaimLost, StoreUnavailable
+from svddtune.state.queue import SILENCE_MS, Claim, JobQueue
+
+log = logging.getLogger(__name__)
+
+TICK_S = SILENCE_MS["hi"] / 1000 / 4
+SIGN_EVERY_S = 5.0
+# After a fault of the store.
+PAUSE_S = 1.0
+
+
+class Keeper:
+    """A thread with a clock of its own: no job, however long, holds it up.
+
+    Each tick it renews the claim that is worked on and puts back jobs of workers that fell silent;
+    every few seconds it signs in. The first tick is at the start.
+    """
+
+    def __init__(self, queue: JobQueue, description: Mapping[str, object]) -> None:
+        self._queue = queue
+        self._description = dict(description)
+        self._claim: Claim | None = None
+        self._stopping = threading.Event()
+        self._next_sign = 0.0
+        self._thread = threading.Thread(target=self._run, name="keeper", daemon=True)
+        self._thread.start()
+
+    @contextmanager
+    def keeping(self, claim: Claim) -> Iterator[None]:
+        """Keep a claim alive while the body runs."""
+        self._claim = claim
+        try:
+            yield
+        finally:
+            self._claim = None
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._stopping.set()
+        self._thread.join(timeout=2)
+
+    def _run(self) -> None:
+        before: Claim | None = None
+        while not self._stopping.is_set():
+            pause_s = TICK_S * random.uniform(0.75, 1.25)
+            try:
+                before = self._tick(before)
+            except StoreUnavailable as error:
+                log.warning("keeper: %s", error.message)
+                pause_s = PAUSE_S
+            except Exception:
+                # Without this thread the worker would lose every long job: it goes on.
+                log.exception("keeper failed")
+                pause_s = PAUSE_S
+            self._stopping.wait(pause_s)
+
+    def _tick(self, before: Claim | None) -> Claim | None:
+        """``before`` is the claim at the last tick: most jobs are over by the next one."""
+        claim = self._claim
+        if claim is not None and claim is before:
+            try:
+                self._queue.renew(claim)
+            except ClaimLost:
+                if self._claim is claim:
+                    log.warning("claim lost", extra={"kind": claim.kind, "job": claim.entry})
+        found = self._queue.recover()
+        if found.lost:
+            counts = {"jobs": found.lost, "given_up": found.dead}
+            log.warning("jobs of silent workers are put back", extra=counts)
+        if time.monotonic() >= self._next_sign:
+            self._queue.sign_in(self._description)
+            self._next_sign = time.monotonic() + SIGN_EVERY_S
+        return claim
