@@ -5,12 +5,16 @@ import signal
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from tests.e2e.processes import Process, worker
+from tests.state.scene import ScriptedWorker
 from tests.waiting import wait_until
+from tests.worker.scene import Workshop, work
 
 from svddtune.state import keys
 from svddtune.state.connect import connect
+from svddtune.state.session import SessionConfig
 
 pytestmark = pytest.mark.integration
 
@@ -68,3 +72,82 @@ def test_worker_leaves_no_trace_after_a_signal(redis_url: str, number: signal.Si
             one.signal(number)
         assert client.xinfo_consumers(stream, keys.GROUP) == []
         assert client.keys(keys.prefix(0) + "worker:*") == []
+
+
+def long_job(redis_url: str) -> None:
+    """Let there be a job that takes about a second."""
+
+    async def create(shop: Workshop) -> None:
+        await shop.upload_rows(np.random.default_rng(0).normal(size=(5000, 3)))
+        await shop.sessions.create(
+            shop.dataset_id, SessionConfig(strategy="lama"), observation_count=5000
+        )
+
+    work(redis_url, create)
+
+
+def test_signal_in_a_job_gives_it_back_once_the_grace_is_over(redis_url: str) -> None:
+    long_job(redis_url)
+    stream = keys.prefix(0) + "q:bulk"
+    with connect(redis_url) as client:
+        with Process("svddtune.worker", "--redis", redis_url, "--grace-s", "0") as one:
+            wait_until(lambda: client.xpending(stream, keys.GROUP)["pending"] == 1)
+            one.stop()
+        # Nobody has it, it waits for anybody, and nothing is counted against it.
+        assert client.xpending(stream, keys.GROUP)["pending"] == 0
+        assert client.xinfo_consumers(stream, keys.GROUP) == []
+        assert client.zcard(keys.prefix(0) + "q:later") == 0
+    other = ScriptedWorker(redis_url)
+    while (claim := other.next_claim()) and claim.kind != "PREPARE":
+        other.do(claim)
+    assert claim is not None
+    assert (claim.lost, claim.errors) == (0, 0)
+    other.close()
+
+
+def test_signal_in_a_job_lets_it_end_within_the_grace(redis_url: str) -> None:
+    long_job(redis_url)
+    stream = keys.prefix(0) + "q:bulk"
+    with connect(redis_url) as client:
+        with Process("svddtune.worker", "--redis", redis_url, "--grace-s", "60") as one:
+            wait_until(lambda: client.xpending(stream, keys.GROUP)["pending"] == 1)
+            one.stop()
+        (dataset,) = client.zrange(keys.prefix(0) + "datasets", 0, -1)
+        assert client.hget(f"{keys.prefix(0)}d:{dataset.decode()}", "prep:8") == b"ready"
+
+
+# An hour in libsvm's C code, where Python runs no signal handler.
+DEAF = """
+import threading
+import numpy as np
+from sklearn.svm import OneClassSVM
+from svddtune.worker.ending import Ending
+
+Ending(
+    stop=lambda: print("stop", flush=True),
+    ended=threading.Event(),
+    give_back=lambda: print("given back", flush=True),
+    grace_s=0.05,
+)
+X = np.random.default_rng(0).normal(size=(100_000, 50))
+print("ready", flush=True)
+OneClassSVM(nu=0.5, tol=1e-12).fit(X)
+"""
+
+
+def test_signal_ends_a_worker_whose_main_thread_never_comes_back_to_python() -> None:
+    with subprocess.Popen([sys.executable, "-c", DEAF], stdout=subprocess.PIPE, text=True) as one:
+        assert one.stdout is not None
+        assert one.stdout.readline() == "ready\n"
+        one.send_signal(signal.SIGTERM)
+        said, _ = one.communicate(timeout=30)
+    assert said.split("\n")[:2] == ["stop", "given back"]
+    assert one.returncode == 0
+
+
+def test_worker_for_urgent_jobs_takes_others_while_nobody_else_does(redis_url: str) -> None:
+    long_job(redis_url)
+    with connect(redis_url) as client:
+        stream = keys.prefix(0) + "q:bulk"
+        with Process("svddtune.worker", "--redis", redis_url, "--hi-only"):
+            wait_until(lambda: client.xpending(stream, keys.GROUP)["pending"] == 1)
