@@ -28,7 +28,6 @@ from svddtune.v1 import dataset_pb2
 from svddtune.worker.data import Data, FittedLattice
 from svddtune.worker.loop import WorkerLoop
 from svddtune.worker.ranking import rank
-from svddtune.worker.rules import evaluate_rules
 from svddtune.worker.votes import majority
 
 pytestmark = pytest.mark.integration
@@ -130,7 +129,7 @@ def replayed_rows(log: Log, session: Session, initial: frozenset[int]) -> list[i
     data = Data(dataset_pb2.Dataset(), X, fit_scaling(X), X)
     prep = numerics.prepare(X, k=preparation_k(session.config.k, len(X)))
     atlas = numerics.fit_atlas(X, numerics.default_gamma_bounds(X))
-    lattice = FittedLattice(atlas, evaluate_rules(X), numerics.belief_basis(X))
+    lattice = FittedLattice(atlas, numerics.belief_basis(X))
     rankings: dict[tuple[str, int], list[int]] = {}
     rows = []
     for end, event in enumerate(log):

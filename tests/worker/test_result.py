@@ -5,7 +5,7 @@ import pytest
 from tests.numerics.cases import blobs, partial_labels
 
 from svddtune import numerics
-from svddtune.state import codec
+from svddtune.numerics.baselines import qms
 from svddtune.state.session import ATLAS_PARTS, SessionConfig
 from svddtune.v1 import jobs_pb2
 from svddtune.worker.data import within
@@ -19,7 +19,7 @@ from svddtune.worker.plan import (
     predictions,
 )
 from svddtune.worker.result import choose_without_classes
-from svddtune.worker.rules import Rules, evaluate_rules
+from svddtune.worker.rules import RULES, evaluate_rule, rule_sample
 
 CONFIG = SessionConfig(k=5, c_cells=11, strategy="lama")
 
@@ -112,15 +112,33 @@ def test_bounds_between_two_gammas_leave_the_nearest(atlas: numerics.Atlas) -> N
     assert within(atlas, (gamma * 1.01, gamma * 1.02)).gammas.tolist() == [gamma]
 
 
-def test_rules_survive_storage() -> None:
+@pytest.mark.parametrize("name", RULES)
+def test_rule_on_few_rows_is_the_heuristic_fitted_to_all(name: str) -> None:
     X, _ = blobs(80, 3, seed=1)
-    rules = evaluate_rules(X)
-    assert {"sklearn_default", "scott", "silverman"} <= set(rules.names)
-    back = Rules.from_arrays(codec.unpack_arrays(codec.pack_arrays(rules.to_arrays())))
-    assert back.names == rules.names
-    np.testing.assert_array_equal(back.gamma, rules.gamma)
-    np.testing.assert_array_equal(back.packed, rules.packed)
+    heuristic = numerics.HEURISTICS["sklearn_scale" if name == "sklearn_default" else name]
+    gamma = heuristic(X, rng=np.random.default_rng(0))
+    output = evaluate_rule(X, name)
+    if gamma is None:
+        assert not output.cells
+        return
+    (cell,) = output.cells
+    model = numerics.fit(X, gamma=gamma, C=numerics.c_from_nu(0.5, 80))
+    assert (cell.gamma, cell.outside_count) == (gamma, model.outside(X).sum())
+    np.testing.assert_array_equal(predictions([cell], 80)[0] == -1, model.outside(X))
 
 
-def test_parts_of_an_atlas_are_its_gammas_and_the_rules() -> None:
-    assert numerics.atlas.LATTICE_GAMMAS + 1 == ATLAS_PARTS
+def test_rule_on_many_rows_sees_a_sample_and_speaks_of_all() -> None:
+    X, _ = blobs(200, 3, seed=1)
+    sample = rule_sample(200, limit=50)
+    assert sample is not None
+    assert len(set(sample.tolist())) == 50
+    (cell,) = evaluate_rule(X, "qms", limit=50).cells
+    found = qms(X[sample])
+    assert found is not None
+    assert cell.gamma == found.gamma
+    model = numerics.fit(X[sample], gamma=found.gamma, C=numerics.c_from_nu(0.5, 50))
+    np.testing.assert_array_equal(predictions([cell], 200)[0] == -1, model.outside(X))
+
+
+def test_parts_of_an_atlas_are_its_gammas() -> None:
+    assert numerics.atlas.LATTICE_GAMMAS == ATLAS_PARTS

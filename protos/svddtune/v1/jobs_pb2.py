@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from svddtune.v1 import tuning_pb2 as svddtune_dot_v1_dot_tuning__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16svddtune/v1/jobs.proto\x12\x0bsvddtune.v1\x1a\x18svddtune/v1/tuning.proto\"\xb1\x02\n\x03Job\x12*\n\x07prepare\x18\x01 \x01(\x0b\x32\x17.svddtune.v1.PrepareJobH\x00\x12*\n\x07suggest\x18\x02 \x01(\x0b\x32\x17.svddtune.v1.SuggestJobH\x00\x12$\n\x04plan\x18\x03 \x01(\x0b\x32\x14.svddtune.v1.PlanJobH\x00\x12\"\n\x03\x66it\x18\x04 \x01(\x0b\x32\x13.svddtune.v1.FitJobH\x00\x12,\n\x08\x65stimate\x18\x05 \x01(\x0b\x32\x18.svddtune.v1.EstimateJobH\x00\x12&\n\x05\x61tlas\x18\x06 \x01(\x0b\x32\x15.svddtune.v1.AtlasJobH\x00\x12*\n\x07preview\x18\x07 \x01(\x0b\x32\x17.svddtune.v1.PreviewJobH\x00\x42\x06\n\x04kind\"+\n\nPrepareJob\x12\x12\n\ndataset_id\x18\x01 \x01(\t\x12\t\n\x01k\x18\x02 \x01(\r\" \n\nSuggestJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\"\x1d\n\x07PlanJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\"V\n\x06\x46itJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x0f\n\x07\x61ttempt\x18\x02 \x01(\r\x12\r\n\x05index\x18\x03 \x01(\r\x12\r\n\x05gamma\x18\x04 \x01(\x01\x12\t\n\x01\x63\x18\x05 \x03(\x01\"!\n\x0b\x45stimateJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\"-\n\x08\x41tlasJob\x12\x12\n\ndataset_id\x18\x01 \x01(\t\x12\r\n\x05index\x18\x02 \x01(\r\"E\n\nPreviewJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x0f\n\x07labeler\x18\x02 \x01(\t\x12\x12\n\npreview_id\x18\x03 \x01(\t\"^\n\x07Preview\x12)\n\x06\x62\x65\x66ore\x18\x01 \x01(\x0b\x32\x19.svddtune.v1.LiveEvidence\x12(\n\x05\x61\x66ter\x18\x02 \x01(\x0b\x32\x19.svddtune.v1.LiveEvidence\"z\n\x0cQueryContext\x12\x11\n\tpredicted\x18\x01 \x01(\x11\x12)\n\x06nearby\x18\x02 \x03(\x0b\x32\x19.svddtune.v1.ContextLabel\x12,\n\x07unusual\x18\x03 \x03(\x0b\x32\x1b.svddtune.v1.ContextFeature\"?\n\x0c\x43ontextLabel\x12\x0b\n\x03row\x18\x01 \x01(\r\x12\x0f\n\x07verdict\x18\x02 \x01(\x11\x12\x11\n\tdistance2\x18\x03 \x01(\x01\"D\n\x0e\x43ontextFeature\x12\x0e\n\x06\x63olumn\x18\x01 \x01(\r\x12\x0f\n\x07typical\x18\x02 \x01(\x01\x12\x11\n\tdeviation\x18\x03 \x01(\x01\"\x8b\x01\n\x0bNamedArrays\x12\x34\n\x06\x61rrays\x18\x01 \x03(\x0b\x32$.svddtune.v1.NamedArrays.ArraysEntry\x1a\x46\n\x0b\x41rraysEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12&\n\x05value\x18\x02 \x01(\x0b\x32\x17.svddtune.v1.NamedArray:\x02\x38\x01\"8\n\nNamedArray\x12\r\n\x05\x64type\x18\x01 \x01(\t\x12\r\n\x05shape\x18\x02 \x03(\x04\x12\x0c\n\x04\x64\x61ta\x18\x03 \x01(\x0c\"\xaf\x01\n\x08GridPlan\x12\r\n\x05gamma\x18\x01 \x01(\x01\x12\x11\n\talignment\x18\x02 \x01(\x01\x12\r\n\x05\x63_min\x18\x03 \x01(\x01\x12\r\n\x05\x63_max\x18\x04 \x01(\x01\x12\x0e\n\x06\x63_grid\x18\x05 \x03(\x01\x12%\n\x04\x66its\x18\x06 \x03(\x0b\x32\x17.svddtune.v1.PlannedFit\x12\x11\n\tstarted_s\x18\x07 \x01(\x01\x12\x0e\n\x06\x63hoice\x18\x08 \x01(\t\x12\t\n\x01\x63\x18\t \x01(\x01\"7\n\nPlannedFit\x12\x0f\n\x07purpose\x18\x01 \x01(\t\x12\r\n\x05gamma\x18\x02 \x01(\x01\x12\t\n\x01\x63\x18\x03 \x03(\x01\"3\n\tFitOutput\x12&\n\x05\x63\x65lls\x18\x01 \x03(\x0b\x32\x17.svddtune.v1.FittedCell\"\x8c\x01\n\nFittedCell\x12\r\n\x05gamma\x18\x01 \x01(\x01\x12\t\n\x01\x63\x18\x02 \x01(\x01\x12\n\n\x02r2\x18\x03 \x01(\x01\x12\x12\n\ndegenerate\x18\x04 \x01(\x08\x12\x1c\n\x14support_vector_count\x18\x05 \x01(\r\x12\x15\n\routside_count\x18\x06 \x01(\r\x12\x0f\n\x07outside\x18\x07 \x01(\x0c\"g\n\rSessionRecord\x12\x14\n\x0c\x64isplay_name\x18\x01 \x01(\t\x12*\n\x06\x63onfig\x18\x02 \x01(\x0b\x32\x1a.svddtune.v1.SessionConfig\x12\x14\n\x0cinitial_rows\x18\x03 \x03(\rb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16svddtune/v1/jobs.proto\x12\x0bsvddtune.v1\x1a\x18svddtune/v1/tuning.proto\"\xb1\x02\n\x03Job\x12*\n\x07prepare\x18\x01 \x01(\x0b\x32\x17.svddtune.v1.PrepareJobH\x00\x12*\n\x07suggest\x18\x02 \x01(\x0b\x32\x17.svddtune.v1.SuggestJobH\x00\x12$\n\x04plan\x18\x03 \x01(\x0b\x32\x14.svddtune.v1.PlanJobH\x00\x12\"\n\x03\x66it\x18\x04 \x01(\x0b\x32\x13.svddtune.v1.FitJobH\x00\x12,\n\x08\x65stimate\x18\x05 \x01(\x0b\x32\x18.svddtune.v1.EstimateJobH\x00\x12&\n\x05\x61tlas\x18\x06 \x01(\x0b\x32\x15.svddtune.v1.AtlasJobH\x00\x12*\n\x07preview\x18\x07 \x01(\x0b\x32\x17.svddtune.v1.PreviewJobH\x00\x42\x06\n\x04kind\"+\n\nPrepareJob\x12\x12\n\ndataset_id\x18\x01 \x01(\t\x12\t\n\x01k\x18\x02 \x01(\r\" \n\nSuggestJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\"\x1d\n\x07PlanJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\"d\n\x06\x46itJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x0f\n\x07\x61ttempt\x18\x02 \x01(\r\x12\r\n\x05index\x18\x03 \x01(\r\x12\r\n\x05gamma\x18\x04 \x01(\x01\x12\t\n\x01\x63\x18\x05 \x03(\x01\x12\x0c\n\x04rule\x18\x06 \x01(\t\"!\n\x0b\x45stimateJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\"-\n\x08\x41tlasJob\x12\x12\n\ndataset_id\x18\x01 \x01(\t\x12\r\n\x05index\x18\x02 \x01(\r\"E\n\nPreviewJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x0f\n\x07labeler\x18\x02 \x01(\t\x12\x12\n\npreview_id\x18\x03 \x01(\t\"^\n\x07Preview\x12)\n\x06\x62\x65\x66ore\x18\x01 \x01(\x0b\x32\x19.svddtune.v1.LiveEvidence\x12(\n\x05\x61\x66ter\x18\x02 \x01(\x0b\x32\x19.svddtune.v1.LiveEvidence\"z\n\x0cQueryContext\x12\x11\n\tpredicted\x18\x01 \x01(\x11\x12)\n\x06nearby\x18\x02 \x03(\x0b\x32\x19.svddtune.v1.ContextLabel\x12,\n\x07unusual\x18\x03 \x03(\x0b\x32\x1b.svddtune.v1.ContextFeature\"?\n\x0c\x43ontextLabel\x12\x0b\n\x03row\x18\x01 \x01(\r\x12\x0f\n\x07verdict\x18\x02 \x01(\x11\x12\x11\n\tdistance2\x18\x03 \x01(\x01\"D\n\x0e\x43ontextFeature\x12\x0e\n\x06\x63olumn\x18\x01 \x01(\r\x12\x0f\n\x07typical\x18\x02 \x01(\x01\x12\x11\n\tdeviation\x18\x03 \x01(\x01\"\x8b\x01\n\x0bNamedArrays\x12\x34\n\x06\x61rrays\x18\x01 \x03(\x0b\x32$.svddtune.v1.NamedArrays.ArraysEntry\x1a\x46\n\x0b\x41rraysEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12&\n\x05value\x18\x02 \x01(\x0b\x32\x17.svddtune.v1.NamedArray:\x02\x38\x01\"8\n\nNamedArray\x12\r\n\x05\x64type\x18\x01 \x01(\t\x12\r\n\x05shape\x18\x02 \x03(\x04\x12\x0c\n\x04\x64\x61ta\x18\x03 \x01(\x0c\"\xaf\x01\n\x08GridPlan\x12\r\n\x05gamma\x18\x01 \x01(\x01\x12\x11\n\talignment\x18\x02 \x01(\x01\x12\r\n\x05\x63_min\x18\x03 \x01(\x01\x12\r\n\x05\x63_max\x18\x04 \x01(\x01\x12\x0e\n\x06\x63_grid\x18\x05 \x03(\x01\x12%\n\x04\x66its\x18\x06 \x03(\x0b\x32\x17.svddtune.v1.PlannedFit\x12\x11\n\tstarted_s\x18\x07 \x01(\x01\x12\x0e\n\x06\x63hoice\x18\x08 \x01(\t\x12\t\n\x01\x63\x18\t \x01(\x01\"7\n\nPlannedFit\x12\x0f\n\x07purpose\x18\x01 \x01(\t\x12\r\n\x05gamma\x18\x02 \x01(\x01\x12\t\n\x01\x63\x18\x03 \x03(\x01\"3\n\tFitOutput\x12&\n\x05\x63\x65lls\x18\x01 \x03(\x0b\x32\x17.svddtune.v1.FittedCell\"\x8c\x01\n\nFittedCell\x12\r\n\x05gamma\x18\x01 \x01(\x01\x12\t\n\x01\x63\x18\x02 \x01(\x01\x12\n\n\x02r2\x18\x03 \x01(\x01\x12\x12\n\ndegenerate\x18\x04 \x01(\x08\x12\x1c\n\x14support_vector_count\x18\x05 \x01(\r\x12\x15\n\routside_count\x18\x06 \x01(\r\x12\x0f\n\x07outside\x18\x07 \x01(\x0c\"g\n\rSessionRecord\x12\x14\n\x0c\x64isplay_name\x18\x01 \x01(\t\x12*\n\x06\x63onfig\x18\x02 \x01(\x0b\x32\x1a.svddtune.v1.SessionConfig\x12\x14\n\x0cinitial_rows\x18\x03 \x03(\rb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -43,35 +43,35 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_PLANJOB']._serialized_start=452
   _globals['_PLANJOB']._serialized_end=481
   _globals['_FITJOB']._serialized_start=483
-  _globals['_FITJOB']._serialized_end=569
-  _globals['_ESTIMATEJOB']._serialized_start=571
-  _globals['_ESTIMATEJOB']._serialized_end=604
-  _globals['_ATLASJOB']._serialized_start=606
-  _globals['_ATLASJOB']._serialized_end=651
-  _globals['_PREVIEWJOB']._serialized_start=653
-  _globals['_PREVIEWJOB']._serialized_end=722
-  _globals['_PREVIEW']._serialized_start=724
-  _globals['_PREVIEW']._serialized_end=818
-  _globals['_QUERYCONTEXT']._serialized_start=820
-  _globals['_QUERYCONTEXT']._serialized_end=942
-  _globals['_CONTEXTLABEL']._serialized_start=944
-  _globals['_CONTEXTLABEL']._serialized_end=1007
-  _globals['_CONTEXTFEATURE']._serialized_start=1009
-  _globals['_CONTEXTFEATURE']._serialized_end=1077
-  _globals['_NAMEDARRAYS']._serialized_start=1080
-  _globals['_NAMEDARRAYS']._serialized_end=1219
-  _globals['_NAMEDARRAYS_ARRAYSENTRY']._serialized_start=1149
-  _globals['_NAMEDARRAYS_ARRAYSENTRY']._serialized_end=1219
-  _globals['_NAMEDARRAY']._serialized_start=1221
-  _globals['_NAMEDARRAY']._serialized_end=1277
-  _globals['_GRIDPLAN']._serialized_start=1280
-  _globals['_GRIDPLAN']._serialized_end=1455
-  _globals['_PLANNEDFIT']._serialized_start=1457
-  _globals['_PLANNEDFIT']._serialized_end=1512
-  _globals['_FITOUTPUT']._serialized_start=1514
-  _globals['_FITOUTPUT']._serialized_end=1565
-  _globals['_FITTEDCELL']._serialized_start=1568
-  _globals['_FITTEDCELL']._serialized_end=1708
-  _globals['_SESSIONRECORD']._serialized_start=1710
-  _globals['_SESSIONRECORD']._serialized_end=1813
+  _globals['_FITJOB']._serialized_end=583
+  _globals['_ESTIMATEJOB']._serialized_start=585
+  _globals['_ESTIMATEJOB']._serialized_end=618
+  _globals['_ATLASJOB']._serialized_start=620
+  _globals['_ATLASJOB']._serialized_end=665
+  _globals['_PREVIEWJOB']._serialized_start=667
+  _globals['_PREVIEWJOB']._serialized_end=736
+  _globals['_PREVIEW']._serialized_start=738
+  _globals['_PREVIEW']._serialized_end=832
+  _globals['_QUERYCONTEXT']._serialized_start=834
+  _globals['_QUERYCONTEXT']._serialized_end=956
+  _globals['_CONTEXTLABEL']._serialized_start=958
+  _globals['_CONTEXTLABEL']._serialized_end=1021
+  _globals['_CONTEXTFEATURE']._serialized_start=1023
+  _globals['_CONTEXTFEATURE']._serialized_end=1091
+  _globals['_NAMEDARRAYS']._serialized_start=1094
+  _globals['_NAMEDARRAYS']._serialized_end=1233
+  _globals['_NAMEDARRAYS_ARRAYSENTRY']._serialized_start=1163
+  _globals['_NAMEDARRAYS_ARRAYSENTRY']._serialized_end=1233
+  _globals['_NAMEDARRAY']._serialized_start=1235
+  _globals['_NAMEDARRAY']._serialized_end=1291
+  _globals['_GRIDPLAN']._serialized_start=1294
+  _globals['_GRIDPLAN']._serialized_end=1469
+  _globals['_PLANNEDFIT']._serialized_start=1471
+  _globals['_PLANNEDFIT']._serialized_end=1526
+  _globals['_FITOUTPUT']._serialized_start=1528
+  _globals['_FITOUTPUT']._serialized_end=1579
+  _globals['_FITTEDCELL']._serialized_start=1582
+  _globals['_FITTEDCELL']._serialized_end=1722
+  _globals['_SESSIONRECORD']._serialized_start=1724
+  _globals['_SESSIONRECORD']._serialized_end=1827
 # @@protoc_insertion_point(module_scope)

@@ -46,18 +46,20 @@ class PlanJob(_message.Message):
     def __init__(self, session_id: _Optional[str] = ...) -> None: ...
 
 class FitJob(_message.Message):
-    __slots__ = ("session_id", "attempt", "index", "gamma", "c")
+    __slots__ = ("session_id", "attempt", "index", "gamma", "c", "rule")
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     ATTEMPT_FIELD_NUMBER: _ClassVar[int]
     INDEX_FIELD_NUMBER: _ClassVar[int]
     GAMMA_FIELD_NUMBER: _ClassVar[int]
     C_FIELD_NUMBER: _ClassVar[int]
+    RULE_FIELD_NUMBER: _ClassVar[int]
     session_id: str
     attempt: int
     index: int
     gamma: float
     c: _containers.RepeatedScalarFieldContainer[float]
-    def __init__(self, session_id: _Optional[str] = ..., attempt: _Optional[int] = ..., index: _Optional[int] = ..., gamma: _Optional[float] = ..., c: _Optional[_Iterable[float]] = ...) -> None: ...
+    rule: str
+    def __init__(self, session_id: _Optional[str] = ..., attempt: _Optional[int] = ..., index: _Optional[int] = ..., gamma: _Optional[float] = ..., c: _Optional[_Iterable[float]] = ..., rule: _Optional[str] = ...) -> None: ...
 
 class EstimateJob(_message.Message):
     __slots__ = ("session_id",)

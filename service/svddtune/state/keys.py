@@ -30,6 +30,7 @@ d:ID:waiting:K                    set     sessions that wait for preparation K
 d:ID:atlas:J:I                    string  part J of the atlas, chunk I; as d:ID
 d:ID:atlasflying                  set     parts of the atlas whose job is queued or running
 d:ID:atlasusers                   set     sessions that need the atlas
+d:ID:rules                        hash    label-free rule -> FitOutput: what it says of the rows
 s:ID                              hash    a session's state; until deleted, like all below
 s:ID:events                       stream  append-only log: labels, retractions, queries
 s:ID:votes                        hash    row -> [[labeler, verdict, query], ...]: the fold over
@@ -88,7 +89,7 @@ PATTERNS = tuple(
         "request:.+",
         _DATASET
         + r"(:x:\d+|:ids|:rows|:display|:sessions|:prep:\d+:\d+|:waiting:\d+|:atlas:\d+:\d+"
-        r"|:atlas(flying|users))?",
+        r"|:atlas(flying|users)|:rules)?",
         _SESSION
         + r"(:(events|votes|labels|withdrawn|labelers|dropped|answers|queries|asked|awaiting|open"
         + r"|leases|held|ranked|waiting|waiters|history|fits|corrections)"

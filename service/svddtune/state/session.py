@@ -82,8 +82,8 @@ class SkipMode(Enum):
 
 ATLAS_STRATEGIES = frozenset({"disagreement", "knowledge_gradient"})
 
-# Jobs that make an atlas: one a gamma of its lattice, and one for the label-free rules.
-ATLAS_PARTS = 22
+# Jobs that make an atlas: one a gamma of its lattice.
+ATLAS_PARTS = 21
 
 
 @dataclass(frozen=True, slots=True)

@@ -285,6 +285,14 @@ class Workspace:
         )
         return bool(reply["committed"])
 
+    def rules(self, claim: Claim) -> dict[str, jobs_pb2.FitOutput]:
+        """What the label-free rules evaluated so far say of the job's dataset."""
+        with redis_faults():
+            stored = self._client.hgetall(f"{claim.prefix}d:{claim.dataset_id}:rules")
+        return {
+            name.decode(): jobs_pb2.FitOutput.FromString(output) for name, output in stored.items()
+        }
+
     def commit_fit(self, claim: Claim, attempt: int, output: jobs_pb2.FitOutput) -> bool:
         """Store fitted cells; with the last ones of a plan the ESTIMATE job is added."""
         reply = self._call(
@@ -295,6 +303,7 @@ class Workspace:
             attempt,
             claim.job.fit.index,
             output.SerializeToString(),
+            claim.job.fit.rule,
         )
         return bool(reply["committed"])
 

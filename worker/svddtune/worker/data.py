@@ -23,7 +23,6 @@ from svddtune.numerics.scaling import ScalingKind
 from svddtune.state.queue import Claim
 from svddtune.state.workspace import Snapshot, Workspace
 from svddtune.v1 import dataset_pb2
-from svddtune.worker.rules import Rules
 
 SCALINGS: dict[int, ScalingKind] = {
     dataset_pb2.SCALING_KIND_UNSPECIFIED: "none",
@@ -54,7 +53,6 @@ class FittedLattice:
     """A dataset's complete atlas with what is used beside it."""
 
     atlas: Atlas
-    rules: Rules
     basis: BeliefBasis
 
 
@@ -123,11 +121,11 @@ class DataCache:
         found = self._get(key)
         if found is None:
             parts = self._workspace.atlas_parts(claim)
-            atlas = Atlas.from_parts([Atlas.from_arrays(part) for part in parts[:-1]])
+            atlas = Atlas.from_parts([Atlas.from_arrays(part) for part in parts])
             if bounds is not None:
                 atlas = within(atlas, bounds)
             basis = belief_basis(self.data(claim).X)
-            made = FittedLattice(atlas, Rules.from_arrays(parts[-1]), basis)
+            made = FittedLattice(atlas, basis)
             # The unpacked panel is the larger part by far.
             size = basis.kernel.nbytes + atlas.packed.nbytes + 4 * len(atlas) * len(basis.panel)
             found = self._put(key, made, size)

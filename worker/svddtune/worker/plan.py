@@ -62,7 +62,7 @@ def plan_by_alignment(
 ) -> jobs_pb2.GridPlan:
     """Choose gamma on the labels and lay out the grid of C at it.
 
-    ``with_rules`` adds the label-free rules, where they were not evaluated with the atlas.
+    ``with_rules`` adds three label-free rules, where they were not evaluated for another session.
     """
     gamma, alignment = numerics.default_gamma(prep, X), 0.0
     if min(numerics.class_counts(labels)) > 0:
@@ -93,7 +93,13 @@ def fit_jobs(plan: jobs_pb2.GridPlan, session_id: str, attempt: int) -> list[job
     return [
         jobs_pb2.Job(
             fit=jobs_pb2.FitJob(
-                session_id=session_id, attempt=attempt, index=index, gamma=part.gamma, c=part.c
+                session_id=session_id,
+                attempt=attempt,
+                index=index,
+                gamma=part.gamma,
+                c=part.c,
+                # (A gamma is positive.)
+                rule="" if part.gamma else part.purpose,
             )
         )
         for index, part in enumerate(plan.fits)

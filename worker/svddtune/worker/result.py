@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,7 +21,7 @@ from svddtune.worker.data import Data, FittedLattice
 from svddtune.worker.live import INTERVAL_LEVEL, label_counts
 from svddtune.worker.manifest import manifest
 from svddtune.worker.plan import atlas_cells, grid_cells, metric_of, predictions
-from svddtune.worker.rules import DEFAULT_NU
+from svddtune.worker.rules import DEFAULT_NU, RULE_ROWS
 from svddtune.worker.votes import vote_notes
 
 UNJUDGED_GAMMA = {
@@ -57,6 +57,8 @@ class Evidence:
     lattice: FittedLattice | None
     prep: Preparation
     log: LabelLog
+    # What label-free rules say, by name.
+    rules: Mapping[str, jobs_pb2.FitOutput]
 
 
 def assemble(
@@ -122,58 +124,44 @@ def assemble(
         grid = numerics.coarse_grid(prep.gamma_bounds)
         for gamma, alignment in zip(grid, local(grid), strict=True):
             result.alignment_curve.add(gamma=gamma, alignment=alignment)
-    result.comparisons.extend(
-        _from_rules(evidence.lattice, labels, metric, judged)
-        if evidence.lattice is not None
-        else _from_fits(plan, outputs, labels, metric, judged)
-    )
+    result.comparisons.extend(_comparisons(evidence, metric, judged))
+    if any(one.sample_size for one in result.comparisons):
+        result.notes.append(
+            f"The label-free rules looked at a uniform sample of {RULE_ROWS} rows; their scores "
+            "are of all rows."
+        )
     result.create_time.GetCurrentTime()
     result.estimate_s = max(0.0, time.time() - plan.started_s)
     return result, model
 
 
-def _from_fits(
-    plan: jobs_pb2.GridPlan,
-    outputs: list[jobs_pb2.FitOutput],
-    labels: LabelArray,
-    metric: Metric,
-    judged: bool,
+def _comparisons(
+    evidence: Evidence, metric: Metric, judged: bool
 ) -> Iterator[result_pb2.Comparison]:
-    for part, output in zip(plan.fits, outputs, strict=True):
-        if part.purpose != "grid":
-            cell = output.cells[0]
+    labels = evidence.labels
+    for name, output in evidence.rules.items():
+        for cell in output.cells:
             verdicts = predictions([cell], len(labels))[0]
             yield result_pb2.Comparison(
-                name=part.purpose,
+                name=name,
                 gamma=cell.gamma,
                 nu=DEFAULT_NU,
                 score=float(numerics.score(labels, verdicts, metric)) if judged else math.nan,
                 outside_count=cell.outside_count,
-                best_c_score=math.nan,
+                best_c_score=_best_c_score(evidence, cell.gamma, metric) if judged else math.nan,
+                sample_size=RULE_ROWS if len(labels) > RULE_ROWS else 0,
             )
 
 
-def _from_rules(
-    lattice: FittedLattice, labels: LabelArray, metric: Metric, judged: bool
-) -> Iterator[result_pb2.Comparison]:
-    rules, atlas = lattice.rules, lattice.atlas
-    outside = np.unpackbits(rules.packed, axis=1, count=len(labels))
-    verdicts = np.where(outside == 1, np.int8(-1), np.int8(1))
-    scores = numerics.score(labels, verdicts, metric)
+def _best_c_score(evidence: Evidence, gamma: float, metric: Metric) -> float:
+    """Best score over the atlas's cells at the gamma nearest to a rule's; NaN without an atlas."""
+    if evidence.lattice is None:
+        return math.nan
+    atlas, labels = evidence.lattice.atlas, evidence.labels
+    nearest = atlas.gammas[np.argmin(np.abs(np.log(atlas.gammas / gamma)))]
     rows = np.flatnonzero(labels)
-    votes = np.where(atlas.outside_at(rows), np.int8(-1), np.int8(1))
-    cell_scores = numerics.score(labels[rows], votes, metric)
-    for index, name in enumerate(rules.names):
-        gamma = float(rules.gamma[index])
-        nearest = atlas.gammas[np.argmin(np.abs(np.log(atlas.gammas / gamma)))]
-        yield result_pb2.Comparison(
-            name=name,
-            gamma=gamma,
-            nu=DEFAULT_NU,
-            score=float(scores[index]) if judged else math.nan,
-            outside_count=int(outside[index].sum()),
-            best_c_score=float(cell_scores[atlas.gamma == nearest].max()) if judged else math.nan,
-        )
+    votes = np.where(atlas.outside_at(rows), np.int8(-1), np.int8(1))[atlas.gamma == nearest]
+    return float(numerics.score(labels[rows], votes, metric).max())
 
 
 def _quality(

@@ -1,61 +1,65 @@
-"""Label-free rules for gamma, evaluated once a dataset: part of its atlas."""
+"""Label-free rules for gamma, to compare a result with. Nothing waits for them but the result."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from svddtune import numerics
-from svddtune.numerics import FloatArray
+from svddtune.numerics import FloatArray, IndexArray
+from svddtune.v1 import jobs_pb2
 
 # scikit-learn's OneClassSVM default, which the rules are compared at.
 DEFAULT_NU = 0.5
+# Some rules look at all pairs of rows: above this many they, and the fit at what they propose, see
+# a uniform sample of this many, and what that says is judged on all rows.
+RULE_ROWS = 4096
 
 # Names that differ from those of numerics.HEURISTICS: this one is a setting people know.
-NAMES = {"sklearn_scale": "sklearn_default"}
+_HEURISTICS = {"sklearn_default": "sklearn_scale"}
+RULES = tuple(
+    {heuristic: name for name, heuristic in _HEURISTICS.items()}.get(heuristic, heuristic)
+    for heuristic in numerics.HEURISTICS
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What each rule proposes, and what that says of the rows at nu = 0.5.
+def rule_sample(N: int, *, limit: int = RULE_ROWS) -> IndexArray | None:
+    """Rows that the rules look at, ascending, the same for every caller; None for all."""
+    if limit >= N:
+        return None
+    return np.sort(np.random.default_rng(0).choice(N, limit, replace=False))
 
-    Rules that are undefined on the data are left out.
+
+def evaluate_rule(X: FloatArray, name: str, *, limit: int = RULE_ROWS) -> jobs_pb2.FitOutput:
+    """What a rule proposes, and what that says of all rows at nu = 0.5.
+
+    Without a cell where the rule is undefined on the data.
     """
+    sample = rule_sample(len(X), limit=limit)
+    seen = X if sample is None else X[sample]
+    heuristic = numerics.HEURISTICS[_HEURISTICS.get(name, name)]
+    gamma = heuristic(seen, rng=np.random.default_rng(0))
+    output = jobs_pb2.FitOutput()
+    if gamma is None or not 0.0 < gamma < np.inf:
+        return output
+    C = numerics.c_from_nu(DEFAULT_NU, len(seen))
+    if sample is None:
+        fits = numerics.fit_cells(X, gamma=gamma, C=np.array([C]))
+        model, outside = fits.models[0], fits.outside[0]
+    else:
+        model = numerics.fit(seen, gamma=gamma, C=C)
+        outside = model.outside(X)
+    output.cells.add(
+        gamma=gamma,
+        c=numerics.c_from_nu(DEFAULT_NU, len(X)),
+        r2=model.R2,
+        degenerate=model.degenerate,
+        support_vector_count=len(model.rows),
+        outside_count=int(outside.sum()),
+        outside=np.packbits(outside).tobytes(),
+    )
+    return output
 
-    names: tuple[str, ...]
-    # (rules,)
-    gamma: FloatArray
-    # (rules, ceil(N / 8)), as in Atlas.
-    packed: NDArray[np.uint8]
 
-    def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """All fields as plain arrays."""
-        return {
-            "names": np.array(self.names, dtype="<U32"),
-            "gamma": self.gamma,
-            "packed": self.packed,
-        }
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "Rules":
-        """Inverse of ``to_arrays``."""
-        return cls(
-            names=tuple(arrays["names"].tolist()), gamma=arrays["gamma"], packed=arrays["packed"]
-        )
-
-
-def evaluate_rules(X: FloatArray) -> Rules:
-    """Run all rules on the data, and fit each at nu = 0.5."""
-    c = numerics.c_from_nu(DEFAULT_NU, len(X))
-    names, gammas, packed = [], [], []
-    for name, rule in numerics.HEURISTICS.items():
-        gamma = rule(X, rng=np.random.default_rng(0))
-        if gamma is None or not 0.0 < gamma < np.inf:
-            continue
-        outside = numerics.fit_cells(X, gamma=gamma, C=np.array([c])).outside
-        names.append(NAMES.get(name, name))
-        gammas.append(gamma)
-        packed.append(np.packbits(outside, axis=1))
-    return Rules(tuple(names), np.array(gammas), np.concatenate(packed))
+def missing_rules(stored: Mapping[str, jobs_pb2.FitOutput]) -> Iterable[str]:
+    """Rules that are still to be evaluated, in their order."""
+    return (name for name in RULES if name not in stored)

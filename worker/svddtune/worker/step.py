@@ -16,7 +16,7 @@ from svddtune.worker.plan import fit_jobs, plan_by_alignment, plan_from_atlas
 from svddtune.worker.preview import preview
 from svddtune.worker.ranking import rank
 from svddtune.worker.result import Evidence, assemble, model_pieces
-from svddtune.worker.rules import evaluate_rules
+from svddtune.worker.rules import RULES, evaluate_rule, missing_rules
 from svddtune.worker.votes import effective_labels
 
 
@@ -97,11 +97,13 @@ class Steps:
         config, X = snapshot.session.config, self._cache.data(claim).X
         labels = effective_labels(snapshot, without=audited_rows(snapshot))
         lattice = self._cache.lattice(claim, snapshot)
+        missing = [*missing_rules(self._workspace.rules(claim))]
         if config.needs_atlas and lattice is not None:
             plan = plan_from_atlas(lattice.atlas, lattice.basis, X, labels, config)
+            plan.fits.extend(jobs_pb2.PlannedFit(purpose=name) for name in missing)
         else:
             prepared = self._cache.preparation(claim, snapshot)
-            plan = plan_by_alignment(prepared, X, labels, config, with_rules=lattice is None)
+            plan = plan_by_alignment(prepared, X, labels, config, with_rules=bool(missing))
         plan.started_s = snapshot.estimating_ms / 1000
         self._workspace.commit_plan(
             claim, snapshot.attempt, plan, fit_jobs(plan, snapshot.session.id, snapshot.attempt)
@@ -109,6 +111,10 @@ class Steps:
 
     def _fit(self, claim: Claim) -> None:
         job = claim.job.fit
+        if job.rule:
+            found = evaluate_rule(self._cache.data(claim).X, job.rule)
+            self._workspace.commit_fit(claim, job.attempt, found)
+            return
         fits = numerics.fit_cells(
             self._cache.data(claim).X, gamma=job.gamma, C=np.array(job.c, dtype=np.float64)
         )
@@ -141,6 +147,7 @@ class Steps:
             lattice=self._cache.lattice(claim, snapshot),
             prep=prepared,
             log=self._workspace.label_log(claim),
+            rules=self._rules(claim, plan, outputs),
         )
         result, model = assemble(plan, outputs, data, snapshot, evidence)
         self._workspace.commit_estimate(
@@ -151,15 +158,23 @@ class Steps:
             model_pieces(model, data, result),
         )
 
+    def _rules(
+        self, claim: Claim, plan: jobs_pb2.GridPlan, outputs: list[jobs_pb2.FitOutput]
+    ) -> dict[str, jobs_pb2.FitOutput]:
+        """What all label-free rules say, in their order, or the few that the plan fitted."""
+        planned = {
+            part.purpose: output
+            for part, output in zip(plan.fits, outputs, strict=True)
+            if part.purpose != "grid"
+        }
+        known = self._workspace.rules(claim) | planned
+        return {name: known[name] for name in RULES if name in known}
+
     def _atlas(self, claim: Claim) -> None:
         if not self._workspace.atlas_is_wanted(claim):
             self._workspace.commit_nothing(claim)
             return
-        X, index = self._cache.data(claim).X, claim.job.atlas.index
+        X = self._cache.data(claim).X
         gammas = numerics.lattice_gammas(numerics.default_gamma_bounds(X))
-        arrays = (
-            numerics.fit_atlas_part(X, float(gammas[index])).to_arrays()
-            if index < len(gammas)
-            else evaluate_rules(X).to_arrays()
-        )
-        self._workspace.commit_atlas(claim, arrays)
+        part = numerics.fit_atlas_part(X, float(gammas[claim.job.atlas.index]))
+        self._workspace.commit_atlas(claim, part.to_arrays())

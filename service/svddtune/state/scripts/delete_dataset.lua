@@ -29,7 +29,7 @@ for _, field in ipairs(redis.call('HKEYS', d)) do
     end
   end
 end
-redis.call('UNLINK', d .. ':atlasusers', d .. ':atlasflying', later_jobs(id))
+redis.call('UNLINK', d .. ':atlasusers', d .. ':atlasflying', d .. ':rules', later_jobs(id))
 redis.call('UNLINK', d, d .. ':ids', d .. ':rows', d .. ':display')
 redis.call('ZREM', P .. 'datasets', id)
 return cjson.encode({ deleted = true })
