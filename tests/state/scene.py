@@ -71,7 +71,7 @@ class ScriptedWorker:
     def do(self, claim: Claim) -> None:
         """Commit an outcome for one claim."""
         if claim.kind == "PREPARE":
-            self.workspace.commit_prepare(claim, claim.job.prepare.k, {"nn": np.zeros((N, 1))})
+            self.workspace.commit_prepare(claim, {"nn": np.zeros((N, 1))})
         elif claim.kind == "ATLAS":
             self.workspace.commit_atlas(claim, {"part": np.array(claim.job.atlas.index)})
         elif claim.kind == "SUGGEST":

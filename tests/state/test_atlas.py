@@ -17,6 +17,8 @@ from svddtune.v1 import jobs_pb2, tuning_pb2
 pytestmark = pytest.mark.integration
 
 NEEDS_ATLAS = SessionConfig(budget=6, strategy="knowledge_gradient")
+BOUNDED = SessionConfig(budget=6, strategy="knowledge_gradient", gamma_bounds=(0.5, 8.0))
+NARROW = SessionConfig(budget=6, strategy="knowledge_gradient", gamma_bounds=(0.5, 4.0))
 LAMA = SessionConfig(budget=6, strategy="lama")
 ROW = RankedRow(7, 1.0, "lama")
 
@@ -136,14 +138,59 @@ def test_failed_atlas_fails_those_that_need_it_and_a_resume_tries_again(redis_ur
     play(redis_url, act)
 
 
-def test_no_key_of_the_atlas_outlives_the_dataset(redis_url: str) -> None:
+@pytest.mark.parametrize("finished", [True, False])
+def test_no_key_of_an_atlas_outlives_the_dataset(redis_url: str, finished: bool) -> None:
     async def act(scene: Scene) -> None:
-        session_id = await create(scene, NEEDS_ATLAS)
-        scene.worker.work_off()
-        await scene.sessions.delete(session_id)
+        sessions = [await create(scene, config) for config in (NEEDS_ATLAS, BOUNDED)]
+        if finished:
+            scene.worker.work_off()
+        else:
+            for _ in range(5):
+                do_next(scene)
+        for session_id in sessions:
+            await scene.sessions.delete(session_id)
         await scene.datasets.delete(scene.dataset_id)
+        # Jobs that were queued find that nothing is there.
+        scene.worker.work_off()
         left = [key.decode() async for key in scene.client.scan_iter()]
         assert [key for key in left if ":d:" in key] == []
+
+    play(redis_url, act)
+
+
+def test_sessions_with_other_gamma_bounds_have_an_atlas_of_their_own(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        sessions = [await create(scene, one) for one in (NEEDS_ATLAS, BOUNDED, BOUNDED, NARROW)]
+        jobs, kinds = [], []
+        while claim := scene.worker.next_claim():
+            if claim.kind == "ATLAS":
+                jobs.append((claim.job.atlas.gamma_min, claim.job.atlas.gamma_max))
+            kinds.append(claim.kind)
+            scene.worker.do(claim)
+        assert {bounds: jobs.count(bounds) for bounds in jobs} == {
+            (0.0, 0.0): ATLAS_PARTS, (0.5, 8.0): ATLAS_PARTS, (0.5, 4.0): ATLAS_PARTS,
+        }  # fmt: skip
+        # The kernel means of a preparation reach as far as the bounds.
+        assert kinds.count("PREPARE") == 3
+        for session_id in sessions:
+            assert await state_of(scene, session_id) is SessionState.LABELING
+
+    play(redis_url, act)
+
+
+def test_a_failed_atlas_fails_only_the_sessions_with_its_gamma_bounds(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        plain, bounded = await create(scene, NEEDS_ATLAS), await create(scene, BOUNDED)
+        failed = False
+        while claim := scene.worker.next_claim():
+            if claim.kind == "ATLAS" and claim.job.atlas.gamma_max == 8.0:
+                scene.worker.queue.fail(claim, "OUT_OF_MEMORY", "too large", final=True)
+                failed = True
+            else:
+                scene.worker.do(claim)
+        assert failed
+        assert await state_of(scene, plain) is SessionState.LABELING
+        assert await state_of(scene, bounded) is SessionState.FAILED
 
     play(redis_url, act)
 

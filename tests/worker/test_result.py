@@ -8,7 +8,6 @@ from svddtune import numerics
 from svddtune.numerics.baselines import qms
 from svddtune.state.session import ATLAS_PARTS, SessionConfig
 from svddtune.v1 import jobs_pb2
-from svddtune.worker.data import within
 from svddtune.worker.plan import (
     GRID_JOBS,
     atlas_cells,
@@ -99,17 +98,6 @@ def test_plan_from_the_atlas_needs_no_fit_and_names_one_of_its_cells(atlas: nume
         model = numerics.fit(X, gamma=cell.gamma, C=cell.c)
         expected = np.where(model.outside(X), -1, 1)
         np.testing.assert_array_equal(predictions(cells, 80)[number], expected)
-
-
-@pytest.mark.parametrize("low", [0, 1])
-def test_atlas_within_bounds_holds_those_gammas_alone(atlas: numerics.Atlas, low: int) -> None:
-    bounds = (float(atlas.gammas[low]), float(atlas.gammas[low + 1]))
-    assert within(atlas, bounds).gammas.tolist() == list(bounds)
-
-
-def test_bounds_between_two_gammas_leave_the_nearest(atlas: numerics.Atlas) -> None:
-    gamma = float(atlas.gammas[1])
-    assert within(atlas, (gamma * 1.01, gamma * 1.02)).gammas.tolist() == [gamma]
 
 
 @pytest.mark.parametrize("name", RULES)

@@ -26,12 +26,16 @@ class Job(_message.Message):
     def __init__(self, prepare: _Optional[_Union[PrepareJob, _Mapping]] = ..., suggest: _Optional[_Union[SuggestJob, _Mapping]] = ..., plan: _Optional[_Union[PlanJob, _Mapping]] = ..., fit: _Optional[_Union[FitJob, _Mapping]] = ..., estimate: _Optional[_Union[EstimateJob, _Mapping]] = ..., atlas: _Optional[_Union[AtlasJob, _Mapping]] = ..., preview: _Optional[_Union[PreviewJob, _Mapping]] = ...) -> None: ...
 
 class PrepareJob(_message.Message):
-    __slots__ = ("dataset_id", "k")
+    __slots__ = ("dataset_id", "k", "gamma_min", "gamma_max")
     DATASET_ID_FIELD_NUMBER: _ClassVar[int]
     K_FIELD_NUMBER: _ClassVar[int]
+    GAMMA_MIN_FIELD_NUMBER: _ClassVar[int]
+    GAMMA_MAX_FIELD_NUMBER: _ClassVar[int]
     dataset_id: str
     k: int
-    def __init__(self, dataset_id: _Optional[str] = ..., k: _Optional[int] = ...) -> None: ...
+    gamma_min: float
+    gamma_max: float
+    def __init__(self, dataset_id: _Optional[str] = ..., k: _Optional[int] = ..., gamma_min: _Optional[float] = ..., gamma_max: _Optional[float] = ...) -> None: ...
 
 class SuggestJob(_message.Message):
     __slots__ = ("session_id",)
@@ -68,12 +72,16 @@ class EstimateJob(_message.Message):
     def __init__(self, session_id: _Optional[str] = ...) -> None: ...
 
 class AtlasJob(_message.Message):
-    __slots__ = ("dataset_id", "index")
+    __slots__ = ("dataset_id", "index", "gamma_min", "gamma_max")
     DATASET_ID_FIELD_NUMBER: _ClassVar[int]
     INDEX_FIELD_NUMBER: _ClassVar[int]
+    GAMMA_MIN_FIELD_NUMBER: _ClassVar[int]
+    GAMMA_MAX_FIELD_NUMBER: _ClassVar[int]
     dataset_id: str
     index: int
-    def __init__(self, dataset_id: _Optional[str] = ..., index: _Optional[int] = ...) -> None: ...
+    gamma_min: float
+    gamma_max: float
+    def __init__(self, dataset_id: _Optional[str] = ..., index: _Optional[int] = ..., gamma_min: _Optional[float] = ..., gamma_max: _Optional[float] = ...) -> None: ...
 
 class PreviewJob(_message.Message):
     __slots__ = ("session_id", "labeler", "preview_id")

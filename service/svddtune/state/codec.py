@@ -80,15 +80,21 @@ def config_to_proto(config: SessionConfig) -> tuning_pb2.SessionConfig:
     )
 
 
+def gamma_bounds(
+    message: tuning_pb2.SessionConfig | jobs_pb2.PrepareJob | jobs_pb2.AtlasJob,
+) -> tuple[float, float] | None:
+    """The range of gamma that a message names; None for the one that follows from the data."""
+    return (message.gamma_min, message.gamma_max) if message.gamma_max > 0 else None
+
+
 def config_from_proto(message: tuning_pb2.SessionConfig) -> SessionConfig:
     """Inverse of ``config_to_proto``; the message must be complete."""
-    bounds = (message.gamma_min, message.gamma_max) if message.gamma_max > 0 else None
     return SessionConfig(
         k=message.k,
         budget=message.budget,
         strategy=_name_of(STRATEGIES, message.strategy),
         candidate_sample=message.candidate_sample,
-        gamma_bounds=bounds,
+        gamma_bounds=gamma_bounds(message),
         c_cells=message.c_cells,
         c_spacing=_name_of(SPACINGS, message.c_spacing),
         metric=_name_of(METRICS, message.metric),

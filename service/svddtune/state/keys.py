@@ -25,11 +25,14 @@ d:ID:x:I                          string  rows, chunk I; expires in an hour unti
 d:ID:ids, d:ID:rows               hash    row -> observation id and back; as the chunks
 d:ID:display                      hash    row -> Display; as the chunks
 d:ID:sessions                     set     sessions that use it
-d:ID:prep:K:I                     string  preparation for locality K, chunk I; as d:ID
-d:ID:waiting:K                    set     sessions that wait for preparation K
-d:ID:atlas:J:I                    string  part J of the atlas, chunk I; as d:ID
-d:ID:atlasflying                  set     parts of the atlas whose job is queued or running
-d:ID:atlasusers                   set     sessions that need the atlas
+d:ID:prep:K:R:I                   string  preparation for locality K and range R of gamma, chunk I;
+                                          as d:ID
+d:ID:waiting:K:R                  set     sessions that wait for preparation K:R
+d:ID:atlases                      set     ranges of gamma that an atlas was asked for over
+d:ID:atlas:R                      hash    state and jobs of the atlas over range R; as d:ID
+d:ID:atlas:R:J:I                  string  its part J, chunk I; as d:ID
+d:ID:atlas:R:flying               set     its parts whose job is queued or running
+d:ID:atlas:R:users                set     sessions that need it
 d:ID:rules                        hash    label-free rule -> FitOutput: what it says of the rows
 s:ID                              hash    a session's state; until deleted, like all below
 s:ID:events                       stream  append-only log: labels, retractions, queries
@@ -58,14 +61,16 @@ s:ID:model:REV                    list    the model's ExportModelResponse messag
 ================================= ======= =====================================================
 """
 
+import hashlib
 import re
+import struct
 import zlib
 from uuid import uuid4
 
 from svddtune.state.session import DatasetId, SessionId
 
 GROUP = "workers"
-LAYOUT_VERSION = 2
+LAYOUT_VERSION = 3
 
 # Largest string value written by Python.
 CHUNK_BYTES = 1 << 20
@@ -75,6 +80,7 @@ _DATASET_ID = re.compile(r"[0-9a-f]{32}")
 
 _SESSION = r"s:p\d{2,4}-[0-9a-f]{20}"
 _DATASET = r"d:[0-9a-f]{32}"
+_RANGE = r"(default|[0-9a-f]{16})"
 PATTERNS = tuple(
     re.compile(rf"svddtune:\{{p\d+\}}:{tail}")
     for tail in (
@@ -88,8 +94,9 @@ PATTERNS = tuple(
         "worker:.+",
         "request:.+",
         _DATASET
-        + r"(:x:\d+|:ids|:rows|:display|:sessions|:prep:\d+:\d+|:waiting:\d+|:atlas:\d+:\d+"
-        r"|:atlas(flying|users)|:rules)?",
+        + r"(:x:\d+|:ids|:rows|:display|:sessions|:atlases"
+        + rf"|:prep:\d+:{_RANGE}:\d+|:waiting:\d+:{_RANGE}"
+        + rf"|:atlas:{_RANGE}(:\d+:\d+|:flying|:users)?|:rules)?",
         _SESSION
         + r"(:(events|votes|labels|withdrawn|labelers|dropped|answers|queries|asked|awaiting|open"
         + r"|leases|held|ranked|waiting|waiters|history|fits|corrections)"
@@ -129,6 +136,18 @@ def partition_of_session(session_id: SessionId) -> int:
     if match is None:
         raise ValueError(f"not a session id: {session_id!r}")
     return int(match.group(1))
+
+
+def range_name(gamma_bounds: tuple[float, float] | None) -> str:
+    """Name of a range of gamma; ``default`` for the one that follows from the data."""
+    if gamma_bounds is None:
+        return "default"
+    return hashlib.sha256(struct.pack("<2d", *gamma_bounds)).hexdigest()[:16]
+
+
+def preparation_name(k: int, gamma_bounds: tuple[float, float] | None) -> str:
+    """Name of a dataset's preparation for a locality over a range of gamma."""
+    return f"{k}:{range_name(gamma_bounds)}"
 
 
 def session(session_id: SessionId, part: str = "") -> str:

@@ -76,7 +76,8 @@ class SessionStore:
         """
         partition = keys.partition_of_dataset(dataset_id, self._partitions)
         session_id = keys.new_session_id(partition)
-        k = preparation_k(config.k, observation_count)
+        k, bounds = preparation_k(config.k, observation_count), config.gamma_bounds
+        low, high = bounds or (0.0, 0.0)
         labels = [[one.row, int(one.verdict), one.source_reference] for one in initial]
         record = codec.session_record(display_name, config, (one.row for one in initial))
         job = jobs_pb2.Job
@@ -88,7 +89,8 @@ class SessionStore:
             record,
             config.budget,
             round(config.lease_s * 1000),
-            k,
+            keys.preparation_name(k, bounds),
+            keys.range_name(bounds),
             request_id,
             _fingerprint(dataset_id, record.hex(), labels, labeler),
             json.dumps(labels),
@@ -104,12 +106,20 @@ class SessionStore:
             ),
             config.priority,
             int(config.needs_atlas),
-            job(prepare=jobs_pb2.PrepareJob(dataset_id=dataset_id, k=k)).SerializeToString(),
+            job(
+                prepare=jobs_pb2.PrepareJob(
+                    dataset_id=dataset_id, k=k, gamma_min=low, gamma_max=high
+                )
+            ).SerializeToString(),
             job(suggest=jobs_pb2.SuggestJob(session_id=session_id)).SerializeToString(),
             job(plan=jobs_pb2.PlanJob(session_id=session_id)).SerializeToString(),
             job(estimate=jobs_pb2.EstimateJob(session_id=session_id)).SerializeToString(),
             *(
-                job(atlas=jobs_pb2.AtlasJob(dataset_id=dataset_id, index=i)).SerializeToString()
+                job(
+                    atlas=jobs_pb2.AtlasJob(
+                        dataset_id=dataset_id, index=i, gamma_min=low, gamma_max=high
+                    )
+                ).SerializeToString()
                 for i in range(ATLAS_PARTS)
             ),
             dataset=dataset_id,

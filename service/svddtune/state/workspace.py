@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from svddtune.state import codec
+from svddtune.state import codec, keys
 from svddtune.state.calls import Scripts, redis_faults
 from svddtune.state.connect import Redis
 from svddtune.state.datasets import UPLOAD_TTL_S
@@ -41,7 +41,7 @@ class Snapshot:
     prep_k: int
     # Rows labelled when the session was made.
     initial_rows: frozenset[int]
-    # The dataset's atlas is complete.
+    # The atlas over the session's range of gamma is complete.
     atlas_ready: bool
     # Row -> labeler -> verdict (+1, -1, or 0 for UNSURE): the votes that count.
     votes: dict[int, dict[str, int]]
@@ -93,23 +93,26 @@ class Workspace:
         shape = (description.observation_count, description.feature_count)
         return description, np.frombuffer(data, dtype="<f8").reshape(shape)
 
-    def preparation(self, claim: Claim, k: int) -> dict[str, NDArray[Any]]:
-        """Arrays that PREPARE stored for locality k. Raises NotFound."""
-        return self._arrays(claim, f"prepchunks:{k}", f"prep:{k}")
-
-    def _arrays(self, claim: Claim, count_field: str, part: str) -> dict[str, NDArray[Any]]:
+    def preparation(
+        self, claim: Claim, k: int, gamma_bounds: tuple[float, float] | None
+    ) -> dict[str, NDArray[Any]]:
+        """Arrays that PREPARE stored for locality k over a range of gamma. Raises NotFound."""
+        name = keys.preparation_name(k, gamma_bounds)
         base = f"{claim.prefix}d:{claim.dataset_id}"
+        return self._arrays(claim, (base, f"prepchunks:{name}"), f"{base}:prep:{name}")
+
+    def _arrays(self, claim: Claim, count: tuple[str, str], chunks: str) -> dict[str, NDArray[Any]]:
         with redis_faults():
-            count = self._client.hget(base, count_field)
-            if count is None:
+            known = self._client.hget(*count)
+            if known is None:
                 raise NotFound(
                     "DATASET_NOT_FOUND",
-                    f"Dataset {claim.dataset_id} was deleted, or its {part} is not there.",
+                    f"Dataset {claim.dataset_id} was deleted, or its {count[1]} is not there.",
                     dataset=claim.dataset_id,
                 )
             data = bytearray()
-            for index in range(int(count)):
-                data += self._client.get(f"{base}:{part}:{index}") or b""
+            for index in range(int(known)):
+                data += self._client.get(f"{chunks}:{index}") or b""
         return codec.unpack_arrays(bytes(data))
 
     def _put_arrays(self, claim: Claim, part: str, arrays: Mapping[str, NDArray[Any]]) -> int:
@@ -129,14 +132,13 @@ class Workspace:
         pipe.hgetall(f"{base}:labels")
         pipe.smembers(f"{base}:dropped")
         pipe.hkeys(f"{base}:asked")
-        pipe.hget(f"{claim.prefix}d:{claim.dataset_id}", "atlas")
         pipe.hgetall(f"{base}:votes")
         pipe.smembers(f"{base}:withdrawn")
         pipe.scard(f"{base}:awaiting")
         pipe.xrevrange(f"{base}:events", count=1)
         pipe.hgetall(f"{base}:history")
         with redis_faults():
-            (fields, labels, dropped, asked, atlas, votes, withdrawn, awaiting, last, evidence) = (
+            fields, labels, dropped, asked, votes, withdrawn, awaiting, last, evidence = (
                 pipe.execute()
             )
         if not fields:
@@ -157,7 +159,7 @@ class Workspace:
             estimating_ms=int(fields.get(b"estimating_ms", 0)),
             prep_k=preparation_k(session.config.k, session.observation_count),
             initial_rows=codec.initial_rows(fields),
-            atlas_ready=atlas == b"ready",
+            atlas_ready=int(fields[b"atlas_done"]) == ATLAS_PARTS,
             votes=_votes_in_force(votes, withdrawn),
             moment=last[0][0].decode() if last else "",
             evidence=evidence,
@@ -197,34 +199,44 @@ class Workspace:
         ]
         return plan, outputs
 
-    def commit_prepare(self, claim: Claim, k: int, arrays: Mapping[str, NDArray[Any]]) -> None:
+    def commit_prepare(self, claim: Claim, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Store a preparation and let the sessions begin that wait for it."""
-        count = self._put_arrays(claim, f"prep:{k}", arrays)
-        self._call("commit_prepare", claim.prefix, *claim.token, claim.dataset_id, k, count)
+        job = claim.job.prepare
+        name = keys.preparation_name(job.k, codec.gamma_bounds(job))
+        count = self._put_arrays(claim, f"prep:{name}", arrays)
+        self._call("commit_prepare", claim.prefix, *claim.token, claim.dataset_id, name, count)
 
     def commit_nothing(self, claim: Claim) -> None:
         """End a job that nobody needs any more."""
-        part = (claim.dataset_id, claim.job.atlas.index) if claim.kind == "ATLAS" else ()
+        part: tuple[str | int, ...] = ()
+        if claim.kind == "ATLAS":
+            name = keys.range_name(codec.gamma_bounds(claim.job.atlas))
+            part = (claim.dataset_id, name, claim.job.atlas.index)
         self._call("drop_job", claim.prefix, *claim.token, *part)
 
     def atlas_is_wanted(self, claim: Claim) -> bool:
-        """Whether a session still needs the atlas of the job's dataset."""
+        """Whether a session still needs the atlas that the job makes a part of."""
+        name = keys.range_name(codec.gamma_bounds(claim.job.atlas))
         with redis_faults():
-            users = self._client.scard(f"{claim.prefix}d:{claim.dataset_id}:atlasusers")
+            users = self._client.scard(f"{_atlas_key(claim, name)}:users")
         return int(users) > 0
 
-    def atlas_parts(self, claim: Claim) -> list[dict[str, NDArray[Any]]]:
-        """The parts of the dataset's complete atlas, in order. Raises NotFound."""
+    def atlas_parts(
+        self, claim: Claim, gamma_bounds: tuple[float, float] | None
+    ) -> list[dict[str, NDArray[Any]]]:
+        """The parts of the complete atlas over a range of gamma, in order. Raises NotFound."""
+        base = _atlas_key(claim, keys.range_name(gamma_bounds))
         return [
-            self._arrays(claim, f"atlaspart:{index}", f"atlas:{index}")
+            self._arrays(claim, (base, f"part:{index}"), f"{base}:{index}")
             for index in range(ATLAS_PARTS)
         ]
 
     def commit_atlas(self, claim: Claim, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Store a part of an atlas; with the last one the sessions begin that wait for it."""
+        name = keys.range_name(codec.gamma_bounds(claim.job.atlas))
         index = claim.job.atlas.index
-        count = self._put_arrays(claim, f"atlas:{index}", arrays)
-        self._call("commit_atlas", claim.prefix, *claim.token, claim.dataset_id, index, count)
+        count = self._put_arrays(claim, f"atlas:{name}:{index}", arrays)
+        self._call("commit_atlas", claim.prefix, *claim.token, claim.dataset_id, name, index, count)
 
     def commit_suggest(
         self,
@@ -328,6 +340,10 @@ class Workspace:
             *(piece.SerializeToString() for piece in model),
         )
         return bool(reply["committed"])
+
+
+def _atlas_key(claim: Claim, range_name: str) -> str:
+    return f"{claim.prefix}d:{claim.dataset_id}:atlas:{range_name}"
 
 
 def _votes_in_force(

@@ -1,11 +1,9 @@
 """Datasets and preparations that a worker keeps between jobs."""
 
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
-
-import numpy as np
 
 from svddtune.numerics import (
     Atlas,
@@ -16,7 +14,6 @@ from svddtune.numerics import (
     Spread,
     belief_basis,
     fit_scaling,
-    prepare,
     spread_of,
 )
 from svddtune.numerics.scaling import ScalingKind
@@ -50,31 +47,13 @@ class Data:
 
 @dataclass(frozen=True, slots=True)
 class FittedLattice:
-    """A dataset's complete atlas with what is used beside it."""
+    """A complete atlas with what is used beside it."""
 
     atlas: Atlas
     basis: BeliefBasis
 
 
 Entry = Data | Preparation | FittedLattice
-
-
-def within(atlas: Atlas, bounds: tuple[float, float]) -> Atlas:
-    """The cells of the gammas in bounds; where there are none, of the gamma nearest to them."""
-    low, high = bounds
-    inside = (atlas.gamma >= low) & (atlas.gamma <= high)
-    if not inside.any():
-        middle = np.sqrt(low * high)
-        nearest = atlas.gammas[np.argmin(np.abs(np.log(atlas.gammas / middle)))]
-        inside = atlas.gamma == nearest
-    return Atlas(
-        gamma=atlas.gamma[inside],
-        C=atlas.C[inside],
-        R2=atlas.R2[inside],
-        support_vectors=atlas.support_vectors[inside],
-        packed=atlas.packed[inside],
-        N=atlas.N,
-    )
 
 
 class DataCache:
@@ -105,40 +84,26 @@ class DataCache:
         key = ("preparation", claim.dataset_id, k, bounds)
         found = self._get(key)
         if found is None:
-            made = Preparation.from_arrays(self._workspace.preparation(claim, k))
-            if bounds is not None:
-                made = self._with_bounds(claim, made, bounds)
-            size = made.nn.nbytes + made.row_means.nbytes
-            found = self._put(key, made, size)
+            made = Preparation.from_arrays(self._workspace.preparation(claim, k, bounds))
+            found = self._put(key, made, made.nn.nbytes + made.row_means.nbytes)
         return cast(Preparation, found)
 
     def lattice(self, claim: Claim, snapshot: Snapshot) -> FittedLattice | None:
-        """The dataset's atlas within the session's range of gamma; None until it is complete."""
+        """The atlas over the session's range of gamma; None until it is complete."""
         if not snapshot.atlas_ready:
             return None
         bounds = snapshot.session.config.gamma_bounds
         key = ("lattice", claim.dataset_id, bounds)
         found = self._get(key)
         if found is None:
-            parts = self._workspace.atlas_parts(claim)
+            parts = self._workspace.atlas_parts(claim, bounds)
             atlas = Atlas.from_parts([Atlas.from_arrays(part) for part in parts])
-            if bounds is not None:
-                atlas = within(atlas, bounds)
             basis = belief_basis(self.data(claim).X)
             made = FittedLattice(atlas, basis)
             # The unpacked panel is the larger part by far.
             size = basis.kernel.nbytes + atlas.packed.nbytes + 4 * len(atlas) * len(basis.panel)
             found = self._put(key, made, size)
         return cast(FittedLattice, found)
-
-    def _with_bounds(
-        self, claim: Claim, made: Preparation, bounds: tuple[float, float]
-    ) -> Preparation:
-        low, high = made.gamma_bounds
-        if low <= bounds[0] and bounds[1] <= high:
-            return replace(made, gamma_bounds=bounds)
-        # Wider than the stored table of kernel means: this session's own is made here, once.
-        return prepare(self.data(claim).X, k=made.K, gamma_bounds=bounds)
 
     def _get(self, key: tuple[object, ...]) -> Entry | None:
         if key not in self._entries:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from svddtune import numerics
+from svddtune.state import codec
 from svddtune.state.queue import Claim
 from svddtune.state.workspace import Workspace
 from svddtune.v1 import jobs_pb2
@@ -45,9 +46,11 @@ class Steps:
         self._by_kind[claim.kind](claim)
 
     def _prepare(self, claim: Claim) -> None:
-        k = claim.job.prepare.k
-        prepared = numerics.prepare(self._cache.data(claim).X, k=k)
-        self._workspace.commit_prepare(claim, k, prepared.to_arrays())
+        job = claim.job.prepare
+        prepared = numerics.prepare(
+            self._cache.data(claim).X, k=job.k, gamma_bounds=codec.gamma_bounds(job)
+        )
+        self._workspace.commit_prepare(claim, prepared.to_arrays())
 
     def _suggest(self, claim: Claim) -> None:
         snapshot = self._workspace.snapshot(claim)
@@ -175,6 +178,7 @@ class Steps:
             self._workspace.commit_nothing(claim)
             return
         X = self._cache.data(claim).X
-        gammas = numerics.lattice_gammas(numerics.default_gamma_bounds(X))
+        bounds = codec.gamma_bounds(claim.job.atlas) or numerics.default_gamma_bounds(X)
+        gammas = numerics.lattice_gammas(bounds)
         part = numerics.fit_atlas_part(X, float(gammas[claim.job.atlas.index]))
         self._workspace.commit_atlas(claim, part.to_arrays())

@@ -1,38 +1,38 @@
 -- A part of an atlas is stored; with the last one the sessions begin that wait for it.
--- ARGV: prefix, stream, entry, consumer, deliveries, dataset id, index of the part, number of
---   chunks stored.
+-- ARGV: prefix, stream, entry, consumer, deliveries, dataset id, name of the range, index of
+--   the part, number of chunks stored.
 -- Reply: {"committed": true}; "gone" where the dataset was deleted meanwhile.
 -- Refusals: CLAIM_LOST.
-local _, stream, entry, consumer, deliveries, dataset, index, chunks = unpack(ARGV)
+local _, stream, entry, consumer, deliveries, dataset, range, index, chunks = unpack(ARGV)
 if claim_is_lost(stream, entry, consumer, deliveries) then
   return refuse('CLAIM_LOST')
 end
 finish_job(stream, entry)
-local d = dataset_key(dataset)
+local a = atlas_key(dataset, range)
 local keys = {}
 for i = 0, tonumber(chunks) - 1 do
-  keys[#keys + 1] = d .. ':atlas:' .. index .. ':' .. i
+  keys[#keys + 1] = a .. ':' .. index .. ':' .. i
 end
-if redis.call('EXISTS', d) == 0 then
+if redis.call('EXISTS', a) == 0 then
   for _, key in ipairs(keys) do
     redis.call('UNLINK', key)
   end
-  redis.call('DEL', d .. ':atlasflying')
+  redis.call('DEL', a .. ':flying')
   return cjson.encode({ committed = false, gone = true })
 end
 for _, key in ipairs(keys) do
   redis.call('PERSIST', key)
 end
-redis.call('SREM', d .. ':atlasflying', index)
-if redis.call('HSETNX', d, 'atlaspart:' .. index, chunks) == 1 then
-  redis.call('HINCRBY', d, 'atlasdone', 1)
+redis.call('SREM', a .. ':flying', index)
+if redis.call('HSETNX', a, 'part:' .. index, chunks) == 1 then
+  redis.call('HINCRBY', a, 'done', 1)
 end
-local done = redis.call('HGET', d, 'atlasdone')
-local complete = done == redis.call('HGET', d, 'atlasparts')
+local done = redis.call('HGET', a, 'done')
+local complete = done == redis.call('HGET', a, 'parts')
 if complete then
-  redis.call('HSET', d, 'atlas', 'ready')
+  redis.call('HSET', a, 'state', 'ready')
 end
-for _, sid in ipairs(redis.call('SMEMBERS', d .. ':atlasusers')) do
+for _, sid in ipairs(redis.call('SMEMBERS', a .. ':users')) do
   local s = load_session(sid)
   if s then
     set(s, 'atlas_done', done)

@@ -1,14 +1,15 @@
 -- Stores a new session with its initial labels and sets it going.
--- ARGV: prefix, session id, dataset id, record, budget, lease in ms, prep K, request id or "",
+-- ARGV: prefix, session id, dataset id, record, budget, lease in ms, name of the preparation, name
+--   of the range of gamma, request id or "",
 --   hash of the request, initial labels as JSON [[row, verdict, source], ...], their labeler,
 --   random hex, overlap as JSON {overlap, overlap_rule, overlap_limit, repeat_every}, priority,
 --   1 where queries need the atlas, job payloads: prepare, suggest, plan, estimate, and one for
 --   each part of the atlas.
 -- Reply: {"session": id}; "repeated": true where the request id was seen before.
 -- Refusals: DATASET_NOT_FOUND, REQUEST_ID_REUSED.
-local _, sid, dataset, record, budget, lease_ms, k, request, fingerprint, initial, labeler,
+local _, sid, dataset, record, budget, lease_ms, prep, range, request, fingerprint, initial, labeler,
   secret, overlap, priority, needs_atlas, job_prepare, job_suggest, job_plan, job_estimate = unpack(ARGV)
-local FIRST_ATLAS_JOB = 20
+local FIRST_ATLAS_JOB = 21
 
 local request_key = P .. 'request:' .. request
 if request ~= '' then
@@ -30,7 +31,7 @@ end
 
 local s = { key = P .. 's:' .. sid, told = {} }
 set(s, 'id', sid, 'dataset', dataset, 'record', record, 'n', n, 'budget', budget,
-  'lease_ms', lease_ms, 'k', k, 'state', 'PREPARING', 'rev', '0', 'attempt', '0', 'revision', '0',
+  'lease_ms', lease_ms, 'prep', prep, 'range', range, 'state', 'PREPARING', 'rev', '0', 'attempt', '0', 'revision', '0',
   'inlier', '0', 'outlier', '0', 'unsure', '0', 'queries', '0', 'suggesting', '0',
   'ranked_rev', '', 'ranked_moment', '', 'ranked_queries', '0', 'exhausted_rev', '', 'outrun', '0', 'gamma', '0', 'alignment', '0',
   'needs_atlas', needs_atlas, 'atlas_done', '0', 'c', '0', 'live', '',
@@ -50,9 +51,11 @@ end
 redis.call('SADD', d .. ':sessions', sid)
 redis.call('ZADD', P .. 'sessions', int(NOW), sid)
 
-if redis.call('HSETNX', d, 'atlasparts', int(#ARGV - FIRST_ATLAS_JOB + 1)) == 1 then
+if redis.call('SADD', d .. ':atlases', range) == 1 then
+  local a = atlas_key(dataset, range)
+  redis.call('HSET', a, 'parts', int(#ARGV - FIRST_ATLAS_JOB + 1))
   for i = FIRST_ATLAS_JOB, #ARGV do
-    redis.call('HSET', d, 'atlasjob:' .. int(i - FIRST_ATLAS_JOB), ARGV[i])
+    redis.call('HSET', a, 'job:' .. int(i - FIRST_ATLAS_JOB), ARGV[i])
   end
 end
 prepare_session(s)

@@ -1,4 +1,4 @@
--- Deletes a dataset that no session uses, with its preparations.
+-- Deletes a dataset that no session uses, with its preparations and atlases.
 -- ARGV: prefix, dataset id.
 -- Reply: {"deleted": true}. Refusals: DATASET_NOT_FOUND, DATASET_IN_USE {sessions}.
 local id = ARGV[2]
@@ -14,22 +14,26 @@ for i = 0, tonumber(redis.call('HGET', d, 'chunks')) - 1 do
   redis.call('UNLINK', d .. ':x:' .. i)
 end
 for _, field in ipairs(redis.call('HKEYS', d)) do
-  local k = string.match(field, '^prepchunks:(%d+)$')
+  local k = string.match(field, '^prepchunks:(.+)$')
   if k then
     for i = 0, tonumber(redis.call('HGET', d, field)) - 1 do
       redis.call('UNLINK', d .. ':prep:' .. k .. ':' .. i)
     end
   end
 end
-for _, field in ipairs(redis.call('HKEYS', d)) do
-  local index = string.match(field, '^atlaspart:(%d+)$')
-  if index then
-    for i = 0, tonumber(redis.call('HGET', d, field)) - 1 do
-      redis.call('UNLINK', d .. ':atlas:' .. index .. ':' .. i)
+for _, range in ipairs(redis.call('SMEMBERS', d .. ':atlases')) do
+  local a = atlas_key(id, range)
+  for _, field in ipairs(redis.call('HKEYS', a)) do
+    local index = string.match(field, '^part:(%d+)$')
+    if index then
+      for i = 0, tonumber(redis.call('HGET', a, field)) - 1 do
+        redis.call('UNLINK', a .. ':' .. index .. ':' .. i)
+      end
     end
   end
+  redis.call('UNLINK', a, a .. ':users', a .. ':flying')
 end
-redis.call('UNLINK', d .. ':atlasusers', d .. ':atlasflying', d .. ':rules', later_jobs(id))
-redis.call('UNLINK', d, d .. ':ids', d .. ':rows', d .. ':display')
+redis.call('UNLINK', d, d .. ':atlases', d .. ':rules', d .. ':ids', d .. ':rows', d .. ':display',
+  later_jobs(id))
 redis.call('ZREM', P .. 'datasets', id)
 return cjson.encode({ deleted = true })

@@ -18,7 +18,7 @@ leave_atlas(s)
 redis.call('UNLINK', s.key, later_jobs(sid))
 redis.call('ZREM', P .. 'sessions', sid)
 redis.call('SREM', P .. 'd:' .. s.dataset .. ':sessions', sid)
-redis.call('SREM', P .. 'd:' .. s.dataset .. ':waiting:' .. s.k, sid)
+redis.call('SREM', P .. 'd:' .. s.dataset .. ':waiting:' .. s.prep, sid)
 redis.call('HDEL', P .. 'labeling', sid)
 redis.call('XADD', NOTICES, 'MAXLEN', '~', '10000', '*', 'session', sid, 'version', s.version,
   'state', 'DELETED', 'moved', '1', 'priority', s.priority, 'created_ms', s.created_ms,

@@ -39,7 +39,7 @@ elseif verb == 'cancel' then
     return refuse('ILLEGAL_TRANSITION', { state = s.state })
   end
   drop_queries(s)
-  redis.call('SREM', P .. 'd:' .. s.dataset .. ':waiting:' .. s.k, sid)
+  redis.call('SREM', P .. 'd:' .. s.dataset .. ':waiting:' .. s.prep, sid)
   leave_atlas(s)
   set(s, 'state', 'CANCELLED', 'finish_reason', 'CANCELLED')
 elseif verb == 'budget' then

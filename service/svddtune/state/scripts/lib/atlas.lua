@@ -1,39 +1,58 @@
--- The dataset's atlas, shared by the sessions on it.
+-- The atlases of a dataset, one a range of gamma, shared by the sessions on it that ask for that range.
 
 local function dataset_key(id)
   return P .. 'd:' .. id
 end
 
+local function atlas_key(dataset, range)
+  return dataset_key(dataset) .. ':atlas:' .. range
+end
+
+-- The range and the index of the part that an ATLAS job is about.
+local function atlas_part(job)
+  return string.match(job.about, '^(%w+):(%d+)$')
+end
+
 -- Adds the jobs of all parts of an atlas that are neither done nor queued or running.
-local function add_atlas_jobs(d, dataset)
-  for index = 0, tonumber(redis.call('HGET', d, 'atlasparts')) - 1 do
-    if redis.call('HEXISTS', d, 'atlaspart:' .. index) == 0
-      and redis.call('SADD', d .. ':atlasflying', int(index)) == 1 then
-      enqueue_for_dataset('ATLAS', dataset, int(index), redis.call('HGET', d, 'atlasjob:' .. index))
+local function add_atlas_jobs(dataset, range)
+  local a = atlas_key(dataset, range)
+  for index = 0, tonumber(redis.call('HGET', a, 'parts')) - 1 do
+    if redis.call('HEXISTS', a, 'part:' .. index) == 0
+      and redis.call('SADD', a .. ':flying', int(index)) == 1 then
+      enqueue_for_dataset('ATLAS', dataset, range .. ':' .. int(index),
+        redis.call('HGET', a, 'job:' .. index))
     end
   end
 end
 
--- A session needs its dataset's atlas: what is missing of it is made.
+-- Takes back the jobs of an atlas that nobody has begun.
+local function drop_atlas_jobs(dataset, range)
+  local function of_range(job)
+    return job.kind == 'ATLAS' and atlas_part(job) == range
+  end
+  for _, job in ipairs(take_back(dataset, of_range)) do
+    local _, index = atlas_part(job)
+    redis.call('SREM', atlas_key(dataset, range) .. ':flying', index)
+  end
+end
+
+-- A session needs its atlas: what is missing of it is made.
 local function want_atlas(s)
-  local d = dataset_key(s.dataset)
-  redis.call('SADD', d .. ':atlasusers', s.id)
-  set(s, 'atlas_done', redis.call('HGET', d, 'atlasdone') or '0')
-  if redis.call('HGET', d, 'atlas') ~= 'ready' then
-    redis.call('HSET', d, 'atlas', 'building')
-    add_atlas_jobs(d, s.dataset)
+  local a = atlas_key(s.dataset, s.range)
+  redis.call('SADD', a .. ':users', s.id)
+  set(s, 'atlas_done', redis.call('HGET', a, 'done') or '0')
+  if redis.call('HGET', a, 'state') ~= 'ready' then
+    redis.call('HSET', a, 'state', 'building')
+    add_atlas_jobs(s.dataset, s.range)
   end
 end
 
--- The session needs the atlas no more; where nobody does, no further job of it is begun.
+-- The session needs its atlas no more; where nobody does, no further job of it is begun.
 local function leave_atlas(s)
-  local d = dataset_key(s.dataset)
-  redis.call('SREM', d .. ':atlasusers', s.id)
-  if redis.call('SCARD', d .. ':atlasusers') == 0 and redis.call('HGET', d, 'atlas') == 'building'
-  then
-    redis.call('HSET', d, 'atlas', 'idle')
-    for _, index in ipairs(take_back(s.dataset, 'ATLAS')) do
-      redis.call('SREM', d .. ':atlasflying', index)
-    end
+  local a = atlas_key(s.dataset, s.range)
+  redis.call('SREM', a .. ':users', s.id)
+  if redis.call('SCARD', a .. ':users') == 0 and redis.call('HGET', a, 'state') == 'building' then
+    redis.call('HSET', a, 'state', 'idle')
+    drop_atlas_jobs(s.dataset, s.range)
   end
 end

@@ -24,16 +24,15 @@ local function fail_preparation(job, reason, message)
 end
 
 local function fail_atlas(job, reason, message)
-  local d = dataset_key(job.dataset)
-  redis.call('SREM', d .. ':atlasflying', job.about)
-  if redis.call('EXISTS', d) == 0 then
+  local range, index = atlas_part(job)
+  local a = atlas_key(job.dataset, range)
+  redis.call('SREM', a .. ':flying', index)
+  if redis.call('EXISTS', a) == 0 then
     return
   end
-  redis.call('HSET', d, 'atlas', 'failed')
-  for _, index in ipairs(take_back(job.dataset, 'ATLAS')) do
-    redis.call('SREM', d .. ':atlasflying', index)
-  end
-  for _, sid in ipairs(redis.call('SMEMBERS', d .. ':atlasusers')) do
+  redis.call('HSET', a, 'state', 'failed')
+  drop_atlas_jobs(job.dataset, range)
+  for _, sid in ipairs(redis.call('SMEMBERS', a .. ':users')) do
     local s = load_session(sid)
     if s and s.state == 'PREPARING' and s.needs_atlas == '1' then
       fail_session(s, reason, message)

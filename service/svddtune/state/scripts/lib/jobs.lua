@@ -64,14 +64,14 @@ local function enqueue_for_dataset(kind, dataset, about, payload)
   add_job(BULK, { kind = kind, session = '', dataset = dataset, payload = payload, about = about })
 end
 
--- Jobs of a kind that its owner has not begun and needs no more; what they were about.
-local function take_back(owner, kind)
+-- Takes out the jobs of an owner that nobody has begun and for which `unwanted(job)` holds; them.
+local function take_back(owner, unwanted)
   local taken, key = {}, later_jobs(owner)
   for _, packed in ipairs(redis.call('LRANGE', key, 0, -1)) do
     local job = cmsgpack.unpack(packed)
-    if job.kind == kind then
+    if unwanted(job) then
       redis.call('LREM', key, 1, packed)
-      taken[#taken + 1] = job.about
+      taken[#taken + 1] = job
     end
   end
   return taken

@@ -43,8 +43,9 @@ end
 -- PREPARING is over once all that the session needs is there.
 local function begin_when_ready(s)
   local d = dataset_key(s.dataset)
-  if s.state == 'PREPARING' and redis.call('HGET', d, 'prep:' .. s.k) == 'ready'
-    and (s.needs_atlas ~= '1' or redis.call('HGET', d, 'atlas') == 'ready') then
+  if s.state == 'PREPARING' and redis.call('HGET', d, 'prep:' .. s.prep) == 'ready'
+    and (s.needs_atlas ~= '1'
+      or redis.call('HGET', atlas_key(s.dataset, s.range), 'state') == 'ready') then
     set(s, 'state', 'LABELING')
     go_on(s)
   end
@@ -53,12 +54,12 @@ end
 -- A session begins, or begins again: what it needs of its dataset is made where it is missing.
 local function prepare_session(s)
   local d = dataset_key(s.dataset)
-  local prepared = redis.call('HGET', d, 'prep:' .. s.k)
+  local prepared = redis.call('HGET', d, 'prep:' .. s.prep)
   if prepared ~= 'ready' then
-    redis.call('SADD', d .. ':waiting:' .. s.k, s.id)
+    redis.call('SADD', d .. ':waiting:' .. s.prep, s.id)
     if prepared ~= 'queued' then
-      redis.call('HSET', d, 'prep:' .. s.k, 'queued')
-      enqueue_for_dataset('PREPARE', s.dataset, s.k, s.job_prepare)
+      redis.call('HSET', d, 'prep:' .. s.prep, 'queued')
+      enqueue_for_dataset('PREPARE', s.dataset, s.prep, s.job_prepare)
     end
   end
   want_atlas(s)
