@@ -8,7 +8,7 @@ import pytest
 
 from svddtune.client import InvalidInput
 from svddtune.client.cli.data import Data, read_data
-from svddtune.client.cli.tables import read_table
+from svddtune.client.files.tables import read_table
 
 
 def read(path: Path, text: str, **options: object) -> Data:

@@ -4,14 +4,15 @@ import pytest
 
 from svddtune.client import InvalidInput, Verdict
 from svddtune.client.cli.labels import column_verdicts, read_labels, without_unsure
-from svddtune.client.cli.tables import Table
 from svddtune.client.cli.usage import UsageError
+from svddtune.client.files.columns import TextColumn
+from svddtune.client.files.tables import Table
 
 
 def verdicts(
     values: list[str], outlier_value: str | None = None, name: str = "label"
 ) -> dict[int, int]:
-    table = Table("d.csv", [name], [values], True, list(range(2, len(values) + 2)))
+    table = Table("d.csv", [name], [TextColumn(values)], True, list(range(2, len(values) + 2)))
     return {row: v.sign for row, v in column_verdicts(table, 0, outlier_value).items()}
 
 

@@ -10,8 +10,8 @@ from pyarrow import parquet
 
 from svddtune.client import InvalidInput
 from svddtune.client.cli.data import full_truth, read_data
-from svddtune.client.cli.tables import read_table
 from svddtune.client.cli.usage import UsageError
+from svddtune.client.files.tables import read_table
 
 ARFF = """% a comment
 @RELATION small
@@ -117,12 +117,11 @@ def test_parquet_with_text_and_whole_numbers(tmp_path: Path) -> None:
         ("d.csv", "", "DATASET_EMPTY", "is empty"),
         ("d.csv", "\n\n", "DATASET_EMPTY", "is empty"),
         ("d.csv", "a,b\n", "DATASET_EMPTY", "a header and no rows"),
-        ("d.csv", b"\xff\xfe\x00", "INVALID_FIELD", "not UTF-8"),
+        ("d.csv", b"\xff\xfe\x00", "INVALID_FIELD", "this is UTF-16 text"),
         ("d.arff", ARFF.replace("1.5,0", "1.5"), "DATASET_RAGGED", "line 10 has 3 values"),
         ("d.arff", ARFF.replace("1.5,0", "?,0"), "DATASET_NOT_FINITE", "column 'att 1': nothing"),
         ("d.arff", "@relation x\n", "DATASET_EMPTY", "no @data"),
         ("d.arff", "@relation x\n@attribute a real\n@data\n", "DATASET_EMPTY", "no rows"),
-        ("d.arff", "@attribute a real\n@data\n{0 1}\n", "INVALID_FIELD", "sparse"),
         ("d.arff", "hello\n", "INVALID_FIELD", "line 1"),
         ("d.npz", b"rubbish", "INVALID_FIELD", "not a readable NPZ"),
         ("d.npz", {"Y": np.eye(2)}, "INVALID_FIELD", "has no array X; it has: Y"),

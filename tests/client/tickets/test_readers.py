@@ -12,7 +12,8 @@ from pyarrow import parquet
 from tests.client.tickets.exports import csv_text, json_lines
 
 from svddtune.client.errors import InvalidInput
-from svddtune.client.tickets.lines import Lines
+from svddtune.client.files.lines import Lines
+from svddtune.client.files.source import Source
 from svddtune.client.tickets.parsers import CsvParser, JsonLinesParser
 from svddtune.client.tickets.readers import read_records
 from svddtune.client.tickets.records import MISSING, Record
@@ -21,6 +22,10 @@ from svddtune.client.tickets.records import MISSING, Record
 def written(path: Path, text: str | bytes) -> Path:
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return path
+
+
+def source(name: str) -> Source:
+    return Source.of(Path(name), "TICKETS_INVALID")
 
 
 def fault(path: Path) -> str:
@@ -98,13 +103,13 @@ def test_text_that_is_not_utf8_is_told_by_line_and_byte(tmp_path: Path) -> None:
     latin = "key,who\nA,Bj\u00f6rn\n".encode("latin-1")
     assert fault(written(tmp_path / "t.csv", latin)) == (
         "line 2: not UTF-8 text: invalid start byte at byte 4 of the line (0xf6); "
-        "export it as UTF-8"
+        "give its encoding with --encoding NAME, or export it as UTF-8"
     )
 
 
 def test_unknown_endings_and_broken_parquet_are_told(tmp_path: Path) -> None:
     assert "the ending '.xlsx' is not known" in fault(written(tmp_path / "t.xlsx", ""))
-    assert "is not a readable Parquet file" in fault(written(tmp_path / "t.parquet", "PAR1"))
+    assert "not a readable Parquet file" in fault(written(tmp_path / "t.parquet", "PAR1"))
 
 
 def test_parquet_times_are_instants_and_structs_are_objects(tmp_path: Path) -> None:
@@ -144,7 +149,7 @@ def test_csv_in_any_pieces_is_the_csv_that_was_written(
 ) -> None:
     rows = [row for row in rows if "".join(row).strip()]
     data = csv_text(["key", "note"], rows, delimiter).encode()
-    lines, parser = Lines("t.csv"), CsvParser("t.csv")
+    lines, parser = Lines(source("t.csv")), CsvParser("t.csv")
     read: list[Record] = []
     edges = [0, *sorted(cut % (len(data) + 1) for cut in cuts), len(data)]
     for start, end in itertools.pairwise(edges):
@@ -164,5 +169,5 @@ json_values = st.recursive(
 @given(records=st.lists(st.dictionaries(st.text(max_size=3), json_values), max_size=5))
 def test_json_lines_round_trip(records: list[dict[str, Any]]) -> None:
     data = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
-    read = JsonLinesParser("t.jsonl").feed(Lines("t.jsonl").feed(data.encode()))
+    read = JsonLinesParser("t.jsonl").feed(Lines(source("t.jsonl")).feed(data.encode()))
     assert [record.values for record in read] == records

@@ -8,6 +8,7 @@ from typing import Any
 
 from svddtune.client.alertmanager.payload import Alert, instant
 from svddtune.client.errors import InvalidInput
+from svddtune.client.files.numbers import parse_number
 
 _OWN = ("status", "startsAt", "endsAt", "fingerprint")
 
@@ -59,11 +60,8 @@ class Field:
             if default is not None:
                 return default
             raise self._fault(alert, "is missing; say with default = NUMBER what it counts as")
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        if not math.isfinite(value):
+        value = parse_number(text)
+        if value is None or not math.isfinite(value):
             raise self._fault(alert, f"is {text!r}, not a finite number")
         return value
 

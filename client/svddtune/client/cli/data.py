@@ -12,9 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from svddtune.client.cli.labels import column_verdicts
-from svddtune.client.cli.tables import Table
+from svddtune.client.cli.labels import column_verdicts, value_notes
+from svddtune.client.cli.suspicious import suspicious_columns
+from svddtune.client.cli.usage import UsageError
 from svddtune.client.errors import InvalidInput
+from svddtune.client.files.tables import Note, Table
 from svddtune.client.types import FloatArray, LabelArray, Verdict
 
 DISPLAY = "display:"
@@ -23,7 +25,10 @@ OBSERVATION = ("id", "key", "time")
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """Features, ids and what the file itself says about classes (row -> verdict)."""
+    """Features, ids and what the file itself says about classes (row -> verdict).
+
+    `notes` is what to know of the columns before anybody is asked.
+    """
 
     X: FloatArray
     ids: list[str]
@@ -31,6 +36,7 @@ class Data:
     feature_names: list[str]
     display: list[dict[str, str]] | None
     known: dict[int, Verdict]
+    notes: tuple[Note, ...] = ()
 
 
 def read_data(
@@ -41,16 +47,31 @@ def read_data(
     show: Sequence[str] = (),
     ignore: Sequence[str] = (),
     outlier_value: str | None = None,
+    scaling: str = "none",
 ) -> Data:
-    """Split a table into features, ids, labels and display fields."""
+    """Split a table into features, ids, labels and display fields.
+
+    Parameters
+    ----------
+    scaling : str
+        How the features will be scaled; columns of very different spread are noted for "none".
+
+    Raises
+    ------
+    UsageError
+        COLUMN_UNKNOWN for a column that is not there.
+    InvalidInput
+        For what is wrong with the values, with row and column.
+    """
     own = set(OBSERVATION) <= set(table.names)
     label = _column(table, label_column or table.label_hint, "--label-column")
     identity = _column(
         table, id_column or table.id_hint or (OBSERVATION[0] if own else ""), "--id-column"
     )
-    left_out = {table.index(name, "--ignore") for name in ignore}
-    left_out |= {table.index(name, "") for name in OBSERVATION} if own else set()
-    asked = {table.names[j]: j for j in (table.index(name, "--show") for name in show)}
+    ignored = {_index(table, name, "--ignore") for name in ignore}
+    left_out = ignored | table.left_out
+    left_out |= {_index(table, name, "") for name in OBSERVATION} if own else set()
+    asked = {table.names[j]: j for j in (_index(table, name, "--show") for name in show)}
     marked = {
         name.removeprefix(DISPLAY): j
         for j, name in enumerate(table.names)
@@ -63,7 +84,9 @@ def read_data(
     X = np.column_stack([table.numbers(j) for j in features])
     ids = [str(row) for row in range(table.row_count)]
     if identity is not None:
-        ids = [text.strip() for text in table.text(identity)]
+        ids = table.text(identity)
+        if len(table.lines):  # blanks around a cell of a text file are layout
+            ids = [text.strip() for text in ids]
         _check_ids(table, ids, table.names[identity])
     display = None
     if asked or marked:
@@ -73,6 +96,12 @@ def read_data(
             {name: text[row] for name, text in texts.items() if text[row] or name in asked}
             for row in range(table.row_count)
         ]
+    # What was named, as an id or to be left out, needs no note.
+    named = ignored | {identity, label, *asked.values()}
+    notes = [note for note in table.notes if note.position not in named]
+    if label is not None and outlier_value is not None:
+        notes += value_notes(table, label, outlier_value)
+    notes += suspicious_columns(table, features, X, scaled=scaling != "none")
     return Data(
         X=X,
         ids=ids,
@@ -80,6 +109,7 @@ def read_data(
         feature_names=[table.names[j] for j in features] if table.has_names else [],
         display=display,
         known=column_verdicts(table, label, outlier_value) if label is not None else {},
+        notes=tuple(notes),
     )
 
 
@@ -92,7 +122,14 @@ def full_truth(known: dict[int, Verdict], n: int) -> LabelArray | None:
 
 
 def _column(table: Table, name: str, option: str) -> int | None:
-    return table.index(name, option) if name else None
+    return _index(table, name, option) if name else None
+
+
+def _index(table: Table, name: str, option: str) -> int:
+    try:
+        return table.index(name, option)
+    except InvalidInput as error:
+        raise UsageError(error.message, reason=error.reason, metadata=error.metadata) from None
 
 
 def _check_ids(table: Table, ids: list[str], column: str) -> None:

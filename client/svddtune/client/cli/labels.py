@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from svddtune.client.cli.tables import Table, read_table
 from svddtune.client.cli.usage import UsageError
 from svddtune.client.errors import InvalidInput
+from svddtune.client.files.numbers import exact_number, parse_number
+from svddtune.client.files.source import Source, TextFormat
+from svddtune.client.files.tables import Note, Table, read_table
 from svddtune.client.types import Verdict
 
 _INLIER = frozenset({"inlier", "normal", "1"})
 _OUTLIER = frozenset({"outlier", "anomaly", "-1"})
 _UNKNOWN = frozenset({"", "?", "nan", "unknown", "none", "null"})
+# What is missing in files that tell it from every text.
+_UNMARKED = frozenset({""})
 _UNSURE = frozenset({"unsure"})
 _YES = {"yes": Verdict.OUTLIER, "no": Verdict.INLIER}
 _ROW_NAMES = frozenset({"row", "index"})
@@ -31,21 +35,24 @@ def column_verdicts(table: Table, column: int, outlier_value: str | None) -> dic
         INVALID_LABEL for anything that is not understood.
     """
     name = table.names[column]
-    values = [_canonical(value) for value in table.text(column)]
-    distinct = set(values) - _UNKNOWN
+    texts = [text.strip() for text in table.text(column)]
+    marked = None if outlier_value is None else _marked(texts, outlier_value.strip())
+    unknown = (_UNMARKED if table.marks_missing else _UNKNOWN) - set(map(_form, marked or ()))
+    values = [_form(text) for text in texts]
+    distinct = set(values) - unknown
     if not distinct:
         raise InvalidInput(f"{table.path}: column {name!r} holds no labels", reason="INVALID_LABEL")
-    if outlier_value is not None:
-        wanted = _canonical(outlier_value)
-        if wanted not in distinct:
+    if marked is not None:
+        if not marked:
+            held = {text for text, value in zip(texts, values, strict=True) if value in distinct}
             raise UsageError(
                 f"--outlier-value {outlier_value!r} does not occur in column {name!r} of "
-                f"{table.path}; it holds: {_some(distinct)}"
+                f"{table.path}; it holds: {_some(held)}"
             )
         return {
-            row: Verdict.OUTLIER if value == wanted else Verdict.INLIER
-            for row, value in enumerate(values)
-            if value not in _UNKNOWN
+            row: Verdict.OUTLIER if text in marked else Verdict.INLIER
+            for row, (text, value) in enumerate(zip(texts, values, strict=True))
+            if value not in unknown
         }
     if "0" in distinct and "-1" not in distinct and distinct <= {"0", "1"}:
         raise UsageError(
@@ -56,12 +63,12 @@ def column_verdicts(table: Table, column: int, outlier_value: str | None) -> dic
     zero_is_unknown = distinct <= {"-1", "0", "1"}
     verdicts = dict[int, Verdict]()
     for row, value in enumerate(values):
-        if value in _UNKNOWN or (zero_is_unknown and value == "0"):
+        if value in unknown or (zero_is_unknown and value == "0"):
             continue
         verdict = _word(value, yes_no=distinct <= set(_YES) and "outlier" in name.lower())
         if verdict is None:
             raise InvalidInput(
-                f"{table.place(row)}, column {name!r}: {table.text(column)[row]!r} is not a label. "
+                f"{table.place(row)}, column {name!r}: {texts[row]!r} is not a label. "
                 "Use +1, inlier or normal; -1, outlier or anomaly; or name the value that marks "
                 "an outlier with --outlier-value",
                 reason="INVALID_LABEL",
@@ -71,7 +78,26 @@ def column_verdicts(table: Table, column: int, outlier_value: str | None) -> dic
     return verdicts
 
 
-def read_labels(path: Path, ids: Iterable[str], outlier_value: str | None) -> dict[str, Verdict]:
+def value_notes(table: Table, column: int, outlier_value: str) -> list[Note]:
+    """Return a note where a column holds values that merely look like the one for outliers."""
+    wanted = outlier_value.strip()
+    texts = {text.strip() for text in table.text(column)}
+    marked = _marked(texts, wanted)
+    looks = {_look(text) for text in marked}
+    alike = sorted(text for text in texts - marked if text and _look(text) in looks)
+    if not alike:
+        return []
+    name = table.names[column]
+    message = (
+        f"{table.path}, column {name!r}: {_some(alike)} counts as inlier; "
+        f"--outlier-value {outlier_value!r} differs from it in case or leading zeros"
+    )
+    return [Note("SIMILAR_VALUES", name, message)]
+
+
+def read_labels(
+    path: Path, ids: Iterable[str], outlier_value: str | None, form: TextFormat | None = None
+) -> dict[str, Verdict]:
     """Return observation id -> verdict from a file of (id or row, verdict).
 
     Raises
@@ -80,10 +106,11 @@ def read_labels(path: Path, ids: Iterable[str], outlier_value: str | None) -> di
         UNKNOWN_OBSERVATION for a row that the data have not, CONFLICTING_LABELS for two verdicts
         about one.
     """
-    table = _read(path)
+    table = _read(Source.of(path), form)
     if len(table.columns) < 2:
         raise InvalidInput(
-            f"{path} has one column; labels need two: the observation's id or row, and the verdict",
+            f"{table.path} has one column; labels need two: the observation's id or row, and the "
+            "verdict",
             reason="INVALID_LABEL",
         )
     names = list(ids)
@@ -91,8 +118,11 @@ def read_labels(path: Path, ids: Iterable[str], outlier_value: str | None) -> di
     by_row = table.has_names and table.names[key].lower() in _ROW_NAMES
     known = {str(row): name for row, name in enumerate(names)} if by_row else dict.fromkeys(names)
     labels = dict[str, Verdict]()
+    keys = table.text(key)
     for row, value in column_verdicts(table, verdict, outlier_value).items():
-        given = table.text(key)[row].strip()
+        given = keys[row]
+        if given not in known:
+            given = given.strip()
         if given not in known:
             what = "row" if by_row else "observation"
             raise InvalidInput(
@@ -116,16 +146,16 @@ def without_unsure(labels: Mapping[str, Verdict]) -> dict[str, Verdict]:
     return {key: value for key, value in labels.items() if value is not Verdict.UNSURE}
 
 
-def _read(path: Path) -> Table:
+def _read(source: Source, form: TextFormat | None) -> Table:
     """Read with or without a header: a first line of ids and verdicts has no number in it."""
-    table = read_table(path, header=False)
+    table = read_table(source, header=False, form=form)
     if table.has_names:  # of a kind that always has them
         return table
-    first = [_canonical(table.text(j)[0]) for j in range(len(table.columns))]
+    first = [_form(table.text(j)[0]) for j in range(len(table.columns))]
     keys = _ROW_NAMES | _ID_NAMES
     says_something = any(_is_number(cell) or _word(cell, yes_no=False) for cell in first)
     header = not keys.isdisjoint(first) or not says_something
-    return read_table(path, header=True) if header else table
+    return read_table(source, header=True, form=form) if header else table
 
 
 def _label_columns(table: Table) -> tuple[int, int]:
@@ -137,21 +167,31 @@ def _label_columns(table: Table) -> tuple[int, int]:
     return key, verdict if verdict >= 0 else (1 if key == 0 else 0)
 
 
-def _canonical(value: str) -> str:
-    text = value.strip().lower()
-    try:
-        number = float(text)
-    except ValueError:
-        return text
-    return f"{number:g}"
+def _marked(texts: Iterable[str], wanted: str) -> set[str]:
+    """Return the texts that are the wanted value.
+
+    Those that are it letter by letter, or write the same number; where there is none, those that
+    differ from it in case.
+    """
+    number = exact_number(wanted)
+    distinct = set(texts)
+    same = {t for t in distinct if t == wanted or (number and exact_number(t) == number)}
+    return same or {t for t in distinct if t.casefold() == wanted.casefold()}
+
+
+def _form(text: str) -> str:
+    """Return a form that the ways of writing one word, or one number exactly, share."""
+    text = text.strip()
+    return exact_number(text) or text.casefold()
+
+
+def _look(text: str) -> str:
+    bare = text.casefold().lstrip("0")
+    return exact_number(bare) or bare or "0"
 
 
 def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return parse_number(text) is not None
 
 
 def _word(value: str, *, yes_no: bool) -> Verdict | None:

@@ -208,8 +208,8 @@ def _source(
 
     from svddtune.client.cli.data import read_data
     from svddtune.client.cli.labels import read_labels
-    from svddtune.client.cli.tables import read_table
     from svddtune.client.cli.usage import UsageError
+    from svddtune.client.files.tables import read_table
 
     if demo is (data is not None):
         raise UsageError("Give a file of labelled data, or --demo, and not both")

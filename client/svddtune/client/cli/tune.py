@@ -114,7 +114,6 @@ def tune(
     from svddtune.client.cli.labels import read_labels, without_unsure
     from svddtune.client.cli.progress import ProgressBar
     from svddtune.client.cli.report import Report
-    from svddtune.client.cli.tables import read_table
     from svddtune.client.cli.usage import UsageError
     from svddtune.client.convert import (
         AGGREGATIONS,
@@ -124,6 +123,7 @@ def tune(
         STRATEGIES,
         choice,
     )
+    from svddtune.client.files.tables import read_table
     from svddtune.client.oracles import KnownLabels
     from svddtune.client.run import tune as run_tune
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
 
-from svddtune.client.errors import InvalidInput
-from svddtune.client.tickets.lines import Lines
+from svddtune.client.files.lines import Lines
+from svddtune.client.files.source import PARQUET, STDIN, Source, TextFormat
 from svddtune.client.tickets.parsers import Parser
-from svddtune.client.tickets.readers import is_parquet, parser_for
+from svddtune.client.tickets.readers import TICKETS_INVALID, parser_for
 from svddtune.client.tickets.records import Record
 
 _CHUNK = 1 << 20
@@ -33,18 +33,21 @@ class Follower:
     Raises
     ------
     InvalidInput
-        TICKETS_INVALID for Parquet, which cannot grow.
+        TICKETS_INVALID for Parquet and compressed files, which cannot grow, and standard input.
     """
 
-    def __init__(self, path: Path, notice: Callable[[str], None]) -> None:
-        if is_parquet(path):
-            raise InvalidInput(
-                f"{path}: a Parquet file does not grow; follow CSV or JSON lines",
-                reason="TICKETS_INVALID",
-                metadata={"path": str(path)},
-            )
+    def __init__(
+        self, path: Path, notice: Callable[[str], None], form: TextFormat | None = None
+    ) -> None:
+        self._source = Source(str(path), path.suffix.lower(), TICKETS_INVALID, path)
+        if path == STDIN:
+            raise self._source.fault("standard input cannot be followed; give a file")
+        if self._source.kind in (*PARQUET, ".gz"):
+            what = "a compressed" if self._source.kind == ".gz" else "a Parquet"
+            raise self._source.fault(f"{what} file does not grow; follow CSV or JSON lines")
         self._path = path
         self._notice = notice
+        self._form = form or TextFormat()
         self._begin(path.open("rb"))
 
     def __enter__(self) -> Follower:
@@ -79,8 +82,8 @@ class Follower:
 
     def _begin(self, file: BinaryIO) -> None:
         self._file = file
-        self._lines = Lines(str(self._path))
-        self._parser: Parser = parser_for(self._path)
+        self._lines = Lines(self._source, self._form.encoding)
+        self._parser: Parser = parser_for(self._source, self._form)
 
     def _rest(self) -> Iterator[Record]:
         while chunk := self._file.read(_CHUNK):

@@ -8,8 +8,9 @@ from decimal import Decimal
 from typing import Any
 
 from svddtune.client.errors import InvalidInput
+from svddtune.client.files.numbers import exact_number
 
-_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?")
+_NUMBER = re.compile(r"([+-]?)([0-9]+)((?:\.[0-9]*)?)", re.ASCII)
 
 
 class Identity(tuple[str, str]):
@@ -34,9 +35,11 @@ class Identity(tuple[str, str]):
     def alike(self) -> str:
         """The value without case, type, surrounding space, leading zeros and trailing ".0"."""
         text = self.text.strip().casefold()
-        if _NUMBER.fullmatch(text):
-            return str(Decimal(text).normalize() + 0)
-        return text
+        found = _NUMBER.fullmatch(text)
+        if found is None:
+            return text
+        sign, whole, decimals = found.groups()
+        return exact_number(f"{sign}{whole.lstrip('0') or '0'}{decimals}") or text
 
     def __str__(self) -> str:
         return self.text if self.kind == "text" else f"{self.text} ({self.kind})"

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import Any, Protocol
 
 from svddtune.client.errors import InvalidInput
+from svddtune.client.files.csv_rows import CsvRows, Row, RowFault
+from svddtune.client.files.lines import Line, without_end
+from svddtune.client.files.numbers import BLANKS
 from svddtune.client.tickets.records import Record
-
-_DELIMITERS = ",;\t"
-# csv's own limit is 128 KiB a cell; descriptions in tickets are longer at times.
-_MOST_CELL = 16 * 1024 * 1024
 
 
 class Parser(Protocol):
     """Makes records of numbered lines; keeps what is not complete yet."""
 
-    def feed(self, lines: Iterable[tuple[int, str]]) -> list[Record]:
+    def feed(self, lines: Iterable[Line]) -> list[Record]:
         """Return the records that are complete with these lines."""
         ...
 
-    def finish(self) -> None:
-        """Say that no line comes any more; what is incomplete then is a fault."""
+    def finish(self) -> list[Record]:
+        """Return the records that are left; what is incomplete then is a fault."""
         ...
 
 
@@ -33,17 +32,24 @@ class JsonLinesParser:
     def __init__(self, path: str) -> None:
         self._path = path
 
-    def feed(self, lines: Iterable[tuple[int, str]]) -> list[Record]:
+    def feed(self, lines: Iterable[Line]) -> list[Record]:
         """Return a record for each line."""
-        return [self._record(number, text) for number, text in lines if text.strip()]
+        return [self._record(number, without_end(text)) for number, text in lines if text.strip()]
 
-    def finish(self) -> None:
-        """Nothing is kept between lines."""
+    def finish(self) -> list[Record]:
+        """Return none: nothing is kept between lines."""
+        return []
 
     def _record(self, number: int, text: str) -> Record:
         place = f"{self._path} line {number}"
         try:
-            values = json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
+            values = json.loads(
+                text,
+                object_pairs_hook=_object,
+                parse_constant=_no_constant,
+                # Exact: doubles would round long numbers, and make infinities of large ones.
+                parse_float=Decimal,
+            )
         except RecursionError:
             raise _fault("not read: nested too deeply", place) from None
         except ValueError as error:
@@ -66,77 +72,58 @@ class JsonLinesParser:
 
 
 class CsvParser:
-    """Comma, semicolon or tab separated, with a header; a quoted cell may span lines."""
+    """CSV with a header; a quoted cell may span lines."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, delimiter: str = "") -> None:
         self._path = path
-        self.header: list[str] | None = None
-        self._delimiter = ","
-        self._pending: list[str] = []
-        self._since = 0
+        self._header: list[str] | None = None
+        self._rows = CsvRows(delimiter)
 
-    def feed(self, lines: Iterable[tuple[int, str]]) -> list[Record]:
+    def feed(self, lines: Iterable[Line]) -> list[Record]:
         """Return the records that are complete with these lines."""
-        records: list[Record] = []
-        for number, text in lines:
-            if not self._pending:
-                if not text.strip():
-                    continue
-                self._since = number
-            self._pending.append(text)
-            cells = self._cells()
-            if cells is None:
-                continue
-            self._pending = []
-            if self.header is None:
-                self.header = self._checked_header(cells)
-            else:
-                records.append(self._record(cells))
+        try:
+            return self._records(self._rows.feed(lines))
+        except RowFault as fault:
+            raise self._fault(fault) from None
+
+    def finish(self) -> list[Record]:
+        """Return the records that are left; raise where a quote is open or nothing came at all."""
+        try:
+            records = self._records(self._rows.finish())
+        except RowFault as fault:
+            raise self._fault(fault) from None
+        if self._header is None:
+            raise _fault("empty, not even a header", self._path)
         return records
 
-    def finish(self) -> None:
-        """Raise where a quoted cell is still open, or nothing came at all."""
-        if self.header is None and not self._pending:
-            raise _fault("empty, not even a header", self._path)
-        if self._pending:
-            raise _fault("a quote that begins here has no end", f"{self._path} line {self._since}")
+    def _fault(self, fault: RowFault) -> InvalidInput:
+        return _fault(fault.text, f"{self._path} line {fault.line}")
 
-    def _cells(self) -> list[str] | None:
-        """Return the pending row, None where its end has not come yet."""
-        if self.header is None:
-            self._delimiter = max(_DELIMITERS, key=self._pending[0].count)
-        text = "\n".join(self._pending)
-        if '"' not in text:
-            return text.split(self._delimiter)
-        previous = csv.field_size_limit(_MOST_CELL)
-        try:
-            rows = list(csv.reader([text], delimiter=self._delimiter, strict=True))
-        except csv.Error as error:
-            if "unexpected end of data" in str(error):
-                return None
-            raise _fault(f"not CSV: {error}", f"{self._path} line {self._since}") from None
-        finally:
-            csv.field_size_limit(previous)
-        return rows[0]
+    def _records(self, rows: Iterable[Row]) -> list[Record]:
+        records: list[Record] = []
+        for row in rows:
+            place = f"{self._path} line {row.line}"
+            if self._header is None:
+                self._header = _checked_header(row.cells, place)
+                continue
+            if len(row.cells) != len(self._header):
+                count = len(self._header)
+                raise _fault(f"{len(row.cells)} cells where the header has {count}", place)
+            values = dict(zip(self._header, row.cells, strict=True))
+            records.append(Record(values, place, typed=False, columns=True))
+        return records
 
-    def _checked_header(self, cells: list[str]) -> list[str]:
-        names = [cell.strip() for cell in cells]
-        place = f"{self._path} line {self._since}"
-        first: dict[str, int] = {}
-        for column, name in enumerate(names, start=1):
-            if not name:
-                raise _fault(f"column {column} has no name", place)
-            if name in first:
-                raise _fault(f"columns {first[name]} and {column} are both named {name!r}", place)
-            first[name] = column
-        return names
 
-    def _record(self, cells: list[str]) -> Record:
-        assert self.header is not None
-        place = f"{self._path} line {self._since}"
-        if len(cells) != len(self.header):
-            raise _fault(f"{len(cells)} cells where the header has {len(self.header)}", place)
-        return Record(dict(zip(self.header, cells, strict=True)), place, typed=False, columns=True)
+def _checked_header(cells: list[str], place: str) -> list[str]:
+    names = [cell.strip(BLANKS) for cell in cells]
+    first: dict[str, int] = {}
+    for column, name in enumerate(names, start=1):
+        if not name and column > 1:
+            raise _fault(f"column {column} has no name", place)
+        if name in first:
+            raise _fault(f"columns {first[name]} and {column} are both named {name!r}", place)
+        first[name] = column
+    return names
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

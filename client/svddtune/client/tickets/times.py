@@ -10,6 +10,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from svddtune.client.errors import InvalidInput
+from svddtune.client.files.numbers import parse_number
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UNITS = {"epoch_s": 1_000_000, "epoch_ms": 1_000}
@@ -70,7 +71,10 @@ class TimeFormat:
         try:
             if isinstance(value, bool):
                 raise ValueError
-            number = Decimal(value if isinstance(value, str) else repr(value))
+            text = str(value)
+            if parse_number(text) is None:
+                raise ValueError
+            number = Decimal(text.strip())
             return _EPOCH + timedelta(microseconds=round(number * _UNITS[self.pattern]))
         except (ValueError, InvalidOperation, OverflowError):
             raise _fault(

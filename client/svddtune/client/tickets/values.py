@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from decimal import Decimal
 from typing import Any, Generic, TypeVar
 
+from svddtune.client.files.numbers import exact_number
 from svddtune.client.tickets.identity import Identity, identity
 
 Meaning = TypeVar("Meaning")
@@ -27,8 +27,8 @@ class ValueTable(Generic[Meaning]):
     """Looks up the meaning of a value, or of several fields' values together.
 
     A row may name the first fields only: a value is looked up whole, then without its last field,
-    and so on. Numbers equal numbers and text equals text; where the format has nothing but text
-    (CSV) a number equals its text.
+    and so on. Numbers equal numbers, exactly and however they are written, and text equals text;
+    where the format has nothing but text (CSV) a number equals its own text alone.
 
     Parameters
     ----------
@@ -76,10 +76,8 @@ class ValueTable(Generic[Meaning]):
 
     def _normal(self, part: Identity) -> Identity:
         if part.kind == "number":
-            number = Decimal(part.text)
-            # 2 and 2.0 are one number; NaN and infinities have no normal form.
-            text = str(number.normalize() + 0) if number.is_finite() else part.text
-            return Identity(("number", text))
+            # 2 and 2.0 are one number; NaN and infinities have no such form.
+            return Identity(("number", exact_number(part.text) or part.text))
         return Identity((part.kind, self._cased(part.text)))
 
     def _cased(self, text: str) -> str:

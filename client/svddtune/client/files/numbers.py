@@ -1,0 +1,102 @@
+"""Numbers as files write them: ASCII digits and nothing that only Python takes for a number."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from svddtune.client.types import FloatArray
+
+BLANKS = " \t"
+_NUMBER = re.compile(
+    r"([+-]?)(?:([0-9]+)(?:\.([0-9]*))?|\.([0-9]+))(?:[eE]([+-]?[0-9]+))?", re.ASCII
+)
+_WORD = re.compile(r"[+-]?(?:nan|inf|infinity)", re.ASCII | re.IGNORECASE)
+_WHOLE = re.compile(r"[+-]?[0-9]+", re.ASCII)
+_PLAIN = re.compile(r"[0-9+\-.eE \t\n]*", re.ASCII)
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?", re.ASCII)
+# Whole numbers of fewer digits are exact as doubles.
+_EXACT_DIGITS = 15
+# Beyond these an exact number is written with an exponent, or is no number that anybody means.
+_MOST_ZEROS = 40
+_MOST_EXPONENT_DIGITS = 9
+
+
+def parse_number(text: str, decimal: str = ".") -> float | None:
+    """Return the number that a text is, None where it is none.
+
+    Digits are 0 to 9, without separators between them; nan, inf and infinity are numbers in any
+    case. Spaces and tabs around the number are passed over.
+
+    Parameters
+    ----------
+    decimal : str
+        "." or ",": what stands before the decimals.
+    """
+    text = text.strip(BLANKS)
+    if decimal != ".":
+        if "." in text:
+            return None
+        text = text.replace(decimal, ".")
+    if _NUMBER.fullmatch(text) or _WORD.fullmatch(text):
+        return float(text)
+    return None
+
+
+def parse_numbers(texts: Sequence[str], decimal: str = ".") -> FloatArray | None:
+    """Return the numbers that all texts are, None where one is not; see `parse_number`."""
+    joined = "\n".join(texts)
+    if decimal != ".":
+        if "." in joined:
+            return None
+        joined = joined.replace(decimal, ".")
+    if not _PLAIN.fullmatch(joined):
+        return None
+    try:
+        return np.fromiter(map(float, joined.split("\n")), dtype=np.float64, count=len(texts))
+    except ValueError:
+        return None
+
+
+def has_decimal_comma(text: str) -> bool:
+    """Return whether a text is a number whose decimals follow a comma."""
+    return _DECIMAL_COMMA.fullmatch(text.strip(BLANKS)) is not None
+
+
+def loses_digits(text: str, value: float) -> bool:
+    """Return whether a text is a whole number that `value`, its double, does not equal."""
+    if len(text) <= _EXACT_DIGITS:
+        return False
+    digits = text.strip(BLANKS)
+    if not _WHOLE.fullmatch(digits) or not np.isfinite(value):
+        return False
+    return int(value) != int(digits)
+
+
+def exact_number(text: str) -> str | None:
+    """Return a form that all ways of writing one number share, None for what is no number.
+
+    The form is exact, whatever the number of digits: "1", "1.0" and "10e-1" are "1". What begins
+    with a needless zero, such as "01", is a code and no number.
+    """
+    found = _NUMBER.fullmatch(text.strip(BLANKS))
+    if found is None:
+        return None
+    sign, whole, decimals, bare, exponent = found.groups(default="")
+    if (len(whole) > 1 and whole.startswith("0")) or len(exponent) > _MOST_EXPONENT_DIGITS:
+        return None
+    fraction = decimals or bare
+    digits = (whole + fraction).lstrip("0")
+    significant = digits.rstrip("0")
+    if not significant:
+        return "0"
+    power = int(exponent or "0") - len(fraction) + len(digits) - len(significant)
+    minus = "-" if sign == "-" else ""
+    if abs(power) > _MOST_ZEROS:
+        return f"{minus}{significant}e{power}"
+    if power >= 0:
+        return minus + significant + "0" * power
+    padded = significant.rjust(1 - power, "0")
+    return f"{minus}{padded[:power]}.{padded[power:]}"
