@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from svddtune.client.errors import InvalidInput
+from svddtune.client.files.source import Source
 
 VERSION = "4"
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -57,10 +58,8 @@ def read_payloads(path: Path) -> Iterator[tuple[str, Any]]:
     InvalidInput
         PAYLOAD_INVALID with the line of what is not JSON, or not UTF-8.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        _fail(str(path), f"is not UTF-8 text: {error.reason} at byte {error.start}")
+    source = Source.of(path, "PAYLOAD_INVALID")
+    text, path = source.text(), Path(source.name)
     decoder, line, counted = json.JSONDecoder(), 1, 0
     start = _skip_space(text, 0)
     several = False

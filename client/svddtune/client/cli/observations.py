@@ -33,8 +33,10 @@ def alertmanager(
         typer.Argument(
             exists=True,
             dir_okay=False,
+            allow_dash=True,
             metavar="PAYLOAD...",
-            help="JSON as the webhook posts it: one payload, a list of them, or one a line.",
+            help="JSON as the webhook posts it: one payload, a list of them, or one a line; "
+            "- is standard input.",
         ),
     ],
     features: Annotated[

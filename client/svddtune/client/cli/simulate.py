@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from svddtune.client.cli import file_options as files
 from svddtune.client.cli.output import STRATEGY_HELP, Json, TlsCa, print_json
 
 if TYPE_CHECKING:
     from svddtune.client.cli.data import Data
     from svddtune.client.cli.plan import Plan
+    from svddtune.client.files.source import TextFormat
     from svddtune.client.oracles import SimulatedLabeler
 
 _SHARES = "One number, or by true class: inlier=0.02,outlier=0.2."
@@ -25,6 +27,7 @@ def simulate(
         typer.Argument(
             exists=True,
             dir_okay=False,
+            allow_dash=True,
             metavar="[DATA]",
             help="Labelled data, as for svddtune tune; or --demo.",
         ),
@@ -34,7 +37,12 @@ def simulate(
     ] = False,
     labels: Annotated[
         Path | None,
-        typer.Option(exists=True, dir_okay=False, help="The truth: file of (id or row, verdict)."),
+        typer.Option(
+            exists=True,
+            dir_okay=False,
+            allow_dash=True,
+            help="The truth: file of (id or row, verdict).",
+        ),
     ] = None,
     label_column: Annotated[
         str | None, typer.Option(help="The truth: column of DATA; name, or number from 0.")
@@ -51,6 +59,9 @@ def simulate(
     header: Annotated[
         bool | None, typer.Option("--header/--no-header", help="Default: told by the first line.")
     ] = None,
+    encoding: files.Encoding = "utf-8",
+    decimal: files.Decimal = ".",
+    delimiter: files.Delimiter = "",
     labelers: Annotated[int, typer.Option(min=1, max=100, help="How many label.")] = 1,
     noise: Annotated[str, typer.Option(help=f"Share of wrong verdicts. {_SHARES}")] = "0",
     abstain: Annotated[float, typer.Option(help="Share answered with unsure.")] = 0.0,
@@ -148,7 +159,10 @@ def simulate(
         id_column=id_column,
         ignore=ignore or (),
         header=header,
+        form=files.text_format(encoding, decimal, delimiter),
+        scaling=scaling,
     )
+    files.show_notes(source.notes)
     truth = {source.ids[row]: verdict for row, verdict in source.known.items()}
     panel = _panel(
         truth,
@@ -189,7 +203,7 @@ def simulate(
             on_progress=progress,
         )
     if as_json:
-        print_json(plan.document())
+        print_json(plan.document() | {"warnings": files.notes_document(source.notes)})
         return
     plan.show()
 
@@ -201,6 +215,7 @@ def _source(
     labels: Path | None,
     outlier_value: str | None,
     header: bool | None,
+    form: TextFormat,
     **columns: Any,
 ) -> tuple[Data, str]:
     """Return the rows with their truth, and what the data are called."""
@@ -215,16 +230,18 @@ def _source(
         raise UsageError("Give a file of labelled data, or --demo, and not both")
     if data is None:
         return _demo_data(), "wisconsin"
-    source = read_data(read_table(data, header=header), outlier_value=outlier_value, **columns)
+    files.check_one_stdin({"DATA": data, "--labels": labels})
+    table = read_table(data, header=header, form=form)
+    source = read_data(table, outlier_value=outlier_value, **columns)
     if labels is not None:
         rows = {observation_id: row for row, observation_id in enumerate(source.ids)}
-        read = read_labels(labels, source.ids, outlier_value)
+        read = read_labels(labels, source.ids, outlier_value, form)
         source = replace(source, known={rows[key]: verdict for key, verdict in read.items()})
     if not source.known:
         raise UsageError(
             f"Simulated labelers need the truth about {data}: give --labels or --label-column"
         )
-    return source, data.stem
+    return source, files.data_name(data)
 
 
 def _demo_data() -> Data:
@@ -254,13 +271,22 @@ def _per_class(text: str, option: str) -> float | dict[str, float]:
 
     try:
         if "=" not in text:
-            return float(text)
+            return _number(text)
         pairs = [part.split("=") for part in text.split(",")]
-        return {key.strip(): float(value) for key, value in pairs}
+        return {key.strip(): _number(value) for key, value in pairs}
     except ValueError:
         raise UsageError(
             f"{option} {text!r} is neither a number nor of the form inlier=A,outlier=B"
         ) from None
+
+
+def _number(text: str) -> float:
+    from svddtune.client.files.numbers import parse_number
+
+    value = parse_number(text)
+    if value is None:
+        raise ValueError
+    return value
 
 
 @contextlib.contextmanager

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from svddtune.client.cli import file_options as files
+
 if TYPE_CHECKING:
     from svddtune.client.tickets.oracle import TicketOracle
 
@@ -35,8 +37,10 @@ Tickets = Annotated[
     typer.Argument(
         exists=True,
         dir_okay=False,
+        allow_dash=True,
         metavar="TICKETS",
-        help="Export of a ticket system: .csv, .jsonl or .parquet.",
+        help="Export of a ticket system: .csv, .jsonl or .parquet, also as .gz; - is standard "
+        "input.",
     ),
 ]
 Mapping = Annotated[
@@ -59,6 +63,7 @@ Observations = Annotated[
     typer.Option(
         exists=True,
         dir_okay=False,
+        allow_dash=True,
         help="Observations with their ids: .csv, .jsonl or .parquet. Default: the session's own.",
     ),
 ]
@@ -110,6 +115,7 @@ NumbersAsText = Annotated[
     bool,
     typer.Option("--numbers-as-text", help="Whole numbers in the tickets' ids are ids as text."),
 ]
+Encoding = files.Encoding
 Strict = Annotated[
     bool, typer.Option("--strict", help="Stop at a value that the mapping does not know.")
 ]
@@ -137,6 +143,12 @@ def make_oracle(
     if options["time_zone"]:
         _usage("--time-zone", zone_of, options["time_zone"])
     _usage("--observation-time", checked_pattern, options["observation_time"])
+    files.check_one_stdin(
+        {
+            "TICKETS": tickets if isinstance(tickets, Path) else None,
+            "--observations": options["observations"],
+        }
+    )
     loaded = load_mapping(mapping, changes or ())
     if options["observations"] is None and listed is not None:
         options |= {"observations": listed(), "id_column": ID_FIELD}

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from svddtune.client.cli import ticket_options as options
+from svddtune.client.cli.file_options import text_format
 from svddtune.client.cli.output import (
     DEFAULT_SERVER,
     Json,
@@ -74,6 +75,7 @@ def replay(
     key_column: options.KeyColumn = "key",
     time_column: options.TimeColumn = "time",
     observation_time: options.ObservationTime = "iso8601",
+    encoding: options.Encoding = "utf-8",
     strict: options.Strict = False,
     examples: options.Examples = 20,
     server: Server = DEFAULT_SERVER,
@@ -92,8 +94,9 @@ def replay(
 
     interval_s = options.interval(interval)
     name = resource(session)
+    form = text_format(encoding)
     with contextlib.ExitStack() as stack:
-        follower = stack.enter_context(Follower(tickets, say)) if follow else None
+        follower = stack.enter_context(Follower(tickets, say, form)) if follow else None
         client = stack.enter_context(TuningClient(server, tls_ca=tls_ca))
         oracle = options.make_oracle(
             () if follower else tickets,
@@ -114,6 +117,7 @@ def replay(
             key_column=key_column,
             time_column=time_column,
             observation_time=observation_time,
+            form=form,
             strict=strict,
         )
         if follower:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from svddtune.client.cli import ticket_options as options
+from svddtune.client.cli.file_options import text_format
 from svddtune.client.cli.output import (
     DEFAULT_SERVER,
     Json,
@@ -45,6 +46,7 @@ def check(
     key_column: options.KeyColumn = "key",
     time_column: options.TimeColumn = "time",
     observation_time: options.ObservationTime = "iso8601",
+    encoding: options.Encoding = "utf-8",
     strict: options.Strict = False,
     examples: options.Examples = 20,
     labeler: Annotated[str, typer.Option(help="Whose votes are the replay's own.")] = "",
@@ -79,6 +81,7 @@ def check(
             key_column=key_column,
             time_column=time_column,
             observation_time=observation_time,
+            form=text_format(encoding),
             strict=strict,
         )
         who = options.labeler_name(labeler, oracle.mapping.name)

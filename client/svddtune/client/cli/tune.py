@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from svddtune.client.cli import file_options as files
 from svddtune.client.cli.output import STRATEGY_HELP, Json, TlsCa, print_json, say
 
 if TYPE_CHECKING:
@@ -15,19 +16,8 @@ if TYPE_CHECKING:
 
 
 def tune(
-    data: Annotated[
-        Path,
-        typer.Argument(
-            exists=True,
-            dir_okay=False,
-            metavar="DATA",
-            help="CSV (header or not), NPZ (X, optional y), ARFF or Parquet.",
-        ),
-    ],
-    labels: Annotated[
-        Path | None,
-        typer.Option(exists=True, dir_okay=False, help="File of (id or row, verdict)."),
-    ] = None,
+    data: files.DataFile,
+    labels: files.LabelsFile = None,
     label_column: Annotated[
         str | None, typer.Option(help="Column of DATA with the classes; name, or number from 0.")
     ] = None,
@@ -46,10 +36,10 @@ def tune(
     header: Annotated[
         bool | None, typer.Option("--header/--no-header", help="Default: told by the first line.")
     ] = None,
-    start: Annotated[
-        Path | None,
-        typer.Option(exists=True, dir_okay=False, help="Initial labels, a file like --labels."),
-    ] = None,
+    encoding: files.Encoding = "utf-8",
+    decimal: files.Decimal = ".",
+    delimiter: files.Delimiter = "",
+    start: files.StartFile = None,
     budget: Annotated[
         int | None,
         typer.Option(min=1, help="Labels to use, initial ones included. Default 50, at most N."),
@@ -123,6 +113,7 @@ def tune(
         STRATEGIES,
         choice,
     )
+    from svddtune.client.files.source import STDIN
     from svddtune.client.files.tables import read_table
     from svddtune.client.oracles import KnownLabels
     from svddtune.client.run import tune as run_tune
@@ -132,21 +123,32 @@ def tune(
     _check_word(choice, METRICS, metric, "--metric")
     _check_word(choice, OVERLAP_RULES, overlap_rule, "--overlap-rule")
     _check_word(choice, AGGREGATIONS, aggregation, "--aggregation")
+    files.check_one_stdin({"DATA": data, "--labels": labels, "--start": start})
+    form = files.text_format(encoding, decimal, delimiter)
     source = read_data(
-        read_table(data, header=header),
+        read_table(data, header=header, form=form),
         label_column=label_column,
         id_column=id_column,
         show=show or (),
         ignore=ignore or (),
         outlier_value=outlier_value,
+        scaling=scaling,
     )
+    files.show_notes(source.notes)
     known = {source.ids[row]: verdict for row, verdict in source.known.items()}
     if labels is not None:
-        known = read_labels(labels, source.ids, outlier_value)
-    initial = without_unsure(read_labels(start, source.ids, outlier_value)) if start else None
+        known = read_labels(labels, source.ids, outlier_value, form)
+    initial = None
+    if start is not None:
+        initial = without_unsure(read_labels(start, source.ids, outlier_value, form))
     if cold and start is not None:
         raise UsageError("--cold starts without labels: leave out --start, or --cold")
     nothing_asked = initial is not None and budget == len(initial)
+    if not known and not nothing_asked and STDIN in (data, labels, start):
+        raise UsageError(
+            "A file is read from standard input, so nobody can answer there: give --labels or "
+            "--label-column, or the path of the file"
+        )
     if not known and not nothing_asked and not sys.stdin.isatty():
         raise UsageError(
             "Nobody can answer: give --labels or --label-column, or run this at a terminal"
@@ -181,7 +183,7 @@ def tune(
             aggregation=aggregation,
             repeat_every=repeat_every,
             priority=priority,
-            name=data.stem,
+            name=files.data_name(data),
             labeler="terminal" if human else "known-labels",
             human=human,
             lease_s=600.0 if human else 0.0,
@@ -194,7 +196,7 @@ def tune(
     if out is not None:
         report.write(out)
     if as_json:
-        print_json(report.document())
+        print_json(report.document() | {"warnings": files.notes_document(source.notes)})
         return
     report.show({} if out else {f"svddtune tune {data} ... --out DIR": "keep model and picture"})
 

@@ -29,7 +29,9 @@ class Outcome(StrEnum):
 class TicketState:
     """A ticket as its records so far leave it.
 
-    The last record by update time counts where all have one, else the last in the file.
+    The last record by update time counts; where the mapping names no such time, the last in the
+    file. Where it names one and a record lacks it, which of several records that differ is in force
+    cannot be told; nor where a time cannot be told.
     """
 
     current: Ticket
@@ -38,6 +40,8 @@ class TicketState:
     matches: tuple[str, ...] = ()
     verdict_changed: bool = False
     order_doubt: str = ""
+    order_missing: str = ""
+    differs: bool = False
     _latest: Ticket | None = None
     _all_timed: bool = True
 
@@ -55,16 +59,19 @@ class TicketState:
             self.current.standing,
             self.current.verdict,
         )
+        self.differs |= _said(ticket) != _said(self.current)
         self._note(ticket)
         self.current = self._latest if self._all_timed and self._latest else ticket
 
     @property
     def doubt(self) -> str:
         """Why it cannot be told what the ticket is about or says; "" where it can."""
-        return self.current.time_doubt or (self.order_doubt if self.records > 1 else "")
+        order = self.order_doubt if self.records > 1 else ""
+        return self.current.time_doubt or order or (self.order_missing if self.differs else "")
 
     def _note(self, ticket: Ticket) -> None:
         self.order_doubt = self.order_doubt or ticket.order_doubt
+        self.order_missing = self.order_missing or ticket.order_missing
         if ticket.updated is None:
             self._all_timed = False
         elif self._latest is None or self._later(ticket):
@@ -75,6 +82,17 @@ class TicketState:
         assert self._latest.updated is not None
         assert ticket.updated is not None
         return ticket.updated >= self._latest.updated
+
+
+def _said(ticket: Ticket) -> tuple[object, ...]:
+    """Return what a record says, whenever it was written."""
+    return (
+        ticket.standing,
+        ticket.verdict,
+        ticket.observation_ids,
+        ticket.join_key,
+        ticket.observed,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from svddtune.client.errors import InvalidInput
 from svddtune.client.tickets.identity import Identity, identity
 from svddtune.client.tickets.mapping import TicketMapping
 from svddtune.client.tickets.mapping_keys import TIME_KEYS, checked, invalid, merged
-from svddtune.client.tickets.times import TimeFormat, checked_pattern, zone_of
+from svddtune.client.tickets.times import EPOCHS, TimeFormat, checked_pattern, zone_of
 from svddtune.client.tickets.values import Key, ValueTable
 from svddtune.client.types import Verdict
 
@@ -225,9 +225,12 @@ def _formats(time: Mapping[str, Any], file: str) -> dict[str, TimeFormat]:
     for name in TIME_KEYS:
         where = name if name in time else "format"
         try:
-            formats[name] = TimeFormat(checked_pattern(time.get(where, "iso8601")), zone)
+            first, *also = map(checked_pattern, _texts(time.get(where, "iso8601")))
         except InvalidInput as error:
             raise invalid(file, f"time.{where}", error.message) from None
+        if also and any(pattern in EPOCHS for pattern in (first, *also)):
+            raise invalid(file, f"time.{where}", f"{', '.join(EPOCHS)} stand alone")
+        formats[name] = TimeFormat(first, zone, tuple(also))
     return formats
 
 

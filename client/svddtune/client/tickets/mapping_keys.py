@@ -109,7 +109,7 @@ _TABLES: dict[str, dict[str, _Check]] = {
         "status": _TEXT,
     },
     "status": {"closed": _PLAIN},
-    "time": {"format": _TEXT, "zone": _TEXT, **dict.fromkeys(TIME_KEYS, _TEXT)},
+    "time": {"format": _TEXTS, "zone": _TEXT, **dict.fromkeys(TIME_KEYS, _TEXTS)},
     "values": {
         "case_sensitive": _TRUTH,
         **dict.fromkeys(("inlier", "outlier", "abstain"), _VALUES),

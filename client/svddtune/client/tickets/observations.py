@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from svddtune.client.errors import InvalidInput
+from svddtune.client.files.source import TextFormat
 from svddtune.client.tickets.identity import Identity, identity
 from svddtune.client.tickets.readers import read_records
 from svddtune.client.tickets.records import MISSING, Record
@@ -42,7 +43,11 @@ class Columns:
 
 
 def read_observations(
-    source: str | Path | Iterable[Mapping[str, Any]], columns: Columns, *, by_window: bool
+    source: str | Path | Iterable[Mapping[str, Any]],
+    columns: Columns,
+    *,
+    by_window: bool,
+    form: TextFormat | None = None,
 ) -> list[Observation]:
     """Return the observations of a file (CSV, JSON lines, Parquet), or of mappings.
 
@@ -50,6 +55,8 @@ def read_observations(
     ----------
     by_window : bool
         Whether keys and times are read too.
+    form : TextFormat, optional
+        Encoding and delimiter of a text file.
 
     Raises
     ------
@@ -60,7 +67,7 @@ def read_observations(
     observations: list[Observation] = []
     places: dict[str, str] = {}
     id_column = columns.id
-    for record in _records(source):
+    for record in _records(source, form):
         if not id_column:
             id_column = _id_column(record)
         observation = _observation(record, id_column, columns, by_window=by_window)
@@ -75,9 +82,11 @@ def read_observations(
     return observations
 
 
-def _records(source: str | Path | Iterable[Mapping[str, Any]]) -> Iterator[Record]:
+def _records(
+    source: str | Path | Iterable[Mapping[str, Any]], form: TextFormat | None
+) -> Iterator[Record]:
     if isinstance(source, str | Path):
-        return read_records(Path(source))
+        return read_records(Path(source), form)
     return (Record(values, f"observation {row}") for row, values in enumerate(source))
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from svddtune.client.errors import InvalidInput
+from svddtune.client.files.source import TextFormat
 from svddtune.client.tickets.join import IdJoin, Join, Several, WindowJoin
 from svddtune.client.tickets.ledger import Decision, Ledger
 from svddtune.client.tickets.mapping import TicketMapping
@@ -72,6 +73,8 @@ class TicketOracle:
         What becomes of a query without a verdict: "others" are asked; or it is dropped.
     strict : bool
         Whether a value that the mapping does not know is an error.
+    form : TextFormat, optional
+        Encoding and delimiter of the files, where they are text.
 
     Raises
     ------
@@ -102,6 +105,7 @@ class TicketOracle:
         observation_time: str = "iso8601",
         otherwise: SkipMode | str = SkipMode.OTHERS,
         strict: bool = False,
+        form: TextFormat | None = None,
     ) -> None:
         zone = zone_of(time_zone) if time_zone else None
         if not isinstance(mapping, TicketMapping):
@@ -128,7 +132,7 @@ class TicketOracle:
         known = (
             None
             if observations is None
-            else read_observations(observations, columns, by_window=by_window)
+            else read_observations(observations, columns, by_window=by_window, form=form)
         )
         join: Join
         if not by_window:
@@ -145,7 +149,7 @@ class TicketOracle:
         self._ledger = Ledger(join, _several(several))
         self._otherwise = SkipMode(otherwise)
         self._strict = strict
-        self.add(_records(tickets))
+        self.add(_records(tickets, form))
 
     @property
     def basis(self) -> str:
@@ -186,6 +190,7 @@ class TicketOracle:
             self.mapping,
             observations=self._observation_count,
             absent_fields=self._reader.absent if self._ledger.records else (),
+            notes=self._reader.notes,
             examples=examples,
         )
 
@@ -201,9 +206,9 @@ class TicketOracle:
             )
 
 
-def _records(tickets: str | Path | Rows) -> Iterable[Record]:
+def _records(tickets: str | Path | Rows, form: TextFormat | None) -> Iterable[Record]:
     if isinstance(tickets, str | Path):
-        return read_records(Path(tickets))
+        return read_records(Path(tickets), form)
     return (Record(values, f"ticket {row}") for row, values in enumerate(tickets))
 
 

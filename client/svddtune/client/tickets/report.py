@@ -97,6 +97,7 @@ class Report:
     inliers: int
     outliers: int
     same_verdict_twice: int
+    notes: tuple[str, ...] = ()
 
     @property
     def labelled(self) -> int:
@@ -128,6 +129,7 @@ def make_report(
     *,
     observations: int | None,
     absent_fields: Sequence[str] = (),
+    notes: Sequence[str] = (),
     examples: int = 20,
 ) -> Report:
     """Return the report on a ledger as it is now.
@@ -136,6 +138,10 @@ def make_report(
     ----------
     observations : int, optional
         How many observations there are, where that is known.
+    absent_fields : sequence of str
+        Fields that the mapping needs and no record had.
+    notes : sequence of str
+        What to know of how the records were read.
     examples : int
         How many of each fault are listed; 0 for all.
     """
@@ -202,6 +208,7 @@ def make_report(
         inliers=labels[Verdict.INLIER],
         outliers=labels[Verdict.OUTLIER],
         same_verdict_twice=agreeing,
+        notes=tuple(notes),
     )
 
 
@@ -245,6 +252,7 @@ def _warnings(report: Report) -> Iterable[str]:
         )
     for field in report.absent_fields:
         yield f"No record has field {field!r}, which mapping {report.mapping} names."
+    yield from report.notes
     if report.observations is None:
         yield (
             "Which observations there are is not known: coverage and near misses are missing, and "

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from svddtune.client.errors import InvalidInput
 from svddtune.client.tickets.identity import Identity, identity
@@ -14,6 +16,9 @@ from svddtune.client.tickets.records import MISSING, Record
 from svddtune.client.tickets.times import AmbiguousTime, TimeFormat
 from svddtune.client.tickets.values import Unmapped, shown
 from svddtune.client.types import Verdict
+
+_UTC = ZoneInfo("UTC")
+_SLASHED = re.compile(r"([0-9]{1,2})/([0-9]{1,2})/", re.ASCII)
 
 
 class Standing(StrEnum):
@@ -36,7 +41,8 @@ class Ticket:
     """A ticket as one record has it.
 
     `value` is the verdict as the product writes it, "" for none. `observed` and `updated` are UTC;
-    `order_doubt` and `time_doubt` say why an update or observation time cannot be told.
+    `order_doubt` and `time_doubt` say why an update or observation time cannot be told, and
+    `order_missing` that an update time is not there although the mapping names one.
     """
 
     key: Identity
@@ -50,6 +56,7 @@ class Ticket:
     updated: datetime | None = None
     time_doubt: str = ""
     order_doubt: str = ""
+    order_missing: str = ""
 
 
 class TicketReader:
@@ -82,11 +89,23 @@ class TicketReader:
         self._needed = needed
         # Fields that no record has had so far.
         self._absent = dict.fromkeys(path for _, path in needed)
+        self._slashed = ""
 
     @property
     def absent(self) -> list[str]:
         """Fields that the mapping needs and no record had."""
         return list(self._absent)
+
+    @property
+    def notes(self) -> list[str]:
+        """What to know of how the records were read, one sentence each."""
+        if not self._slashed:
+            return []
+        return [
+            f"Times such as {self._slashed!r} are read with the month first, as mapping "
+            f"{self._mapping.name} says. Where the day comes first, set time.format in a mapping "
+            "file of your own."
+        ]
 
     def read(self, record: Record) -> Ticket:
         """Return the ticket that a record is about.
@@ -108,6 +127,12 @@ class TicketReader:
             )
         standing, verdict, value = self._verdict(record)
         updated, order_doubt = self._time(record, mapping.updated, mapping.updated_format)
+        order_missing = ""
+        if mapping.updated and updated is None and not order_doubt:
+            order_missing = (
+                f"{record.place}: field {mapping.updated!r}, which says the order of a ticket's "
+                "records, is empty or not there"
+            )
         observed, time_doubt, join_key = None, "", None
         ids: tuple[Identity, ...] = ()
         if self._by_window:
@@ -127,13 +152,14 @@ class TicketReader:
             updated=updated,
             time_doubt=time_doubt,
             order_doubt=order_doubt,
+            order_missing=order_missing,
         )
 
     def _check_fields(self, record: Record) -> None:
         if not self._absent:
             return
         for role, path in self._needed:
-            if record.lacks_column(path):
+            if record.lacks_column(path) and self._time_path(record, path) == path:
                 names = list(record.values)
                 shown_names = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
                 raise InvalidInput(
@@ -143,7 +169,9 @@ class TicketReader:
                     metadata={"field": path, "place": record.place},
                 )
         for path in list(self._absent):
-            if record.columns or record.field(path) is not MISSING:
+            found = self._time_path(record, path)
+            there = not record.lacks_column(found) if record.columns else True
+            if there and (record.columns or record.field(found) is not MISSING):
                 del self._absent[path]
 
     def _verdict(self, record: Record) -> tuple[Standing, Verdict | None, str]:
@@ -170,13 +198,42 @@ class TicketReader:
         return isinstance(self._mapping.closed.find([status], typed=record.typed), Unmapped)
 
     def _time(self, record: Record, path: str, form: TimeFormat) -> tuple[datetime | None, str]:
-        value = record.scalar(path) if path else None
+        found = self._time_path(record, path)
+        if found != path:
+            form = replace(form, zone=_UTC)
+        value = record.scalar(found) if path else None
         if value is None or value == "":
             return None, ""
         try:
-            return form.parse(value, record.place, path), ""
+            moment = form.parse(value, record.place, found)
         except AmbiguousTime as error:
             return None, error.message
+        if form.also and not self._slashed and _is_slashed(value):
+            self._slashed = value
+        return moment, ""
+
+    def _time_path(self, record: Record, path: str) -> str:
+        """Return where a record has a time: at the path, or in its column for a zone.
+
+        Raises
+        ------
+        InvalidInput
+            TICKETS_INVALID for a column in a zone of no known name.
+        """
+        times = (self._mapping.updated, self._mapping.observed)
+        if path not in times or record.field(path) is not MISSING:
+            return path
+        if record.field(f"{path} [UTC]") is not MISSING:
+            return f"{path} [UTC]"
+        zoned = next((name for name in record.values if name.startswith(f"{path} [")), None)
+        if zoned is not None:
+            raise InvalidInput(
+                f"{record.place}: there is no field {path!r}, and which zone {zoned!r} is in "
+                "cannot be told: export times in UTC",
+                reason="TICKETS_INVALID",
+                metadata={"field": path, "place": record.place},
+            )
+        return path
 
     def _ids(self, record: Record) -> tuple[Identity, ...]:
         value = record.field(self._mapping.observation_id)
@@ -188,6 +245,12 @@ class TicketReader:
         if value is None or value == "":
             return None
         return identity(value, numbers_as_text=self._mapping.numbers_as_text)
+
+
+def _is_slashed(value: Any) -> bool:
+    """Return whether month and day of a time could change places."""
+    found = _SLASHED.match(value) if isinstance(value, str) else None
+    return found is not None and all(int(part) <= 12 for part in found.groups())
 
 
 def _undefined(mapping: TicketMapping, role: str) -> InvalidInput:

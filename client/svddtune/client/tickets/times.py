@@ -14,6 +14,8 @@ from svddtune.client.files.numbers import parse_number
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UNITS = {"epoch_s": 1_000_000, "epoch_ms": 1_000}
+EPOCHS = tuple(_UNITS)
+"""Formats that are numbers."""
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|d)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
@@ -28,11 +30,13 @@ class AmbiguousTime(InvalidInput):
 class TimeFormat:
     """How a time is written: "iso8601", "epoch_s", "epoch_ms", or a pattern as strptime has it.
 
-    `zone` is that of times without an offset; None where there is none to assume.
+    `zone` is that of times without an offset; None where there is none to assume. `also` has
+    further patterns, which are tried in their order.
     """
 
     pattern: str = "iso8601"
     zone: ZoneInfo | None = None
+    also: tuple[str, ...] = ()
 
     def parse(self, value: Any, place: str, field: str) -> datetime:
         """Return the instant, in UTC.
@@ -89,20 +93,19 @@ class TimeFormat:
             return value
         if isinstance(value, date):
             return datetime(value.year, value.month, value.day)
-        try:
-            if not isinstance(value, str):
-                raise ValueError
-            if self.pattern == "iso8601":
-                return datetime.fromisoformat(value.strip())
-            return datetime.strptime(value.strip(), self.pattern)
-        except ValueError:
-            wanted = "ISO 8601" if self.pattern == "iso8601" else repr(self.pattern)
-            raise _fault(
-                f"{place}, field {field!r}: {value!r} is not a time written as {wanted}",
-                "TIME_INVALID",
-                field,
-                value,
-            ) from None
+        patterns = (self.pattern, *self.also)
+        for pattern in patterns if isinstance(value, str) else ():
+            try:
+                return _read(value.strip(), pattern)
+            except ValueError:
+                continue
+        wanted = " or ".join("ISO 8601" if one == "iso8601" else repr(one) for one in patterns)
+        raise _fault(
+            f"{place}, field {field!r}: {value!r} is not a time written as {wanted}",
+            "TIME_INVALID",
+            field,
+            value,
+        )
 
     def _from_local(self, moment: datetime, place: str, field: str) -> datetime:
         first = moment.replace(tzinfo=self.zone, fold=0)
@@ -116,6 +119,14 @@ class TimeFormat:
                 metadata={"field": field, "value": str(moment)},
             )
         return first.astimezone(UTC)
+
+
+def _read(text: str, pattern: str) -> datetime:
+    if not all(char.isascii() for char in text if char.isdigit()):
+        raise ValueError("digits are 0 to 9")
+    return (
+        datetime.fromisoformat(text) if pattern == "iso8601" else datetime.strptime(text, pattern)
+    )
 
 
 def checked_pattern(pattern: str) -> str:

@@ -1,0 +1,97 @@
+"""Options of the commands that read files, and what they have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from svddtune.client.cli.output import say
+
+if TYPE_CHECKING:
+    from svddtune.client.files.source import TextFormat
+    from svddtune.client.files.tables import Note
+
+DATA_HELP = (
+    "CSV (header or not), NPZ (X, optional y), NPY, ARFF or Parquet; also as .gz; - is standard "
+    "input."
+)
+
+DataFile = Annotated[
+    Path,
+    typer.Argument(exists=True, dir_okay=False, allow_dash=True, metavar="DATA", help=DATA_HELP),
+]
+LabelsFile = Annotated[
+    Path | None,
+    typer.Option(
+        exists=True,
+        dir_okay=False,
+        allow_dash=True,
+        help="File of (id or row, verdict); - is standard input.",
+    ),
+]
+StartFile = Annotated[
+    Path | None,
+    typer.Option(
+        exists=True, dir_okay=False, allow_dash=True, help="Initial labels, a file like --labels."
+    ),
+]
+Encoding = Annotated[
+    str,
+    typer.Option(metavar="NAME", help="Of text files, e.g. cp1252, latin-1 or utf-16."),
+]
+Decimal = Annotated[
+    str, typer.Option(metavar="SIGN", help="What stands before decimals in text files: . or ,")
+]
+Delimiter = Annotated[
+    str,
+    typer.Option(
+        metavar="SIGN", help="Between the cells of CSV; default: told by the first lines."
+    ),
+]
+
+
+def text_format(encoding: str, decimal: str = ".", delimiter: str = "") -> TextFormat:
+    """Return how text files are written; what is wrong with an option is usage."""
+    from svddtune.client.cli.usage import UsageError
+    from svddtune.client.errors import InvalidInput
+    from svddtune.client.files.source import TextFormat
+
+    try:
+        return TextFormat(encoding, decimal, delimiter.replace("\\t", "\t"))
+    except InvalidInput as error:
+        raise UsageError(error.message, reason=error.reason, metadata=error.metadata) from None
+
+
+def data_name(path: Path) -> str:
+    """Return what data are called after their file: its name without endings."""
+    from svddtune.client.files.source import STDIN
+
+    if path == STDIN:
+        return "standard input"
+    return Path(path.stem).stem if path.suffix.lower() == ".gz" else path.stem
+
+
+def check_one_stdin(files: Mapping[str, Path | None]) -> None:
+    """Raise UsageError where more than one file is standard input, which can be read once."""
+    from svddtune.client.cli.usage import UsageError
+    from svddtune.client.files.source import STDIN
+
+    given = [name for name, path in files.items() if path == STDIN]
+    if len(given) > 1:
+        raise UsageError(f"Only one of {' and '.join(given)} can be -, standard input")
+
+
+def show_notes(notes: Iterable[Note]) -> None:
+    """Say what to know about the data, on stderr."""
+    for note in notes:
+        say(f"Note: {note.message}")
+
+
+def notes_document(notes: Iterable[Note]) -> list[dict[str, str]]:
+    """Return what to know about the data, as --json has it."""
+    return [
+        {"reason": note.reason, "column": note.column, "message": note.message} for note in notes
+    ]
