@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ class Report:
     X: FloatArray
     truth: LabelArray | None = None
     dropped: int = 0
+    warnings: Sequence[Mapping[str, str]] = ()
     files: dict[str, str] = field(default_factory=dict)
     truth_kappa: float | None = None
     default_kappas: dict[str, float] = field(default_factory=dict)
@@ -53,6 +54,7 @@ class Report:
             else {"kappa": self.truth_kappa, "defaults": self.default_kappas}
         )
         document["dropped"] = self.dropped
+        document["warnings"] = [dict(warning) for warning in self.warnings]
         document["files"] = dict(self.files)
         return document
 

@@ -192,11 +192,12 @@ def tune(
     rows = {observation_id: row for row, observation_id in enumerate(source.ids)}
     truth = full_truth({rows[key]: value for key, value in known.items()}, len(source.ids))
     dropped = 0 if human else len(oracle.dropped)
-    report = Report(tuned, source.X, truth, dropped=dropped)
+    warnings = files.notes_document(source.notes)
+    report = Report(tuned, source.X, truth, dropped=dropped, warnings=warnings)
     if out is not None:
         report.write(out)
     if as_json:
-        print_json(report.document() | {"warnings": files.notes_document(source.notes)})
+        print_json(report.document())
         return
     report.show({} if out else {f"svddtune tune {data} ... --out DIR": "keep model and picture"})
 
