@@ -23,7 +23,7 @@ from svddtune.service.commands import (
     Send,
 )
 from svddtune.service.dialogue import PROGRESS_S, Dialogue
-from svddtune.service.draining import Draining
+from svddtune.service.draining import Draining, ServerDraining
 from svddtune.service.labeling import Labeling
 from svddtune.service.shared import SharedSessions
 from svddtune.service.status import Context, status_proto, unbroken
@@ -50,7 +50,10 @@ class _Signal(Enum):
     WOKEN = "WOKEN"
     DRAINING = "DRAINING"
     AGED = "AGED"
-    HALF_CLOSED = "HALF_CLOSED"
+    # The time for Hello is over.
+    UNHEARD = "UNHEARD"
+    # Nothing more is read: the client is done, its stream broke, or what it sent is faulty.
+    READ = "READ"
     # Redis is away or back.
     LOOK = "LOOK"
 
@@ -83,6 +86,8 @@ class House:
     draining: Draining
     # Longest life of a stream in seconds.
     stream_s: float
+    # Seconds in which it must say Hello.
+    hello_s: float
     streams: int = 0
     # When a holder of unary calls that serves any session last got a query from one.
     served: Lru[tuple[str, SessionId], float] = field(default_factory=lambda: Lru(10_000))
@@ -95,7 +100,7 @@ class Conversation:
         self._house = house
         self._labeling = house.labeling
         self._context = context
-        self._dialogue = Dialogue(stream_s=house.stream_s)
+        self._dialogue = Dialogue(stream_s=house.stream_s, hello_s=house.hello_s)
         self._inbox: deque[_Event] = deque()
         self._arrived = asyncio.Event()
         self._waiting = asyncio.Semaphore(_MOST_WAITING)
@@ -114,8 +119,12 @@ class Conversation:
         with ExitStack() as stack:
             stack.enter_context(self._house.draining.stream(lambda: self._post(_Signal.DRAINING)))
             self._stack = stack
-            aged = self._loop.call_at(ages_at, self._post, _Signal.AGED)
-            reader = asyncio.create_task(self._read(requests))
+            timers = (
+                self._loop.call_at(ages_at, self._post, _Signal.AGED),
+                self._loop.call_later(self._house.hello_s, self._post, _Signal.UNHEARD),
+            )
+            self._reader = asyncio.create_task(self._read(requests))
+            self._reader.add_done_callback(self._tell_of_end)
             self._house.streams += 1
             try:
                 while not self._dialogue.over:
@@ -125,9 +134,10 @@ class Conversation:
                         await self._perform(command)
             finally:
                 self._house.streams -= 1
-                aged.cancel()
-                reader.cancel()
-                await asyncio.gather(reader, return_exceptions=True)
+                for timer in timers:
+                    timer.cancel()
+                self._reader.cancel()
+                await asyncio.gather(self._reader, return_exceptions=True)
                 await self._leave()
 
     def _pace_progress(self) -> None:
@@ -140,9 +150,20 @@ class Conversation:
             await self._waiting.acquire()
             self._inbox.append(request)
             self._arrived.set()
+
+    def _tell_of_end(self, reader: asyncio.Task[None]) -> None:
+        """The reader has ended, in whatever way."""
+        faulty = not reader.cancelled() and reader.exception() is not None
         # Of a stream that broke off the end may be seen before its cancellation, and leases stay.
-        await asyncio.sleep(_BREAK_S)
-        self._post(_Signal.HALF_CLOSED)
+        self._loop.call_later(0 if faulty else _BREAK_S, self._post, _Signal.READ)
+
+    def _read_to_the_end(self) -> list[Command]:
+        """The reader has ended. Raises what ended it."""
+        if self._reader.cancelled():
+            # Not by this stream: it would not be here. Its client may come back.
+            raise ServerDraining
+        self._reader.result()
+        return self._dialogue.half_closed()
 
     async def _next_event(self) -> _Event:
         while not self._inbox:
@@ -226,8 +247,11 @@ class Conversation:
                 return dialogue.draining("This server is shutting down.")
             case _Signal.AGED:
                 return dialogue.draining("This stream has reached its age; reconnect to go on.")
-            case _Signal.HALF_CLOSED:
-                return dialogue.half_closed()
+            case _Signal.READ:
+                return self._read_to_the_end()
+            case _Signal.UNHEARD:
+                dialogue.unheard()
+                return []
             case _ if self._redis_is_away:
                 for session_id in dialogue.servings:
                     dialogue.postponed(session_id, (), now)

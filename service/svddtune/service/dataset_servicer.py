@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 
 from svddtune.service import convert, names, upload, validate
+from svddtune.service.silence import prompt
 from svddtune.service.status import Context, rpc, undisturbed
 from svddtune.state.datasets import DatasetStore
 from svddtune.v1 import dataset_pb2, dataset_pb2_grpc
@@ -14,16 +15,25 @@ MOST_OBSERVATIONS = 10_000
 class DatasetServicer(dataset_pb2_grpc.DatasetServiceServicer):
     """Datasets: uploaded, described, listed, deleted."""
 
-    def __init__(self, datasets: DatasetStore, limits: upload.Limits) -> None:
+    def __init__(
+        self, datasets: DatasetStore, limits: upload.Limits, *, upload_timeout_s: float
+    ) -> None:
         self._datasets = datasets
         self._limits = limits
+        self._upload_timeout_s = upload_timeout_s
 
     @rpc
     async def UploadDataset(
         self, request_iterator: AsyncIterator[dataset_pb2.UploadDatasetRequest], context: Context
     ) -> dataset_pb2.UploadDatasetResponse:
         """Check, spool and store what comes."""
-        dataset, existed = await upload.receive(request_iterator, self._datasets, self._limits)
+        requests = prompt(
+            request_iterator,
+            self._upload_timeout_s,
+            reason="UPLOAD_TIMEOUT",
+            awaited="further part of the upload",
+        )
+        dataset, existed = await upload.receive(requests, self._datasets, self._limits)
         return dataset_pb2.UploadDatasetResponse(dataset=dataset, already_existed=existed)
 
     @rpc

@@ -30,6 +30,7 @@ from svddtune.service.commands import (
 )
 from svddtune.service.convert import session_to_proto
 from svddtune.service.serving import RETRY_S, Serving, finished
+from svddtune.service.silence import Silent
 from svddtune.state.errors import InvalidInput, StateError
 from svddtune.state.session import Asking, Lease, LeaseOutcome, Session, SessionId, Standing
 from svddtune.v1 import oracle_pb2, tuning_pb2
@@ -55,8 +56,9 @@ class _Phase(Enum):
 class Dialogue:
     """One Converse stream. Methods raise StateError where that ends the stream."""
 
-    def __init__(self, *, stream_s: float = 0.0) -> None:
+    def __init__(self, *, stream_s: float = 0.0, hello_s: float = 0.0) -> None:
         self._phase = _Phase.AWAITING_HELLO
+        self._hello_s = hello_s
         self._stream_s = stream_s
         self._credit = 0
         self._automated = False
@@ -189,6 +191,11 @@ class Dialogue:
             self._phase = _Phase.OVER
             return [End()]
         return self._end()
+
+    def unheard(self) -> None:
+        """The time for Hello is over. Raises Silent where it did not come."""
+        if self._phase is _Phase.AWAITING_HELLO:
+            raise Silent("HELLO_TIMEOUT", "Hello", self._hello_s)
 
     # The sessions
 

@@ -10,6 +10,7 @@ from grpc_reflection.v1alpha import reflection
 
 from svddtune.service.conversation import House
 from svddtune.service.dataset_servicer import DatasetServicer
+from svddtune.service.decoding import Decoding
 from svddtune.service.draining import Draining
 from svddtune.service.labeling import Labeling
 from svddtune.service.oracle_servicer import OracleServicer
@@ -74,7 +75,7 @@ class Server:
         self._notices = Notices(self._blocking, partitions=settings.partitions)
         self._draining = Draining()
         self._health: Any = health.aio.HealthServicer()  # type: ignore[attr-defined]
-        self._server = grpc.aio.server(options=_OPTIONS)
+        self._server = grpc.aio.server(interceptors=[Decoding()], options=_OPTIONS)
         self._background: list[asyncio.Task[None]] = []
         self._add_servicers()
 
@@ -114,7 +115,7 @@ class Server:
         self._reaper = Reaper(store, self._notices)
         limits = Limits(settings.max_rows, settings.max_features, settings.max_bytes)
         dataset_pb2_grpc.add_DatasetServiceServicer_to_server(
-            DatasetServicer(datasets, limits), server
+            DatasetServicer(datasets, limits, upload_timeout_s=settings.upload_timeout_s), server
         )
         tuning_pb2_grpc.add_TuningServiceServicer_to_server(
             TuningServicer(store, datasets, self._notices, self._draining), server
@@ -127,6 +128,7 @@ class Server:
                     self._notices,
                     self._draining,
                     settings.stream_s,
+                    settings.hello_timeout_s,
                 )
             ),
             server,

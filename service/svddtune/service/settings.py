@@ -22,6 +22,12 @@ class Settings(ProcessSettings):
     stream_s: float = Field(
         3600.0, ge=1.0, le=86_400.0, description="age at which a labeler's stream is renewed"
     )
+    hello_timeout_s: float = Field(
+        30.0, gt=0.0, le=3600.0, description="seconds in which a labeler's stream must say Hello"
+    )
+    upload_timeout_s: float = Field(
+        30.0, gt=0.0, le=3600.0, description="seconds in which an upload must send its next message"
+    )
     reflection: bool = Field(True, description="let clients ask which services there are")
 
     @field_validator("listen")

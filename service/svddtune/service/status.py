@@ -10,6 +10,7 @@ Conflict           ABORTED                ALREADY_ANSWERED: ALREADY_EXISTS, tryi
 TooLarge           RESOURCE_EXHAUSTED     DATASET_TOO_LARGE: INVALID_ARGUMENT, it never fits
 StoreUnavailable   UNAVAILABLE
 ServerDraining     UNAVAILABLE
+Silent             DEADLINE_EXCEEDED
 anything else      INTERNAL               with an id that the log has too
 =================  =====================  ========================================================
 
@@ -21,7 +22,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import wraps
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NoReturn, TypeAlias, TypeVar
 from uuid import uuid4
 
 import grpc
@@ -30,6 +31,7 @@ from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
 
 from svddtune.service.draining import ServerDraining
+from svddtune.service.silence import Silent
 from svddtune.state.errors import (
     Conflict,
     InvalidInput,
@@ -52,6 +54,7 @@ _CODES: dict[type[StateError], grpc.StatusCode] = {
     TooLarge: grpc.StatusCode.RESOURCE_EXHAUSTED,
     StoreUnavailable: grpc.StatusCode.UNAVAILABLE,
     ServerDraining: grpc.StatusCode.UNAVAILABLE,
+    Silent: grpc.StatusCode.DEADLINE_EXCEEDED,
 }
 _CODES_BY_REASON = {
     "ALREADY_ANSWERED": grpc.StatusCode.ALREADY_EXISTS,
@@ -102,22 +105,25 @@ def rpc(
         try:
             return await method(self, request, context)
         except StateError as error:
-            status = status_proto(error)
-            code = code_of(error)
-            if code is grpc.StatusCode.UNAVAILABLE:
+            if code_of(error) is grpc.StatusCode.UNAVAILABLE:
                 log.warning("%s: %s", method.__name__, error.message)
+            fault = error
         except grpc.aio.AbortError:
             raise
         except Exception:
             if context.done():
                 return None
-            status = _internal(method.__name__)
-            code = grpc.StatusCode.INTERNAL
-        trailer = ("grpc-status-details-bin", status.SerializeToString())
-        await context.abort(code, status.message, trailing_metadata=(trailer,))
-        return None
+            fault = _internal(method.__name__)
+        return await abort(context, fault)
 
     return told
+
+
+async def abort(context: Context, error: StateError) -> NoReturn:
+    """End a call with an error's status."""
+    status = status_proto(error)
+    trailer = ("grpc-status-details-bin", status.SerializeToString())
+    await context.abort(code_of(error), status.message, trailing_metadata=(trailer,))
 
 
 def undisturbed(
@@ -146,15 +152,13 @@ async def unbroken(work: Coroutine[Any, Any, Response]) -> Response:
     return await asyncio.shield(task)
 
 
-def _internal(method: str) -> status_pb2.Status:
+def _internal(method: str) -> StateError:
     error_id = uuid4().hex[:12]
     log.exception("%s failed", method, extra={"error_id": error_id})
-    return status_proto(
-        StateError(
-            "INTERNAL",
-            f"Something went wrong in the server; its log has more under {error_id}.",
-            error_id=error_id,
-        )
+    return StateError(
+        "INTERNAL",
+        f"Something went wrong in the server; its log has more under {error_id}.",
+        error_id=error_id,
     )
 
 

@@ -1,0 +1,146 @@
+"""Requests that cannot be decoded: a status with a reason for any method, and one line in the log.
+
+gRPC calls a method's deserializer itself; where that raises, unary calls end with UNKNOWN and a
+traceback, and a stream's iterator breaks in whatever task reads it. Here deserializers never raise:
+they return what is wrong, and the call ends with it before its servicer sees it.
+"""
+
+import asyncio
+import inspect
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import grpc
+
+from svddtune.service.status import Context, abort
+from svddtune.state.errors import InvalidInput
+
+log = logging.getLogger(__name__)
+
+Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
+Behaviour = Callable[[Any, Context], Any]
+
+# Lines in the log are so many seconds apart.
+LOG_EVERY_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Undecodable:
+    """Stands in for a request."""
+
+    error: InvalidInput
+
+
+class _Faults:
+    """Logs a fault at once, and those of the second after it in one line with their number."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._latest: dict[str, object] = {}
+        self._quiet = False
+
+    def note(self, **fault: object) -> None:
+        """Log it, or let it be counted."""
+        self._count += 1
+        self._latest = fault
+        if not self._quiet:
+            self._say()
+
+    def _say(self) -> None:
+        self._quiet = self._count > 0
+        if self._quiet:
+            log.warning("undecodable message", extra={**self._latest, "count": self._count})
+            self._count = 0
+            asyncio.get_running_loop().call_later(LOG_EVERY_S, self._say)
+
+
+class Decoding(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
+    """Wraps the handlers of all methods, whoever registered them."""
+
+    def __init__(self) -> None:
+        self._faults = _Faults()
+        # By method: only those there are.
+        self._wrapped: dict[str, Handler] = {}
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Handler]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> Handler:
+        """The method's handler, which takes whatever comes; none where there is no such method."""
+        method = str(handler_call_details.method)
+        handler = await continuation(handler_call_details)
+        if handler and method not in self._wrapped:
+            self._wrapped[method] = self._wrap(method, handler)
+        return self._wrapped.get(method, handler)
+
+    def _wrap(self, method: str, handler: Handler) -> Handler:
+        shape = ("stream" if handler.request_streaming else "unary") + (
+            "_stream" if handler.response_streaming else "_unary"
+        )
+        make = getattr(grpc, f"{shape}_rpc_method_handler")
+        wrapped: Handler = make(
+            _guarded(getattr(handler, shape), streams=handler.request_streaming),
+            request_deserializer=self._tolerant(method, handler.request_deserializer),
+            response_serializer=handler.response_serializer,
+        )
+        return wrapped
+
+    def _tolerant(
+        self, method: str, decode: Callable[[bytes], Any] | None
+    ) -> Callable[[bytes], Any] | None:
+        if decode is None:
+            return None
+
+        def decoded(data: bytes) -> Any:
+            try:
+                return decode(data)
+            # (protobuf does not say which exceptions its runtimes raise.)
+            except Exception as error:
+                self._faults.note(method=method, size=len(data))
+                return _Undecodable(_undecodable(method, data, error))
+
+        return decoded
+
+
+def _undecodable(method: str, data: bytes, error: Exception) -> InvalidInput:
+    return InvalidInput(
+        "UNDECODABLE_MESSAGE",
+        f"A message of {len(data)} bytes to {method} is not one of its request type "
+        f"({type(error).__name__}). Send what its .proto file describes; text must be UTF-8.",
+        method=method,
+        size=len(data),
+    )
+
+
+async def _decodable(requests: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    async for request in requests:
+        if isinstance(request, _Undecodable):
+            raise request.error
+        yield request
+
+
+def _guarded(behave: Behaviour, *, streams: bool) -> Behaviour:
+    """The behaviour of a method, called with requests only."""
+
+    async def given(request: Any, context: Context) -> Any:
+        if isinstance(request, _Undecodable):
+            await abort(context, request.error)
+        return _decodable(request) if streams else request
+
+    async def answered(request: Any, context: Context) -> Any:
+        try:
+            return await behave(await given(request, context), context)
+        except InvalidInput as error:
+            return await abort(context, error)
+
+    async def streamed(request: Any, context: Context) -> AsyncIterator[Any]:
+        try:
+            async for response in behave(await given(request, context), context):
+                yield response
+        except InvalidInput as error:
+            await abort(context, error)
+
+    return streamed if inspect.isasyncgenfunction(behave) else answered

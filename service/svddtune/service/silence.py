@@ -1,0 +1,38 @@
+"""Clients that open a stream and say nothing: they are waited for, but not for ever."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import TypeVar
+
+from svddtune.state.errors import StateError
+
+Request = TypeVar("Request")
+
+
+class Silent(StateError):
+    """The client was waited for in vain. Reasons: ``HELLO_TIMEOUT``, ``UPLOAD_TIMEOUT``."""
+
+    def __init__(self, reason: str, awaited: str, waited_s: float) -> None:
+        super().__init__(
+            reason,
+            f"No {awaited} came within {waited_s:g} s; begin again.",
+            waited_s=f"{waited_s:g}",
+        )
+
+
+async def prompt(
+    requests: AsyncIterator[Request], within_s: float, *, reason: str, awaited: str
+) -> AsyncIterator[Request]:
+    """The requests of a stream, each of which must come so many seconds after the one before.
+
+    Raises Silent.
+    """
+    while True:
+        try:
+            async with asyncio.timeout(within_s):
+                request = await anext(requests)
+        except StopAsyncIteration:
+            return
+        except TimeoutError:
+            raise Silent(reason, awaited, within_s) from None
+        yield request
