@@ -1,11 +1,13 @@
 """Real service and worker processes on one Redis, to be started and killed at will."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -13,10 +15,14 @@ from typing import Any
 class Process:
     """One child process that says in a line of JSON when it is ready."""
 
-    def __init__(self, module: str, *arguments: str) -> None:
-        self._child = subprocess.Popen(
-            [sys.executable, "-m", module, *arguments], stdout=subprocess.PIPE, text=True
-        )
+    def __init__(self, module: str, *arguments: str, log: Path | None = None) -> None:
+        with (log or Path(os.devnull)).open("a") as file:
+            self._child = subprocess.Popen(
+                [sys.executable, "-m", module, *arguments],
+                stdout=subprocess.PIPE,
+                stderr=file if log else None,
+                text=True,
+            )
         assert self._child.stdout is not None
         line = self._child.stdout.readline()
         assert line, f"{module} ended before it was ready, with {self._child.wait()}"
@@ -57,9 +63,12 @@ class Process:
             self._child.stdout.close()
 
 
-def service(redis_url: str, listen: str = "127.0.0.1:0", *further: str) -> Process:
-    """A service; ``ready["address"]`` is where it listens."""
-    return Process("svddtune.service", "--redis", redis_url, "--listen", listen, *further)
+def service(
+    redis_url: str, listen: str = "127.0.0.1:0", *further: str, log: Path | None = None
+) -> Process:
+    """A service; ``ready["address"]`` is where it listens. ``log``: a file for its log."""
+    arguments = ("--redis", redis_url, "--listen", listen, *further)
+    return Process("svddtune.service", *arguments, log=log)
 
 
 def worker(redis_url: str) -> Process:

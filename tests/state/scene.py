@@ -74,6 +74,9 @@ class ScriptedWorker:
             self.workspace.commit_prepare(claim, {"nn": np.zeros((N, 1))})
         elif claim.kind == "ATLAS":
             self.workspace.commit_atlas(claim, {"part": np.array(claim.job.atlas.index)})
+        elif self.workspace.snapshot(claim) is None:
+            # The session was deleted meanwhile.
+            self.workspace.commit_nothing(claim)
         elif claim.kind == "SUGGEST":
             self.suggest(claim)
         elif claim.kind == "PLAN":

@@ -3,6 +3,7 @@
 import base64
 import binascii
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TypeVar
@@ -38,6 +39,7 @@ _VERDICTS = {
     Verdict.OUTLIER: common_pb2.VERDICT_OUTLIER,
     Verdict.UNSURE: common_pb2.VERDICT_UNSURE,
 }
+_EVENT_ID = re.compile(r"([0-9]{1,20})-([0-9]{1,20})")
 _SKIP_MODES: dict[int, SkipMode] = {
     oracle_pb2.SKIP_MODE_UNSPECIFIED: SkipMode.LATER,
     oracle_pb2.SKIP_MODE_LATER: SkipMode.LATER,
@@ -292,10 +294,9 @@ def agreement_to_proto(agreement: Agreement) -> tuning_pb2.Agreement:
 
 
 def _is_event_id(text: str) -> bool:
-    first, _, second = text.partition("-")
-    return not text or (
-        first.isascii() and first.isdigit() and second.isascii() and second.isdigit()
-    )
+    # (What the store would refuse as one is no fault of the store.)
+    match = _EVENT_ID.fullmatch(text)
+    return not text or (match is not None and all(int(part) < 1 << 64 for part in match.groups()))
 
 
 def _token(parts: list[object]) -> str:
