@@ -1,10 +1,13 @@
 import json
+import tempfile
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.svm import OneClassSVM
 from tests.client.models import fit, kernel, rows
 
@@ -100,6 +103,8 @@ def model_field(name: str, value: Any) -> Any:
         ({"manifest.json": model_field("R2", float("nan"))}, "not finite"),
         ({"manifest.json": lambda m: {"format": "other"}}, "not an svddtune model"),
         ({"manifest.json": lambda m: {**m, "version": 2}}, "format version 2"),
+        ({"manifest.json": lambda m: {**m, "model": [1]}}, "lacks a part"),
+        ({"manifest.json": lambda m: {"format": m["format"], "version": 1}}, "not a readable"),
         ({"manifest.json": b"{"}, "not a readable"),
         ({"alphas.npy": None}, "not a readable"),
         ({"alphas.npy": b"rubbish"}, "not a readable"),
@@ -129,6 +134,31 @@ def test_flipped_bit_is_noticed_wherever_it_is(tmp_path: Path) -> None:
         path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
         with pytest.raises(ModelCorrupt):
             SvddModel.load(path)
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.data())
+def test_damage_anywhere_gives_the_same_model_or_a_refusal(data: st.DataObject) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = fit().save(Path(folder) / "model.npz")
+        content = bytearray(path.read_bytes())
+        for _ in range(data.draw(st.integers(1, 3))):
+            # The directory at the end has what says where everything is.
+            place = data.draw(
+                st.integers(0, len(content) - 1) | st.integers(len(content) - 700, len(content) - 1)
+            )
+            content[place] = data.draw(st.integers(0, 255))
+        path.write_bytes(content)
+        try:
+            loaded = SvddModel.load(path)
+        except ModelCorrupt:
+            return
+        np.testing.assert_array_equal(loaded.predict(rows()), fit().predict(rows()))
+
+
+def test_missing_file_is_not_called_corrupt(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        SvddModel.load(tmp_path / "none.npz")
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,7 @@ def match_features(X: Any, names: Sequence[str], count: int) -> FloatArray:
     given = _names_of(frame)
     if given and names:
         _check_same_names(given, names)
+        _check_columns(len(given), count)
         frame = frame.select(*names)
     elif given:
         # As scikit-learn does: there is nothing to match the names with.

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import struct
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +25,17 @@ FORMAT_VERSION = 1
 # some 1e-13 for a thousand columns. A wrong gamma, weight or vector shows far above this.
 CHECK_TOLERANCE = 1e-9
 _BLOCK_VALUES = 1 << 18
+# What damaged archives and arrays raise, the wrong offsets and flags of their headers included.
+_UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    KeyError,
+    ValueError,
+    OSError,
+    RuntimeError,  # NotImplementedError included
+)
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
@@ -152,16 +165,18 @@ class SvddModel:
             Where it is no model file, is of a newer format, or computes other distances than
             those it was saved with.
         """
-        try:
-            with zipfile.ZipFile(path) as archive:
-                manifest = json.loads(archive.read("manifest.json"))
-                _check_format(manifest, path)
-                arrays = {name: _read_array(archive, name) for name in _ARRAYS}
-        except ModelCorrupt:
-            raise
-        except (zipfile.BadZipFile, KeyError, ValueError, EOFError, NotImplementedError) as error:
-            raise ModelCorrupt(f"{path} is not a readable svddtune model: {error}") from None
-        return cls.from_parts(manifest["model"], arrays)
+        with Path(path).open("rb") as file:
+            try:
+                with zipfile.ZipFile(file) as archive:
+                    manifest = json.loads(archive.read("manifest.json"))
+                    _check_format(manifest, path)
+                    arrays = {name: _read_array(archive, name) for name in _ARRAYS}
+                    values = manifest["model"]
+            except ModelCorrupt:
+                raise
+            except _UNREADABLE as error:
+                raise ModelCorrupt(f"{path} is not a readable svddtune model: {error}") from None
+        return cls.from_parts(values, arrays)
 
     @classmethod
     def from_parts(cls, values: Mapping[str, Any], arrays: Mapping[str, FloatArray]) -> SvddModel:

@@ -71,7 +71,7 @@ class DatasetServiceServicer(object):
         The same content uploaded twice yields the same dataset. Until the response is sent nothing
         is visible; an upload that breaks off leaves nothing behind.
         Errors: DATASET_NOT_FINITE, DATASET_RAGGED, DATASET_TOO_LARGE, DATASET_EMPTY,
-        DATASET_INCOMPLETE, DUPLICATE_OBSERVATION_ID, INVALID_FIELD.
+        DATASET_INCOMPLETE, DUPLICATE_OBSERVATION_ID, DUPLICATE_FEATURE_NAME, INVALID_FIELD.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -38,7 +38,7 @@ class DatasetServiceStub:
     The same content uploaded twice yields the same dataset. Until the response is sent nothing
     is visible; an upload that breaks off leaves nothing behind.
     Errors: DATASET_NOT_FINITE, DATASET_RAGGED, DATASET_TOO_LARGE, DATASET_EMPTY,
-    DATASET_INCOMPLETE, DUPLICATE_OBSERVATION_ID, INVALID_FIELD.
+    DATASET_INCOMPLETE, DUPLICATE_OBSERVATION_ID, DUPLICATE_FEATURE_NAME, INVALID_FIELD.
     """
     GetDataset: _grpc.UnaryUnaryMultiCallable[_dataset_pb2.GetDatasetRequest, _dataset_pb2.GetDatasetResponse]
     """Returns one dataset's description, not its rows. Errors: DATASET_NOT_FOUND."""
@@ -59,7 +59,7 @@ class DatasetServiceAsyncStub(DatasetServiceStub):
     The same content uploaded twice yields the same dataset. Until the response is sent nothing
     is visible; an upload that breaks off leaves nothing behind.
     Errors: DATASET_NOT_FINITE, DATASET_RAGGED, DATASET_TOO_LARGE, DATASET_EMPTY,
-    DATASET_INCOMPLETE, DUPLICATE_OBSERVATION_ID, INVALID_FIELD.
+    DATASET_INCOMPLETE, DUPLICATE_OBSERVATION_ID, DUPLICATE_FEATURE_NAME, INVALID_FIELD.
     """
     GetDataset: _aio.UnaryUnaryMultiCallable[_dataset_pb2.GetDatasetRequest, _dataset_pb2.GetDatasetResponse]  # type: ignore[assignment]
     """Returns one dataset's description, not its rows. Errors: DATASET_NOT_FOUND."""
@@ -83,7 +83,7 @@ class DatasetServiceServicer(metaclass=_abc_1.ABCMeta):
         The same content uploaded twice yields the same dataset. Until the response is sent nothing
         is visible; an upload that breaks off leaves nothing behind.
         Errors: DATASET_NOT_FINITE, DATASET_RAGGED, DATASET_TOO_LARGE, DATASET_EMPTY,
-        DATASET_INCOMPLETE, DUPLICATE_OBSERVATION_ID, INVALID_FIELD.
+        DATASET_INCOMPLETE, DUPLICATE_OBSERVATION_ID, DUPLICATE_FEATURE_NAME, INVALID_FIELD.
         """
 
     @_abc_1.abstractmethod

@@ -50,8 +50,8 @@ async def receive(
     """Store what is uploaded: its description, and whether it was there already.
 
     Raises InvalidInput (``DATASET_NOT_FINITE``, ``DATASET_RAGGED``, ``DATASET_EMPTY``,
-    ``DATASET_INCOMPLETE``, ``DUPLICATE_OBSERVATION_ID``, ``INVALID_FIELD``), TooLarge
-    (``DATASET_TOO_LARGE``).
+    ``DATASET_INCOMPLETE``, ``DUPLICATE_OBSERVATION_ID``, ``DUPLICATE_FEATURE_NAME``,
+    ``INVALID_FIELD``), TooLarge (``DATASET_TOO_LARGE``).
     """
     draft: Draft | None = None
     try:
@@ -343,8 +343,20 @@ def _check_header(header: dataset_pb2.DatasetHeader, limits: Limits) -> None:
         raise invalid_field(
             "header.feature_names", len(header.feature_names), f"none, or {columns} names"
         )
-    for name in header.feature_names:
+    first: dict[str, int] = {}
+    for column, name in enumerate(header.feature_names):
+        if not name:
+            raise invalid_field("header.feature_names", "", f"not empty, as in column {column}")
         at_most_bytes("header.feature_names", name, _LONGEST_FEATURE_NAME)
+        # Rows are matched with the model by these names.
+        if first.setdefault(name, column) != column:
+            raise InvalidInput(
+                "DUPLICATE_FEATURE_NAME",
+                f"Columns {first[name]} and {column} both have the name {name[:100]!r}.",
+                feature=name,
+                first_column=first[name],
+                column=column,
+            )
     if header.scaling not in dataset_pb2.ScalingKind.values():
         raise invalid_field("header.scaling", header.scaling, "a ScalingKind")
 

@@ -17,6 +17,7 @@ from svddtune.client.cli import (
     labelers,
     observations,
     oracle,
+    predict,
     processes,
     sessions,
     tune,
@@ -50,6 +51,7 @@ def _svddtune(
 
 app.command("demo")(demo.demo)
 app.command("tune")(tune.tune)
+app.command("predict")(predict.predict)
 app.command("label")(label.label)
 app.command("up")(processes.up)
 app.command("serve")(processes.serve)

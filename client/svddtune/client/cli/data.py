@@ -147,3 +147,19 @@ def _check_ids(table: Table, ids: list[str], column: str) -> None:
                 metadata={"row": str(row), "column": column, "value": observation_id},
             )
         seen[observation_id] = row
+
+
+def identity_column(table: Table, id_column: str | None) -> int | None:
+    """Return the column of the observations' ids: named, or known by the kind of file."""
+    own = set(OBSERVATION) <= set(table.names)
+    name = id_column or table.id_hint or (OBSERVATION[0] if own else "")
+    return _column(table, name, "--id-column")
+
+
+def read_ids(table: Table, identity: int | None) -> list[str]:
+    """Return the ids of a column, checked; the row numbers where there is none."""
+    if identity is None:
+        return [str(row) for row in range(table.row_count)]
+    ids = [text.strip() for text in table.text(identity)]
+    _check_ids(table, ids, table.names[identity])
+    return ids

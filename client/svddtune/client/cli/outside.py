@@ -1,13 +1,16 @@
-"""Which rows are outside, as a table for people and as a CSV file."""
+"""Which rows are outside, as a table for people and as CSV files."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+import os
+import tempfile
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from svddtune.client.cli.output import figure
+from svddtune.client.types import FloatArray, Verdict
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -15,34 +18,67 @@ if TYPE_CHECKING:
     from svddtune.client.outside import OutsideRow
 
 OUTSIDE_FILE = "outside.csv"
-COLUMNS = ("row", "observation_id", "score", "label")
 
 
-def outside_table(rows: Sequence[OutsideRow], *, shown: int = 12) -> Table:
+def outside_table(rows: Sequence[OutsideRow], *, shown: int = 12, labels: bool = True) -> Table:
     """Return a table of the farthest `shown` rows; its title says how many there are in all."""
     from rich.table import Table
     from rich.text import Text
 
-    title = f"Outside: {len(rows)} rows"
+    title = f"Outside: {len(rows)} {'row' if len(rows) == 1 else 'rows'}"
     if len(rows) > shown:
         title += f", the farthest {shown} of them"
     table = Table(title=title, title_justify="left", title_style="bold", box=None)
     table.add_column("row", justify="right")
     table.add_column("observation", overflow="fold")
     table.add_column("score", justify="right")
-    table.add_column("label")
+    if labels:
+        table.add_column("label")
     for one in rows[:shown]:
-        label = one.label.value if one.label else "-"
-        table.add_row(str(one.row), Text(one.observation_id), figure(one.score, 3), label)
+        cells: list[str | Text] = [str(one.row), Text(one.observation_id), figure(one.score, 3)]
+        if labels:
+            cells.append(one.label.value if one.label else "-")
+        table.add_row(*cells)
     return table
 
 
 def write_outside(path: Path, rows: Sequence[OutsideRow]) -> Path:
     """Write all rows outside as CSV, the farthest first; return the path."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        for one in rows:
-            label = one.label.value if one.label else ""
-            writer.writerow([one.row, one.observation_id, repr(one.score), label])
+    lines = (
+        (str(one.row), one.observation_id, repr(one.score), one.label.value if one.label else "")
+        for one in rows
+    )
+    return _write_csv(path, ("row", "observation_id", "score", "label"), lines)
+
+
+def write_scores(path: Path, decision: FloatArray, ids: Sequence[str]) -> Path:
+    """Write verdict and score of every row as CSV, in the order of the data; return the path.
+
+    The score is that of `OutsideRow`: positive for outliers.
+    """
+    lines = (
+        (
+            str(row),
+            observation_id,
+            (Verdict.OUTLIER if value < 0 else Verdict.INLIER).value,
+            repr(0.0 - value),
+        )
+        for row, (observation_id, value) in enumerate(zip(ids, decision.tolist(), strict=True))
+    )
+    return _write_csv(path, ("row", "observation_id", "verdict", "score"), lines)
+
+
+def _write_csv(path: Path, header: Sequence[str], lines: Iterable[Sequence[str]]) -> Path:
+    """Write a file whole or not at all."""
+    handle, partial = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(header)
+            writer.writerows(lines)
+        Path(partial).chmod(0o644)
+        Path(partial).replace(path)
+    except BaseException:
+        Path(partial).unlink(missing_ok=True)
+        raise
     return path

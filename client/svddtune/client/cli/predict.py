@@ -1,0 +1,188 @@
+"""``svddtune predict``: which rows of a file a saved model calls outliers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from svddtune.client.cli.output import Json, figure, print_json, say, stdout
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from svddtune.client.cli.tables import Table
+    from svddtune.client.model import SvddModel
+    from svddtune.client.types import FloatArray
+
+_SHOWN_NAMES = 8
+
+
+def predict(
+    model: Annotated[
+        Path,
+        typer.Argument(
+            exists=True, dir_okay=False, metavar="MODEL", help="Model file (.npz) of a run."
+        ),
+    ],
+    data: Annotated[
+        Path,
+        typer.Argument(
+            exists=True,
+            dir_okay=False,
+            metavar="DATA",
+            help="CSV (header or not), NPZ (X), ARFF or Parquet.",
+        ),
+    ],
+    id_column: Annotated[
+        str | None, typer.Option(help="Column of DATA with the observations' ids.")
+    ] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option(help="Column to leave out; repeatable.")
+    ] = None,
+    header: Annotated[
+        bool | None, typer.Option("--header/--no-header", help="Default: told by the first line.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", dir_okay=False, help="CSV file for every row's score."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Say which rows of DATA are outside MODEL, and how far.
+
+    Columns are matched by name where both have names, else by position.
+    """
+    from svddtune.client.cli.outside import outside_table, write_scores
+    from svddtune.client.cli.tables import read_table
+    from svddtune.client.model import SvddModel
+    from svddtune.client.outside import outside_of
+    from svddtune.client.plain import jsonable
+
+    _check_out(out, {"MODEL": model, "DATA": data})
+    fitted = SvddModel.load(model)
+    rows = read_rows(read_table(data, header=header), fitted, id_column, ignore or ())
+    if rows.unused:
+        say(f"Note: not used: {_listed(rows.unused)}")
+    decision = fitted.decision(rows.X)
+    outside = outside_of(decision, rows.ids)
+    if out is not None:
+        write_scores(out, decision, rows.ids)
+    if as_json:
+        print_json(
+            {
+                "model": {
+                    "file": str(model),
+                    "gamma": fitted.gamma,
+                    "C": fitted.C,
+                    "nu": fitted.nu,
+                    "feature_names": list(fitted.feature_names),
+                },
+                "data": str(data),
+                "n": len(rows.X),
+                "outside_count": len(outside),
+                "outside": [
+                    {"row": one.row, "observation_id": one.observation_id, "score": one.score}
+                    for one in outside
+                ],
+                "unused_columns": list(rows.unused),
+                "files": jsonable({"scores": str(out)} if out is not None else {}),
+            }
+        )
+        return
+    console = stdout()
+    share = figure(100 * len(outside) / len(rows.X), 3)
+    console.print(f"{len(outside)} of {len(rows.X)} rows are outside ({share} %).", markup=False)
+    if outside:
+        console.print(outside_table(outside, labels=False))
+    if out is not None:
+        say(f"Wrote {out}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """What a model takes of a file: its features in the model's order, ids, columns left over."""
+
+    X: FloatArray
+    ids: list[str]
+    unused: tuple[str, ...]
+
+
+def read_rows(table: Table, model: SvddModel, id_column: str | None, ignore: Sequence[str]) -> Rows:
+    """Return the rows that `model` takes of a table.
+
+    Raises
+    ------
+    InvalidInput
+        FEATURE_NAMES_MISMATCH or FEATURE_COUNT_MISMATCH where the model's columns are not there;
+        as `Table.numbers` and `read_ids` for what is wrong with the values.
+    """
+    import numpy as np
+
+    from svddtune.client.cli.data import DISPLAY, OBSERVATION, identity_column, read_ids
+
+    identity = identity_column(table, id_column)
+    left_out = {table.index(name, "--ignore") for name in ignore}
+    free = [j for j in range(len(table.names)) if j not in left_out and j != identity]
+    if model.feature_names and table.has_names:
+        columns = _by_name(table, model, free)
+    else:
+        # Columns that the file itself marks as no features.
+        marked = {table.label_hint, *(OBSERVATION if set(OBSERVATION) <= set(table.names) else ())}
+        columns = [
+            j
+            for j in free
+            if table.names[j] not in marked and not table.names[j].startswith(DISPLAY)
+        ]
+        _check_count(table, model, columns)
+    unused = tuple(table.names[j] for j in free if j not in set(columns))
+    X = np.column_stack([table.numbers(j) for j in columns])
+    return Rows(X, read_ids(table, identity), unused)
+
+
+def _by_name(table: Table, model: SvddModel, free: Sequence[int]) -> list[int]:
+    from svddtune.client.errors import InvalidInput
+
+    position = {table.names[j]: j for j in free}
+    missing = [name for name in model.feature_names if name not in position]
+    if missing:
+        there = [name for name in position if name not in set(model.feature_names)]
+        raise InvalidInput(
+            f"{table.path} lacks columns that the model was fitted on: {_listed(missing)}. "
+            + (f"It has, beside those found: {_listed(there)}" if there else "It has no others"),
+            reason="FEATURE_NAMES_MISMATCH",
+            metadata={"missing": _listed(missing), "unexpected": _listed(there)},
+        )
+    return [position[name] for name in model.feature_names]
+
+
+def _check_count(table: Table, model: SvddModel, columns: Sequence[int]) -> None:
+    from svddtune.client.errors import InvalidInput
+
+    if len(columns) != model.feature_count:
+        raise InvalidInput(
+            f"{table.path} has {len(columns)} feature columns, the model was fitted on "
+            f"{model.feature_count}: name the others with --id-column or --ignore",
+            reason="FEATURE_COUNT_MISMATCH",
+            metadata={"columns": str(len(columns)), "expected": str(model.feature_count)},
+        )
+
+
+def _check_out(out: Path | None, inputs: dict[str, Path]) -> None:
+    from svddtune.client.cli.usage import UsageError
+
+    if out is None:
+        return
+    for name, path in inputs.items():
+        if out.exists() and path.exists() and out.samefile(path):
+            raise UsageError(f"--out {out} is {name} itself: give another file")
+    if not out.absolute().parent.is_dir():
+        raise UsageError(f"--out {out}: there is no folder {out.absolute().parent}")
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown: Any = ", ".join(repr(name) for name in names[:_SHOWN_NAMES])
+    more = len(names) - _SHOWN_NAMES
+    return f"{shown} and {more} more" if more > 0 else str(shown)

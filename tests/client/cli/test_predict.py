@@ -1,0 +1,165 @@
+"""``svddtune predict``: a saved model and a file."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.client.models import fit, rows
+
+from svddtune.client.cli.app import run
+
+IDS = [f"alert-{row}" for row in range(80)]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    fit().save("model.npz")
+    return tmp_path
+
+
+def frame() -> pd.DataFrame:
+    return pd.DataFrame(rows(seed=5), columns=["f0", "f1", "f2"])
+
+
+def document(capsys: pytest.CaptureFixture[str]) -> Any:
+    return json.loads(capsys.readouterr().out)
+
+
+def test_json_says_which_rows_are_outside(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = frame()
+    data.to_csv("new.csv", index=False)
+    assert run(["predict", "model.npz", "new.csv", "--json"]) == 0
+    told = document(capsys)
+    expected = np.flatnonzero(fit().predict(data) == -1)
+    assert sorted(one["row"] for one in told["outside"]) == expected.tolist()
+    assert told["outside_count"] == len(expected)
+    assert told["n"] == 80
+    assert told["unused_columns"] == []
+    scores = [one["score"] for one in told["outside"]]
+    assert scores == sorted(scores, reverse=True)
+    np.testing.assert_allclose(scores, np.sort(-fit().decision(data))[::-1][: len(scores)])
+
+
+@settings(
+    deadline=None, max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(st.permutations(["f0", "f1", "f2", "id", "label"]), st.sampled_from(["csv", "parquet"]))
+def test_order_of_columns_changes_nothing(
+    folder: Path, capsys: pytest.CaptureFixture[str], order: list[str], kind: str
+) -> None:
+    data = frame().assign(id=IDS, label="x")[order]
+    data.to_csv("new.csv", index=False)
+    data.to_parquet("new.parquet", index=False)
+    assert run(["predict", "model.npz", f"new.{kind}", "--id-column", "id", "--json"]) == 0
+    told = document(capsys)
+    expected = np.flatnonzero(fit().predict(rows(seed=5)) == -1)
+    assert {one["observation_id"] for one in told["outside"]} == {IDS[row] for row in expected}
+    assert told["unused_columns"] == ["label"]
+
+
+def test_written_file_has_every_row(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = frame().assign(id=IDS)
+    data.to_csv("new.csv", index=False)
+    assert run(["predict", "model.npz", "new.csv", "--id-column", "id", "-o", "scores.csv"]) == 0
+    with Path("scores.csv").open(newline="") as file:
+        read = list(csv.DictReader(file))
+    assert [one["observation_id"] for one in read] == IDS
+    assert [int(one["row"]) for one in read] == list(range(80))
+    verdicts = np.array([1 if one["verdict"] == "inlier" else -1 for one in read])
+    np.testing.assert_array_equal(verdicts, fit().predict(rows(seed=5)))
+    scores = np.array([float(one["score"]) for one in read])
+    np.testing.assert_allclose(scores, -fit().decision(rows(seed=5)), rtol=1e-9)
+    assert sorted(path.name for path in folder.iterdir()) == ["model.npz", "new.csv", "scores.csv"]
+    shown = capsys.readouterr()
+    outside = int((verdicts == -1).sum())
+    assert f"{outside} of 80 rows are outside" in shown.out
+    assert IDS[int(np.argmax(scores))] in shown.out
+    assert "Wrote scores.csv" in shown.err
+
+
+def test_columns_left_over_are_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    frame().assign(host="db").to_csv("new.csv", index=False)
+    assert run(["predict", "model.npz", "new.csv"]) == 0
+    assert "not used: 'host'" in capsys.readouterr().err
+    assert run(["predict", "model.npz", "new.csv", "--ignore", "host"]) == 0
+    assert "not used" not in capsys.readouterr().err
+
+
+def test_file_without_names_is_taken_by_position(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    X = rows(seed=5)
+    np.savetxt("bare.csv", X, delimiter=",", fmt="%.17g")
+    np.savez("bare.npz", X=X, y=np.ones(80), ids=np.array(IDS))
+    fit(feature_names=()).save("nameless.npz")
+    frame().to_csv("named.csv", index=False)
+    expected = np.flatnonzero(fit().predict(X) == -1).tolist()
+    for model, data in (
+        ("model.npz", "bare.csv"),
+        ("model.npz", "bare.npz"),
+        ("nameless.npz", "named.csv"),
+    ):
+        assert run(["predict", model, data, "--json"]) == 0
+        told = document(capsys)
+        assert sorted(one["row"] for one in told["outside"]) == expected
+    np.savetxt("bare.csv", X[:, :2], delimiter=",")
+    assert run(["predict", "model.npz", "bare.csv", "--json"]) == 1
+    assert document(capsys)["error"]["reason"] == "FEATURE_COUNT_MISMATCH"
+
+
+@pytest.mark.parametrize(
+    ("change", "reason", "says"),
+    [
+        (lambda data: data.rename(columns={"f1": "F1"}), "FEATURE_NAMES_MISMATCH", "'F1'"),
+        (lambda data: data.drop(columns="f2"), "FEATURE_NAMES_MISMATCH", "'f2'. It has no others"),
+        (lambda data: data.assign(f1="high"), "DATASET_NOT_NUMERIC", "column 'f1'"),
+        (lambda data: data.mask(data > 200), "DATASET_NOT_FINITE", "row 2"),
+    ],
+)
+def test_file_that_does_not_fit_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str], change: Any, reason: str, says: str
+) -> None:
+    data = frame()
+    data.loc[2, "f2"] = 1e6
+    data.loc[data.index != 2, "f2"] = 100.0
+    change(data).to_csv("new.csv", index=False)
+    assert run(["predict", "model.npz", "new.csv", "-o", "scores.csv", "--json"]) == 1
+    error = document(capsys)["error"]
+    assert error["reason"] == reason
+    assert says in error["message"]
+    assert not Path("scores.csv").exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"f0,f1,f2\n1,2,3\n"])
+def test_other_file_than_a_model_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str], content: bytes
+) -> None:
+    frame().to_csv("new.csv", index=False)
+    Path("other").write_bytes(content)
+    assert run(["predict", "other", "new.csv"]) == 1
+    assert "other is not a readable svddtune model" in capsys.readouterr().err
+    np.savez("data.npz", X=rows())
+    assert run(["predict", "data.npz", "new.csv"]) == 1
+    assert "data.npz is not a readable svddtune model" in capsys.readouterr().err
+
+
+def test_place_of_the_output_is_checked_first(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frame().to_csv("new.csv", index=False)
+    before = Path("new.csv").read_bytes()
+    for out, says in (
+        ("new.csv", "is DATA itself"),
+        ("./model.npz", "is MODEL itself"),
+        ("nowhere/scores.csv", "there is no folder"),
+    ):
+        assert run(["predict", "model.npz", "new.csv", "-o", out]) == 2
+        assert says in capsys.readouterr().err
+    assert Path("new.csv").read_bytes() == before
