@@ -2,6 +2,8 @@
 
 import csv
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -163,3 +165,19 @@ def test_place_of_the_output_is_checked_first(
         assert run(["predict", "model.npz", "new.csv", "-o", out]) == 2
         assert says in capsys.readouterr().err
     assert Path("new.csv").read_bytes() == before
+
+
+def test_standard_input_with_decimal_commas_is_read(folder: Path) -> None:
+    frame().to_csv("new.csv", index=False, sep=";", decimal=",")
+    arguments = ["predict", "model.npz", "-", "--decimal", ",", "--json"]
+    with Path("new.csv").open("rb") as file:
+        done = subprocess.run(
+            [sys.executable, "-m", "svddtune", *arguments],
+            stdin=file,
+            capture_output=True,
+            timeout=60,
+            check=True,
+        )
+    told = json.loads(done.stdout)
+    expected = np.flatnonzero(fit().predict(rows(seed=5)) == -1)
+    assert sorted(one["row"] for one in told["outside"]) == expected.tolist()

@@ -63,15 +63,11 @@ def read_data(
     InvalidInput
         For what is wrong with the values, with row and column.
     """
-    own = set(OBSERVATION) <= set(table.names)
     label = _column(table, label_column or table.label_hint, "--label-column")
-    identity = _column(
-        table, id_column or table.id_hint or (OBSERVATION[0] if own else ""), "--id-column"
-    )
-    ignored = {_index(table, name, "--ignore") for name in ignore}
-    left_out = ignored | table.left_out
-    left_out |= {_index(table, name, "") for name in OBSERVATION} if own else set()
-    asked = {table.names[j]: j for j in (_index(table, name, "--show") for name in show)}
+    identity = identity_column(table, id_column)
+    ignored = {column_index(table, name, "--ignore") for name in ignore}
+    left_out = ignored | table.left_out | observation_columns(table)
+    asked = {table.names[j]: j for j in (column_index(table, name, "--show") for name in show)}
     marked = {
         name.removeprefix(DISPLAY): j
         for j, name in enumerate(table.names)
@@ -82,12 +78,6 @@ def read_data(
     if not features:
         raise InvalidInput(f"{table.path} has no feature column left", reason="DATASET_EMPTY")
     X = np.column_stack([table.numbers(j) for j in features])
-    ids = [str(row) for row in range(table.row_count)]
-    if identity is not None:
-        ids = table.text(identity)
-        if len(table.lines):  # blanks around a cell of a text file are layout
-            ids = [text.strip() for text in ids]
-        _check_ids(table, ids, table.names[identity])
     display = None
     if asked or marked:
         texts = {name: table.text(j) for name, j in (asked | marked).items()}
@@ -104,13 +94,49 @@ def read_data(
     notes += suspicious_columns(table, features, X, scaled=scaling != "none")
     return Data(
         X=X,
-        ids=ids,
+        ids=read_ids(table, identity),
         has_ids=identity is not None,
         feature_names=[table.names[j] for j in features] if table.has_names else [],
         display=display,
         known=column_verdicts(table, label, outlier_value) if label is not None else {},
         notes=tuple(notes),
     )
+
+
+def observation_columns(table: Table) -> set[int]:
+    """Return the columns that name an observation and join it with tickets, where all are there."""
+    if not set(OBSERVATION) <= set(table.names):
+        return set()
+    return {table.names.index(name) for name in OBSERVATION}
+
+
+def identity_column(table: Table, id_column: str | None) -> int | None:
+    """Return the column of the ids: the one named, or the one that the kind of file marks.
+
+    Raises
+    ------
+    UsageError
+        COLUMN_UNKNOWN.
+    """
+    own = OBSERVATION[0] if observation_columns(table) else ""
+    return _column(table, id_column or table.id_hint or own, "--id-column")
+
+
+def read_ids(table: Table, identity: int | None) -> list[str]:
+    """Return the ids in a column, the row numbers where there is none.
+
+    Raises
+    ------
+    InvalidInput
+        DUPLICATE_OBSERVATION_ID with row and column, also for an empty id.
+    """
+    if identity is None:
+        return [str(row) for row in range(table.row_count)]
+    ids = table.text(identity)
+    if len(table.lines):  # blanks around a cell of a text file are layout
+        ids = [text.strip() for text in ids]
+    _check_ids(table, ids, table.names[identity])
+    return ids
 
 
 def full_truth(known: dict[int, Verdict], n: int) -> LabelArray | None:
@@ -122,10 +148,11 @@ def full_truth(known: dict[int, Verdict], n: int) -> LabelArray | None:
 
 
 def _column(table: Table, name: str, option: str) -> int | None:
-    return _index(table, name, option) if name else None
+    return column_index(table, name, option) if name else None
 
 
-def _index(table: Table, name: str, option: str) -> int:
+def column_index(table: Table, name: str, option: str) -> int:
+    """Return the position of a column that an option names; UsageError where there is none."""
     try:
         return table.index(name, option)
     except InvalidInput as error:
@@ -147,19 +174,3 @@ def _check_ids(table: Table, ids: list[str], column: str) -> None:
                 metadata={"row": str(row), "column": column, "value": observation_id},
             )
         seen[observation_id] = row
-
-
-def identity_column(table: Table, id_column: str | None) -> int | None:
-    """Return the column of the observations' ids: named, or known by the kind of file."""
-    own = set(OBSERVATION) <= set(table.names)
-    name = id_column or table.id_hint or (OBSERVATION[0] if own else "")
-    return _column(table, name, "--id-column")
-
-
-def read_ids(table: Table, identity: int | None) -> list[str]:
-    """Return the ids of a column, checked; the row numbers where there is none."""
-    if identity is None:
-        return [str(row) for row in range(table.row_count)]
-    ids = [text.strip() for text in table.text(identity)]
-    _check_ids(table, ids, table.names[identity])
-    return ids

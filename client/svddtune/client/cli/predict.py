@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from svddtune.client.cli import file_options as files
 from svddtune.client.cli.output import Json, figure, print_json, say, stdout
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from svddtune.client.cli.tables import Table
+    from svddtune.client.files.tables import Table
     from svddtune.client.model import SvddModel
     from svddtune.client.types import FloatArray
 
@@ -27,15 +28,7 @@ def predict(
             exists=True, dir_okay=False, metavar="MODEL", help="Model file (.npz) of a run."
         ),
     ],
-    data: Annotated[
-        Path,
-        typer.Argument(
-            exists=True,
-            dir_okay=False,
-            metavar="DATA",
-            help="CSV (header or not), NPZ (X), ARFF or Parquet.",
-        ),
-    ],
+    data: files.DataFile,
     id_column: Annotated[
         str | None, typer.Option(help="Column of DATA with the observations' ids.")
     ] = None,
@@ -45,6 +38,9 @@ def predict(
     header: Annotated[
         bool | None, typer.Option("--header/--no-header", help="Default: told by the first line.")
     ] = None,
+    encoding: files.Encoding = "utf-8",
+    decimal: files.Decimal = ".",
+    delimiter: files.Delimiter = "",
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", dir_okay=False, help="CSV file for every row's score."),
@@ -56,14 +52,16 @@ def predict(
     Columns are matched by name where both have names, else by position.
     """
     from svddtune.client.cli.outside import outside_table, write_scores
-    from svddtune.client.cli.tables import read_table
+    from svddtune.client.files.tables import read_table
     from svddtune.client.model import SvddModel
     from svddtune.client.outside import outside_of
     from svddtune.client.plain import jsonable
 
     _check_out(out, {"MODEL": model, "DATA": data})
     fitted = SvddModel.load(model)
-    rows = read_rows(read_table(data, header=header), fitted, id_column, ignore or ())
+    form = files.text_format(encoding, decimal, delimiter)
+    table = read_table(data, header=header, form=form)
+    rows = read_rows(table, fitted, id_column, ignore or ())
     if rows.unused:
         say(f"Note: not used: {_listed(rows.unused)}")
     decision = fitted.decision(rows.X)
@@ -121,21 +119,25 @@ def read_rows(table: Table, model: SvddModel, id_column: str | None, ignore: Seq
     """
     import numpy as np
 
-    from svddtune.client.cli.data import DISPLAY, OBSERVATION, identity_column, read_ids
+    from svddtune.client.cli.data import (
+        DISPLAY,
+        column_index,
+        identity_column,
+        observation_columns,
+        read_ids,
+    )
 
     identity = identity_column(table, id_column)
-    left_out = {table.index(name, "--ignore") for name in ignore}
-    free = [j for j in range(len(table.names)) if j not in left_out and j != identity]
+    left_out = {column_index(table, name, "--ignore") for name in ignore} | {identity}
+    free = [j for j in range(len(table.names)) if j not in left_out]
     if model.feature_names and table.has_names:
         columns = _by_name(table, model, free)
     else:
-        # Columns that the file itself marks as no features.
-        marked = {table.label_hint, *(OBSERVATION if set(OBSERVATION) <= set(table.names) else ())}
-        columns = [
-            j
-            for j in free
-            if table.names[j] not in marked and not table.names[j].startswith(DISPLAY)
-        ]
+        # What the file itself marks as no features.
+        marked = table.left_out | observation_columns(table)
+        marked |= {j for j, name in enumerate(table.names) if name.startswith(DISPLAY)}
+        marked |= {table.index(table.label_hint, "")} if table.label_hint else set()
+        columns = [j for j in free if j not in marked]
         _check_count(table, model, columns)
     unused = tuple(table.names[j] for j in free if j not in set(columns))
     X = np.column_stack([table.numbers(j) for j in columns])
