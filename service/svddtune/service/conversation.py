@@ -26,7 +26,7 @@ from svddtune.service.dialogue import PROGRESS_S, Dialogue
 from svddtune.service.draining import Draining, ServerDraining
 from svddtune.service.labeling import Labeling
 from svddtune.service.shared import SharedSessions
-from svddtune.service.status import Context, status_proto, unbroken
+from svddtune.service.status import Context, outlasting, status_proto, unbroken
 from svddtune.state.errors import NotFound, StateError, StoreUnavailable
 from svddtune.state.notices import Notice, Notices
 from svddtune.state.session import SessionId
@@ -217,7 +217,7 @@ class Conversation:
     async def _whole(self, work: Coroutine[Any, Any, Outcome]) -> Outcome:
         """Await a change that goes on where the client has gone."""
         self._change = asyncio.create_task(work)
-        return await asyncio.shield(self._change)
+        return await outlasting(self._change)
 
     async def _leave(self) -> None:
         """The stream is over: what it holds waits for its return, but it gets nothing new."""

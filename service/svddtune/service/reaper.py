@@ -13,6 +13,8 @@ log = logging.getLogger(__name__)
 
 # Redis's clock decides; a timer that fires a moment late asks it once.
 _MARGIN_S = 0.02
+# Pause where the store did not answer.
+_AGAIN_S = 1.0
 
 
 class Reaper:
@@ -22,12 +24,16 @@ class Reaper:
         self._store = store
         self._notices = notices
         self._timers: dict[SessionId, asyncio.TimerHandle] = {}
+        # Sessions, or all (None), that could not be looked at.
+        self._again: dict[SessionId | None, asyncio.TimerHandle] = {}
         self._due: asyncio.Queue[SessionId | None] = asyncio.Queue()
 
     async def run(self) -> None:
         """Work until cancelled."""
         try:
             with self._notices.listening_to_all(self._noticed):
+                # (Where it has failed before it has missed what there was.)
+                self._due.put_nowait(None)
                 while True:
                     session_id = await self._due.get()
                     try:
@@ -35,14 +41,16 @@ class Reaper:
                             await self._look_at_all()
                         else:
                             await self._expire(session_id)
-                    except StoreUnavailable:
-                        # Its return is a notice of its own.
-                        continue
-                    except StateError:
-                        log.exception("leases of %s", session_id)
+                    except StateError as error:
+                        if not isinstance(error, StoreUnavailable):
+                            log.exception("leases of %s", session_id)
+                        # Nothing else may ever tell of them.
+                        self._look_again(session_id)
         finally:
-            for timer in self._timers.values():
+            for timer in (*self._timers.values(), *self._again.values()):
                 timer.cancel()
+            self._timers.clear()
+            self._again.clear()
 
     def _noticed(self, notice: Notice | None) -> None:
         if notice is None:
@@ -60,6 +68,15 @@ class Reaper:
                 return
             timer.cancel()
         self._timers[session_id] = loop.call_at(when, self._ring, session_id)
+
+    def _look_again(self, session_id: SessionId | None) -> None:
+        if session_id not in self._again:
+            loop = asyncio.get_running_loop()
+            self._again[session_id] = loop.call_later(_AGAIN_S, self._ring_again, session_id)
+
+    def _ring_again(self, session_id: SessionId | None) -> None:
+        del self._again[session_id]
+        self._due.put_nowait(session_id)
 
     def _ring(self, session_id: SessionId) -> None:
         del self._timers[session_id]

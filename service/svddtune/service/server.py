@@ -8,6 +8,7 @@ import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
+from svddtune.service.background import lasting
 from svddtune.service.conversation import House
 from svddtune.service.dataset_servicer import DatasetServicer
 from svddtune.service.decoding import Decoding
@@ -84,9 +85,12 @@ class Server:
         await self._set_health()
         address = self._listen()
         self._background = [
-            asyncio.create_task(self._notices.run()),
-            asyncio.create_task(self._follow_redis()),
-            asyncio.create_task(self._reaper.run()),
+            asyncio.create_task(lasting(name, run))
+            for name, run in (
+                ("The reader of notices", self._notices.run),
+                ("The health of the services", self._follow_redis),
+                ("The end of leases", self._reaper.run),
+            )
         ]
         await self._server.start()
         return address

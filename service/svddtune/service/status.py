@@ -149,7 +149,23 @@ async def unbroken(work: Coroutine[Any, Any, Response]) -> Response:
     task = asyncio.ensure_future(work)
     _running.add(task)
     task.add_done_callback(_running.discard)
-    return await asyncio.shield(task)
+    return await outlasting(task)
+
+
+async def outlasting(task: asyncio.Future[Response]) -> Response:
+    """Await a task that goes on where the awaiting call is cancelled; its fault is logged then."""
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        task.add_done_callback(_tell_of_fault)
+        raise
+
+
+def _tell_of_fault(task: asyncio.Future[Any]) -> None:
+    fault = None if task.cancelled() else task.exception()
+    # (A refusal is for the caller, which has gone.)
+    if fault is not None and not isinstance(fault, StateError):
+        log.error("work failed whose caller had gone", exc_info=fault)
 
 
 def _internal(method: str) -> StateError:

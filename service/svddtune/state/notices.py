@@ -87,7 +87,7 @@ class Notices:
         """Let everybody look."""
         for listeners in [self._to_all, *self._listeners.values()]:
             for listener in list(listeners):
-                listener(None)
+                _call(listener, None)
 
     def stop(self) -> None:
         """Let ``run`` return after the read it is in."""
@@ -97,7 +97,17 @@ class Notices:
         """Read until stopped; reconnects by itself.
 
         A blocked read is never cancelled: a notice that arrived meanwhile would be lost.
+
+        What it does not expect it raises; then nobody hears anything until it runs again.
         """
+        try:
+            await self._read()
+        except BaseException:
+            self.connected.clear()
+            self.tell_all()
+            raise
+
+    async def _read(self) -> None:
         positions: dict[str, str] = {}
         while not self._stopping:
             try:
@@ -121,7 +131,7 @@ class Notices:
 
     def _tell(self, notice: Notice) -> None:
         for listener in [*self._listeners.get(notice.session_id, ()), *self._to_all]:
-            listener(notice)
+            _call(listener, notice)
 
     async def _tails(self) -> dict[str, str]:
         tails = {}
@@ -129,6 +139,14 @@ class Notices:
             last = await self._client.xrevrange(stream, count=1)
             tails[stream] = last[0][0].decode() if last else "0-0"
         return tails
+
+
+def _call(listener: Listener, notice: Notice | None) -> None:
+    try:
+        listener(notice)
+    except Exception:
+        # The others are told all the same.
+        log.exception("a listener failed")
 
 
 def _notice(fields: Mapping[bytes, bytes]) -> Notice:
