@@ -7,13 +7,16 @@ STAMP := $(VENV)/.installed
 DEV := $(VENV)/.installed-dev
 DATA ?= ../shared/data
 
-.PHONY: demo test install lint format types check bench protos clean
+.PHONY: demo test test-slow install lint format types check bench protos clean
 
 demo: $(STAMP)  ## set everything up and tune on real data
 	$(BIN)/svddtune demo
 
 test: $(DEV)  ## the tests, against a real Redis-compatible server
 	$(BIN)/python -m pytest --numprocesses 2
+
+test-slow: $(DEV)  ## those that take long: end to end, idle waits, installations
+	$(BIN)/python -m pytest --numprocesses 2 -m slow
 
 install: $(DEV)  ## set-up alone; leaves .venv/bin/svddtune
 
@@ -41,7 +44,8 @@ format: $(DEV)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-check: lint test  ## what CI runs
+check: export SVDDTUNE_TEST_PROFILE = ci
+check: lint test test-slow  ## what CI runs
 
 bench: $(DEV)  ## figures of docs/performance.md
 	$(BIN)/python benchmarks/bench_numerics.py --data $(DATA)

@@ -5,14 +5,12 @@ from collections.abc import Iterator
 
 import pytest
 import redis
-from hypothesis import settings
+from tests import profiles
 
 from svddtune.stack import EmbeddedServer
 from svddtune.state import keys
 
-# How long an example takes says more about the machine than about the code.
-settings.register_profile("svddtune", deadline=None)
-settings.load_profile("svddtune")
+profiles.load()
 
 # Started in the background of a script, tests inherit that interrupts are ignored, and so would the
 # programs that they start and interrupt.

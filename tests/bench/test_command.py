@@ -61,6 +61,7 @@ def one_document(text: str) -> Any:
     return document
 
 
+@pytest.mark.slow
 def test_whole_command_with_all_methods(data: Path, tmp_path: Path) -> None:
     out, docs = tmp_path / "out", tmp_path / "docs"
     done = subprocess.run(
@@ -97,6 +98,7 @@ def test_whole_command_with_all_methods(data: Path, tmp_path: Path) -> None:
     assert document["means"]["lama"] == pytest.approx(mean)
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_service_asks_the_same(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -110,6 +112,7 @@ def test_service_asks_the_same(
         assert one["same_choice"]
 
 
+@pytest.mark.slow
 def test_second_run_computes_what_is_missing_alone(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -161,6 +164,7 @@ def test_sets_that_are_not_in_the_paper_are_in_no_mean(
     assert document["per_set"]["own"]["lama"]["paper"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
 def test_interrupt_is_one_line_and_keeps_what_is_finished(data: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"

@@ -110,6 +110,7 @@ def test_commands_share_sessions_and_a_second_run_computes_nothing(
     assert alone == outcomes(first, setting="clean", per="observations")[0]["kappa"]
 
 
+@pytest.mark.slow
 def test_tables_for_people_and_parts_beside_each_other(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.client.peer import ack, assign, reject, welcome
 from tests.client.statuses import status
+from tests.profiles import sized
 
 from svddtune.client import Ack, LeaseLost, Query, SkipMode, Verdict
 from svddtune.client.dialogue import Dialogue
@@ -127,7 +128,7 @@ class Line:
             self.step_client()
 
 
-@settings(max_examples=800)
+@settings(max_examples=sized(800))
 @given(
     credit=st.integers(1, 4),
     steps=st.lists(

@@ -14,6 +14,7 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.client.models import fit, rows
+from tests.profiles import sized
 
 from svddtune.client import InvalidInput, SvddModel
 from svddtune.client.frames import read_features
@@ -47,7 +48,7 @@ def test_frame_gives_rows_and_names(kind: str) -> None:
     assert features.rows.flags.c_contiguous
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=sized(40))
 @given(st.sampled_from(sorted(FRAMES)), st.permutations(range(3)), st.integers(0, 5))
 def test_order_of_a_frames_columns_changes_nothing(kind: str, order: list[int], seed: int) -> None:
     model, X = fit(), rows(seed)

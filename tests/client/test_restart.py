@@ -61,7 +61,9 @@ def numbers_asked(address: str, session: Session) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    ("hard", "answers_while_away"), [(True, True), (False, False)], ids=["killed", "drained"]
+    ("hard", "answers_while_away"),
+    [(True, True), pytest.param(False, False, marks=pytest.mark.slow)],
+    ids=["killed", "drained"],
 )
 def test_question_outlives_the_service(front: Front, hard: bool, answers_while_away: bool) -> None:
     session = session_at(front.address)
@@ -88,6 +90,7 @@ def test_question_outlives_the_service(front: Front, hard: bool, answers_while_a
     assert numbers_asked(front.address, session) == list(range(1, BUDGET + 1))
 
 
+@pytest.mark.slow
 def test_question_outlives_the_service_in_a_loop_too(front: Front) -> None:
     session = session_at(front.address)
 
@@ -127,6 +130,7 @@ def test_labeler_that_is_restarted_gets_its_question_again(front: Front) -> None
     run(scene())
 
 
+@pytest.mark.slow
 def test_streams_that_are_renewed_every_second_lose_nothing(
     redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

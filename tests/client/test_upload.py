@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.profiles import sized
 
 from svddtune.client import InvalidInput
 from svddtune.client.convert import matrix_from_proto
@@ -10,7 +11,7 @@ from svddtune.client.upload import Upload
 MIB = 1 << 20
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=sized(25))
 @given(
     n=st.integers(1, 3000),
     m=st.integers(1, 60),

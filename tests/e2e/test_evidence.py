@@ -13,8 +13,8 @@ pytestmark = [pytest.mark.integration, pytest.mark.e2e]
 BUDGET = 16
 
 
-@pytest.mark.parametrize("workers", [1, 3])
-@pytest.mark.parametrize("initial", [(2, 2), (0, 0)])
+@pytest.mark.parametrize("workers", [1, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("initial", [(2, 2), pytest.param((0, 0), marks=pytest.mark.slow)])
 def test_service_asks_what_the_method_asks(
     redis_url: str, workers: int, initial: tuple[int, int]
 ) -> None:
@@ -47,6 +47,7 @@ def test_service_asks_what_the_method_asks(
         assert shown.advice.endswith(".")
 
 
+@pytest.mark.slow
 def test_audited_rows_are_scored_apart_and_tune_nothing(redis_url: str) -> None:
     X, y = blobs(150, 4, seed=2)
     audits = 8
@@ -89,6 +90,7 @@ def test_session_without_an_outlier_ends_with_a_useful_answer(redis_url: str) ->
     assert result.quality.interval is None
 
 
+@pytest.mark.slow
 def test_session_finishes_early_where_it_may(redis_url: str) -> None:
     X, y = blobs(120, 2, seed=6)
     with deployment(redis_url) as address, TuningClient(address) as client:

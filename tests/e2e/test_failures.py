@@ -12,7 +12,7 @@ from svddtune.client import SessionState, TuningClient
 from svddtune.state import keys
 from svddtune.state.connect import connect
 
-pytestmark = [pytest.mark.integration, pytest.mark.e2e]
+pytestmark = [pytest.mark.integration, pytest.mark.e2e, pytest.mark.slow]
 
 
 def running(redis_url: str) -> list[str]:

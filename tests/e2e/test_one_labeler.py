@@ -35,8 +35,8 @@ def start(client: TuningClient, X: FloatArray, y: LabelArray, strategy: str = "l
     return session.name
 
 
-@pytest.mark.parametrize("workers", [1, 3])
-@pytest.mark.parametrize("strategy", ["lama", "random"])
+@pytest.mark.parametrize("workers", [1, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("strategy", ["lama", pytest.param("random", marks=pytest.mark.slow)])
 def test_service_asks_what_the_method_asks_whatever_the_number_of_workers(
     redis_url: str, workers: int, strategy: str
 ) -> None:
@@ -76,6 +76,7 @@ def test_exported_model_decides_as_the_result_and_as_scikit_learn(redis_url: str
     np.testing.assert_array_equal(np.sign(decision[clear]), predicted[clear])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("verdicts", "phrase"),
     [({}, "No label was given"), ({"3": 1, "5": 1}, "All 2 labels are inliers"),

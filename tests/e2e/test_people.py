@@ -15,7 +15,7 @@ from tests.waiting import wait_until
 
 from svddtune.client import SessionState, TuningClient, Verdict
 
-pytestmark = [pytest.mark.integration, pytest.mark.e2e]
+pytestmark = [pytest.mark.integration, pytest.mark.e2e, pytest.mark.slow]
 
 BUDGET = 40
 MAPPING = """

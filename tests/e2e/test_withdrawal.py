@@ -7,7 +7,7 @@ from tests.waiting import wait_until
 
 from svddtune.client import TuningClient
 
-pytestmark = [pytest.mark.integration, pytest.mark.e2e]
+pytestmark = [pytest.mark.integration, pytest.mark.e2e, pytest.mark.slow]
 
 
 def test_preview_shows_the_best_model_before_and_after(redis_url: str) -> None:

@@ -191,7 +191,9 @@ def test_question_that_nobody_answers_in_time_is_taken_back(
         assert list(client.labels(session)) == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+)
 def test_restart_asks_nothing_twice(
     stack: EmbeddedStack,
     client: TuningClient,
@@ -244,6 +246,7 @@ def test_chat_that_is_down_gets_the_message_later(
         assert httpx.post(chat.wait_for(0).links["inlier"]).status_code == 200
 
 
+@pytest.mark.slow
 def test_click_while_the_service_is_away_is_passed_on_later(
     redis_url: str, chat: FakeChat, tmp_path: Path
 ) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import strategies as st
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_wine
 
 from svddtune.numerics import FloatArray, LabelArray
 
@@ -17,8 +17,28 @@ DATA = Path(
 )
 
 
+BUNDLED = ("Blobs", "Wine", "Wisconsin")
+
+
+def bundled_set(name: str) -> tuple[FloatArray, LabelArray]:
+    """X and y of a set that scikit-learn ships or that is generated, in [0, 1]^M."""
+    if name == "Wisconsin":
+        return wdbc()
+    if name == "Blobs":
+        return blobs(150, 3, seed=11)
+    bunch = load_wine()
+    # Two cultivars are the inliers; ten bottles of the third are outliers.
+    rows = np.concatenate(
+        (np.flatnonzero(bunch.target < 2), np.flatnonzero(bunch.target == 2)[:10])
+    )
+    X, y = bunch.data[rows], np.where(bunch.target[rows] < 2, 1, -1).astype(np.int8)
+    return (X - X.min(axis=0)) / np.ptp(X, axis=0), y
+
+
 def benchmark_set(name: str) -> tuple[FloatArray, LabelArray]:
     """X and y of a benchmark set, or skip."""
+    if name in BUNDLED:
+        return bundled_set(name)
     path = DATA / f"{name}.npz"
     if not path.exists():
         pytest.skip(f"benchmark set {name} not found, set SVDDTUNE_TEST_DATA")

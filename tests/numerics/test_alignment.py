@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.numerics import by_definition
 from tests.numerics.cases import blobs, labelled, partial_labels, wdbc
+from tests.profiles import sized
 
 from svddtune.numerics import (
     FloatArray,
@@ -42,7 +43,7 @@ def test_pools_pairs_and_alignment(case: tuple[FloatArray, LabelArray, int], gam
 
 
 @given(labelled(), st.floats(0.05, 50.0))
-@settings(max_examples=60)
+@settings(max_examples=sized(60))
 def test_tau_counts_the_whole_change(
     case: tuple[FloatArray, LabelArray, int], gamma: float
 ) -> None:
@@ -98,7 +99,7 @@ def test_best_gamma_is_at_least_the_best_of_a_fine_grid() -> None:
 
 
 @given(st.integers(0, 500), st.floats(1e-2, 1e2))
-@settings(max_examples=25)
+@settings(max_examples=sized(25))
 def test_row_order_and_scale_do_not_matter(seed: int, c: float) -> None:
     X, y = blobs(60, 3, seed=seed, outliers=0.3)
     labels = partial_labels(y, 12, seed=seed)

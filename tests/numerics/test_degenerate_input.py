@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.numerics.cases import lattices
+from tests.profiles import sized
 
 from svddtune.numerics import FloatArray, run
 
@@ -39,7 +40,7 @@ def test_a_session_ends(X: FloatArray, k: int, strategy: str) -> None:
 
 
 @given(lattices(min_rows=1, max_rows=12), st.integers(0, 2**12 - 1), st.integers(1, 14))
-@settings(max_examples=60)
+@settings(max_examples=sized(60))
 def test_every_labelling_of_tied_data(X: FloatArray, bits: int, k: int) -> None:
     truth = np.array([1 if bits >> i & 1 else -1 for i in range(len(X))], dtype=np.int8)
     result = run(X, truth, k=k, budget=100, initial=(0, 0), cells=3, sample=0)

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.numerics.cases import blobs, lattices, wdbc
+from tests.profiles import sized
 
 from svddtune.numerics import FloatArray, Preparation, default_gamma_bounds, fit_scaling, prepare
 
@@ -56,7 +57,7 @@ def test_round_trip_through_plain_arrays() -> None:
 
 
 @given(st.integers(0, 1000), st.floats(1e-3, 1e3))
-@settings(max_examples=30)
+@settings(max_examples=sized(30))
 def test_bounds_follow_the_squared_scale(seed: int, c: float) -> None:
     X = np.random.default_rng(seed).normal(size=(40, 3))
     for bound, scaled in zip(default_gamma_bounds(X), default_gamma_bounds(c * X), strict=True):

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.numerics.cases import blobs, lattices, partial_labels
+from tests.profiles import sized
 
 from svddtune.numerics import (
     FloatArray,
@@ -195,7 +196,7 @@ def test_the_end_is_possible_after_any_labels(seen: str) -> None:
 
 
 @given(lattices(max_rows=12), st.data())
-@settings(max_examples=80)
+@settings(max_examples=sized(80))
 def test_any_labels_of_tied_data_have_an_answer(Z: FloatArray, data: st.DataObject) -> None:
     N = len(Z)
     labels = np.array(
@@ -217,7 +218,7 @@ def test_any_labels_of_tied_data_have_an_answer(Z: FloatArray, data: st.DataObje
 
 
 @given(lattices(max_rows=10), st.integers(0, 2**10 - 1), st.sampled_from(OVER_ATLAS))
-@settings(max_examples=40)
+@settings(max_examples=sized(40))
 def test_a_session_over_tied_data_ends(Z: FloatArray, bits: int, strategy: Strategy) -> None:
     truth = np.array([1 if bits >> i & 1 else -1 for i in range(len(Z))], dtype=np.int8)
     atlas = fit_atlas(Z, default_gamma_bounds(Z), count=3, cells=3)

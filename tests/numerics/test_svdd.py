@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.svm import OneClassSVM
 from tests.numerics.cases import blobs, wdbc
+from tests.profiles import sized
 
 from svddtune.numerics import (
     FloatArray,
@@ -68,7 +69,7 @@ def assert_optimal(model: SvddModel, X: FloatArray, bound: float) -> None:
     st.floats(-2, 2),
     st.booleans(),
 )
-@settings(max_examples=80)
+@settings(max_examples=sized(80))
 def test_optimality(
     seed: int, N: int, M: int, position: float, log_gamma: float, duplicates: bool
 ) -> None:

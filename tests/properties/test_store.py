@@ -2,23 +2,20 @@
 
 No vote is lost and none has two effects, leases are exclusive, the fold over the log is the state,
 whoever is concerned is told, and with honest labelers every session ends.
-``SVDDTUNE_HISTORIES`` is how many random histories are played (default 60).
 """
 
-import os
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.profiles import IS_LONG, sized
 from tests.properties.ballot import Rules
 from tests.properties.histories import VERBS, History
 from tests.properties.labeling import Start, Step
 from tests.properties.table import House
 
 pytestmark = pytest.mark.integration
-
-HISTORIES = int(os.environ.get("SVDDTUNE_HISTORIES", "60"))
 
 rules = st.builds(
     lambda overlap, above, **further: Rules(overlap=overlap, limit=overlap + above, **further),
@@ -57,10 +54,9 @@ def house(redis_url: str) -> Iterator[House]:
     opened.close()
 
 
-@pytest.mark.timeout(0 if HISTORIES > 60 else 120)
+@pytest.mark.timeout(0 if IS_LONG else 120)
 @settings(
-    max_examples=HISTORIES,
-    deadline=None,
+    max_examples=sized(60),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(start=starts, steps=steps)

@@ -3,13 +3,12 @@
 What is acknowledged is in the log once, no answer has two effects, nobody has more queries than its
 credit or one that others have, what a broken stream had comes back, nobody is forgotten, and with
 honest labelers every session ends.
-``SVDDTUNE_CROWDS`` is how many seeds are played (default 1).
 """
 
 import asyncio
-import os
 
 import pytest
+from tests.profiles import sized
 from tests.properties.streams.town import Pair, Shape, Town, working
 from tests.service.desk import desk_at
 from tests.waiting import wait_until
@@ -18,7 +17,7 @@ from svddtune.v1 import common_pb2, tuning_pb2
 
 pytestmark = [pytest.mark.integration, pytest.mark.e2e]
 
-SEEDS = range(int(os.environ.get("SVDDTUNE_CROWDS", "1")))
+SEEDS = range(sized(1))
 PAGE = 1000
 
 
@@ -41,7 +40,14 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
+@pytest.mark.parametrize(
+    "shape",
+    # One that is quick, for every run.
+    [
+        pytest.param(shape, id=name, marks=() if name == "one vote" else pytest.mark.slow)
+        for name, shape in SHAPES.items()
+    ],
+)
 def test_what_streams_were_told_is_what_the_log_says(
     redis_url: str, shape: Shape, seed: int
 ) -> None:

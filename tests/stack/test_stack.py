@@ -99,7 +99,9 @@ def test_stack_says_where_it_is() -> None:
     assert not data_dir.exists()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, None])
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow), None]
+)
 def test_stack_ends_in_order(number: signal.Signals | None) -> None:
     running = Stack("--workers", "1", "--stop-on-eof")
     children = running.family()
@@ -139,6 +141,7 @@ def test_dead_worker_and_dead_redis_come_back(what: str) -> None:
         wait_until(lambda: serves(running.ready["address"]), timeout_s=20)
 
 
+@pytest.mark.slow
 def test_one_of_three_workers_is_kept_for_urgent_jobs() -> None:
     with stack("--workers", "3") as running, connect(running.ready["redis"]) as client:
 

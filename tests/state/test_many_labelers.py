@@ -1,11 +1,10 @@
 """Up to 50 holders in random interleavings, against a simple model.
 
 Nothing is lost, nothing has two effects, leases are exclusive, and the fold over the log is the
-state. ``SVDDTUNE_LONG_PROPERTIES=1`` runs ten times as many histories.
+state.
 """
 
 import json
-import os
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.profiles import sized
 from tests.state.scene import N, Scene, play
 
 from svddtune.state import keys
@@ -30,7 +30,6 @@ from svddtune.state.session import (
 
 pytestmark = pytest.mark.integration
 
-EXAMPLES = 15 * (10 if os.environ.get("SVDDTUNE_LONG_PROPERTIES") else 1)
 GONE_MS = 3_600_000
 
 # Some more often than others.
@@ -287,8 +286,7 @@ class Play:
 
 @pytest.mark.parametrize("overlap", [1, 2, 3])
 @settings(
-    max_examples=EXAMPLES,
-    deadline=None,
+    max_examples=sized(15, 4),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(crowd=st.sampled_from([4, 12, 50]), script=steps)

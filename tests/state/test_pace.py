@@ -6,6 +6,7 @@ from functools import partial
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.profiles import sized
 from tests.state.scene import Scene, play
 
 from svddtune.state import keys
@@ -94,8 +95,7 @@ def test_first_answer_sets_the_length(redis_url: str, took: float, lasts: float)
 
 
 @settings(
-    max_examples=10,
-    deadline=None,
+    max_examples=sized(10),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(times=st.lists(st.floats(0, 600), min_size=1, max_size=6))

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.profiles import sized
 from tests.state.scene import Scene, play
 
 from svddtune.state import keys
@@ -46,8 +47,7 @@ async def without_repeats(scene: Scene, session_id: SessionId) -> dict[str, Any]
 
 
 @settings(
-    max_examples=12,
-    deadline=None,
+    max_examples=sized(12),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(

@@ -1,13 +1,13 @@
 """What a withdrawal is said to do is what it does, and reinstatement undoes it: a property."""
 
 import json
-import os
 from contextlib import suppress
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.profiles import sized
 from tests.state.scene import Scene, play
 
 from svddtune.state import keys
@@ -18,7 +18,6 @@ pytestmark = pytest.mark.integration
 
 INLIER, OUTLIER, UNSURE = Verdict.INLIER, Verdict.OUTLIER, Verdict.UNSURE
 NAMES = ("ann", "bob", "cem", "dan")
-EXAMPLES = 12 * (10 if os.environ.get("SVDDTUNE_LONG_PROPERTIES") else 1)
 PREVIEW_ID = "5f0c2f0e00004000800000000000000a"
 
 
@@ -78,8 +77,7 @@ configs: list[dict[str, Any]] = [
 
 
 @settings(
-    max_examples=EXAMPLES,
-    deadline=None,
+    max_examples=sized(12, 5),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(

@@ -229,6 +229,7 @@ def test_data_of_the_demo_are_those_of_the_literature() -> None:
     assert len(FEATURE_NAMES) == len(set(FEATURE_NAMES)) == 30
 
 
+@pytest.mark.slow
 @pytest.mark.e2e
 def test_demo_leaves_picture_model_and_result(tmp_path: Path) -> None:
     done = subprocess.run(

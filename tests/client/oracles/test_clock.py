@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.profiles import sized
 
 from svddtune.client.oracles.clock import VirtualClock, WallClock
 
@@ -26,7 +27,7 @@ def together(parties: int, run: Callable[[int], None], clock: WallClock) -> None
         assert not thread.is_alive()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=sized(30))
 @given(st.lists(st.lists(st.integers(0, 50), max_size=5), min_size=1, max_size=5))
 def test_sleepers_go_on_in_the_order_of_their_ends(delays: list[list[int]]) -> None:
     clock = VirtualClock(len(delays), grace_s=NEVER_S)
@@ -65,26 +66,22 @@ def test_time_stands_while_somebody_is_busy() -> None:
     assert order == ["worked", "slept"]
 
 
-def test_who_waits_in_vain_holds_up_time_for_the_grace_only() -> None:
+def test_idle_waiter_delays_virtual_time_by_the_grace_alone() -> None:
     clock = VirtualClock(2, grace_s=0.2)
     came = threading.Event()
-    times: list[float] = []
 
     def run(i: int) -> None:
         with clock.waiting(i):
             pass  # both get something at once
         if i == 0:
-            before = time.monotonic()
             clock.sleep(0, 100.0)
-            times.append(time.monotonic() - before)
             came.set()
         else:
             with clock.waiting(1):
-                came.wait(10)
+                assert came.wait(10)  # The other one goes on though this one still waits.
 
     together(2, run, clock)
     assert clock.now == 100.0
-    assert 0.2 <= times[0] < 5
 
 
 def test_nothing_happens_before_the_first_thing_came() -> None:

@@ -40,6 +40,7 @@ def simulate(
 OF_CSV = ["--label-column", "class", "--outlier-value", "bad", "--id-column", "id"]
 
 
+@pytest.mark.slow
 @pytest.mark.e2e
 def test_with_a_service_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_csv(tmp_path / "data.csv")

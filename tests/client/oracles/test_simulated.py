@@ -8,6 +8,7 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.client.oracles.scene import query
+from tests.profiles import sized
 
 from svddtune.client import InvalidInput, SimulatedLabeler, SkipMode, Verdict
 
@@ -30,7 +31,7 @@ def test_who_never_errs_says_the_truth() -> None:
     assert (labeler.answers, labeler.wrong, labeler.cost) == (N, 0, 2.5 * N)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=sized(25))
 @given(
     noise=st.fixed_dictionaries({"inlier": shares, "outlier": shares}),
     unsure=shares,
@@ -58,7 +59,7 @@ def test_shares_are_those_asked_for(
     assert labeler.answers == N - labeler.passed_on
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=sized(25))
 @given(st.permutations(range(60)), st.integers(0, 2**63), st.text(max_size=8))
 def test_the_same_of_the_same_observation_in_any_order(
     order: list[int], seed: int, name: str
@@ -82,7 +83,7 @@ def test_labelers_err_independently() -> None:
     assert close(sum(a and b for a, b in wrong), N, 0.3 * 0.3)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=sized(25))
 @given(shares, st.integers(0, 2**63))
 def test_who_wavers_says_something_else_so_often(consistency: float, seed: int) -> None:
     labeler = SimulatedLabeler(

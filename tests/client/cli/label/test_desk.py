@@ -7,6 +7,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from tests.client.cli.label.questions import SESSION, query, session
+from tests.profiles import sized
 
 from svddtune.client import Ack, LabelCounts, LeaseLost, Query, SkipMode, Verdict, WrongState
 from svddtune.client.cli.labeling.commands import Key
@@ -335,4 +336,4 @@ class Sitting(RuleBasedStateMachine):
 
 
 TestSitting = Sitting.TestCase
-TestSitting.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestSitting.settings = settings(max_examples=sized(60), stateful_step_count=40)

@@ -97,7 +97,14 @@ def front(redis_url: str) -> Iterator[Process]:
         yield process
 
 
-@pytest.mark.parametrize(("options", "drained"), [((), True), ((), False), (("--unary",), False)])
+@pytest.mark.parametrize(
+    ("options", "drained"),
+    [
+        ((), True),
+        pytest.param((), False, marks=pytest.mark.slow),
+        pytest.param(("--unary",), False, marks=pytest.mark.slow),
+    ],
+)
 def test_question_and_key_survive_a_restart_of_the_service(
     redis_url: str, options: tuple[str, ...], drained: bool
 ) -> None:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 from tests.client.cli.label.questions import SESSION, query, session
+from tests.profiles import sized
 
 from svddtune.client import Ack, LabelCounts, Nearby, SkipMode, Verdict
 from svddtune.client.cli.labeling import words
@@ -96,7 +97,7 @@ def test_picture_fits(width: int, height: int) -> None:
     assert any("Query 1" in line for line in lines)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=sized(60))
 @given(
     text=st.text(max_size=40),
     value=st.floats(),
