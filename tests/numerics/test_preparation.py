@@ -1,13 +1,23 @@
 """The table of kernel means is accurate, follows the scale of the data, and can be stored."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from tests.numerics.cases import blobs, lattices, wdbc
 from tests.profiles import sized
 
-from svddtune.numerics import FloatArray, Preparation, default_gamma_bounds, fit_scaling, prepare
+from svddtune.numerics import (
+    FloatArray,
+    Preparation,
+    PreparationCourse,
+    default_gamma_bounds,
+    fit_scaling,
+    prepare,
+)
 
 
 def exact_means(X: FloatArray, gamma: float) -> FloatArray:
@@ -99,3 +109,35 @@ def test_locality_beyond_the_table_is_refused() -> None:
     with pytest.raises(ValueError, match="k is 5, expected 1 to 4"):
         prep.locality(5)
     assert prepare(np.eye(3), k=5).locality(9) == 3
+
+
+@pytest.mark.parametrize("sampled", [False, True])
+@pytest.mark.parametrize("part_s", [1e-9, 0.005, 1e9])
+def test_parts_give_the_same_preparation_to_the_last_bit(sampled: bool, part_s: float) -> None:
+    X, _ = blobs(700, 3, seed=2)
+    X[:60] = X[60]
+    exact_limit = 300 if sampled else 700
+    expected = prepare(X, k=8, exact_limit=exact_limit, sample_size=250).to_arrays()
+    course = PreparationCourse.of(X, k=8, exact_limit=exact_limit, sample_size=250, part_s=part_s)
+    assert (len(course.parts) == 1) == (part_s > 1)
+    every: dict[str, NDArray[Any]] = {}
+    last: dict[str, NDArray[Any]] = {}
+    for part in range(len(course.parts)):
+        # A part sees what the one before it gave, and nothing else.
+        last = course.run(part, last)
+        every |= last
+    for name, array in course.join(every).to_arrays().items():
+        np.testing.assert_array_equal(array, expected[name])
+
+
+def test_parts_of_a_large_dataset_take_about_a_second_each() -> None:
+    course = PreparationCourse.of(np.zeros((100_000, 10)), k=8)
+    seconds = [sum(step.seconds for step in part) for part in course.parts]
+    assert max(seconds) < 1.3
+    assert np.mean(seconds) > 0.7
+    for table in ("means", "neighbours"):
+        rows = [
+            (step.begin, step.end) for part in course.parts for step in part if step.table == table
+        ]
+        assert [begin for begin, _ in rows] == [0, *(end for _, end in rows[:-1])]
+        assert rows[-1][1] == 100_000

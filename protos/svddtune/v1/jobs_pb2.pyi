@@ -26,16 +26,18 @@ class Job(_message.Message):
     def __init__(self, prepare: _Optional[_Union[PrepareJob, _Mapping]] = ..., suggest: _Optional[_Union[SuggestJob, _Mapping]] = ..., plan: _Optional[_Union[PlanJob, _Mapping]] = ..., fit: _Optional[_Union[FitJob, _Mapping]] = ..., estimate: _Optional[_Union[EstimateJob, _Mapping]] = ..., atlas: _Optional[_Union[AtlasJob, _Mapping]] = ..., preview: _Optional[_Union[PreviewJob, _Mapping]] = ...) -> None: ...
 
 class PrepareJob(_message.Message):
-    __slots__ = ("dataset_id", "k", "gamma_min", "gamma_max")
+    __slots__ = ("dataset_id", "k", "gamma_min", "gamma_max", "part")
     DATASET_ID_FIELD_NUMBER: _ClassVar[int]
     K_FIELD_NUMBER: _ClassVar[int]
     GAMMA_MIN_FIELD_NUMBER: _ClassVar[int]
     GAMMA_MAX_FIELD_NUMBER: _ClassVar[int]
+    PART_FIELD_NUMBER: _ClassVar[int]
     dataset_id: str
     k: int
     gamma_min: float
     gamma_max: float
-    def __init__(self, dataset_id: _Optional[str] = ..., k: _Optional[int] = ..., gamma_min: _Optional[float] = ..., gamma_max: _Optional[float] = ...) -> None: ...
+    part: int
+    def __init__(self, dataset_id: _Optional[str] = ..., k: _Optional[int] = ..., gamma_min: _Optional[float] = ..., gamma_max: _Optional[float] = ..., part: _Optional[int] = ...) -> None: ...
 
 class SuggestJob(_message.Message):
     __slots__ = ("session_id",)

@@ -27,6 +27,7 @@ d:ID:display                      hash    row -> Display; as the chunks
 d:ID:sessions                     set     sessions that use it
 d:ID:prep:K:R:I                   string  preparation for locality K and range R of gamma, chunk I;
                                           as d:ID
+d:ID:prep:K:R:part:J:I            string  part J of it, chunk I; until it is complete
 d:ID:waiting:K:R                  set     sessions that wait for preparation K:R
 d:ID:atlases                      set     ranges of gamma that an atlas was asked for over
 d:ID:atlas:R                      hash    state and jobs of the atlas over range R; as d:ID
@@ -95,7 +96,7 @@ PATTERNS = tuple(
         "request:.+",
         _DATASET
         + r"(:x:\d+|:ids|:rows|:display|:sessions|:atlases"
-        + rf"|:prep:\d+:{_RANGE}:\d+|:waiting:\d+:{_RANGE}"
+        + rf"|:prep:\d+:{_RANGE}(:part:\d+)?:\d+|:waiting:\d+:{_RANGE}"
         + rf"|:atlas:{_RANGE}(:\d+:\d+|:flying|:users)?|:rules)?",
         _SESSION
         + r"(:(events|votes|labels|withdrawn|labelers|dropped|answers|queries|asked|awaiting|open"

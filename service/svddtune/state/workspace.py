@@ -201,10 +201,34 @@ class Workspace:
 
     def commit_prepare(self, claim: Claim, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Store a preparation and let the sessions begin that wait for it."""
-        job = claim.job.prepare
-        name = keys.preparation_name(job.k, codec.gamma_bounds(job))
+        name = _preparation_name(claim)
         count = self._put_arrays(claim, f"prep:{name}", arrays)
         self._call("commit_prepare", claim.prefix, *claim.token, claim.dataset_id, name, count)
+
+    def commit_part(self, claim: Claim, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Store a part of a preparation and add the job of the next one."""
+        name, part = _preparation_name(claim), claim.job.prepare.part
+        following = jobs_pb2.Job()
+        following.CopyFrom(claim.job)
+        following.prepare.part = part + 1
+        count = self._put_arrays(claim, f"prep:{name}:part:{part}", arrays)
+        self._call(
+            "commit_part",
+            claim.prefix,
+            *claim.token,
+            claim.dataset_id,
+            name,
+            part,
+            count,
+            following.SerializeToString(),
+        )
+
+    def prepared_part(self, claim: Claim, part: int) -> dict[str, NDArray[Any]]:
+        """Arrays of a stored part of the job's preparation. Raises NotFound."""
+        name, base = _preparation_name(claim), f"{claim.prefix}d:{claim.dataset_id}"
+        return self._arrays(
+            claim, (base, f"preppart:{name}:{part}"), f"{base}:prep:{name}:part:{part}"
+        )
 
     def commit_nothing(self, claim: Claim) -> None:
         """End a job that nobody needs any more."""
@@ -359,3 +383,8 @@ def _votes_in_force(
         for row, text in stored.items()
     }
     return {row: given for row, given in votes.items() if given}
+
+
+def _preparation_name(claim: Claim) -> str:
+    job = claim.job.prepare
+    return keys.preparation_name(job.k, codec.gamma_bounds(job))

@@ -88,7 +88,12 @@ from svddtune.numerics.grid import Cell, CellFits, c_bounds, c_grid, choose, fit
 from svddtune.numerics.heuristics import scott_gamma, silverman_gamma, sklearn_scale_gamma
 from svddtune.numerics.neighbors import mutual, nearest, reverse
 from svddtune.numerics.pools import Pools, relabel, spread
-from svddtune.numerics.preparation import Preparation, default_gamma_bounds, prepare
+from svddtune.numerics.preparation import (
+    Preparation,
+    PreparationCourse,
+    default_gamma_bounds,
+    prepare,
+)
 from svddtune.numerics.query import (
     ATLAS_STRATEGIES,
     DEFAULT_STRATEGY,
@@ -162,6 +167,7 @@ __all__ = [
     "Moment",
     "Pools",
     "Preparation",
+    "PreparationCourse",
     "Scaling",
     "Spread",
     "Strategy",

@@ -58,31 +58,58 @@ def nearest(X: FloatArray, k: int) -> NDArray[np.int32]:
     NDArray[np.int32], shape (N, min(k, N))
         The row itself first, then nearest first.
     """
-    N = X.shape[0]
     if k < 1:
         raise ValueError(f"k is {k}, expected at least 1")
-    if N < 1:
+    if len(X) < 1:
         raise ValueError("X has no rows, expected at least 1")
+    return spread_lists(X, neighbour_lists(X, k, 0, len(X)))
+
+
+def neighbour_lists(X: FloatArray, k: int, begin: int, end: int) -> NDArray[np.int32]:
+    """Nearest rows of some of the distinct rows: a part of `nearest`.
+
+    Parameters
+    ----------
+    X : FloatArray, shape (N, M)
+    k : int
+        As for `nearest`.
+    begin, end : int
+        Which distinct rows, by their order in `distinct_rows`; those beyond the last are none.
+
+    Returns
+    -------
+    NDArray[np.int32], shape (n, min(k, N))
+        Nearest first. The same whatever the parts are.
+    """
+    N = len(X)
     k = min(k, N)
     first, group = distinct_rows(X)
+    begin, end = min(begin, len(first)), min(end, len(first))
     # Equal rows share one list. At most k rows of a group can be anybody's neighbours.
     by_group = np.argsort(group, kind="stable")
     start = np.searchsorted(group[by_group], np.arange(len(first)))
     size = np.minimum(np.diff(np.append(start, N)), k)
-    lists = np.empty((len(first), k), dtype=np.int32)
+    lists = np.empty((end - begin, k), dtype=np.int32)
     step = max(1, _BLOCK // len(first))
-    for begin in range(0, len(first), step):
-        center, member = _shortlist(X, first, begin, min(begin + step, len(first)), k)
-        D2 = pair_distances2(X, first[begin + center], first[member])
+    for top in range(begin, end, step):
+        bottom = min(top + step, end)
+        center, member = _shortlist(X, first, top, bottom, k)
+        D2 = pair_distances2(X, first[top + center], first[member])
         repeat = size[member]
         ends = np.cumsum(repeat)
         offset = np.arange(ends[-1]) - np.repeat(ends - repeat, repeat)
         row = by_group[np.repeat(start[member], repeat) + offset]
         center, D2 = np.repeat(center, repeat), np.repeat(D2, repeat)
         order = np.lexsort((row, D2, center))
-        heads = np.searchsorted(center[order], np.arange(min(step, len(first) - begin)))
-        lists[begin : begin + len(heads)] = row[order[heads[:, None] + np.arange(k)]]
-    return _self_first(lists[group], k)
+        heads = np.searchsorted(center[order], np.arange(bottom - top))
+        lists[top - begin : bottom - begin] = row[order[heads[:, None] + np.arange(k)]]
+    return lists
+
+
+def spread_lists(X: FloatArray, lists: NDArray[np.int32]) -> NDArray[np.int32]:
+    """NN_k of every row from `neighbour_lists` of all distinct rows, shape (G, k)."""
+    _, group = distinct_rows(X)
+    return _self_first(lists[group], lists.shape[1])
 
 
 def _shortlist(

@@ -6,21 +6,29 @@ m(gamma), the grand mean. Both are smooth in log(gamma) and kept at Chebyshev no
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from svddtune.numerics.chebyshev import interpolation_weights, log_gamma_nodes
 from svddtune.numerics.kernel import squared_distances
-from svddtune.numerics.neighbors import distinct_rows, nearest
+from svddtune.numerics.neighbors import distinct_rows, neighbour_lists, spread_lists
 from svddtune.numerics.types import FloatArray, IndexArray
 
 EXACT_LIMIT = 10_000
 SAMPLE_SIZE = 4096
 
+PART_S = 1.0
+"""What a part of a preparation takes, in seconds."""
+
+# Seconds a pair of rows takes, without and for each column, measured on one core of 2024: they only
+# decide where a preparation is cut.
+_MEANS_PAIR_S, _NEIGHBOURS_PAIR_S, _COLUMN_S = 8e-8, 1e-8, 1e-10
+_SLACK = 1.2  # a part may take so much longer rather than leave a crumb to the next
+_SUMS = "sums"  # name of the running sums where each row's come from all parts
 _TILE = 192  # float32 tiles of this side stay in the second-level cache
 _MARGIN = 2.0  # the nodes reach beyond the bounds by this factor
 _BOUND_ROWS = 1000  # rows whose distances set the upper bound of gamma
@@ -145,28 +153,179 @@ def prepare(
     Deviation: the paper centres with the N x N kernel matrix. The table has the same means to
     within 1e-5 up to `exact_limit` rows, and to within sampling error above.
     """
-    N, M = X.shape
-    if N < 1 or M < 1:
-        raise ValueError(f"X has shape {X.shape}, expected at least one row and one column")
-    if gamma_bounds is None:
-        gamma_bounds = default_gamma_bounds(X, seed=seed)
-    low, high = gamma_bounds
-    if not 0.0 < low < high < np.inf:
-        raise ValueError(f"gamma_bounds are {gamma_bounds}, expected 0 < least < largest")
-    nodes = log_gamma_nodes(low / _MARGIN, high * _MARGIN)
-    sample: IndexArray | None = None
-    if max(exact_limit, sample_size) < N:
-        sample = np.sort(np.random.default_rng(seed).choice(N, sample_size, replace=False))
-    row_means = _kernel_means(X, np.exp(nodes), sample)
-    return Preparation(
-        nn=nearest(X, k),
-        gamma_bounds=(float(low), float(high)),
-        log_gamma=nodes,
-        row_means=row_means,
-        grand_means=row_means.mean(axis=0),
-        sample_size=None if sample is None else len(sample),
-        M=M,
+    course = PreparationCourse.of(
+        X,
+        k=k,
+        gamma_bounds=gamma_bounds,
+        seed=seed,
+        exact_limit=exact_limit,
+        sample_size=sample_size,
     )
+    outputs: dict[str, NDArray[Any]] = {}
+    for part in range(len(course.parts)):
+        outputs |= course.run(part, outputs)
+    return course.join(outputs)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Rows `begin` to `end` of one of the two tables; for neighbours they are distinct rows."""
+
+    table: Literal["means", "neighbours"]
+    begin: int
+    end: int
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class PreparationCourse:
+    """A preparation cut into parts of about a second, to be run one after the other.
+
+    The parts give the same preparation to the last bit as all in one, on any machines.
+
+    Attributes
+    ----------
+    X : FloatArray, shape (N, M)
+    k : int
+    gamma_bounds : tuple of float
+    log_gamma : FloatArray, shape (Q,)
+    sample : IndexArray or None
+        Rows that the kernel means come from; None for all.
+    parts : tuple of tuple of Step
+    """
+
+    X: FloatArray
+    k: int
+    gamma_bounds: tuple[float, float]
+    log_gamma: FloatArray
+    sample: IndexArray | None
+    parts: tuple[tuple[Step, ...], ...]
+
+    @classmethod
+    def of(
+        cls,
+        X: FloatArray,
+        *,
+        k: int,
+        gamma_bounds: tuple[float, float] | None = None,
+        seed: int = 0,
+        exact_limit: int = EXACT_LIMIT,
+        sample_size: int = SAMPLE_SIZE,
+        part_s: float = PART_S,
+    ) -> PreparationCourse:
+        """Plan a preparation; parameters as of `prepare`.
+
+        ``part_s`` is what a part takes, at least one step, in seconds on one core of 2024.
+        """
+        N, M = X.shape
+        if N < 1 or M < 1:
+            raise ValueError(f"X has shape {X.shape}, expected at least one row and one column")
+        if k < 1:
+            raise ValueError(f"k is {k}, expected at least 1")
+        if gamma_bounds is None:
+            gamma_bounds = default_gamma_bounds(X, seed=seed)
+        low, high = gamma_bounds
+        if not 0.0 < low < high < np.inf:
+            raise ValueError(f"gamma_bounds are {gamma_bounds}, expected 0 < least < largest")
+        sample: IndexArray | None = None
+        if max(exact_limit, sample_size) < N:
+            sample = np.sort(np.random.default_rng(seed).choice(N, sample_size, replace=False))
+        return cls(
+            X=X,
+            k=k,
+            gamma_bounds=(float(low), float(high)),
+            log_gamma=log_gamma_nodes(low / _MARGIN, high * _MARGIN),
+            sample=sample,
+            parts=_parts(_steps(N, M, sample, part_s), part_s),
+        )
+
+    def run(self, part: int, before: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """Compute one part.
+
+        Parameters
+        ----------
+        part : int
+            Index in `parts`.
+        before : mapping of str to array
+            What the part before it gave (that of earlier ones may be in it too).
+
+        Returns
+        -------
+        dict of str to array
+        """
+        gammas = np.exp(self.log_gamma)
+        sums = before.get(_SUMS)
+        outputs: dict[str, NDArray[Any]] = {}
+        for step in self.parts[part]:
+            if step.table == "neighbours":
+                lists = neighbour_lists(self.X, self.k, step.begin, step.end)
+                outputs[f"{step.table} {step.begin}"] = lists
+            elif self.sample is None:
+                sums = _add_symmetric(self.X, gammas, step.begin, step.end, sums)
+                outputs[_SUMS] = sums
+            else:
+                outputs[f"{step.table} {step.begin}"] = _sums(
+                    self.X[step.begin : step.end], self.X[self.sample], gammas
+                )
+        return outputs
+
+    def join(self, outputs: Mapping[str, NDArray[Any]]) -> Preparation:
+        """Put together what all parts gave; of arrays with one name the later one holds."""
+        steps = [step for part in self.parts for step in part]
+
+        def joined(table: str, axis: int) -> NDArray[Any]:
+            names = [f"{step.table} {step.begin}" for step in steps if step.table == table]
+            return np.concatenate([outputs[name] for name in names], axis=axis)
+
+        sums = outputs[_SUMS] if self.sample is None else joined("means", 1)
+        columns = len(self.X) if self.sample is None else len(self.sample)
+        means = np.ascontiguousarray(sums.T) / columns
+        # Equal rows have equal means; the order of summation must not tell them apart.
+        first, group = distinct_rows(self.X)
+        row_means = np.asarray(means[first[group]])
+        return Preparation(
+            nn=spread_lists(self.X, joined("neighbours", 0)),
+            gamma_bounds=self.gamma_bounds,
+            log_gamma=self.log_gamma,
+            row_means=row_means,
+            grand_means=row_means.mean(axis=0),
+            sample_size=None if self.sample is None else len(self.sample),
+            M=self.X.shape[1],
+        )
+
+
+def _steps(N: int, M: int, sample: IndexArray | None, part_s: float) -> list[Step]:
+    """All steps, in an order in which they may be run."""
+    pair_s = _MEANS_PAIR_S + M * _COLUMN_S
+    steps: list[Step] = []
+    top = 0
+    while top < N:
+        # Without a sample a row's tiles reach from the diagonal to the right.
+        columns = N - top if sample is None else len(sample)
+        tiles = max(1, int(part_s / (pair_s * _TILE * columns)))
+        end = min(top + tiles * _TILE, N)
+        steps.append(Step("means", top, end, pair_s * (end - top) * columns))
+        top = end
+    pair_s = _NEIGHBOURS_PAIR_S + M * _COLUMN_S
+    rows = max(1, int(part_s / (pair_s * N)))
+    steps += [
+        Step("neighbours", top, min(top + rows, N), pair_s * N * (min(top + rows, N) - top))
+        for top in range(0, N, rows)
+    ]
+    return steps
+
+
+def _parts(steps: list[Step], part_s: float) -> tuple[tuple[Step, ...], ...]:
+    """Steps in their order, together as long as they take a part's time."""
+    parts: list[list[Step]] = []
+    seconds = np.inf
+    for step in steps:
+        if seconds + step.seconds > _SLACK * part_s:
+            parts.append([])
+            seconds = 0.0
+        parts[-1].append(step)
+        seconds += step.seconds
+    return tuple(tuple(part) for part in parts)
 
 
 def default_gamma_bounds(X: FloatArray, *, seed: int = 0) -> tuple[float, float]:
@@ -200,32 +359,48 @@ def default_gamma_bounds(X: FloatArray, *, seed: int = 0) -> tuple[float, float]
     return 0.1 / width2, upper
 
 
-def _kernel_means(X: FloatArray, gammas: FloatArray, sample: IndexArray | None) -> FloatArray:
-    """r_i at every gamma, shape (N, Q).
+def _add_symmetric(
+    X: FloatArray, gammas: FloatArray, begin: int, end: int, sums: FloatArray | None
+) -> FloatArray:
+    """Add to the sums of all rows, shape (Q, N), the tiles of rows `begin` to `end`.
 
-    Single precision keeps the means to about 1e-7 and makes the exponentials several times
-    cheaper. Without a sample only the tiles on and above the diagonal are computed.
+    Only tiles on and above the diagonal are computed, and the order of addition is that of the
+    rows: the sums of the rows before, None at the first, are taken up.
     """
     N = len(X)
-    columns = X if sample is None else X[sample]
-    scale = float(gammas[-1])
-    ratio = (-gammas / scale).astype(np.float32)
-    sums = np.zeros((len(gammas), N))
-    buffer = np.empty(_TILE * _TILE, dtype=np.float32)
-    for top in range(0, N, _TILE):
+    sums = np.zeros((len(gammas), N)) if sums is None else sums.copy()
+    for top in range(begin, end, _TILE):
         rows = slice(top, min(top + _TILE, N))
-        for left in range(0 if sample is not None else top, len(columns), _TILE):
-            other = slice(left, min(left + _TILE, len(columns)))
-            D2 = squared_distances(X[rows], columns[other])
-            D2 *= scale  # dimensionless, so that single precision cannot overflow early
-            tile = np.minimum(D2, 1e30).astype(np.float32)
-            K = buffer[: tile.size].reshape(tile.shape)
-            for q, factor in enumerate(ratio):
-                np.exp(np.multiply(tile, factor, out=K), out=K)
+        for left in range(top, N, _TILE):
+            other = slice(left, min(left + _TILE, N))
+            for q, K in enumerate(_tiles(X[rows], X[other], gammas)):
                 sums[q, rows] += K.sum(axis=1)
-                if sample is None and left > top:
+                if left > top:
                     sums[q, other] += K.sum(axis=0)
-    means = np.ascontiguousarray(sums.T) / len(columns)
-    # Equal rows have equal means; the order of summation must not tell them apart.
-    first, group = distinct_rows(X)
-    return np.asarray(means[first[group]])
+    return sums
+
+
+def _sums(X: FloatArray, columns: FloatArray, gammas: FloatArray) -> FloatArray:
+    """Sums of the kernel values of each row with all columns, shape (Q, n)."""
+    sums = np.zeros((len(gammas), len(X)))
+    for top in range(0, len(X), _TILE):
+        rows = slice(top, min(top + _TILE, len(X)))
+        for left in range(0, len(columns), _TILE):
+            for q, K in enumerate(_tiles(X[rows], columns[left : left + _TILE], gammas)):
+                sums[q, rows] += K.sum(axis=1)
+    return sums
+
+
+def _tiles(X: FloatArray, Z: FloatArray, gammas: FloatArray) -> Iterator[NDArray[np.float32]]:
+    """Kernel values of all pairs at every gamma; each tile holds until the next one.
+
+    Single precision keeps the means to about 1e-7 and makes the exponentials several times
+    cheaper.
+    """
+    scale = float(gammas[-1])
+    D2 = squared_distances(X, Z)
+    D2 *= scale  # dimensionless, so that single precision cannot overflow early
+    tile = np.minimum(D2, 1e30).astype(np.float32)
+    K = np.empty_like(tile)
+    for factor in (-gammas / scale).astype(np.float32):
+        yield np.exp(np.multiply(tile, factor, out=K), out=K)

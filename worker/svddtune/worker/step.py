@@ -1,8 +1,10 @@
 """One job: read what it needs, run the numerics, commit the outcome."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from svddtune import numerics
 from svddtune.state import codec
@@ -46,11 +48,18 @@ class Steps:
         self._by_kind[claim.kind](claim)
 
     def _prepare(self, claim: Claim) -> None:
-        job = claim.job.prepare
-        prepared = numerics.prepare(
-            self._cache.data(claim).X, k=job.k, gamma_bounds=codec.gamma_bounds(job)
-        )
-        self._workspace.commit_prepare(claim, prepared.to_arrays())
+        job, X = claim.job.prepare, self._cache.data(claim).X
+        course = numerics.PreparationCourse.of(X, k=job.k, gamma_bounds=codec.gamma_bounds(job))
+        last = job.part == len(course.parts) - 1
+        # A part needs the one before it; to put all together takes all.
+        before: dict[str, NDArray[Any]] = {}
+        for index in range(0 if last else max(0, job.part - 1), job.part):
+            before |= self._workspace.prepared_part(claim, index)
+        made = course.run(job.part, before)
+        if last:
+            self._workspace.commit_prepare(claim, course.join(before | made).to_arrays())
+        else:
+            self._workspace.commit_part(claim, made)
 
     def _suggest(self, claim: Claim) -> None:
         snapshot = self._workspace.snapshot(claim)

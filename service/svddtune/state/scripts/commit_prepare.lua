@@ -23,6 +23,7 @@ for _, key in ipairs(keys) do
   redis.call('PERSIST', key)
 end
 redis.call('HSET', d, 'prep:' .. prep, 'ready', 'prepchunks:' .. prep, chunks)
+drop_parts(d, prep)
 for _, sid in ipairs(redis.call('SMEMBERS', d .. ':waiting:' .. prep)) do
   local s = load_session(sid)
   if s then

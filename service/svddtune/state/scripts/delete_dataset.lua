@@ -13,6 +13,7 @@ end
 for i = 0, tonumber(redis.call('HGET', d, 'chunks')) - 1 do
   redis.call('UNLINK', d .. ':x:' .. i)
 end
+drop_parts(d)
 for _, field in ipairs(redis.call('HKEYS', d)) do
   local k = string.match(field, '^prepchunks:(.+)$')
   if k then

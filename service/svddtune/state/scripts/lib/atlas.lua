@@ -13,6 +13,19 @@ local function atlas_part(job)
   return string.match(job.about, '^(%w+):(%d+)$')
 end
 
+-- What a preparation was put together from.
+local function drop_parts(d, name)
+  for _, field in ipairs(redis.call('HKEYS', d)) do
+    local prep, index = string.match(field, '^preppart:(.+):(%d+)$')
+    if prep and (name == nil or prep == name) then
+      for i = 0, tonumber(redis.call('HGET', d, field)) - 1 do
+        redis.call('UNLINK', d .. ':prep:' .. prep .. ':part:' .. index .. ':' .. i)
+      end
+      redis.call('HDEL', d, field)
+    end
+  end
+end
+
 -- Adds the jobs of all parts of an atlas that are neither done nor queued or running.
 local function add_atlas_jobs(dataset, range)
   local a = atlas_key(dataset, range)

@@ -24,7 +24,7 @@ end
 
 -- Adds a job: kind, session ("" for a job of the dataset), dataset, payload, about (what it is part
 -- of: see `enqueue` and `enqueue_for_dataset`), errors and lost (how often it failed before). One
--- that was begun before is `first` among its owner's.
+-- that was begun before is the `first` of its owner's.
 local function add_job(stream, job, first)
   if stream ~= BULK then
     append(stream, job)
@@ -60,8 +60,9 @@ local function enqueue(stream, kind, s, payload)
 end
 
 -- Adds a job that many sessions may wait for; `about` says which part of the dataset it makes.
-local function enqueue_for_dataset(kind, dataset, about, payload)
-  add_job(BULK, { kind = kind, session = '', dataset = dataset, payload = payload, about = about })
+local function enqueue_for_dataset(kind, dataset, about, payload, first)
+  add_job(BULK, { kind = kind, session = '', dataset = dataset, payload = payload, about = about },
+    first)
 end
 
 -- Takes out the jobs of an owner that nobody has begun and for which `unwanted(job)` holds; them.
