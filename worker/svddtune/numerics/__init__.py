@@ -89,6 +89,7 @@ from svddtune.numerics.heuristics import scott_gamma, silverman_gamma, sklearn_s
 from svddtune.numerics.neighbors import mutual, nearest, reverse
 from svddtune.numerics.pools import Pools, relabel, spread
 from svddtune.numerics.preparation import (
+    PART_S,
     Preparation,
     PreparationCourse,
     default_gamma_bounds,
@@ -142,6 +143,7 @@ __all__ = [
     "LATTICE_CELLS",
     "LATTICE_GAMMAS",
     "METRICS",
+    "PART_S",
     "STRATEGIES",
     "Advice",
     "AlignmentCurve",

@@ -26,7 +26,11 @@ from svddtune.worker.votes import effective_labels
 class Steps:
     """Runs jobs. Every method may run twice for one job: the commit lets one outcome count."""
 
-    def __init__(self, workspace: Workspace, cache: DataCache) -> None:
+    def __init__(
+        self, workspace: Workspace, cache: DataCache, *, part_s: float = numerics.PART_S
+    ) -> None:
+        """``part_s``: about how long a part of a preparation takes."""
+        self._part_s = part_s
         self._workspace = workspace
         self._cache = cache
         self._by_kind: dict[str, Callable[[Claim], None]] = {
@@ -49,7 +53,9 @@ class Steps:
 
     def _prepare(self, claim: Claim) -> None:
         job, X = claim.job.prepare, self._cache.data(claim).X
-        course = numerics.PreparationCourse.of(X, k=job.k, gamma_bounds=codec.gamma_bounds(job))
+        course = numerics.PreparationCourse.of(
+            X, k=job.k, gamma_bounds=codec.gamma_bounds(job), part_s=self._part_s
+        )
         last = job.part == len(course.parts) - 1
         # A part needs the one before it; to put all together takes all.
         before: dict[str, NDArray[Any]] = {}
