@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from svddtune.client.convert import quality_from_proto, time_from_proto, verdict_from_proto
+from svddtune.client.convert import (
+    config_from_proto,
+    quality_from_proto,
+    time_from_proto,
+    verdict_from_proto,
+)
 from svddtune.client.result import (
     AlignmentPoint,
     Comparison,
@@ -57,6 +62,7 @@ def result_from_proto(result: result_pb2.Result) -> Result:
             kernel_mean_sample=manifest.kernel_mean_sample,
             fit_sample=manifest.fit_sample,
             bases=dict(manifest.bases),
+            config=config_from_proto(manifest.config) if manifest.HasField("config") else None,
         ),
         notes=tuple(result.notes),
         outside_count=result.outside_count,

@@ -11,7 +11,7 @@ import numpy as np
 
 from svddtune.client.outside import OutsideRow
 from svddtune.client.plain import jsonable
-from svddtune.client.types import Dataset, Quality, Session, Verdict
+from svddtune.client.types import Dataset, Quality, Session, SessionConfig, Verdict
 
 if TYPE_CHECKING:
     from svddtune.client.model import SvddModel
@@ -60,6 +60,8 @@ class Manifest:
     """What a result was computed from; enough to compute it again.
 
     `bases` counts the votes that rest on a rule rather than on somebody's judgement, by the rule.
+    `config` has all settings in force; ``create_session(dataset, config=...)`` takes it, and how to
+    come to the same result stands in ``result.proto``.
     """
 
     versions: Mapping[str, str]
@@ -72,6 +74,8 @@ class Manifest:
     kernel_mean_sample: int
     fit_sample: int
     bases: Mapping[str, int]
+    # None in results of services older than 0.2.
+    config: SessionConfig | None = None
 
 
 @dataclass(frozen=True, slots=True)

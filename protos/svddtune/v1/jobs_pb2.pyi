@@ -1,4 +1,5 @@
 from svddtune.v1 import tuning_pb2 as _tuning_pb2
+from svddtune.v1 import config_pb2 as _config_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -218,6 +219,6 @@ class SessionRecord(_message.Message):
     CONFIG_FIELD_NUMBER: _ClassVar[int]
     INITIAL_ROWS_FIELD_NUMBER: _ClassVar[int]
     display_name: str
-    config: _tuning_pb2.SessionConfig
+    config: _config_pb2.SessionConfig
     initial_rows: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, display_name: _Optional[str] = ..., config: _Optional[_Union[_tuning_pb2.SessionConfig, _Mapping]] = ..., initial_rows: _Optional[_Iterable[int]] = ...) -> None: ...
+    def __init__(self, display_name: _Optional[str] = ..., config: _Optional[_Union[_config_pb2.SessionConfig, _Mapping]] = ..., initial_rows: _Optional[_Iterable[int]] = ...) -> None: ...

@@ -5,6 +5,7 @@ from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.rpc import status_pb2 as _status_pb2
 from svddtune.v1 import common_pb2 as _common_pb2
 from svddtune.v1 import tuning_pb2 as _tuning_pb2
+from svddtune.v1 import config_pb2 as _config_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor

@@ -24,10 +24,11 @@ _sym_db = _symbol_database.Default()
 
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from svddtune.v1 import common_pb2 as svddtune_dot_v1_dot_common__pb2
+from svddtune.v1 import config_pb2 as svddtune_dot_v1_dot_config__pb2
 from svddtune.v1 import dataset_pb2 as svddtune_dot_v1_dot_dataset__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18svddtune/v1/result.proto\x12\x0bsvddtune.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18svddtune/v1/common.proto\x1a\x19svddtune/v1/dataset.proto\"\xe4\x01\n\x07Quality\x12\x0e\n\x06metric\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01\x12\'\n\x08interval\x18\x03 \x01(\x0b\x32\x15.svddtune.v1.Interval\x12(\n\x06\x63ounts\x18\x04 \x01(\x0b\x32\x18.svddtune.v1.LabelCounts\x12\'\n\x04kind\x18\x05 \x01(\x0e\x32\x19.svddtune.v1.Quality.Kind\">\n\x04Kind\x12\x14\n\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n\x0cKIND_QUERIED\x10\x01\x12\x0e\n\nKIND_AUDIT\x10\x02\"\x85\x01\n\x08GridCell\x12\t\n\x01\x63\x18\x01 \x01(\x01\x12\n\n\x02nu\x18\x02 \x01(\x01\x12\r\n\x05score\x18\x03 \x01(\x01\x12\x15\n\routside_count\x18\x04 \x01(\r\x12\x1c\n\x14support_vector_count\x18\x05 \x01(\r\x12\n\n\x02r2\x18\x06 \x01(\x01\x12\x12\n\ndegenerate\x18\x07 \x01(\x08\"2\n\x0e\x41lignmentPoint\x12\r\n\x05gamma\x18\x01 \x01(\x01\x12\x11\n\talignment\x18\x02 \x01(\x01\"\x86\x01\n\nComparison\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05gamma\x18\x02 \x01(\x01\x12\n\n\x02nu\x18\x03 \x01(\x01\x12\r\n\x05score\x18\x04 \x01(\x01\x12\x15\n\routside_count\x18\x05 \x01(\r\x12\x14\n\x0c\x62\x65st_c_score\x18\x06 \x01(\x01\x12\x13\n\x0bsample_size\x18\x07 \x01(\r\"\x8e\x03\n\x08Manifest\x12\x35\n\x08versions\x18\x01 \x03(\x0b\x32#.svddtune.v1.Manifest.VersionsEntry\x12\x14\n\x0c\x64\x61taset_hash\x18\x02 \x01(\t\x12\x0c\n\x04seed\x18\x03 \x01(\x04\x12\x15\n\rlast_event_id\x18\x04 \x01(\t\x12\x14\n\x0clabeled_rows\x18\x05 \x03(\r\x12&\n\x08verdicts\x18\x06 \x03(\x0e\x32\x14.svddtune.v1.Verdict\x12\x12\n\nquery_rows\x18\x07 \x03(\r\x12\x1a\n\x12kernel_mean_sample\x18\x08 \x01(\r\x12\x12\n\nfit_sample\x18\t \x01(\r\x12/\n\x05\x62\x61ses\x18\n \x03(\x0b\x32 .svddtune.v1.Manifest.BasesEntry\x1a/\n\rVersionsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x1a,\n\nBasesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\r:\x02\x38\x01\"\xf4\x03\n\x06Result\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05gamma\x18\x02 \x01(\x01\x12\t\n\x01\x63\x18\x03 \x01(\x01\x12\n\n\x02nu\x18\x04 \x01(\x01\x12\r\n\x05\x63_min\x18\x05 \x01(\x01\x12\r\n\x05\x63_max\x18\x06 \x01(\x01\x12%\n\x07quality\x18\x07 \x01(\x0b\x32\x14.svddtune.v1.Quality\x12&\n\x07\x63_curve\x18\x08 \x03(\x0b\x32\x15.svddtune.v1.GridCell\x12\x34\n\x0f\x61lignment_curve\x18\t \x03(\x0b\x32\x1b.svddtune.v1.AlignmentPoint\x12,\n\x0b\x63omparisons\x18\n \x03(\x0b\x32\x17.svddtune.v1.Comparison\x12\'\n\x08manifest\x18\x0b \x01(\x0b\x32\x15.svddtune.v1.Manifest\x12\r\n\x05notes\x18\x0c \x03(\t\x12\x15\n\routside_count\x18\r \x01(\r\x12\x1c\n\x14support_vector_count\x18\x0e \x01(\r\x12/\n\x0b\x63reate_time\x18\x0f \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\nestimate_s\x18\x10 \x01(\x01\x12#\n\x05\x61udit\x18\x11 \x01(\x0b\x32\x14.svddtune.v1.Quality\x12\x0e\n\x06\x63hoice\x18\x12 \x01(\t\"\x86\x03\n\x0bModelHeader\x12\r\n\x05gamma\x18\x01 \x01(\x01\x12\t\n\x01\x63\x18\x02 \x01(\x01\x12\n\n\x02nu\x18\x03 \x01(\x01\x12\n\n\x02r2\x18\x04 \x01(\x01\x12\x14\n\x0c\x63\x65nter_norm2\x18\x05 \x01(\x01\x12\x11\n\ttolerance\x18\x06 \x01(\x01\x12%\n\x07scaling\x18\x07 \x01(\x0b\x32\x14.svddtune.v1.Scaling\x12\x15\n\rfeature_names\x18\x08 \x03(\t\x12\x15\n\rfeature_count\x18\t \x01(\r\x12\x1c\n\x14support_vector_count\x18\n \x01(\r\x12\'\n\ncheck_rows\x18\x0b \x01(\x0b\x32\x13.svddtune.v1.Matrix\x12\x17\n\x0f\x63heck_distance2\x18\x0c \x03(\x01\x12\x0e\n\x06result\x18\r \x01(\t\x12\x19\n\x11observation_count\x18\x0e \x01(\r\x12\x14\n\x0c\x64\x61taset_hash\x18\x0f \x01(\t\x12\x12\n\nsklearn_nu\x18\x10 \x01(\x01\x12\x12\n\ndegenerate\x18\x11 \x01(\x08\"]\n\x12SupportVectorChunk\x12!\n\x04rows\x18\x01 \x01(\x0b\x32\x13.svddtune.v1.Matrix\x12\x0e\n\x06\x61lphas\x18\x02 \x03(\x01\x12\x14\n\x0c\x64\x61taset_rows\x18\x03 \x03(\rb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18svddtune/v1/result.proto\x12\x0bsvddtune.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18svddtune/v1/common.proto\x1a\x18svddtune/v1/config.proto\x1a\x19svddtune/v1/dataset.proto\"\xe4\x01\n\x07Quality\x12\x0e\n\x06metric\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01\x12\'\n\x08interval\x18\x03 \x01(\x0b\x32\x15.svddtune.v1.Interval\x12(\n\x06\x63ounts\x18\x04 \x01(\x0b\x32\x18.svddtune.v1.LabelCounts\x12\'\n\x04kind\x18\x05 \x01(\x0e\x32\x19.svddtune.v1.Quality.Kind\">\n\x04Kind\x12\x14\n\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n\x0cKIND_QUERIED\x10\x01\x12\x0e\n\nKIND_AUDIT\x10\x02\"\x85\x01\n\x08GridCell\x12\t\n\x01\x63\x18\x01 \x01(\x01\x12\n\n\x02nu\x18\x02 \x01(\x01\x12\r\n\x05score\x18\x03 \x01(\x01\x12\x15\n\routside_count\x18\x04 \x01(\r\x12\x1c\n\x14support_vector_count\x18\x05 \x01(\r\x12\n\n\x02r2\x18\x06 \x01(\x01\x12\x12\n\ndegenerate\x18\x07 \x01(\x08\"2\n\x0e\x41lignmentPoint\x12\r\n\x05gamma\x18\x01 \x01(\x01\x12\x11\n\talignment\x18\x02 \x01(\x01\"\x86\x01\n\nComparison\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05gamma\x18\x02 \x01(\x01\x12\n\n\x02nu\x18\x03 \x01(\x01\x12\r\n\x05score\x18\x04 \x01(\x01\x12\x15\n\routside_count\x18\x05 \x01(\r\x12\x14\n\x0c\x62\x65st_c_score\x18\x06 \x01(\x01\x12\x13\n\x0bsample_size\x18\x07 \x01(\r\"\xba\x03\n\x08Manifest\x12\x35\n\x08versions\x18\x01 \x03(\x0b\x32#.svddtune.v1.Manifest.VersionsEntry\x12\x14\n\x0c\x64\x61taset_hash\x18\x02 \x01(\t\x12\x0c\n\x04seed\x18\x03 \x01(\x04\x12\x15\n\rlast_event_id\x18\x04 \x01(\t\x12\x14\n\x0clabeled_rows\x18\x05 \x03(\r\x12&\n\x08verdicts\x18\x06 \x03(\x0e\x32\x14.svddtune.v1.Verdict\x12\x12\n\nquery_rows\x18\x07 \x03(\r\x12\x1a\n\x12kernel_mean_sample\x18\x08 \x01(\r\x12\x12\n\nfit_sample\x18\t \x01(\r\x12/\n\x05\x62\x61ses\x18\n \x03(\x0b\x32 .svddtune.v1.Manifest.BasesEntry\x12*\n\x06\x63onfig\x18\x0b \x01(\x0b\x32\x1a.svddtune.v1.SessionConfig\x1a/\n\rVersionsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x1a,\n\nBasesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\r:\x02\x38\x01\"\xf4\x03\n\x06Result\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05gamma\x18\x02 \x01(\x01\x12\t\n\x01\x63\x18\x03 \x01(\x01\x12\n\n\x02nu\x18\x04 \x01(\x01\x12\r\n\x05\x63_min\x18\x05 \x01(\x01\x12\r\n\x05\x63_max\x18\x06 \x01(\x01\x12%\n\x07quality\x18\x07 \x01(\x0b\x32\x14.svddtune.v1.Quality\x12&\n\x07\x63_curve\x18\x08 \x03(\x0b\x32\x15.svddtune.v1.GridCell\x12\x34\n\x0f\x61lignment_curve\x18\t \x03(\x0b\x32\x1b.svddtune.v1.AlignmentPoint\x12,\n\x0b\x63omparisons\x18\n \x03(\x0b\x32\x17.svddtune.v1.Comparison\x12\'\n\x08manifest\x18\x0b \x01(\x0b\x32\x15.svddtune.v1.Manifest\x12\r\n\x05notes\x18\x0c \x03(\t\x12\x15\n\routside_count\x18\r \x01(\r\x12\x1c\n\x14support_vector_count\x18\x0e \x01(\r\x12/\n\x0b\x63reate_time\x18\x0f \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\nestimate_s\x18\x10 \x01(\x01\x12#\n\x05\x61udit\x18\x11 \x01(\x0b\x32\x14.svddtune.v1.Quality\x12\x0e\n\x06\x63hoice\x18\x12 \x01(\t\"\x86\x03\n\x0bModelHeader\x12\r\n\x05gamma\x18\x01 \x01(\x01\x12\t\n\x01\x63\x18\x02 \x01(\x01\x12\n\n\x02nu\x18\x03 \x01(\x01\x12\n\n\x02r2\x18\x04 \x01(\x01\x12\x14\n\x0c\x63\x65nter_norm2\x18\x05 \x01(\x01\x12\x11\n\ttolerance\x18\x06 \x01(\x01\x12%\n\x07scaling\x18\x07 \x01(\x0b\x32\x14.svddtune.v1.Scaling\x12\x15\n\rfeature_names\x18\x08 \x03(\t\x12\x15\n\rfeature_count\x18\t \x01(\r\x12\x1c\n\x14support_vector_count\x18\n \x01(\r\x12\'\n\ncheck_rows\x18\x0b \x01(\x0b\x32\x13.svddtune.v1.Matrix\x12\x17\n\x0f\x63heck_distance2\x18\x0c \x03(\x01\x12\x0e\n\x06result\x18\r \x01(\t\x12\x19\n\x11observation_count\x18\x0e \x01(\r\x12\x14\n\x0c\x64\x61taset_hash\x18\x0f \x01(\t\x12\x12\n\nsklearn_nu\x18\x10 \x01(\x01\x12\x12\n\ndegenerate\x18\x11 \x01(\x08\"]\n\x12SupportVectorChunk\x12!\n\x04rows\x18\x01 \x01(\x0b\x32\x13.svddtune.v1.Matrix\x12\x0e\n\x06\x61lphas\x18\x02 \x03(\x01\x12\x14\n\x0c\x64\x61taset_rows\x18\x03 \x03(\rb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,26 +39,26 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_MANIFEST_VERSIONSENTRY']._serialized_options = b'8\001'
   _globals['_MANIFEST_BASESENTRY']._loaded_options = None
   _globals['_MANIFEST_BASESENTRY']._serialized_options = b'8\001'
-  _globals['_QUALITY']._serialized_start=128
-  _globals['_QUALITY']._serialized_end=356
-  _globals['_QUALITY_KIND']._serialized_start=294
-  _globals['_QUALITY_KIND']._serialized_end=356
-  _globals['_GRIDCELL']._serialized_start=359
-  _globals['_GRIDCELL']._serialized_end=492
-  _globals['_ALIGNMENTPOINT']._serialized_start=494
-  _globals['_ALIGNMENTPOINT']._serialized_end=544
-  _globals['_COMPARISON']._serialized_start=547
-  _globals['_COMPARISON']._serialized_end=681
-  _globals['_MANIFEST']._serialized_start=684
-  _globals['_MANIFEST']._serialized_end=1082
-  _globals['_MANIFEST_VERSIONSENTRY']._serialized_start=989
-  _globals['_MANIFEST_VERSIONSENTRY']._serialized_end=1036
-  _globals['_MANIFEST_BASESENTRY']._serialized_start=1038
-  _globals['_MANIFEST_BASESENTRY']._serialized_end=1082
-  _globals['_RESULT']._serialized_start=1085
-  _globals['_RESULT']._serialized_end=1585
-  _globals['_MODELHEADER']._serialized_start=1588
-  _globals['_MODELHEADER']._serialized_end=1978
-  _globals['_SUPPORTVECTORCHUNK']._serialized_start=1980
-  _globals['_SUPPORTVECTORCHUNK']._serialized_end=2073
+  _globals['_QUALITY']._serialized_start=154
+  _globals['_QUALITY']._serialized_end=382
+  _globals['_QUALITY_KIND']._serialized_start=320
+  _globals['_QUALITY_KIND']._serialized_end=382
+  _globals['_GRIDCELL']._serialized_start=385
+  _globals['_GRIDCELL']._serialized_end=518
+  _globals['_ALIGNMENTPOINT']._serialized_start=520
+  _globals['_ALIGNMENTPOINT']._serialized_end=570
+  _globals['_COMPARISON']._serialized_start=573
+  _globals['_COMPARISON']._serialized_end=707
+  _globals['_MANIFEST']._serialized_start=710
+  _globals['_MANIFEST']._serialized_end=1152
+  _globals['_MANIFEST_VERSIONSENTRY']._serialized_start=1059
+  _globals['_MANIFEST_VERSIONSENTRY']._serialized_end=1106
+  _globals['_MANIFEST_BASESENTRY']._serialized_start=1108
+  _globals['_MANIFEST_BASESENTRY']._serialized_end=1152
+  _globals['_RESULT']._serialized_start=1155
+  _globals['_RESULT']._serialized_end=1655
+  _globals['_MODELHEADER']._serialized_start=1658
+  _globals['_MODELHEADER']._serialized_end=2048
+  _globals['_SUPPORTVECTORCHUNK']._serialized_start=2050
+  _globals['_SUPPORTVECTORCHUNK']._serialized_end=2143
 # @@protoc_insertion_point(module_scope)

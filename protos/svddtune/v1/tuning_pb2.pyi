@@ -3,6 +3,7 @@ import datetime
 from google.api import field_behavior_pb2 as _field_behavior_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from svddtune.v1 import common_pb2 as _common_pb2
+from svddtune.v1 import config_pb2 as _config_pb2
 from svddtune.v1 import result_pb2 as _result_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
@@ -10,8 +11,33 @@ from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from collections.abc import Iterable as _Iterable, Mapping as _Mapping
 from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+from svddtune.v1.config_pb2 import SessionConfig as SessionConfig
+from svddtune.v1.config_pb2 import QueryStrategy as QueryStrategy
+from svddtune.v1.config_pb2 import Metric as Metric
+from svddtune.v1.config_pb2 import GridSpacing as GridSpacing
+from svddtune.v1.config_pb2 import OverlapRule as OverlapRule
+from svddtune.v1.config_pb2 import Aggregation as Aggregation
 
 DESCRIPTOR: _descriptor.FileDescriptor
+QUERY_STRATEGY_UNSPECIFIED: _config_pb2.QueryStrategy
+QUERY_STRATEGY_LAMA: _config_pb2.QueryStrategy
+QUERY_STRATEGY_RANDOM: _config_pb2.QueryStrategy
+QUERY_STRATEGY_DISAGREEMENT: _config_pb2.QueryStrategy
+QUERY_STRATEGY_KNOWLEDGE_GRADIENT: _config_pb2.QueryStrategy
+METRIC_UNSPECIFIED: _config_pb2.Metric
+METRIC_COHEN_KAPPA: _config_pb2.Metric
+METRIC_MCC: _config_pb2.Metric
+METRIC_F1: _config_pb2.Metric
+METRIC_BALANCED_ACCURACY: _config_pb2.Metric
+GRID_SPACING_UNSPECIFIED: _config_pb2.GridSpacing
+GRID_SPACING_LINEAR: _config_pb2.GridSpacing
+GRID_SPACING_GEOMETRIC: _config_pb2.GridSpacing
+OVERLAP_RULE_UNSPECIFIED: _config_pb2.OverlapRule
+OVERLAP_RULE_ALWAYS: _config_pb2.OverlapRule
+OVERLAP_RULE_ADAPTIVE: _config_pb2.OverlapRule
+AGGREGATION_UNSPECIFIED: _config_pb2.Aggregation
+AGGREGATION_MAJORITY: _config_pb2.Aggregation
+AGGREGATION_DAWID_SKENE: _config_pb2.Aggregation
 
 class SessionState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -23,40 +49,6 @@ class SessionState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     SESSION_STATE_COMPLETED: _ClassVar[SessionState]
     SESSION_STATE_CANCELLED: _ClassVar[SessionState]
     SESSION_STATE_FAILED: _ClassVar[SessionState]
-
-class QueryStrategy(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = ()
-    QUERY_STRATEGY_UNSPECIFIED: _ClassVar[QueryStrategy]
-    QUERY_STRATEGY_LAMA: _ClassVar[QueryStrategy]
-    QUERY_STRATEGY_RANDOM: _ClassVar[QueryStrategy]
-    QUERY_STRATEGY_DISAGREEMENT: _ClassVar[QueryStrategy]
-    QUERY_STRATEGY_KNOWLEDGE_GRADIENT: _ClassVar[QueryStrategy]
-
-class Metric(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = ()
-    METRIC_UNSPECIFIED: _ClassVar[Metric]
-    METRIC_COHEN_KAPPA: _ClassVar[Metric]
-    METRIC_MCC: _ClassVar[Metric]
-    METRIC_F1: _ClassVar[Metric]
-    METRIC_BALANCED_ACCURACY: _ClassVar[Metric]
-
-class GridSpacing(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = ()
-    GRID_SPACING_UNSPECIFIED: _ClassVar[GridSpacing]
-    GRID_SPACING_LINEAR: _ClassVar[GridSpacing]
-    GRID_SPACING_GEOMETRIC: _ClassVar[GridSpacing]
-
-class OverlapRule(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = ()
-    OVERLAP_RULE_UNSPECIFIED: _ClassVar[OverlapRule]
-    OVERLAP_RULE_ALWAYS: _ClassVar[OverlapRule]
-    OVERLAP_RULE_ADAPTIVE: _ClassVar[OverlapRule]
-
-class Aggregation(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = ()
-    AGGREGATION_UNSPECIFIED: _ClassVar[Aggregation]
-    AGGREGATION_MAJORITY: _ClassVar[Aggregation]
-    AGGREGATION_DAWID_SKENE: _ClassVar[Aggregation]
 SESSION_STATE_UNSPECIFIED: SessionState
 SESSION_STATE_PREPARING: SessionState
 SESSION_STATE_LABELING: SessionState
@@ -65,67 +57,6 @@ SESSION_STATE_ESTIMATING: SessionState
 SESSION_STATE_COMPLETED: SessionState
 SESSION_STATE_CANCELLED: SessionState
 SESSION_STATE_FAILED: SessionState
-QUERY_STRATEGY_UNSPECIFIED: QueryStrategy
-QUERY_STRATEGY_LAMA: QueryStrategy
-QUERY_STRATEGY_RANDOM: QueryStrategy
-QUERY_STRATEGY_DISAGREEMENT: QueryStrategy
-QUERY_STRATEGY_KNOWLEDGE_GRADIENT: QueryStrategy
-METRIC_UNSPECIFIED: Metric
-METRIC_COHEN_KAPPA: Metric
-METRIC_MCC: Metric
-METRIC_F1: Metric
-METRIC_BALANCED_ACCURACY: Metric
-GRID_SPACING_UNSPECIFIED: GridSpacing
-GRID_SPACING_LINEAR: GridSpacing
-GRID_SPACING_GEOMETRIC: GridSpacing
-OVERLAP_RULE_UNSPECIFIED: OverlapRule
-OVERLAP_RULE_ALWAYS: OverlapRule
-OVERLAP_RULE_ADAPTIVE: OverlapRule
-AGGREGATION_UNSPECIFIED: Aggregation
-AGGREGATION_MAJORITY: Aggregation
-AGGREGATION_DAWID_SKENE: Aggregation
-
-class SessionConfig(_message.Message):
-    __slots__ = ("k", "budget", "strategy", "candidate_sample", "gamma_min", "gamma_max", "c_cells", "c_spacing", "metric", "seed", "lease_s", "audit", "auto_finish", "overlap", "overlap_rule", "overlap_limit", "aggregation", "repeat_every", "priority")
-    K_FIELD_NUMBER: _ClassVar[int]
-    BUDGET_FIELD_NUMBER: _ClassVar[int]
-    STRATEGY_FIELD_NUMBER: _ClassVar[int]
-    CANDIDATE_SAMPLE_FIELD_NUMBER: _ClassVar[int]
-    GAMMA_MIN_FIELD_NUMBER: _ClassVar[int]
-    GAMMA_MAX_FIELD_NUMBER: _ClassVar[int]
-    C_CELLS_FIELD_NUMBER: _ClassVar[int]
-    C_SPACING_FIELD_NUMBER: _ClassVar[int]
-    METRIC_FIELD_NUMBER: _ClassVar[int]
-    SEED_FIELD_NUMBER: _ClassVar[int]
-    LEASE_S_FIELD_NUMBER: _ClassVar[int]
-    AUDIT_FIELD_NUMBER: _ClassVar[int]
-    AUTO_FINISH_FIELD_NUMBER: _ClassVar[int]
-    OVERLAP_FIELD_NUMBER: _ClassVar[int]
-    OVERLAP_RULE_FIELD_NUMBER: _ClassVar[int]
-    OVERLAP_LIMIT_FIELD_NUMBER: _ClassVar[int]
-    AGGREGATION_FIELD_NUMBER: _ClassVar[int]
-    REPEAT_EVERY_FIELD_NUMBER: _ClassVar[int]
-    PRIORITY_FIELD_NUMBER: _ClassVar[int]
-    k: int
-    budget: int
-    strategy: QueryStrategy
-    candidate_sample: int
-    gamma_min: float
-    gamma_max: float
-    c_cells: int
-    c_spacing: GridSpacing
-    metric: Metric
-    seed: int
-    lease_s: float
-    audit: int
-    auto_finish: bool
-    overlap: int
-    overlap_rule: OverlapRule
-    overlap_limit: int
-    aggregation: Aggregation
-    repeat_every: int
-    priority: int
-    def __init__(self, k: _Optional[int] = ..., budget: _Optional[int] = ..., strategy: _Optional[_Union[QueryStrategy, str]] = ..., candidate_sample: _Optional[int] = ..., gamma_min: _Optional[float] = ..., gamma_max: _Optional[float] = ..., c_cells: _Optional[int] = ..., c_spacing: _Optional[_Union[GridSpacing, str]] = ..., metric: _Optional[_Union[Metric, str]] = ..., seed: _Optional[int] = ..., lease_s: _Optional[float] = ..., audit: _Optional[int] = ..., auto_finish: bool = ..., overlap: _Optional[int] = ..., overlap_rule: _Optional[_Union[OverlapRule, str]] = ..., overlap_limit: _Optional[int] = ..., aggregation: _Optional[_Union[Aggregation, str]] = ..., repeat_every: _Optional[int] = ..., priority: _Optional[int] = ...) -> None: ...
 
 class Failure(_message.Message):
     __slots__ = ("reason", "message")
@@ -179,7 +110,7 @@ class Session(_message.Message):
     name: str
     dataset: str
     display_name: str
-    config: SessionConfig
+    config: _config_pb2.SessionConfig
     state: SessionState
     counts: _common_pb2.LabelCounts
     query_count: int
@@ -195,7 +126,7 @@ class Session(_message.Message):
     atlas_progress: float
     live: LiveEvidence
     awaiting_votes: int
-    def __init__(self, name: _Optional[str] = ..., dataset: _Optional[str] = ..., display_name: _Optional[str] = ..., config: _Optional[_Union[SessionConfig, _Mapping]] = ..., state: _Optional[_Union[SessionState, str]] = ..., counts: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., query_count: _Optional[int] = ..., leased_count: _Optional[int] = ..., gamma: _Optional[float] = ..., alignment: _Optional[float] = ..., latest_result: _Optional[str] = ..., failure: _Optional[_Union[Failure, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., etag: _Optional[str] = ..., observation_count: _Optional[int] = ..., atlas_progress: _Optional[float] = ..., live: _Optional[_Union[LiveEvidence, _Mapping]] = ..., awaiting_votes: _Optional[int] = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., dataset: _Optional[str] = ..., display_name: _Optional[str] = ..., config: _Optional[_Union[_config_pb2.SessionConfig, _Mapping]] = ..., state: _Optional[_Union[SessionState, str]] = ..., counts: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., query_count: _Optional[int] = ..., leased_count: _Optional[int] = ..., gamma: _Optional[float] = ..., alignment: _Optional[float] = ..., latest_result: _Optional[str] = ..., failure: _Optional[_Union[Failure, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., etag: _Optional[str] = ..., observation_count: _Optional[int] = ..., atlas_progress: _Optional[float] = ..., live: _Optional[_Union[LiveEvidence, _Mapping]] = ..., awaiting_votes: _Optional[int] = ...) -> None: ...
 
 class InitialLabel(_message.Message):
     __slots__ = ("observation_id", "verdict", "source_reference")
@@ -217,11 +148,11 @@ class CreateSessionRequest(_message.Message):
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     dataset: str
     display_name: str
-    config: SessionConfig
+    config: _config_pb2.SessionConfig
     initial_labels: _containers.RepeatedCompositeFieldContainer[InitialLabel]
     labeler: str
     request_id: str
-    def __init__(self, dataset: _Optional[str] = ..., display_name: _Optional[str] = ..., config: _Optional[_Union[SessionConfig, _Mapping]] = ..., initial_labels: _Optional[_Iterable[_Union[InitialLabel, _Mapping]]] = ..., labeler: _Optional[str] = ..., request_id: _Optional[str] = ...) -> None: ...
+    def __init__(self, dataset: _Optional[str] = ..., display_name: _Optional[str] = ..., config: _Optional[_Union[_config_pb2.SessionConfig, _Mapping]] = ..., initial_labels: _Optional[_Iterable[_Union[InitialLabel, _Mapping]]] = ..., labeler: _Optional[str] = ..., request_id: _Optional[str] = ...) -> None: ...
 
 class CreateSessionResponse(_message.Message):
     __slots__ = ("session",)

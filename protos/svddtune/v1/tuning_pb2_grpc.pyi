@@ -6,6 +6,31 @@ isort:skip_file
 from collections import abc as _abc
 from grpc import aio as _aio
 from svddtune.v1 import tuning_pb2 as _tuning_pb2
+from svddtune.v1.config_pb2 import AGGREGATION_DAWID_SKENE as AGGREGATION_DAWID_SKENE
+from svddtune.v1.config_pb2 import AGGREGATION_MAJORITY as AGGREGATION_MAJORITY
+from svddtune.v1.config_pb2 import AGGREGATION_UNSPECIFIED as AGGREGATION_UNSPECIFIED
+from svddtune.v1.config_pb2 import Aggregation as Aggregation
+from svddtune.v1.config_pb2 import GRID_SPACING_GEOMETRIC as GRID_SPACING_GEOMETRIC
+from svddtune.v1.config_pb2 import GRID_SPACING_LINEAR as GRID_SPACING_LINEAR
+from svddtune.v1.config_pb2 import GRID_SPACING_UNSPECIFIED as GRID_SPACING_UNSPECIFIED
+from svddtune.v1.config_pb2 import GridSpacing as GridSpacing
+from svddtune.v1.config_pb2 import METRIC_BALANCED_ACCURACY as METRIC_BALANCED_ACCURACY
+from svddtune.v1.config_pb2 import METRIC_COHEN_KAPPA as METRIC_COHEN_KAPPA
+from svddtune.v1.config_pb2 import METRIC_F1 as METRIC_F1
+from svddtune.v1.config_pb2 import METRIC_MCC as METRIC_MCC
+from svddtune.v1.config_pb2 import METRIC_UNSPECIFIED as METRIC_UNSPECIFIED
+from svddtune.v1.config_pb2 import Metric as Metric
+from svddtune.v1.config_pb2 import OVERLAP_RULE_ADAPTIVE as OVERLAP_RULE_ADAPTIVE
+from svddtune.v1.config_pb2 import OVERLAP_RULE_ALWAYS as OVERLAP_RULE_ALWAYS
+from svddtune.v1.config_pb2 import OVERLAP_RULE_UNSPECIFIED as OVERLAP_RULE_UNSPECIFIED
+from svddtune.v1.config_pb2 import OverlapRule as OverlapRule
+from svddtune.v1.config_pb2 import QUERY_STRATEGY_DISAGREEMENT as QUERY_STRATEGY_DISAGREEMENT
+from svddtune.v1.config_pb2 import QUERY_STRATEGY_KNOWLEDGE_GRADIENT as QUERY_STRATEGY_KNOWLEDGE_GRADIENT
+from svddtune.v1.config_pb2 import QUERY_STRATEGY_LAMA as QUERY_STRATEGY_LAMA
+from svddtune.v1.config_pb2 import QUERY_STRATEGY_RANDOM as QUERY_STRATEGY_RANDOM
+from svddtune.v1.config_pb2 import QUERY_STRATEGY_UNSPECIFIED as QUERY_STRATEGY_UNSPECIFIED
+from svddtune.v1.config_pb2 import QueryStrategy as QueryStrategy
+from svddtune.v1.config_pb2 import SessionConfig as SessionConfig
 import abc as _abc_1
 import grpc as _grpc
 import sys
