@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from svddtune.client.cli.input_file import input_file
 from svddtune.client.cli.output import say
 
 if TYPE_CHECKING:
@@ -21,22 +22,19 @@ DATA_HELP = (
 
 DataFile = Annotated[
     Path,
-    typer.Argument(exists=True, dir_okay=False, allow_dash=True, metavar="DATA", help=DATA_HELP),
+    typer.Argument(parser=input_file, metavar="DATA", help=DATA_HELP),
 ]
 LabelsFile = Annotated[
     Path | None,
     typer.Option(
-        exists=True,
-        dir_okay=False,
-        allow_dash=True,
+        parser=input_file,
+        metavar="FILE",
         help="File of (id or row, verdict); - is standard input.",
     ),
 ]
 StartFile = Annotated[
     Path | None,
-    typer.Option(
-        exists=True, dir_okay=False, allow_dash=True, help="Initial labels, a file like --labels."
-    ),
+    typer.Option(parser=input_file, metavar="FILE", help="Initial labels, a file like --labels."),
 ]
 Encoding = Annotated[
     str,

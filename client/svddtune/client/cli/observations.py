@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from svddtune.client.cli.input_file import input_file
 from svddtune.client.cli.output import Json, print_json, stdout
 
 if TYPE_CHECKING:
@@ -31,9 +32,7 @@ def alertmanager(
     payloads: Annotated[
         list[Path],
         typer.Argument(
-            exists=True,
-            dir_okay=False,
-            allow_dash=True,
+            parser=input_file,
             metavar="PAYLOAD...",
             help="JSON as the webhook posts it: one payload, a list of them, or one a line; "
             "- is standard input.",

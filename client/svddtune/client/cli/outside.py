@@ -21,14 +21,11 @@ OUTSIDE_FILE = "outside.csv"
 
 
 def outside_table(rows: Sequence[OutsideRow], *, shown: int = 12, labels: bool = True) -> Table:
-    """Return a table of the farthest `shown` rows; its title says how many there are in all."""
+    """Return a table of the farthest `shown` rows; a last line says how many more there are."""
     from rich.table import Table
     from rich.text import Text
 
-    title = f"Outside: {len(rows)} {'row' if len(rows) == 1 else 'rows'}"
-    if len(rows) > shown:
-        title += f", the farthest {shown} of them"
-    table = Table(title=title, title_justify="left", title_style="bold", box=None)
+    table = Table(box=None)
     table.add_column("row", justify="right")
     table.add_column("observation", overflow="fold")
     table.add_column("score", justify="right")
@@ -39,6 +36,8 @@ def outside_table(rows: Sequence[OutsideRow], *, shown: int = 12, labels: bool =
         if labels:
             cells.append(one.label.value if one.label else "-")
         table.add_row(*cells)
+    if len(rows) > shown:
+        table.add_row("...", f"{len(rows) - shown} more")
     return table
 
 

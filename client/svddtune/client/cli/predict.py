@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from svddtune.client.cli import file_options as files
-from svddtune.client.cli.output import Json, figure, print_json, say, stdout
+from svddtune.client.cli.output import Json, print_json, say, stdout
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,8 +91,8 @@ def predict(
         )
         return
     console = stdout()
-    share = figure(100 * len(outside) / len(rows.X), 3)
-    console.print(f"{len(outside)} of {len(rows.X)} rows are outside ({share} %).", markup=False)
+    share = f"{len(outside) / len(rows.X):.1%}"
+    console.print(f"{len(outside)} of {len(rows.X)} rows are outside ({share}).", markup=False)
     if outside:
         console.print(outside_table(outside, labels=False))
     if out is not None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from svddtune.client.cli import file_options as files
+from svddtune.client.cli.input_file import input_file
 from svddtune.client.cli.output import STRATEGY_HELP, Json, TlsCa, print_json
 
 if TYPE_CHECKING:
@@ -25,9 +26,7 @@ def simulate(
     data: Annotated[
         Path | None,
         typer.Argument(
-            exists=True,
-            dir_okay=False,
-            allow_dash=True,
+            parser=input_file,
             metavar="[DATA]",
             help="Labelled data, as for svddtune tune; or --demo.",
         ),
@@ -38,9 +37,8 @@ def simulate(
     labels: Annotated[
         Path | None,
         typer.Option(
-            exists=True,
-            dir_okay=False,
-            allow_dash=True,
+            parser=input_file,
+            metavar="FILE",
             help="The truth: file of (id or row, verdict).",
         ),
     ] = None,

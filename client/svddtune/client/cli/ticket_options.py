@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from svddtune.client.cli import file_options as files
+from svddtune.client.cli.input_file import input_file
 
 if TYPE_CHECKING:
     from svddtune.client.tickets.oracle import TicketOracle
@@ -35,9 +36,7 @@ SessionOption = Annotated[
 Tickets = Annotated[
     Path,
     typer.Argument(
-        exists=True,
-        dir_okay=False,
-        allow_dash=True,
+        parser=input_file,
         metavar="TICKETS",
         help="Export of a ticket system: .csv, .jsonl or .parquet, also as .gz; - is standard "
         "input.",
@@ -61,9 +60,8 @@ Map = Annotated[
 Observations = Annotated[
     Path | None,
     typer.Option(
-        exists=True,
-        dir_okay=False,
-        allow_dash=True,
+        parser=input_file,
+        metavar="FILE",
         help="Observations with their ids: .csv, .jsonl or .parquet. Default: the session's own.",
     ),
 ]
