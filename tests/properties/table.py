@@ -43,8 +43,9 @@ class House:
     def dataset(self, rows: int) -> Any:
         """A dataset of so many rows."""
         if self.unclean:
-            for stream in self.scene.worker.queue._streams("hi", "bulk"):
-                self.scene.worker.client.delete(stream)
+            client = self.scene.worker.client
+            for key in client.scan_iter(keys.prefix(0) + "q:*"):
+                client.delete(key)
             self.scene.worker.queue.prepare()
         self.unclean = True
         if rows not in self._datasets:
@@ -172,12 +173,9 @@ class Table:
     def take(self) -> Claim | None:
         """A job that nobody has begun."""
         prefix = keys.prefix(0)
-        for lane in ("hi", "bulk"):
-            stream = f"{prefix}q:{lane}"
-            begun = self.client.xpending(stream, keys.GROUP)["pending"]
-            if self.client.xlen(stream) > begun:
-                return self.worker.queue.take()
-        return None
+        begun = self.client.xpending(prefix + "q:hi", keys.GROUP)["pending"]
+        waiting = self.client.xlen(prefix + "q:hi") > begun or self.client.exists(prefix + "q:turn")
+        return self.worker.queue.take() if waiting else None
 
     def begin(self, claim: Claim) -> None:
         """A worker reads what the job needs."""

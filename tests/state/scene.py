@@ -65,7 +65,8 @@ class ScriptedWorker:
 
     def next_claim(self) -> Claim | None:
         """A claim if there is a job now."""
-        waiting = any(self.client.xlen(stream) for stream in self.queue._streams("hi", "bulk"))
+        waiting = any(self.client.xlen(stream) for stream in self.queue._streams("hi"))
+        waiting = waiting or any(self.client.zcard(key) for key in self.queue._streams("turn"))
         return self.queue.take() if waiting else None
 
     def do(self, claim: Claim) -> None:

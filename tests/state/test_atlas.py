@@ -3,7 +3,6 @@
 import pytest
 from tests.state.scene import Scene, play
 
-from svddtune.state import keys
 from svddtune.state.session import (
     ATLAS_PARTS,
     RankedRow,
@@ -66,18 +65,6 @@ def test_sessions_share_one_atlas(redis_url: str) -> None:
         third = await create(scene, NEEDS_ATLAS)
         for session_id in (first, second, third):
             assert await state_of(scene, session_id) is SessionState.LABELING
-
-    play(redis_url, act)
-
-
-def test_few_atlas_jobs_are_queued_at_a_time(redis_url: str) -> None:
-    async def act(scene: Scene) -> None:
-        await create(scene, NEEDS_ATLAS)
-        longest = 0
-        while claim := scene.worker.next_claim():
-            longest = max(longest, await scene.client.xlen(keys.prefix(0) + "q:bulk"))
-            scene.worker.do(claim)
-        assert longest == 2
 
     play(redis_url, act)
 

@@ -1,6 +1,7 @@
 """Jobs are neither lost nor counted twice, whatever happens to workers."""
 
 import asyncio
+import time
 
 import pytest
 from tests.state.scene import Scene, ScriptedWorker, play
@@ -8,7 +9,7 @@ from tests.state.worker_loss import end_pauses, lose, silence_all
 
 from svddtune.state import keys
 from svddtune.state.errors import ClaimLost
-from svddtune.state.queue import MAX_ERRORS, MAX_LOST, Ending, Recovered, let_go
+from svddtune.state.queue import BULK_TURN_S, MAX_ERRORS, MAX_LOST, Ending, Recovered, let_go
 from svddtune.state.session import SessionConfig, SessionState
 
 pytestmark = pytest.mark.integration
@@ -339,27 +340,100 @@ def test_session_that_waits_for_a_failed_preparation_fails_and_the_next_tries_an
     play(redis_url, act)
 
 
-def test_a_wake_up_with_a_job_in_both_lanes_loses_neither(redis_url: str) -> None:
+def test_jobs_of_both_lanes_that_come_while_a_worker_waits_are_both_done(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
-        prefix = keys.prefix(0)
+        first, second = await scene.session(), await scene.session()
+        (lease,) = await scene.lease(first)
         waiting = asyncio.create_task(asyncio.to_thread(scene.worker.queue.take))
         while not any(  # until the worker is blocked in its read
             client["cmd"] == "xreadgroup" for client in await scene.client.client_list()
         ):
             await asyncio.sleep(0)
-        job = {"kind": "FIT", "session": "s", "dataset": "", "payload": b""}
-        async with scene.client.pipeline(transaction=True) as pipe:
-            pipe.xadd(prefix + "q:bulk", job)
-            pipe.xadd(prefix + "q:hi", job)
-            await pipe.execute()
-        lanes = []
+        await asyncio.gather(scene.sessions.finish(second), scene.answer(first, lease))
         claim = await waiting
-        for _ in range(2):
+        assert claim is not None
+        kinds = [claim.kind]
+        scene.worker.do(claim)
+        kinds += scene.worker.work_off()
+        assert sorted(kinds) == ["ESTIMATE", "FIT", "FIT", "PLAN", "SUGGEST"]
+
+    play(redis_url, act)
+
+
+async def dataset_jobs(scene: Scene, name: str) -> str:
+    """A session on a dataset of its own, which brings 22 jobs of the dataset."""
+    await scene.upload(ids=[f"{name}-{row}" for row in range(12)])
+    config = SessionConfig(budget=6, strategy="knowledge_gradient")
+    await scene.sessions.create(scene.dataset_id, config, observation_count=12)
+    return scene.dataset_id
+
+
+def test_datasets_share_workers_in_turn(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        datasets = {await dataset_jobs(scene, name) for name in "abc"}
+        crew = [ScriptedWorker(redis_url) for _ in range(3)]
+        for _ in range(5):
+            # As many workers as datasets: each has one, though each has 22 jobs.
+            claims = [worker.next_claim() for worker in crew]
+            assert {claim.dataset_id for claim in claims if claim} == datasets
+            for worker, claim in zip(crew, claims, strict=True):
+                assert claim is not None
+                worker.do(claim)
+
+    play(redis_url, act)
+
+
+def test_short_jobs_do_not_wait_for_as_many_long_ones(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        large = await dataset_jobs(scene, "large")
+        long = scene.worker.next_claim()
+        assert long is not None
+        small = await dataset_jobs(scene, "small")
+        began = int(long.entry.split("-")[0])
+        while True:  # A long job is one that took a fifth of a second by the server's clock.
+            seconds, micro = await scene.client.time()
+            if 1000 * seconds + micro // 1000 >= began + 200:
+                break
+        scene.worker.do(long)
+        owners = []
+        for _ in range(24):
+            claim = scene.worker.next_claim()
+            assert claim is not None
+            scene.worker.do(claim)
+            owners.append(claim.dataset_id)
+        # All that the small dataset needs comes before what the large one needs next, but for the
+        # time that its jobs take.
+        assert owners.index(large) > 5
+        assert owners.count(small) >= 20
+
+    play(redis_url, act)
+
+
+def test_bulk_jobs_get_a_turn_where_urgent_ones_never_end(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        await dataset_jobs(scene, "a")
+        queue = scene.worker.queue
+        urgent = {"kind": "PREVIEW", "session": "", "dataset": "", "payload": b""}
+        lanes: list[str] = []
+        deadline = time.monotonic() + 20 * BULK_TURN_S
+        while "bulk" not in lanes[1:] and time.monotonic() < deadline:
+            await scene.client.xadd(keys.prefix(0) + "q:hi", urgent)
+            claim = queue.take()
             assert claim is not None
             lanes.append(claim.lane)
             scene.worker.workspace.commit_nothing(claim)
-            claim = scene.worker.queue.take()
-        assert sorted(lanes) == ["bulk", "hi"]
-        assert claim is None
+        assert lanes.count("hi") > 10
+        assert lanes[-1] == "bulk"
+
+    play(redis_url, act)
+
+
+def test_nothing_is_kept_of_owners_once_all_is_done(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        await dataset_jobs(scene, "a")
+        scene.worker.work_off()
+        assert scene.worker.queue.take() is None
+        left = {key.decode().split("q:")[1] async for key in scene.client.scan_iter("*q:*")}
+        assert left == {"hi", "bulk", "wake"}
 
     play(redis_url, act)

@@ -9,10 +9,13 @@ key, after ``svddtune:{pNN}:``    type    content and lifetime
 ================================= ======= =====================================================
 layout                            string  layout version; permanent
 sessions, datasets                zset    ids by creation time; an id leaves with its deletion
-q:hi, q:bulk                      stream  jobs that are running or next, group ``workers``
-q:turn                            hash    owner (session or dataset) -> its entry that waits in
-                                          q:bulk; until that is taken
-q:todo:OWNER                      list    further bulk jobs of an owner; until they are its turn
+q:hi, q:bulk                      stream  jobs for labelers, waiting or running, and all other jobs
+                                          that are running; group ``workers``
+q:todo:OWNER                      list    bulk jobs of a session or dataset that wait
+q:turn                            zset    owners with such jobs by the time spent on them
+q:service, q:clock                zset,   that time also of other owners, and the time that service
+                                  string  has reached; until nothing waits or runs
+q:wake                            stream  wakes workers for bulk jobs; the latest 64
 q:later                           zset    failed jobs by the time at which they are tried again
 q:served                          string  a worker takes bulk jobs; expires 15 s after its last sign
 q:dead                            stream  dead letters, the latest 1,000 or so
@@ -88,7 +91,7 @@ PATTERNS = tuple(
         "layout",
         "sessions",
         "datasets",
-        "q:(hi|bulk|dead|turn|later|served)",
+        "q:(hi|bulk|dead|turn|service|clock|wake|later|served)",
         "q:todo:.+",
         "notices",
         "labeling",

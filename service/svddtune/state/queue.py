@@ -1,12 +1,13 @@
 """JobQueue: how a worker gets jobs and keeps its claim on them. Synchronous.
 
-Two streams per partition: ``hi`` (a labeler waits for it) and ``bulk`` (all else, fair between
-sessions and datasets: ``scripts/lib/jobs.lua``). The group's pending list is the table of claims. A
-job that goes back becomes a new entry, so a claim's entry is its fencing token.
+Two lanes per partition: ``hi`` (a labeler waits for it), a stream, and ``bulk`` (all else), fair
+between sessions and datasets: ``scripts/lib/jobs.lua``. Claims are the pending list of the lane's
+stream. A job that goes back becomes a new entry, so a claim's entry is its fencing token.
 """
 
 import json
 import time
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -17,7 +18,6 @@ from redis.exceptions import ResponseError
 from svddtune.state import keys
 from svddtune.state.calls import Scripts, redis_faults
 from svddtune.state.connect import BLOCK_MS, Redis
-from svddtune.state.errors import ClaimLost
 from svddtune.v1 import jobs_pb2
 
 # A claim whose worker gave no sign for this long is put back for others.
@@ -61,11 +61,6 @@ class Claim:
         """``hi`` or ``bulk``."""
         return self.stream.rsplit(":", 1)[1]
 
-    @property
-    def owner(self) -> str:
-        """Whose turn it is in the bulk lane: the session, or the dataset of a job without one."""
-        return self.session_id or self.dataset_id
-
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
@@ -99,13 +94,15 @@ class JobQueue:
         # A worker for urgent jobs alone takes others too while there is nobody else for them.
         self._takes_bulk = not hi_only
         self._bulk_turn = 0.0
+        # Delivered with another job and not begun.
+        self._further: deque[Claim] = deque()
         self._prefixes = [keys.prefix(p) for p in partitions]
         # Unique per process start, so a restarted worker is not taken for the old one.
         self.consumer = uuid4().hex[:16]
 
     def prepare(self) -> None:
         """Make the streams and their group where they are missing; idempotent."""
-        for stream in self._streams("hi", "bulk"):
+        for stream in self._streams("hi", "bulk", "wake"):
             with redis_faults():
                 try:
                     self._client.xgroup_create(stream, keys.GROUP, id="0", mkstream=True)
@@ -124,54 +121,70 @@ class JobQueue:
         """
         with redis_faults():
             try:
-                claim = self._take()
+                return self._take()
             except ResponseError as error:
                 if "NOGROUP" not in str(error):
                     raise
-                # The server lost its data: the group is made anew from the start of the stream.
+                # The server lost its data: the groups are made anew from the start of the streams.
                 time.sleep(0.1)
                 self.prepare()
                 return None
-        if claim is not None and claim.lane == "bulk":
-            self._call("begin_job", claim.prefix, claim.entry, claim.owner)
-        return claim
 
     def _take(self) -> Claim | None:
-        lanes = ("hi", "bulk") if self._takes_bulk else ("hi",)
-        for lane in reversed(lanes) if time.monotonic() >= self._bulk_turn else lanes:
-            for stream in self._streams(lane):
-                claim = self._read({stream: ">"}, block=None)
-                if claim:
-                    return claim
-            if lane == "bulk":
-                self._note_bulk_turn()
-        # COUNT holds per stream, so a wake-up may bring a job of each.
-        return self._read(dict.fromkeys(self._streams(*lanes), ">"), BLOCK_MS)
+        lanes = [self._take_hi, self._take_bulk] if self._takes_bulk else [self._take_hi]
+        for look in reversed(lanes) if time.monotonic() >= self._bulk_turn else lanes:
+            if claim := look():
+                return claim
+        return self._wait()
 
-    def _note_bulk_turn(self) -> None:
+    def _take_hi(self) -> Claim | None:
+        if self._further:
+            return self._further.popleft()
+        for stream in self._streams("hi"):
+            if found := self._read([stream], block=None):
+                return self._claim(*found[0])
+        return None
+
+    def _take_bulk(self, woken_by: Sequence[tuple[str, str]] = ()) -> Claim | None:
         self._bulk_turn = time.monotonic() + BULK_TURN_S
+        for prefix in self._prefixes:
+            tokens = [entry for stream, entry in woken_by if stream.startswith(prefix)]
+            reply = self._call("take_bulk", prefix, self.consumer, *tokens)
+            if "entry" in reply:
+                stream = f"{prefix}q:bulk"
+                for entry, fields in self._client.xrange(stream, reply["entry"], reply["entry"]):
+                    return self._claim(stream, entry.decode(), fields)
+        return None
 
-    def _read(self, streams: dict[str, str], block: int | None) -> Claim | None:
+    def _wait(self) -> Claim | None:
+        wake = self._streams("wake") if self._takes_bulk else []
+        found = self._read(self._streams("hi") + wake, BLOCK_MS)
+        # COUNT holds per stream: a wake-up may bring a job of each partition.
+        self._further.extend(self._claim(*one) for one in found if one[0] not in wake)
+        if self._further:
+            for stream, entry, _ in found:
+                if stream in wake:
+                    self._wake_another(stream, entry)
+            return self._further.popleft()
+        woken_by = [(stream, entry) for stream, entry, _ in found]
+        return self._take_bulk(woken_by) if woken_by else None
+
+    def _wake_another(self, stream: str, entry: str) -> None:
+        self._client.xack(stream, keys.GROUP, entry)
+        self._client.xdel(stream, entry)
+        self._client.xadd(stream, {"bulk": 1}, maxlen=64, approximate=False)
+
+    def _read(
+        self, streams: list[str], block: int | None
+    ) -> list[tuple[str, str, dict[bytes, bytes]]]:
         reply = self._blocking.xreadgroup(
-            keys.GROUP,
-            self.consumer,
-            streams,
-            count=1,
-            block=block,
+            keys.GROUP, self.consumer, dict.fromkeys(streams, ">"), count=1, block=block
         )
-        claims = [
-            self._claim(stream.decode(), entry.decode(), fields)
+        return [
+            (stream.decode(), entry.decode(), fields)
             for stream, entries in reply or ()
             for entry, fields in entries
         ]
-        for extra in claims[1:]:
-            try:
-                self._call("put_back", extra.prefix, *extra.token)
-            except ClaimLost:
-                continue
-        if claims and claims[0].lane == "bulk":
-            self._note_bulk_turn()
-        return claims[0] if claims else None
 
     def _claim(self, stream: str, entry: str, fields: dict[bytes, bytes]) -> Claim:
         return Claim(
@@ -215,6 +228,7 @@ class JobQueue:
 
     def give_back(self) -> int:
         """Put back what this worker holds, uncounted; how many jobs. Raises StoreUnavailable."""
+        self._further.clear()
         return sum(
             let_go(self._client, prefix, self.consumer, "left", for_good=False)
             for prefix in self._prefixes

@@ -31,6 +31,7 @@ for _, stream in ipairs({ HI, BULK }) do
   end
 end
 if for_good == '1' then
+  redis.pcall('XGROUP', 'DELCONSUMER', WAKE, GROUP, consumer)
   redis.call('DEL', P .. 'worker:' .. consumer)
 end
 return cjson.encode({ released = released, dead = dead })

@@ -1,12 +1,18 @@
--- The job streams. In HI are jobs that a labeler waits for, in BULK all others. A worker's claim is
--- its entry in the group's pending list. A job that goes back becomes a new entry: whoever had the
--- old one is fenced off, and how often the job failed goes with it.
+-- The jobs. In HI are those that a labeler waits for, in BULK the others that are running. A worker's
+-- claim is its entry in the group's pending list. A job that goes back becomes a new entry: whoever
+-- had the old one is fenced off, and how often the job failed goes with it.
 --
--- BULK is fair between owners: the session that a job names, else its dataset. Of each owner at most
--- one job waits in the stream, the others behind it in a list of the owner's own. So no job waits
--- for more than one job of each other owner.
+-- Bulk jobs wait in lists of their owners: the session that a job names, else its dataset. The next
+-- one is of the owner that workers have spent the least time on (fair queueing by virtual time): an
+-- owner that comes starts level with the least served one, so it waits for at most the job that each
+-- worker is at and one of each other owner, and its many short jobs do not wait for as many long ones.
 
-local TURN, LATER = P .. 'q:turn', P .. 'q:later'
+-- Owners with waiting jobs by their time; times also of others that may come again; the time that
+-- service has reached; a stream that only wakes workers.
+local TURN, SERVICE, CLOCK, WAKE = P .. 'q:turn', P .. 'q:service', P .. 'q:clock', P .. 'q:wake'
+local LATER = P .. 'q:later'
+-- Charged in ms when a job begins, until it ends and its time is known.
+local CHARGED = 1000
 
 local function later_jobs(owner)
   return P .. 'q:todo:' .. owner
@@ -31,25 +37,54 @@ local function add_job(stream, job, first)
     return
   end
   local owner = owner_of(job)
-  local waiting = redis.call('HGET', TURN, owner)
-  -- (Where the stream was lost, so is the entry that all others wait behind.)
-  if waiting and #redis.call('XRANGE', BULK, waiting, waiting) > 0 then
-    redis.call(first and 'LPUSH' or 'RPUSH', later_jobs(owner), cmsgpack.pack(job))
-  else
-    redis.call('HSET', TURN, owner, append(BULK, job))
+  redis.call(first and 'LPUSH' or 'RPUSH', later_jobs(owner), cmsgpack.pack(job))
+  if not redis.call('ZSCORE', TURN, owner) then
+    local before = tonumber(redis.call('ZSCORE', SERVICE, owner) or 0)
+    local clock = tonumber(redis.call('GET', CLOCK) or 0)
+    redis.call('ZADD', TURN, int(math.max(before, clock)), owner)
+  end
+  redis.call('XADD', WAKE, 'MAXLEN', '64', '*', 'bulk', '1')
+end
+
+-- Begins the bulk job whose turn it is, for a consumer: its entry, or nil where none waits.
+local function begin_bulk_job(consumer)
+  while true do
+    local owner, time = unpack(redis.call('ZRANGE', TURN, 0, 0, 'WITHSCORES'))
+    if not owner then
+      if redis.call('XLEN', BULK) == 0 then
+        redis.call('DEL', SERVICE, CLOCK)
+      end
+      return nil
+    end
+    local packed = redis.call('LPOP', later_jobs(owner))
+    if packed then
+      redis.call('SET', CLOCK, int(time))
+      redis.call('ZREMRANGEBYSCORE', SERVICE, '-inf', '(' .. int(time))
+      redis.call('ZADD', SERVICE, int(time + CHARGED), owner)
+      if redis.call('EXISTS', later_jobs(owner)) == 1 then
+        redis.call('ZADD', TURN, int(time + CHARGED), owner)
+      else
+        redis.call('ZREM', TURN, owner)
+      end
+      append(BULK, cmsgpack.unpack(packed))
+      -- Whoever takes a job needs not be woken for it.
+      redis.call('XREADGROUP', 'GROUP', GROUP, consumer, 'COUNT', 1, 'NOACK', 'STREAMS', WAKE, '>')
+      -- All entries of BULK are read as they are added: this is the one.
+      local read = redis.call('XREADGROUP', 'GROUP', GROUP, consumer, 'COUNT', 1,
+        'STREAMS', BULK, '>')
+      return read[1][2][1][1]
+    end
+    redis.call('ZREM', TURN, owner)
   end
 end
 
--- The owner's entry waits no more: its next job takes the place, at the end of the stream.
-local function pass_turn(owner, entry)
-  if redis.call('HGET', TURN, owner) ~= entry then
-    return
-  end
-  local following = redis.call('LPOP', later_jobs(owner))
-  if following then
-    redis.call('HSET', TURN, owner, append(BULK, cmsgpack.unpack(following)))
-  else
-    redis.call('HDEL', TURN, owner)
+-- The owner is charged the time its job took, instead of what was charged at first.
+local function settle_time(owner, entry)
+  local change = int(NOW - tonumber(string.match(entry, '^%d+')) - CHARGED)
+  for _, key in ipairs({ TURN, SERVICE }) do
+    if redis.call('ZSCORE', key, owner) then
+      redis.call('ZINCRBY', key, change, owner)
+    end
   end
 end
 
@@ -104,7 +139,7 @@ local function remove_job(stream, entry)
   redis.call('XACK', stream, GROUP, entry)
   redis.call('XDEL', stream, entry)
   if job then
-    pass_turn(owner_of(job), entry)
+    settle_time(owner_of(job), entry)
   end
 end
 
