@@ -274,7 +274,9 @@ class Table:
             assert self.worker.workspace.snapshot(claim) is None
             self.worker.workspace.commit_nothing(claim)
         assert list(self.client.scan_iter(f"*{self.session_id}*")) == []
-        assert [self.client.xlen(stream) for stream in self.worker.queue._streams()] == [0, 0]
+        assert [
+            self.client.xlen(stream) for stream in self.worker.queue._streams("hi", "bulk")
+        ] == [0, 0]
         self.house.unclean = False
 
     def _completed(self) -> None:

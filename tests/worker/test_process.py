@@ -78,9 +78,9 @@ def long_job(redis_url: str) -> None:
     """Let there be a job that takes about a second."""
 
     async def create(shop: Workshop) -> None:
-        await shop.upload_rows(np.random.default_rng(0).normal(size=(5000, 3)))
+        await shop.upload_rows(np.random.default_rng(0).normal(size=(4000, 3)))
         await shop.sessions.create(
-            shop.dataset_id, SessionConfig(strategy="lama"), observation_count=5000
+            shop.dataset_id, SessionConfig(strategy="lama"), observation_count=4000
         )
 
     work(redis_url, create)
@@ -113,7 +113,7 @@ def test_signal_in_a_job_lets_it_end_within_the_grace(redis_url: str) -> None:
             wait_until(lambda: client.xpending(stream, keys.GROUP)["pending"] == 1)
             one.stop()
         (dataset,) = client.zrange(keys.prefix(0) + "datasets", 0, -1)
-        assert client.hget(f"{keys.prefix(0)}d:{dataset.decode()}", "prep:8") == b"ready"
+        assert client.hget(f"{keys.prefix(0)}d:{dataset.decode()}", "prep:8:default") == b"ready"
 
 
 # An hour in libsvm's C code, where Python runs no signal handler.
