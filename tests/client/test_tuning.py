@@ -15,6 +15,7 @@ from tests.waiting import wait_until
 
 from svddtune.client import (
     InvalidInput,
+    Label,
     LeaseLost,
     ProtocolError,
     Tuning,
@@ -233,6 +234,26 @@ def test_many_labels_are_sent_without_waiting_for_each() -> None:
     with talking(script, credit=0) as tuning:
         acks = tuning.label_many({str(i): Verdict.INLIER for i in range(count)})
     assert len(acks) == count
+
+
+def test_id_that_is_missing_is_refused_before_anything_is_sent() -> None:
+    def script(talk: Talk) -> Responses:
+        talk.take("hello")
+        yield welcome()
+        answer = talk.take("answer")
+        assert answer.answer.observation_id == "7"
+        yield ack(answer)
+        talk.rest()
+
+    with talking(script, credit=0) as tuning:
+        for missing in (None, float("nan"), b"7", True):
+            with pytest.raises(InvalidInput, match="observation id"):
+                tuning.label(missing, "inlier")  # type: ignore[arg-type]
+            with pytest.raises(InvalidInput, match="observation id"):
+                tuning.retract(missing)  # type: ignore[arg-type]
+            with pytest.raises(InvalidInput, match="observation id"):
+                tuning.label_many([Label(missing, Verdict.INLIER)])  # type: ignore[arg-type]
+        tuning.label(7, "inlier")  # type: ignore[arg-type]
 
 
 def test_several_queries_are_held_and_answered_out_of_order() -> None:

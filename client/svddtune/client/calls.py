@@ -18,6 +18,7 @@ from svddtune.client.convert_labelers import (
 )
 from svddtune.client.convert_result import result_from_proto
 from svddtune.client.errors import InvalidInput, WrongState
+from svddtune.client.ids import id_text
 from svddtune.client.labelers import Agreement, LabelerReport, WithdrawalEffect
 from svddtune.client.result import Result
 from svddtune.client.types import (
@@ -123,7 +124,7 @@ def create_session(
         config=convert.config_to_proto(config),
         initial_labels=[
             tpb.InitialLabel(
-                observation_id=label.observation_id,
+                observation_id=id_text(label.observation_id),
                 verdict=convert.VERDICTS[label.verdict],
                 source_reference=label.source_reference,
             )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from svddtune.client import refusals
 from svddtune.client.dialogue import Dialogue
 from svddtune.client.errors import SvddtuneError
+from svddtune.client.ids import id_text
 from svddtune.client.stream import DialogueStream
 from svddtune.client.types import Ack, Label, Query, Session, SkipMode, Verdict
 from svddtune.client.view import DialogueView
@@ -214,7 +215,7 @@ class Tuning(DialogueView):
         with self._changed:
             self._check_open()
             message, future = self._dialogue.label(
-                str(observation_id),
+                id_text(observation_id),
                 checked,
                 session=session,
                 source_reference=source_reference,
@@ -262,7 +263,7 @@ class Tuning(DialogueView):
         with self._changed:
             self._check_open()
             message, future = self._dialogue.retract(
-                str(observation_id), session=session, answer_id=answer_id, of_labeler=of_labeler
+                id_text(observation_id), session=session, answer_id=answer_id, of_labeler=of_labeler
             )
             self._stream.send(message)
         return self.wait(future)

@@ -240,6 +240,27 @@ def test_many_labels_are_sent_without_waiting_for_each() -> None:
     run(scene())
 
 
+def test_id_that_is_missing_is_refused_before_anything_is_sent() -> None:
+    def script(talk: Talk) -> Responses:
+        talk.take("hello")
+        yield welcome()
+        answer = talk.take("answer")
+        assert answer.answer.observation_id == "7"
+        yield ack(answer)
+        talk.rest()
+
+    async def scene() -> None:
+        async with talking(script, credit=0) as tuning:
+            for missing in (None, float("nan"), b"7", True):
+                with pytest.raises(InvalidInput, match="observation id"):
+                    await tuning.label(missing, "inlier")  # type: ignore[arg-type]
+                with pytest.raises(InvalidInput, match="observation id"):
+                    await tuning.retract(missing)  # type: ignore[arg-type]
+            await tuning.label(7, "inlier")  # type: ignore[arg-type]
+
+    run(scene())
+
+
 def test_tasks_answer_side_by_side() -> None:
     def script(talk: Talk) -> Responses:
         talk.take("hello")

@@ -14,6 +14,7 @@ from svddtune.client import refusals
 from svddtune.client.aio.stream import AsyncDialogueStream
 from svddtune.client.dialogue import Dialogue
 from svddtune.client.errors import SvddtuneError
+from svddtune.client.ids import id_text
 from svddtune.client.types import Ack, Label, Query, Session, SkipMode, Verdict
 from svddtune.client.view import DialogueView
 from svddtune.v1 import oracle_pb2 as pb
@@ -170,7 +171,7 @@ class AsyncTuning(DialogueView):
         self._check_open()
         return await self._said(
             *self._dialogue.label(
-                str(observation_id),
+                id_text(observation_id),
                 checked,
                 session=session,
                 source_reference=source_reference,
@@ -221,7 +222,7 @@ class AsyncTuning(DialogueView):
         self._check_open()
         return await self._said(
             *self._dialogue.retract(
-                str(observation_id), session=session, answer_id=answer_id, of_labeler=of_labeler
+                id_text(observation_id), session=session, answer_id=answer_id, of_labeler=of_labeler
             )
         )
 
