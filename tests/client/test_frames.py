@@ -17,6 +17,7 @@ from tests.client.models import fit, rows
 from tests.profiles import sized
 
 from svddtune.client import InvalidInput, SvddModel
+from svddtune.client.cli.sessions import sklearn_snippet
 from svddtune.client.frames import read_features
 from svddtune.client.upload import Upload
 
@@ -375,3 +376,16 @@ def test_text_among_numbers_is_named_and_not_read_as_a_number() -> None:
 def test_upload_of_a_frame_announces_its_names() -> None:
     header, *_ = Upload(pl.DataFrame({"b": [1.0], "a": [2.0]})).messages()
     assert list(header.header.feature_names) == ["b", "a"]
+
+
+def test_scikit_learn_equivalent_that_export_prints_keeps_the_names(tmp_path: Path) -> None:
+    model, X = fit(), pd.DataFrame(rows(), columns=NAMES)
+    path = model.save(tmp_path / "model.npz")
+    names: dict[str, Any] = {"X": X}
+    exec(sklearn_snippet(model, str(path)), names)
+    svm = names["svm"]
+    assert list(svm.feature_names_in_) == NAMES == list(model.feature_names)
+    np.testing.assert_array_equal(names["labels"], model.predict(X))
+    np.testing.assert_array_equal(np.where(names["inlier"], 1, -1), model.predict(X))
+    with pytest.raises(ValueError, match="feature names"):
+        svm.predict(X[["f2", "f0", "f1"]])

@@ -124,6 +124,9 @@ class SvddModel:
             svm = OneClassSVM(kernel="rbf", tol=1e-8, **model.to_sklearn())
             svm.fit(model.scaled(X))
             inlier = svm.decision_function(model.scaled(X_new)) >= -model.sklearn_slack
+
+        `scaled` matches frames by name. A pipeline of scaler and OneClassSVM that is fitted on a
+        frame keeps the names itself; ``svddtune export`` prints it.
         """
         return {"gamma": self.gamma, "nu": self.sklearn_nu}
 
