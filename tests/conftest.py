@@ -7,6 +7,7 @@ import pytest
 import redis
 from tests import profiles
 
+from svddtune.client import EmbeddedStack, TuningClient
 from svddtune.stack import EmbeddedServer
 from svddtune.state import keys
 
@@ -34,3 +35,17 @@ def redis_url(redis_server: EmbeddedServer) -> Iterator[str]:
         found = [key.decode() for key in client.scan_iter(count=1000)]
     unknown = [key for key in found if not any(pattern.fullmatch(key) for pattern in keys.PATTERNS)]
     assert unknown == []
+
+
+@pytest.fixture(scope="session")
+def stack() -> Iterator[EmbeddedStack]:
+    """A whole stack on this machine, shared by the tests that need a real service."""
+    with EmbeddedStack(workers=2) as running:
+        yield running
+
+
+@pytest.fixture
+def client(stack: EmbeddedStack) -> Iterator[TuningClient]:
+    """A client of that stack."""
+    with TuningClient(stack.address) as connected:
+        yield connected

@@ -1,0 +1,106 @@
+"""Every command line on a page is one that the command line takes, with its options."""
+
+import itertools
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from svddtune.client.cli.app import app
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("examples/*/*.md"))]
+PROGRAM = "svddtune"
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+# The other pages also name options of benchmarks and processes.
+GUIDES = [page for page in PAGES if page.stem in ("README", "many-labelers", "oracles", "planning")]
+
+
+def commands_on(text: str) -> Iterator[str]:
+    """Command lines in blocks, in indented lines and between backticks."""
+    text = text.replace("\\\n", " ")
+    blocks = [body for kind, body in re.findall(BLOCK, text) if kind in ("", "sh", "console")]
+    indented = re.findall(r"^ {4}(svddtune .*)$", text, re.MULTILINE)
+    for line in itertools.chain(*(block.splitlines() for block in blocks), indented):
+        line = line.removeprefix("$ ").split("  #")[0].split(" # ")[0].strip()
+        if line.startswith(PROGRAM + " "):
+            yield line
+    prose = re.sub(BLOCK, "", text)
+    yield from re.findall(r"`(svddtune [a-z-][^`]*)`", prose)
+
+
+CASES = [(page, line) for page in PAGES for line in dict.fromkeys(commands_on(page.read_text()))]
+
+
+def command_of(words: list[str]) -> tuple[Any, list[str]]:
+    """The command that words name, and the words that are left for it."""
+    command: Any = typer.main.get_command(app)
+    while words and words[0] in getattr(command, "commands", {}):
+        command, words = command.commands[words[0]], words[1:]
+    if words and "show" in getattr(command, "commands", {}):
+        command = command.commands["show"]  # as in: svddtune labelers SESSION
+    return command, words
+
+
+def check(line: str) -> None:
+    command, words = command_of(shlex.split(line)[1:])
+    words = [word for word in words if word != "..."]
+    if getattr(command, "commands", None) and not command.invoke_without_command:
+        # A group by itself, as prose names it.
+        assert not [word for word in words if not word.startswith("-")], f"no command: {line}"
+    context = command.context_class(command, info_name=command.name)
+    given, left, _ = command.make_parser(context).parse_args(list(words))
+    if getattr(command, "commands", None):
+        left = [word for word in left if word not in command.commands]
+    assert not left, f"{line}: nothing takes {left}"
+    if words and "..." not in line:  # Prose names commands without what they need.
+        required = {one.name for one in command.params if one.required}
+        assert required <= {name for name, value in given.items() if value}, line
+
+
+@pytest.mark.parametrize(
+    ("page", "line"), CASES, ids=[f"{page.name}: {line[:60]}" for page, line in CASES]
+)
+def test_command_on_a_page_is_taken(page: Path, line: str) -> None:
+    check(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "svddtune tune DATA.csv --no-such-option",
+        "svddtune nonsense",
+        "svddtune oracle nonsense",
+        "svddtune tune one.csv two.csv",
+        "svddtune oracle check --mapping jira",
+        "svddtune label SESSION --labeler",
+    ],
+)
+def test_wrong_command_is_found(line: str) -> None:
+    with pytest.raises(Exception, match=r"."):
+        check(line)
+
+
+def test_commands_are_found_on_the_pages() -> None:
+    assert len(CASES) > 25
+    assert {"svddtune demo", "svddtune up"} & {line for _, line in CASES}
+
+
+def options(command: Any) -> set[str]:
+    found = {name for one in command.params for name in (*one.opts, *one.secondary_opts)}
+    for below in getattr(command, "commands", {}).values():
+        found |= options(below)
+    return found
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.name)
+def test_options_in_prose_exist(page: Path) -> None:
+    known = options(typer.main.get_command(app)) | {"--help", "--group", "--no-deps", "--target"}
+    prose = re.sub(BLOCK, "", page.read_text())
+    spans = [span for span in re.findall(r"`([^`]+)`", prose) if not span.startswith("python -m")]
+    named = {name for span in spans for name in re.findall(r"(?<![\w-])--[a-z][a-z-]*", span)}
+    assert named - known == set()
