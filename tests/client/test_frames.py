@@ -226,6 +226,22 @@ def test_missing_value_in_pandas_is_refused_by_row_and_name(column: Any) -> None
     assert refused.value.metadata["feature"] == "b"
 
 
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"a": [1.0, 2.0], "b": [0.5, np.nan]}),
+        pd.DataFrame({"a": [1.0, 2.0], "b": [0.5, None]}, dtype="Float64"),
+        pd.DataFrame({"a": [1.0, 2.0], "b": [0.5, None]}, dtype="float64[pyarrow]"),
+        pl.DataFrame({"a": [1.0, 2.0], "b": [0.5, None]}),
+        pa.table({"a": [1.0, 2.0], "b": [0.5, None]}),
+    ],
+)
+def test_missing_value_in_a_frame_of_floats_is_refused_by_row_and_name(frame: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"row 1, column 1 \('b'\)") as refused:
+        read_features(frame)
+    assert refused.value.reason == "DATASET_NOT_FINITE"
+
+
 @pytest.mark.parametrize("make", [pl.DataFrame, pa.table])
 @pytest.mark.parametrize("values", [[1, None], [1.5, None], [1.5, float("nan")], [True, None]])
 def test_missing_value_in_arrow_is_refused_by_row_and_name(make: Any, values: list[Any]) -> None:

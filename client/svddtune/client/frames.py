@@ -191,12 +191,16 @@ def _names_of(frame: nw.DataFrame[Any]) -> tuple[str, ...]:
 
 
 def _frame_rows(frame: nw.DataFrame[Any], names: Sequence[str]) -> FloatArray:
+    import narwhals as nw
+
     check_shape(frame.shape)
-    rows = np.empty(frame.shape)
-    for j in range(frame.shape[1]):
-        column: nw.Series[Any] = frame[:, j]
-        _check_kind(column, j, names)
-        rows[:, j] = to_doubles(column.to_numpy().reshape(-1, 1), names, j)[:, 0]
+    if all(isinstance(kind, nw.Float64) for kind in frame.schema.values()):
+        rows = to_doubles(frame.to_numpy(), names)
+    else:
+        rows = np.empty(frame.shape)
+        for j, column in enumerate(frame.iter_columns()):
+            _check_kind(column, j, names)
+            rows[:, j] = to_doubles(column.to_numpy().reshape(-1, 1), names, j)[:, 0]
     check_finite(rows, names)
     return rows
 

@@ -36,6 +36,11 @@ def id_text(value: object, *, row: int | None = None) -> str:
         For what is missing or empty, and what has no one text: booleans, bytes, fractions, floats
         beyond 2^53, other objects.
     """
+    # Nearly all ids are one of these two; the rest is looked at closely.
+    if type(value) is int:
+        return str(value)
+    if type(value) is str and 0 < len(value) <= _LONGEST_ID and value.isascii():
+        return value
     if is_missing(value):
         raise _refused(value, row, "is no id: it is missing")
     if isinstance(value, np.datetime64):

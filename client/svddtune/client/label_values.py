@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 
 import numpy as np
@@ -43,13 +43,13 @@ def verdicts_of(
         LABELS_AMBIGUOUS for booleans and for 0 without -1, which mean either class;
         OUTLIER_VALUE_UNKNOWN where no label is `outlier_value`; INVALID_LABEL for all else.
     """
-    plain = [_plain(value) for value in values]
-    for row, value in enumerate(plain):
-        if not isinstance(value, Hashable):
-            raise _invalid(value, row, field)
+    plain = _plain_values(values, field)
     # Types are told apart: True == 1 and 1.0 == 1, but True is no code.
-    distinct = {(type(value), value): value for value in plain if value is not None}
-    found = list(distinct.values())
+    first: dict[tuple[type, object], int] = {}
+    for row, value in enumerate(plain):
+        if value is not None:
+            first.setdefault((type(value), value), row)
+    found = [value for _, value in first]
     if outlier_value is not None:
         return _by_value(plain, found, outlier_value, field)
     if any(isinstance(value, bool) for value in found):
@@ -57,14 +57,30 @@ def verdicts_of(
     codes = {value for value in found if isinstance(value, int | float)}
     if 0 in codes and -1 not in codes:
         raise _ambiguous(found, field, "Labels of 0 and 1" if 1 in codes else "Labels of 0")
-    return [_verdict(value, row, field) for row, value in enumerate(plain)]
+    verdicts = {value: _verdict(value, row, field) for (_, value), row in first.items()}
+    return [None if value is None else verdicts[value] for value in plain]
+
+
+def _plain_values(values: Sequence[object], field: str) -> list[object]:
+    """Return each value as `_plain` does, worked out once for equal ones of one type."""
+    known: dict[tuple[type, object], object] = {}
+    plain: list[object] = []
+    for row, value in enumerate(values):
+        try:
+            key = (type(value), value)
+            if key not in known:
+                known[key] = _plain(value)
+        except TypeError:
+            raise _invalid(value, row, field) from None
+        plain.append(known[key])
+    return plain
 
 
 def _by_value(
     plain: list[object], found: list[object], outlier_value: object, field: str
 ) -> list[Verdict | None]:
     wanted = _plain(outlier_value)
-    if wanted is None or not isinstance(wanted, Hashable):
+    if wanted is None or isinstance(wanted, list | set | dict):
         raise InvalidInput(
             f"outlier_value = {outlier_value!r} is no value of a label: give one of those in "
             f"{field}: {_some(found)}",

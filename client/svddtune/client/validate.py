@@ -165,23 +165,30 @@ def _from_objects(
     feature_names: Sequence[str],
     first_column: int,
 ) -> FloatArray:
+    if array.dtype.kind != "O":
+        raise _not_numeric(array[0, 0], 0, first_column, feature_names)
     values = np.full(array.shape, np.nan)
-    for row, column in np.ndindex(*array.shape):
-        value = array[row, column]
-        if is_missing(value) or (mask is not None and mask[row, column]):
-            continue
-        if isinstance(value, np.timedelta64) or not isinstance(value, _NUMBERS):
-            raise _not_numeric(value, row, first_column + column, feature_names)
-        try:
-            number = float(value)
-        except OverflowError:
-            number = np.inf
-        if isinstance(value, numbers.Integral) and (
-            not np.isfinite(number) or int(number) != int(value)
-        ):
-            raise _not_exact(value, row, first_column + column, feature_names)
-        values[row, column] = number
+    for row, cells in enumerate(array.tolist()):
+        for column, value in enumerate(cells):
+            if type(value) is float:
+                values[row, column] = value
+            elif not is_missing(value) and (mask is None or not mask[row, column]):
+                values[row, column] = _number(value, row, first_column + column, feature_names)
     return values
+
+
+def _number(value: Any, row: int, column: int, names: Sequence[str]) -> float:
+    if isinstance(value, np.timedelta64) or not isinstance(value, _NUMBERS):
+        raise _not_numeric(value, row, column, names)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = np.inf
+    if isinstance(value, numbers.Integral) and (
+        not np.isfinite(number) or int(number) != int(value)
+    ):
+        raise _not_exact(value, row, column, names)
+    return number
 
 
 def _not_exact(value: Any, row: int, column: int, names: Sequence[str]) -> InvalidInput:
