@@ -55,8 +55,7 @@ class House:
     def close(self) -> None:
         """Give connections back."""
         self.do(self.scene.close())
-        self.other.client.close()
-        self.other.queue._blocking.close()
+        self.other.close()
         self.runner.close()
 
 

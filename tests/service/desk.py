@@ -202,8 +202,7 @@ class Desk:
         for labeler in self._labelers:
             labeler.vanish()
         if self._worker:
-            self._worker.client.close()
-            self._worker.queue._blocking.close()
+            self._worker.close()
 
 
 def refusal(call: Callable[[], Any]) -> grpc.RpcError:

@@ -134,6 +134,7 @@ class Scene:
     """Stores, a dataset of 12 x 2, and a scripted worker."""
 
     def __init__(self, url: str) -> None:
+        self.url = url
         self.client = connect_async(url)
         self.sessions = SessionStore(self.client)
         self.datasets = DatasetStore(self.client)

@@ -35,8 +35,7 @@ class Workshop(Scene):
 
     def __init__(self, url: str) -> None:
         super().__init__(url)
-        self.worker.client.close()
-        self.worker.queue._blocking.close()
+        self.worker.close()
         self.worker: RealWorker = RealWorker(url)
 
     async def upload_rows(self, X: FloatArray) -> DatasetId:

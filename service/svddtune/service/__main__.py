@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _connect(settings: Settings) -> Redis:
     try:
-        return connect(settings.redis)
+        return connect(settings.redis, patience_s=0)
     except ValueError as error:
         raise SettingsError(f"--redis is {settings.redis!r}: {error}.") from error
 

@@ -188,6 +188,8 @@ class Conversation:
 
     def _noticed(self, notice: Notice | None) -> None:
         if notice is None:
+            for session_id in self._followed:
+                self._house.sessions.doubt(session_id)
             self._post(_Signal.LOOK)
             return
         session_id = notice.session_id
@@ -292,6 +294,9 @@ class Conversation:
                     assigns = await self._whole(self._labeling.assignments(session_id, leases))
                     return [Send(oracle_pb2.ConverseResponse(assign=one)) for one in assigns]
                 case Report(session_id):
+                    if session_id not in self._followed:
+                        # A command before this one found that it was deleted.
+                        return []
                     return dialogue.reported(await self._house.sessions.get(session_id))
                 case ReleaseAll(session_id):
                     await self._whole(self._labeling.release(session_id, dialogue.holder))

@@ -23,6 +23,7 @@ from svddtune.service.upload import Limits
 from svddtune.state.connect import connect_async, connect_async_blocking
 from svddtune.state.datasets import DatasetStore
 from svddtune.state.notices import Notices
+from svddtune.state.retries import forget_connections
 from svddtune.state.session import SessionId
 from svddtune.state.store import SessionStore
 from svddtune.v1 import (
@@ -166,11 +167,14 @@ class Server:
         return self._server.add_secure_port(listen, credentials)
 
     async def _follow_redis(self) -> None:
-        """Keep the health services' answer to whether Redis is there."""
+        """Keep the health services' answer to whether Redis is there and takes writes."""
         # All who wait are woken when Redis goes and when it comes back.
         with self._notices.watching(SessionId("")) as changed:
             while True:
                 await self._set_health()
+                if not self._notices.connected.is_set():
+                    # What the store's address leads to may be another server by its return.
+                    await forget_connections(self._commands.connection_pool)
                 await changed.wait()
                 changed.clear()
 

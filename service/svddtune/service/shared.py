@@ -14,6 +14,7 @@ class _Entry:
     # The newest version that a notice told of.
     told: int = 0
     latest: Session | None = None
+    doubts: int = 0
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -40,11 +41,21 @@ class SharedSessions:
         entry = self._entries[session_id]
         entry.told = max(entry.told, version)
 
+    def doubt(self, session_id: SessionId) -> None:
+        """What is known of a followed session may not be so any more."""
+        entry = self._entries[session_id]
+        entry.told, entry.latest = 0, None
+        entry.doubts += 1
+
     async def get(self, session_id: SessionId) -> Session:
         """The session, no older than the newest notice. Raises what ``SessionStore.get`` does."""
         entry = self._entries[session_id]
         async with entry.lock:
             if entry.latest is None or entry.latest.version < entry.told:
-                entry.latest = await unbroken(self._store.get(session_id))
-                entry.told = max(entry.told, entry.latest.version)
+                doubts = entry.doubts
+                found = await unbroken(self._store.get(session_id))
+                if entry.doubts != doubts:
+                    return found
+                entry.latest = found
+                entry.told = max(entry.told, found.version)
             return entry.latest

@@ -273,7 +273,7 @@ async def _all_started(children: Sequence[Child]) -> list[dict[str, Any]]:
 
 def _examined(url: str) -> str:
     try:
-        with connect(url) as client:
+        with connect(url, patience_s=0) as client:
             report = examine(client)
     except StoreUnavailable as error:
         raise StackError(error.reason, error.message) from error

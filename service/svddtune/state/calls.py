@@ -1,14 +1,9 @@
-"""Calling scripts: arguments to text, refusals and Redis faults to exceptions."""
+"""Calling scripts: arguments to text, refusals to exceptions; a repeated call has one effect."""
 
 import json
-import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
-from redis.exceptions import RedisError
-
-from svddtune.state import scripts
+from svddtune.state import keys, scripts
 from svddtune.state.connect import AsyncRedis, Redis
 from svddtune.state.errors import (
     ClaimLost,
@@ -16,12 +11,10 @@ from svddtune.state.errors import (
     InvalidInput,
     NotFound,
     StateError,
-    StoreUnavailable,
     TooLarge,
     WrongState,
 )
-
-log = logging.getLogger(__name__)
+from svddtune.state.faults import redis_faults, store_call
 
 Argument = str | bytes | int | float
 
@@ -112,17 +105,10 @@ def _reply(text: bytes, context: dict[str, object]) -> dict[str, Any]:
     raise kind(reason, sentence.format_map(_Words(values)), **values)
 
 
-@contextmanager
-def redis_faults() -> Iterator[None]:
-    """Turn a Redis fault in the body into the one error that callers know."""
-    try:
-        yield
-    except RedisError as error:
-        # The driver's words name hosts and paths: they are for the log, not for callers.
-        log.warning("redis: %s", error)
-        raise StoreUnavailable(
-            "REDIS_UNAVAILABLE", "The store is away for now; try again in a moment."
-        ) from error
+def _keys(name: str, prefix: str) -> list[str]:
+    """KEYS of one call, whose attempts all have the same: see ``scripts/lib/repeats.lua``."""
+    route = prefix + "q:hi"
+    return [route] if name in scripts.REPEATABLE else [route, keys.new_call(prefix)]
 
 
 class Scripts:
@@ -140,7 +126,7 @@ class Scripts:
         if script is None:
             script = self._registered[name] = self._client.register_script(scripts.source(name))
         with redis_faults():
-            text = script(keys=[prefix + "q:hi"], args=[prefix, *args])
+            text = script(keys=_keys(name, prefix), args=[prefix, *args])
         return _reply(text, context)
 
 
@@ -158,6 +144,6 @@ class AsyncScripts:
         script = self._registered.get(name)
         if script is None:
             script = self._registered[name] = self._client.register_script(scripts.source(name))
-        with redis_faults():
-            text = await script(keys=[prefix + "q:hi"], args=[prefix, *args])
+        async with store_call():
+            text = await script(keys=_keys(name, prefix), args=[prefix, *args])
         return _reply(text, context)

@@ -5,15 +5,20 @@ from typing import Any, TypeAlias
 
 import redis
 import redis.asyncio
-from redis.backoff import ExponentialWithJitterBackoff
 from redis.exceptions import RedisError, ResponseError
-from redis.retry import Retry
 
 from svddtune.state import keys
 from svddtune.state.errors import StoreUnavailable
+from svddtune.state.faults import CALL_S, unavailable
+from svddtune.state.retries import AsyncRetries, Retries
 
 # Blocking reads return at least this often, so that a reader notices a stop and a dead peer.
 BLOCK_MS = 1000
+
+# One attempt at a call may take this long. A server that stays silent is asked once more.
+_ATTEMPT_S = 2.0
+# No attempt begins later: the last one still ends in time.
+_PATIENCE_S = CALL_S - _ATTEMPT_S
 
 # Oldest servers with everything the scripts use: redis_version (Valkey reports 7.2.4 there).
 FLOOR = (7, 0)
@@ -23,48 +28,55 @@ FLOOR = (7, 0)
 Redis: TypeAlias = Any
 AsyncRedis: TypeAlias = Any
 
-_COMMANDS: dict[str, Any] = {"socket_timeout": 5.0, "socket_connect_timeout": 3.0}
-# All writes are scripts that may safely run twice, so a lost reply is simply asked for again.
-_RETRIES = 3
+# (redis-py keeps idle TCP connections alive itself, so that one that is half open is noticed.)
+_SETTINGS: dict[str, Any] = {"protocol": 2, "socket_connect_timeout": _ATTEMPT_S}
 # A blocked read is never retried by the library: its loop reconnects and looks again itself.
-_BLOCKING: dict[str, Any] = {
-    "socket_timeout": BLOCK_MS / 1000 + 2.0,
-    "socket_connect_timeout": 3.0,
-    "retry": Retry(ExponentialWithJitterBackoff(), 0),
-}
+_BLOCKING_S = BLOCK_MS / 1000 + 2.0
+# A worker's commands carry whole datasets, and nobody waits for the reply to one of them.
+_WORKER_ATTEMPT_S = 5.0
 
 
-def _retry() -> Retry:
-    return Retry(ExponentialWithJitterBackoff(cap=0.5, base=0.02), _RETRIES)
-
-
-def connect(url: str) -> Redis:
+def connect(url: str, *, patience_s: float = _PATIENCE_S) -> Redis:
     """Synchronous client for commands; connects on first use."""
-    return redis.Redis.from_url(url, protocol=2, retry=_retry(), **_COMMANDS)
+    return _connect(url, Retries(patience_s), _WORKER_ATTEMPT_S)
 
 
 def connect_blocking(url: str) -> Redis:
     """Synchronous client for one blocking reader."""
-    return redis.Redis.from_url(url, protocol=2, **_BLOCKING)
+    return _connect(url, Retries(0), _BLOCKING_S)
+
+
+def _connect(url: str, retries: Retries, timeout_s: float) -> Redis:
+    pool = redis.ConnectionPool.from_url(url, retry=retries, socket_timeout=timeout_s, **_SETTINGS)
+    retries.pool = pool
+    client = redis.Redis(connection_pool=pool)
+    client.auto_close_connection_pool = True
+    return client
 
 
 def connect_async(url: str, *, max_connections: int = 32) -> AsyncRedis:
     """Asynchronous client for commands; waits for a free connection instead of failing."""
+    retries = AsyncRetries(_PATIENCE_S)
     pool = redis.asyncio.BlockingConnectionPool.from_url(
         url,
-        protocol=2,
         max_connections=max_connections,
-        timeout=5,
-        retry=redis.asyncio.retry.Retry(ExponentialWithJitterBackoff(cap=0.5, base=0.02), _RETRIES),
-        **_COMMANDS,
+        timeout=CALL_S,
+        retry=retries,
+        socket_timeout=_ATTEMPT_S,
+        **_SETTINGS,
     )
+    retries.pool = pool
     return redis.asyncio.Redis.from_pool(pool)
 
 
 def connect_async_blocking(url: str) -> AsyncRedis:
     """Asynchronous client for one blocking reader."""
-    settings = _BLOCKING | {"retry": redis.asyncio.retry.Retry(ExponentialWithJitterBackoff(), 0)}
-    return redis.asyncio.Redis.from_url(url, protocol=2, **settings)
+    retries = AsyncRetries(0)
+    pool = redis.asyncio.ConnectionPool.from_url(
+        url, retry=retries, socket_timeout=_BLOCKING_S, **_SETTINGS
+    )
+    retries.pool = pool
+    return redis.asyncio.Redis.from_pool(pool)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +95,14 @@ def examine(client: Redis) -> ServerReport:
     Raises
     ------
     StoreUnavailable
-        ``REDIS_UNAVAILABLE``, or ``REDIS_UNSAFE`` where the server is too old, may evict keys or
-        holds data of another layout.
+        ``REDIS_UNAVAILABLE``, ``STORE_FULL``, or ``REDIS_UNSAFE`` where the server is too old, may
+        evict keys, is a replica or holds data of another layout.
     """
     try:
         info: dict[str, Any] = client.info()
         policy = info.get("maxmemory_policy", "noeviction")
         _refuse_unfit(info, policy)
+        _refuse_replica(info)
         _check_layout(client)
         return ServerReport(
             kind="valkey" if "valkey_version" in info else "redis",
@@ -97,9 +110,12 @@ def examine(client: Redis) -> ServerReport:
             warnings=tuple(_persistence_warnings(client, info)),
         )
     except RedisError as error:
-        raise StoreUnavailable(
-            "REDIS_UNAVAILABLE", f"Redis does not answer: {error}. Check --redis."
-        ) from error
+        fault = unavailable(error)
+        if fault.reason == "REDIS_UNAVAILABLE":
+            fault = StoreUnavailable(
+                fault.reason, f"Redis does not answer: {error}. Check --redis."
+            )
+        raise fault from error
 
 
 def _refuse_unfit(info: dict[str, Any], policy: str) -> None:
@@ -119,9 +135,21 @@ def _refuse_unfit(info: dict[str, Any], policy: str) -> None:
         )
 
 
+def _refuse_replica(info: dict[str, Any]) -> None:
+    if info.get("role") == "slave":
+        master = f"{info.get('master_host')}:{info.get('master_port')}"
+        raise StoreUnavailable(
+            "REDIS_UNSAFE",
+            f"This Redis is a replica of {master} and takes no writes. Name its master.",
+            master=master,
+        )
+
+
 def _check_layout(client: Redis) -> None:
     key = keys.prefix(0) + "layout"
-    client.set(key, keys.LAYOUT_VERSION, nx=True)
+    # (A full server refuses to be written to, also where nothing is to be set.)
+    if not client.exists(key):
+        client.set(key, keys.LAYOUT_VERSION, nx=True)
     found = int(client.get(key) or 0)
     if found != keys.LAYOUT_VERSION:
         raise StoreUnavailable(

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from svddtune.state import codec, keys
-from svddtune.state.calls import AsyncScripts, redis_faults
+from svddtune.state.calls import AsyncScripts
 from svddtune.state.connect import AsyncRedis
 from svddtune.state.errors import NotFound
+from svddtune.state.faults import store_call
 from svddtune.state.session import DatasetId
 from svddtune.state.store import newest
 from svddtune.v1 import dataset_pb2
@@ -43,7 +44,7 @@ class DatasetStore:
 
     async def exists(self, dataset_id: DatasetId) -> bool:
         """Whether it is stored completely."""
-        with redis_faults():
+        async with store_call():
             return bool(await self._client.exists(self._key(dataset_id)))
 
     async def put_rows(self, dataset_id: DatasetId, index: int, values: bytes) -> None:
@@ -108,7 +109,7 @@ class DatasetStore:
         for dataset_id in dataset_ids:
             pipe.hmget(self._key(dataset_id), "record", "created_ms")
             pipe.scard(self._key(dataset_id, "sessions"))
-        with redis_faults():
+        async with store_call():
             replies = await pipe.execute()
         found = []
         for (record, created_ms), users in zip(replies[::2], replies[1::2], strict=True):
@@ -137,7 +138,7 @@ class DatasetStore:
     async def rows_of(self, dataset_id: DatasetId, ids: Sequence[str]) -> list[int | None]:
         """Rows of observation ids, None where there is no such observation."""
         dataset = await self.get(dataset_id)
-        with redis_faults():
+        async with store_call():
             if await self._client.hget(self._key(dataset_id), "has_ids") != b"1":
                 return [_row_number(name, dataset.observation_count) for name in ids]
             found = await self._client.hmget(self._key(dataset_id, "rows"), list(ids))
@@ -145,7 +146,7 @@ class DatasetStore:
 
     async def ids_of(self, dataset_id: DatasetId, rows: Sequence[int]) -> list[str]:
         """Observation ids of rows."""
-        with redis_faults():
+        async with store_call():
             found = await self._client.hmget(
                 self._key(dataset_id, "ids"), [str(row) for row in rows]
             )
@@ -161,7 +162,7 @@ class DatasetStore:
         if not rows:
             return []
         ids = await self.ids_of(dataset_id, rows)
-        with redis_faults():
+        async with store_call():
             displays = await self._client.hmget(
                 self._key(dataset_id, "display"), [str(row) for row in rows]
             )
@@ -183,7 +184,7 @@ class DatasetStore:
             pipe.getrange(key, offset * width, (offset + 1) * width - 1)
             pipe.hget(self._key(dataset_id, "ids"), str(row))
             pipe.hget(self._key(dataset_id, "display"), str(row))
-        with redis_faults():
+        async with store_call():
             replies = await pipe.execute()
         found = []
         for index, row in enumerate(rows):

@@ -23,6 +23,11 @@ notices                           stream  changed sessions, the latest 10,000 or
 labeling                          hash    sessions that ask: id -> "priority created_ms"
 worker:NAME                       string  a living worker; expires 15 s after its last sign
 request:UUID                      string  request id -> session; expires after a day
+call:ID                           string  reply of a script's call, for the same call made again;
+                                          expires after a minute
+data                              string  name of the data here, a random one; permanent. Where
+                                          it is another than before, the data were lost
+probe                             string  proof that the server takes writes; expires in a minute
 d:ID                              hash    a dataset's record; until deleted
 d:ID:x:I                          string  rows, chunk I; expires in an hour until committed
 d:ID:ids, d:ID:rows               hash    row -> observation id and back; as the chunks
@@ -97,6 +102,9 @@ PATTERNS = tuple(
         "labeling",
         "worker:.+",
         "request:.+",
+        "call:[0-9a-f]+",
+        "data",
+        "probe",
         _DATASET
         + r"(:x:\d+|:ids|:rows|:display|:sessions|:atlases"
         + rf"|:prep:\d+:{_RANGE}(:part:\d+)?:\d+|:waiting:\d+:{_RANGE}"
@@ -152,6 +160,11 @@ def range_name(gamma_bounds: tuple[float, float] | None) -> str:
 def preparation_name(k: int, gamma_bounds: tuple[float, float] | None) -> str:
     """Name of a dataset's preparation for a locality over a range of gamma."""
     return f"{k}:{range_name(gamma_bounds)}"
+
+
+def new_call(prefix: str) -> str:
+    """Key of the reply of one call of a script; the same for all attempts at the call."""
+    return f"{prefix}call:{uuid4().hex}"
 
 
 def session(session_id: SessionId, part: str = "") -> str:

@@ -2,18 +2,29 @@
 
 import asyncio
 import logging
+import random
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from uuid import uuid4
 
 from redis.exceptions import RedisError
 
 from svddtune.state import keys
+from svddtune.state.calls import AsyncScripts
 from svddtune.state.connect import BLOCK_MS, AsyncRedis
+from svddtune.state.errors import StoreUnavailable
+from svddtune.state.retries import forget_connections
 from svddtune.state.session import SessionId, Standing
 
 log = logging.getLogger(__name__)
+
+# How often the store is asked to prove that it takes writes.
+PROBE_S = 2.0
+# Pauses between looks at a store that is away: they grow, so that it is not stormed at its return.
+_FIRST_PAUSE_S = 0.1
+_LONGEST_PAUSE_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +55,22 @@ Listener = Callable[[Notice | None], None]
 class Notices:
     """Tells whoever listens in this process what any process changed.
 
-    After a lost connection all are told to look, so nothing that was missed stays unseen.
+    After a lost connection all are told to look, so nothing that was missed stays unseen; so they
+    are where the store lost its data.
     """
 
     def __init__(self, client: AsyncRedis, *, partitions: int = 1) -> None:
         self._client = client
+        self._call = AsyncScripts(client)
         self._streams = [keys.prefix(p) + "notices" for p in range(partitions)]
         self._listeners: defaultdict[SessionId, set[Listener]] = defaultdict(set)
         self._to_all: set[Listener] = set()
         self._stopping = False
-        # Set while the reader has a working connection: the process's view of Redis.
+        # The name of the data that were there last.
+        self._data = ""
+        self._next_probe = 0.0
+        # Set while the reader has a connection to a server that takes writes: the process's view
+        # of Redis.
         self.connected = asyncio.Event()
 
     @contextmanager
@@ -109,25 +126,46 @@ class Notices:
 
     async def _read(self) -> None:
         positions: dict[str, str] = {}
+        pause_s = _FIRST_PAUSE_S
         while not self._stopping:
             try:
-                if not positions:
+                if await self._data_were_lost() or not positions:
                     positions = await self._tails()
                     self.connected.set()
                     self.tell_all()
                 reply = await self._client.xread(positions, block=BLOCK_MS)
-            except (RedisError, OSError) as error:
+                pause_s = _FIRST_PAUSE_S
+            except (RedisError, OSError, StoreUnavailable) as error:
                 if self.connected.is_set():
                     log.warning("notices: %s", error)
                 self.connected.clear()
                 self.tell_all()
-                positions = {}
-                await asyncio.sleep(0.2)
+                positions, self._next_probe = {}, 0.0
+                # The next look is on a new connection, wherever the address leads by then.
+                await forget_connections(self._client.connection_pool)
+                await asyncio.sleep(pause_s * random.uniform(0.5, 1.0))
+                pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
                 continue
             for stream, entries in reply or ():
                 for entry, fields in entries:
                     positions[stream.decode()] = entry.decode()
                     self._tell(_notice(fields))
+
+    async def _data_were_lost(self) -> bool:
+        """Let the store show from time to time that it takes writes and has what it had.
+
+        True where all that was in it is gone. Raises StoreUnavailable.
+        """
+        now = asyncio.get_running_loop().time()
+        if now < self._next_probe:
+            return False
+        reply = await self._call("probe", keys.prefix(0), keys.LAYOUT_VERSION, uuid4().hex)
+        self._next_probe = now + PROBE_S
+        before, self._data = self._data, reply["data"]
+        lost = before not in ("", self._data)
+        if lost:
+            log.error("the data of the store were lost: it is another one, or was emptied")
+        return lost
 
     def _tell(self, notice: Notice) -> None:
         for listener in [*self._listeners.get(notice.session_id, ()), *self._to_all]:

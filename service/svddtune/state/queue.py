@@ -16,8 +16,9 @@ from uuid import uuid4
 from redis.exceptions import ResponseError
 
 from svddtune.state import keys
-from svddtune.state.calls import Scripts, redis_faults
+from svddtune.state.calls import Scripts
 from svddtune.state.connect import BLOCK_MS, Redis
+from svddtune.state.faults import redis_faults
 from svddtune.v1 import jobs_pb2
 
 # A claim whose worker gave no sign for this long is put back for others.

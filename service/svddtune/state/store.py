@@ -8,9 +8,10 @@ from dataclasses import asdict
 from typing import Any
 
 from svddtune.state import codec, keys
-from svddtune.state.calls import AsyncScripts, redis_faults
+from svddtune.state.calls import AsyncScripts
 from svddtune.state.connect import AsyncRedis
 from svddtune.state.errors import NotFound
+from svddtune.state.faults import store_call
 from svddtune.state.session import (
     ATLAS_PARTS,
     Answer,
@@ -139,7 +140,7 @@ class SessionStore:
             pipe.hgetall(keys.session(session_id))
             pipe.zcard(keys.session(session_id, "leases"))
             pipe.scard(keys.session(session_id, "awaiting"))
-        with redis_faults():
+        async with store_call():
             replies = await pipe.execute()
         found = []
         for index, session_id in enumerate(session_ids):
@@ -167,7 +168,7 @@ class SessionStore:
         """All sessions that ask now."""
         found = {}
         for partition in range(self._partitions):
-            with redis_faults():
+            async with store_call():
                 stored = await self._client.hgetall(keys.prefix(partition) + "labeling")
             for name, standing in stored.items():
                 priority, created_ms = standing.split()
@@ -385,7 +386,7 @@ class SessionStore:
 
     async def preview(self, session_id: SessionId, preview_id: str) -> jobs_pb2.Preview | None:
         """A preview, once it is computed."""
-        with redis_faults():
+        async with store_call():
             data = await self._client.get(keys.session(session_id, f"preview:{preview_id}"))
         return None if data is None else jobs_pb2.Preview.FromString(data)
 
@@ -407,7 +408,7 @@ class SessionStore:
 
     async def withdrawn(self, session_id: SessionId) -> frozenset[str]:
         """Labelers whose votes are void."""
-        with redis_faults():
+        async with store_call():
             names = await self._client.smembers(keys.session(session_id, "withdrawn"))
         return frozenset(name.decode() for name in names)
 
@@ -421,7 +422,7 @@ class SessionStore:
         """Label events after an event id, oldest first."""
         events: list[LabelEvent] = []
         start = f"({after}" if after else "-"
-        with redis_faults():
+        async with store_call():
             # The log also records when queries were made; those entries are passed over.
             while len(events) < limit:
                 batch = await self._client.xrange(
@@ -439,7 +440,7 @@ class SessionStore:
         Raises NotFound (``RESULT_NOT_FOUND``).
         """
         number = await self._revision(session_id, revision)
-        with redis_faults():
+        async with store_call():
             data = await self._client.get(keys.session(session_id, f"result:{number}"))
         if data is None:
             raise _no_result(session_id, number)
@@ -451,7 +452,7 @@ class SessionStore:
         """Piece ``index`` of a model, None past the end. Raises NotFound (``RESULT_NOT_FOUND``)."""
         number = await self._revision(session_id, revision)
         key = keys.session(session_id, f"model:{number}")
-        with redis_faults():
+        async with store_call():
             piece: bytes | None = await self._client.lindex(key, index)
         if piece is None and index == 0:
             raise _no_result(session_id, number)
@@ -478,7 +479,7 @@ async def newest(
     top = "+inf" if before is None else str(before[0])
     found: list[tuple[int, str]] = []
     offset = 0
-    with redis_faults():
+    async with store_call():
         while len(found) < limit:
             batch: list[tuple[bytes, float]] = await client.zrevrangebyscore(
                 key, top, "-inf", start=offset, num=limit, withscores=True

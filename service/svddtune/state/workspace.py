@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svddtune.state import codec, keys
-from svddtune.state.calls import Scripts, redis_faults
+from svddtune.state.calls import Scripts
 from svddtune.state.connect import Redis
 from svddtune.state.datasets import UPLOAD_TTL_S
 from svddtune.state.errors import NotFound
+from svddtune.state.faults import redis_faults
 from svddtune.state.queue import Claim
 from svddtune.state.session import ATLAS_PARTS, RankedRow, Session
 from svddtune.state.store import preparation_k

@@ -28,13 +28,14 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 2
     set_up_logging(settings.log_format, settings.log_level)
-    client = connect(settings.redis)
     try:
-        report = examine(client)
+        with connect(settings.redis, patience_s=0) as visitor:
+            report = examine(visitor)
     except StoreUnavailable as error:
         print(f"{error.reason}: {error.message}", file=sys.stderr)
         return 1
     partitions = range(settings.partitions)
+    client = connect(settings.redis)
     queue = JobQueue(
         client,
         connect_blocking(settings.redis),

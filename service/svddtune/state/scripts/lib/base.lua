@@ -1,5 +1,6 @@
 -- Shared by all scripts: the files of lib/ are put in front of each when it is loaded.
--- KEYS[1] names any key of the partition, for routing; ARGV[1] is the partition's prefix.
+-- KEYS[1] names any key of the partition, for routing, KEYS[2] where the reply of this call is kept
+-- (repeats.lua); ARGV[1] is the partition's prefix.
 -- Replies are JSON: {"error": REASON, ...} for a refusal, else what the script's contract says.
 
 local P = ARGV[1]
@@ -13,8 +14,12 @@ end
 
 local NOW = now_ms()
 
+-- Whether this call was refused.
+local refused = false
+
 local function refuse(reason, values)
   local reply = values or {}
+  refused = true
   reply.error = reason
   return cjson.encode(reply)
 end

@@ -1,0 +1,136 @@
+"""A TCP proxy before a Redis server: it loses replies, or leads to another server later."""
+
+import contextlib
+import random
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+# What marks a request as the call of a script.
+_SCRIPT = b"EVALSHA"
+
+
+class Proxy:
+    """Listens on a port of its own and forwards to a Unix socket."""
+
+    def __init__(self, target: str) -> None:
+        self.target = target
+        # Requests whose reply was lost.
+        self.lost = 0
+        self._lock = threading.Lock()
+        self._to_lose = 0
+        self._mark = b""
+        self._often: float = 0
+        self._random = random.Random(0)
+        self._connections: set[socket.socket] = set()
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"redis://127.0.0.1:{self._listener.getsockname()[1]}/0"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def lose_next(self, mark: bytes = _SCRIPT) -> None:
+        """Of the next request that has the mark the server's reply is lost with the connection."""
+        with self._lock:
+            self._to_lose, self._mark = 1, mark
+
+    def lose_some(self, often: float, seed: int) -> None:
+        """From now on lose the replies to this share of the calls of scripts."""
+        with self._lock:
+            self._often, self._random = often, random.Random(seed)
+
+    def close(self) -> None:
+        """End all connections."""
+        self._listener.close()
+        with self._lock:
+            left = list(self._connections)
+        for one in left:
+            _end(one)
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self._listener.accept()
+                client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                server = socket.socket(socket.AF_UNIX)
+                try:
+                    server.connect(self.target.removeprefix("unix://"))
+                except OSError:
+                    client.close()
+                    continue
+                _Pair(self, client, server)
+
+    def opened(self, *ends: socket.socket) -> None:
+        """These belong to a connection now."""
+        with self._lock:
+            self._connections.update(ends)
+
+    def closed(self, *ends: socket.socket) -> None:
+        """These are closed."""
+        with self._lock:
+            self._connections.difference_update(ends)
+
+    def spare(self) -> None:
+        """What was to be lost did nothing: the next one is."""
+        with self._lock:
+            self.lost -= 1
+            self._to_lose, self._mark = 1, _SCRIPT
+
+    def is_to_lose(self, request: bytes) -> bool:
+        """Whether the reply to this request does not come through."""
+        with self._lock:
+            if self._to_lose and self._mark in request:
+                self._to_lose -= 1
+            elif not (_SCRIPT in request and self._random.random() < self._often):
+                return False
+            self.lost += 1
+            return True
+
+
+class _Pair:
+    """One client's connection and its way on to the server."""
+
+    def __init__(self, proxy: Proxy, client: socket.socket, server: socket.socket) -> None:
+        self._proxy, self._client, self._server = proxy, client, server
+        self._loses = False
+        proxy.opened(client, server)
+        for pump in (self._forth, self._back):
+            threading.Thread(target=pump, daemon=True).start()
+
+    def _forth(self) -> None:
+        with contextlib.suppress(OSError):
+            while data := self._client.recv(1 << 16):
+                self._loses = self._loses or self._proxy.is_to_lose(data)
+                self._server.sendall(data)
+        self._end()
+
+    def _back(self) -> None:
+        with contextlib.suppress(OSError):
+            while data := self._server.recv(1 << 16):
+                if self._loses:
+                    if not data.startswith(b"-NOSCRIPT"):
+                        break
+                    self._loses = False
+                    self._proxy.spare()
+                self._client.sendall(data)
+        self._end()
+
+    def _end(self) -> None:
+        _end(self._client)
+        _end(self._server)
+        self._proxy.closed(self._client, self._server)
+
+
+def _end(one: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        one.shutdown(socket.SHUT_RDWR)
+    one.close()
+
+
+@contextmanager
+def proxy_to(target: str) -> Iterator[Proxy]:
+    """A proxy that leads to this server for now."""
+    proxy = Proxy(target)
+    try:
+        yield proxy
+    finally:
+        proxy.close()

@@ -1,0 +1,71 @@
+"""All that a Redis server holds, as text that two runs of the same acts have in common."""
+
+import json
+import re
+from typing import Any
+
+from svddtune.state.connect import Redis
+
+# What differs from run to run: names that are drawn, moments, and times that something took.
+_VARYING = (
+    (r"p\d\d-[0-9a-f]{20}", "SESSION"),
+    (r"[0-9a-f]{16}-(?=\d+)", "LEASE-"),
+    (r"\b(?:[0-9a-f]{32}|[0-9a-f]{16})\b", "NAME"),
+    (r"\b\d{13,15}(?:-\d+)?\b", "MOMENT"),
+    (r"(\\*\"(?:ms|expires_in_ms|mean|deviation)\\*\": ?\\*\"?)[\d.]+", r"\1TOOK"),
+)
+
+
+def normalised(text: str) -> str:
+    """The text without what differs from run to run."""
+    for pattern, name in _VARYING:
+        text = re.sub(pattern, name, text)
+    return text
+
+
+def dump(client: Redis) -> dict[str, Any]:
+    """Key -> type, content and whether it expires; without kept replies of calls and proofs."""
+    found = {}
+    for key in sorted(client.scan_iter(count=1000)):
+        if b":call:" in key or key.endswith(b":probe"):
+            continue
+        content = _content(client, key)
+        text = json.dumps([content, client.ttl(key) >= 0])
+        found[normalised(key.decode())] = normalised(text)
+    return found
+
+
+def _content(client: Redis, key: bytes) -> Any:
+    kind = client.type(key)
+    if kind == b"hash":
+        return sorted([_text(field), _text(value)] for field, value in client.hgetall(key).items())
+    if kind == b"set":
+        return sorted(map(_text, client.smembers(key)))
+    if kind == b"list":
+        return list(map(_text, client.lrange(key, 0, -1)))
+    if kind == b"zset":
+        # (Of one moment, lease ids stand in the order of what is drawn in them.)
+        members = client.zrange(key, 0, -1, withscores=True)
+        return sorted([normalised(_text(one)), score] for one, score in members)
+    if kind == b"stream":
+        return [_entries(client, key), _claims(client, key)]
+    return _text(client.get(key))
+
+
+def _entries(client: Redis, key: bytes) -> list[Any]:
+    return [
+        {_text(field): _text(value) for field, value in fields.items()}
+        for _, fields in client.xrange(key)
+    ]
+
+
+def _claims(client: Redis, key: bytes) -> list[Any]:
+    return [
+        [_text(one["consumer"]), one["times_delivered"], one["time_since_delivered"] > 30_000]
+        for group in client.xinfo_groups(key)
+        for one in client.xpending_range(key, group["name"], "-", "+", 100)
+    ]
+
+
+def _text(value: bytes) -> str:
+    return value.decode("latin-1")

@@ -1,0 +1,419 @@
+"""For each script the calls of it that may lose their reply, each with what leads up to it."""
+
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+from tests.state.scene import Scene, ScriptedWorker, asking
+
+from svddtune.state import keys
+from svddtune.state.queue import MAX_DELIVERIES, Claim
+from svddtune.state.session import (
+    DatasetId,
+    InitialLabel,
+    SessionConfig,
+    SessionId,
+    SkipMode,
+    Verdict,
+)
+from svddtune.v1 import dataset_pb2, jobs_pb2
+
+# Yields twice: None after what leads up to the call, then the reply to the call.
+Case = Callable[[Scene], AsyncIterator[Any]]
+# By name: that of the script, and of the case where there are several.
+CASES: dict[str, Case] = {}
+
+DATASET = DatasetId("d" * 32)
+
+
+def case(act: Case) -> Case:
+    CASES[act.__name__.replace("__", ": ")] = act
+    return act
+
+
+def script_of(name: str) -> str:
+    """The script that a case calls."""
+    return name.partition(":")[0]
+
+
+async def new(scene: Scene, **config: Any) -> SessionId:
+    """A session whose jobs nobody has done yet."""
+    await scene.upload()
+    settings: dict[str, Any] = {"budget": 6, "strategy": "lama"} | config
+    return await scene.sessions.create(
+        scene.dataset_id, SessionConfig(**settings), observation_count=12
+    )
+
+
+async def completed(scene: Scene) -> SessionId:
+    """A session with a result."""
+    session_id = await scene.session()
+    await scene.answer(session_id, 3)
+    await scene.sessions.finish(session_id)
+    scene.worker.work_off()
+    return session_id
+
+
+def claim_of(scene: Scene, kind: str) -> Claim:
+    """Work until a job of this kind comes."""
+    while claim := scene.worker.next_claim():
+        if claim.kind == kind:
+            return claim
+        scene.worker.do(claim)
+    raise AssertionError(f"no {kind} came")
+
+
+def silence(scene: Scene, claim: Claim) -> None:
+    """Let the claim's worker have been silent for a minute."""
+    scene.worker.client.xclaim(
+        claim.stream, keys.GROUP, claim.consumer, 0, [claim.entry], idle=60_000, justid=True
+    )
+
+
+@case
+async def answer(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session()
+    (lease,) = await scene.lease(session_id)
+    yield None
+    yield await scene.answer(session_id, lease, want=1)
+
+
+@case
+async def answer__unasked(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session()
+    yield None
+    yield await scene.answer(session_id, 3)
+
+
+@case
+async def commit_atlas(scene: Scene) -> AsyncIterator[Any]:
+    await new(scene)
+    claim = claim_of(scene, "ATLAS")
+    yield None
+    yield scene.worker.do(claim)
+
+
+@case
+async def commit_dataset(scene: Scene) -> AsyncIterator[Any]:
+    await scene.datasets.put_rows(DATASET, 0, bytes(8 * 24))
+    yield None
+    yield await scene.datasets.commit(
+        DATASET,
+        dataset_pb2.Dataset(observation_count=12, feature_count=2),
+        chunks=1,
+        has_ids=False,
+        has_display=False,
+    )
+
+
+@case
+async def commit_estimate(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session()
+    await scene.answer(session_id, 3)
+    await scene.sessions.finish(session_id)
+    claim = claim_of(scene, "ESTIMATE")
+    yield None
+    yield scene.worker.do(claim)
+
+
+@case
+async def commit_fit(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session()
+    await scene.answer(session_id, 3)
+    await scene.sessions.finish(session_id)
+    scene.worker.do(claim_of(scene, "FIT"))
+    claim = claim_of(scene, "FIT")
+    yield None
+    yield scene.worker.do(claim)
+
+
+@case
+async def commit_plan(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session()
+    await scene.answer(session_id, 3)
+    await scene.sessions.finish(session_id)
+    claim = claim_of(scene, "PLAN")
+    yield None
+    yield scene.worker.do(claim)
+
+
+@case
+async def commit_prepare(scene: Scene) -> AsyncIterator[Any]:
+    await new(scene)
+    claim = claim_of(scene, "PREPARE")
+    yield None
+    yield scene.worker.do(claim)
+
+
+@case
+async def commit_preview(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session()
+    await scene.vote(session_id, "ann")
+    scene.worker.work_off()
+    await scene.sessions.preview_withdrawal(session_id, "ann", "e" * 32)
+    claim = claim_of(scene, "PREVIEW")
+    yield None
+    yield scene.worker.workspace.commit_preview(claim, jobs_pb2.Preview())
+
+
+@case
+async def commit_suggest(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session()
+    await scene.answer(session_id, 3)
+    await scene.lease(session_id, waits=True)
+    claim = claim_of(scene, "SUGGEST")
+    yield None
+    yield scene.worker.suggest(claim)
+
+
+@case
+async def create_session(scene: Scene) -> AsyncIterator[Any]:
+    await scene.upload()
+    yield None
+    yield await scene.sessions.create(
+        scene.dataset_id,
+        SessionConfig(budget=6),
+        observation_count=12,
+        initial=[InitialLabel(1, Verdict.INLIER), InitialLabel(2, Verdict.OUTLIER)],
+    )
+
+
+@case
+async def create_session__with_request_id(scene: Scene) -> AsyncIterator[Any]:
+    await scene.upload()
+    yield None
+    yield await scene.sessions.create(
+        scene.dataset_id,
+        SessionConfig(budget=6),
+        observation_count=12,
+        initial=[InitialLabel(1, Verdict.INLIER)],
+        request_id="once",
+    )
+
+
+@case
+async def delete_dataset(scene: Scene) -> AsyncIterator[Any]:
+    dataset_id = await scene.upload(ids=[f"row-{i}" for i in range(12)])
+    yield None
+    yield await scene.datasets.delete(dataset_id)
+
+
+@case
+async def delete_session(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session()
+    yield None
+    yield await scene.sessions.delete(session_id)
+
+
+@case
+async def drop_job(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session()
+    await scene.answer(session_id, 3)
+    claim = claim_of(scene, "SUGGEST")
+    yield None
+    yield scene.worker.workspace.commit_nothing(claim)
+
+
+@case
+async def expire(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session()
+    await scene.lease(session_id)
+    await scene.run_out(session_id)
+    yield None
+    yield await scene.sessions.expire(session_id)
+
+
+@case
+async def extend(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session()
+    await scene.lease(session_id)
+    yield None
+    yield await scene.sessions.extend(session_id, holder="ann/", labeler="ann")
+
+
+@case
+async def fail_job(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session()
+    await scene.answer(session_id, 3)
+    claim = claim_of(scene, "SUGGEST")
+    yield None
+    yield scene.worker.queue.fail(claim, "JOB_FAILED", "It broke.", final=True)
+
+
+@case
+async def fail_job__to_try_again(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session()
+    await scene.answer(session_id, 3)
+    claim = claim_of(scene, "SUGGEST")
+    assert claim.deliveries < MAX_DELIVERIES
+    yield None
+    yield scene.worker.queue.fail(claim, "JOB_FAILED", "It broke.")
+
+
+@case
+async def lease(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session()
+    yield None
+    yield [one.query for one in await scene.lease(session_id, most=2)]
+
+
+@case
+async def lease__of_a_repeat(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session(repeat_every=1)
+    await scene.vote(session_id, "ann")
+    scene.worker.work_off()
+    yield None
+    yield [one.query for one in await scene.lease(session_id, most=2, waits=True)]
+
+
+@case
+async def move__pause(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session()
+    yield None
+    yield await scene.sessions.pause(session_id)
+
+
+@case
+async def move__resume(scene: Scene) -> AsyncIterator[Any]:
+    # Its atlas is wanted anew, so that it is PREPARING after the first call.
+    session_id = await new(scene, strategy="knowledge_gradient")
+    scene.worker.queue.fail(claim_of(scene, "PREPARE"), "JOB_FAILED", "It broke.", final=True)
+    yield None
+    yield await scene.sessions.resume(session_id)
+
+
+@case
+async def move__finish(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session()
+    await scene.answer(session_id, 3)
+    yield None
+    yield await scene.sessions.finish(session_id)
+
+
+@case
+async def move__cancel(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session()
+    yield None
+    yield await scene.sessions.cancel(session_id)
+
+
+@case
+async def move__budget_that_is_spent(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session()
+    await scene.answer(session_id, 3)
+    yield None
+    yield await scene.sessions.set_budget(session_id, 1)
+
+
+@case
+async def move__priority(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session()
+    yield None
+    yield await scene.sessions.set_priority(session_id, 5)
+
+
+@case
+async def park(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session()
+    await scene.lease(session_id, most=100, waits=True)
+    yield None
+    yield await scene.sessions.park(session_id, "ann/")
+
+
+@case
+async def probe(scene: Scene) -> AsyncIterator[Any]:
+    yield None
+    yield await scene.sessions._call("probe", keys.prefix(0), keys.LAYOUT_VERSION, "f" * 32)
+
+
+@case
+async def put_part(scene: Scene) -> AsyncIterator[Any]:
+    yield None
+    yield await scene.datasets.put_rows(DATASET, 0, bytes(8 * 24))
+
+
+@case
+async def put_part__display(scene: Scene) -> AsyncIterator[Any]:
+    yield None
+    yield await scene.datasets.put_displays(DATASET, 0, [b"one", b"two"])
+
+
+@case
+async def recover(scene: Scene) -> AsyncIterator[Any]:
+    await new(scene)
+    fallen = ScriptedWorker(scene.url)
+    for _ in range(2):
+        claim = fallen.next_claim()
+        assert claim is not None
+        silence(scene, claim)
+    fallen.close()
+    yield None
+    taken = scene.worker.queue.recover()
+    assert taken is not None
+    yield taken.kind, taken.deliveries
+
+
+@case
+async def release(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session()
+    (held,) = await scene.lease(session_id)
+    yield None
+    yield await scene.sessions.release(session_id, holder="ann/", lease_ids=[held.lease_id])
+
+
+@case
+async def renew(scene: Scene) -> AsyncIterator[Any]:
+    await new(scene)
+    claim = claim_of(scene, "PREPARE")
+    silence(scene, claim)
+    yield None
+    yield scene.worker.queue.renew(claim)
+
+
+@case
+async def retract(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session()
+    held = await scene.vote(session_id, "ann")
+    yield None
+    yield await scene.sessions.retract(session_id, answer_id="r", labeler="ann", row=held.row)
+
+
+@case
+async def skip(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session()
+    (held,) = await scene.lease(session_id)
+    yield None
+    yield await scene.skip(session_id, held, SkipMode.OTHERS, want=1)
+
+
+@case
+async def skip__drop(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session()
+    (held,) = await scene.lease(session_id)
+    yield None
+    yield await scene.skip(session_id, held, SkipMode.DROP)
+
+
+@case
+async def withdraw(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session()
+    await scene.vote(session_id, "ann")
+    await scene.sessions.lease(session_id, asking("ann"), waits=True)
+    yield None
+    yield await scene.sessions.withdraw(session_id, "ann", by="owner")
+
+
+@case
+async def withdraw__reinstate(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session()
+    await scene.vote(session_id, "ann")
+    await scene.sessions.withdraw(session_id, "ann", by="owner")
+    yield None
+    yield await scene.sessions.reinstate(session_id, "ann", by="owner")
+
+
+@case
+async def withdraw__preview(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session()
+    await scene.vote(session_id, "ann")
+    yield None
+    yield await scene.sessions.preview_withdrawal(session_id, "ann", "e" * 32)
