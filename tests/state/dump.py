@@ -68,4 +68,9 @@ def _claims(client: Redis, key: bytes) -> list[Any]:
 
 
 def _text(value: bytes) -> str:
-    return value.decode("latin-1")
+    text = value.decode("latin-1")
+    try:
+        # Lua writes the members of an object in any order.
+        return json.dumps(json.loads(text), sort_keys=True)
+    except ValueError:
+        return text
