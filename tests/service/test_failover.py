@@ -216,9 +216,9 @@ def test_store_that_takes_no_writes(
     error = refusal(lambda: desk.label(name, "11"))
     assert (error.code(), reason_of(error)) == (grpc.StatusCode.UNAVAILABLE, reason)
     answer = labeler.answer(held)
-    error = labeler.end()
-    assert error is not None
-    assert reason_of(error) == reason
+    ended = labeler.end()
+    assert ended is not None
+    assert reason_of(ended) == reason
     relieve(server, client)
     wait_for_health(process, SERVING)
     again = desk.labeler(name, resume_token=token)

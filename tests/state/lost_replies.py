@@ -6,7 +6,7 @@ from typing import Any
 from tests.state.scene import Scene, ScriptedWorker, asking
 
 from svddtune.state import keys
-from svddtune.state.queue import MAX_DELIVERIES, Claim
+from svddtune.state.queue import Claim, let_go
 from svddtune.state.session import (
     DatasetId,
     InitialLabel,
@@ -89,7 +89,8 @@ async def commit_atlas(scene: Scene) -> AsyncIterator[Any]:
     await new(scene)
     claim = claim_of(scene, "ATLAS")
     yield None
-    yield scene.worker.do(claim)
+    scene.worker.do(claim)
+    yield "done"
 
 
 @case
@@ -112,7 +113,8 @@ async def commit_estimate(scene: Scene) -> AsyncIterator[Any]:
     await scene.sessions.finish(session_id)
     claim = claim_of(scene, "ESTIMATE")
     yield None
-    yield scene.worker.do(claim)
+    scene.worker.do(claim)
+    yield "done"
 
 
 @case
@@ -123,7 +125,8 @@ async def commit_fit(scene: Scene) -> AsyncIterator[Any]:
     scene.worker.do(claim_of(scene, "FIT"))
     claim = claim_of(scene, "FIT")
     yield None
-    yield scene.worker.do(claim)
+    scene.worker.do(claim)
+    yield "done"
 
 
 @case
@@ -133,7 +136,8 @@ async def commit_plan(scene: Scene) -> AsyncIterator[Any]:
     await scene.sessions.finish(session_id)
     claim = claim_of(scene, "PLAN")
     yield None
-    yield scene.worker.do(claim)
+    scene.worker.do(claim)
+    yield "done"
 
 
 @case
@@ -141,7 +145,8 @@ async def commit_prepare(scene: Scene) -> AsyncIterator[Any]:
     await new(scene)
     claim = claim_of(scene, "PREPARE")
     yield None
-    yield scene.worker.do(claim)
+    scene.worker.do(claim)
+    yield "done"
 
 
 @case
@@ -152,7 +157,8 @@ async def commit_preview(scene: Scene) -> AsyncIterator[Any]:
     await scene.sessions.preview_withdrawal(session_id, "ann", "e" * 32)
     claim = claim_of(scene, "PREVIEW")
     yield None
-    yield scene.worker.workspace.commit_preview(claim, jobs_pb2.Preview())
+    scene.worker.workspace.commit_preview(claim, jobs_pb2.Preview())
+    yield "done"
 
 
 @case
@@ -194,14 +200,16 @@ async def create_session__with_request_id(scene: Scene) -> AsyncIterator[Any]:
 async def delete_dataset(scene: Scene) -> AsyncIterator[Any]:
     dataset_id = await scene.upload(ids=[f"row-{i}" for i in range(12)])
     yield None
-    yield await scene.datasets.delete(dataset_id)
+    await scene.datasets.delete(dataset_id)
+    yield "done"
 
 
 @case
 async def delete_session(scene: Scene) -> AsyncIterator[Any]:
     session_id = await scene.session()
     yield None
-    yield await scene.sessions.delete(session_id)
+    await scene.sessions.delete(session_id)
+    yield "done"
 
 
 @case
@@ -210,7 +218,8 @@ async def drop_job(scene: Scene) -> AsyncIterator[Any]:
     await scene.answer(session_id, 3)
     claim = claim_of(scene, "SUGGEST")
     yield None
-    yield scene.worker.workspace.commit_nothing(claim)
+    scene.worker.workspace.commit_nothing(claim)
+    yield "done"
 
 
 @case
@@ -244,7 +253,6 @@ async def fail_job__to_try_again(scene: Scene) -> AsyncIterator[Any]:
     session_id = await scene.session()
     await scene.answer(session_id, 3)
     claim = claim_of(scene, "SUGGEST")
-    assert claim.deliveries < MAX_DELIVERIES
     yield None
     yield scene.worker.queue.fail(claim, "JOB_FAILED", "It broke.")
 
@@ -269,7 +277,8 @@ async def lease__of_a_repeat(scene: Scene) -> AsyncIterator[Any]:
 async def move__pause(scene: Scene) -> AsyncIterator[Any]:
     session_id = await scene.session()
     yield None
-    yield await scene.sessions.pause(session_id)
+    await scene.sessions.pause(session_id)
+    yield "done"
 
 
 @case
@@ -278,7 +287,8 @@ async def move__resume(scene: Scene) -> AsyncIterator[Any]:
     session_id = await new(scene, strategy="knowledge_gradient")
     scene.worker.queue.fail(claim_of(scene, "PREPARE"), "JOB_FAILED", "It broke.", final=True)
     yield None
-    yield await scene.sessions.resume(session_id)
+    await scene.sessions.resume(session_id)
+    yield "done"
 
 
 @case
@@ -286,14 +296,16 @@ async def move__finish(scene: Scene) -> AsyncIterator[Any]:
     session_id = await scene.session()
     await scene.answer(session_id, 3)
     yield None
-    yield await scene.sessions.finish(session_id)
+    await scene.sessions.finish(session_id)
+    yield "done"
 
 
 @case
 async def move__cancel(scene: Scene) -> AsyncIterator[Any]:
     session_id = await scene.session()
     yield None
-    yield await scene.sessions.cancel(session_id)
+    await scene.sessions.cancel(session_id)
+    yield "done"
 
 
 @case
@@ -301,14 +313,16 @@ async def move__budget_that_is_spent(scene: Scene) -> AsyncIterator[Any]:
     session_id = await scene.session()
     await scene.answer(session_id, 3)
     yield None
-    yield await scene.sessions.set_budget(session_id, 1)
+    await scene.sessions.set_budget(session_id, 1)
+    yield "done"
 
 
 @case
 async def move__priority(scene: Scene) -> AsyncIterator[Any]:
     session_id = await scene.session()
     yield None
-    yield await scene.sessions.set_priority(session_id, 5)
+    await scene.sessions.set_priority(session_id, 5)
+    yield "done"
 
 
 @case
@@ -316,7 +330,8 @@ async def park(scene: Scene) -> AsyncIterator[Any]:
     session_id = await scene.session()
     await scene.lease(session_id, most=100, waits=True)
     yield None
-    yield await scene.sessions.park(session_id, "ann/")
+    await scene.sessions.park(session_id, "ann/")
+    yield "done"
 
 
 @case
@@ -328,13 +343,43 @@ async def probe(scene: Scene) -> AsyncIterator[Any]:
 @case
 async def put_part(scene: Scene) -> AsyncIterator[Any]:
     yield None
-    yield await scene.datasets.put_rows(DATASET, 0, bytes(8 * 24))
+    await scene.datasets.put_rows(DATASET, 0, bytes(8 * 24))
+    yield "done"
 
 
 @case
 async def put_part__display(scene: Scene) -> AsyncIterator[Any]:
     yield None
-    yield await scene.datasets.put_displays(DATASET, 0, [b"one", b"two"])
+    await scene.datasets.put_displays(DATASET, 0, [b"one", b"two"])
+    yield "done"
+
+
+@case
+async def put_back(scene: Scene) -> AsyncIterator[Any]:
+    await new(scene)
+    claim = claim_of(scene, "PREPARE")
+    yield None
+    yield scene.worker.queue._call("put_back", claim.prefix, *claim.token)
+
+
+@case
+async def begin_job(scene: Scene) -> AsyncIterator[Any]:
+    await new(scene)
+    claim = scene.worker.queue._take()
+    assert claim is not None
+    yield None
+    yield scene.worker.queue._call("begin_job", claim.prefix, claim.entry, claim.owner)
+
+
+@case
+async def let_go__of_a_killed_worker(scene: Scene) -> AsyncIterator[Any]:
+    await new(scene)
+    fallen = ScriptedWorker(scene.url)
+    assert fallen.next_claim()
+    assert fallen.next_claim()
+    fallen.close()
+    yield None
+    yield let_go(scene.worker.client, keys.prefix(0), fallen.queue.consumer, "killed")
 
 
 @case
@@ -347,9 +392,15 @@ async def recover(scene: Scene) -> AsyncIterator[Any]:
         silence(scene, claim)
     fallen.close()
     yield None
-    taken = scene.worker.queue.recover()
-    assert taken is not None
-    yield taken.kind, taken.deliveries
+    yield scene.worker.queue.recover()
+
+
+@case
+async def recover__where_all_is_well(scene: Scene) -> AsyncIterator[Any]:
+    await new(scene)
+    assert scene.worker.next_claim()
+    yield None
+    yield scene.worker.queue.recover()
 
 
 @case
@@ -366,7 +417,8 @@ async def renew(scene: Scene) -> AsyncIterator[Any]:
     claim = claim_of(scene, "PREPARE")
     silence(scene, claim)
     yield None
-    yield scene.worker.queue.renew(claim)
+    scene.worker.queue.renew(claim)
+    yield "done"
 
 
 @case

@@ -210,7 +210,8 @@ class JobQueue:
         lost = dead = due = 0
         for prefix in self._prefixes:
             reply = self._call("recover", prefix, SILENCE_MS["hi"], SILENCE_MS["bulk"], MAX_LOST)
-            lost, dead, due = lost + reply["lost"], dead + reply["dead"], due + reply["due"]
+            if reply:
+                lost, dead, due = lost + reply["lost"], dead + reply["dead"], due + reply["due"]
         return Recovered(lost, dead, due)
 
     def renew(self, claim: Claim) -> None:

@@ -10,7 +10,18 @@ _LIB = ("base", "repeats", "jobs", "votes", "queries", "serving", "atlas", "life
 # receipts of their own, or they set what holds already. Of all others the reply is kept for a
 # while, so that a call that is made again (because its reply was lost) finds it.
 REPEATABLE = frozenset(
-    {"answer", "expire", "extend", "lease", "park", "probe", "put_part", "renew", "retract"}
+    {
+        "answer",
+        "begin_job",
+        "expire",
+        "extend",
+        "lease",
+        "park",
+        "probe",
+        "put_part",
+        "renew",
+        "retract",
+    }
 )
 
 

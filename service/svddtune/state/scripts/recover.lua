@@ -1,7 +1,8 @@
 -- Puts back what nobody works on: jobs whose worker has been silent too long, and failed ones whose
 -- pause is over. Whoever is free takes them.
 -- ARGV: prefix, longest silence in ms for hi and for bulk jobs, most workers that a job may lose.
--- Reply: {"lost": jobs whose worker vanished, "dead": those of them given up, "due": pauses over}.
+-- Reply: {"lost": jobs whose worker vanished, "dead": those of them given up, "due": pauses over}, or
+--   {} where there is nothing to put back.
 local _, hi_silence, bulk_silence, most_lost = unpack(ARGV)
 local AT_ONCE = 100
 
@@ -27,5 +28,8 @@ for _, packed in ipairs(redis.call('ZRANGEBYSCORE', LATER, '-inf', int(NOW), 'LI
   local stream, job = unpack(cmsgpack.unpack(packed))
   add_job(stream, job, true)
   due = due + 1
+end
+if lost + due == 0 then
+  return '{}'
 end
 return cjson.encode({ lost = lost, dead = dead, due = due })

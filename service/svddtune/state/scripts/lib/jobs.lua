@@ -113,9 +113,10 @@ local function take_back(owner, unwanted)
   return taken
 end
 
--- The entry is not this consumer's delivery any more: another worker has it, or it is done.
+-- The entry is not this consumer's delivery any more: another worker has it, or it is done. (The group
+-- is missing where the server lost its data.)
 local function claim_is_lost(stream, entry, consumer, deliveries)
-  local pending = redis.call('XPENDING', stream, GROUP, entry, entry, 1)
+  local pending = redis.pcall('XPENDING', stream, GROUP, entry, entry, 1)
   return #pending == 0 or pending[1][2] ~= consumer or pending[1][4] ~= tonumber(deliveries)
 end
 
