@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
+import numpy as np
 from tests.state.scene import Scene, ScriptedWorker, asking
 
 from svddtune.state import keys
@@ -126,6 +127,15 @@ async def commit_fit(scene: Scene) -> AsyncIterator[Any]:
     claim = claim_of(scene, "FIT")
     yield None
     scene.worker.do(claim)
+    yield "done"
+
+
+@case
+async def commit_part(scene: Scene) -> AsyncIterator[Any]:
+    await new(scene)
+    claim = claim_of(scene, "PREPARE")
+    yield None
+    scene.worker.workspace.commit_part(claim, {"nn": np.zeros((2, 1))})
     yield "done"
 
 
