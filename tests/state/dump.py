@@ -23,15 +23,21 @@ def normalised(text: str) -> str:
     return text
 
 
+# Kept replies of calls; proofs that the server takes writes; for how long owners had workers.
+_LEFT_OUT = re.compile(rb".*:(call:.*|probe|q:clock|q:service)")
+
+
 def dump(client: Redis) -> dict[str, Any]:
-    """Key -> type, content and whether it expires; without kept replies of calls and proofs."""
+    """Key -> content and whether it expires."""
     found = {}
     for key in sorted(client.scan_iter(count=1000)):
-        if b":call:" in key or key.endswith(b":probe"):
+        if _LEFT_OUT.fullmatch(key):
             continue
         content = _content(client, key)
         text = json.dumps([content, client.ttl(key) >= 0])
-        found[normalised(key.decode())] = normalised(text)
+        name = normalised(key.decode())
+        assert name not in found
+        found[name] = normalised(text)
     return found
 
 
@@ -44,9 +50,12 @@ def _content(client: Redis, key: bytes) -> Any:
     if kind == b"list":
         return list(map(_text, client.lrange(key, 0, -1)))
     if kind == b"zset":
-        # (Of one moment, lease ids stand in the order of what is drawn in them.)
         members = client.zrange(key, 0, -1, withscores=True)
-        return sorted([normalised(_text(one)), score] for one, score in members)
+        # (Of one moment, lease ids stand in the order of what is drawn in them.)
+        return sorted(
+            [normalised(_text(one)), "TOOK" if key.endswith(b"q:turn") else score]
+            for one, score in members
+        )
     if kind == b"stream":
         return [_entries(client, key), _claims(client, key)]
     return _text(client.get(key))

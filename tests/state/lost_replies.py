@@ -365,20 +365,13 @@ async def put_part__display(scene: Scene) -> AsyncIterator[Any]:
 
 
 @case
-async def put_back(scene: Scene) -> AsyncIterator[Any]:
+async def take_bulk(scene: Scene) -> AsyncIterator[Any]:
+    # Several jobs wait, so that the second call could take another one.
     await new(scene)
-    claim = claim_of(scene, "PREPARE")
     yield None
-    yield scene.worker.queue._call("put_back", claim.prefix, *claim.token)
-
-
-@case
-async def begin_job(scene: Scene) -> AsyncIterator[Any]:
-    await new(scene)
-    claim = scene.worker.queue._take()
-    assert claim is not None
-    yield None
-    yield scene.worker.queue._call("begin_job", claim.prefix, claim.entry, claim.owner)
+    taken = scene.worker.queue._take_bulk()
+    assert taken is not None
+    yield taken.kind
 
 
 @case

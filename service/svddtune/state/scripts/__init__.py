@@ -12,7 +12,6 @@ _LIB = ("base", "repeats", "jobs", "votes", "queries", "serving", "atlas", "life
 REPEATABLE = frozenset(
     {
         "answer",
-        "begin_job",
         "expire",
         "extend",
         "lease",
