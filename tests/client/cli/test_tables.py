@@ -165,3 +165,13 @@ def test_column_without_a_name_goes_by_number(tmp_path: Path) -> None:
     data = read_data(table, label_column="-1")
     np.testing.assert_array_equal(data.X, [[1, 2], [3, 4]])
     assert [data.known[row].sign for row in (0, 1)] == [-1, 1]
+
+
+def test_bytes_in_npz_are_text(tmp_path: Path) -> None:
+    path = tmp_path / "x.npz"
+    np.savez(path, X=np.ones((2, 1)), ids=np.array([b"a", "é".encode()]))
+    table = read_table(path)
+    assert table.text(table.index("ids", "")) == ["a", "é"]
+    np.savez(path, X=np.ones((2, 1)), ids=np.array([b"a", b"\xff"]))
+    with pytest.raises(InvalidInput, match="ids holds bytes that are no UTF-8 text"):
+        read_table(path)

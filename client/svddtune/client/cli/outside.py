@@ -25,7 +25,9 @@ def outside_table(rows: Sequence[OutsideRow], *, shown: int = 12, labels: bool =
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None)
+    table = Table(
+        title="Outside, farthest first", title_justify="left", title_style="bold", box=None
+    )
     table.add_column("row", justify="right")
     table.add_column("observation", overflow="fold")
     table.add_column("score", justify="right")

@@ -37,7 +37,7 @@ def read_npz(source: Source) -> Table:
                 )
             hints[name] = name
             all_names.append(name)
-            columns.append(_column(arrays[name]))
+            columns.append(_column(source, name, arrays[name]))
     return Table(
         source.name,
         all_names,
@@ -54,7 +54,7 @@ def read_npy(source: Source) -> Table:
     if isinstance(array, dict):
         raise source.fault("an NPZ file that is named .npy")
     if array.dtype.names:
-        columns = [_column(array[name]) for name in array.dtype.names]
+        columns = [_column(source, name, array[name]) for name in array.dtype.names]
         return Table(source.name, list(array.dtype.names), columns, True)
     return _matrix(source, array, None)
 
@@ -87,9 +87,14 @@ def _matrix(source: Source, raw: np.ndarray[Any, Any], names: list[str] | None) 
     return Table(source.name, names or positions, columns, names is not None)
 
 
-def _column(values: np.ndarray[Any, Any]) -> Column:
+def _column(source: Source, name: str, values: np.ndarray[Any, Any]) -> Column:
     if values.dtype.kind == "b":
         return ArrayColumn(values.astype(np.uint8))
     if values.dtype.kind in "fiu":
         return ArrayColumn(values)
+    if values.dtype.kind == "S":
+        try:
+            values = np.char.decode(values, "utf-8")
+        except UnicodeDecodeError as error:
+            raise source.fault(f"{name} holds bytes that are no UTF-8 text: {error}") from None
     return TextColumn([str(value) for value in values.tolist()])
