@@ -10,7 +10,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from svddtune.client.cli.failure import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, fail
+from svddtune.client.cli.failure import (
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_TERMINATED,
+    EXIT_USAGE,
+    fail,
+)
 from svddtune.client.cli.usage import UsageError
 from svddtune.client.errors import SvddtuneError
 
@@ -30,9 +36,12 @@ def main(arguments: Sequence[str]) -> int:
         options = _parser().parse_args(arguments)
         out = options.out
         return _run(options)
-    except KeyboardInterrupt:
-        text = f"interrupted; what is finished is kept in {out}, the same command goes on"
-        return fail(text, "INTERRUPTED", code=EXIT_INTERRUPTED, as_json=as_json)
+    except KeyboardInterrupt as error:
+        what, code = ("interrupted", EXIT_INTERRUPTED)
+        if isinstance(error, _Terminated):
+            what, code = ("terminated", EXIT_TERMINATED)
+        text = f"{what}; what is finished is kept in {out}, the same command goes on"
+        return fail(text, what.upper(), code=code, as_json=as_json)
     except SvddtuneError as error:
         if os.environ.get("SVDDTUNE_DEBUG"):
             raise
@@ -46,8 +55,12 @@ def main(arguments: Sequence[str]) -> int:
         return fail(what, "FILE", as_json=as_json)
 
 
-def _interrupt(number: int, frame: object) -> None:
-    raise KeyboardInterrupt
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM came."""
+
+
+def _terminate(number: int, frame: object) -> None:
+    raise _Terminated
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -118,5 +131,5 @@ def _run(options: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGTERM, _terminate)
     sys.exit(main(sys.argv[1:]))

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -22,7 +25,13 @@ from svddtune.client.cli import (
     sessions,
     tune,
 )
-from svddtune.client.cli.failure import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, fail
+from svddtune.client.cli.failure import (
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_TERMINATED,
+    EXIT_USAGE,
+    fail,
+)
 
 app = typer.Typer(
     name="svddtune",
@@ -68,40 +77,65 @@ app.add_typer(observations.observations, name="observations")
 _ClickError: type[Any] = typer.BadParameter.__mro__[2]
 
 
+class _Stopped:
+    """Turns SIGTERM into what Ctrl-C does, so that commands clean up; knows which of them came.
+
+    Commands that heed signals themselves put their own handler in its place.
+    """
+
+    def __init__(self) -> None:
+        self.terminated = False
+
+    def __enter__(self) -> _Stopped:
+        self._before = signal.getsignal(signal.SIGTERM)
+        if self._may():
+            signal.signal(signal.SIGTERM, self._on_signal)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._may():
+            signal.signal(signal.SIGTERM, self._before)
+
+    def _may(self) -> bool:
+        # None: a handler that is not Python's.
+        return threading.current_thread() is threading.main_thread() and self._before is not None
+
+    def _on_signal(self, number: int, frame: object) -> None:
+        self.terminated = True
+        raise KeyboardInterrupt
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run the command line; return its exit code."""
-    as_json = "--json" in arguments
-    try:
-        code = typer.main.get_command(app).main(
-            args=list(arguments), prog_name="svddtune", standalone_mode=False
-        )
-        sys.stdout.flush()
-        if code == EXIT_INTERRUPTED:  # what newer Typers make of Ctrl-C
-            return _interrupted(as_json)
-        return code if isinstance(code, int) else 0
-    except typer.Exit as error:
-        if error.exit_code == EXIT_INTERRUPTED:  # what newer Typers make of Ctrl-C
-            return _interrupted(as_json)
-        return int(error.exit_code)
-    except (KeyboardInterrupt, typer.Abort):
-        return _interrupted(as_json)
-    except BrokenPipeError:
-        # Whoever read our output has gone; keep the interpreter from noticing once more.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_FAILED
-    except Exception as error:
-        return _explain(error, as_json)
+    say = partial(fail, as_json="--json" in arguments, as_lines="--json-lines" in arguments)
+    with _Stopped() as stopped:
+        try:
+            code = typer.main.get_command(app).main(
+                args=list(arguments), prog_name="svddtune", standalone_mode=False
+            )
+            sys.stdout.flush()
+        except typer.Exit as error:
+            code = int(error.exit_code)
+        except (KeyboardInterrupt, typer.Abort):
+            code = EXIT_INTERRUPTED
+        except BrokenPipeError:
+            # Whoever read our output has gone; keep the interpreter from noticing once more.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return EXIT_FAILED
+        except Exception as error:
+            return _explain(error, say)
+    if code == EXIT_INTERRUPTED:  # newer Typers make this of Ctrl-C
+        if stopped.terminated:
+            return say("terminated", "TERMINATED", code=EXIT_TERMINATED)
+        return say("interrupted", "INTERRUPTED", code=EXIT_INTERRUPTED)
+    return code if isinstance(code, int) else 0
 
 
-def _interrupted(as_json: bool) -> int:
-    return fail("interrupted", "INTERRUPTED", code=EXIT_INTERRUPTED, as_json=as_json)
-
-
-def _explain(error: Exception, as_json: bool) -> int:
+def _explain(error: Exception, say: Callable[..., int]) -> int:
     if isinstance(error, _ClickError):
         message = str(error.format_message()) or "say what to do"
         hint = " (see: svddtune --help)" if error.exit_code == EXIT_USAGE else ""
-        return fail(" ".join(message.split()) + hint, "USAGE", code=EXIT_USAGE, as_json=as_json)
+        return say(" ".join(message.split()) + hint, "USAGE", code=EXIT_USAGE)
     if os.environ.get("SVDDTUNE_DEBUG"):
         raise error
     from svddtune.client.cli.usage import UsageError
@@ -109,12 +143,12 @@ def _explain(error: Exception, as_json: bool) -> int:
 
     if isinstance(error, SvddtuneError):
         code = EXIT_USAGE if isinstance(error, UsageError) else EXIT_FAILED
-        return fail(error.message, error.reason, error.metadata, code=code, as_json=as_json)
+        return say(error.message, error.reason, error.metadata, code=code)
     if isinstance(error, OSError):
         what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-        return fail(what, "FILE", as_json=as_json)
+        return say(what, "FILE")
     if isinstance(error, ModuleNotFoundError):
         text = f"{error.name} is not installed; install it with: pip install svddtune"
-        return fail(text, "NOT_INSTALLED", as_json=as_json)
+        return say(text, "NOT_INSTALLED")
     text = f"{type(error).__name__}: {error} (SVDDTUNE_DEBUG=1 shows where; please report it)"
-    return fail(text, "INTERNAL", as_json=as_json)
+    return say(text, "INTERNAL")

@@ -1,4 +1,4 @@
-"""How a command that fails says so: one line on stderr, with --json a document on stdout."""
+"""How a command that fails says so: one line on stderr; programs get JSON on stdout too."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from collections.abc import Mapping
 EXIT_FAILED = 1
 EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130
+EXIT_TERMINATED = 143
 
 # Their messages say all; a reason in brackets adds nothing for people.
-_PLAIN = ("USAGE", "INTERRUPTED", "FILE")
+_PLAIN = ("USAGE", "INTERRUPTED", "TERMINATED", "FILE")
 
 
 def fail(
@@ -21,6 +22,7 @@ def fail(
     *,
     code: int = EXIT_FAILED,
     as_json: bool = False,
+    as_lines: bool = False,
 ) -> int:
     """Say why a command failed.
 
@@ -36,6 +38,8 @@ def fail(
         The exit code.
     as_json : bool
         Also print the one document of ``--json``: ``{"error": {"reason", "message", "metadata"}}``.
+    as_lines : bool
+        Also print a line of ``--json-lines``: the same fields with ``"event": "error"``.
 
     Returns
     -------
@@ -44,8 +48,9 @@ def fail(
     """
     suffix = "" if reason in _PLAIN else f" [{reason}]"
     print(f"svddtune: {message}{suffix}", file=sys.stderr)
+    error = {"reason": reason, "message": message, "metadata": dict(metadata or {})}
     if as_json:
-        error = {"reason": reason, "message": message, "metadata": dict(metadata or {})}
-        json.dump({"error": error}, sys.stdout, indent=2, allow_nan=False)
-        sys.stdout.write("\n")
+        print(json.dumps({"error": error}, indent=2, allow_nan=False))
+    elif as_lines:
+        print(json.dumps({"event": "error", **error}, allow_nan=False))
     return code

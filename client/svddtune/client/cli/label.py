@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from svddtune.client.cli.failure import EXIT_FAILED, EXIT_USAGE
-from svddtune.client.cli.output import DEFAULT_SERVER, Server, TlsCa, say
+from svddtune.client.cli.output import DEFAULT_SERVER, Server, TlsCa
 
 _BY_SIGNAL = 128
 
@@ -30,8 +29,9 @@ def label(
     any_session: Annotated[
         bool, typer.Option("--any", help="Serve any session, those created later included.")
     ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object a line: questions, and what else is.")
+    as_lines: Annotated[
+        bool,
+        typer.Option("--json-lines", help="One JSON object a line: questions, and what else is."),
     ] = False,
 ) -> None:
     """Label in this terminal: i inlier, o outlier, u unsure, z undo, ? help.
@@ -48,28 +48,17 @@ def label(
     )
     from svddtune.client.cli.usage import UsageError
     from svddtune.client.client import TuningClient
-    from svddtune.client.errors import SvddtuneError
 
-    try:
-        if (session is None) == (not any_session):
-            raise UsageError("Say which session to label, or --any: svddtune label SESSION")
-        name = checked_labeler(labeler) if labeler is not None else default_labeler()
-        with TuningClient(server, tls_ca=tls_ca) as client:
-            stopped = Sitting(
-                None if any_session or session in (None, ANY) else find_session(client, session),
-                name,
-                credit,
-                unary,
-                as_json,
-            ).hold(client)
-    except SvddtuneError as error:
-        if not as_json:
-            raise
-        from svddtune.client.cli.labeling.json_lines import emit
-
-        emit("error", reason=error.reason, message=error.message, metadata=error.metadata)
-        say(f"svddtune: {error}")
-        code = EXIT_USAGE if isinstance(error, UsageError) else EXIT_FAILED
-        raise typer.Exit(code) from None
+    if (session is None) == (not any_session):
+        raise UsageError("Say which session to label, or --any: svddtune label SESSION")
+    name = checked_labeler(labeler) if labeler is not None else default_labeler()
+    with TuningClient(server, tls_ca=tls_ca) as client:
+        stopped = Sitting(
+            None if any_session or session in (None, ANY) else find_session(client, session),
+            name,
+            credit,
+            unary,
+            as_lines,
+        ).hold(client)
     if stopped:
         raise SystemExit(_BY_SIGNAL + stopped)

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from svddtune.client.cli.failure import fail
 from svddtune.client.cli.output import DEFAULT_SERVER, Json, print_json, say
 
 _Redis = Annotated[
@@ -41,10 +42,10 @@ def up(
             else:
                 _tell_ready(stack.address, workers, data_dir)
             code = stack.wait()
-        raise Unavailable(
-            f"The service ended by itself with exit code {code}; see {stack.log_path}",
-            reason="STACK_ENDED",
-        )
+        ended = f"The service ended by itself with exit code {code}; see {stack.log_path}"
+        if as_json:  # stdout has its one document
+            raise typer.Exit(fail(ended, "STACK_ENDED"))
+        raise Unavailable(ended, reason="STACK_ENDED")
     except KeyboardInterrupt:
         say("Stopped.")
 

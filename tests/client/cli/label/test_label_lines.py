@@ -1,4 +1,4 @@
-"""``svddtune label`` for pipes and programs: a line is an answer, or with --json a question."""
+"""``svddtune label`` for pipes and programs: lines are answers, or JSON with --json-lines."""
 
 import json
 import subprocess
@@ -74,7 +74,7 @@ def test_program_reads_questions_and_writes_verdicts(
 ) -> None:
     session = start(client)
     with subprocess.Popen(
-        command(stack, session.name, "--json", *options),
+        command(stack, session.name, "--json-lines", *options),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -153,7 +153,7 @@ def test_what_is_wrong_is_said_in_one_line(
 def test_error_is_a_line_of_json_too(
     stack: EmbeddedStack, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["label", "nowhere", "--json", "--server", stack.address]) == 2
+    assert run(["label", "nowhere", "--json-lines", "--server", stack.address]) == 2
     out, err = capsys.readouterr()
     assert json.loads(out)["reason"] == "SESSION_NOT_FOUND"
     assert "There is no session 'nowhere'" in err
