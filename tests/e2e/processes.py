@@ -44,7 +44,7 @@ class Process:
         assert self._child.returncode == 0
 
     def _end(self) -> None:
-        self._child.wait(timeout=15)
+        self._child.wait(timeout=60)
         assert self._child.stdout is not None
         self._child.stdout.close()
 

@@ -78,9 +78,9 @@ def long_job(redis_url: str) -> None:
     """Let there be a job that takes about a second."""
 
     async def create(shop: Workshop) -> None:
-        await shop.upload_rows(np.random.default_rng(0).normal(size=(4000, 3)))
+        await shop.upload_rows(np.random.default_rng(0).normal(size=(3000, 3)))
         await shop.sessions.create(
-            shop.dataset_id, SessionConfig(strategy="lama"), observation_count=4000
+            shop.dataset_id, SessionConfig(strategy="lama"), observation_count=3000
         )
 
     work(redis_url, create)
