@@ -150,8 +150,11 @@ class JobQueue:
         self._bulk_turn = time.monotonic() + BULK_TURN_S
         for prefix in self._prefixes:
             tokens = [entry for stream, entry in woken_by if stream.startswith(prefix)]
+            woken_by = [one for one in woken_by if not one[0].startswith(prefix)]
             reply = self._call("take_bulk", prefix, self.consumer, *tokens)
             if "entry" in reply:
+                for one in woken_by:
+                    self._wake_another(*one)
                 stream = f"{prefix}q:bulk"
                 for entry, fields in self._client.xrange(stream, reply["entry"], reply["entry"]):
                     return self._claim(stream, entry.decode(), fields)

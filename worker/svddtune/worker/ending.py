@@ -45,15 +45,14 @@ class Ending:
     def _run(self) -> None:
         number = self._reader.recv(1)[0]
         self._stop()
-        if self._ended.wait(self._grace_s):
-            return
-        name = signal.Signals(number).name
-        log.warning("%s: the job takes longer than %g s and is given back", name, self._grace_s)
-        telling = threading.Thread(target=self._tell, daemon=True)
-        telling.start()
-        telling.join(TELL_S)
+        if not self._ended.wait(self._grace_s):
+            name = signal.Signals(number).name
+            log.warning("%s: the job takes longer than %g s and goes back", name, self._grace_s)
+            telling = threading.Thread(target=self._tell, daemon=True)
+            telling.start()
+            telling.join(TELL_S)
         logging.shutdown()
-        # Not sys.exit: the main thread is in a computation that nothing else can end.
+        # Not sys.exit: the main thread may be in a computation that nothing else can end.
         os._exit(0)
 
     def _tell(self) -> None:

@@ -49,11 +49,10 @@ class Keeper:
         self._thread.join(timeout=2)
 
     def _run(self) -> None:
-        before: Claim | None = None
         while not self._stopping.is_set():
             pause_s = TICK_S * random.uniform(0.75, 1.25)
             try:
-                before = self._tick(before)
+                self._tick()
             except StoreUnavailable as error:
                 log.warning("keeper: %s", error.message)
                 pause_s = PAUSE_S
@@ -63,10 +62,10 @@ class Keeper:
                 pause_s = PAUSE_S
             self._stopping.wait(pause_s)
 
-    def _tick(self, before: Claim | None) -> Claim | None:
-        """``before`` is the claim at the last tick: most jobs are over by the next one."""
+    def _tick(self) -> None:
+        # First of all: recovery must not find this worker's own claim silent.
         claim = self._claim
-        if claim is not None and claim is before:
+        if claim is not None:
             try:
                 self._queue.renew(claim)
             except ClaimLost:
@@ -79,4 +78,3 @@ class Keeper:
         if time.monotonic() >= self._next_sign:
             self._queue.sign_in(self._description)
             self._next_sign = time.monotonic() + SIGN_EVERY_S
-        return claim
