@@ -14,6 +14,7 @@ from tests.properties.ballot import Rules
 from tests.properties.histories import VERBS, History
 from tests.properties.labeling import Start, Step
 from tests.properties.table import House
+from tests.proxy import proxy_to
 
 pytestmark = pytest.mark.integration
 
@@ -54,6 +55,17 @@ def house(redis_url: str) -> Iterator[House]:
     opened.close()
 
 
+@pytest.fixture
+def lossy_house(redis_url: str) -> Iterator[House]:
+    """One that never sees some of the replies to its calls, which are made again then."""
+    with proxy_to(redis_url) as proxy:
+        opened = House(proxy.url)
+        proxy.lose_some(0.1, seed=1)
+        yield opened
+        opened.close()
+        assert proxy.lost > 0
+
+
 @pytest.mark.timeout(0 if IS_LONG else 120)
 @settings(
     max_examples=sized(60),
@@ -61,8 +73,25 @@ def house(redis_url: str) -> Iterator[House]:
 )
 @given(start=starts, steps=steps)
 def test_every_history_keeps_the_promises(house: House, start: Start, steps: list[Step]) -> None:
+    play(house, start, steps)
+
+
+def play(house: House, start: Start, steps: list[Step]) -> None:
+    """Play a history to its end."""
     history = History(house, start)
     for step in steps:
         history.act(step)
     history.drain()
     history.table.delete()
+
+
+@pytest.mark.timeout(0 if IS_LONG else 120)
+@settings(
+    max_examples=sized(10),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(start=starts, steps=steps)
+def test_history_in_which_replies_are_lost_is_like_any_other(
+    lossy_house: House, start: Start, steps: list[Step]
+) -> None:
+    play(lossy_house, start, steps)
