@@ -226,11 +226,13 @@ class Conversation:
         if self._change is not None:
             # It may let the holder wait for queries.
             await asyncio.gather(self._change, return_exceptions=True)
+        if self._redis_is_away:
+            # Its client is told now that it is; waiting lasts no longer than a lease without this.
+            return
         for session_id in self._dialogue.servings:
             try:
                 await unbroken(self._labeling.park(session_id, self._dialogue.holder))
             except StateError:
-                # It lasts no longer than a lease without this.
                 continue
 
     @property

@@ -8,7 +8,7 @@ NotFound           NOT_FOUND
 WrongState         FAILED_PRECONDITION
 Conflict           ABORTED                ALREADY_ANSWERED: ALREADY_EXISTS, trying again is no use
 TooLarge           RESOURCE_EXHAUSTED     DATASET_TOO_LARGE: INVALID_ARGUMENT, it never fits
-StoreUnavailable   UNAVAILABLE
+StoreUnavailable   UNAVAILABLE            also STORE_FULL: its operator has to make room
 ServerDraining     UNAVAILABLE
 Silent             DEADLINE_EXCEEDED
 anything else      INTERNAL               with an id that the log has too

@@ -6,7 +6,7 @@ StateError                  a stable reason, a sentence, and the values it speak
 ├── WrongState              right request, wrong moment
 ├── Conflict                clashes with what is stored already
 ├── TooLarge                over a limit
-└── StoreUnavailable        Redis is away or unfit; try again later
+└── StoreUnavailable        Redis is away, full or unfit; try again later
 ClaimLost                   a worker's claim went to another worker: change nothing, go on
 """
 
@@ -42,7 +42,7 @@ class TooLarge(StateError):
 
 
 class StoreUnavailable(StateError):
-    """Redis is away, or not fit for use."""
+    """Redis is away (``REDIS_UNAVAILABLE``), full (``STORE_FULL``) or unfit (``REDIS_UNSAFE``)."""
 
 
 class ClaimLost(Exception):

@@ -44,10 +44,10 @@ def _fingerprint(*parts: object) -> str:
 
 
 class SessionStore:
-    """Sessions in Redis. Every method may be called again after a lost reply.
+    """Sessions in Redis. A lost reply is asked for again, and no call acts twice.
 
-    All methods raise ``StoreUnavailable`` where Redis is away, and ``NotFound``
-    (``SESSION_NOT_FOUND``) for an unknown session.
+    All methods end within five seconds. They raise ``StoreUnavailable`` where Redis is away or
+    full, and ``NotFound`` (``SESSION_NOT_FOUND``) for an unknown session.
     """
 
     def __init__(self, client: AsyncRedis, *, partitions: int = 1) -> None:
