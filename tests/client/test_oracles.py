@@ -1,4 +1,5 @@
 import io
+import sys
 from typing import Any
 
 import numpy as np
@@ -122,32 +123,26 @@ def test_start_needs_labels_to_draw_from() -> None:
         ("-1", Verdict.OUTLIER),
         ("u", Verdict.UNSURE),
         ("s", SkipMode.LATER),
+        ("x", SkipMode.OTHERS),
         ("undo", Command.UNDO),
+        ("z", Command.UNDO),
         ("q", Command.STOP),
+        ("?\no\ni", Verdict.INLIER),
+        ("drop\nno\nunsure", Verdict.UNSURE),
+        ("drop\nyes", SkipMode.DROP),
+        ("", Command.STOP),
     ],
 )
-def test_keys_of_the_terminal(typed: str, answer: object) -> None:
-    replies = iter(["nonsense", typed])
-    out = io.StringIO()
-    prompt = TerminalPrompt(out=out, read=lambda _: next(replies))
-    assert prompt(query(0)) is answer
-    assert "'nonsense' is none of" in out.getvalue()
-
-
-def test_end_of_input_stops() -> None:
-    def read(_: str) -> str:
-        raise EOFError
-
-    assert TerminalPrompt(out=io.StringIO(), read=read)(query(0)) is Command.STOP
-
-
-def test_card_shows_the_most_unusual_features_first() -> None:
-    X = np.random.default_rng(0).normal(size=(200, 3))
-    X[:, 2] = 1.0
-    card = TerminalPrompt(X, ["calm", "wild", "constant"], shown=2).card(query(0, (0.1, 9.0, 1.0)))
-    lines = card.splitlines()
-    assert lines[0] == "Query 1: observation obs-0 (row 0)"
-    assert "  why: because" in lines
-    assert "  host: db-7" in lines
-    assert lines[-2].strip().startswith("wild = 9")
-    assert "above the median" in lines[-2]
+def test_lines_at_the_terminal_mean_what_they_mean_to_label(
+    typed: str,
+    answer: object,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"nonsense\n{typed}\n" if typed else ""))
+    assert TerminalPrompt(["width", "height"])(query(0)) is answer
+    shown = capsys.readouterr().err
+    assert "Query 1   observation obs-0" in shown
+    assert "db-7" in shown
+    assert "width" in shown
+    assert ("'nonsense' means nothing" in shown) is bool(typed)

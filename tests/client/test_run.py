@@ -37,13 +37,16 @@ def test_known_labels_give_a_model(stack: EmbeddedStack) -> None:
     assert [a.verdict for a in tuned.asked] == [Verdict.of(int(y[a.row])) for a in tuned.asked]
     assert np.mean(tuned.predict(X) == y) > 0.9
     assert len(tuned.timings.per_query) == 10
-    assert [p.stage for p in told if p.stage != "labeling"] == [
+    assert list(dict.fromkeys(p.stage for p in told)) == [
         "starting",
         "uploading",
         "preparing",
+        "labeling",
         "estimating",
         "done",
     ]
+    shares = [p.share for p in told if p.stage == "preparing"]
+    assert shares == sorted(shares)
     assert max(p.counts.total for p in told) == 15
     document = tuned.to_dict()
     assert document["dataset"]["name"] == "blob"

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         Unavailable,
         WrongState,
     )
+    from svddtune.client.interrupted import Interruption, interruption
     from svddtune.client.labelers import Agreement, LabelerReport, WithdrawalEffect
     from svddtune.client.model import SvddModel
     from svddtune.client.oracles import (
@@ -115,6 +116,7 @@ _HOMES = {
         "Unavailable",
         "WrongState",
     ),
+    "interrupted": ("Interruption", "interruption"),
     "labelers": ("Agreement", "LabelerReport", "WithdrawalEffect"),
     "model": ("SvddModel",),
     "oracles": (
@@ -179,6 +181,7 @@ __all__ = [
     "EmbeddedStack",
     "GridCell",
     "InternalError",
+    "Interruption",
     "Interval",
     "InvalidInput",
     "KnownLabels",
@@ -226,6 +229,7 @@ __all__ = [
     "WithdrawalEffect",
     "WrongState",
     "cohen_kappa",
+    "interruption",
     "observations_from_alertmanager",
     "outside_rows",
     "tune",

@@ -290,9 +290,17 @@ class TuningClient:
 
     # Watching and results
 
-    def watch(self, session: str | Session) -> Iterator[SessionUpdate]:
-        """Yield the session now and after every change, until it ends; survives broken streams."""
-        yield from self._watch(session, None)
+    def watch(
+        self, session: str | Session, *, timeout_s: float | None = None
+    ) -> Iterator[SessionUpdate]:
+        """Yield the session now and after every change, until it ends; survives broken streams.
+
+        Raises
+        ------
+        Unavailable
+            WAIT_TIMEOUT after `timeout_s`.
+        """
+        yield from self._watch(session, timeout_s)
 
     def wait_until_completed(
         self,

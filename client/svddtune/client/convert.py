@@ -223,6 +223,7 @@ def session_from_proto(session: tuning_pb2.Session) -> Session:
         atlas_progress=session.atlas_progress,
         live=live_from_proto(session.live) if session.HasField("live") else None,
         awaiting_votes=session.awaiting_votes,
+        without_workers=session.without_workers,
         create_time=time_from_proto(session.create_time),
         update_time=time_from_proto(session.update_time),
     )

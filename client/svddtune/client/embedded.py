@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -22,6 +23,7 @@ from svddtune.client.extras import check_complete
 _START_S = 120.0
 _STOP_S = 10.0
 _TAIL_LINES = 8
+_LOOK_S = 0.2
 
 
 class EmbeddedStack:
@@ -40,6 +42,9 @@ class EmbeddedStack:
         Address of the service; port 0 takes a free one.
     redis : str, optional
         URL of a server to use instead of starting one.
+    patience_s : float
+        How long to wait for a data folder that is still in use: by the child of a process that was
+        killed, which ends too.
     """
 
     def __init__(
@@ -51,6 +56,7 @@ class EmbeddedStack:
         redis: str | None = None,
         command: Sequence[str] = (sys.executable, "-m", "svddtune.stack"),
         start_timeout_s: float = _START_S,
+        patience_s: float = 0.0,
     ) -> None:
         self.workers = workers
         self.data_dir = Path(data_dir) if data_dir is not None else None
@@ -59,6 +65,7 @@ class EmbeddedStack:
         if redis:
             self._arguments += ["--redis", redis]
         self._start_timeout_s = start_timeout_s
+        self._patience_s = patience_s
         self._process: subprocess.Popen[str] | None = None
         self._reader: threading.Thread | None = None
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
@@ -114,12 +121,22 @@ class EmbeddedStack:
             folder = self.data_dir
             folder.mkdir(parents=True, exist_ok=True)
         self._log_path = folder / "stack.log"
-        try:
-            self._spawn(folder)
-            self.info = self._wait_ready()
-        except BaseException:
-            self.stop()
-            raise
+        deadline = time.monotonic() + self._patience_s
+        while True:
+            try:
+                self._spawn(folder)
+                self.info = self._wait_ready()
+            except Unavailable as error:
+                self._end()
+                if error.reason == "DATA_DIR_IN_USE" and time.monotonic() < deadline:
+                    time.sleep(_LOOK_S)
+                    continue
+                self.stop()
+                raise
+            except BaseException:
+                self.stop()
+                raise
+            return
 
     def wait(self) -> int:
         """Return the child's exit code once it ends."""
@@ -128,6 +145,12 @@ class EmbeddedStack:
 
     def stop(self) -> None:
         """Stop the child: end of its input, then SIGKILL after ten seconds."""
+        self._end()
+        if self._temporary is not None:
+            self._temporary.cleanup()
+            self._temporary = None
+
+    def _end(self) -> None:
         process, self._process = self._process, None
         if process is not None:
             with contextlib.suppress(OSError):
@@ -140,9 +163,6 @@ class EmbeddedStack:
             if self._reader is not None:
                 self._reader.join()
             _pipe(process.stdout).close()
-        if self._temporary is not None:
-            self._temporary.cleanup()
-            self._temporary = None
 
     def _spawn(self, folder: Path) -> None:
         arguments = [*self._arguments, "--data-dir", str(folder), "--stop-on-eof"]

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Callable, Iterable
-from importlib import metadata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from inspect import signature
 from typing import Any
 
-from svddtune.client.asking import Progress, Run
-from svddtune.client.client import TuningClient
-from svddtune.client.embedded import EmbeddedStack
+import numpy as np
+
+from svddtune.client.asking import Progress
+from svddtune.client.conduct import Place, Plan, conduct, with_budget
+from svddtune.client.display import display_fields
 from svddtune.client.errors import InvalidInput
+from svddtune.client.frames import read_features
 from svddtune.client.initial import initial_labels
 from svddtune.client.inputs import read_inputs
-from svddtune.client.oracles import KnownLabels
-from svddtune.client.outside import outside_rows
+from svddtune.client.kept import KeptRun, RunData
+from svddtune.client.oracles import KnownLabels, Oracle
 from svddtune.client.result import TuningResult
+from svddtune.client.types import Verdict
 
 DEFAULT_BUDGET = 50
 
@@ -52,6 +55,9 @@ def tune(
     labeler: str = "",
     human: bool = False,
     lease_s: float = 0.0,
+    storage: str | os.PathLike[str] | None = None,
+    resume: str | os.PathLike[str] | None = None,
+    wait_for_labelers_s: float | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> TuningResult:
     """Tune gamma and C of an SVDD on `X` by asking `oracle` about the right observations.
@@ -92,7 +98,65 @@ def tune(
     ids : sequence of N, optional
         Observation ids, unique texts or whole numbers; default the row numbers. The index of a
         frame is not used: give ``ids=X.index`` if you mean it.
+    storage : path, optional
+        Folder that keeps a run without `server`: its data, its session and every answer, synced to
+        disk before the next question. It stays. Default: a folder of the run's own in the user's
+        state folder (``$XDG_STATE_HOME/svddtune/runs``), removed once the result is returned.
+    resume : path or str, optional
+        Go on with a run that was interrupted: its folder or name; with `server` the name of the
+        session. The run's own options hold; X may be None, or must be the same. A larger `budget`
+        goes on beyond what was planned. The result is that of a run without interruption with the
+        same answers.
+    wait_for_labelers_s : float, optional
+        With `overlap`: seconds to wait for votes of others once nothing is left to ask here; then
+        the session is finished with the labels there are. Default: warn, and wait without end.
+    on_progress : callable, optional
+        Called with a `Progress` at each step.
+
+    Raises
+    ------
+    InvalidInput
+        Data or options are wrong; RESUME_OTHER_DATA or RESUME_OTHER_OPTIONS where they are not
+        those of the run to go on with.
+    NotFound, Conflict
+        RUN_NOT_FOUND; RUN_IN_USE, STORAGE_HOLDS_RUN.
+    BaseException
+        What interrupts the run, KeyboardInterrupt and exceptions of the oracle included, comes as
+        it is, with a note on where the answers are kept. `interruption` returns these answers, and
+        what `resume` takes to go on.
     """
+    settings = {
+        "k": k,
+        "strategy": strategy,
+        "seed": seed,
+        "metric": metric,
+        "c_cells": c_cells,
+        "audit": audit,
+        "auto_finish": auto_finish,
+        "overlap": overlap,
+        "overlap_rule": overlap_rule,
+        "overlap_limit": overlap_limit,
+        "aggregation": aggregation,
+        "repeat_every": repeat_every,
+        "priority": priority,
+        "lease_s": lease_s,
+    }
+    if resume is not None and server is None:
+        others = {"budget": budget, "scaling": scaling, "name": name, "labeler": labeler}
+        given = {
+            option: value
+            for option, value in {**settings, **others}.items()
+            if value != signature(tune).parameters[option].default
+        }
+        return _resumed(
+            resume,
+            X,
+            oracle,
+            given,
+            outlier_value=outlier_value,
+            workers=workers,
+            on_progress=on_progress,
+        )
     inputs = read_inputs(
         X, oracle, ids=ids, feature_names=feature_names, outlier_value=outlier_value
     )
@@ -106,70 +170,100 @@ def tune(
             "name a server at which the others label",
             metadata={"field": "overlap", "value": str(overlap)},
         )
-    if isinstance(ask, KnownLabels):
-        known = ask.verdicts(observation_ids)
-        row_of = {observation_id: row for row, observation_id in enumerate(observation_ids)}
-        for observation_id in start_labels:
-            if row_of.get(observation_id) in known:
-                ask.given(observation_id, row_of[observation_id])
-    run = Run(ask, limit, len(start_labels), on_progress or (lambda _: None))
-    with contextlib.ExitStack() as stack:
-        run.enter("starting")
-        embedded = stack.enter_context(EmbeddedStack(workers)) if server is None else None
-        address = server or (embedded and embedded.address) or ""
-        client = stack.enter_context(
-            TuningClient(address, tls_ca=tls_ca if server is not None else None)
-        )
-        run.enter("uploading")
-        dataset = client.upload_dataset(
-            rows,
-            name=name,
-            observation_ids=observation_ids if ids is not None else None,
+    _note_given(ask, start_labels, observation_ids)
+    plan = Plan(
+        data=RunData(
+            X=rows,
+            ids=observation_ids if ids is not None else None,
             feature_names=names,
-            display=display,
-            scaling=scaling,
-        )
-        run.enter("preparing")
-        session = client.create_session(
-            dataset,
-            initial_labels=start_labels,
-            name=name,
-            k=min(k, len(rows)) if k > 0 else k,
-            budget=limit,
-            strategy=strategy,
-            seed=seed,
-            metric=metric,
-            c_cells=c_cells,
-            audit=audit,
-            auto_finish=auto_finish,
-            overlap=overlap,
-            overlap_rule=overlap_rule,
-            overlap_limit=overlap_limit,
-            aggregation=aggregation,
-            repeat_every=repeat_every,
-            priority=priority,
-            lease_s=lease_s,
-        )
-        kind = "human" if human else "automated"
-        run.label(client, session, labeler, kind)
-        run.enter("estimating")
-        session = client.wait_until_completed(session)
-        result = client.result(session)
-        model = client.model(session)
-        run.enter("done")
-    said = {asked.observation_id: asked.verdict for asked in run.asked if asked.verdict}
-    versions = {"svddtune": metadata.version("svddtune"), **(embedded.versions if embedded else {})}
-    return TuningResult(
-        result=result,
-        model=model,
-        dataset=dataset,
-        session=session,
+            display=display_fields(display, len(rows)),
+        ),
+        title=name,
+        scaling=scaling,
         initial=start_labels,
-        asked=tuple(run.asked),
-        timings=run.timings(),
-        versions={**versions, **result.manifest.versions},
-        outside=outside_rows(model, rows, observation_ids, {**start_labels, **said}),
+        config={**settings, "k": min(k, len(rows)) if k > 0 else k, "budget": limit},
+        labeler=labeler,
+        kind="human" if human else "automated",
     )
+    if server is not None:
+        place = Place(server=server, tls_ca=tls_ca, session=str(resume or ""))
+    else:
+        kept = KeptRun.create(plan.data, plan.options(), title=name, storage=storage)
+        plan = Plan.of(plan.data, kept.options)
+        place = Place(kept=kept, workers=workers)
+    return conduct(
+        plan, ask, place, on_progress=on_progress, wait_for_labelers_s=wait_for_labelers_s
+    )
+
+
+def _resumed(
+    which: str | os.PathLike[str],
+    X: Any,
+    oracle: object,
+    given: Mapping[str, Any],
+    *,
+    outlier_value: object,
+    workers: int,
+    on_progress: Callable[[Progress], None] | None,
+) -> TuningResult:
+    """Go on with a run that is kept in a folder; `given` are the options named once more."""
+    kept = KeptRun.open(which)
+    try:
+        plan = Plan.of(kept.data(), kept.options)
+        _check_same_data(plan, X)
+        _check_same_options(plan, given)
+        ids = plan.data.observation_ids
+        if callable(oracle):
+            ask: Oracle = oracle
+        else:
+            ask = KnownLabels(oracle, outlier_value=outlier_value)
+        if "budget" in given:
+            budget = _checked_budget(given["budget"], len(ids), len(plan.initial))
+            plan = with_budget(plan, budget)
+        _note_given(ask, plan.initial, ids)
+    except BaseException:
+        kept.close()
+        raise
+    place = Place(kept=kept, workers=workers)
+    return conduct(plan, ask, place, resumed=True, on_progress=on_progress)
+
+
+def _note_given(ask: Oracle, labels: Mapping[str, Verdict], ids: Sequence[str]) -> None:
+    """Let an oracle of known labels know which of them are given at the start."""
+    if not isinstance(ask, KnownLabels):
+        return
+    known = ask.verdicts(ids)
+    row_of = {observation_id: row for row, observation_id in enumerate(ids)}
+    for observation_id in labels:
+        if row_of.get(observation_id) in known:
+            ask.given(observation_id, row_of[observation_id])
+
+
+def _check_same_data(plan: Plan, X: Any) -> None:
+    if X is None:
+        return
+    rows = read_features(X).rows
+    if not np.array_equal(rows, plan.data.X):
+        raise InvalidInput(
+            f"X is not what the run is about: {rows.shape[0]} x {rows.shape[1]} numbers against "
+            f"{plan.data.X.shape[0]} x {plan.data.X.shape[1]}, or other values; give the same, or "
+            "None to take those of the run",
+            reason="RESUME_OTHER_DATA",
+            metadata={"field": "X", "value": str(rows.shape)},
+        )
+
+
+def _check_same_options(plan: Plan, given: Mapping[str, Any]) -> None:
+    """Refuse options that would change what the run is, rather than pass them over."""
+    known = {**plan.config, "scaling": plan.scaling, "name": plan.title, "labeler": plan.labeler}
+    for option, value in given.items():
+        if option in known and option != "budget" and known[option] != value:
+            raise InvalidInput(
+                f"{option} = {value!r} is not that of the run ({known[option]!r}): leave it out "
+                "to go on, or begin another run",
+                reason="RESUME_OTHER_OPTIONS",
+                metadata={"field": option, "value": str(value)},
+            )
 
 
 def _checked_budget(budget: int | None, n: int, initial: int) -> int:

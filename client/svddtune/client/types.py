@@ -204,6 +204,8 @@ class Session:
     """One tuning run as it was when the server last spoke of it.
 
     `awaiting_votes` counts the labelled observations on which a further vote is sought.
+    `without_workers` is True where nothing is computed for want of a worker; only
+    `TuningClient.get_session` tells it.
     """
 
     name: str
@@ -225,6 +227,7 @@ class Session:
     atlas_progress: float
     live: LiveEvidence | None
     awaiting_votes: int
+    without_workers: bool
     create_time: datetime | None
     update_time: datetime | None
 

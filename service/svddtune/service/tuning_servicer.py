@@ -69,7 +69,9 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
         self, request: tuning_pb2.GetSessionRequest, context: Context
     ) -> tuning_pb2.GetSessionResponse:
         """Describe a session."""
-        session = await self._session(names.session_id(request.name))
+        session_id = names.session_id(request.name)
+        session = await self._session(session_id)
+        session.without_workers = not await self._store.attended(session_id)
         return tuning_pb2.GetSessionResponse(session=session)
 
     @rpc

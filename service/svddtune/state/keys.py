@@ -17,6 +17,7 @@ q:service, q:clock                zset,   that time also of other owners, and th
                                   string  has reached; until nothing waits or runs
 q:wake                            stream  wakes workers for bulk jobs; the latest 64
 q:later                           zset    failed jobs by the time at which they are tried again
+q:attended                        string  some worker is there; expires 15 s after its last sign
 q:served                          string  a worker takes bulk jobs; expires 15 s after its last sign
 q:dead                            stream  dead letters, the latest 1,000 or so
 notices                           stream  changed sessions, the latest 10,000 or so
@@ -96,7 +97,7 @@ PATTERNS = tuple(
         "layout",
         "sessions",
         "datasets",
-        "q:(hi|bulk|dead|turn|service|clock|wake|later|served)",
+        "q:(hi|bulk|dead|turn|service|clock|wake|later|attended|served)",
         "q:todo:.+",
         "notices",
         "labeling",

@@ -246,6 +246,7 @@ class JobQueue:
             for prefix in self._prefixes:
                 name = f"{prefix}worker:{self.consumer}"
                 self._client.set(name, json.dumps(description), ex=WORKER_TTL_S)
+                self._client.set(prefix + "q:attended", self.consumer, ex=WORKER_TTL_S)
                 if self._hi_only:
                     served = served and bool(self._client.exists(prefix + "q:served"))
                 else:

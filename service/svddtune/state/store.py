@@ -132,6 +132,12 @@ class SessionStore:
         """The session now."""
         return (await self._get_many([session_id], missing_ok=False))[0]
 
+    async def attended(self, session_id: SessionId) -> bool:
+        """Whether some worker serves the session's partition. Raises StoreUnavailable."""
+        prefix = keys.prefix(keys.partition_of_session(session_id))
+        async with store_call():
+            return bool(await self._client.exists(prefix + "q:attended"))
+
     async def _get_many(
         self, session_ids: Sequence[SessionId], *, missing_ok: bool
     ) -> list[Session]:

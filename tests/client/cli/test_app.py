@@ -86,7 +86,7 @@ def test_tune_tells_people_what_came_out(
     write_csv(tmp_path / "data.csv")
     assert run(["tune", "data.csv", "--label-column", "class", "--server", stack.address]) == 0
     out, err = capsys.readouterr()
-    for word in ("gamma", "nu", "kappa on labels", "true kappa", "best C"):
+    for word in ("gamma", "nu", "kappa on labels", "true kappa", "Outside: ", "sklearn_default"):
         assert word in out
     assert "Asking for labels" in err
     assert ESCAPE not in out + err
@@ -145,6 +145,19 @@ def test_labels_for_some_rows_are_used_and_the_rest_is_said(
             1,
             "as many labelers",
         ),
+        (
+            ["tune", "d.csv", "--label-column", "c", "--out", "d.csv"],
+            "a,c\n1,1\n2,-1\n",
+            2,
+            "--out d.csv: File exists; nothing was asked yet",
+        ),
+        (
+            ["tune", "d.csv", "--label-column", "c", "--out", "/proc/nothing"],
+            "a,c\n1,1\n2,-1\n",
+            2,
+            "--out /proc/nothing: ",
+        ),
+        (["resume", "nothing"], "", 1, "no interrupted run"),
         (["tune"], "", 2, "DATA"),
         (["nonsense"], "", 2, "nonsense"),
         (["sessions", "--server", "nowhere"], "", 1, "HOST:PORT"),
@@ -244,7 +257,12 @@ def test_demo_leaves_picture_model_and_result(tmp_path: Path) -> None:
     assert document["labels"]["total"] == 12
     assert document["truth"]["kappa"] > document["truth"]["defaults"]["sklearn_default"]
     folder = tmp_path / "svddtune-demo"
-    assert sorted(p.name for p in folder.iterdir()) == ["model.npz", "picture.png", "result.json"]
+    assert sorted(p.name for p in folder.iterdir()) == [
+        "model.npz",
+        "outside.csv",
+        "picture.png",
+        "result.json",
+    ]
     X, _, _ = wisconsin()
     outside = int((SvddModel.load(folder / "model.npz").predict(X) < 0).sum())
     assert outside > 0

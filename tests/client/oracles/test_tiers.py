@@ -1,5 +1,6 @@
 import io
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable
 
 import pytest
 from tests.client.oracles.scene import query
@@ -21,11 +22,18 @@ from svddtune.client import (
 )
 
 
-def terminal(keys: Iterator[str]) -> TerminalPrompt:
-    return TerminalPrompt(out=io.StringIO(), read=lambda _: next(keys))
+@pytest.fixture
+def typed(monkeypatch: pytest.MonkeyPatch) -> Callable[..., TerminalPrompt]:
+    """A person who types these words, one for each question."""
+
+    def terminal(*words: str) -> TerminalPrompt:
+        monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{word}\n" for word in words)))
+        return TerminalPrompt()
+
+    return terminal
 
 
-def test_next_is_asked_where_one_abstains() -> None:
+def test_next_is_asked_where_one_abstains(typed: Callable[..., TerminalPrompt]) -> None:
     def rule(q: Query) -> object:
         return "outlier" if q.row == 1 else None
 
@@ -34,7 +42,7 @@ def test_next_is_asked_where_one_abstains() -> None:
             KnownLabels({"0": 1}),
             Tier(rule, cost=0.5),
             SimulatedLabeler([1] * 5, name="intern", pass_on=1.0),
-            Tier(terminal(iter(["i", "u", "s", "q"])), name="analyst", cost=2.0),
+            Tier(typed("i", "u", "s", "q"), name="analyst", cost=2.0),
         ]
     )
     said = [tiers(query(row)) for row in (0, 1, 2, 3, 4, 2)]
@@ -94,8 +102,8 @@ def test_no_tier_and_no_verdict_are_refused() -> None:
         Tiers([lambda _: "maybe"])(query(0))
 
 
-def test_undo_with_nothing_to_undo_asks_again() -> None:
-    tiers = Tiers([{"0": 1}, terminal(iter(["undo", "o"]))])
+def test_undo_with_nothing_to_undo_asks_again(typed: Callable[..., TerminalPrompt]) -> None:
+    tiers = Tiers([{"0": 1}, typed("undo", "o")])
     assert tiers(query(0)) is Verdict.INLIER
     assert tiers(query(1)) is Verdict.OUTLIER
 

@@ -22,6 +22,7 @@ from svddtune.client.cli import (
     oracle,
     predict,
     processes,
+    resume,
     sessions,
     tune,
 )
@@ -61,6 +62,7 @@ def _svddtune(
 app.command("demo")(demo.demo)
 app.command("tune")(tune.tune)
 app.command("predict")(predict.predict)
+app.command("resume")(resume.resume)
 app.command("label")(label.label)
 app.command("up")(processes.up)
 app.command("serve")(processes.serve)

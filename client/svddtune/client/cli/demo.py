@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from svddtune.client.cli.output import STRATEGY_HELP, Json, print_json
+from svddtune.client.cli.output import STRATEGY_HELP, Json
 
 if TYPE_CHECKING:
     from svddtune.client.types import FloatArray, LabelArray
@@ -46,15 +47,23 @@ def demo(
 
     The data: breast cancer diagnostics (Wisconsin), the benign rows and ten malignant ones.
     """
-    from svddtune.client.cli.progress import ProgressBar
-    from svddtune.client.cli.report import Report
+    from svddtune.client.cli.carry import Command, carry, check_out
+    from svddtune.client.kept import new_folder
+    from svddtune.client.oracles import KnownLabels
     from svddtune.client.run import tune
+    from svddtune.client.types import Verdict
 
+    check_out(out)
     X, truth, ids = wisconsin()
-    with ProgressBar() as progress:
-        tuned = tune(
+    known = {key: Verdict.of(int(sign)).value for key, sign in zip(ids, truth, strict=True)}
+    command = Command("DATA.csv", known, str(out.absolute()))
+    folder = new_folder("demo")
+    command.save(folder)
+    carry(
+        command,
+        partial(
+            tune,
             X,
-            truth,
             budget=budget,
             seed=seed,
             strategy=strategy,
@@ -64,19 +73,18 @@ def demo(
             scaling="minmax",
             name="Wisconsin diagnostic (367 x 30, 10 outliers)",
             labeler="simulated-oracle",
-            on_progress=progress,
-        )
-    report = Report(tuned, X, truth)
-    report.write(out)
-    if as_json:
-        print_json(report.document())
-        return
-    report.show(
-        {
+            storage=folder,
+        ),
+        oracle=KnownLabels(known),
+        X=X,
+        ids=ids,
+        folder=folder,
+        as_json=as_json,
+        next_commands={
             "svddtune tune DATA.csv --label-column NAME": "your own data, labels in a column",
             "svddtune tune DATA.csv": "you are the oracle: i, o, u at the terminal",
             "svddtune up": "a service that stays, for many labelers and programs",
-        }
+        },
     )
 
 

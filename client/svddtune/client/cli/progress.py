@@ -13,11 +13,15 @@ if TYPE_CHECKING:
 _STAGES = {
     "starting": "Starting the service",
     "uploading": "Sending the data",
-    "preparing": "Preparing: neighbours, kernel means and the atlas of fitted models",
+    "preparing": "Preparing: neighbours and kernel means",
     "labeling": "Asking for labels",
+    "waiting": "Waiting",
     "estimating": "Choosing gamma and C, fitting the model",
     "done": "Done",
 }
+_ATLAS = "Preparing: fitting the atlas of models"
+_EVERY = 10
+_EVERY_SHARE = 0.25
 
 
 class ProgressBar:
@@ -25,31 +29,32 @@ class ProgressBar:
 
     Parameters
     ----------
-    live : bool
-        False keeps to one line per label, for runs in which a person types in between.
+    human : bool
+        True where a person is asked on this terminal: the bar makes way for the questions.
     """
 
-    def __init__(self, *, live: bool = True) -> None:
+    def __init__(self, *, human: bool = False) -> None:
         from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
 
-        console = stderr()
-        self._live = live and console.is_terminal
-        self._every = 10 if live else 1
+        self._console = stderr()
+        self._human = human
+        self._live = self._console.is_terminal
         self._bar = Bar(
             TextColumn("{task.description}"),
-            BarColumn(),
+            BarColumn(bar_width=24),
             TextColumn("{task.fields[detail]}"),
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
-            console=console,
+            console=self._console,
             disable=not self._live,
             transient=True,
         )
         self._task = self._bar.add_task("", total=None, detail="")
-        self._stage = ""
-        self._said = -1
+        self._title = ""
+        self._said = -1.0
+        self._sentence = ""
 
     def __enter__(self) -> ProgressBar:
         self._bar.start()
@@ -65,37 +70,61 @@ class ProgressBar:
 
     def __call__(self, progress: Progress) -> None:
         """Show how far the run is."""
-        counts = progress.counts
-        detail = (
-            f"{counts.total}/{progress.budget} labels "
-            f"({counts.inlier} inlier, {counts.outlier} outlier)"
-        )
-        if progress.live:
-            detail += f", {evidence(progress.live)}"
-        elif progress.gamma:
-            detail += f", gamma {figure(progress.gamma, 3)}"
-        if self._live:
-            self._update(progress, detail)
+        if progress.waiting and progress.waiting != self._sentence:
+            self._tell(progress.waiting)
+        self._sentence = progress.waiting
+        title = _STAGES[progress.stage]
+        total, done, detail = None, None, ""
+        if progress.stage == "preparing" and progress.share > 0:
+            title, total, done = _ATLAS, 1.0, progress.share
+            detail = f"{progress.share:.0%}"
+        elif progress.stage in ("labeling", "waiting"):
+            total, done = float(progress.budget), float(progress.counts.total)
+            detail = _labels(progress)
+        if self._human and progress.stage in ("labeling", "waiting"):
+            self._bar.stop()
+        elif self._live:
+            self._update(title, total, done, detail)
+        else:
+            self._line(title, progress, detail)
+        self._title = title
+
+    def _update(self, title: str, total: float | None, done: float | None, detail: str) -> None:
+        if title != self._title:
+            # The time left is that of one part; what came before tells nothing about it.
+            self._bar.reset(self._task, total=total, completed=0)
+            self._bar.start()
+        self._bar.update(self._task, description=title, total=total, completed=done, detail=detail)
+
+    def _line(self, title: str, progress: Progress, detail: str) -> None:
+        if title != self._title:
+            self._said = -1.0
+        step = 0.0
+        if title == _ATLAS:
+            step = progress.share // _EVERY_SHARE
         elif progress.stage == "labeling":
-            self._line(counts.total, detail)
-        elif progress.stage != self._stage:
-            say(_STAGES[progress.stage])
-        self._stage = progress.stage
+            step = float(progress.counts.total // _EVERY)
+        if step != self._said and title != _STAGES["waiting"]:
+            say(f"{title}: {detail}" if detail else title)
+        self._said = step
 
-    def _update(self, progress: Progress, detail: str) -> None:
-        labeling = progress.stage == "labeling"
-        if labeling and self._stage != "labeling":
-            # The time left is that of labelling alone; what came before tells nothing about it.
-            self._bar.reset(self._task, total=progress.budget, completed=progress.counts.total)
-        self._bar.update(
-            self._task,
-            description=_STAGES[progress.stage],
-            total=progress.budget if labeling else None,
-            completed=progress.counts.total if labeling else None,
-            detail=detail if labeling else "",
-        )
+    def _tell(self, sentence: str) -> None:
+        if self._live:
+            self._console.print(sentence, markup=False, style="yellow", soft_wrap=True)
+        else:
+            say(sentence)
 
-    def _line(self, total: int, detail: str) -> None:
-        if total // self._every != self._said // self._every or self._stage != "labeling":
-            say(f"{_STAGES['labeling']}: {detail}" if self._every > 1 else f"{detail}")
-        self._said = total
+
+def _labels(progress: Progress) -> str:
+    counts = progress.counts
+    text = (
+        f"{counts.total}/{progress.budget} labels "
+        f"({counts.inlier} inlier, {counts.outlier} outlier)"
+    )
+    if progress.awaiting_votes:
+        text += f", {progress.awaiting_votes} await votes"
+    if progress.live:
+        text += f", {evidence(progress.live)}"
+    elif progress.gamma:
+        text += f", gamma {figure(progress.gamma, 3)}"
+    return text

@@ -12,6 +12,7 @@ import numpy as np
 
 from svddtune.client.cli import picture
 from svddtune.client.cli.output import figure, say, stdout
+from svddtune.client.cli.outside import OUTSIDE_FILE, outside_table, write_outside
 from svddtune.client.cli.reference import MAX_ROWS, one_class_labels
 from svddtune.client.errors import NotInstalled
 from svddtune.client.result import TuningResult
@@ -19,6 +20,9 @@ from svddtune.client.scores import cohen_kappa
 from svddtune.client.types import FloatArray, LabelArray, Verdict
 
 MODEL_FILE, RESULT_FILE, PICTURE_FILE = "model.npz", "result.json", "picture.png"
+# The table is for a first look; all rows are in the files and the JSON document.
+_OUTSIDE_SHOWN = 20
+_LIBRARY_DEFAULT = "sklearn_default"
 
 
 @dataclass(slots=True)
@@ -58,10 +62,20 @@ class Report:
         document["files"] = dict(self.files)
         return document
 
-    def write(self, folder: Path) -> None:
-        """Write model, result.json and, where it can be drawn, the picture."""
+    def write(self, folder: Path, *, picture: bool = True) -> None:
+        """Write model, rows outside, result.json and, where it can be drawn, the picture."""
         folder.mkdir(parents=True, exist_ok=True)
-        self.files = {"model": str(self.tuned.model.save(folder / MODEL_FILE))}
+        self.files = {
+            "model": str(self.tuned.model.save(folder / MODEL_FILE)),
+            "outside": str(write_outside(folder / OUTSIDE_FILE, self.tuned.outside)),
+        }
+        if picture:
+            self._draw(folder)
+        self.files["result"] = str(folder / RESULT_FILE)
+        text = json.dumps(self.document(), indent=2, allow_nan=False)
+        (folder / RESULT_FILE).write_text(text + "\n")
+
+    def _draw(self, folder: Path) -> None:
         try:
             drawn = picture.draw(
                 folder / PICTURE_FILE,
@@ -75,18 +89,14 @@ class Report:
             say(f"No picture was drawn. {error.message}")
         else:
             self.files["picture"] = str(drawn)
-        self.files["result"] = str(folder / RESULT_FILE)
-        text = json.dumps(self.document(), indent=2, allow_nan=False)
-        (folder / RESULT_FILE).write_text(text + "\n")
 
     def show(self, next_commands: Mapping[str, str]) -> None:
         """Print it for people."""
         console = stdout()
         console.print(self._asked_title(), style="bold")
-        console.print(self._asked_table())
-        if self.tuned.asked:
-            console.print(f"Why the last one: {self.tuned.asked[-1].why}", markup=False)
         console.print(self._figures())
+        if self.tuned.outside:
+            console.print(outside_table(self.tuned.outside, shown=_OUTSIDE_SHOWN))
         if self.tuned.result.comparisons:
             console.print(self._comparison_table())
         for note in self.tuned.notes:
@@ -114,21 +124,6 @@ class Report:
             f"{len(self.tuned.initial)} labels to start with, {len(asked)} queries: "
             f"{', '.join(parts) or 'nothing asked'}"
         )
-
-    def _asked_table(self) -> Any:
-        from rich.table import Table
-
-        asked = self.tuned.asked
-        table = Table(box=None)
-        for name in ("query", "observation", "answer", "score"):
-            table.add_column(name, overflow="fold", justify="right" if name == "score" else "left")
-        shown = asked[-6:]
-        if len(shown) < len(asked):
-            table.add_row("...")
-        for item in shown:
-            answer = item.verdict.value if item.verdict else "skipped"
-            table.add_row(str(item.number), item.observation_id, answer, figure(item.score, 3))
-        return table
 
     def _figures(self) -> Any:
         from rich.table import Table
@@ -166,29 +161,29 @@ class Report:
         return grid
 
     def _comparison_table(self) -> Any:
+        """Return what the tuning gained: the library's default and the best rule, beside it."""
         from rich.table import Table
 
         tuned = self.tuned
         table = Table(
-            title="Rules for gamma that use no labels, on the same labels",
+            title="Against rules that use no labels, on the same labels",
             title_justify="left",
             title_style="bold",
             box=None,
         )
-        metric = tuned.quality.metric
-        columns = ["", "gamma", "nu", "outliers", metric, "best C"]
+        columns = ["", "gamma", "nu", "outliers", tuned.quality.metric]
         for name in [*columns, "true kappa"] if self.truth_kappa is not None else columns:
             table.add_column(name, justify="left" if not name else "right")
-        own = (tuned.result.outside_count, tuned.quality.value, tuned.quality.value)
-        rows = [("tuned", tuned.gamma, tuned.nu, *own)]
-        rows += [
-            (r.name, r.gamma, r.nu, r.outside_count, r.score, r.best_c_score)
-            for r in tuned.result.comparisons
+        rules = tuned.result.comparisons
+        best = max(rules, key=lambda rule: -2.0 if np.isnan(rule.score) else rule.score)
+        shown = [rule for rule in rules if rule.name == _LIBRARY_DEFAULT or rule is best]
+        rows = [
+            ("tuned", tuned.gamma, tuned.nu, tuned.result.outside_count, tuned.quality.value),
+            *((r.name, r.gamma, r.nu, r.outside_count, r.score) for r in shown),
         ]
         kappas = {"tuned": self.truth_kappa, **self.default_kappas}
-        for name, gamma, nu, outside, score, best in rows:
-            cells = [name, figure(gamma), figure(nu, 3), str(outside)]
-            cells += [figure(score, 3), figure(best, 3)]
+        for name, gamma, nu, outside, score in rows:
+            cells = [name, figure(gamma), figure(nu, 3), str(outside), figure(score, 3)]
             if self.truth_kappa is not None:
                 cells.append(figure(kappas.get(name), 3))
             table.add_row(*cells, style="bold" if name == "tuned" else None)

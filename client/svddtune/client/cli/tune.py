@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from svddtune.client.cli import file_options as files
-from svddtune.client.cli.output import STRATEGY_HELP, Json, TlsCa, print_json, say
-
-if TYPE_CHECKING:
-    from svddtune.client.cli.data import Data
+from svddtune.client.cli.output import STRATEGY_HELP, Json, TlsCa
 
 
 def tune(
@@ -92,18 +90,23 @@ def tune(
     tls_ca: TlsCa = None,
     workers: Annotated[int, typer.Option(min=1, help="Worker processes without --server.")] = 2,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for model.npz, result.json and picture.png.")
+        Path | None,
+        typer.Option(help="Folder for model, result, picture, rows outside. Default: a new one."),
+    ] = None,
+    data_dir: Annotated[
+        Path | None,
+        typer.Option(help="Folder that keeps the run until it is over. Default: a new one."),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Tune gamma and C on DATA by asking about the right rows.
 
-    Answers come from --labels, --label-column or the y of an NPZ file; else you are asked.
+    Answers come from --labels, --label-column or the y of an NPZ file; else you are asked. What is
+    answered is kept: an interrupted run goes on with svddtune resume.
     """
-    from svddtune.client.cli.data import full_truth, read_data
+    from svddtune.client.cli.carry import Command, carry, check_out
+    from svddtune.client.cli.data import read_data
     from svddtune.client.cli.labels import read_labels, without_unsure
-    from svddtune.client.cli.progress import ProgressBar
-    from svddtune.client.cli.report import Report
     from svddtune.client.cli.usage import UsageError
     from svddtune.client.convert import (
         AGGREGATIONS,
@@ -115,7 +118,8 @@ def tune(
     )
     from svddtune.client.files.source import STDIN
     from svddtune.client.files.tables import read_table
-    from svddtune.client.oracles import KnownLabels
+    from svddtune.client.kept import new_folder
+    from svddtune.client.oracles import KnownLabels, TerminalPrompt
     from svddtune.client.run import tune as run_tune
 
     _check_word(choice, STRATEGIES, strategy, "--strategy")
@@ -153,14 +157,26 @@ def tune(
         raise UsageError(
             "Nobody can answer: give --labels or --label-column, or run this at a terminal"
         )
-    oracle: Any = KnownLabels(known) if known or nothing_asked else _prompt(source)
+    oracle: Any = KnownLabels(known) if known or nothing_asked else TerminalPrompt()
     human = not isinstance(oracle, KnownLabels)
-    if human and initial is None:
-        say("No labels are known yet: you will be asked. Ctrl-C ends the run.")
-    with ProgressBar(live=not human) as progress:
-        tuned = run_tune(
+    command = Command(
+        source=str(data),
+        known=None if human else {key: verdict.value for key, verdict in known.items()},
+        out=None if out is None else str(out.absolute()),
+        warnings=files.notes_document(source.notes),
+    )
+    if out is not None:
+        check_out(out)
+    folder = None
+    if server is None:
+        folder = new_folder(files.data_name(data)) if data_dir is None else data_dir.absolute()
+        folder.mkdir(parents=True, exist_ok=True)
+        command.save(folder)
+    carry(
+        command,
+        partial(
+            run_tune,
             source.X,
-            oracle,
             budget=budget,
             strategy=strategy,
             k=neighbors,
@@ -187,19 +203,14 @@ def tune(
             labeler="terminal" if human else "known-labels",
             human=human,
             lease_s=600.0 if human else 0.0,
-            on_progress=progress,
-        )
-    rows = {observation_id: row for row, observation_id in enumerate(source.ids)}
-    truth = full_truth({rows[key]: value for key, value in known.items()}, len(source.ids))
-    dropped = 0 if human else len(oracle.dropped)
-    warnings = files.notes_document(source.notes)
-    report = Report(tuned, source.X, truth, dropped=dropped, warnings=warnings)
-    if out is not None:
-        report.write(out)
-    if as_json:
-        print_json(report.document())
-        return
-    report.show({} if out else {f"svddtune tune {data} ... --out DIR": "keep model and picture"})
+            storage=folder,
+        ),
+        oracle=oracle,
+        X=source.X,
+        ids=source.ids,
+        folder=folder,
+        as_json=as_json,
+    )
 
 
 def _check_word(choice: Any, table: Any, value: str, option: str) -> None:
@@ -210,9 +221,3 @@ def _check_word(choice: Any, table: Any, value: str, option: str) -> None:
         choice(table, value, option)
     except InvalidInput as error:
         raise UsageError(error.message) from None
-
-
-def _prompt(source: Data) -> Any:
-    from svddtune.client.oracles import TerminalPrompt
-
-    return TerminalPrompt(source.X, source.feature_names)

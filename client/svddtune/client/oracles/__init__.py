@@ -1,6 +1,6 @@
 """Ready oracles. An oracle takes a `Query` and returns a verdict, a `SkipMode` or a `Command`."""
 
-from svddtune.client.oracles.answers import Answer, Command, Oracle, reply
+from svddtune.client.oracles.answers import Answer, Command, Oracle, SessionOracle, reply
 from svddtune.client.oracles.known import KnownLabels
 from svddtune.client.oracles.simulated import SimulatedLabeler
 from svddtune.client.oracles.terminal import TerminalPrompt
@@ -11,6 +11,7 @@ __all__ = [
     "Command",
     "KnownLabels",
     "Oracle",
+    "SessionOracle",
     "SimulatedLabeler",
     "TerminalPrompt",
     "Tier",

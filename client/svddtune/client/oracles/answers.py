@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from svddtune.client.types import Query, SkipMode, Verdict
+from svddtune.client.types import Query, Session, SkipMode, Verdict
+
+if TYPE_CHECKING:
+    from svddtune.client.client import TuningClient
 
 
 class Command(Enum):
@@ -19,6 +23,17 @@ class Command(Enum):
 
 Answer = Verdict | SkipMode | Command
 Oracle = Callable[[Query], object]
+
+
+@runtime_checkable
+class SessionOracle(Protocol):
+    """An oracle that holds the dialogue with a session itself."""
+
+    def label_session(
+        self, client: TuningClient, session: Session, *, labeler: str, resume_token: str
+    ) -> Command | None:
+        """Label until the session asks no more; Command.STOP ends it with what there is."""
+        ...
 
 
 def reply(value: object) -> Answer:

@@ -1,94 +1,60 @@
-"""An oracle that asks a person at the terminal."""
+"""An oracle that asks a person at the terminal, on the screen of ``svddtune label``."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable
-from typing import TextIO
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-import numpy as np
-
+from svddtune.client.interrupted import Stopped
 from svddtune.client.oracles.answers import Answer, Command
-from svddtune.client.types import FloatArray, Query, SkipMode, Verdict
+from svddtune.client.types import Query, Session
+
+if TYPE_CHECKING:
+    from svddtune.client.client import TuningClient
+
+_BY_NAME = "terminal"
 
 
 class TerminalPrompt:
-    """Asks a person at the terminal: i, o, u, s(kip), undo, q(uit).
+    """Asks a person at this terminal: i inlier, o outlier, u unsure, z undo, ? help, q quit.
+
+    As the oracle of `tune` it holds the dialogue with the session itself. Called with a query, as
+    one of several `Tiers` say, it asks about that one alone. Where the input is no terminal, in a
+    notebook say, each answer is a line.
 
     Parameters
     ----------
-    X : array (N, M), optional
-        All rows; with it the card shows the features that are most unusual (robust z-score).
     feature_names : sequence of M strings, optional
+        For queries it is called with; a session knows the names of its features.
     """
 
-    def __init__(
-        self,
-        X: FloatArray | None = None,
-        feature_names: Iterable[str] = (),
-        *,
-        out: TextIO | None = None,
-        read: Callable[[str], str] = input,
-        shown: int = 5,
-    ) -> None:
-        self._names = list(feature_names)
-        self._out = out if out is not None else sys.stderr
-        self._read = read
-        self._shown = shown
-        self._center: FloatArray | None = None
-        if X is not None:
-            self._center = np.median(X, axis=0)
-            spread = np.median(np.abs(X - self._center), axis=0) * 1.4826
-            self._spread: FloatArray = np.where(spread > 0, spread, np.ptp(X, axis=0) / 6)
+    def __init__(self, feature_names: Iterable[str] = ()) -> None:
+        self._names = tuple(feature_names)
 
     def __call__(self, query: Query) -> Answer:
-        """Show the query and return what the person says."""
-        print(self.card(query), file=self._out)
-        while True:
-            try:
-                text = self._read("  [i]nlier [o]utlier [u]nsure [s]kip un[d]o [q]uit > ")
-            except EOFError:
-                return Command.STOP
-            answer = _KEYS.get(text.strip().lower())
-            if answer is not None:
-                return answer
-            print(f"  {text.strip()!r} is none of i, o, u, s, undo, q", file=self._out)
+        """Show one query and return what the person says."""
+        from svddtune.client.cli.labeling.once import ask
 
-    def card(self, query: Query) -> str:
-        """Return what is shown of `query`."""
-        lines = [f"Query {query.number}: observation {query.observation_id} (row {query.row})"]
-        if query.why:
-            lines.append(f"  why: {query.why}")
-        lines += [f"  {key}: {value}" for key, value in query.display.items()]
-        lines += [f"  {text}" for text in self._unusual(query)]
-        return "\n".join(lines)
+        return ask(query, self._names)
 
-    def _unusual(self, query: Query) -> list[str]:
-        values = query.features
-        if self._center is None or len(values) != len(self._center):
-            return [f"{self._name(j)} = {values[j]:.6g}" for j in range(min(8, len(values)))]
-        difference = values - self._center
-        with np.errstate(divide="ignore", invalid="ignore"):
-            z = np.where(difference == 0, 0.0, difference / self._spread)
-        order = np.argsort(-np.abs(z), kind="stable")[: self._shown]
-        return [
-            f"{self._name(j)} = {values[j]:.6g}  "
-            f"({abs(z[j]):.1f} spreads {'above' if z[j] > 0 else 'below'} "
-            f"the median {self._center[j]:.6g})"
-            if z[j]
-            else f"{self._name(j)} = {values[j]:.6g}  (the median)"
-            for j in order
-        ]
+    def label_session(
+        self, client: TuningClient, session: Session, *, labeler: str, resume_token: str
+    ) -> Command | None:
+        """Label a session until it asks no more; return Command.STOP where the person wants that.
 
-    def _name(self, column: int) -> str:
-        return self._names[column] if column < len(self._names) else f"column {column}"
+        Raises
+        ------
+        KeyboardInterrupt
+            The person left; `Stopped` where a signal other than SIGINT was the reason.
+        """
+        from svddtune.client.cli.labeling.sitting import Sitting, wants_result
 
-
-_KEYS: dict[str, Answer] = {
-    **dict.fromkeys(("i", "inlier", "+1", "1"), Verdict.INLIER),
-    **dict.fromkeys(("o", "outlier", "-1"), Verdict.OUTLIER),
-    **dict.fromkeys(("u", "unsure", "?"), Verdict.UNSURE),
-    **dict.fromkeys(("s", "skip"), SkipMode.LATER),
-    **dict.fromkeys(("d", "undo", "z"), Command.UNDO),
-    **dict.fromkeys(("q", "quit"), Command.STOP),
-}
+        sitting = Sitting(session.name, labeler or _BY_NAME, resume_token=resume_token)
+        desk, signal = sitting.label(client)
+        if signal:
+            raise Stopped(signal)
+        if desk.finished:
+            return None
+        if wants_result(client, session):
+            return Command.STOP
+        raise KeyboardInterrupt

@@ -45,7 +45,7 @@ class Tiers:
 
     ::
 
-        tiers = Tiers([known_labels, Tier(rule, cost=0.01), Tier(TerminalPrompt(X), cost=2.5)])
+        tiers = Tiers([known_labels, Tier(rule, cost=0.01), Tier(TerminalPrompt(), cost=2.5)])
         tune(X, tiers)
         print(tiers.report())
 

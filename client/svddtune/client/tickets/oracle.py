@@ -35,7 +35,7 @@ class TicketOracle:
         oracle = TicketOracle("incidents.jsonl", mapping="microsoft-sentinel",
                               observation_id="IncidentName", observations="rows.csv")
         print(oracle.report().labelled)
-        tune(X, Tiers([oracle, TerminalPrompt(X)]), ids=ids)
+        tune(X, Tiers([oracle, TerminalPrompt()]), ids=ids)
 
     A verdict is one that the mapping gives, of a closed ticket, on the one observation the ticket
     is about, without another ticket's objection. All else abstains: no ticket, an open one, a value

@@ -21,6 +21,7 @@ from svddtune.client.cli.labeling.view import View
 from svddtune.client.cli.output import say, stderr
 from svddtune.client.client import TuningClient
 from svddtune.client.result import Result
+from svddtune.client.types import Session
 
 # An answer waits for the connection for as long as the dialogue itself does.
 _ACK_TIMEOUT_S = 86_400.0
@@ -32,12 +33,15 @@ class Sitting:
 
     session: str | None
     labeler: str
-    credit: int
-    unary: bool
-    as_json: bool
+    credit: int = 1
+    unary: bool = False
+    as_json: bool = False
+    resume_token: str = ""
 
     def hold(self, client: TuningClient) -> int:
-        """Label until the labeler or the session ends it; return the signal that did, or 0.
+        """Label until the labeler or the session ends it, and tell how it ended.
+
+        Returns the signal that ended it, or 0.
 
         Raises
         ------
@@ -46,6 +50,12 @@ class Sitting:
         KeyboardInterrupt
             The labeler did not want to wait for what is not stored yet.
         """
+        desk, signal = self.label(client)
+        self._tell_end(client, desk, signal)
+        return signal
+
+    def label(self, client: TuningClient) -> tuple[Desk, int]:
+        """Label as `hold` does; return the desk as it was left and the signal, or 0."""
         fd = sys.stdin.fileno()
         keyboard = Keyboard(fd, keys=has_keys(fd) and not self.as_json)
         desk = Desk(
@@ -63,6 +73,7 @@ class Sitting:
                 credit=self.credit,
                 stream=not self.unary,
                 ack_timeout_s=_ACK_TIMEOUT_S,
+                resume_token=self.resume_token,
             )
             talk = Talk(client, tuning, signals.wake)
             stack.enter_context(keyboard.raw())
@@ -73,8 +84,7 @@ class Sitting:
             finally:
                 for sent in desk.sent.values():
                     say(f"Not stored: {words.unstored(sent)}")
-        self._tell_end(client, desk, signals.stop)
-        return signals.stop
+        return desk, signals.stop
 
     def _shown(self, address: str, keyboard: Keyboard) -> Shown:
         if self.as_json:
@@ -116,6 +126,24 @@ class Sitting:
         with console.status("Computing the result; Ctrl-C leaves it to the service ..."):
             client.wait_until_completed(session)
         return client.result(session)
+
+
+def wants_result(client: TuningClient, session: Session) -> bool:
+    """Ask whoever left before the end whether the result is wanted now, from the labels there are.
+
+    The default is no: what is stored stays, and labelling goes on another time.
+    """
+    total = client.get_session(session).counts.total
+    if not total or not sys.stdin.isatty():
+        return False
+    print(
+        f"Compute the result from {words.many(total, 'label')} now? "
+        "y: yes, anything else: keep them and go on later ",
+        end="",
+        file=sys.stderr,
+        flush=True,
+    )
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def _figures(result: Result) -> dict[str, object]:

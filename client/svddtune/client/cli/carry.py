@@ -1,0 +1,193 @@
+"""One run of ``svddtune tune`` or ``resume``: signals, progress, files, what is said in the end."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import FrameType, MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from svddtune.client.cli.failure import EXIT_INTERRUPTED, EXIT_TERMINATED, fail
+from svddtune.client.cli.output import print_json, say
+from svddtune.client.cli.progress import ProgressBar
+from svddtune.client.cli.usage import UsageError
+from svddtune.client.errors import SvddtuneError
+from svddtune.client.interrupted import Interruption, Stopped, interruption
+from svddtune.client.kept import strip
+
+if TYPE_CHECKING:
+    from svddtune.client.result import TuningResult
+    from svddtune.client.types import FloatArray
+
+COMMAND_FILE = "command.json"
+_STOPS = ("SIGTERM", "SIGHUP")
+_BY_SIGNAL = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What a command line wanted beside the run itself.
+
+    `known` holds verdicts by observation id, None where a person is asked; `warnings` are about
+    the columns of the data.
+    """
+
+    source: str
+    known: dict[str, str] | None
+    out: str | None
+    warnings: list[dict[str, str]] = field(default_factory=list)
+
+    def save(self, folder: Path) -> None:
+        """Keep it with the run."""
+        (folder / COMMAND_FILE).write_text(json.dumps(asdict(self)))
+
+    @classmethod
+    def load(cls, folder: Path) -> Command | None:
+        """Return what was kept; None for a run that no command line began."""
+        try:
+            return cls(**json.loads((folder / COMMAND_FILE).read_text()))
+        except FileNotFoundError:
+            return None
+
+
+def carry(
+    command: Command,
+    call: Callable[..., TuningResult],
+    *,
+    oracle: Any,
+    X: FloatArray,
+    ids: Sequence[str],
+    folder: Path | None,
+    as_json: bool,
+    next_commands: Mapping[str, str] = MappingProxyType({}),
+) -> None:
+    """Carry a run out by `call`, and tell what came out or where it can go on.
+
+    Parameters
+    ----------
+    call : callable
+        Takes `oracle` and `on_progress`.
+    folder : path or None
+        The run's own; without --out it keeps the model. None for a run at a server.
+    """
+    from svddtune.client.cli.data import full_truth
+    from svddtune.client.cli.report import Report
+    from svddtune.client.types import Verdict
+
+    out = Path(command.out) if command.out is not None else None
+    if out is not None:
+        check_out(out)
+    human = command.known is None
+    with _told(as_json, folder), stopping(), ProgressBar(human=human) as progress:
+        tuned = call(oracle=oracle, on_progress=progress)
+    rows = {observation_id: row for row, observation_id in enumerate(ids)}
+    known = {rows[key]: Verdict.of(value) for key, value in (command.known or {}).items()}
+    dropped = 0 if human else len(oracle.dropped)
+    report = Report(tuned, X, full_truth(known, len(ids)), dropped, command.warnings)
+    place = out or folder
+    if place is not None:
+        try:
+            report.write(place, picture=out is not None)
+        except OSError:
+            if folder is not None:
+                say(f"The result is kept; have it again with: svddtune resume {folder}")
+            raise
+    if folder is not None:
+        strip(folder)
+        (folder / COMMAND_FILE).unlink(missing_ok=True)
+        if out is not None:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+    if as_json:
+        print_json(report.document())
+        return
+    keep = {} if place else {f"svddtune tune {command.source} ... --out DIR": "keep the files"}
+    report.show({**keep, **next_commands})
+
+
+def check_out(out: Path) -> None:
+    """Check, before anything is asked, that files can be written to a folder.
+
+    Raises
+    ------
+    UsageError
+        Where it is a file, or cannot be made or written.
+    """
+    try:
+        made = [folder for folder in (out, *out.parents) if not folder.exists()]
+        out.mkdir(parents=True, exist_ok=True)
+        probe = out / f".svddtune-{os.getpid()}"
+        probe.write_bytes(b"\0" * 4096)
+        probe.unlink()
+        for folder in made:
+            folder.rmdir()
+    except OSError as error:
+        raise UsageError(
+            f"--out {out}: {error.strerror or error}; nothing was asked yet",
+            metadata={"option": "--out", "value": str(out)},
+        ) from None
+
+
+@contextlib.contextmanager
+def stopping() -> Iterator[None]:
+    """Let the signals that would end this process at once raise `Stopped` instead."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise Stopped(number)
+
+    before = {}
+    for name in _STOPS:
+        if (number := getattr(signal, name, None)) is not None:
+            before[number] = signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def _told(as_json: bool, folder: Path | None) -> Iterator[None]:
+    """Say where an interrupted run is kept, and end the process as its signal would."""
+    try:
+        yield
+    except BaseException as error:
+        left = interruption(error)
+        kept = left is not None and bool(left.resume)
+        if folder is not None and not kept:
+            (folder / COMMAND_FILE).unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # it may hold what is not ours
+                folder.rmdir()
+        if not isinstance(error, KeyboardInterrupt):
+            if left is not None and kept:
+                say(_where(left))
+                if isinstance(error, SvddtuneError):
+                    error.metadata |= _metadata(left)
+            raise
+        code = _BY_SIGNAL + error.signal if isinstance(error, Stopped) else EXIT_INTERRUPTED
+        what = "terminated" if code == EXIT_TERMINATED else "interrupted"
+        message, metadata = what, dict[str, str]()
+        if left is not None and kept:
+            message, metadata = f"{what}. {_where(left)}", _metadata(left)
+        sys.exit(fail(message, what.upper(), metadata, code=code, as_json=as_json))
+
+
+def _where(left: Interruption) -> str:
+    name = left.resume.removeprefix("sessions/")
+    if left.server:
+        return (
+            f"Your {left.answers} in the session {name} at {left.server}; go on with: "
+            f"svddtune label {name} --server {left.server}"
+        )
+    return f"Your {left.answers} kept in {left.folder}; go on with: svddtune resume {name}"
+
+
+def _metadata(left: Interruption) -> dict[str, str]:
+    values = {"resume": left.resume, "answers": str(len(left.labels))}
+    return values | ({"folder": str(left.folder)} if left.folder else {"server": left.server})

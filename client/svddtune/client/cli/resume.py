@@ -1,0 +1,127 @@
+"""``svddtune resume``: go on with a run of ``svddtune tune`` that was interrupted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from svddtune.client.cli.output import Json, print_json, say, stdout
+
+if TYPE_CHECKING:
+    from svddtune.client.kept import Summary
+
+
+def resume(
+    run: Annotated[
+        str | None,
+        typer.Argument(metavar="[RUN]", help="Name of the run, the start of it, or its folder."),
+    ] = None,
+    finish: Annotated[
+        bool, typer.Option("--finish", help="Ask no more: the result of the labels there are.")
+    ] = False,
+    budget: Annotated[
+        int | None, typer.Option(min=1, help="More labels (or fewer) than the run was begun with.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the files; default that of the run.")
+    ] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Worker processes.")] = 2,
+    listed: Annotated[bool, typer.Option("--list", help="List the interrupted runs.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Go on with an interrupted run: same data, same options, every answer kept.
+
+    Without RUN: the only one there is, else a list of them.
+    """
+    from svddtune.client.cli.carry import Command, carry
+    from svddtune.client.cli.usage import UsageError
+    from svddtune.client.kept import KeptRun, kept_runs
+    from svddtune.client.oracles import KnownLabels, TerminalPrompt
+    from svddtune.client.run import tune
+
+    if run is None:
+        found = kept_runs()
+        if listed or len(found) != 1:
+            if as_json and listed:
+                print_json({"runs": [_plain(one) for one in found]})
+                return
+            if found:
+                stdout().print(_table(found))
+            if listed or not found:
+                say("Go on with one: svddtune resume RUN" if found else "No run was interrupted.")
+                return
+            raise UsageError("Several runs were interrupted: say which")
+        run = found[0].name
+    with_run = KeptRun.open(run)
+    folder, data = with_run.folder, with_run.data()
+    with_run.close()
+    command = Command.load(folder)
+    if command is None:
+        raise UsageError(
+            f"{folder} was begun in Python, by tune(X, oracle); go on with it there: "
+            f"tune(X, oracle, resume={str(folder)!r})",
+            reason="RUN_OF_PYTHON",
+            metadata={"run": str(folder)},
+        )
+    if out is not None:
+        command = replace(command, out=str(out.absolute()))
+    oracle: Any = TerminalPrompt() if command.known is None else KnownLabels(command.known)
+    if finish:
+        oracle = _Finished(oracle)
+    carry(
+        command,
+        partial(tune, None, resume=folder, budget=budget, workers=workers),
+        oracle=oracle,
+        X=data.X,
+        ids=data.observation_ids,
+        folder=folder,
+        as_json=as_json,
+    )
+
+
+class _Finished:
+    """Answers nothing: the labels that are there are enough."""
+
+    def __init__(self, oracle: Any) -> None:
+        self.dropped: list[str] = getattr(oracle, "dropped", [])
+
+    def __call__(self, query: Any) -> Any:
+        from svddtune.client.oracles import Command
+
+        return Command.STOP
+
+
+def _plain(run: Summary) -> dict[str, Any]:
+    return {
+        "name": run.name,
+        "folder": str(run.folder),
+        "data": run.title,
+        "created": run.created.isoformat(),
+        "answers": run.answers,
+        "budget": run.budget,
+        "running": run.running,
+        "bytes": run.bytes,
+    }
+
+
+def _table(runs: list[Summary]) -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None)
+    for name in ("run", "begun", "answers", "budget", "size", ""):
+        table.add_column(name, overflow="fold")
+    for run in runs:
+        table.add_row(
+            Text(run.name),
+            run.created.strftime("%Y-%m-%d %H:%M"),
+            "-" if run.answers is None else str(run.answers),
+            str(run.budget),
+            f"{run.bytes / 2**20:.1f} MB",
+            "running" if run.running else "",
+        )
+    return table

@@ -1,0 +1,84 @@
+"""What an interrupted run leaves behind, found at the exception that ended it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from svddtune.client.types import Verdict
+
+_ATTRIBUTE = "svddtune_interruption"
+
+
+@dataclass(frozen=True, slots=True)
+class Interruption:
+    """A run of `tune` that ended before its result was there, with what was answered so far.
+
+    Attributes
+    ----------
+    labels : mapping of str to Verdict
+        The oracle's answers in force, by observation id; initial labels are not among them.
+    resume : str
+        What ``tune(X, oracle, resume=...)`` takes to go on: the name or folder of the run, or the
+        name of the session at a server. Empty where nothing is kept.
+    folder : Path or None
+        Where the run is kept; None for one at a server.
+    server : str
+        HOST:PORT of the service that has the session; empty for a run with a service of its own.
+    """
+
+    labels: Mapping[str, Verdict] = field(default_factory=dict)
+    resume: str = ""
+    folder: Path | None = None
+    server: str = ""
+
+    @property
+    def answers(self) -> str:
+        """The number of answers, in words with a verb: "12 answers are"."""
+        return "1 answer is" if len(self.labels) == 1 else f"{len(self.labels)} answers are"
+
+    def note(self) -> str:
+        """Return in a sentence where the answers are and how to go on."""
+        if not self.resume:
+            return ""
+        if self.server:
+            place = f"in {self.resume} at {self.server}"
+            how = f"tune(X, oracle, server={self.server!r}, resume={self.resume!r})"
+        else:
+            place = f"in {self.folder}"
+            how = f"tune(X, oracle, resume={self.resume!r})"
+        return f"svddtune: {self.answers} kept {place}; go on with: {how}"
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal asked to stop; `signal` is its number."""
+
+    def __init__(self, signal: int) -> None:
+        super().__init__(f"signal {signal}")
+        self.signal = signal
+
+
+def interruption(error: BaseException) -> Interruption | None:
+    """Return what `tune` left behind when `error` ended it; None for any other exception.
+
+    ::
+
+        try:
+            tuned = tune(X, oracle)
+        except KeyboardInterrupt as error:
+            left = interruption(error)
+            if left and left.resume:
+                tuned = tune(X, oracle, resume=left.resume)
+    """
+    found = getattr(error, _ATTRIBUTE, None)
+    return found if isinstance(found, Interruption) else None
+
+
+def attach(error: BaseException, left: Interruption) -> None:
+    """Let `interruption` find `left` at `error`, and a traceback end with its note."""
+    with contextlib.suppress(AttributeError):  # an exception class with slots
+        setattr(error, _ATTRIBUTE, left)
+    if note := left.note():
+        error.add_note(note)

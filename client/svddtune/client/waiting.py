@@ -1,0 +1,121 @@
+"""Why a session asks nothing now, and what to do about it."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from svddtune.client.client import TuningClient
+from svddtune.client.errors import Unavailable
+from svddtune.client.tuning import Tuning
+from svddtune.client.types import Session, SessionState
+
+# How often a session that asks nothing is looked at.
+LOOK_S = 0.5
+# A wait shorter than this is no news.
+PATIENCE_S = 2.0
+_WORKERS_S = 3.0
+_COMPUTING = (SessionState.PREPARING, SessionState.LABELING, SessionState.ESTIMATING)
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """A session that asks nothing, why, and whether the wait has been long enough."""
+
+    session: Session
+    sentence: str
+    over: bool = False
+
+
+class Waits:
+    """One wait for a query, looked at again and again.
+
+    Parameters
+    ----------
+    limit_s : float, optional
+        Seconds to wait for votes of others; default without end.
+    """
+
+    def __init__(self, client: TuningClient, tuning: Tuning, limit_s: float | None) -> None:
+        self._client = client
+        self._tuning = tuning
+        self._limit_s = limit_s
+        self._since = time.monotonic()
+        self._votes_since: float | None = None
+        self._warned = False
+
+    def look(self) -> Wait | None:
+        """Return why nothing is asked; None while that is nothing to speak of."""
+        now = time.monotonic()
+        if now - self._since < PATIENCE_S or not self._tuning.connected:
+            return None
+        session = self._client.get_session(self._tuning.name)
+        for_votes = waits_for_votes(session)
+        self._votes_since = (self._votes_since or now) if for_votes else None
+        sentence = reason(session, self._tuning.labeler, self._client.address)
+        if not sentence:
+            return None
+        if for_votes and self._limit_s is None and not self._warned:
+            self._warned = True
+            warnings.warn(sentence, UserWarning, stacklevel=2)
+        over = (
+            self._votes_since is not None
+            and self._limit_s is not None
+            and now - self._votes_since >= self._limit_s
+        )
+        return Wait(session, sentence, over)
+
+
+def follow(
+    client: TuningClient,
+    session: Session,
+    state: SessionState,
+    report: Callable[[Session, str], None],
+) -> None:
+    """Follow a session while it is in `state`; tell `report` how far it is and what it lacks."""
+    if session.state is not state:
+        return
+    while True:
+        try:
+            for update in client.watch(session, timeout_s=_WORKERS_S):
+                report(update.session, "")
+                if update.session.state is not state:
+                    return
+        except Unavailable as error:
+            if error.reason != "WAIT_TIMEOUT":
+                raise
+            now = client.get_session(session)
+            report(now, reason(now, "", client.address))
+
+
+def waits_for_votes(session: Session) -> bool:
+    """Return whether all that is left are votes of further labelers."""
+    return (
+        session.state is SessionState.LABELING
+        and session.awaiting_votes > 0
+        and session.counts.total >= session.config.budget
+    )
+
+
+def reason(session: Session, labeler: str, address: str) -> str:
+    """Return in a sentence why `session` asks nothing and what to do; empty where it will ask."""
+    name = session.name.removeprefix("sessions/")
+    if session.without_workers and session.state in _COMPUTING:
+        return (
+            f"No worker serves the session {name}: nothing is computed until one does. Start one "
+            "beside the service: svddtune worker --redis URL"
+        )
+    if session.state is SessionState.PAUSED:
+        return f"The session {name} is paused; it goes on once it is resumed"
+    if not waits_for_votes(session):
+        return ""
+    rows = session.awaiting_votes
+    own = f"--labeler other than {labeler}" if labeler else "--labeler NAME"
+    return (
+        f"{rows} labelled observation{'' if rows == 1 else 's'} wait{'s' if rows == 1 else ''} for "
+        f"votes of others: each is to have {session.config.overlap}. Another labeler gives them "
+        f"with: svddtune label {name} --server {address} ({own}). Or end the session with the "
+        f"labels there are: svddtune finish {name} --server {address}"
+    )
