@@ -13,6 +13,7 @@ from typing import Any
 import grpc
 import pytest
 from tests.waiting import wait_until
+from tests.worker.test_process import long_job
 
 from svddtune.state import keys
 from svddtune.state.connect import connect
@@ -139,6 +140,24 @@ def test_dead_worker_and_dead_redis_come_back(what: str) -> None:
         os.kill(old, signal.SIGKILL)
         wait_until(lambda: pid_of(running, what) not in (0, old), timeout_s=20)
         wait_until(lambda: serves(running.ready["address"]), timeout_s=20)
+
+
+@pytest.mark.slow
+def test_job_that_crashed_its_worker_is_put_back_by_the_supervisor_which_saw_the_signal() -> None:
+    with stack("--workers", "1") as running, connect(running.ready["redis"]) as client:
+        long_job(running.ready["redis"])
+        bulk, later = (keys.prefix(0) + f"q:{name}" for name in ("bulk", "later"))
+        wait_until(lambda: client.xpending(bulk, keys.GROUP)["pending"] == 1)
+        os.kill(pid_of(running, "svddtune.worker"), signal.SIGSEGV)
+        # (A claim that lapsed would come back at once: that the job erred only the signal tells.)
+        wait_until(lambda: client.zcard(later) == 1)
+        wait_until(
+            lambda: any(
+                client.hget(key, "prep:8:default") == b"ready"
+                for key in client.scan_iter(keys.prefix(0) + "d:*", _type="hash")
+            ),
+            timeout_s=60,
+        )
 
 
 @pytest.mark.slow
