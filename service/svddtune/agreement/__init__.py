@@ -9,12 +9,13 @@ from svddtune.agreement.coefficients import (
     krippendorff_alpha,
     observed_agreement,
 )
-from svddtune.agreement.reports import LabelerReport, labeler_reports
+from svddtune.agreement.reports import LabelerAccount, LabelerReport, labeler_reports
 from svddtune.agreement.summary import Agreement, agreement
 from svddtune.agreement.votes import VotesOfRow, votes_in_force
 
 __all__ = [
     "Agreement",
+    "LabelerAccount",
     "LabelerReport",
     "VotesOfRow",
     "agreement",

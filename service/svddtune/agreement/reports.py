@@ -45,6 +45,30 @@ class _Tally:
     seconds: list[float] = field(default_factory=list)
 
 
+class LabelerAccount:
+    """What labelers did, from a log that is read piece by piece: it keeps votes, not events."""
+
+    def __init__(self) -> None:
+        self._log = VoteLog()
+        self._tallies: dict[str, _Tally] = {}
+
+    def add(self, events: Iterable[LabelEvent]) -> None:
+        """Take the next events into account, oldest first."""
+        for event in events:
+            tally = self._tallies.setdefault(event.labeler, _Tally())
+            # Before the event: a repeated answer is compared with the vote of that moment.
+            _count(tally, event, self._log.votes.get(event.row, {}))
+            self._log.add(event)
+
+    def votes_in_force(self) -> dict[int, dict[str, Verdict]]:
+        """The votes that count, as from the function of that name."""
+        return self._log.in_force()
+
+    def reports(self) -> list[LabelerReport]:
+        """Report on everybody whom the log names, by name."""
+        return _reports(self._log, self._tallies)
+
+
 def labeler_reports(events: Iterable[LabelEvent]) -> list[LabelerReport]:
     """Report on everybody whom the log names, by name.
 
@@ -53,13 +77,12 @@ def labeler_reports(events: Iterable[LabelEvent]) -> list[LabelerReport]:
     events : iterable of LabelEvent
         Oldest first.
     """
-    log = VoteLog()
-    tallies: dict[str, _Tally] = {}
-    for event in events:
-        tally = tallies.setdefault(event.labeler, _Tally())
-        # Before the event: a repeated answer is compared with the vote of that moment.
-        _count(tally, event, log.votes.get(event.row, {}))
-        log.add(event)
+    account = LabelerAccount()
+    account.add(events)
+    return account.reports()
+
+
+def _reports(log: VoteLog, tallies: Mapping[str, _Tally]) -> list[LabelerReport]:
     in_force = log.in_force()
     cast: dict[str, list[Verdict]] = {}
     for of_row in in_force.values():

@@ -1,6 +1,7 @@
 """Votes: what each labeler says of each row, as a fold over the label log."""
 
 from collections.abc import Iterable, Mapping
+from sys import intern
 
 from svddtune.state.session import LabelEvent, Verdict
 
@@ -19,7 +20,8 @@ class VoteLog:
     def add(self, event: LabelEvent) -> None:
         """Take the next event into account; kinds without effect on votes are passed over."""
         if event.kind == "LABELED":
-            self.votes.setdefault(event.row, {})[event.labeler] = event.verdict
+            # (One string for each labeler, not one for each event.)
+            self.votes.setdefault(event.row, {})[intern(event.labeler)] = event.verdict
         elif event.kind == "RETRACTED":
             self.votes.get(event.row, {}).pop(event.labeler, None)
         elif event.kind == "WITHDRAWN":

@@ -294,7 +294,9 @@ class Conversation:
                     return await self._look()
                 case Deliver(session_id, leases):
                     assigns = await self._whole(self._labeling.assignments(session_id, leases))
-                    return [Send(oracle_pb2.ConverseResponse(assign=one)) for one in assigns]
+                    sent = [Send(oracle_pb2.ConverseResponse(assign=one)) for one in assigns]
+                    rest = leases[len(assigns) :]
+                    return [*sent, Deliver(session_id, rest)] if rest else list(sent)
                 case Report(session_id):
                     if session_id not in self._followed:
                         # A command before this one found that it was deleted.

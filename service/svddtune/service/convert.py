@@ -32,7 +32,7 @@ from svddtune.v1 import common_pb2, dataset_pb2, oracle_pb2, tuning_pb2
 AnyMessage = TypeVar("AnyMessage", bound=Message)
 
 # Below gRPC's limit of 4 MiB a message.
-_MOST_BYTES = 3 << 20
+MOST_BYTES = 3 << 20
 
 _VERDICTS = {
     Verdict.INLIER: common_pb2.VERDICT_INLIER,
@@ -190,7 +190,7 @@ def fitting(messages: Sequence[AnyMessage]) -> Sequence[AnyMessage]:
     size, count = 0, 0
     for message in messages:
         size += message.ByteSize()
-        if count and size > _MOST_BYTES:
+        if count and size > MOST_BYTES:
             break
         count += 1
     return messages[:count]

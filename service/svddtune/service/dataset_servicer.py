@@ -52,11 +52,13 @@ class DatasetServicer(dataset_pb2_grpc.DatasetServiceServicer):
     ) -> dataset_pb2.ListDatasetsResponse:
         """Describe a page of datasets, newest first."""
         size = validate.page_size(request.page_size)
-        found = await self._datasets.list_datasets(
-            limit=size + 1, before=convert.page_position(request.page_token)
+        found, more = await self._datasets.list_datasets(
+            limit=size,
+            most_bytes=convert.MOST_BYTES,
+            before=convert.page_position(request.page_token),
         )
-        page, token = convert.fitting(found[:size]), ""
-        if len(found) > len(page):
+        page, token = convert.fitting(found), ""
+        if page and (more or len(found) > len(page)):
             last = page[-1]
             token = convert.page_token(
                 last.create_time.ToMilliseconds(), names.dataset_id(last.name)
@@ -74,6 +76,10 @@ class DatasetServicer(dataset_pb2_grpc.DatasetServiceServicer):
         first = convert.row_position(request.page_token)
         dataset = await self._datasets.get(dataset_id)
         rows = range(first, min(first + size, dataset.observation_count))
+        # No more is read than is sent.
+        if rows:
+            count = await self._datasets.count_within(dataset_id, rows, convert.MOST_BYTES)
+            rows = rows[:count]
         named = await self._datasets.named(dataset_id, rows)
         page = convert.fitting(
             [

@@ -22,6 +22,8 @@ from svddtune.v1 import dataset_pb2, oracle_pb2
 
 # Sessions that a stream which serves any looks at.
 MOST_ASKING = 1000
+# So few rows never exceed a message, however large they are.
+_READ_UNASKED = 4
 
 
 class Labeling:
@@ -61,11 +63,23 @@ class Labeling:
     async def assignments(
         self, session_id: SessionId, leases: Sequence[Lease]
     ) -> list[oracle_pb2.Assign]:
-        """Leased queries with what their labeler is shown."""
+        """Leased queries with what their labeler is shown.
+
+        The first of them: as many as one message holds, at least one.
+        """
         if not leases:
             return []
         dataset_id = await self._dataset_id(session_id)
         description = await self._description(dataset_id)
+        if len(leases) > _READ_UNASKED:
+            leases = leases[
+                : await self._datasets.count_within(
+                    dataset_id,
+                    [lease.row for lease in leases],
+                    convert.MOST_BYTES,
+                    beside=8 * description.feature_count,
+                )
+            ]
         observations = await self._datasets.observations(
             dataset_id,
             [lease.row for lease in leases],

@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from svddtune.service.conversation import House
+from svddtune.service.convert import fitting
 from svddtune.service.status import unbroken
 from svddtune.state.errors import NotFound
 from svddtune.state.notices import Notice
@@ -68,7 +69,11 @@ class LeaseCall:
             return list(await self._assigns(self._named, outcome.leases))
         assigns: list[oracle_pb2.Assign] = []
         for session_id, leases in (await self._take_of_any()).items():
-            assigns += await self._assigns(session_id, leases)
+            more = await self._assigns(session_id, leases)
+            assigns += more
+            if len(more) < len(leases) or len(fitting(assigns)) < len(assigns):
+                # The rest comes with the next call: one response does not hold it.
+                break
         return assigns
 
     async def _take_of_any(self) -> dict[SessionId, tuple[Lease, ...]]:

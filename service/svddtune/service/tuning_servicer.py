@@ -4,7 +4,7 @@ import asyncio
 from contextlib import suppress
 from uuid import uuid4
 
-from svddtune.agreement import agreement, labeler_reports, votes_in_force
+from svddtune.agreement import LabelerAccount, agreement
 from svddtune.service import convert, names, validate
 from svddtune.service.draining import Draining
 from svddtune.service.status import Context, rpc, unbroken, undisturbed
@@ -17,7 +17,7 @@ from svddtune.v1 import common_pb2, result_pb2, tuning_pb2, tuning_pb2_grpc
 # Label events in one message of a watch.
 _EVENTS_PER_MESSAGE = 1000
 # Label events read at once where all are needed.
-_EVENTS_AT_ONCE = 10_000
+_EVENTS_AT_ONCE = 1000
 # How long a preview waits for a worker.
 _PREVIEW_S = 5.0
 
@@ -84,12 +84,11 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
         found = await self._store.list_sessions(
             limit=size + 1, before=convert.page_position(request.page_token)
         )
-        page, token = found[:size], ""
-        if len(found) > size:
-            token = convert.page_token(page[-1].created_ms, page[-1].id)
-        return tuning_pb2.ListSessionsResponse(
-            sessions=map(convert.session_to_proto, page), next_page_token=token
-        )
+        page, token = convert.fitting([convert.session_to_proto(one) for one in found[:size]]), ""
+        if len(found) > len(page):
+            last = found[len(page) - 1]
+            token = convert.page_token(last.created_ms, last.id)
+        return tuning_pb2.ListSessionsResponse(sessions=page, next_page_token=token)
 
     @rpc
     @undisturbed
@@ -223,16 +222,16 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
     ) -> tuning_pb2.ListLabelersResponse:
         """Report on labelers and their agreement."""
         session = await self._store.get(names.session_id(request.name))
-        events: list[LabelEvent] = []
+        account, after = LabelerAccount(), ""
         while True:
-            after = events[-1].event_id if events else ""
             batch = await self._store.label_events(session.id, after=after, limit=_EVENTS_AT_ONCE)
-            events += batch
+            account.add(batch)
             if len(batch) < _EVENTS_AT_ONCE:
                 break
+            after = batch[-1].event_id
         return tuning_pb2.ListLabelersResponse(
-            labelers=map(convert.labeler_to_proto, labeler_reports(events)),
-            agreement=convert.agreement_to_proto(agreement(votes_in_force(events))),
+            labelers=map(convert.labeler_to_proto, account.reports()),
+            agreement=convert.agreement_to_proto(agreement(account.votes_in_force())),
         )
 
     @rpc

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, takewhile
 
 from svddtune.state import codec, keys
 from svddtune.state.calls import AsyncScripts
@@ -12,6 +13,8 @@ from svddtune.state.session import DatasetId
 from svddtune.state.store import newest
 from svddtune.v1 import dataset_pb2
 
+# Sizes that are asked for in one round trip.
+_SIZES_AT_ONCE = 1000
 # Parts of an upload that never completes go after this long.
 UPLOAD_TTL_S = 3600
 
@@ -121,14 +124,26 @@ class DatasetStore:
         return found
 
     async def list_datasets(
-        self, *, limit: int, before: tuple[int, str] | None = None
-    ) -> list[dataset_pb2.Dataset]:
-        """Up to ``limit`` datasets older than ``before`` (created_ms, id), newest first."""
-        ids: list[tuple[int, str]] = []
+        self, *, limit: int, most_bytes: int, before: tuple[int, str] | None = None
+    ) -> tuple[list[dataset_pb2.Dataset], bool]:
+        """Datasets older than ``before`` (created_ms, id), newest first; whether there are more.
+
+        Up to ``limit`` of them and, but for the first, up to ``most_bytes``: feature names may be
+        long.
+        """
+        found: list[tuple[int, str]] = []
         for partition in range(self._partitions):
-            ids += await newest(self._client, keys.prefix(partition) + "datasets", limit, before)
-        ids.sort(reverse=True)
-        return await self._get_many([DatasetId(name) for _, name in ids[:limit]]) if ids else []
+            key = keys.prefix(partition) + "datasets"
+            found += await newest(self._client, key, limit + 1, before)
+        found.sort(reverse=True)
+        ids = [DatasetId(name) for _, name in found[:limit]]
+        pipe = self._client.pipeline(transaction=False)
+        for dataset_id in ids:
+            pipe.hstrlen(self._key(dataset_id), "record")
+        with redis_faults():
+            sizes = await pipe.execute() if ids else []
+        ids = ids[: _count_within(sizes, most_bytes)]
+        return await self._get_many(ids) if ids else [], len(found) > len(ids)
 
     async def delete(self, dataset_id: DatasetId) -> None:
         """Raises NotFound (``DATASET_NOT_FOUND``), WrongState (``DATASET_IN_USE``)."""
@@ -154,6 +169,31 @@ class DatasetStore:
             str(row) if name is None else name.decode()
             for row, name in zip(rows, found, strict=True)
         ]
+
+    async def count_within(
+        self, dataset_id: DatasetId, rows: Sequence[int], most_bytes: int, *, beside: int = 0
+    ) -> int:
+        """How many of the rows, from the first on, may be read at once; at least one.
+
+        Counted are ids, display fields, and so many bytes ``beside`` for each row.
+        """
+        with redis_faults():
+            marks = await self._client.hmget(self._key(dataset_id), ["has_ids", "has_display"])
+        parts = [part for part, mark in zip(("ids", "display"), marks, strict=True) if mark == b"1"]
+        sizes: list[int] = []
+        for start in range(0, len(rows), _SIZES_AT_ONCE):
+            batch = rows[start : start + _SIZES_AT_ONCE]
+            pipe = self._client.pipeline(transaction=False)
+            for row in batch:
+                for part in parts:
+                    pipe.hstrlen(self._key(dataset_id, part), str(row))
+            with redis_faults():
+                found = await pipe.execute() if parts else []
+            width = len(parts)
+            sizes += [beside + sum(found[i * width : (i + 1) * width]) for i in range(len(batch))]
+            if _count_within(sizes, most_bytes) < len(sizes):
+                break
+        return _count_within(sizes, most_bytes)
 
     async def named(
         self, dataset_id: DatasetId, rows: Sequence[int]
@@ -200,6 +240,12 @@ class DatasetStore:
                 )
             )
         return found
+
+
+def _count_within(sizes: Iterable[int], most: int) -> int:
+    """How many, from the first on, are no more than ``most`` together; at least one."""
+    sums = accumulate(sizes)
+    return max(1, sum(1 for _ in takewhile(lambda size: size <= most, sums)))
 
 
 def _row_number(name: str, observation_count: int) -> int | None:

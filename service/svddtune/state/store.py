@@ -33,6 +33,9 @@ from svddtune.state.session import (
 )
 from svddtune.v1 import jobs_pb2
 
+# Sessions that are read in one round trip.
+_SESSIONS_AT_ONCE = 100
+
 
 def preparation_k(k: int, observation_count: int) -> int:
     """Neighbours to prepare for locality k: rounded up, so that nearby k share a preparation."""
@@ -168,7 +171,12 @@ class SessionStore:
             ids += await newest(self._client, keys.prefix(partition) + "sessions", limit, before)
         ids.sort(reverse=True)
         wanted = [SessionId(name) for _, name in ids[:limit]]
-        return await self._get_many(wanted, missing_ok=True) if wanted else []
+        sessions: list[Session] = []
+        # (A session's record is large where it began with many labels.)
+        for start in range(0, len(wanted), _SESSIONS_AT_ONCE):
+            batch = wanted[start : start + _SESSIONS_AT_ONCE]
+            sessions += await self._get_many(batch, missing_ok=True)
+        return sessions
 
     async def labeling(self) -> dict[SessionId, Standing]:
         """All sessions that ask now."""
