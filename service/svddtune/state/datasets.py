@@ -140,7 +140,7 @@ class DatasetStore:
         pipe = self._client.pipeline(transaction=False)
         for dataset_id in ids:
             pipe.hstrlen(self._key(dataset_id), "record")
-        with redis_faults():
+        async with store_call():
             sizes = await pipe.execute() if ids else []
         ids = ids[: _count_within(sizes, most_bytes)]
         return await self._get_many(ids) if ids else [], len(found) > len(ids)
@@ -177,7 +177,7 @@ class DatasetStore:
 
         Counted are ids, display fields, and so many bytes ``beside`` for each row.
         """
-        with redis_faults():
+        async with store_call():
             marks = await self._client.hmget(self._key(dataset_id), ["has_ids", "has_display"])
         parts = [part for part, mark in zip(("ids", "display"), marks, strict=True) if mark == b"1"]
         sizes: list[int] = []
@@ -187,7 +187,7 @@ class DatasetStore:
             for row in batch:
                 for part in parts:
                     pipe.hstrlen(self._key(dataset_id, part), str(row))
-            with redis_faults():
+            async with store_call():
                 found = await pipe.execute() if parts else []
             width = len(parts)
             sizes += [beside + sum(found[i * width : (i + 1) * width]) for i in range(len(batch))]
