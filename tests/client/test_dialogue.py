@@ -146,6 +146,19 @@ def test_skip_is_settled_by_its_query_and_may_be_sent_twice() -> None:
     assert not future.result(0).applied
 
 
+def test_query_leased_anew_is_asked_again_though_its_repeated_skip_is_acknowledged() -> None:
+    talk = dialogue()
+    talk.receive(assign(1), 0.0)
+    message, future = talk.skip(take(talk), SkipMode.LATER)
+    talk.hello()
+    # The first skip got through, and the query has come back to this labeler.
+    talk.receive(welcome(), 0.0)
+    talk.receive(assign(1, "lease-2"), 0.0)
+    talk.receive(ack(message), 0.0)
+    assert future.result(0).applied
+    assert take(talk).lease_id == "lease-2"
+
+
 def test_time_per_query_runs_from_answer_to_the_next_assign() -> None:
     talk = dialogue()
     talk.receive(assign(1), 1.0)

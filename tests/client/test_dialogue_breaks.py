@@ -27,6 +27,7 @@ class Server:
     leases: dict[str, tuple[str, int]] = field(default_factory=dict)
     effects: list[str] = field(default_factory=list)
     acks: dict[str, pb.ConverseResponse] = field(default_factory=dict)
+    skipped: set[str] = field(default_factory=set)
 
     def hello(self) -> list[pb.ConverseResponse]:
         again = [assign(n, lease, name=name) for lease, (name, n) in self.leases.items()]
@@ -54,7 +55,9 @@ class Server:
                 self.acks[answer.answer_id] = ack(request)
             return [self.acks[answer.answer_id], *self.ask()]
         if kind == "skip":
-            if self.leases.pop(request.skip.lease_id, None) is None:
+            if self.leases.pop(request.skip.lease_id, None) is not None:
+                self.skipped.add(request.skip.lease_id)
+            elif request.skip.lease_id not in self.skipped:
                 return [reject(request, lost)]
             return [ack(request), *self.ask()]
         if kind == "release":

@@ -174,7 +174,14 @@ class Hearing:
             self.served.count(session, convert.counts_from_proto(ack.counts))
         item = self._pending.pop((session, ack.answer_id or ack.query))
         if item is not None:
-            self._holding.drop((session, item.query))
+            key = (session, item.query)
+            if item.message.HasField("skip") and self._holding.lease_id(key) not in (
+                "",
+                item.lease_id,
+            ):
+                self._holding.offer(key)  # leased to us anew in the meantime: ask again
+            else:
+                self._holding.drop(key)
             item.future.set_result(replace(convert.ack_from_proto(ack), session=session))
         elif not ack.answer_id and not ack.query:
             self._reclaimed.pop(session, None)

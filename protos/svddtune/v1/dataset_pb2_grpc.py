@@ -69,9 +69,11 @@ class DatasetServiceServicer(object):
     def UploadDataset(self, request_iterator, context):
         """Stores a dataset. The first message carries the header, all further ones a chunk of rows.
         The same content uploaded twice yields the same dataset. Until the response is sent nothing
-        is visible; an upload that breaks off leaves nothing behind.
+        is visible; an upload that breaks off leaves nothing behind. Each message must come within the
+        server's time after the one before, 30 s by default (UPLOAD_TIMEOUT).
         Errors: DATASET_NOT_FINITE, DATASET_RAGGED, DATASET_TOO_LARGE, DATASET_EMPTY,
-        DATASET_INCOMPLETE, DUPLICATE_OBSERVATION_ID, DUPLICATE_FEATURE_NAME, INVALID_FIELD.
+        DATASET_INCOMPLETE, DUPLICATE_OBSERVATION_ID, DUPLICATE_FEATURE_NAME, INVALID_FIELD,
+        UPLOAD_TIMEOUT.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -85,14 +87,15 @@ class DatasetServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def ListDatasets(self, request, context):
-        """Lists datasets, newest first.
+        """Lists datasets, newest first. A page may hold fewer than asked for, so that it stays below 4 MiB.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListObservations(self, request, context):
-        """The observations' ids and display fields, in the order of the rows. Errors: DATASET_NOT_FOUND.
+        """The observations' ids and display fields, in the order of the rows. A page may hold fewer than
+        asked for, so that it stays below 4 MiB. Errors: DATASET_NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

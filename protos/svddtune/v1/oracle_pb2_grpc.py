@@ -27,7 +27,8 @@ if _version_not_supported:
 
 class OracleServiceStub(object):
     """Where labelers, people or programs, get queries and leave answers. The stream and the unary
-    calls have the same meaning; use the stream where you can hold one.
+    calls have the same meaning; use the stream where you can hold one. Both are gRPC over HTTP/2: a
+    page in a browser needs a proxy that speaks gRPC-Web, or a server of its own, in between.
     """
 
     def __init__(self, channel):
@@ -75,22 +76,26 @@ class OracleServiceStub(object):
 
 class OracleServiceServicer(object):
     """Where labelers, people or programs, get queries and leave answers. The stream and the unary
-    calls have the same meaning; use the stream where you can hold one.
+    calls have the same meaning; use the stream where you can hold one. Both are gRPC over HTTP/2: a
+    page in a browser needs a proxy that speaks gRPC-Web, or a server of its own, in between.
     """
 
     def Converse(self, request_iterator, context):
         """The dialogue. The client sends Hello first and gets Welcome; then both talk as they like.
         An Ack means that the answer is stored. What got no Ack is sent again with the same
         answer_id, which has one effect. Item faults are Rejects; the stream lives on.
-        Errors that end it: UNAUTHENTICATED, PROTOCOL_VIOLATION, PROTOCOL_VERSION_UNSUPPORTED,
-        SESSION_NOT_FOUND, INVALID_FIELD.
+        Hello must come within the server's time, 30 s by default (HELLO_TIMEOUT).
+        Errors that end it: PROTOCOL_VIOLATION, PROTOCOL_VERSION_UNSUPPORTED, SESSION_NOT_FOUND,
+        INVALID_FIELD, INVALID_NAME, UNDECODABLE_MESSAGE, HELLO_TIMEOUT, REDIS_UNAVAILABLE, STORE_FULL,
+        DRAINING, INTERNAL.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Lease(self, request, context):
-        """Leases up to max_queries queries; waits up to wait_s for the first one.
+        """Leases up to max_queries queries; waits up to wait_s for the first one. What one response below
+        4 MiB does not hold comes with the next call. Errors: SESSION_NOT_FOUND, INVALID_FIELD, DRAINING.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -104,28 +109,30 @@ class OracleServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def Extend(self, request, context):
-        """Extends leases by the labeler's lease length from now. Errors: LEASE_LOST.
+        """Extends leases by the labeler's lease length from now. Errors: LEASE_LOST where all leases named
+        are lost; of some, Ack.lost_lease_ids tells.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Release(self, request, context):
-        """Gives queries back. Errors: LEASE_LOST.
+        """Gives queries back. Errors: LEASE_LOST, as Extend.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Skip(self, request, context):
-        """Passes on a query. Errors: UNKNOWN_QUERY, LEASE_LOST.
+        """Passes on a query; a repeat of the same skip is an Ack. Errors: UNKNOWN_QUERY, LEASE_LOST.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Retract(self, request, context):
-        """Withdraws a vote on an observation. Errors: NOT_LABELED.
+        """Withdraws a vote on an observation. Errors: NOT_LABELED, SESSION_NOT_ACTIVE, ANSWER_ID_REUSED,
+        UNKNOWN_OBSERVATION, TOO_MANY_CORRECTIONS.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -179,7 +186,8 @@ def add_OracleServiceServicer_to_server(servicer, server):
  # This class is part of an EXPERIMENTAL API.
 class OracleService(object):
     """Where labelers, people or programs, get queries and leave answers. The stream and the unary
-    calls have the same meaning; use the stream where you can hold one.
+    calls have the same meaning; use the stream where you can hold one. Both are gRPC over HTTP/2: a
+    page in a browser needs a proxy that speaks gRPC-Web, or a server of its own, in between.
     """
 
     @staticmethod

@@ -28,7 +28,8 @@ GRPC_VERSION: str
 
 class OracleServiceStub:
     """Where labelers, people or programs, get queries and leave answers. The stream and the unary
-    calls have the same meaning; use the stream where you can hold one.
+    calls have the same meaning; use the stream where you can hold one. Both are gRPC over HTTP/2: a
+    page in a browser needs a proxy that speaks gRPC-Web, or a server of its own, in between.
     """
 
     @_typing.overload
@@ -39,26 +40,35 @@ class OracleServiceStub:
     """The dialogue. The client sends Hello first and gets Welcome; then both talk as they like.
     An Ack means that the answer is stored. What got no Ack is sent again with the same
     answer_id, which has one effect. Item faults are Rejects; the stream lives on.
-    Errors that end it: UNAUTHENTICATED, PROTOCOL_VIOLATION, PROTOCOL_VERSION_UNSUPPORTED,
-    SESSION_NOT_FOUND, INVALID_FIELD.
+    Hello must come within the server's time, 30 s by default (HELLO_TIMEOUT).
+    Errors that end it: PROTOCOL_VIOLATION, PROTOCOL_VERSION_UNSUPPORTED, SESSION_NOT_FOUND,
+    INVALID_FIELD, INVALID_NAME, UNDECODABLE_MESSAGE, HELLO_TIMEOUT, REDIS_UNAVAILABLE, STORE_FULL,
+    DRAINING, INTERNAL.
     """
     Lease: _grpc.UnaryUnaryMultiCallable[_oracle_pb2.LeaseRequest, _oracle_pb2.LeaseResponse]
-    """Leases up to max_queries queries; waits up to wait_s for the first one."""
+    """Leases up to max_queries queries; waits up to wait_s for the first one. What one response below
+    4 MiB does not hold comes with the next call. Errors: SESSION_NOT_FOUND, INVALID_FIELD, DRAINING.
+    """
     Answer: _grpc.UnaryUnaryMultiCallable[_oracle_pb2.AnswerRequest, _oracle_pb2.AnswerResponse]
     """Stores one answer. Errors: see Reject."""
     Extend: _grpc.UnaryUnaryMultiCallable[_oracle_pb2.ExtendRequest, _oracle_pb2.ExtendResponse]
-    """Extends leases by the labeler's lease length from now. Errors: LEASE_LOST."""
+    """Extends leases by the labeler's lease length from now. Errors: LEASE_LOST where all leases named
+    are lost; of some, Ack.lost_lease_ids tells.
+    """
     Release: _grpc.UnaryUnaryMultiCallable[_oracle_pb2.ReleaseRequest, _oracle_pb2.ReleaseResponse]
-    """Gives queries back. Errors: LEASE_LOST."""
+    """Gives queries back. Errors: LEASE_LOST, as Extend."""
     Skip: _grpc.UnaryUnaryMultiCallable[_oracle_pb2.SkipRequest, _oracle_pb2.SkipResponse]
-    """Passes on a query. Errors: UNKNOWN_QUERY, LEASE_LOST."""
+    """Passes on a query; a repeat of the same skip is an Ack. Errors: UNKNOWN_QUERY, LEASE_LOST."""
     Retract: _grpc.UnaryUnaryMultiCallable[_oracle_pb2.RetractRequest, _oracle_pb2.RetractResponse]
-    """Withdraws a vote on an observation. Errors: NOT_LABELED."""
+    """Withdraws a vote on an observation. Errors: NOT_LABELED, SESSION_NOT_ACTIVE, ANSWER_ID_REUSED,
+    UNKNOWN_OBSERVATION, TOO_MANY_CORRECTIONS.
+    """
 
 @_typing.type_check_only
 class OracleServiceAsyncStub(OracleServiceStub):
     """Where labelers, people or programs, get queries and leave answers. The stream and the unary
-    calls have the same meaning; use the stream where you can hold one.
+    calls have the same meaning; use the stream where you can hold one. Both are gRPC over HTTP/2: a
+    page in a browser needs a proxy that speaks gRPC-Web, or a server of its own, in between.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -66,25 +76,34 @@ class OracleServiceAsyncStub(OracleServiceStub):
     """The dialogue. The client sends Hello first and gets Welcome; then both talk as they like.
     An Ack means that the answer is stored. What got no Ack is sent again with the same
     answer_id, which has one effect. Item faults are Rejects; the stream lives on.
-    Errors that end it: UNAUTHENTICATED, PROTOCOL_VIOLATION, PROTOCOL_VERSION_UNSUPPORTED,
-    SESSION_NOT_FOUND, INVALID_FIELD.
+    Hello must come within the server's time, 30 s by default (HELLO_TIMEOUT).
+    Errors that end it: PROTOCOL_VIOLATION, PROTOCOL_VERSION_UNSUPPORTED, SESSION_NOT_FOUND,
+    INVALID_FIELD, INVALID_NAME, UNDECODABLE_MESSAGE, HELLO_TIMEOUT, REDIS_UNAVAILABLE, STORE_FULL,
+    DRAINING, INTERNAL.
     """
     Lease: _aio.UnaryUnaryMultiCallable[_oracle_pb2.LeaseRequest, _oracle_pb2.LeaseResponse]  # type: ignore[assignment]
-    """Leases up to max_queries queries; waits up to wait_s for the first one."""
+    """Leases up to max_queries queries; waits up to wait_s for the first one. What one response below
+    4 MiB does not hold comes with the next call. Errors: SESSION_NOT_FOUND, INVALID_FIELD, DRAINING.
+    """
     Answer: _aio.UnaryUnaryMultiCallable[_oracle_pb2.AnswerRequest, _oracle_pb2.AnswerResponse]  # type: ignore[assignment]
     """Stores one answer. Errors: see Reject."""
     Extend: _aio.UnaryUnaryMultiCallable[_oracle_pb2.ExtendRequest, _oracle_pb2.ExtendResponse]  # type: ignore[assignment]
-    """Extends leases by the labeler's lease length from now. Errors: LEASE_LOST."""
+    """Extends leases by the labeler's lease length from now. Errors: LEASE_LOST where all leases named
+    are lost; of some, Ack.lost_lease_ids tells.
+    """
     Release: _aio.UnaryUnaryMultiCallable[_oracle_pb2.ReleaseRequest, _oracle_pb2.ReleaseResponse]  # type: ignore[assignment]
-    """Gives queries back. Errors: LEASE_LOST."""
+    """Gives queries back. Errors: LEASE_LOST, as Extend."""
     Skip: _aio.UnaryUnaryMultiCallable[_oracle_pb2.SkipRequest, _oracle_pb2.SkipResponse]  # type: ignore[assignment]
-    """Passes on a query. Errors: UNKNOWN_QUERY, LEASE_LOST."""
+    """Passes on a query; a repeat of the same skip is an Ack. Errors: UNKNOWN_QUERY, LEASE_LOST."""
     Retract: _aio.UnaryUnaryMultiCallable[_oracle_pb2.RetractRequest, _oracle_pb2.RetractResponse]  # type: ignore[assignment]
-    """Withdraws a vote on an observation. Errors: NOT_LABELED."""
+    """Withdraws a vote on an observation. Errors: NOT_LABELED, SESSION_NOT_ACTIVE, ANSWER_ID_REUSED,
+    UNKNOWN_OBSERVATION, TOO_MANY_CORRECTIONS.
+    """
 
 class OracleServiceServicer(metaclass=_abc_1.ABCMeta):
     """Where labelers, people or programs, get queries and leave answers. The stream and the unary
-    calls have the same meaning; use the stream where you can hold one.
+    calls have the same meaning; use the stream where you can hold one. Both are gRPC over HTTP/2: a
+    page in a browser needs a proxy that speaks gRPC-Web, or a server of its own, in between.
     """
 
     @_abc_1.abstractmethod
@@ -96,8 +115,10 @@ class OracleServiceServicer(metaclass=_abc_1.ABCMeta):
         """The dialogue. The client sends Hello first and gets Welcome; then both talk as they like.
         An Ack means that the answer is stored. What got no Ack is sent again with the same
         answer_id, which has one effect. Item faults are Rejects; the stream lives on.
-        Errors that end it: UNAUTHENTICATED, PROTOCOL_VIOLATION, PROTOCOL_VERSION_UNSUPPORTED,
-        SESSION_NOT_FOUND, INVALID_FIELD.
+        Hello must come within the server's time, 30 s by default (HELLO_TIMEOUT).
+        Errors that end it: PROTOCOL_VIOLATION, PROTOCOL_VERSION_UNSUPPORTED, SESSION_NOT_FOUND,
+        INVALID_FIELD, INVALID_NAME, UNDECODABLE_MESSAGE, HELLO_TIMEOUT, REDIS_UNAVAILABLE, STORE_FULL,
+        DRAINING, INTERNAL.
         """
 
     @_abc_1.abstractmethod
@@ -106,7 +127,9 @@ class OracleServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _oracle_pb2.LeaseRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_oracle_pb2.LeaseResponse, _abc.Awaitable[_oracle_pb2.LeaseResponse]]:
-        """Leases up to max_queries queries; waits up to wait_s for the first one."""
+        """Leases up to max_queries queries; waits up to wait_s for the first one. What one response below
+        4 MiB does not hold comes with the next call. Errors: SESSION_NOT_FOUND, INVALID_FIELD, DRAINING.
+        """
 
     @_abc_1.abstractmethod
     def Answer(
@@ -122,7 +145,9 @@ class OracleServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _oracle_pb2.ExtendRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_oracle_pb2.ExtendResponse, _abc.Awaitable[_oracle_pb2.ExtendResponse]]:
-        """Extends leases by the labeler's lease length from now. Errors: LEASE_LOST."""
+        """Extends leases by the labeler's lease length from now. Errors: LEASE_LOST where all leases named
+        are lost; of some, Ack.lost_lease_ids tells.
+        """
 
     @_abc_1.abstractmethod
     def Release(
@@ -130,7 +155,7 @@ class OracleServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _oracle_pb2.ReleaseRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_oracle_pb2.ReleaseResponse, _abc.Awaitable[_oracle_pb2.ReleaseResponse]]:
-        """Gives queries back. Errors: LEASE_LOST."""
+        """Gives queries back. Errors: LEASE_LOST, as Extend."""
 
     @_abc_1.abstractmethod
     def Skip(
@@ -138,7 +163,7 @@ class OracleServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _oracle_pb2.SkipRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_oracle_pb2.SkipResponse, _abc.Awaitable[_oracle_pb2.SkipResponse]]:
-        """Passes on a query. Errors: UNKNOWN_QUERY, LEASE_LOST."""
+        """Passes on a query; a repeat of the same skip is an Ack. Errors: UNKNOWN_QUERY, LEASE_LOST."""
 
     @_abc_1.abstractmethod
     def Retract(
@@ -146,6 +171,8 @@ class OracleServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _oracle_pb2.RetractRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_oracle_pb2.RetractResponse, _abc.Awaitable[_oracle_pb2.RetractResponse]]:
-        """Withdraws a vote on an observation. Errors: NOT_LABELED."""
+        """Withdraws a vote on an observation. Errors: NOT_LABELED, SESSION_NOT_ACTIVE, ANSWER_ID_REUSED,
+        UNKNOWN_OBSERVATION, TOO_MANY_CORRECTIONS.
+        """
 
 def add_OracleServiceServicer_to_server(servicer: OracleServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -164,7 +164,8 @@ class TuningServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def ResumeSession(self, request, context):
-        """Goes on asking: from PAUSED, or from COMPLETED or FAILED where the budget leaves room.
+        """Goes on asking: from PAUSED, or, by way of PREPARING, from COMPLETED or FAILED where the budget
+        leaves room.
         Errors: ILLEGAL_TRANSITION, BUDGET_SPENT.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

@@ -73,7 +73,8 @@ class TuningServiceStub:
     PauseSession: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.PauseSessionRequest, _tuning_pb2.PauseSessionResponse]
     """Stops asking; leases stay valid and answers are still taken. Errors: ILLEGAL_TRANSITION."""
     ResumeSession: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.ResumeSessionRequest, _tuning_pb2.ResumeSessionResponse]
-    """Goes on asking: from PAUSED, or from COMPLETED or FAILED where the budget leaves room.
+    """Goes on asking: from PAUSED, or, by way of PREPARING, from COMPLETED or FAILED where the budget
+    leaves room.
     Errors: ILLEGAL_TRANSITION, BUDGET_SPENT.
     """
     FinishSession: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.FinishSessionRequest, _tuning_pb2.FinishSessionResponse]
@@ -123,7 +124,8 @@ class TuningServiceAsyncStub(TuningServiceStub):
     PauseSession: _aio.UnaryUnaryMultiCallable[_tuning_pb2.PauseSessionRequest, _tuning_pb2.PauseSessionResponse]  # type: ignore[assignment]
     """Stops asking; leases stay valid and answers are still taken. Errors: ILLEGAL_TRANSITION."""
     ResumeSession: _aio.UnaryUnaryMultiCallable[_tuning_pb2.ResumeSessionRequest, _tuning_pb2.ResumeSessionResponse]  # type: ignore[assignment]
-    """Goes on asking: from PAUSED, or from COMPLETED or FAILED where the budget leaves room.
+    """Goes on asking: from PAUSED, or, by way of PREPARING, from COMPLETED or FAILED where the budget
+    leaves room.
     Errors: ILLEGAL_TRANSITION, BUDGET_SPENT.
     """
     FinishSession: _aio.UnaryUnaryMultiCallable[_tuning_pb2.FinishSessionRequest, _tuning_pb2.FinishSessionResponse]  # type: ignore[assignment]
@@ -206,7 +208,8 @@ class TuningServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tuning_pb2.ResumeSessionRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tuning_pb2.ResumeSessionResponse, _abc.Awaitable[_tuning_pb2.ResumeSessionResponse]]:
-        """Goes on asking: from PAUSED, or from COMPLETED or FAILED where the budget leaves room.
+        """Goes on asking: from PAUSED, or, by way of PREPARING, from COMPLETED or FAILED where the budget
+        leaves room.
         Errors: ILLEGAL_TRANSITION, BUDGET_SPENT.
         """
 

@@ -348,7 +348,7 @@ class SessionStore:
         await self._session_call("move", session_id, "pause", verb="pause")
 
     async def resume(self, session_id: SessionId) -> None:
-        """PAUSED, COMPLETED or FAILED -> LABELING.
+        """PAUSED -> LABELING; COMPLETED or FAILED -> PREPARING, and on where all is there.
 
         Raises WrongState (``ILLEGAL_TRANSITION``, ``BUDGET_SPENT``).
         """
