@@ -226,6 +226,15 @@ def test_store_that_takes_no_writes(
     assert again.expect("ack").counts.total == 1
 
 
+def test_worker_starts_where_memory_is_full_and_works_later(
+    server: EmbeddedServer, client: Redis, desk: Desk
+) -> None:
+    fill_memory(server, client)
+    with worker(server.url):
+        relieve(server, client)
+        assert_served(desk, desk.upload().name)
+
+
 def test_session_can_be_deleted_where_memory_is_full(
     server: EmbeddedServer, client: Redis, desk: Desk
 ) -> None:

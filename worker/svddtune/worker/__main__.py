@@ -1,5 +1,6 @@
 """``python -m svddtune.worker``: settings, logging, work until a signal."""
 
+import contextlib
 import json
 import os
 import sys
@@ -42,7 +43,9 @@ def main() -> int:
         partitions=partitions,
         hi_only=settings.hi_only,
     )
-    queue.prepare()
+    # (A store that takes no writes now is waited for; taking a job makes what is missing.)
+    with contextlib.suppress(StoreUnavailable):
+        queue.prepare()
     workspace = Workspace(client)
     loop = WorkerLoop(
         queue, Steps(workspace, DataCache(workspace, limit_bytes=settings.cache_mib << 20))

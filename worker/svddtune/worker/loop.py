@@ -41,17 +41,16 @@ class WorkerLoop:
                     self._queue.give_back()
                     stray = False
                 claim = self._queue.take()
+                # One that came as the worker was told to stop goes back with the sign-out.
+                if claim is not None and not self._stopping.is_set():
+                    self._work(claim, keeper)
                 pause = 0.1
             except StoreUnavailable as error:
                 log.warning("%s; trying again in %.1f s", error.message, pause)
-                # A job may have been delivered with the reply that was lost.
+                # A job may have been delivered with the reply that was lost, or broken off.
                 stray = True
                 self._stopping.wait(pause * random.uniform(0.5, 1.0))
                 pause = min(pause * 2, 5.0)
-                continue
-            # One that came as the worker was told to stop goes back with the sign-out.
-            if claim is not None and not self._stopping.is_set():
-                self._work(claim, keeper)
         keeper.stop()
         with contextlib.suppress(StoreUnavailable):
             self._queue.sign_out()
@@ -67,9 +66,10 @@ class WorkerLoop:
             log.debug("done", extra=event | {"ms": took_ms})
         except ClaimLost:
             log.warning("outcome refused: another worker has the job", extra=event)
-        except StoreUnavailable as error:
-            # The claim lapses and the job is done again, by this worker or another.
-            log.warning("job broken off: %s", error.message, extra=event)
+        except StoreUnavailable:
+            # That is not the job's fault: it goes back uncounted.
+            log.warning("job broken off", extra=event)
+            raise
         except NotFound as error:
             self._give_up(claim, error.reason, error.message, final=True)
         except DawidSkeneUnavailable as error:
@@ -87,7 +87,7 @@ class WorkerLoop:
         try:
             dead = self._queue.fail(claim, reason, message, final=final)
             log.error("%s: %s", "given up" if dead else "to be tried again", reason, extra=event)
-        except (ClaimLost, StoreUnavailable) as error:
+        except ClaimLost as error:
             log.warning("not given up: %s", error, extra=event)
 
 
