@@ -1,0 +1,110 @@
+"""Connections lead to the master, and calls end in time."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from redis.exceptions import ConnectionError, ReadOnlyError
+from tests.proxy import proxy_to
+
+from svddtune.stack import EmbeddedServer
+from svddtune.state.connect import connect, connect_async
+from svddtune.state.datasets import DatasetStore
+from svddtune.state.errors import StoreUnavailable
+from svddtune.state.session import DatasetId
+
+pytestmark = pytest.mark.integration
+
+DATASET = DatasetId("d" * 32)
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Iterator[EmbeddedServer]:
+    """A second server."""
+    with EmbeddedServer(tmp_path, fsync="no") as server:
+        yield server
+
+
+def test_one_refused_write_drops_all_connections_to_a_demoted_master(
+    redis_url: str, other: EmbeddedServer
+) -> None:
+    async def act() -> None:
+        client = connect_async(proxy.url)
+        # As many connections as calls at once; from now on they are idle.
+        await asyncio.gather(*(client.blpop("nothing", timeout=0.1) for _ in range(5)))
+        master.replicaof("127.0.0.1", 1)
+        proxy.target = other.url
+        await client.set("written", "here")
+        # None of them reads what the old master has.
+        found = await asyncio.gather(*(client.get("written") for _ in range(5)))
+        await client.aclose()
+        assert found == [b"here"] * 5
+
+    with connect(redis_url) as master, proxy_to(redis_url) as proxy:
+        try:
+            asyncio.run(act())
+        finally:
+            master.replicaof("NO", "ONE")
+
+
+def test_synchronous_client_follows_too(redis_url: str, other: EmbeddedServer) -> None:
+    with connect(redis_url) as master, proxy_to(redis_url) as proxy, connect(proxy.url) as client:
+        try:
+            client.set("written", "there")
+            master.replicaof("127.0.0.1", 1)
+            proxy.target = other.url
+            client.set("written", "here")
+            with connect(other.url) as new:
+                assert new.get("written") == b"here"
+        finally:
+            master.replicaof("NO", "ONE")
+            master.flushall()
+
+
+def test_replica_that_stays_one_is_an_error_in_the_end(redis_url: str) -> None:
+    with connect(redis_url) as master, connect(redis_url, patience_s=0.1) as client:
+        master.replicaof("127.0.0.1", 1)
+        try:
+            with pytest.raises(ReadOnlyError):
+                client.set("written", "there")
+        finally:
+            master.replicaof("NO", "ONE")
+
+
+def test_server_that_comes_back_within_the_patience_is_not_missed(tmp_path: Path) -> None:
+    with (
+        EmbeddedServer(tmp_path, fsync="no") as first,
+        connect(first.url, patience_s=20) as client,
+        connect(first.url, patience_s=0) as impatient,
+        ThreadPoolExecutor() as threads,
+    ):
+        client.ping()
+        first.stop()
+        with pytest.raises(ConnectionError):
+            impatient.ping()
+        reply = threads.submit(client.ping)
+        with EmbeddedServer(tmp_path, fsync="no"):
+            assert reply.result()
+
+
+def test_call_to_a_frozen_server_is_over_within_its_bound(other: EmbeddedServer) -> None:
+    async def act() -> None:
+        client = connect_async(other.url)
+        datasets = DatasetStore(client)
+        assert not await datasets.exists(DATASET)
+        os.kill(other.process.pid, signal.SIGSTOP)
+        try:
+            async with asyncio.timeout(15):
+                with pytest.raises(StoreUnavailable):
+                    await datasets.exists(DATASET)
+        finally:
+            os.kill(other.process.pid, signal.SIGCONT)
+        # The connection on which the call was given up is not used again.
+        assert not await datasets.exists(DATASET)
+        await client.aclose()
+
+    asyncio.run(act())
