@@ -20,8 +20,9 @@ from tests.waiting import wait_until
 
 from svddtune.stack import EmbeddedServer
 from svddtune.state import keys
-from svddtune.state.connect import Redis, connect, examine
+from svddtune.state.connect import Redis, connect
 from svddtune.state.errors import StoreUnavailable
+from svddtune.state.examine import examine
 from svddtune.state.faults import CALL_S
 from svddtune.v1 import oracle_pb2, tuning_pb2
 

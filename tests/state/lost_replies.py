@@ -7,6 +7,7 @@ import numpy as np
 from tests.state.scene import Scene, ScriptedWorker, asking
 
 from svddtune.state import keys
+from svddtune.state.calls import Scripts
 from svddtune.state.queue import Claim, let_go
 from svddtune.state.session import (
     DatasetId,
@@ -472,3 +473,24 @@ async def withdraw__preview(scene: Scene) -> AsyncIterator[Any]:
     await scene.vote(session_id, "ann")
     yield None
     yield await scene.sessions.preview_withdrawal(session_id, "ann", "e" * 32)
+
+
+@case
+async def upgrade_dataset(scene: Scene) -> AsyncIterator[Any]:
+    await scene.upload()
+    client, key = scene.worker.client, keys.dataset(0, scene.dataset_id)
+    client.hset(key, mapping={"prep:8": "ready", "prepchunks:8": 1, "atlasparts": 21})
+    client.set(f"{key}:prep:8:0", b"")
+    yield None
+    yield Scripts(client)("upgrade_dataset", keys.prefix(0), scene.dataset_id)
+
+
+@case
+async def upgrade_session(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session()
+    client, key = scene.worker.client, keys.session(session_id)
+    client.hset(key, "k", 8)
+    client.hdel(key, "prep", "range")
+    arguments = ("8:default", "default", b"prepare", b"atlas")
+    yield None
+    yield Scripts(client)("upgrade_session", keys.prefix(0), session_id, *arguments)

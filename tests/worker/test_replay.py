@@ -15,6 +15,7 @@ from svddtune import numerics
 from svddtune.agreement import votes_in_force
 from svddtune.numerics import fit_scaling
 from svddtune.state.errors import WrongState
+from svddtune.state.jobs import preparation_k
 from svddtune.state.session import (
     LabelEvent,
     Session,
@@ -22,7 +23,6 @@ from svddtune.state.session import (
     SkipMode,
     Verdict,
 )
-from svddtune.state.store import preparation_k
 from svddtune.state.workspace import Snapshot
 from svddtune.v1 import dataset_pb2
 from svddtune.worker.data import Data, FittedLattice

@@ -13,8 +13,9 @@ from svddtune.process.logs import set_up_logging
 from svddtune.process.settings import SettingsError, read_settings
 from svddtune.service.server import AddressError, Server
 from svddtune.service.settings import Settings
-from svddtune.state.connect import Redis, ServerReport, connect, examine
+from svddtune.state.connect import Redis, connect
 from svddtune.state.errors import StoreUnavailable
+from svddtune.state.examine import ServerReport, examine
 
 log = logging.getLogger("svddtune.service")
 

@@ -16,8 +16,9 @@ from typing import Any
 from svddtune.stack.embedded import EmbeddedServer, StackError
 from svddtune.stack.guard import guarded
 from svddtune.state import keys
-from svddtune.state.connect import connect, examine
+from svddtune.state.connect import connect
 from svddtune.state.errors import StoreUnavailable
+from svddtune.state.examine import examine
 from svddtune.state.queue import Ending, let_go
 
 log = logging.getLogger(__name__)

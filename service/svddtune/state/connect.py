@@ -1,15 +1,11 @@
-"""Connections to Redis, and whether a server is fit to hold labels."""
+"""Connections to Redis."""
 
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import redis
 import redis.asyncio
-from redis.exceptions import RedisError, ResponseError
 
-from svddtune.state import keys
-from svddtune.state.errors import StoreUnavailable
-from svddtune.state.faults import CALL_S, unavailable
+from svddtune.state.faults import CALL_S
 from svddtune.state.retries import AsyncRetries, Retries
 
 # Blocking reads return at least this often, so that a reader notices a stop and a dead peer.
@@ -19,9 +15,6 @@ BLOCK_MS = 1000
 _ATTEMPT_S = 2.0
 # No attempt begins later: the last one still ends in time.
 _PATIENCE_S = CALL_S - _ATTEMPT_S
-
-# Oldest servers with everything the scripts use: redis_version (Valkey reports 7.2.4 there).
-FLOOR = (7, 0)
 
 # redis-py's annotations tell neither synchronous from asynchronous replies nor bytes from text;
 # the names say which client is meant.
@@ -77,96 +70,3 @@ def connect_async_blocking(url: str) -> AsyncRedis:
     )
     retries.pool = pool
     return redis.asyncio.Redis.from_pool(pool)
-
-
-@dataclass(frozen=True, slots=True)
-class ServerReport:
-    """What a Redis-compatible server says of itself."""
-
-    # "redis" or "valkey".
-    kind: str
-    version: str
-    warnings: tuple[str, ...]
-
-
-def examine(client: Redis) -> ServerReport:
-    """Check that a server may hold labels; mark its layout version.
-
-    Raises
-    ------
-    StoreUnavailable
-        ``REDIS_UNAVAILABLE``, ``STORE_FULL``, or ``REDIS_UNSAFE`` where the server is too old, may
-        evict keys, is a replica or holds data of another layout.
-    """
-    try:
-        info: dict[str, Any] = client.info()
-        policy = info.get("maxmemory_policy", "noeviction")
-        _refuse_unfit(info, policy)
-        _refuse_replica(info)
-        _check_layout(client)
-        return ServerReport(
-            kind="valkey" if "valkey_version" in info else "redis",
-            version=str(info.get("valkey_version", info["redis_version"])),
-            warnings=tuple(_persistence_warnings(client, info)),
-        )
-    except RedisError as error:
-        fault = unavailable(error)
-        if fault.reason == "REDIS_UNAVAILABLE":
-            fault = StoreUnavailable(
-                fault.reason, f"Redis does not answer: {error}. Check --redis."
-            )
-        raise fault from error
-
-
-def _refuse_unfit(info: dict[str, Any], policy: str) -> None:
-    version = tuple(int(part) for part in str(info["redis_version"]).split(".")[:2])
-    if version < FLOOR:
-        raise StoreUnavailable(
-            "REDIS_UNSAFE",
-            f"Redis {info['redis_version']} is too old; 7.0 or newer is needed (Valkey 7.2).",
-            version=info["redis_version"],
-        )
-    if policy != "noeviction":
-        raise StoreUnavailable(
-            "REDIS_UNSAFE",
-            f"maxmemory-policy is {policy}: Redis may drop labels and jobs when memory is short. "
-            "Set it to noeviction.",
-            maxmemory_policy=policy,
-        )
-
-
-def _refuse_replica(info: dict[str, Any]) -> None:
-    if info.get("role") == "slave":
-        master = f"{info.get('master_host')}:{info.get('master_port')}"
-        raise StoreUnavailable(
-            "REDIS_UNSAFE",
-            f"This Redis is a replica of {master} and takes no writes. Name its master.",
-            master=master,
-        )
-
-
-def _check_layout(client: Redis) -> None:
-    key = keys.prefix(0) + "layout"
-    # (A full server refuses to be written to, also where nothing is to be set.)
-    if not client.exists(key):
-        client.set(key, keys.LAYOUT_VERSION, nx=True)
-    found = int(client.get(key) or 0)
-    if found != keys.LAYOUT_VERSION:
-        raise StoreUnavailable(
-            "REDIS_UNSAFE",
-            f"The data in this Redis have layout {found}; this version writes "
-            f"{keys.LAYOUT_VERSION}.",
-            layout=found,
-        )
-
-
-def _persistence_warnings(client: Redis, info: dict[str, Any]) -> list[str]:
-    if not info.get("aof_enabled"):
-        return ["append-only file is off: acknowledged labels are lost with the server"]
-    try:
-        fsync = client.config_get("appendfsync").get("appendfsync")
-    except ResponseError:
-        return ["CONFIG is not allowed here: appendfsync could not be checked"]
-    if fsync != "always":
-        return [f"appendfsync is {fsync}: the last second of labels is lost with the machine"]
-    return []

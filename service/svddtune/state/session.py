@@ -49,6 +49,7 @@ TRANSITIONS: dict[SessionState, frozenset[SessionState]] = {
     ),
     SessionState.PAUSED: frozenset(
         {
+            SessionState.PREPARING,
             SessionState.LABELING,
             SessionState.ESTIMATING,
             SessionState.CANCELLED,

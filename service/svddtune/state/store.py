@@ -12,8 +12,8 @@ from svddtune.state.calls import AsyncScripts
 from svddtune.state.connect import AsyncRedis
 from svddtune.state.errors import NotFound
 from svddtune.state.faults import store_call
+from svddtune.state.jobs import session_jobs
 from svddtune.state.session import (
-    ATLAS_PARTS,
     Answer,
     Asking,
     DatasetId,
@@ -35,11 +35,6 @@ from svddtune.v1 import jobs_pb2
 
 # Sessions that are read in one round trip.
 _SESSIONS_AT_ONCE = 100
-
-
-def preparation_k(k: int, observation_count: int) -> int:
-    """Neighbours to prepare for locality k: rounded up, so that nearby k share a preparation."""
-    return min(-(-k // 8) * 8, observation_count)
 
 
 def _fingerprint(*parts: object) -> str:
@@ -80,11 +75,9 @@ class SessionStore:
         """
         partition = keys.partition_of_dataset(dataset_id, self._partitions)
         session_id = keys.new_session_id(partition)
-        k, bounds = preparation_k(config.k, observation_count), config.gamma_bounds
-        low, high = bounds or (0.0, 0.0)
+        jobs = session_jobs(session_id, dataset_id, config, observation_count)
         labels = [[one.row, int(one.verdict), one.source_reference] for one in initial]
         record = codec.session_record(display_name, config, (one.row for one in initial))
-        job = jobs_pb2.Job
         reply = await self._call(
             "create_session",
             keys.prefix(partition),
@@ -93,8 +86,8 @@ class SessionStore:
             record,
             config.budget,
             round(config.lease_s * 1000),
-            keys.preparation_name(k, bounds),
-            keys.range_name(bounds),
+            jobs.preparation,
+            jobs.range,
             request_id,
             _fingerprint(dataset_id, record.hex(), labels, labeler),
             json.dumps(labels),
@@ -110,22 +103,11 @@ class SessionStore:
             ),
             config.priority,
             int(config.needs_atlas),
-            job(
-                prepare=jobs_pb2.PrepareJob(
-                    dataset_id=dataset_id, k=k, gamma_min=low, gamma_max=high
-                )
-            ).SerializeToString(),
-            job(suggest=jobs_pb2.SuggestJob(session_id=session_id)).SerializeToString(),
-            job(plan=jobs_pb2.PlanJob(session_id=session_id)).SerializeToString(),
-            job(estimate=jobs_pb2.EstimateJob(session_id=session_id)).SerializeToString(),
-            *(
-                job(
-                    atlas=jobs_pb2.AtlasJob(
-                        dataset_id=dataset_id, index=i, gamma_min=low, gamma_max=high
-                    )
-                ).SerializeToString()
-                for i in range(ATLAS_PARTS)
-            ),
+            jobs.prepare,
+            jobs.suggest,
+            jobs.plan,
+            jobs.estimate,
+            *jobs.atlas,
             dataset=dataset_id,
             request_id=request_id,
         )

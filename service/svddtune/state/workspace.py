@@ -17,9 +17,9 @@ from svddtune.state.connect import Redis
 from svddtune.state.datasets import UPLOAD_TTL_S
 from svddtune.state.errors import NotFound
 from svddtune.state.faults import redis_faults
+from svddtune.state.jobs import preparation_k
 from svddtune.state.queue import Claim
 from svddtune.state.session import ATLAS_PARTS, RankedRow, Session
-from svddtune.state.store import preparation_k
 from svddtune.v1 import dataset_pb2, jobs_pb2, result_pb2, tuning_pb2
 
 

@@ -10,8 +10,9 @@ from threadpoolctl import threadpool_limits
 
 from svddtune.process.logs import set_up_logging
 from svddtune.process.settings import SettingsError, read_settings
-from svddtune.state.connect import connect, connect_blocking, examine
+from svddtune.state.connect import connect, connect_blocking
 from svddtune.state.errors import StoreUnavailable
+from svddtune.state.examine import examine
 from svddtune.state.queue import JobQueue
 from svddtune.state.workspace import Workspace
 from svddtune.worker.data import DataCache

@@ -20,6 +20,8 @@ REPEATABLE = frozenset(
         "put_part",
         "renew",
         "retract",
+        "upgrade_dataset",
+        "upgrade_session",
     }
 )
 

@@ -51,13 +51,7 @@ end
 redis.call('SADD', d .. ':sessions', sid)
 redis.call('ZADD', P .. 'sessions', int(NOW), sid)
 
-if redis.call('SADD', d .. ':atlases', range) == 1 then
-  local a = atlas_key(dataset, range)
-  redis.call('HSET', a, 'parts', int(#ARGV - FIRST_ATLAS_JOB + 1))
-  for i = FIRST_ATLAS_JOB, #ARGV do
-    redis.call('HSET', a, 'job:' .. int(i - FIRST_ATLAS_JOB), ARGV[i])
-  end
-end
+declare_atlas(dataset, range, { unpack(ARGV, FIRST_ATLAS_JOB) })
 prepare_session(s)
 touch(s)
 if request ~= '' then

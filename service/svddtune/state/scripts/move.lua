@@ -17,7 +17,9 @@ if verb == 'pause' then
   set(s, 'state', 'PAUSED')
 elseif verb == 'resume' then
   if s.state == 'PAUSED' then
-    set(s, 'state', 'LABELING')
+    -- It labels at once where all that it needs is there (an upgrade may have taken that away).
+    set(s, 'state', 'PREPARING')
+    prepare_session(s)
   elseif s.state == 'COMPLETED' or s.state == 'FAILED' then
     if total(s) >= tonumber(s.budget) then
       return refuse('BUDGET_SPENT', { labels = total(s), budget = tonumber(s.budget) })

@@ -8,6 +8,18 @@ local function atlas_key(dataset, range)
   return dataset_key(dataset) .. ':atlas:' .. range
 end
 
+-- Notes the jobs of the parts of an atlas, where they are not known yet.
+local function declare_atlas(dataset, range, jobs)
+  if redis.call('SADD', dataset_key(dataset) .. ':atlases', range) == 0 then
+    return
+  end
+  local a = atlas_key(dataset, range)
+  redis.call('HSET', a, 'parts', int(#jobs))
+  for i, job in ipairs(jobs) do
+    redis.call('HSET', a, 'job:' .. int(i - 1), job)
+  end
+end
+
 -- The range and the index of the part that an ATLAS job is about.
 local function atlas_part(job)
   return string.match(job.about, '^(%w+):(%d+)$')

@@ -1,0 +1,110 @@
+"""Whether a server is fit to hold labels, and whether its data are this version's."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from redis.exceptions import RedisError, ResponseError
+
+from svddtune.state import keys
+from svddtune.state.connect import Redis
+from svddtune.state.errors import StoreUnavailable
+from svddtune.state.faults import unavailable
+from svddtune.state.upgrade import EARLIER_LAYOUT, upgrade
+
+# Oldest servers with everything the scripts use: redis_version (Valkey reports 7.2.4 there).
+FLOOR = (7, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerReport:
+    """What a Redis-compatible server says of itself."""
+
+    # "redis" or "valkey".
+    kind: str
+    version: str
+    warnings: tuple[str, ...]
+
+
+def examine(client: Redis) -> ServerReport:
+    """Check that a server may hold labels; mark its layout version, or upgrade its data.
+
+    Raises
+    ------
+    StoreUnavailable
+        ``REDIS_UNAVAILABLE``, ``STORE_FULL``, or ``REDIS_UNSAFE`` where the server is too old, may
+        evict keys, is a replica or holds data of another layout.
+    """
+    try:
+        info: dict[str, Any] = client.info()
+        policy = info.get("maxmemory_policy", "noeviction")
+        _refuse_unfit(info, policy)
+        _refuse_replica(info)
+        _check_layout(client)
+        return ServerReport(
+            kind="valkey" if "valkey_version" in info else "redis",
+            version=str(info.get("valkey_version", info["redis_version"])),
+            warnings=tuple(_persistence_warnings(client, info)),
+        )
+    except RedisError as error:
+        fault = unavailable(error)
+        if fault.reason == "REDIS_UNAVAILABLE":
+            fault = StoreUnavailable(
+                fault.reason, f"Redis does not answer: {error}. Check --redis."
+            )
+        raise fault from error
+
+
+def _refuse_unfit(info: dict[str, Any], policy: str) -> None:
+    version = tuple(int(part) for part in str(info["redis_version"]).split(".")[:2])
+    if version < FLOOR:
+        raise StoreUnavailable(
+            "REDIS_UNSAFE",
+            f"Redis {info['redis_version']} is too old; 7.0 or newer is needed (Valkey 7.2).",
+            version=info["redis_version"],
+        )
+    if policy != "noeviction":
+        raise StoreUnavailable(
+            "REDIS_UNSAFE",
+            f"maxmemory-policy is {policy}: Redis may drop labels and jobs when memory is short. "
+            "Set it to noeviction.",
+            maxmemory_policy=policy,
+        )
+
+
+def _refuse_replica(info: dict[str, Any]) -> None:
+    if info.get("role") == "slave":
+        master = f"{info.get('master_host')}:{info.get('master_port')}"
+        raise StoreUnavailable(
+            "REDIS_UNSAFE",
+            f"This Redis is a replica of {master} and takes no writes. Name its master.",
+            master=master,
+        )
+
+
+def _check_layout(client: Redis) -> None:
+    key = keys.prefix(0) + "layout"
+    # (A full server refuses to be written to, also where nothing is to be set.)
+    if not client.exists(key):
+        client.set(key, keys.LAYOUT_VERSION, nx=True)
+    found = int(client.get(key) or 0)
+    if found == EARLIER_LAYOUT:
+        upgrade(client)
+    elif found != keys.LAYOUT_VERSION:
+        raise StoreUnavailable(
+            "REDIS_UNSAFE",
+            f"The data in this Redis have layout {found}; this version writes "
+            f"{keys.LAYOUT_VERSION}.",
+            layout=found,
+        )
+
+
+def _persistence_warnings(client: Redis, info: dict[str, Any]) -> list[str]:
+    if not info.get("aof_enabled"):
+        return ["append-only file is off: acknowledged labels are lost with the server"]
+    try:
+        fsync = client.config_get("appendfsync").get("appendfsync")
+    except ResponseError:
+        return ["CONFIG is not allowed here: appendfsync could not be checked"]
+    if fsync != "always":
+        return [f"appendfsync is {fsync}: the last second of labels is lost with the machine"]
+    return []

@@ -1,0 +1,24 @@
+-- Drops what an earlier version (layout 2) computed of a dataset: it is made again where it is needed.
+-- ARGV: prefix, dataset id.
+-- Reply: {}.
+local d = dataset_key(ARGV[2])
+for _, field in ipairs(redis.call('HKEYS', d)) do
+  local k = string.match(field, '^prep:(%d+)$')
+  if k then
+    redis.call('UNLINK', d .. ':waiting:' .. k)
+    redis.call('HDEL', d, field)
+  end
+  local kind, name = string.match(field, '^(%a+):(%d+)$')
+  local chunks_of = ({ prepchunks = ':prep:', atlaspart = ':atlas:' })[kind]
+  if chunks_of then
+    for i = 0, tonumber(redis.call('HGET', d, field)) - 1 do
+      redis.call('UNLINK', d .. chunks_of .. name .. ':' .. i)
+    end
+  end
+  if chunks_of or kind == 'atlasjob' then
+    redis.call('HDEL', d, field)
+  end
+end
+redis.call('HDEL', d, 'atlas', 'atlasparts', 'atlasdone')
+redis.call('UNLINK', d .. ':atlastodo', d .. ':atlasflying', d .. ':atlasusers')
+return '{}'

@@ -1,0 +1,37 @@
+-- Brings a session of an earlier version (layout 2) to this one. Labels, queries and leases stay; what
+-- was computed of its dataset is made again, so a session that was labeling is PREPARING for a while.
+-- ARGV: prefix, session id, name of the preparation, name of the range of gamma, job payloads: prepare,
+--   and one for each part of the atlas.
+-- Reply: {}, also where there is nothing to do.
+local _, sid, prep, range, job_prepare = unpack(ARGV)
+local FIRST_ATLAS_JOB = 6
+local s = load_session(sid)
+if not s or s.prep then
+  return '{}'
+end
+redis.call('HDEL', s.key, 'k')
+set(s, 'prep', prep, 'range', range, 'job_prepare', job_prepare, 'atlas_done', '0')
+declare_atlas(s.dataset, range, { unpack(ARGV, FIRST_ATLAS_JOB) })
+for _, n in ipairs(redis.call('HKEYS', part(s, 'queries'))) do
+  local q = get_query(s, n)
+  q.leased = #q.issued
+  -- Whose the leases were that have ended is not known.
+  local issued = {}
+  for _, id in ipairs(q.issued) do
+    local lease = q.leases[id]
+    issued[#issued + 1] = lease and { id, lease.holder } or nil
+  end
+  q.issued = issued
+  put_query(s, q)
+end
+if takes_labels(s) or s.state == 'ESTIMATING' then
+  -- No job of an earlier version is done.
+  redis.call('UNLINK', part(s, 'fits'))
+  set(s, 'suggesting', '0', 'ranked_rev', '', 'finish_reason', '')
+  if s.state ~= 'PAUSED' then
+    set(s, 'state', 'PREPARING')
+  end
+  prepare_session(s)
+end
+touch(s)
+return '{}'

@@ -1,0 +1,67 @@
+"""Data of an earlier version become this version's, once, when a process of this version starts.
+
+Every step has one effect however often it runs, so several processes may start at once and one that
+was killed is taken up by the next. Processes of the earlier version must have ended before.
+"""
+
+import logging
+
+from svddtune.state import codec, keys
+from svddtune.state.calls import Scripts
+from svddtune.state.connect import Redis
+from svddtune.state.jobs import session_jobs
+from svddtune.state.session import SessionId
+
+log = logging.getLogger(__name__)
+
+# The layout that can be upgraded: that of 0.1.0.
+EARLIER_LAYOUT = 2
+
+
+def upgrade(client: Redis) -> None:
+    """Upgrade all partitions of a server whose data have ``EARLIER_LAYOUT``.
+
+    Raises RedisError, StoreUnavailable.
+    """
+    call = Scripts(client)
+    for prefix in sorted(_prefixes(client)):
+        _drop_jobs(client, prefix)
+        for dataset_id in client.zrange(f"{prefix}datasets", 0, -1):
+            call("upgrade_dataset", prefix, dataset_id)
+        for session_id in client.zrange(f"{prefix}sessions", 0, -1):
+            _upgrade_session(client, call, prefix, SessionId(session_id.decode()))
+    client.set(keys.prefix(0) + "layout", keys.LAYOUT_VERSION)
+    log.warning("data of layout %s upgraded to %s", EARLIER_LAYOUT, keys.LAYOUT_VERSION)
+
+
+def _prefixes(client: Redis) -> set[str]:
+    found = client.scan_iter(match="svddtune:{p*}:sessions", count=1000)
+    return {key.decode().removesuffix("sessions") for key in found}
+
+
+def _drop_jobs(client: Redis, prefix: str) -> None:
+    """Drop the jobs of the earlier version: their sessions add their own anew."""
+    for lane in ("hi", "bulk"):
+        stream = f"{prefix}q:{lane}"
+        old = [entry for entry, fields in client.xrange(stream) if b"about" not in fields]
+        if old:
+            if client.xinfo_groups(stream):
+                client.xack(stream, keys.GROUP, *old)
+            client.xdel(stream, *old)
+
+
+def _upgrade_session(client: Redis, call: Scripts, prefix: str, session_id: SessionId) -> None:
+    fields = client.hgetall(keys.session(session_id))
+    if not fields:
+        return
+    session = codec.session_from_fields(fields, 0, 0)
+    jobs = session_jobs(session_id, session.dataset_id, session.config, session.observation_count)
+    call(
+        "upgrade_session",
+        prefix,
+        session_id,
+        jobs.preparation,
+        jobs.range,
+        jobs.prepare,
+        *jobs.atlas,
+    )
