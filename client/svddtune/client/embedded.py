@@ -62,8 +62,7 @@ class EmbeddedStack:
         self.data_dir = Path(data_dir) if data_dir is not None else None
         self.info: Mapping[str, Any] = {}
         self._arguments = [*command, "--listen", listen, "--workers", str(workers)]
-        if redis:
-            self._arguments += ["--redis", redis]
+        self._redis = redis
         self._start_timeout_s = start_timeout_s
         self._patience_s = patience_s
         self._process: subprocess.Popen[str] | None = None
@@ -166,6 +165,10 @@ class EmbeddedStack:
 
     def _spawn(self, folder: Path) -> None:
         arguments = [*self._arguments, "--data-dir", str(folder), "--stop-on-eof"]
+        # Not an argument: everybody on a machine may list those, with the password in the URL.
+        environment = {k: v for k, v in os.environ.items() if k != "SVDDTUNE_REDIS"}
+        if self._redis:
+            environment["SVDDTUNE_REDIS"] = self._redis
         with self._log_path.open("ab") as log:
             # A session of its own: Ctrl-C at the terminal is for us, and we stop the child.
             self._process = subprocess.Popen(
@@ -175,6 +178,7 @@ class EmbeddedStack:
                 stderr=log,
                 text=True,
                 start_new_session=True,
+                env=environment,
             )
 
     def _wait_ready(self) -> Mapping[str, Any]:

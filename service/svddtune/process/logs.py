@@ -1,9 +1,17 @@
-"""Logs of a process: one line per event on stderr, as JSON or for people."""
+"""Logs of a process: one line per event on stderr, as JSON or for people.
+
+What an event names may come from anybody. JSON escapes it; for people, steering characters are
+written out, so that nothing forges a line or steers the terminal. Passwords in URLs are hidden.
+"""
 
 import logging
 import sys
+from collections.abc import MutableMapping
+from typing import Any
 
 import structlog
+
+from svddtune.text import redacted, visible
 
 
 def set_up_logging(log_format: str, log_level: str) -> None:
@@ -16,9 +24,13 @@ def set_up_logging(log_format: str, log_level: str) -> None:
         structlog.processors.StackInfoRenderer(),
     ]
     final: list[structlog.typing.Processor] = (
-        [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+        [structlog.processors.format_exc_info, _hide_passwords, structlog.processors.JSONRenderer()]
         if log_format == "json"
-        else [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+        else [
+            _hide_passwords,
+            _write_out,
+            structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()),
+        ]
     )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
@@ -28,3 +40,30 @@ def set_up_logging(log_format: str, log_level: str) -> None:
         )
     )
     logging.basicConfig(level=log_level.upper(), handlers=[handler])
+
+
+class PlainFormatter(logging.Formatter):
+    """Formats events without structlog: level, logger and message on one line."""
+
+    def __init__(self) -> None:
+        super().__init__("%(levelname)s %(name)s: %(message)s")
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
+        """Return the line of an event."""
+        return visible(redacted(super().formatMessage(record)))
+
+
+def _hide_passwords(
+    logger: Any, name: str, event: MutableMapping[str, Any]
+) -> MutableMapping[str, Any]:
+    for key, value in event.items():
+        if isinstance(value, str):
+            event[key] = redacted(value)
+    return event
+
+
+def _write_out(logger: Any, name: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    for key, value in event.items():
+        if isinstance(value, str) and key != "exception":
+            event[key] = visible(value)
+    return event

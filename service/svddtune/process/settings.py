@@ -3,9 +3,12 @@
 import argparse
 from collections.abc import Sequence
 from typing import Any, Literal, TypeVar
+from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from svddtune.text import redacted
 
 _PREFIX = "SVDDTUNE_"
 _SCHEMES = ("redis://", "rediss://", "unix://")
@@ -33,6 +36,12 @@ class ProcessSettings(BaseSettings):
     def _redis_url(cls, value: str) -> str:
         if not value.startswith(_SCHEMES):
             raise ValueError(f"must start with {', '.join(_SCHEMES)}")
+        try:
+            _ = urlsplit(value).port
+        except ValueError:
+            raise ValueError(
+                "its port is not a number; special characters of a password are written as %XX"
+            ) from None
         return value
 
 
@@ -71,4 +80,4 @@ def _line(error: ValidationError, given: dict[str, Any]) -> str:
         return f"Settings: {message}."
     name = str(first["loc"][0])
     option = f"--{name.replace('_', '-')}" if name in given else f"{_PREFIX}{name.upper()}"
-    return f"{option} is {first['input']!r}: {message}."
+    return redacted(f"{option} is {first['input']!r}: {message}.")

@@ -16,6 +16,7 @@ from svddtune.service.settings import Settings
 from svddtune.state.connect import Redis, connect
 from svddtune.state.errors import StoreUnavailable
 from svddtune.state.examine import ServerReport, examine
+from svddtune.text import url_fault
 
 log = logging.getLogger("svddtune.service")
 
@@ -51,7 +52,7 @@ def _connect(settings: Settings) -> Redis:
     try:
         return connect(settings.redis, patience_s=0)
     except ValueError as error:
-        raise SettingsError(f"--redis is {settings.redis!r}: {error}.") from error
+        raise SettingsError(f"--redis is {url_fault(settings.redis, error)}.") from error
 
 
 async def _serve(settings: Settings, report: ServerReport) -> None:

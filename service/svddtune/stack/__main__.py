@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import json
 import logging
+import os
 import platform
 import signal
 import sys
@@ -16,6 +17,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
+from svddtune.process.logs import PlainFormatter
 from svddtune.stack.embedded import StackError
 from svddtune.stack.supervisor import StackSettings, Supervisor
 
@@ -23,7 +25,9 @@ from svddtune.stack.supervisor import StackSettings, Supervisor
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the stack; the exit code: 0 stopped, 1 could not start, 2 wrong usage."""
     given = _parser().parse_args(arguments)
-    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
+    handler = logging.StreamHandler()
+    handler.setFormatter(PlainFormatter())
+    logging.basicConfig(level=logging.INFO, handlers=[handler])
     with contextlib.ExitStack() as stack:
         data_dir = given.data_dir
         if data_dir is None:
@@ -85,7 +89,13 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--listen", default="127.0.0.1:0", metavar="HOST:PORT", help="default: %(default)s")
     add("--workers", type=_count, default=2, metavar="N", help="default: %(default)s")
-    add("--redis", metavar="URL", help="a running server instead of one of our own")
+    add(
+        "--redis",
+        metavar="URL",
+        default=os.environ.get("SVDDTUNE_REDIS"),
+        help="a running server instead of one of our own; SVDDTUNE_REDIS in the environment "
+        "keeps a password out of the list of processes",
+    )
     add("--data-dir", type=Path, metavar="DIR", help="of the server; default: a temporary one")
     add("--stop-on-eof", action="store_true", help="stop when stdin is closed")
     add("--tls-cert", metavar="FILE", help="passed on to the service")

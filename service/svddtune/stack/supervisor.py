@@ -20,6 +20,7 @@ from svddtune.state.connect import connect
 from svddtune.state.errors import StoreUnavailable
 from svddtune.state.examine import examine
 from svddtune.state.queue import Ending, let_go
+from svddtune.text import redacted, url_fault
 
 log = logging.getLogger(__name__)
 
@@ -170,23 +171,25 @@ class Supervisor:
         settings = self._settings
         url = settings.redis or self._start_redis().url
         server = _examined(url)
+        # Not an argument: everybody on a machine may list those, with the password in the URL.
+        store = {"SVDDTUNE_REDIS": url}
         self._service = Child(
             "service",
             [
                 *_python("svddtune.service"),
                 *("--listen", settings.listen),
-                *("--redis", url),
                 *settings.service_options,
             ],
-            {},
+            store,
         )
         # A bulk job may hold a worker for a second: one of several is kept for the urgent ones.
         urgent_only = int(settings.workers >= _WORKERS_FOR_ONE_HI_ONLY)
         self._workers = [
             Child(
                 f"worker {index}",
-                [*_python("svddtune.worker"), "--redis", url],
+                [*_python("svddtune.worker")],
                 _ONE_THREAD
+                | store
                 | {"SVDDTUNE_GRACE_S": str(WORKER_GRACE_S)}
                 | ({"SVDDTUNE_HI_ONLY": "1"} if index < urgent_only else {}),
                 on_end=partial(_release_jobs, url),
@@ -203,7 +206,7 @@ class Supervisor:
             self._keepers.append(asyncio.create_task(self._keep_redis()))
         return {
             "address": address,
-            "redis": url,
+            "redis": redacted(url),
             "server": server,
             "workers": settings.workers,
             "pid": os.getpid(),
@@ -279,7 +282,7 @@ def _examined(url: str) -> str:
     except StoreUnavailable as error:
         raise StackError(error.reason, error.message) from error
     except ValueError as error:
-        raise StackError("INVALID_REDIS_URL", f"{url}: {error}") from error
+        raise StackError("INVALID_REDIS_URL", f"--redis is {url_fault(url, error)}") from error
     for warning in report.warnings:
         log.warning("redis: %s", warning)
     return f"{report.kind} {report.version}"

@@ -15,6 +15,7 @@ from svddtune.state.errors import StoreUnavailable
 from svddtune.state.examine import examine
 from svddtune.state.queue import JobQueue
 from svddtune.state.workspace import Workspace
+from svddtune.text import url_fault
 from svddtune.worker.data import DataCache
 from svddtune.worker.ending import Ending
 from svddtune.worker.loop import WorkerLoop
@@ -33,6 +34,9 @@ def main() -> int:
     try:
         with connect(settings.redis, patience_s=0) as visitor:
             report = examine(visitor)
+    except ValueError as error:
+        print(f"--redis is {url_fault(settings.redis, error)}.", file=sys.stderr)
+        return 2
     except StoreUnavailable as error:
         print(f"{error.reason}: {error.message}", file=sys.stderr)
         return 1

@@ -18,6 +18,7 @@ from svddtune.client.cli.usage import UsageError
 from svddtune.client.errors import InvalidInput
 from svddtune.client.files.tables import Note, Table
 from svddtune.client.types import FloatArray, LabelArray, Verdict
+from svddtune.text import without_formula_mark
 
 DISPLAY = "display:"
 OBSERVATION = ("id", "key", "time")
@@ -80,7 +81,7 @@ def read_data(
     X = np.column_stack([table.numbers(j) for j in features])
     display = None
     if asked or marked:
-        texts = {name: table.text(j) for name, j in (asked | marked).items()}
+        texts = {name: _unmarked(table, table.text(j)) for name, j in (asked | marked).items()}
         # A marked column may hold what only some observations have.
         display = [
             {name: text[row] for name, text in texts.items() if text[row] or name in asked}
@@ -135,6 +136,7 @@ def read_ids(table: Table, identity: int | None) -> list[str]:
     ids = table.text(identity)
     if len(table.lines):  # blanks around a cell of a text file are layout
         ids = [text.strip() for text in ids]
+    ids = _unmarked(table, ids)
     _check_ids(table, ids, table.names[identity])
     return ids
 
@@ -145,6 +147,13 @@ def full_truth(known: dict[int, Verdict], n: int) -> LabelArray | None:
     for row, verdict in known.items():
         signs[row] = verdict.sign
     return signs if np.all(signs != 0) else None
+
+
+def _unmarked(table: Table, texts: list[str]) -> list[str]:
+    """Return text without the marks of formulas that a CSV file of observations has."""
+    if not (observation_columns(table) and len(table.lines)):
+        return texts
+    return [without_formula_mark(text) for text in texts]
 
 
 def _column(table: Table, name: str, option: str) -> int | None:

@@ -6,10 +6,17 @@ import json
 import sys
 from collections.abc import Mapping
 
+from svddtune.text import printable, redacted
+
 EXIT_FAILED = 1
 EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143
+
+
+def _redacted(metadata: Mapping[str, str]) -> dict[str, str]:
+    return {name: redacted(value) for name, value in metadata.items()}
+
 
 # Their messages say all; a reason in brackets adds nothing for people.
 _PLAIN = ("USAGE", "INTERRUPTED", "TERMINATED", "FILE")
@@ -47,8 +54,9 @@ def fail(
         `code`.
     """
     suffix = "" if reason in _PLAIN else f" [{reason}]"
-    print(f"svddtune: {message}{suffix}", file=sys.stderr)
-    error = {"reason": reason, "message": message, "metadata": dict(metadata or {})}
+    message = redacted(message)
+    print(printable(f"svddtune: {message}{suffix}"), file=sys.stderr)
+    error = {"reason": reason, "message": message, "metadata": _redacted(metadata or {})}
     if as_json:
         print(json.dumps({"error": error}, indent=2, allow_nan=False))
     elif as_lines:

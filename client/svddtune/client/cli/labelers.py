@@ -18,8 +18,10 @@ from svddtune.client.cli.output import (
     print_json,
     say,
     stdout,
+    tell,
 )
 from svddtune.client.cli.sessions import SessionName, resource_name
+from svddtune.text import visible
 
 if TYPE_CHECKING:
     from svddtune.client.labelers import Agreement, LabelerReport, WithdrawalEffect
@@ -65,7 +67,7 @@ def show(
         return
     stdout().print(_table(reports))
     for line in _agreement_lines(agreement):
-        print(line)
+        tell(line)
 
 
 @labelers.command("withdraw")
@@ -90,13 +92,13 @@ def withdraw(
         if preview or asks:
             effect = client.withdraw_labeler(name, labeler, preview=True)
         if asks:
-            say("\n".join(effect_lines(effect, f"Withdrawing {labeler}", void=True)))
+            say("\n".join(effect_lines(effect, f"Withdrawing {visible(labeler)}", void=True)))
             if not typer.confirm("Withdraw?", err=True):
                 say("Nothing was changed.")
                 raise typer.Exit(EXIT_FAILED)
         if not preview:
             effect = client.withdraw_labeler(name, labeler)
-    _tell(effect, f"{'Withdrawing' if preview else 'Withdrew'} {labeler}", True, as_json)
+    _tell(effect, f"{'Withdrawing' if preview else 'Withdrew'} {visible(labeler)}", True, as_json)
 
 
 @labelers.command("reinstate")
@@ -112,7 +114,7 @@ def reinstate(
 
     with TuningClient(server, tls_ca=tls_ca) as client:
         effect = client.reinstate_labeler(resource_name(session), labeler)
-    _tell(effect, f"Reinstated {labeler}", False, as_json)
+    _tell(effect, f"Reinstated {visible(labeler)}", False, as_json)
 
 
 def effect_lines(effect: WithdrawalEffect, what: str, *, void: bool) -> list[str]:
@@ -139,7 +141,7 @@ def _tell(effect: WithdrawalEffect, what: str, void: bool, as_json: bool) -> Non
     if as_json:
         print_json(jsonable(effect))
     else:
-        print("\n".join(effect_lines(effect, what, void=void)))
+        tell("\n".join(effect_lines(effect, what, void=void)))
 
 
 def _table(reports: tuple[LabelerReport, ...]) -> Any:
@@ -152,7 +154,7 @@ def _table(reports: tuple[LabelerReport, ...]) -> Any:
     for report in reports:
         votes = report.votes
         table.add_row(
-            report.labeler + (" (withdrawn)" if report.withdrawn else ""),
+            visible(report.labeler) + (" (withdrawn)" if report.withdrawn else ""),
             str(report.asked + report.unasked),
             *(str(count) for count in (votes.inlier, votes.outlier, votes.unsure)),
             _pace(report.median_answer_s),

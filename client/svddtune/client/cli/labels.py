@@ -11,6 +11,7 @@ from svddtune.client.files.numbers import exact_number, parse_number
 from svddtune.client.files.source import Source, TextFormat
 from svddtune.client.files.tables import Note, Table, read_table
 from svddtune.client.types import Verdict
+from svddtune.text import without_formula_mark
 
 _INLIER = frozenset({"inlier", "normal", "1"})
 _OUTLIER = frozenset({"outlier", "anomaly", "-1"})
@@ -123,6 +124,8 @@ def read_labels(
         given = keys[row]
         if given not in known:
             given = given.strip()
+        if given not in known:  # a file that was written for spreadsheets too
+            given = without_formula_mark(given)
         if given not in known:
             what = "row" if by_row else "observation"
             raise InvalidInput(

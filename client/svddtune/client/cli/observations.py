@@ -9,6 +9,7 @@ import typer
 
 from svddtune.client.cli.input_file import input_file
 from svddtune.client.cli.output import Json, print_json, stdout
+from svddtune.text import formula_cell
 
 if TYPE_CHECKING:
     from svddtune.client.alertmanager import AlertObservations
@@ -91,7 +92,11 @@ def alertmanager(
 
 
 def _write(found: AlertObservations, path: Path) -> None:
-    """Write a file whose column names say what is what; see `svddtune.client.cli.data`."""
+    """Write a file whose column names say what is what; see `svddtune.client.cli.data`.
+
+    In CSV, text that a spreadsheet would take for a formula begins with an apostrophe; reading the
+    file takes it away again.
+    """
     from svddtune.client.alertmanager.payload import instant
     from svddtune.client.cli.data import DISPLAY, OBSERVATION
     from svddtune.client.errors import InvalidInput
@@ -128,5 +133,6 @@ def _write(found: AlertObservations, path: Path) -> None:
 
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
+        writer.writerow(map(formula_cell, columns))
+        for row in zip(*columns.values(), strict=True):
+            writer.writerow(formula_cell(cell) if isinstance(cell, str) else cell for cell in row)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from svddtune.text import printable, redacted
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -47,22 +49,30 @@ def print_json(document: Any) -> None:
 
 
 def stderr() -> Console:
-    """Return a console on stderr: no escape codes unless it is a terminal."""
-    from rich.console import Console
+    """Return a console on stderr: no escape codes unless it is a terminal.
 
-    return Console(stderr=True, highlight=False)
+    Text is shown as it is: no markup, no emoji codes, and steering characters written out.
+    """
+    from svddtune.client.cli.console import SafeConsole
+
+    return SafeConsole(stderr=True)
 
 
 def stdout() -> Console:
-    """Return a console on stdout."""
-    from rich.console import Console
+    """Return a console on stdout; see `stderr`."""
+    from svddtune.client.cli.console import SafeConsole
 
-    return Console(highlight=False, soft_wrap=False)
+    return SafeConsole()
 
 
 def say(message: str) -> None:
-    """Print a line on stderr."""
-    print(message, file=sys.stderr, flush=True)
+    """Print a line on stderr, with steering characters written out."""
+    print(printable(redacted(message)), file=sys.stderr, flush=True)
+
+
+def tell(message: str) -> None:
+    """Print a line of the result on stdout, with steering characters written out."""
+    print(printable(message), flush=True)
 
 
 def figure(value: float | None, digits: int = 4) -> str:

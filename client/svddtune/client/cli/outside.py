@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from svddtune.client.cli.output import figure
 from svddtune.client.types import FloatArray, Verdict
+from svddtune.text import formula_cell, visible
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -23,7 +24,6 @@ OUTSIDE_FILE = "outside.csv"
 def outside_table(rows: Sequence[OutsideRow], *, shown: int = 12, labels: bool = True) -> Table:
     """Return a table of the farthest `shown` rows; a last line says how many more there are."""
     from rich.table import Table
-    from rich.text import Text
 
     table = Table(
         title="Outside, farthest first", title_justify="left", title_style="bold", box=None
@@ -34,7 +34,7 @@ def outside_table(rows: Sequence[OutsideRow], *, shown: int = 12, labels: bool =
     if labels:
         table.add_column("label")
     for one in rows[:shown]:
-        cells: list[str | Text] = [str(one.row), Text(one.observation_id), figure(one.score, 3)]
+        cells = [str(one.row), visible(one.observation_id), figure(one.score, 3)]
         if labels:
             cells.append(one.label.value if one.label else "-")
         table.add_row(*cells)
@@ -70,13 +70,16 @@ def write_scores(path: Path, decision: FloatArray, ids: Sequence[str]) -> Path:
 
 
 def _write_csv(path: Path, header: Sequence[str], lines: Iterable[Sequence[str]]) -> Path:
-    """Write a file whole or not at all."""
+    """Write a file whole or not at all.
+
+    It is for people: texts that a spreadsheet would take for formulas begin with an apostrophe.
+    """
     handle, partial = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)
             writer.writerow(header)
-            writer.writerows(lines)
+            writer.writerows(map(formula_cell, line) for line in lines)
         Path(partial).chmod(0o644)
         Path(partial).replace(path)
     except BaseException:

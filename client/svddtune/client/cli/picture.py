@@ -11,6 +11,7 @@ import numpy as np
 from svddtune.client.extras import needs_extra
 from svddtune.client.result import TuningResult
 from svddtune.client.types import FloatArray, LabelArray, Verdict
+from svddtune.text import visible
 
 _BLUE, _ORANGE, _GREY, _INK = "#2f6f9f", "#d9622b", "#b9bec4", "#2b2f33"
 _NAMES = {
@@ -63,11 +64,12 @@ def draw(
         axes = figure.subplots(2, 2)
         counts = tuned.quality.counts
         figure.suptitle(
-            f"{tuned.dataset.display_name or tuned.dataset.name}: "
+            f"{visible(tuned.dataset.display_name or tuned.dataset.name)}: "
             f"gamma = {tuned.gamma:.4g}, C = {tuned.C:.4g} (nu = {tuned.nu:.3g}) "
             f"from {counts.total} labels",
             fontsize=13,
             fontweight="bold",
+            parse_math=False,  # a name may hold dollar signs
         )
         _quality_over_c(axes[0, 0], tuned)
         _alignment_over_gamma(axes[0, 1], tuned)

@@ -10,6 +10,7 @@ import typer
 
 from svddtune.client.cli import file_options as files
 from svddtune.client.cli.output import Json, print_json, say, stdout
+from svddtune.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +64,7 @@ def predict(
     table = read_table(data, header=header, form=form)
     rows = read_rows(table, fitted, id_column, ignore or ())
     if rows.unused:
-        say(f"Note: not used: {_listed(rows.unused)}")
+        say(f"Note: not used: {visible(_listed(rows.unused))}")
     decision = fitted.decision(rows.X)
     outside = outside_of(decision, rows.ids)
     if out is not None:

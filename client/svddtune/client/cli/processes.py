@@ -61,7 +61,7 @@ def serve(
 ) -> None:
     """Run one service process in the foreground."""
     arguments = ["--listen", listen]
-    arguments += ["--redis", redis] if redis else []
+    _hand_over(redis)
     arguments += ["--tls-cert", str(tls_cert)] if tls_cert else []
     arguments += ["--tls-key", str(tls_key)] if tls_key else []
     arguments += ["--insecure"] if insecure else []
@@ -75,8 +75,8 @@ def worker(
     ] = False,
 ) -> None:
     """Run one worker process in the foreground."""
-    arguments = ["--redis", redis] if redis else []
-    arguments += ["--hi-only"] if hi_only else []
+    _hand_over(redis)
+    arguments = ["--hi-only"] if hi_only else []
     _become("svddtune.worker", arguments)
 
 
@@ -87,6 +87,12 @@ def _tell_ready(address: str, workers: int, data_dir: Path) -> None:
     print(f"  svddtune tune DATA.csv --label-column NAME --server {address}")
     print(f"  svddtune sessions{option}")
     print("Ctrl-C stops everything.", flush=True)
+
+
+def _hand_over(redis: str | None) -> None:
+    """Pass the URL on in the environment: arguments are listed to everybody on the machine."""
+    if redis:
+        os.environ["SVDDTUNE_REDIS"] = redis
 
 
 def _become(module: str, arguments: list[str]) -> None:

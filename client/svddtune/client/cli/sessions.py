@@ -19,7 +19,9 @@ from svddtune.client.cli.output import (
     say,
     stderr,
     stdout,
+    tell,
 )
+from svddtune.text import visible
 
 if TYPE_CHECKING:
     from svddtune.client.model import SvddModel
@@ -53,7 +55,7 @@ def sessions(server: Server = DEFAULT_SERVER, tls_ca: TlsCa = None, as_json: Jso
         created = item.create_time.strftime("%Y-%m-%d %H:%M") if item.create_time else "-"
         table.add_row(
             item.name.removeprefix("sessions/"),
-            item.display_name,
+            visible(item.display_name),
             item.state.value,
             f"{item.counts.total}/{item.config.budget}",
             str(item.counts.inlier),
@@ -71,6 +73,8 @@ def watch(
     as_json: Json = False,
 ) -> None:
     """Follow a session until it ends; exit code 1 where it ends without a result."""
+    from rich.text import Text
+
     from svddtune.client.client import TuningClient
 
     last: Session | None = None
@@ -83,7 +87,7 @@ def watch(
             last = update.session
             line = _line(last)
             if console.is_terminal:
-                status.update(line)
+                status.update(Text(line))
             else:
                 say(line)
     if last is None:
@@ -91,10 +95,10 @@ def watch(
     if as_json:
         print_json(last.to_dict())
     else:
-        print(_line(last))
+        tell(_line(last))
     if last.state.value != "completed":
         if last.failure_message:
-            say(f"svddtune: {last.failure_message} [{last.failure_reason}]")
+            say(f"svddtune: {visible(last.failure_message)} [{last.failure_reason}]")
         raise typer.Exit(EXIT_FAILED)
 
 
@@ -117,7 +121,7 @@ def export(
         document = {"file": str(path), "sklearn": model.to_sklearn(), "result": result.to_dict()}
         print_json(document)
         return
-    print(sklearn_snippet(model, str(path)))
+    tell(sklearn_snippet(model, str(path)))
     say(f"Wrote {path}")
 
 
@@ -162,7 +166,7 @@ def _line(session: Session) -> str:
     if session.awaiting_votes:
         text += f"  {session.awaiting_votes} await more votes"
     if session.live:
-        text += f"  {evidence(session.live)}  {session.live.advice}"
+        text += f"  {evidence(session.live)}  {visible(session.live.advice)}"
     elif session.state is SessionState.PREPARING:
         text += f"  atlas {session.atlas_progress:.0%}"
     elif session.gamma:

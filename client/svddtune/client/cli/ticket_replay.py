@@ -23,6 +23,7 @@ from svddtune.client.cli.output import (
     say,
     stderr,
     stdout,
+    tell,
 )
 from svddtune.client.cli.ticket_options import SeveralMatches
 from svddtune.client.cli.tickets import document, listed, resource, session_preview
@@ -188,6 +189,8 @@ def _stopped_by_interrupt() -> Iterator[threading.Event]:
 @contextlib.contextmanager
 def _progress() -> Iterator[Callable[[Sent], None]]:
     """Yield what shows how far a replay is: one line that changes, or lines where it changed."""
+    from rich.text import Text
+
     from svddtune.client.cli.ticket_report import sent_line
 
     console = stderr()
@@ -198,7 +201,7 @@ def _progress() -> Iterator[Callable[[Sent], None]]:
             nonlocal last
             line = sent_line(sent)
             if console.is_terminal:
-                status.update(line)
+                status.update(Text(line))
             elif line != last:
                 say(line)
             last = line
@@ -212,6 +215,6 @@ def _show_end(sent: Sent, run: dict[str, Any], ended: str, as_json: bool) -> Non
         return
     from svddtune.client.cli.ticket_report import refusal_lines, sent_line
 
-    print(f"{sent_line(sent)} ({ended.lower().replace('_', ' ')})")
+    tell(f"{sent_line(sent)} ({ended.lower().replace('_', ' ')})")
     for line in refusal_lines(sent):
         say(line)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
+
+from svddtune.text import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,7 +31,7 @@ def show_report(console: Console, report: Report, preview: Preview | None) -> No
     changes = f" with {', '.join(report.overrides)}" if report.overrides else ""
     console.print(
         f"{report.tickets:,} tickets in {report.records:,} records, mapping "
-        f"{escape(report.mapping)} {escape(report.mapping_version)}{escape(changes)}"
+        f"{visible(report.mapping)} {visible(report.mapping_version)}{visible(changes)}"
     )
     values = Table(box=None, pad_edge=False)
     values.add_column("value", overflow="fold")
@@ -38,20 +40,26 @@ def show_report(console: Console, report: Report, preview: Preview | None) -> No
     values.add_column("on an observation", justify="right")
     for row in report.values:
         says = row.verdict.value if row.verdict else _SAYS[row.standing.value]
-        values.add_row(escape(row.value or "-"), says, f"{row.tickets:,}", f"{row.matched:,}")
+        values.add_row(visible(row.value or "-"), says, f"{row.tickets:,}", f"{row.matched:,}")
     console.print(values)
     console.print(_coverage(report))
     for line in _faults(report):
-        console.print(escape(line))
+        console.print(visible(line))
     if preview is not None:
-        console.print(escape(_session(preview)))
+        console.print(visible(_session(preview)))
         if report.observations not in (None, preview.observations):
             console.print(
-                f"[yellow]![/yellow] Observations given: {report.observations:,}; in the session: "
-                f"{preview.observations:,}."
+                _warning(
+                    f"Observations given: {report.observations:,}; in the session: "
+                    f"{preview.observations:,}."
+                )
             )
     for warning in report.warnings:
-        console.print(f"[yellow]![/yellow] {escape(warning)}")
+        console.print(_warning(warning))
+
+
+def _warning(text: str) -> Text:
+    return Text.assemble(("!", "yellow"), f" {visible(text)}")
 
 
 def sent_line(sent: Sent) -> str:

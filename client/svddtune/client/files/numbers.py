@@ -52,7 +52,8 @@ def parse_numbers(texts: Sequence[str], decimal: str = ".") -> FloatArray | None
         if "." in joined:
             return None
         joined = joined.replace(decimal, ".")
-    if not _PLAIN.fullmatch(joined):
+    # A line end inside a cell is no blank.
+    if not _PLAIN.fullmatch(joined) or joined.count("\n") != len(texts) - 1:
         return None
     try:
         return np.fromiter(map(float, joined.split("\n")), dtype=np.float64, count=len(texts))

@@ -109,7 +109,7 @@ class Source:
     def chunks(self, size: int = _CHUNK) -> Iterator[bytes]:
         """Yield the content, unpacked where it is compressed."""
         try:
-            with self._open() as file:
+            with self._raw() as raw, self._unpacked(raw) as file:
                 while chunk := file.read(size):
                     yield chunk
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -178,8 +178,10 @@ class Source:
             line=line,
         )
 
-    def _open(self) -> BinaryIO:
-        raw: BinaryIO = BytesIO(self.data) if self.path is None else self.path.open("rb")
+    def _raw(self) -> BinaryIO:
+        return BytesIO(self.data) if self.path is None else self.path.open("rb")
+
+    def _unpacked(self, raw: BinaryIO) -> BinaryIO:
         packed = raw.read(2) == _GZIP
         raw.seek(0)
         if packed or (self.path is not None and self.path.suffix.lower() == ".gz"):

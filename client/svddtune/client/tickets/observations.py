@@ -14,7 +14,10 @@ from svddtune.client.tickets.identity import Identity, identity
 from svddtune.client.tickets.readers import read_records
 from svddtune.client.tickets.records import MISSING, Record
 from svddtune.client.tickets.times import TimeFormat
+from svddtune.text import without_formula_mark
 
+OBSERVATION_FILE = frozenset({"id", "key", "time"})
+"""Columns of the files that ``svddtune observations`` writes."""
 _ID_NAMES = ("id", "observation_id", "observation")
 
 
@@ -103,7 +106,11 @@ def _id_column(record: Record) -> str:
 def _observation(
     record: Record, id_column: str, columns: Columns, *, by_window: bool
 ) -> Observation:
+    # Files of `svddtune observations` mark in CSV what a spreadsheet would take for a formula.
+    marked = not record.typed and record.values.keys() >= OBSERVATION_FILE
+    plain = without_formula_mark if marked else str
     value = _needed(record, id_column, "--id-column")
+    value = plain(value) if isinstance(value, str) else value
     if value is None or value == "":
         raise _fault(f"{record.place}: field {id_column!r}, the id, is empty")
     if not isinstance(value, str | int) or isinstance(value, bool):
@@ -113,6 +120,7 @@ def _observation(
     if not by_window:
         return Observation(identity(value))
     key = _needed(record, columns.key, "--key-column")
+    key = plain(key) if isinstance(key, str) else key
     time = _needed(record, columns.time, "--time-column")
     return Observation(
         identity(value),

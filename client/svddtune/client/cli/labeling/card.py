@@ -10,9 +10,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from svddtune.client.cli.labeling.words import clean
 from svddtune.client.cli.output import figure
 from svddtune.client.types import Query, Verdict
+from svddtune.text import on_one_line
 
 STYLES = {Verdict.INLIER: "green", Verdict.OUTLIER: "red", Verdict.UNSURE: "yellow"}
 # Not more features than this are shown all at once.
@@ -61,13 +61,13 @@ def body(query: Query, names: Sequence[str], inliers: int, room: Room, *, ascii:
     if query.nearby:
         parts.append(_nearby(query))
     if query.why:
-        parts.append(_lines(Text(f"Why: {clean(query.why)}", style="italic"), room.reasons))
+        parts.append(_lines(Text(f"Why: {on_one_line(query.why)}", style="italic"), room.reasons))
     return Group(*parts)
 
 
 def everything(query: Query, names: Sequence[str]) -> RenderableType:
     """Return all fields and features of one question, however many."""
-    name = clean(query.observation_id)
+    name = on_one_line(query.observation_id)
     title = Text(f"Query {query.number}, observation {name}: all features", style="bold")
     table = Table(box=None)
     table.add_column("feature", overflow="fold")
@@ -92,15 +92,15 @@ def bar(deviation: float, *, ascii: bool) -> str:
 
 def _fields(query: Query, most: int) -> Table:
     grid = Table.grid(padding=(0, 2))
-    width = min(_LONGEST_KEY, max((len(clean(key)) for key in query.display), default=0))
+    width = min(_LONGEST_KEY, max((len(on_one_line(key)) for key in query.display), default=0))
     grid.add_column(style="cyan", no_wrap=True, width=width, overflow="ellipsis")
     grid.add_column()
     one_line = most < FULL.fields
     items = list(query.display.items())
     shown = items if len(items) <= most else items[: max(0, most - 1)]
     for key, value in shown:
-        text = Text(clean(value), no_wrap=one_line, overflow="ellipsis" if one_line else None)
-        grid.add_row(Text(clean(key)), text)
+        text = Text(on_one_line(value), no_wrap=one_line, overflow="ellipsis" if one_line else None)
+        grid.add_row(Text(on_one_line(key)), text)
     if len(shown) < len(items):
         grid.add_row(Text("..."), Text(f"{len(items) - len(shown)} more: f", style="dim"))
     return grid
@@ -125,7 +125,7 @@ def _features(query: Query, names: Sequence[str], inliers: int, most: int, *, as
     table.add_column(_typical(inliers), justify="right", width=14, no_wrap=True)
     for column in columns[:most]:
         item = unusual.get(column)
-        name = Text(clean(item.name) if item and item.name else _name(names, column))
+        name = Text(on_one_line(item.name) if item and item.name else _name(names, column))
         value = Text(figure(float(query.features[column]), 5))
         if item is None:
             table.add_row(name, value)
@@ -152,7 +152,7 @@ def _nearby(query: Query) -> Text:
             text.append(", ")
         if near.verdict is not None:
             text.append(near.verdict.value, style=STYLES[near.verdict])
-        text.append(f" {clean(near.observation_id)} ({figure(math.sqrt(near.distance2), 2)})")
+        text.append(f" {on_one_line(near.observation_id)} ({figure(math.sqrt(near.distance2), 2)})")
     return text
 
 
@@ -164,7 +164,7 @@ def _lines(text: Text, most: int) -> RenderableType:
 
 
 def _name(names: Sequence[str], column: int) -> str:
-    return clean(names[column]) if column < len(names) else f"column {column}"
+    return on_one_line(names[column]) if column < len(names) else f"column {column}"
 
 
 def _signed(deviation: float) -> str:

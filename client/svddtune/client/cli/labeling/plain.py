@@ -12,6 +12,7 @@ from svddtune.client.cli.labeling.desk import Desk
 from svddtune.client.cli.labeling.orders import Card
 from svddtune.client.cli.labeling.shown import Shown
 from svddtune.client.cli.labeling.view import KEY_ROWS, View, keys_help
+from svddtune.text import on_one_line
 
 # A wait is mentioned once it is longer than this.
 _PATIENCE_S = 1.0
@@ -67,7 +68,7 @@ class Plain(Shown):
         self._print(words.labels(desk))
         live = desk.known.session.live if desk.known.session else None
         if live is not None:
-            self._print(words.clean(live.advice))
+            self._print(on_one_line(live.advice))
         for line in KEY_ROWS if self._keys else (f"Say {WORDS_HELP}:",):
             self._print(line)
 

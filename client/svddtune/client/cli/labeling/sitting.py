@@ -18,7 +18,7 @@ from svddtune.client.cli.labeling.shown import Shown
 from svddtune.client.cli.labeling.signals import Signals
 from svddtune.client.cli.labeling.talk import Talk
 from svddtune.client.cli.labeling.view import View
-from svddtune.client.cli.output import say, stderr
+from svddtune.client.cli.output import say, stderr, tell
 from svddtune.client.client import TuningClient
 from svddtune.client.result import Result
 from svddtune.client.types import Session
@@ -114,12 +114,12 @@ class Sitting:
             return
         given = ", ".join(f"{number} {verdict}" for verdict, number in sorted(answers.items()))
         total = words.many(sum(answers.values()), "answer")
-        print(f"{self.labeler}: {total}" + (f" ({given})" if given else ""))
+        tell(f"{self.labeler}: {total}" + (f" ({given})" if given else ""))
         if result is not None:
             observations = desk.known.session.observation_count if desk.known.session else 0
             for line in words.headline(result, observations):
-                print(line)
-            print(f"The model: svddtune export {desk.known.session_name.removeprefix('sessions/')}")
+                tell(line)
+            tell(f"The model: svddtune export {desk.known.session_name.removeprefix('sessions/')}")
 
     def _result(self, client: TuningClient, session: str) -> Result:
         console = stderr()

@@ -14,6 +14,7 @@ from svddtune.client.cli.labeling.desk import Desk
 from svddtune.client.cli.labeling.orders import Card, Done
 from svddtune.client.cli.output import evidence
 from svddtune.client.types import Query
+from svddtune.text import on_one_line
 
 # An answered question stays this long, so that the screen does not flicker between two.
 LINGER_S = 0.7
@@ -77,7 +78,7 @@ class View:
         live = desk.known.session.live if desk.known.session else None
         if live is not None:
             parts.append(_one_line(Text(evidence(live))))
-            parts.append(Text(words.clean(live.advice), style="dim"))
+            parts.append(Text(on_one_line(live.advice), style="dim"))
         parts.append(_note(desk, note))
         parts += [_one_line(Text(row, style="dim")) for row in KEY_ROWS]
         return Group(*parts)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import getpass
 import re
 
-from svddtune.client.cli.labeling.words import clean
 from svddtune.client.cli.usage import UsageError
 from svddtune.client.client import TuningClient
 from svddtune.client.types import Session
+from svddtune.text import on_one_line
 
 ANY = "any"
 _MANY = 5
@@ -75,7 +75,7 @@ def checked_labeler(name: str) -> str:
 def _some(sessions: list[Session]) -> str:
     names = [
         session.name.removeprefix("sessions/")
-        + (f" ({clean(session.display_name)})" if session.display_name else "")
+        + (f" ({on_one_line(session.display_name)})" if session.display_name else "")
         for session in sessions[:_MANY]
     ]
     return ", ".join(names) + (", ..." if len(sessions) > _MANY else "")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from statistics import median
 
 from svddtune.client.cli.labeling.desk import Desk
@@ -10,9 +9,8 @@ from svddtune.client.cli.labeling.orders import Card, Remark, Retract, Sent, Ski
 from svddtune.client.cli.output import figure
 from svddtune.client.result import Result
 from svddtune.client.types import Session, SessionState
+from svddtune.text import on_one_line
 
-# Control characters, and those that turn the direction of text: data shall not steer a terminal.
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]+")
 _FEW_PACES = 3
 
 KEYS_HELP = (
@@ -38,23 +36,18 @@ REASONS = {
 }
 
 
-def clean(text: str) -> str:
-    """Return text on one line, without what would steer a terminal."""
-    return _UNPRINTABLE.sub(" ", text).strip()
-
-
 def title(session: Session | None, labeler: str, address: str) -> str:
     """Return which session is labelled, by whom."""
     if session is None:
         return f"{address}  as {labeler}"
     name = session.name.removeprefix("sessions/")
-    shown = clean(session.display_name)
+    shown = on_one_line(session.display_name)
     return f"{shown} ({name})  as {labeler}" if shown else f"{name}  as {labeler}"
 
 
 def heading(card: Card) -> str:
     """Return what is asked about."""
-    text = f"Query {card.query.number}   observation {clean(card.query.observation_id)}"
+    text = f"Query {card.query.number}   observation {on_one_line(card.query.observation_id)}"
     if card.taken_back is not None:
         text += f"   (again: you said {card.taken_back.value})"
     return text
@@ -62,7 +55,7 @@ def heading(card: Card) -> str:
 
 def confirmation(card: Card) -> str:
     """Return the question whether to drop an observation."""
-    name = clean(card.query.observation_id)
+    name = on_one_line(card.query.observation_id)
     return f"Drop {name} from the session, for everybody? y: yes, anything else: no"
 
 
@@ -103,7 +96,7 @@ def remark(one: Remark) -> str:
     """Return a remark as a line."""
     if one.query is None:
         return one.text
-    name = clean(one.query.observation_id)
+    name = on_one_line(one.query.observation_id)
     if one.kind in ("lost", "refused"):
         return f"Query {one.query.number} ({name}): {one.text}"
     return f"{one.query.number:>5}  {name}  {one.text}"
@@ -115,7 +108,7 @@ def unstored(sent: Sent) -> str:
         what = f"skip ({sent.mode.value})"
     else:
         what = "undo" if isinstance(sent, Retract) else sent.verdict.value
-    return f"query {sent.query.number} ({clean(sent.query.observation_id)}): {what}"
+    return f"query {sent.query.number} ({on_one_line(sent.query.observation_id)}): {what}"
 
 
 def labels(desk: Desk) -> str:
