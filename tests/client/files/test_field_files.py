@@ -280,3 +280,28 @@ def test_labels_are_read_in_the_same_encoding(tmp_path: Path) -> None:
     path.write_bytes("id;verdict\nä;outlier\n".encode("cp1252"))
     found = read_labels(path, ["ä", "b"], None, TextFormat("cp1252"))
     assert found == {"ä": Verdict.OUTLIER}
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "reason"),
+    [
+        ("tune - --label-column label", "underscores.csv", "DATASET_NOT_NUMERIC"),
+        ("tune -", "c_u2028.csv", "DATASET_NOT_NUMERIC"),
+        ("tune - --labels -", "c_u2028.csv", "USAGE"),
+        ("tune - --ignore label", "pandas_index.csv", "USAGE"),
+        ("oracle simulate - --label-column label", "duplicate_names.csv", "DUPLICATE_COLUMN"),
+        ("oracle check - --mapping splunk-es", "sentinel_obs.csv", "TICKETS_INVALID"),
+        ("observations alertmanager - --features f.toml", "sentinel_obs.csv", "PAYLOAD_INVALID"),
+    ],
+)
+def test_commands_read_standard_input(command: str, name: str, reason: str, tmp_path: Path) -> None:
+    (tmp_path / "f.toml").write_text('schema = 1\n[[feature]]\nkind = "group_count"\n')
+    done = subprocess.run(
+        [sys.executable, "-m", "svddtune", *command.split(), "--json"],
+        input=(FIELD / name).read_bytes(),
+        capture_output=True,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert done.returncode in (1, 2)
+    assert json.loads(done.stdout)["error"]["reason"] == reason, done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Mapping
 
@@ -18,6 +19,7 @@ def _redacted(metadata: Mapping[str, str]) -> dict[str, str]:
     return {name: redacted(value) for name, value in metadata.items()}
 
 
+_LINE = re.compile(r"\n(?!  )")
 # Their messages say all; a reason in brackets adds nothing for people.
 _PLAIN = ("USAGE", "INTERRUPTED", "TERMINATED", "FILE")
 
@@ -55,7 +57,9 @@ def fail(
     """
     suffix = "" if reason in _PLAIN else f" [{reason}]"
     message = redacted(message)
-    print(printable(f"svddtune: {message}{suffix}"), file=sys.stderr)
+    # Lines of our own after the first are indented; any other would look like a message.
+    text = _LINE.sub(r"\\n", printable(f"svddtune: {message}{suffix}"))
+    print(text, file=sys.stderr)
     error = {"reason": reason, "message": message, "metadata": _redacted(metadata or {})}
     if as_json:
         print(json.dumps({"error": error}, indent=2, allow_nan=False))

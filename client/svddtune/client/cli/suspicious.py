@@ -49,10 +49,10 @@ def suspicious_columns(
             notes.append(_note(table, column, *found))
     if not scaled:
         told = {note.position for note in notes}
+        judged = [position for position, column in enumerate(features) if column not in told]
         notes += [
-            _note(table, features[position], "SPREAD", text)
-            for position, text in _spreads(X)
-            if features[position] not in told
+            _note(table, features[judged[position]], "SPREAD", text)
+            for position, text in _spreads(X[:, judged])
         ]
     return notes
 
@@ -129,7 +129,7 @@ def _spreads(X: FloatArray) -> Iterator[tuple[int, str]]:
                     "scale with --scaling robust or minmax"
                 ),
             )
-        elif 0 < ratio < 1 / MOST_SPREAD:
+        elif len(others) > 1 and 0 < ratio < 1 / MOST_SPREAD:
             yield (
                 int(position),
                 (

@@ -15,6 +15,7 @@ from svddtune.client.files.lines import text_lines
 from svddtune.client.files.numbers import BLANKS, parse_number
 from svddtune.client.files.source import ARFF, JSON_LINES, NPY, NPZ, PARQUET, Source, TextFormat
 from svddtune.client.types import FloatArray
+from svddtune.text import visible
 
 _POSITION = re.compile(r"-?[0-9]+", re.ASCII)
 # How pandas names the index that a file was written with, in CSV read again and in Parquet.
@@ -93,7 +94,7 @@ class Table:
             return self.names.index(name)
         if _POSITION.fullmatch(name) and -len(self.names) <= int(name) < len(self.names):
             return int(name) % len(self.names)
-        shown = ", ".join(self.names[:12]) + (", ..." if len(self.names) > 12 else "")
+        shown = ", ".join(map(visible, self.names[:12])) + (", ..." if len(self.names) > 12 else "")
         raise InvalidInput(
             f"{self.path} has no column {name!r} ({option}); it has: {shown}",
             reason="COLUMN_UNKNOWN",

@@ -16,6 +16,7 @@ from svddtune.client.tickets.records import MISSING, Record
 from svddtune.client.tickets.times import AmbiguousTime, TimeFormat
 from svddtune.client.tickets.values import Unmapped, shown
 from svddtune.client.types import Verdict
+from svddtune.text import visible
 
 _UTC = ZoneInfo("UTC")
 _SLASHED = re.compile(r"([0-9]{1,2})/([0-9]{1,2})/", re.ASCII)
@@ -161,7 +162,9 @@ class TicketReader:
         for role, path in self._needed:
             if record.lacks_column(path) and self._time_path(record, path) == path:
                 names = list(record.values)
-                shown_names = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+                shown_names = ", ".join(map(visible, names[:12])) + (
+                    ", ..." if len(names) > 12 else ""
+                )
                 raise InvalidInput(
                     f"{record.place}: no column {path!r} (fields.{role} of mapping "
                     f"{self._mapping.name}); there are: {shown_names}",
