@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from svddtune.client.cli.output import Json, print_json, say, stdout
+from svddtune.text import visible
 
 if TYPE_CHECKING:
     from svddtune.client.kept import Summary
@@ -110,14 +111,13 @@ def _plain(run: Summary) -> dict[str, Any]:
 
 def _table(runs: list[Summary]) -> Any:
     from rich.table import Table
-    from rich.text import Text
 
     table = Table(box=None)
     for name in ("run", "begun", "answers", "budget", "size", ""):
         table.add_column(name, overflow="fold")
     for run in runs:
         table.add_row(
-            Text(run.name),
+            visible(run.name),
             run.created.strftime("%Y-%m-%d %H:%M"),
             "-" if run.answers is None else str(run.answers),
             str(run.budget),
