@@ -50,7 +50,9 @@ def audit(
     return found, float(score(truth, predicted, metric))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("n", [20, 50, 100])
+@pytest.mark.parametrize(
+    "n", [20, pytest.param(50, marks=pytest.mark.slow), pytest.param(100, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("known_size", [False, True])
 def test_nominal_90_percent_intervals_cover(n: int, known_size: bool) -> None:
     covered, errors = [], []

@@ -26,7 +26,9 @@ ODD = {
 
 
 @pytest.mark.parametrize("X", ODD.values(), ids=ODD)
-@pytest.mark.parametrize("k", [1, 5, 100])
+@pytest.mark.parametrize(
+    "k", [pytest.param(1, marks=pytest.mark.slow), 5, pytest.param(100, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("strategy", ["lama", "random", "disagreement", "knowledge_gradient"])
 def test_a_session_ends(X: FloatArray, k: int, strategy: str) -> None:
     result = run(

@@ -171,6 +171,7 @@ def test_no_row_left_is_an_empty_answer() -> None:
         assert suggestion.choice is not None
 
 
+@pytest.mark.slow
 def test_rows_outside_the_panel_come_last() -> None:
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(4200, 2))

@@ -25,7 +25,14 @@ def exact_means(X: FloatArray, gamma: float) -> FloatArray:
     return np.asarray(np.exp(-gamma * D2).mean(axis=1))
 
 
-@pytest.mark.parametrize("bounds", [(0.1, 100.0), (1e-4, 1e4), (3.0, 3.1)])
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        (0.1, 100.0),
+        pytest.param((1e-4, 1e4), marks=pytest.mark.slow),
+        pytest.param((3.0, 3.1), marks=pytest.mark.slow),
+    ],
+)
 def test_means_are_within_1e_5(bounds: tuple[float, float]) -> None:
     for X in (wdbc()[0], blobs(700, 5, seed=0)[0]):
         prep = prepare(X, k=5, gamma_bounds=bounds)
@@ -44,6 +51,7 @@ def test_means_at_a_node_and_at_the_ends() -> None:
         np.testing.assert_allclose(found, exact_means(X, float(gamma)), rtol=0, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_large_data_use_a_declared_sample() -> None:
     X, _ = blobs(3000, 4, seed=1)
     prep = prepare(X, k=5, exact_limit=1000, sample_size=900)

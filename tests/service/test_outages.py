@@ -120,6 +120,7 @@ def test_drain_moves_labelers_to_another_service(redis_url: str) -> None:
         assert [event.row for event in next(resumed).events] == [held.row]
 
 
+@pytest.mark.slow
 def test_two_services_serve_one_session(redis_url: str) -> None:
     with (
         service(redis_url) as one,

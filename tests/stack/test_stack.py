@@ -101,7 +101,12 @@ def test_stack_says_where_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow), None]
+    "number",
+    [
+        signal.SIGTERM,
+        pytest.param(signal.SIGINT, marks=pytest.mark.slow),
+        pytest.param(None, marks=pytest.mark.slow),
+    ],
 )
 def test_stack_ends_in_order(number: signal.Signals | None) -> None:
     running = Stack("--workers", "1", "--stop-on-eof")
@@ -127,13 +132,16 @@ def test_killed_launcher_leaves_nothing_behind(tmp_path: Path) -> None:
     wait_until(lambda: not any(alive(pid) for pid in children))
 
 
+@pytest.mark.slow
 def test_dead_service_comes_back_at_the_same_address() -> None:
     with stack("--workers", "0") as running:
         os.kill(pid_of(running, "svddtune.service"), signal.SIGKILL)
         wait_until(lambda: serves(running.ready["address"]), timeout_s=20)
 
 
-@pytest.mark.parametrize("what", ["svddtune.worker", "redis.sock"])
+@pytest.mark.parametrize(
+    "what", [pytest.param("svddtune.worker", marks=pytest.mark.slow), "redis.sock"]
+)
 def test_dead_worker_and_dead_redis_come_back(what: str) -> None:
     with stack("--workers", "1") as running:
         old = pid_of(running, what)
@@ -171,6 +179,7 @@ def test_one_of_three_workers_is_kept_for_urgent_jobs() -> None:
         wait_until(lambda: signed_in() == [False, False, True])
 
 
+@pytest.mark.slow
 def test_data_outlive_the_stack(tmp_path: Path) -> None:
     for _ in range(2):
         with stack("--workers", "0", "--data-dir", str(tmp_path)) as running:

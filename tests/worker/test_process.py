@@ -33,8 +33,8 @@ def run_worker(*arguments: str) -> "subprocess.CompletedProcess[str]":
     ("arguments", "named"),
     [
         (["--partitions", "0"], "--partitions"),
-        (["--log-format", "xml"], "--log-format"),
-        (["--cache-mib", "little"], "--cache-mib"),
+        pytest.param(["--log-format", "xml"], "--log-format", marks=pytest.mark.slow),
+        pytest.param(["--cache-mib", "little"], "--cache-mib", marks=pytest.mark.slow),
     ],
 )
 def test_wrong_setting_is_one_line_and_exit_code_2(arguments: list[str], named: str) -> None:
@@ -52,6 +52,7 @@ def test_absent_redis_is_one_line_and_exit_code_1() -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_hi_only_is_a_flag(redis_url: str) -> None:
     with (
         connect(redis_url) as client,
@@ -62,7 +63,9 @@ def test_hi_only_is_a_flag(redis_url: str) -> None:
         assert json.loads(presence)["hi_only"] is True
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)]
+)
 def test_worker_leaves_no_trace_after_a_signal(redis_url: str, number: signal.Signals) -> None:
     with connect(redis_url) as client:
         stream = keys.prefix(0) + "q:hi"
@@ -86,6 +89,7 @@ def long_job(redis_url: str) -> None:
     work(redis_url, create)
 
 
+@pytest.mark.slow
 def test_signal_in_a_job_gives_it_back_once_the_grace_is_over(redis_url: str) -> None:
     long_job(redis_url)
     stream = keys.prefix(0) + "q:bulk"
@@ -145,6 +149,7 @@ def test_signal_ends_a_worker_whose_main_thread_never_comes_back_to_python() -> 
     assert one.returncode == 0
 
 
+@pytest.mark.slow
 def test_worker_for_urgent_jobs_takes_others_while_nobody_else_does(redis_url: str) -> None:
     long_job(redis_url)
     with connect(redis_url) as client:

@@ -200,7 +200,9 @@ async def change_minds(shop: Workshop, session_id: SessionId) -> None:
     await shop.sessions.withdraw(session_id, "ben", by="test")
 
 
-@pytest.mark.parametrize("strategy", ["knowledge_gradient", "lama"])
+@pytest.mark.parametrize(
+    "strategy", ["knowledge_gradient", pytest.param("lama", marks=pytest.mark.slow)]
+)
 def test_the_log_gives_the_same_queries_again(redis_url: str, strategy: str) -> None:
     async def act(shop: Workshop) -> tuple[Log, Session, frozenset[int]]:
         await shop.upload_rows(X)

@@ -148,6 +148,7 @@ def test_a_result_tells_of_several_votes(redis_url: str) -> None:
     work(redis_url, act)
 
 
+@pytest.mark.slow
 def test_a_result_by_dawid_and_skene_weighs_labelers(redis_url: str) -> None:
     pytest.importorskip("crowdkit")
     rng = np.random.default_rng(1)

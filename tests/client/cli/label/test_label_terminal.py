@@ -61,7 +61,14 @@ def votes(client: TuningClient, session: Session) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("options", [(), ("--unary",), ("--credit", "3")])
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        pytest.param(("--unary",), marks=pytest.mark.slow),
+        pytest.param(("--credit", "3"), marks=pytest.mark.slow),
+    ],
+)
 def test_person_labels_undoes_and_reads_the_result(
     stack: EmbeddedStack, client: TuningClient, options: tuple[str, ...]
 ) -> None:
@@ -97,13 +104,10 @@ def front(redis_url: str) -> Iterator[Process]:
         yield process
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "drained"),
-    [
-        ((), True),
-        pytest.param((), False, marks=pytest.mark.slow),
-        pytest.param(("--unary",), False, marks=pytest.mark.slow),
-    ],
+    [((), True), ((), False), (("--unary",), False)],
 )
 def test_question_and_key_survive_a_restart_of_the_service(
     redis_url: str, options: tuple[str, ...], drained: bool
@@ -169,6 +173,7 @@ def test_interrupt_gives_the_question_back(stack: EmbeddedStack, client: TuningC
         assert query.observation_id == observation
 
 
+@pytest.mark.slow
 def test_second_interrupt_leaves_at_once_and_says_what_is_not_stored(redis_url: str) -> None:
     with front(redis_url) as process:
         with TuningClient(process.ready["address"]) as client:
