@@ -91,11 +91,16 @@ def follow(
 
 
 def waits_for_votes(session: Session) -> bool:
-    """Return whether all that is left are votes of further labelers."""
+    """Return whether all that is left are votes of further labelers.
+
+    That is so where a labeler has waited for a while, nobody holds a query, and more than one vote
+    is sought. Observations with votes of UNSURE alone are not among those that await votes.
+    """
     return (
         session.state is SessionState.LABELING
-        and session.awaiting_votes > 0
-        and session.counts.total >= session.config.budget
+        and session.config.overlap > 1
+        and session.leased_count == 0
+        and session.query_count > 0
     )
 
 
@@ -111,11 +116,11 @@ def reason(session: Session, labeler: str, address: str) -> str:
         return f"The session {name} is paused; it goes on once it is resumed"
     if not waits_for_votes(session):
         return ""
-    rows = session.awaiting_votes
-    own = f"--labeler other than {labeler}" if labeler else "--labeler NAME"
+    rows = session.awaiting_votes + max(0, session.config.budget - session.counts.total)
+    than = f" than {labeler}" if labeler else ""
     return (
-        f"{rows} labelled observation{'' if rows == 1 else 's'} wait{'s' if rows == 1 else ''} for "
-        f"votes of others: each is to have {session.config.overlap}. Another labeler gives them "
-        f"with: svddtune label {name} --server {address} ({own}). Or end the session with the "
-        f"labels there are: svddtune finish {name} --server {address}"
+        f"{rows} observation{' waits' if rows == 1 else 's wait'} for votes of others: "
+        f"{session.config.overlap} votes are sought on each. Another labeler{than} gives "
+        f"them with: svddtune label {name} --server {address} --labeler NAME. Or end the session "
+        f"with the labels there are: svddtune finish {name} --server {address}"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,8 +25,12 @@ from svddtune.client.cli.output import (
 from svddtune.text import visible
 
 if TYPE_CHECKING:
+    from svddtune.client.client import TuningClient
     from svddtune.client.model import SvddModel
     from svddtune.client.types import Session
+
+# A session that does not change for so long is asked what it lacks.
+_STILL_S = 5.0
 
 SessionName = Annotated[
     str, typer.Argument(metavar="SESSION", help="sessions/ID, or the ID alone.")
@@ -83,13 +88,14 @@ def watch(
         TuningClient(server, tls_ca=tls_ca) as client,
         console.status("", spinner="dots") as status,
     ):
-        for update in client.watch(resource_name(session)):
-            last = update.session
-            line = _line(last)
+        before = ""
+        for last, lacks in _followed(client, resource_name(session)):
+            line = _line(last) + (f"  {lacks}" if lacks else "")
             if console.is_terminal:
                 status.update(Text(line))
-            else:
+            elif line != before:
                 say(line)
+            before = line
     if last is None:
         raise typer.Exit(EXIT_FAILED)
     if as_json:
@@ -100,6 +106,41 @@ def watch(
         if last.failure_message:
             say(f"svddtune: {visible(last.failure_message)} [{last.failure_reason}]")
         raise typer.Exit(EXIT_FAILED)
+
+
+def _followed(client: TuningClient, name: str) -> Iterator[tuple[Session, str]]:
+    """Yield the session after each change until it ends, and what it lacks where nothing moves."""
+    from svddtune.client.errors import Unavailable
+    from svddtune.client.waiting import reason
+
+    while True:
+        try:
+            for update in client.watch(name, timeout_s=_STILL_S):
+                yield update.session, ""
+            return
+        except Unavailable as error:
+            if error.reason != "WAIT_TIMEOUT":
+                raise
+        session = client.get_session(name)
+        yield session, reason(session, "", client.address)
+
+
+def finish(
+    session: SessionName,
+    server: Server = DEFAULT_SERVER,
+    tls_ca: TlsCa = None,
+    as_json: Json = False,
+) -> None:
+    """Ask no more in a session: its result comes from the labels there are."""
+    from svddtune.client.client import TuningClient
+
+    with TuningClient(server, tls_ca=tls_ca) as client:
+        found = client.finish_session(resource_name(session))
+    if as_json:
+        print_json(found.to_dict())
+        return
+    name = found.name.removeprefix("sessions/")
+    say(f"The session {name} is finished; its result, once computed: svddtune export {name}")
 
 
 def export(

@@ -65,6 +65,7 @@ def session(**changes: Any) -> Session:
             labels=7,
         ),
         "awaiting_votes": 0,
+        "without_workers": False,
         "create_time": None,
         "update_time": None,
     }

@@ -191,6 +191,7 @@ class Desk:
     def came(self, now: float, query: Query, names: tuple[str, ...] = ()) -> list[Order]:
         """A query is ours now; `names` are those of its features, where they are known."""
         self._asking = False
+        self.known.waiting = ""
         self.known.name_features(query.session, names)
         if any(isinstance(one, Relabel) and _same(one.query, query) for one in self.sent.values()):
             # Taken back, leased anew and answered again, all at once: that answer is on the way.
@@ -251,6 +252,11 @@ class Desk:
             self._remark("refused", f"not stored: {error.message}", sent.query)
         return self._next()
 
+    def waits(self, now: float, sentence: str) -> list[Order]:
+        """Nothing was asked for a while; `sentence` says why, empty where that is not known."""
+        self.known.waiting = sentence
+        return []
+
     def ended(self, now: float, reason: str) -> list[Order]:
         """Nothing more is asked."""
         self._asking = False
@@ -264,7 +270,12 @@ class Desk:
         """Something that is equal as long as the desk looks the same."""
         card = self.card
         shown = card and (card.query.session, card.query.number, card.query.lease_id)
-        known = (self.known.connected, self.known.counts, id(self.known.session))
+        known = (
+            self.known.connected,
+            self.known.counts,
+            id(self.known.session),
+            self.known.waiting,
+        )
         state = (self.finished, self.confirming, self.helping, self.quitting)
         return (shown, known, state, len(self.sent), len(self.history))
 

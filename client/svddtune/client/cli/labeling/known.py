@@ -14,6 +14,8 @@ class Known:
 
     sessions: Mapping[str, Session] = field(default_factory=dict)
     session_name: str = ""
+    # Why nothing is asked, once the wait is long.
+    waiting: str = ""
     connected: bool | None = None
     _counts: dict[str, LabelCounts] = field(default_factory=dict)
     _feature_names: dict[str, tuple[str, ...]] = field(default_factory=dict)

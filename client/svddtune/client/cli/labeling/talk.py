@@ -12,9 +12,13 @@ from functools import partial
 from svddtune.client.cli.labeling.desk import Desk
 from svddtune.client.cli.labeling.orders import Ask, Order, Relabel, Retract, Skip, Submit
 from svddtune.client.client import TuningClient
-from svddtune.client.errors import SvddtuneError
+from svddtune.client.errors import SvddtuneError, Unavailable
 from svddtune.client.tuning import Tuning
 from svddtune.client.types import Ack, Query
+from svddtune.client.waiting import reason
+
+# A wait for a query that is longer is looked into.
+_PATIENCE_S = 3.0
 
 News = Callable[[Desk, float], list[Order]]
 
@@ -113,7 +117,7 @@ class Talk:
     def _ask_all(self) -> None:
         while self._asks.get() is not None:
             try:
-                query = self._tuning.next_query()
+                query = self._next_query()
             except SvddtuneError as error:
                 if not self._closed:
                     self._tell(_raising(error))
@@ -123,6 +127,25 @@ class Talk:
             else:
                 names = self._feature_names(query)
                 self._tell(partial(Desk.came, query=query, names=names))
+
+    def _next_query(self) -> Query | None:
+        """Return the next query; tell the desk meanwhile what it waits for."""
+        while True:
+            try:
+                return self._tuning.next_query(timeout_s=_PATIENCE_S)
+            except Unavailable as error:
+                if error.reason != "WAIT_TIMEOUT":
+                    raise
+            self._tell(partial(Desk.waits, sentence=self._reason()))
+
+    def _reason(self) -> str:
+        if not self._tuning.name or not self._tuning.connected:
+            return ""
+        try:
+            session = self._client.get_session(self._tuning.name)
+        except SvddtuneError:  # the dialogue itself will tell, if it lasts
+            return ""
+        return reason(session, self._tuning.labeler, self._client.address)
 
     def _feature_names(self, query: Query) -> tuple[str, ...]:
         """Return the names of the query's features; none where they cannot be had now."""
