@@ -86,7 +86,14 @@ def test_tune_tells_people_what_came_out(
     write_csv(tmp_path / "data.csv")
     assert run(["tune", "data.csv", "--label-column", "class", "--server", stack.address]) == 0
     out, err = capsys.readouterr()
-    for word in ("gamma", "nu", "kappa on labels", "true kappa", "Outside, farthest", "sklearn_default"):
+    for word in (
+        "gamma",
+        "nu",
+        "kappa on labels",
+        "true kappa",
+        "Outside, farthest",
+        "sklearn_default",
+    ):
         assert word in out
     assert "Asking for labels" in err
     assert ESCAPE not in out + err

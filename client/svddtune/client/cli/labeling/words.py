@@ -69,7 +69,7 @@ def waiting(desk: Desk, address: str) -> str:
     if session is None:
         return "No session has a question now; waiting for one ..."
     if desk.known.waiting:
-        return clean(desk.known.waiting)
+        return desk.known.waiting
     if session.state is SessionState.PREPARING:
         share = f" ({session.atlas_progress:.0%})" if session.atlas_progress else ""
         return f"Waiting for the first query: the session is being prepared{share} ..."
