@@ -7,6 +7,7 @@ and the package can be checked against it.
 import math
 
 import numpy as np
+from scipy.optimize import minimize
 
 from svddtune.numerics import FloatArray, LabelArray
 
@@ -87,3 +88,40 @@ def tau(D2: FloatArray, labels: LabelArray, row: int, *, k: int, gamma: float) -
         after[row] = label
         changes.append(abs(now - alignment(D2, after, k=k, gamma=gamma)))
     return min(changes)
+
+
+def svdd(K: FloatArray, C: float) -> tuple[FloatArray, FloatArray]:
+    """Alphas of SVDD by a general solver, and each row's squared distance to the centre."""
+    N = len(K)
+    solution = minimize(
+        lambda a: a @ K @ a,
+        np.full(N, 1.0 / N),
+        jac=lambda a: 2.0 * K @ a,
+        bounds=[(0.0, C)] * N,
+        constraints={"type": "eq", "fun": lambda a: a.sum() - 1.0, "jac": lambda a: np.ones(N)},
+        method="SLSQP",
+        options={"ftol": 1e-15, "maxiter": 2000},
+    )
+    a = np.asarray(solution.x)
+    return a, np.asarray(1.0 - 2.0 * K @ a + a @ K @ a)
+
+
+def rows_outside(K: FloatArray, C: float, tolerance: float = 1e-5) -> list[int]:
+    """Rows farther from the centre than a row whose alpha is below C."""
+    a, distance2 = svdd(K, C)
+    R2 = max(
+        (d for d, alpha in zip(distance2, a, strict=True) if alpha < C * (1 - 1e-6)), default=0
+    )
+    return [i for i in range(len(K)) if distance2[i] > R2 + tolerance]
+
+
+def c_upper_bound(K: FloatArray) -> float:
+    """Smallest C at which no row is outside, by bisection."""
+    low, high = 1.0 / len(K), 1.0
+    for _ in range(20):
+        C = math.sqrt(low * high)
+        if rows_outside(K, C):
+            low = C
+        else:
+            high = C
+    return high

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.numerics.cases import blobs
 
-from svddtune.numerics import c_bounds, c_grid, choose, fit, fit_cells, solver
+from svddtune.numerics import c_bounds, c_grid, choose, choose_c, fit, fit_cells, solver
 
 
 def test_grids_include_both_ends() -> None:
@@ -89,3 +89,33 @@ def test_row_order_does_not_matter() -> None:
     np.testing.assert_array_equal(
         fit_cells(X[order], gamma=3.0, C=C).outside, fit_cells(X, gamma=3.0, C=C).outside[:, order]
     )
+
+
+@pytest.mark.parametrize(
+    ("labels", "chosen"),
+    [
+        ([0, 0, 0, 0], 2),  # nothing known: fewest outside
+        ([1, 1, 0, 0], 2),  # only inliers: the same
+        ([0, 0, 0, -1], 1),  # the outlier is outside up to cell 1
+        ([0, 0, -1, -1], 0),  # both are outside in cell 0 only
+        ([-1, 0, 0, 0], 2),  # outside in no cell: nothing contradicts less
+    ],
+)
+def test_without_both_classes_the_largest_c_that_contradicts_the_fewest_labels_is_chosen(
+    labels: list[int], chosen: int
+) -> None:
+    predicted = np.array([[1, 1, -1, -1], [1, 1, 1, -1], [1, 1, 1, 1]], dtype=np.int8)
+    given = np.array(labels, dtype=np.int8)
+    outliers = (predicted == -1).sum(axis=1)
+    assert choose_c(given, predicted, np.zeros(3), outliers) == chosen
+
+
+@pytest.mark.parametrize("labels", [[0, 0, 0, 0], [-1, 1, 0, 0], [-1, -1, -1, -1]])
+def test_a_cell_with_every_row_outside_is_chosen_only_where_there_is_no_other(
+    labels: list[int],
+) -> None:
+    given = np.array(labels, dtype=np.int8)
+    predicted = np.array([[-1, -1, -1, -1], [1, 1, 1, 1]], dtype=np.int8)
+    scores = np.array([0.5, 0.0])
+    assert choose_c(given, predicted, scores, np.array([4, 0])) == 1
+    assert choose_c(given, predicted[:1], scores[:1], np.array([4])) == 0

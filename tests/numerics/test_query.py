@@ -9,7 +9,6 @@ from svddtune.numerics import (
     LabelArray,
     Suggestion,
     best_gamma,
-    default_gamma,
     local_alignment,
     prepare,
     suggest,
@@ -133,7 +132,7 @@ def test_cold_start_without_an_inlier_draws_at_random() -> None:
     for labels in (np.zeros_like(LABELS), np.where(LABELS == -1, LABELS, 0).astype(np.int8)):
         suggestion = ask(labels)
         assert suggestion.alignment is None
-        assert suggestion.gamma == default_gamma(PREP, X)
+        assert suggestion.gamma == PREP.default_gamma
         assert PREP.gamma_bounds[0] <= suggestion.gamma <= PREP.gamma_bounds[1]
         assert suggestion.rows.tolist() != ask(labels, seed=1).rows.tolist()
         assert not suggestion.scores.any()

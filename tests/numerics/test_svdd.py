@@ -98,7 +98,7 @@ def test_identity_with_the_one_class_svm(gamma: float, nu: float) -> None:
 @pytest.mark.parametrize("position", [0.03, 0.2, 0.6, 1.0])
 def test_sklearn_parameters_reproduce_every_row(position: float) -> None:
     X, _ = blobs(400, 5, seed=3)
-    C_UB = c_upper_bound(hard_margin(X, gamma=8.0), len(X))
+    C_UB = c_upper_bound(hard_margin(X, gamma=8.0), X)
     model = fit(X, gamma=8.0, C=1 / len(X) + position * (C_UB - 1 / len(X)))
     parameters = sklearn_parameters(model)
     assert set(parameters) == {"gamma", "nu"}
@@ -114,7 +114,7 @@ def test_hard_margin_keeps_every_row_and_bounds_c() -> None:
     X, _ = wdbc()
     model = hard_margin(X, gamma=2.0)
     assert not model.outside(X).any()
-    C_UB = c_upper_bound(model, len(X))
+    C_UB = c_upper_bound(model, X)
     assert not fit(X, gamma=2.0, C=C_UB).outside(X).any()
     assert pytest.approx(model.R2, rel=1e-5) == fit(X, gamma=2.0, C=C_UB).R2
     assert fit(X, gamma=2.0, C=0.9 * C_UB).outside(X).any()
@@ -172,7 +172,7 @@ def test_large_data_are_fitted_on_a_declared_sample(monkeypatch: pytest.MonkeyPa
     )
     bound = hard_margin(X, gamma=4.0)
     assert bound.nu == 1 / 800
-    assert c_upper_bound(bound, 800) == pytest.approx(bound.alphas.max() / 2)
+    assert c_upper_bound(bound, X) == pytest.approx(bound.alphas.max() / 2)
 
 
 @pytest.mark.parametrize("N", [1, 2, 3, 50])

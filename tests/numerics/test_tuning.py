@@ -5,7 +5,6 @@ import pytest
 from tests.numerics.cases import benchmark_set, blobs, wdbc
 
 from svddtune.numerics import (
-    default_gamma,
     draw_initial,
     finish,
     prepare,
@@ -71,7 +70,7 @@ def test_a_cold_start_finds_both_classes() -> None:
 
 def test_one_class_only_ends_with_the_default_gamma() -> None:
     result = run(X, np.ones_like(y), budget=8, initial=(2, 0))
-    assert result.final.gamma == default_gamma(prepare(X, k=5), X)
+    assert result.final.gamma == prepare(X, k=5).default_gamma
     assert result.final.alignment is None
     assert result.final.curve is None
 

@@ -17,7 +17,6 @@ from svddtune.worker.plan import (
     plan_from_atlas,
     predictions,
 )
-from svddtune.worker.result import choose_without_classes
 from svddtune.worker.rules import RULES, evaluate_rule, rule_sample
 
 CONFIG = SessionConfig(k=5, c_cells=11, strategy="lama")
@@ -59,23 +58,6 @@ def test_bits_become_verdicts() -> None:
     outside = np.array([1, 0, 0, 1, 0, 0, 0, 0, 1, 0], dtype=bool)
     cell = jobs_pb2.FittedCell(outside=np.packbits(outside).tobytes())
     np.testing.assert_array_equal(predictions([cell], 10)[0], np.where(outside, -1, 1))
-
-
-@pytest.mark.parametrize(
-    ("labels", "chosen"),
-    [
-        ([0, 0, 0, 0], 2),  # nothing known: fewest outside
-        ([1, 1, 0, 0], 2),  # only inliers: the same
-        ([0, 0, 0, -1], 1),  # the outlier is outside up to cell 1
-        ([0, 0, -1, -1], 0),  # both are outside in cell 0 only
-        ([-1, 0, 0, 0], 2),  # outside in no cell: nothing contradicts less
-    ],
-)
-def test_without_both_classes_the_largest_c_that_contradicts_least(
-    labels: list[int], chosen: int
-) -> None:
-    predicted = np.array([[1, 1, -1, -1], [1, 1, 1, -1], [1, 1, 1, 1]], dtype=np.int8)
-    assert choose_without_classes(np.array(labels, dtype=np.int8), predicted) == chosen
 
 
 @pytest.fixture(scope="module")

@@ -70,21 +70,33 @@ from svddtune.numerics.committee import Committee, disagreement, form_committee
 from svddtune.numerics.consensus import DawidSkeneUnavailable, dawid_skene
 from svddtune.numerics.context import (
     Spread,
+    UnevenColumns,
     deviations,
     most_unusual,
     nearest_labelled,
     spread_of,
+    uneven_columns,
 )
 from svddtune.numerics.evidence import (
     Evidence,
     LiveChoice,
     choose_cell,
+    final_cell,
     pick,
     predicted_labels,
     weigh,
 )
 from svddtune.numerics.gain import Gains, knowledge_committee, knowledge_gains, rank_by_gain
-from svddtune.numerics.grid import Cell, CellFits, c_bounds, c_grid, choose, fit_cells
+from svddtune.numerics.grid import (
+    Cell,
+    CellFits,
+    c_bounds,
+    c_grid,
+    choose,
+    choose_c,
+    fit_cells,
+    tells_apart,
+)
 from svddtune.numerics.heuristics import scott_gamma, silverman_gamma, sklearn_scale_gamma
 from svddtune.numerics.neighbors import mutual, nearest, reverse
 from svddtune.numerics.pools import Pools, relabel, spread
@@ -101,7 +113,6 @@ from svddtune.numerics.query import (
     STRATEGIES,
     Strategy,
     Suggestion,
-    default_gamma,
     suggest,
 )
 from svddtune.numerics.scaling import Scaling, fit_scaling
@@ -176,6 +187,7 @@ __all__ = [
     "Suggestion",
     "SvddModel",
     "TuningResult",
+    "UnevenColumns",
     "advise",
     "alignment",
     "alignment_curve",
@@ -189,16 +201,17 @@ __all__ = [
     "c_grid",
     "c_upper_bound",
     "choose",
+    "choose_c",
     "choose_cell",
     "class_counts",
     "coarse_grid",
     "dawid_skene",
-    "default_gamma",
     "default_gamma_bounds",
     "deviations",
     "disagreement",
     "draw_audit",
     "draw_initial",
+    "final_cell",
     "finish",
     "finish_with_atlas",
     "fit",
@@ -237,5 +250,7 @@ __all__ = [
     "spread_of",
     "suggest",
     "tau",
+    "tells_apart",
+    "uneven_columns",
     "weigh",
 ]

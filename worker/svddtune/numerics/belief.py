@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from svddtune.numerics.atlas import panel_rows
+from svddtune.numerics.extent import extent
 from svddtune.numerics.kernel import squared_distances
 from svddtune.numerics.types import OUTLIER, FloatArray, IndexArray, LabelArray
 
@@ -40,6 +41,7 @@ LABEL_LIMIT = 1000
 _BLOCK = 1 << 21
 _NO_ROWS = np.empty(0, dtype=np.int64)
 _LEAST_CURVATURE = 1e-8
+_DUPLICATE = 1e-6  # of the width of the data
 _FAR2 = 1e4  # squared, in length scales: exp(-100) is nothing
 
 Vote = Callable[[IndexArray], FloatArray]
@@ -62,9 +64,9 @@ class BeliefBasis:
     kernel : NDArray[np.float32], shape (P, Q)
         k between the panel and the quadrature rows.
     center : FloatArray, shape (M,)
-        Mean of the panel.
+        Medians of the panel.
     shifted : FloatArray, shape (P, M)
-        The panel less its mean, in units of `length`.
+        The panel less its centre, in units of `length`.
     norms2 : FloatArray, shape (P,)
         Squared norms of `shifted`.
     """
@@ -133,7 +135,7 @@ def belief_basis(X: FloatArray, *, seed: int = 0) -> BeliefBasis:
         distance[np.arange(len(distance)), np.arange(rows.start, rows.stop)] = 0.0
         isolation[rows] = np.partition(distance, kth, axis=1)[:, kth]
     # Duplicates are at a rounding error from each other, not at a distance.
-    isolation[isolation <= 1e-6 * float(np.ptp(Z, axis=0).max())] = 0.0
+    isolation[isolation <= _DUPLICATE * np.sqrt(extent(Z, seed=seed).width2)] = 0.0
     scale = float(np.median(isolation))
     if scale <= 0.0:
         positive = isolation[isolation > 0.0]
@@ -143,7 +145,7 @@ def belief_basis(X: FloatArray, *, seed: int = 0) -> BeliefBasis:
     kernel = np.exp(to_quadrature, out=to_quadrature)
     kernel *= np.float32(AMPLITUDE**2)
     kernel += np.float32(BIAS_SD**2)
-    center = Z.mean(axis=0)
+    center = np.median(Z, axis=0)
     shifted = (Z - center) / length
     norms2 = np.square(shifted).sum(axis=1)
     return BeliefBasis(panel, isolation, length, quadrature, kernel, center, shifted, norms2)

@@ -6,11 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from svddtune.numerics.extent import varied_deviation
 from svddtune.numerics.kernel import pair_distances2, squared_distances
 from svddtune.numerics.types import FloatArray, IndexArray
 
 DEVIATION_CAP = 99.0
 """Largest deviation reported; also that of a value that differs where all others are equal."""
+
+UNEVEN = 1000.0
+"""Columns whose scales differ by a larger factor do not weigh alike in a distance."""
 
 _MAD_TO_SIGMA = 1.4826  # a normal distribution's standard deviation over its MAD
 _SPARE = 8  # candidates beyond those wanted, among which exact distances decide
@@ -27,7 +31,8 @@ class Spread:
         Medians.
     scale : FloatArray, shape (M,)
         1.4826 times the median absolute deviation; the standard deviation where that is 0, as it
-        is where most values are equal; 0 for a constant column.
+        is where most values are equal, with extreme values pulled in to `extent.REACH` median
+        deviations of those that differ; 0 for a constant column.
     """
 
     center: FloatArray
@@ -61,7 +66,10 @@ def spread_of(rows: FloatArray) -> Spread:
         flat = np.flatnonzero(mad == 0.0)
         # (By the range: the standard deviation of equal values need not come out as 0.)
         varied = flat[np.ptp(columns[flat], axis=1) > 0.0]
-        scale[start + varied] = columns[varied].std(axis=1)
+        for column in varied:
+            deviation = columns[column] - center[start + column]
+            reach = varied_deviation(np.abs(deviation))
+            scale[start + column] = np.clip(deviation, -reach, reach).std()
     return Spread(center, scale)
 
 
@@ -139,3 +147,35 @@ def nearest_labelled(
     distance2 = distance2.reshape(len(rows), width)
     order = np.argsort(distance2, axis=1, kind="stable")[:, :count]
     return np.take_along_axis(candidates, order, 1), np.take_along_axis(distance2, order, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class UnevenColumns:
+    """The columns of largest and least scale, and the quotient of these."""
+
+    wide: int
+    narrow: int
+    ratio: float
+
+
+def uneven_columns(X: FloatArray) -> UnevenColumns | None:
+    """Tell columns whose scales differ so much that distances are those of the wide ones alone.
+
+    Parameters
+    ----------
+    X : FloatArray, shape (N, M)
+        As the method sees it: scaled.
+
+    Returns
+    -------
+    UnevenColumns or None
+        None up to a ratio of `UNEVEN`. Constant columns do not count.
+    """
+    scale = spread_of(X).scale
+    varied = np.flatnonzero(scale > 0.0)
+    if len(varied) == 0:
+        return None
+    wide = int(varied[np.argmax(scale[varied])])
+    narrow = int(varied[np.argmin(scale[varied])])
+    ratio = float(scale[wide] / scale[narrow])
+    return UnevenColumns(wide, narrow, ratio) if ratio > UNEVEN else None

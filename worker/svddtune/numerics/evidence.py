@@ -9,6 +9,7 @@ import numpy as np
 
 from svddtune.numerics.atlas import Atlas
 from svddtune.numerics.belief import Belief, BeliefBasis, Vote, belief_basis, believe
+from svddtune.numerics.grid import choose_c, tells_apart
 from svddtune.numerics.scores import (
     Confusion,
     Metric,
@@ -176,6 +177,7 @@ def pick(
     reason = classes_seen(labels)
     by_labels = criterion == "labels" and reason == "both_classes"
     value = evidence.on_labels if by_labels else evidence.combined
+    value = np.where(tells_apart(atlas.outliers, atlas.N), value, -np.inf)
     ties = np.flatnonzero(value >= value.max() - _TIE)
     cell = int(ties[len(ties) // 2])
     rows = np.flatnonzero(labels)
@@ -193,6 +195,32 @@ def pick(
         labels=len(rows),
         reason=reason,
     )
+
+
+def final_cell(atlas: Atlas, choice: LiveChoice, labels: LabelArray) -> int:
+    """The cell that a session ends with.
+
+    Parameters
+    ----------
+    atlas : Atlas
+    choice : LiveChoice
+        On these labels.
+    labels : LabelArray, shape (N,)
+
+    Returns
+    -------
+    int
+        The choice's own cell. Without labels of both classes the evidence speaks for a gamma, but
+        no label for a C: then the cell of this gamma by `grid.choose_c`.
+    """
+    if choice.reason == "both_classes":
+        return choice.cell
+    column = np.flatnonzero(atlas.gamma == choice.gamma)
+    rows = np.flatnonzero(labels)
+    predictions = np.zeros((len(column), len(labels)), dtype=np.int8)
+    predictions[:, rows] = np.where(atlas.outside_at(rows)[column], np.int8(-1), np.int8(1))
+    scores = np.zeros(len(column))
+    return int(column[choose_c(labels, predictions, scores, atlas.outliers[column])])
 
 
 def predicted_labels(

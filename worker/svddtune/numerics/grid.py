@@ -7,12 +7,17 @@ from typing import Literal
 
 import numpy as np
 
+from svddtune.numerics.scores import class_counts
 from svddtune.numerics.solver import Problem, make_problem
 from svddtune.numerics.svdd import SvddModel, beyond, c_upper_bound, fit_all
-from svddtune.numerics.types import BoolArray, FloatArray, LabelArray
+from svddtune.numerics.types import BoolArray, FloatArray, IndexArray, LabelArray
 
 Spacing = Literal["linear", "geometric"]
 Rule = Literal["plateau", "first"]
+
+MOST_OUTSIDE = 0.9
+"""Cells that call a larger share of the rows outliers tell nothing apart: such a cell is chosen
+only where there is no other. At C = 1/N every row is outside."""
 
 _TIE = 1e-12
 
@@ -83,12 +88,12 @@ def c_bounds(
     -------
     C_LB, C_UB : float
     """
-    return _c_bounds(make_problem(X, gamma=gamma, gram=gram, seed=seed), len(X))
+    return _c_bounds(make_problem(X, gamma=gamma, gram=gram, seed=seed), X)
 
 
-def _c_bounds(problem: Problem, N: int) -> tuple[float, float]:
-    hard_margin = fit_all(problem, np.array([1.0]), N).models[0]
-    return 1.0 / N, c_upper_bound(hard_margin, N)
+def _c_bounds(problem: Problem, X: FloatArray) -> tuple[float, float]:
+    hard_margin = fit_all(problem, np.array([1.0]), len(X)).models[0]
+    return 1.0 / len(X), c_upper_bound(hard_margin, X)
 
 
 def c_grid(C_LB: float, C_UB: float, *, steps: int = 20, spacing: Spacing = "linear") -> FloatArray:
@@ -152,7 +157,7 @@ def fit_cells(
     N = len(X)
     problem = make_problem(X, gamma=gamma, seed=seed, limit=limit)
     if C is None:
-        C = c_grid(*_c_bounds(problem, N), steps=steps, spacing=spacing)
+        C = c_grid(*_c_bounds(problem, X), steps=steps, spacing=spacing)
     fits = fit_all(problem, C, N)
     norms2 = np.array([[model.center_norm2] for model in fits.models])
     if problem.sampled:
@@ -165,8 +170,55 @@ def fit_cells(
     return CellFits(float(gamma), fits.models, beyond(distance2, R2, degenerate))
 
 
+def tells_apart(outliers: IndexArray, N: int) -> BoolArray:
+    """Cells that may be chosen, by the numbers of rows they call outliers, shape (S,).
+
+    All of them where none calls at most `MOST_OUTSIDE` of the N rows outliers.
+    """
+    useful = np.asarray(outliers) <= MOST_OUTSIDE * N
+    return useful if useful.any() else np.ones_like(useful)
+
+
+def choose_c(
+    labels: LabelArray,
+    predictions: LabelArray,
+    scores: FloatArray,
+    outliers: IndexArray,
+    *,
+    rule: Rule = "plateau",
+) -> int:
+    """Pick the cell of one gamma, whatever labels there are.
+
+    Parameters
+    ----------
+    labels : LabelArray, shape (N,)
+    predictions : LabelArray, shape (S, N)
+        +1 inside and -1 outside, in the order of C. (Only those of labelled rows are looked at.)
+    scores : FloatArray, shape (S,)
+        On the labelled rows.
+    outliers : IndexArray, shape (S,)
+        Rows that each cell calls outliers.
+    rule : {"plateau", "first"}
+        As in `choose`.
+
+    Returns
+    -------
+    int
+        With labels of both classes the cell by `choose`. Otherwise no score tells cells apart: of
+        those that contradict the fewest labels the one with the largest C, which calls the fewest
+        rows outliers (none where no outlier is known). Never a cell that `tells_apart` leaves out.
+    """
+    useful = tells_apart(outliers, len(labels))
+    if min(class_counts(labels)) > 0:
+        return choose(np.where(useful, scores, -np.inf), rule=rule)
+    labelled = labels != 0
+    agreeing = (predictions[:, labelled] == labels[labelled]).sum(axis=1)
+    agreeing = np.where(useful, agreeing, -1)
+    return int(np.flatnonzero(agreeing == agreeing.max())[-1])
+
+
 def choose(scores: FloatArray, *, rule: Rule = "plateau") -> int:
-    """Pick a cell.
+    """Pick a cell by its score.
 
     Parameters
     ----------

@@ -57,9 +57,14 @@ def squared_distances(X: FloatArray, Z: FloatArray) -> FloatArray:
     """
     if len(Z) == 0:
         return np.zeros((len(X), 0))
-    # Distances do not change with a shift, the rounding errors of the expansion do.
-    center = Z.mean(axis=0)
-    X, Z = X - center, Z - center
+    # Distances do not change with a shift, the rounding errors of the expansion do: they grow with
+    # the rows' own norms. (A mean would follow extreme rows away from all others.)
+    center = np.median(Z, axis=0)
+    return expanded_distances(X - center, Z - center)
+
+
+def expanded_distances(X: FloatArray, Z: FloatArray) -> FloatArray:
+    """`squared_distances` of rows that lie about the origin."""
     D2 = X @ (-2.0 * Z).T
     D2 += np.square(X).sum(axis=1)[:, None]
     D2 += np.square(Z).sum(axis=1)

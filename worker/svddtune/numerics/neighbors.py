@@ -116,7 +116,7 @@ def _shortlist(
     X: FloatArray, first: IndexArray, begin: int, end: int, k: int
 ) -> tuple[IndexArray, IndexArray]:
     """Pairs (block row, group) that can be among the k nearest groups of that row."""
-    Z = X[first] - X.mean(axis=0)
+    Z = X[first] - np.median(X[first], axis=0)
     norm2 = np.square(Z).sum(axis=1)
     # |computed - true| <= slack (|x|^2 + |z|^2) for the expanded form, generously.
     slack = 4.0 * (X.shape[1] + 8) * np.finfo(np.float64).eps

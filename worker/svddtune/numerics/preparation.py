@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svddtune.numerics.chebyshev import interpolation_weights, log_gamma_nodes
-from svddtune.numerics.kernel import squared_distances
+from svddtune.numerics.extent import Extent, check_magnitude, extent
+from svddtune.numerics.heuristics import scott_gamma
+from svddtune.numerics.kernel import expanded_distances
 from svddtune.numerics.neighbors import distinct_rows, neighbour_lists, spread_lists
 from svddtune.numerics.types import FloatArray, IndexArray
 
@@ -31,7 +33,6 @@ _SLACK = 1.2  # a part may take so much longer rather than leave a crumb to the 
 _SUMS = "sums"  # name of the running sums where each row's come from all parts
 _TILE = 192  # float32 tiles of this side stay in the second-level cache
 _MARGIN = 2.0  # the nodes reach beyond the bounds by this factor
-_BOUND_ROWS = 1000  # rows whose distances set the upper bound of gamma
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,9 @@ class Preparation:
         NN_K of every row; its first k columns are NN_k.
     gamma_bounds : tuple of float
         Least and largest gamma searched, in inverse squared distances.
+    default_gamma : float
+        gamma while the labels cannot choose one: Scott's rule on rows that are not extreme, clipped
+        to the bounds.
     log_gamma : FloatArray, shape (Q,)
         Chebyshev nodes.
     row_means : FloatArray, shape (N, Q)
@@ -58,6 +62,7 @@ class Preparation:
 
     nn: NDArray[np.int32]
     gamma_bounds: tuple[float, float]
+    default_gamma: float
     log_gamma: FloatArray
     row_means: FloatArray
     grand_means: FloatArray
@@ -97,6 +102,7 @@ class Preparation:
         return {
             "nn": self.nn,
             "gamma_bounds": np.array(self.gamma_bounds),
+            "default_gamma": np.array(self.default_gamma),
             "log_gamma": self.log_gamma,
             "row_means": self.row_means,
             "grand_means": self.grand_means,
@@ -111,6 +117,7 @@ class Preparation:
         return cls(
             nn=np.asarray(arrays["nn"], dtype=np.int32),
             gamma_bounds=(low, high),
+            default_gamma=float(arrays["default_gamma"]),
             log_gamma=np.asarray(arrays["log_gamma"], dtype=np.float64),
             row_means=np.asarray(arrays["row_means"], dtype=np.float64),
             grand_means=np.asarray(arrays["grand_means"], dtype=np.float64),
@@ -188,6 +195,7 @@ class PreparationCourse:
     X : FloatArray, shape (N, M)
     k : int
     gamma_bounds : tuple of float
+    default_gamma : float
     log_gamma : FloatArray, shape (Q,)
     sample : IndexArray or None
         Rows that the kernel means come from; None for all.
@@ -197,6 +205,7 @@ class PreparationCourse:
     X: FloatArray
     k: int
     gamma_bounds: tuple[float, float]
+    default_gamma: float
     log_gamma: FloatArray
     sample: IndexArray | None
     parts: tuple[tuple[Step, ...], ...]
@@ -222,8 +231,10 @@ class PreparationCourse:
             raise ValueError(f"X has shape {X.shape}, expected at least one row and one column")
         if k < 1:
             raise ValueError(f"k is {k}, expected at least 1")
+        check_magnitude(X)
+        scales = extent(X, seed=seed)
         if gamma_bounds is None:
-            gamma_bounds = default_gamma_bounds(X, seed=seed)
+            gamma_bounds = _bounds(scales)
         low, high = gamma_bounds
         if not 0.0 < low < high < np.inf:
             raise ValueError(f"gamma_bounds are {gamma_bounds}, expected 0 < least < largest")
@@ -234,6 +245,7 @@ class PreparationCourse:
             X=X,
             k=k,
             gamma_bounds=(float(low), float(high)),
+            default_gamma=float(np.clip(scott_gamma(X[scales.usual]), low, high)),
             log_gamma=log_gamma_nodes(low / _MARGIN, high * _MARGIN),
             sample=sample,
             parts=_parts(_steps(N, M, sample, part_s), part_s),
@@ -254,6 +266,8 @@ class PreparationCourse:
         dict of str to array
         """
         gammas = np.exp(self.log_gamma)
+        # About the origin, where the expanded form of distances is exact for all but far rows.
+        Z = self.X - np.median(self.X, axis=0)
         sums = before.get(_SUMS)
         outputs: dict[str, NDArray[Any]] = {}
         for step in self.parts[part]:
@@ -261,11 +275,11 @@ class PreparationCourse:
                 lists = neighbour_lists(self.X, self.k, step.begin, step.end)
                 outputs[f"{step.table} {step.begin}"] = lists
             elif self.sample is None:
-                sums = _add_symmetric(self.X, gammas, step.begin, step.end, sums)
+                sums = _add_symmetric(Z, gammas, step.begin, step.end, sums)
                 outputs[_SUMS] = sums
             else:
                 outputs[f"{step.table} {step.begin}"] = _sums(
-                    self.X[step.begin : step.end], self.X[self.sample], gammas
+                    Z[step.begin : step.end], Z[self.sample], gammas
                 )
         return outputs
 
@@ -286,6 +300,7 @@ class PreparationCourse:
         return Preparation(
             nn=spread_lists(self.X, joined("neighbours", 0)),
             gamma_bounds=self.gamma_bounds,
+            default_gamma=self.default_gamma,
             log_gamma=self.log_gamma,
             row_means=row_means,
             grand_means=row_means.mean(axis=0),
@@ -341,22 +356,20 @@ def default_gamma_bounds(X: FloatArray, *, seed: int = 0) -> tuple[float, float]
     -------
     tuple of float
         With s the largest column range: 0.1 / s^2 to 100 / s^2, the paper's [0.1, 100] for
-        min-max scaled data. The upper bound rises to 5 / median squared distance where a few
-        extreme values hold the bulk of the rows together. Multiplying X by c divides both by c^2.
+        min-max scaled data. The upper bound rises to 5 / median squared distance where the bulk of
+        the rows lies close together. Extreme rows have no part in s: see `extent`. Multiplying X
+        by c divides both by c^2.
     """
-    width2 = float(np.square(np.ptp(X, axis=0)).max())
-    if width2 == 0.0:
+    return _bounds(extent(X, seed=seed))
+
+
+def _bounds(scales: Extent) -> tuple[float, float]:
+    if scales.width2 == 0.0:
         return 0.1, 100.0
-    rows = np.arange(len(X))
-    if len(X) > _BOUND_ROWS:
-        rows = np.random.default_rng(seed).choice(len(X), _BOUND_ROWS, replace=False)
-    D2 = squared_distances(X[rows], X[rows])[np.triu_indices(len(rows), 1)]
-    median = float(np.median(D2)) if len(D2) else 0.0
-    # Beyond a ratio of 1e6 to the range the median is rounding noise or a mass of duplicates.
-    upper = 100.0 / width2
-    if median > 1e-6 * width2:
-        upper = max(upper, 5.0 / median)
-    return 0.1 / width2, upper
+    upper = 100.0 / scales.width2
+    if scales.median2 > 0.0:
+        upper = max(upper, 5.0 / scales.median2)
+    return 0.1 / scales.width2, upper
 
 
 def _add_symmetric(
@@ -398,7 +411,7 @@ def _tiles(X: FloatArray, Z: FloatArray, gammas: FloatArray) -> Iterator[NDArray
     cheaper.
     """
     scale = float(gammas[-1])
-    D2 = squared_distances(X, Z)
+    D2 = expanded_distances(X, Z)
     D2 *= scale  # dimensionless, so that single precision cannot overflow early
     tile = np.minimum(D2, 1e30).astype(np.float32)
     K = np.empty_like(tile)

@@ -23,7 +23,6 @@ from svddtune.numerics.evidence import (
     weigh,
 )
 from svddtune.numerics.gain import knowledge_committee, knowledge_gains, rank_by_gain
-from svddtune.numerics.heuristics import scott_gamma
 from svddtune.numerics.kernel import pair_distances2
 from svddtune.numerics.preparation import Preparation
 from svddtune.numerics.scores import Metric
@@ -49,8 +48,8 @@ class Suggestion:
     Attributes
     ----------
     gamma : float
-        Current gamma_opt, or `default_gamma` while a class has no label; with an atlas strategy
-        the gamma of `choice`.
+        Current gamma_opt, or the preparation's `default_gamma` while a class has no label; with
+        an atlas strategy the gamma of `choice`.
     alignment : float or None
         Local alignment at `gamma`; None while a class has no label, and with an atlas strategy.
     rows : IndexArray, shape (n,)
@@ -181,7 +180,7 @@ def suggest(
         local = local_alignment(prep, X, labels, k=k)
         gamma, value = best_gamma(local, prep.gamma_bounds)
     else:
-        gamma = default_gamma(prep, X)
+        gamma = prep.default_gamma
     rule: Rule = "lama" if local is not None else "cold_outlying"
     if strategy == "random" or not has_inlier:
         rule = "random" if strategy == "random" else "cold_random"
@@ -195,13 +194,9 @@ def suggest(
         scores = _mean_neighbor_distance(prep, X, rows, k)
     else:
         scores = tau(local, X, rows, k=k, gamma=gamma)
-    order = _ranked(prep.nn[:, :k], rows, (scores,), open_rows, reserve)
+    by_rule = _in_medians(scores) if local is None else scores
+    order = _ranked(prep.nn[:, :k], rows, (by_rule,), open_rows, reserve)
     return Suggestion(gamma, value, rows[order], scores[order], (rule,), choice)
-
-
-def default_gamma(prep: Preparation, X: FloatArray) -> float:
-    """Scott's rule clipped to the bounds: gamma while the labels cannot choose one."""
-    return float(np.clip(scott_gamma(X), *prep.gamma_bounds))
 
 
 class _Desk:
@@ -260,8 +255,9 @@ class _Desk:
                 values = [cold_scores(rule, self.atlas, self.basis) for rule in cold]
             shuffled = rng.permutation(candidates)
             by_turn = [value[shuffled] for value in values]
+            ranked_by = by_turn if both else [_in_medians(value) for value in by_turn]
             rows = self.basis.panel[shuffled]
-            order = _ranked(self.prep.nn[:, :k], rows, by_turn, self.open_rows, reserve)
+            order = _ranked(self.prep.nn[:, :k], rows, ranked_by, self.open_rows, reserve)
             places = np.arange(len(order)) % len(turns)
             positions, scores = shuffled[order], np.array(by_turn)[places, order]
         return Suggestion(choice.gamma, None, self.basis.panel[positions], scores, turns, choice)
@@ -282,6 +278,12 @@ def _mean_neighbor_distance(
     i, j = np.repeat(rows, k - 1), prep.nn[rows, 1:k].ravel()
     distances = np.sqrt(pair_distances2(X, i, j)).reshape(len(rows), k - 1)
     return np.asarray(distances.mean(axis=1))
+
+
+def _in_medians(distances: FloatArray) -> FloatArray:
+    """Distances in a unit of their own, in which they may be rounded whatever the data's unit."""
+    typical = float(np.median(np.abs(distances))) if len(distances) else 0.0
+    return distances / typical if typical > 0.0 else distances
 
 
 def _ranked(

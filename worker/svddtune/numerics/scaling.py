@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from svddtune.numerics.extent import varied_deviation
 from svddtune.numerics.types import FloatArray
 
 ScalingKind = Literal["none", "minmax", "robust"]
@@ -56,7 +57,8 @@ def fit_scaling(X: FloatArray, kind: ScalingKind = "none") -> Scaling:
     X : FloatArray, shape (N, M)
     kind : {"none", "minmax", "robust"}
         minmax: least value to 0, largest to 1, as in the paper's experiments. robust: median to
-        0, distance between the quartiles to 1; where that distance is 0 the whole range is used.
+        0, distance between the quartiles to 1; where that distance is 0 the whole range is used,
+        up to `extent.REACH` median deviations of the values that differ from the median.
 
     Returns
     -------
@@ -75,4 +77,7 @@ def fit_scaling(X: FloatArray, kind: ScalingKind = "none") -> Scaling:
     else:
         lower, offset, upper = np.quantile(X, (0.25, 0.5, 0.75), axis=0)
         scale = np.where(upper > lower, upper - lower, width)
+        for column in np.flatnonzero((upper == lower) & (width > 0.0)):
+            reach = varied_deviation(np.abs(X[:, column] - offset[column]))
+            scale[column] = min(width[column], reach)
     return Scaling(kind, offset, np.where(scale > 0.0, scale, 1.0))

@@ -130,7 +130,7 @@ def solve(problem: Problem, nu: float) -> FloatArray:
     )
     with config_context(assume_finite=True):  # scanning the kernel matrix is a third of a fit
         # A shift leaves distances alone and keeps libsvm's expanded form accurate.
-        svm.fit(problem.Z - problem.Z.mean(axis=0) if K is None else K)
+        svm.fit(problem.Z - np.median(problem.Z, axis=0) if K is None else K)
     duals = np.zeros(n)
     duals[svm.support_] = svm.dual_coef_[0]
     return duals

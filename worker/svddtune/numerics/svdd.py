@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from svddtune.numerics.kernel import gram as kernel_matrix
+from svddtune.numerics.neighbors import distinct_rows
 from svddtune.numerics.solver import Problem, is_degenerate, make_problem, solve
 from svddtune.numerics.types import BoolArray, FloatArray, IndexArray
 
@@ -20,6 +21,7 @@ Two orders above the solver's own error, `solver.SOLVER_ERROR`."""
 
 _AT_BOUND = 1e-10  # of a libsvm dual, in [0, 1]
 _ROUNDING = 1e-9
+_ABOVE_DEGENERATE = 1e-6  # of 1/N
 _BLOCK = 1 << 22
 
 
@@ -213,28 +215,39 @@ def hard_margin(
     return fit(X, gamma=gamma, C=1.0, gram=gram, seed=seed)
 
 
-def c_upper_bound(model: SvddModel, N: int) -> float:
-    """Smallest C at which no row is outside: the largest alpha of the hard margin.
+def c_upper_bound(model: SvddModel, X: FloatArray) -> float:
+    """Smallest C at which no row is outside: the largest alpha that the hard margin needs.
 
     Parameters
     ----------
     model : SvddModel
         From `hard_margin`.
-    N : int
-        Rows of the data.
+    X : FloatArray, shape (N, M)
+        The data it was fitted to.
 
     Returns
     -------
     float
-        In [1/N, 1].
+        In (1/N, 1]; 1 for a single row.
 
     Notes
     -----
     Deviation: the paper bisects. The hard-margin solution stays optimal until the box touches
-    its largest alpha, so one fit gives the bound exactly.
+    its largest alpha, so one fit gives the bound exactly. What the solution fixes is the mass of a
+    group of equal rows. The solver puts it on any of them; the box is touched last where it is
+    spread evenly.
+
+    Where all alphas are 1/N the bound is 1/N, at which no solution fixes a radius; then the value
+    is larger by a millionth.
     """
-    n = N if model.fit_rows is None else len(model.fit_rows)
-    return float(np.clip(model.alphas.max() * (n / N), 1.0 / N, 1.0))
+    N = len(X)
+    fitted = np.arange(N) if model.fit_rows is None else model.fit_rows
+    _, group = distinct_rows(X[fitted])
+    size = np.bincount(group)
+    own = group[np.searchsorted(fitted, model.rows)]
+    mass = np.bincount(own, weights=model.alphas, minlength=len(size))
+    largest = float((mass / size).max()) * (len(fitted) / N)
+    return min(1.0, max((1.0 + _ABOVE_DEGENERATE) / N, largest))
 
 
 def sklearn_parameters(model: SvddModel) -> dict[str, float]:

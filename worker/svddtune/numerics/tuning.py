@@ -17,10 +17,10 @@ from svddtune.numerics.alignment import (
 )
 from svddtune.numerics.atlas import Atlas, fit_atlas
 from svddtune.numerics.belief import BeliefBasis, belief_basis
-from svddtune.numerics.evidence import Criterion, LiveChoice, choose_cell
-from svddtune.numerics.grid import Cell, CellFits, Rule, Spacing, choose, fit_cells
+from svddtune.numerics.evidence import Criterion, LiveChoice, choose_cell, final_cell
+from svddtune.numerics.grid import Cell, CellFits, Rule, Spacing, choose_c, fit_cells
 from svddtune.numerics.preparation import Preparation, prepare
-from svddtune.numerics.query import ATLAS_STRATEGIES, Strategy, default_gamma, suggest
+from svddtune.numerics.query import ATLAS_STRATEGIES, Strategy, suggest
 from svddtune.numerics.scores import Metric, class_counts, score
 from svddtune.numerics.svdd import SvddModel, fit, nu_from_c
 from svddtune.numerics.types import FloatArray, IndexArray, LabelArray
@@ -168,7 +168,7 @@ def finish(
     -------
     FinalChoice
     """
-    gamma, value, curve = default_gamma(prep, X), None, None
+    gamma, value, curve = prep.default_gamma, None, None
     if min(class_counts(labels)) > 0:
         local: LocalAlignment = local_alignment(prep, X, labels, k=k)
         gamma, value = best_gamma(local, prep.gamma_bounds)
@@ -176,7 +176,13 @@ def finish(
         curve = AlignmentCurve(grid, local(grid))
     fits = fit_cells(X, gamma=gamma, steps=cells, spacing=spacing, seed=seed)
     scored = score_cells(fits, labels, metric=metric)
-    chosen = choose(np.array([cell.score for cell in scored]), rule=rule)
+    chosen = choose_c(
+        labels,
+        fits.predictions(),
+        np.array([cell.score for cell in scored]),
+        np.array([cell.outliers for cell in scored]),
+        rule=rule,
+    )
     return FinalChoice(
         gamma=gamma,
         alignment=value,
@@ -220,9 +226,11 @@ def finish_with_atlas(
     Returns
     -------
     FinalChoice
-        Its cells are those of the chosen gamma. `choose_cell` tells why this one.
+        Its cells are those of the chosen gamma. `choose_cell` tells why this one, and
+        `final_cell` what becomes of it without labels of both classes.
     """
     choice = choose_cell(atlas, X, labels, basis=basis, criterion=criterion, metric=metric)
+    final = final_cell(atlas, choice, labels)
     value, curve = None, None
     if choice.reason == "both_classes":
         local = local_alignment(prep, X, labels, k=k)
@@ -233,7 +241,7 @@ def finish_with_atlas(
     rows = np.flatnonzero(labels)
     outside = atlas.outside_at(rows)[column]
     scores = score(labels[rows], np.where(outside, np.int8(-1), np.int8(1)), metric)
-    model = fit(X, gamma=choice.gamma, C=choice.C, seed=seed)
+    model = fit(X, gamma=choice.gamma, C=float(atlas.C[final]), seed=seed)
     return FinalChoice(
         gamma=choice.gamma,
         alignment=value,
@@ -249,7 +257,7 @@ def finish_with_atlas(
             )
             for cell, quality in zip(column, scores, strict=True)
         ),
-        chosen=int(np.flatnonzero(column == choice.cell)[0]),
+        chosen=int(np.flatnonzero(column == final)[0]),
         model=model,
         predictions=np.where(model.outside(X), np.int8(-1), np.int8(1)),
         sample_size=prep.sample_size,

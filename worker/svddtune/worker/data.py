@@ -12,9 +12,11 @@ from svddtune.numerics import (
     Preparation,
     Scaling,
     Spread,
+    UnevenColumns,
     belief_basis,
     fit_scaling,
     spread_of,
+    uneven_columns,
 )
 from svddtune.numerics.scaling import ScalingKind
 from svddtune.state.queue import Claim
@@ -43,6 +45,11 @@ class Data:
     def spread(self) -> Spread:
         """Where the raw values of all rows lie."""
         return spread_of(self.raw)
+
+    @cached_property
+    def uneven(self) -> UnevenColumns | None:
+        """Columns of very different spread, as the method sees them."""
+        return uneven_columns(self.X)
 
 
 @dataclass(frozen=True, slots=True)

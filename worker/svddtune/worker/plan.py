@@ -35,7 +35,7 @@ def plan_from_atlas(
     return jobs_pb2.GridPlan(
         choice="atlas",
         gamma=choice.gamma,
-        c=choice.C,
+        c=float(atlas.C[numerics.final_cell(atlas, choice, labels)]),
         c_min=float(cells[0]),
         c_max=float(cells[-1]),
         c_grid=cells.tolist(),
@@ -64,7 +64,7 @@ def plan_by_alignment(
 
     ``with_rules`` adds three label-free rules, where they were not evaluated for another session.
     """
-    gamma, alignment = numerics.default_gamma(prep, X), 0.0
+    gamma, alignment = prep.default_gamma, 0.0
     if min(numerics.class_counts(labels)) > 0:
         local = numerics.local_alignment(prep, X, labels, k=config.k)
         gamma, alignment = numerics.best_gamma(local, prep.gamma_bounds)

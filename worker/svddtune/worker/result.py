@@ -33,17 +33,6 @@ CHECK_ROWS = 8
 PIECE_BYTES = 1 << 19
 
 
-def choose_without_classes(labels: LabelArray, predicted: LabelArray) -> int:
-    """Choose a cell where the labels do not have both classes: kappa cannot tell cells apart.
-
-    Of the cells that contradict the fewest labels the one with the largest C, which calls the
-    fewest rows outliers: C_UB where no outlier is known.
-    """
-    labelled = labels != 0
-    agreeing = (predicted[:, labelled] == labels[labelled]).sum(axis=1)
-    return int(np.flatnonzero(agreeing == agreeing.max())[-1])
-
-
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What a result is assembled from beside the plan's fits."""
@@ -79,12 +68,11 @@ def assemble(
     predicted = predictions(cells, N)
     scores = numerics.score(labels, predicted, metric)
     judged = min(numerics.class_counts(labels)) > 0
-    if not judged:
-        chosen = choose_without_classes(labels, predicted)
-    elif plan.choice == "atlas":
+    if plan.choice == "atlas":
         chosen = [cell.c for cell in cells].index(plan.c)
     else:
-        chosen = numerics.choose(scores)
+        outliers = np.array([cell.outside_count for cell in cells])
+        chosen = numerics.choose_c(labels, predicted, scores, outliers)
     model = numerics.fit(data.X, gamma=plan.gamma, C=cells[chosen].c)
     # The model's own verdicts, not those of the grid's fit: they are what the user gets.
     final = np.where(model.outside(data.X), np.int8(-1), np.int8(1))
@@ -101,6 +89,7 @@ def assemble(
         support_vector_count=len(model.rows),
         notes=[
             *_notes(labels, model, prep, judged, plan.choice),
+            *uneven_notes(data),
             *vote_notes(snapshot, labels),
         ],
         manifest=manifest(
@@ -159,8 +148,9 @@ def _best_c_score(evidence: Evidence, gamma: float, metric: Metric) -> float:
         return math.nan
     atlas, labels = evidence.lattice.atlas, evidence.labels
     nearest = atlas.gammas[np.argmin(np.abs(np.log(atlas.gammas / gamma)))]
-    rows = np.flatnonzero(labels)
-    votes = np.where(atlas.outside_at(rows), np.int8(-1), np.int8(1))[atlas.gamma == nearest]
+    rows, column = np.flatnonzero(labels), np.flatnonzero(atlas.gamma == nearest)
+    column = column[numerics.tells_apart(atlas.outliers[column], atlas.N)]
+    votes = np.where(atlas.outside_at(rows)[column], np.int8(-1), np.int8(1))
     return float(numerics.score(labels[rows], votes, metric).max())
 
 
@@ -226,6 +216,26 @@ def _notes(
             f"SVDD was fitted on a uniform sample of {len(model.fit_rows)} rows with nu kept, and "
             "evaluated on all rows."
         )
+
+
+def uneven_notes(data: Data) -> Iterator[str]:
+    """A sentence where some columns hardly count in a distance."""
+    uneven = data.uneven
+    if uneven is None:
+        return
+    names = data.description.feature_names
+    wide, narrow = (
+        repr(names[column]) if names else str(column) for column in (uneven.wide, uneven.narrow)
+    )
+    advice = {
+        "none": 'Scale the columns ("robust" or "minmax") unless that is meant.',
+        "minmax": 'A few extreme values take up its range: scaling "robust" leaves them out.',
+        "robust": "Leave out the column, or transform it, unless that is meant.",
+    }
+    yield (
+        f"Column {wide} spreads {uneven.ratio:.0e} times as wide as column {narrow}, which hardly "
+        f"counts in a distance. {advice[data.scaling.kind]}"
+    )
 
 
 def _matrix(rows: FloatArray) -> common_pb2.Matrix:
