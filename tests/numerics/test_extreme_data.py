@@ -231,8 +231,9 @@ def test_no_session_ends_with_every_row_outside(strategy: Strategy, column: bool
         X[:, 0] *= 1e6
     else:
         X[0] = 1e6
+    atlas = atlas_of(X)
     for answer in (lambda row: 1, lambda row: 1 if row % 5 else -1):
-        result = run(X, answer, strategy=strategy, budget=12, initial=(0, 0))
+        result = run(X, answer, strategy=strategy, budget=12, initial=(0, 0), atlas=atlas)
         assert (result.final.predictions == -1).mean() <= 0.9
         assert all(choice.outliers <= 0.9 * len(X) for choice in result.choices)
 

@@ -90,10 +90,13 @@ def neighbour_lists(X: FloatArray, k: int, begin: int, end: int) -> NDArray[np.i
     start = np.searchsorted(group[by_group], np.arange(len(first)))
     size = np.minimum(np.diff(np.append(start, N)), k)
     lists = np.empty((end - begin, k), dtype=np.int32)
+    # (The median: extreme rows would draw a mean away from all others, and their digits with it.)
+    Z = X[first] - np.median(X[first], axis=0)
+    norm2 = np.square(Z).sum(axis=1)
     step = max(1, _BLOCK // len(first))
     for top in range(begin, end, step):
         bottom = min(top + step, end)
-        center, member = _shortlist(X, first, top, bottom, k)
+        center, member = _shortlist(Z, norm2, top, bottom, k)
         D2 = pair_distances2(X, first[top + center], first[member])
         repeat = size[member]
         ends = np.cumsum(repeat)
@@ -113,13 +116,14 @@ def spread_lists(X: FloatArray, lists: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 def _shortlist(
-    X: FloatArray, first: IndexArray, begin: int, end: int, k: int
+    Z: FloatArray, norm2: FloatArray, begin: int, end: int, k: int
 ) -> tuple[IndexArray, IndexArray]:
-    """Pairs (block row, group) that can be among the k nearest groups of that row."""
-    Z = X[first] - np.median(X[first], axis=0)
-    norm2 = np.square(Z).sum(axis=1)
+    """Pairs (block row, group) that can be among the k nearest groups of that row.
+
+    Z, shape (G, M), holds the groups' rows about a common centre, norm2 their squared norms.
+    """
     # |computed - true| <= slack (|x|^2 + |z|^2) for the expanded form, generously.
-    slack = 4.0 * (X.shape[1] + 8) * np.finfo(np.float64).eps
+    slack = 4.0 * (Z.shape[1] + 8) * np.finfo(np.float64).eps
     lower = Z[begin:end] @ (-2.0 * Z).T
     lower += (1.0 - slack) * norm2[begin:end, None]
     lower += (1.0 - slack) * norm2
