@@ -235,3 +235,30 @@ def test_ids_of_whole_numbers_are_exact_and_matched_by_labels(stack: EmbeddedSta
     tuned = tune(X, labels, ids=ids, budget=8, server=stack.address)
     assert set(tuned.queries) <= {str(name) for name in ids.tolist()}
     assert len(tuned.queries) == 4
+
+
+@pytest.mark.parametrize("strategy", ["lama", "default"])
+def test_gamma_lies_within_the_bounds_of_the_caller(stack: EmbeddedStack, strategy: str) -> None:
+    X, y = blob(10)
+    tuned = tune(
+        X, y, budget=10, server=stack.address, strategy=strategy, gamma_bounds=(50.0, 60.0)
+    )
+    assert 50.0 <= tuned.gamma <= 60.0
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [(2.0, 1.0), (1.0, 1.0), (0.0, 1.0), (-1.0, 1.0), (1.0, np.inf), (np.nan, 1.0), (1.0,), 3],
+)
+def test_senseless_gamma_bounds_are_refused_before_anything_is_sent(bounds: object) -> None:
+    X, y = blob(10)
+    with pytest.raises(InvalidInput, match="expected two finite numbers") as refused:
+        tune(X, y, server="127.0.0.1:1", gamma_bounds=bounds)  # type: ignore[arg-type]
+    assert refused.value.metadata["field"] == "gamma_bounds"
+
+
+def test_values_that_squared_distances_cannot_hold_are_refused_before_anything_is_asked() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 2)) * 1e200
+    with pytest.raises(InvalidInput, match="at row 0, column 0") as refused:
+        tune(X, lambda query: pytest.fail("asked"), budget=12)
+    assert refused.value.reason == "DATASET_OUT_OF_RANGE"

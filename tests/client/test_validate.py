@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svddtune.client import InvalidInput
-from svddtune.client.validate import check_matrix
+from svddtune.client.validate import check_magnitude, check_matrix
 
 
 @given(st.integers(1, 6), st.integers(1, 6), st.data(), st.sampled_from([np.nan, np.inf, -np.inf]))
@@ -23,6 +23,20 @@ def test_first_value_that_is_not_finite_is_named(
     assert refused.value.metadata["row"] == str(row)
     assert refused.value.metadata["column"] == str(column)
     assert f"row {row}, column {column} ('f{column}')" in refused.value.message
+
+
+@pytest.mark.parametrize("value", [1e155, -1e200, 1.1e100])
+def test_values_beyond_squared_distances_are_refused_with_their_place(value: float) -> None:
+    X = np.ones((4, 3))
+    check_magnitude(X)
+    check_magnitude(np.full((1, 1), 1e100))
+    X[2, 1] = value
+    with pytest.raises(InvalidInput) as refused:
+        check_magnitude(X, ["a", "b", "c"])
+    assert refused.value.reason == "DATASET_OUT_OF_RANGE"
+    assert refused.value.metadata == {
+        "row": "2", "column": "1", "value": str(value), "feature": "b"
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

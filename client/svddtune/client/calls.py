@@ -18,6 +18,7 @@ from svddtune.client.convert_labelers import (
 )
 from svddtune.client.convert_result import result_from_proto
 from svddtune.client.errors import InvalidInput, WrongState
+from svddtune.client.gamma import gamma_range
 from svddtune.client.ids import id_text
 from svddtune.client.labelers import Agreement, LabelerReport, WithdrawalEffect
 from svddtune.client.result import Result
@@ -113,9 +114,15 @@ def create_session(
     labeler: str,
     knobs: Mapping[str, Any],
 ) -> Call[Session]:
-    """Start a session; InvalidInput where a knob is no field of SessionConfig."""
+    """Start a session; InvalidInput where a knob is no field of SessionConfig.
+
+    ``gamma_bounds=(low, high)`` is short for `gamma_min` and `gamma_max`.
+    """
+    fields = dict(knobs)
+    if "gamma_bounds" in fields:
+        fields["gamma_min"], fields["gamma_max"] = gamma_range(fields.pop("gamma_bounds"))
     try:
-        config = replace(config or SessionConfig(), **knobs)
+        config = replace(config or SessionConfig(), **fields)
     except TypeError as error:
         raise InvalidInput(f"No such setting of a session: {error}") from None
     request = tpb.CreateSessionRequest(

@@ -164,6 +164,7 @@ class TuningClient:
     ) -> Session:
         """Start a session; `knobs` are fields of SessionConfig, e.g. ``budget=30, seed=1``.
 
+        ``gamma_bounds=(low, high)`` is short for `gamma_min` and `gamma_max`.
         `initial_labels` maps observation ids to verdicts, or holds Labels.
         """
         call = calls.create_session(

@@ -14,12 +14,14 @@ from svddtune.client.conduct import Place, Plan, conduct, with_budget
 from svddtune.client.display import display_fields
 from svddtune.client.errors import InvalidInput
 from svddtune.client.frames import read_features
+from svddtune.client.gamma import gamma_range
 from svddtune.client.initial import initial_labels
 from svddtune.client.inputs import read_inputs
 from svddtune.client.kept import KeptRun, RunData
 from svddtune.client.oracles import KnownLabels, Oracle
 from svddtune.client.result import TuningResult
 from svddtune.client.types import Verdict
+from svddtune.client.validate import check_magnitude
 
 DEFAULT_BUDGET = 50
 
@@ -43,6 +45,7 @@ def tune(
     scaling: str = "none",
     metric: str = "kappa",
     c_cells: int = 20,
+    gamma_bounds: tuple[float, float] | None = None,
     audit: int = 0,
     auto_finish: bool = False,
     overlap: int = 1,
@@ -82,6 +85,9 @@ def tune(
     strategy : str
         How queries are chosen: "knowledge_gradient" (the service's default), "disagreement",
         "lama" (exactly the paper's method) or "random".
+    gamma_bounds : (low, high), optional
+        Range that gamma is chosen from, 0 < low < high, in inverse squared units of the scaled
+        data. Default: it follows the data; (0.1, 100) for most min-max scaled ones.
     audit : int
         Observations, part of the budget, that are drawn uniformly and kept out of tuning: they give
         an unbiased score.
@@ -125,12 +131,15 @@ def tune(
         it is, with a note on where the answers are kept. `interruption` returns these answers, and
         what `resume` takes to go on.
     """
+    gamma_min, gamma_max = gamma_range(gamma_bounds)
     settings = {
         "k": k,
         "strategy": strategy,
         "seed": seed,
         "metric": metric,
         "c_cells": c_cells,
+        "gamma_min": gamma_min,
+        "gamma_max": gamma_max,
         "audit": audit,
         "auto_finish": auto_finish,
         "overlap": overlap,
@@ -143,10 +152,12 @@ def tune(
     }
     if resume is not None and server is None:
         others = {"budget": budget, "scaling": scaling, "name": name, "labeler": labeler}
+        defaults = {name: one.default for name, one in signature(tune).parameters.items()}
+        defaults |= {"gamma_min": 0.0, "gamma_max": 0.0}
         given = {
             option: value
             for option, value in {**settings, **others}.items()
-            if value != signature(tune).parameters[option].default
+            if value != defaults[option]
         }
         return _resumed(
             resume,
@@ -161,6 +172,7 @@ def tune(
         X, oracle, ids=ids, feature_names=feature_names, outlier_value=outlier_value
     )
     rows, names = inputs.features.rows, inputs.features.names
+    check_magnitude(rows, names or ())
     observation_ids, ask = inputs.ids, inputs.oracle
     start_labels = initial_labels(initial, ask, observation_ids, seed=seed)
     limit = _checked_budget(budget, len(rows), len(start_labels))

@@ -11,6 +11,7 @@ from svddtune.client.display import display_fields
 from svddtune.client.frames import read_features
 from svddtune.client.ids import observation_ids as checked_ids
 from svddtune.client.types import FloatArray
+from svddtune.client.validate import check_magnitude
 from svddtune.v1 import common_pb2, dataset_pb2
 
 UPLOAD_TRIES = 4
@@ -31,6 +32,7 @@ class Upload:
     ) -> None:
         features = read_features(X, feature_names)
         self.rows: FloatArray = features.rows
+        check_magnitude(self.rows, features.names or ())
         n, m = self.rows.shape
         self._ids: list[str] = []
         if observation_ids is not None:

@@ -16,6 +16,7 @@ from svddtune.client.types import FloatArray
 
 # Doubles hold every whole number up to here.
 LARGEST_EXACT = 1 << 53
+LARGEST_MAGNITUDE = 1e100
 _NUMBERS = numbers.Real | Decimal | np.bool_
 
 
@@ -74,6 +75,23 @@ def check_finite(values: FloatArray, feature_names: Sequence[str] = ()) -> None:
         f"{_name(column, feature_names)}; {int((~finite).sum())} value(s) that are not finite "
         "numbers in all. Drop these rows or fill them first",
         reason="DATASET_NOT_FINITE",
+        metadata=_place(row, column, feature_names, value),
+    )
+
+
+def check_magnitude(values: FloatArray, feature_names: Sequence[str] = ()) -> None:
+    """Raise DATASET_OUT_OF_RANGE for the first value above `LARGEST_MAGNITUDE`.
+
+    Squared distances, and gamma as their inverse, must be doubles too.
+    """
+    if len(values) == 0 or float(np.abs(values).max()) <= LARGEST_MAGNITUDE:
+        return
+    row, column = (int(i) for i in np.argwhere(np.abs(values) > LARGEST_MAGNITUDE)[0])
+    value = float(values[row, column])
+    raise InvalidInput(
+        f"X holds {value} at row {row}, column {_name(column, feature_names)}; magnitudes up to "
+        f"{LARGEST_MAGNITUDE:g} are taken. Divide the column by a power of ten",
+        reason="DATASET_OUT_OF_RANGE",
         metadata=_place(row, column, feature_names, value),
     )
 

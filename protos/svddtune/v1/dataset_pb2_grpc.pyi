@@ -38,7 +38,8 @@ class DatasetServiceStub:
     The same content uploaded twice yields the same dataset. Until the response is sent nothing
     is visible; an upload that breaks off leaves nothing behind. Each message must come within the
     server's time after the one before, 30 s by default (UPLOAD_TIMEOUT).
-    Errors: DATASET_NOT_FINITE, DATASET_RAGGED, DATASET_TOO_LARGE, DATASET_EMPTY,
+    Errors: DATASET_NOT_FINITE, DATASET_OUT_OF_RANGE (a magnitude above 1e100, or columns that all
+    vary by less than 1e-100), DATASET_RAGGED, DATASET_TOO_LARGE, DATASET_EMPTY,
     DATASET_INCOMPLETE, DUPLICATE_OBSERVATION_ID, DUPLICATE_FEATURE_NAME, INVALID_FIELD,
     UPLOAD_TIMEOUT.
     """
@@ -63,7 +64,8 @@ class DatasetServiceAsyncStub(DatasetServiceStub):
     The same content uploaded twice yields the same dataset. Until the response is sent nothing
     is visible; an upload that breaks off leaves nothing behind. Each message must come within the
     server's time after the one before, 30 s by default (UPLOAD_TIMEOUT).
-    Errors: DATASET_NOT_FINITE, DATASET_RAGGED, DATASET_TOO_LARGE, DATASET_EMPTY,
+    Errors: DATASET_NOT_FINITE, DATASET_OUT_OF_RANGE (a magnitude above 1e100, or columns that all
+    vary by less than 1e-100), DATASET_RAGGED, DATASET_TOO_LARGE, DATASET_EMPTY,
     DATASET_INCOMPLETE, DUPLICATE_OBSERVATION_ID, DUPLICATE_FEATURE_NAME, INVALID_FIELD,
     UPLOAD_TIMEOUT.
     """
@@ -91,7 +93,8 @@ class DatasetServiceServicer(metaclass=_abc_1.ABCMeta):
         The same content uploaded twice yields the same dataset. Until the response is sent nothing
         is visible; an upload that breaks off leaves nothing behind. Each message must come within the
         server's time after the one before, 30 s by default (UPLOAD_TIMEOUT).
-        Errors: DATASET_NOT_FINITE, DATASET_RAGGED, DATASET_TOO_LARGE, DATASET_EMPTY,
+        Errors: DATASET_NOT_FINITE, DATASET_OUT_OF_RANGE (a magnitude above 1e100, or columns that all
+        vary by less than 1e-100), DATASET_RAGGED, DATASET_TOO_LARGE, DATASET_EMPTY,
         DATASET_INCOMPLETE, DUPLICATE_OBSERVATION_ID, DUPLICATE_FEATURE_NAME, INVALID_FIELD,
         UPLOAD_TIMEOUT.
         """

@@ -30,6 +30,9 @@ _LONGEST_KEY = 128
 _LONGEST_VALUE = 4096
 # A labeler's message must hold them beside the features.
 _MOST_DISPLAY_FIELDS = 100
+# Beyond these, squared distances and gamma are no doubles; the numerics have the same limits.
+LARGEST, LEAST_WIDTH = 1e100, 1e-100
+_UNSCALED = (dataset_pb2.SCALING_KIND_UNSPECIFIED, dataset_pb2.SCALING_KIND_NONE)
 _LENGTH = struct.Struct("<I")
 
 
@@ -49,7 +52,8 @@ async def receive(
 ) -> tuple[dataset_pb2.Dataset, bool]:
     """Store what is uploaded: its description, and whether it was there already.
 
-    Raises InvalidInput (``DATASET_NOT_FINITE``, ``DATASET_RAGGED``, ``DATASET_EMPTY``,
+    Raises InvalidInput (``DATASET_NOT_FINITE``, ``DATASET_OUT_OF_RANGE``, ``DATASET_RAGGED``,
+    ``DATASET_EMPTY``,
     ``DATASET_INCOMPLETE``, ``DUPLICATE_OBSERVATION_ID``, ``DUPLICATE_FEATURE_NAME``,
     ``INVALID_FIELD``), TooLarge (``DATASET_TOO_LARGE``).
     """
@@ -147,6 +151,7 @@ class Draft:
                 announced=header.observation_count,
                 received=self._rows,
             )
+        self._check_width()
         content_hash = self._content_hash()
         digests = np.frombuffer(self._row_digests, dtype="S16")
         return dataset_pb2.Dataset(
@@ -220,18 +225,42 @@ class Draft:
             raise self._ragged(row, f"is one too many; {row} rows were announced")
         rows = np.frombuffer(matrix.values, dtype="<f8").reshape(matrix.rows, columns)
         if not np.isfinite(rows).all():
-            raise self._not_finite(rows)
+            raise self._misfit(
+                "DATASET_NOT_FINITE", rows, ~np.isfinite(rows), "all values must be finite numbers"
+            )
+        if np.abs(rows).max() > LARGEST:
+            raise self._misfit(
+                "DATASET_OUT_OF_RANGE",
+                rows,
+                np.abs(rows) > LARGEST,
+                f"magnitudes up to {LARGEST:g} are taken: divide the column by a power of ten",
+            )
         return rows
 
-    def _not_finite(self, rows: NDArray[np.float64]) -> InvalidInput:
-        offset, column = (int(index) for index in np.argwhere(~np.isfinite(rows))[0])
+    def _check_width(self) -> None:
+        """Refuse unscaled rows that differ, but by less than a squared distance can tell."""
+        width = float((self._highest - self._lowest).max())
+        if 0.0 < width < LEAST_WIDTH and self._header.scaling in _UNSCALED:
+            column = int(np.argmax(self._highest - self._lowest))
+            raise InvalidInput(
+                "DATASET_OUT_OF_RANGE",
+                f"No column varies by more than {width:g} (column {column}); at least "
+                f"{LEAST_WIDTH:g} is needed: scale the columns.",
+                column=column,
+                value=width,
+            )
+
+    def _misfit(
+        self, reason: str, rows: NDArray[np.float64], wrong: NDArray[np.bool_], what: str
+    ) -> InvalidInput:
+        offset, column = (int(index) for index in np.argwhere(wrong)[0])
         row, value = self._rows + offset, float(rows[offset, column])
         names_ = self._header.feature_names
         feature = {"feature": names_[column]} if names_ else {}
         label = f" ({names_[column][:60]})" if names_ else ""
         return InvalidInput(
-            "DATASET_NOT_FINITE",
-            f"Row {row}, column {column}{label} is {value}; all values must be finite numbers.",
+            reason,
+            f"Row {row}, column {column}{label} is {value}; {what}.",
             row=row,
             column=column,
             value=value,

@@ -45,6 +45,29 @@ def one_document(text: str) -> Any:
     return document
 
 
+def test_gamma_bounds_of_the_command_line_hold(
+    stack: EmbeddedStack, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_csv(tmp_path / "data.csv")
+    code = run(
+        "tune data.csv --label-column class --budget 8 --gamma-bounds 50 60 --out found --json "
+        f"--server {stack.address}".split()
+    )
+    assert code == 0
+    assert 50 <= one_document(capsys.readouterr().out)["gamma"] <= 60
+
+
+@pytest.mark.parametrize("bounds", ["2 1", "0 1", "nan 1", "1 inf"])
+def test_senseless_gamma_bounds_are_a_mistake_of_usage(
+    bounds: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_csv(tmp_path / "data.csv")
+    assert run(f"tune data.csv --label-column class --gamma-bounds {bounds}".split()) == 2
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert "--gamma-bounds = (" in line
+    assert "expected two finite numbers (low, high), 0 < low < high" in line
+
+
 def test_tune_prints_one_document(
     stack: EmbeddedStack, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -152,7 +152,10 @@ class AsyncTuningClient:
         labeler: str = "",
         **knobs: Any,
     ) -> Session:
-        """Start a session; `knobs` are fields of SessionConfig, e.g. ``budget=30, seed=1``."""
+        """Start a session; `knobs` are fields of SessionConfig, e.g. ``budget=30, seed=1``.
+
+        ``gamma_bounds=(low, high)`` is short for `gamma_min` and `gamma_max`.
+        """
         call = calls.create_session(
             dataset,
             config,

@@ -60,6 +60,10 @@ def tune(
         bool, typer.Option("--cold", help="Start without any label, also where some are known.")
     ] = False,
     cells: Annotated[int, typer.Option(min=2, help="Cells of the C grid.")] = 20,
+    gamma_bounds: Annotated[
+        tuple[float, float] | None,
+        typer.Option(metavar="LOW HIGH", help="Range of gamma. Default: it follows the data."),
+    ] = None,
     overlap: Annotated[
         int, typer.Option(min=1, max=10, help="Votes sought on each observation; needs --server.")
     ] = 1,
@@ -127,6 +131,7 @@ def tune(
     _check_word(choice, METRICS, metric, "--metric")
     _check_word(choice, OVERLAP_RULES, overlap_rule, "--overlap-rule")
     _check_word(choice, AGGREGATIONS, aggregation, "--aggregation")
+    _check_gamma_bounds(gamma_bounds)
     files.check_one_stdin({"DATA": data, "--labels": labels, "--start": start})
     form = files.text_format(encoding, decimal, delimiter)
     source = read_data(
@@ -191,6 +196,7 @@ def tune(
             scaling=scaling,
             metric=metric,
             c_cells=cells,
+            gamma_bounds=gamma_bounds,
             audit=audit,
             auto_finish=auto_finish,
             overlap=overlap,
@@ -211,6 +217,17 @@ def tune(
         folder=folder,
         as_json=as_json,
     )
+
+
+def _check_gamma_bounds(bounds: tuple[float, float] | None) -> None:
+    from svddtune.client.cli.usage import UsageError
+    from svddtune.client.errors import InvalidInput
+    from svddtune.client.gamma import gamma_range
+
+    try:
+        gamma_range(bounds)
+    except InvalidInput as error:
+        raise UsageError(error.message.replace("gamma_bounds", "--gamma-bounds", 1)) from None
 
 
 def _check_word(choice: Any, table: Any, value: str, option: str) -> None:

@@ -1,0 +1,91 @@
+"""The service ends a session with the choice that the method makes in one process."""
+
+import numpy as np
+import pytest
+from tests.numerics.cases import blobs
+from tests.worker.scene import Workshop, work
+
+from svddtune import numerics
+from svddtune.state.session import SessionState, Verdict
+from svddtune.v1 import result_pb2
+
+pytestmark = pytest.mark.integration
+
+X, TRUTH = blobs(60, 3, seed=4)
+INLIERS, OUTLIERS = np.flatnonzero(TRUTH == 1)[:8], np.flatnonzero(TRUTH == -1)[:3]
+LABELLED = {
+    "no label": [],
+    "inliers only": [*INLIERS],
+    "outliers only": [*OUTLIERS],
+    "both classes": [*INLIERS, *OUTLIERS],
+}
+STRATEGIES = ("lama", "random", "disagreement", "knowledge_gradient")
+
+
+async def _result(
+    shop: Workshop, strategy: str, rows: list[int], bounds: tuple[float, float] | None = None
+) -> result_pb2.Result:
+    session_id = await shop.tuning(
+        initial={int(row): Verdict(int(TRUTH[row])) for row in rows},
+        strategy=strategy,
+        budget=30,
+        gamma_bounds=bounds,
+    )
+    await shop.sessions.finish(session_id)
+    shop.worker.work_off()
+    session = await shop.sessions.get(session_id)
+    assert session.state is SessionState.COMPLETED, session.failure
+    return result_pb2.Result.FromString(await shop.sessions.result(session_id))
+
+
+def test_service_and_one_process_choose_alike_whatever_classes_are_labelled(redis_url: str) -> None:
+    prep = numerics.prepare(X, k=8)
+    atlas, basis = numerics.fit_atlas(X, prep.gamma_bounds), numerics.belief_basis(X)
+
+    async def act(shop: Workshop) -> None:
+        await shop.upload_rows(X)
+        for rows in LABELLED.values():
+            labels = np.zeros(len(X), dtype=np.int8)
+            labels[rows] = TRUTH[rows]
+            for strategy in ("lama", "knowledge_gradient"):
+                if strategy == "lama":
+                    final = numerics.finish(prep, X, labels, k=5)
+                else:
+                    final = numerics.finish_with_atlas(prep, X, labels, atlas, k=5, basis=basis)
+                result = await _result(shop, strategy, rows)
+                assert result.gamma == pytest.approx(final.gamma, rel=1e-9)
+                assert result.c == pytest.approx(final.model.C, rel=1e-9)
+                assert result.outside_count == int((final.predictions == -1).sum())
+                assert not (final.predictions[labels == 1] == -1).any() or len(rows) > 8
+
+    work(redis_url, act)
+
+
+@pytest.mark.parametrize("bounds", [(50.0, 60.0), (1e-4, 2e-4), (3e4, 1e6)])
+def test_gamma_lies_within_the_bounds_asked_for_with_every_strategy(
+    redis_url: str, bounds: tuple[float, float]
+) -> None:
+    async def act(shop: Workshop) -> None:
+        await shop.upload_rows(X)
+        for strategy in STRATEGIES:
+            for rows in (LABELLED["no label"], LABELLED["both classes"]):
+                result = await _result(shop, strategy, rows, bounds)
+                assert bounds[0] <= result.gamma <= bounds[1]
+                assert all(bounds[0] <= p.gamma <= bounds[1] for p in result.alignment_curve)
+
+    work(redis_url, act)
+
+
+def test_a_result_names_columns_that_hardly_count(redis_url: str) -> None:
+    async def act(shop: Workshop) -> None:
+        await shop.upload_rows(X * np.array([1.0, 1.0, 1e5]))
+        result = await _result(shop, "lama", LABELLED["both classes"])
+        (note,) = [note for note in result.notes if "spreads" in note]
+        assert "Column 2 spreads" in note
+        assert "times as wide as column" in note
+        assert "Scale the columns" in note
+        await shop.upload_rows(X)
+        result = await _result(shop, "lama", LABELLED["both classes"])
+        assert not [note for note in result.notes if "spreads" in note]
+
+    work(redis_url, act)
