@@ -89,7 +89,7 @@ def test_choice_has_the_largest_evidence(reason: str, labels: LabelArray) -> Non
 
 
 @pytest.mark.parametrize(
-    ("tied", "cell"), [([7], 7), ([3, 4, 9], 4), ([3, 9], 9), (list(range(20)), 10)]
+    ("tied", "cell"), [([7], 7), ([3, 4, 9], 4), ([3, 9], 9), ([1, 2, 3, 4, 6, 7, 8], 4)]
 )
 def test_the_middle_of_the_ties_is_taken(tied: list[int], cell: int) -> None:
     value = np.zeros(20)
@@ -97,6 +97,13 @@ def test_the_middle_of_the_ties_is_taken(tied: list[int], cell: int) -> None:
     value[tied[0]] += 1e-10  # a rounding error apart
     choice = pick(ATLAS, evidence([0.0] * 20, value.tolist()), LABELS)
     assert (choice.cell, choice.plateau) == (cell, len(tied))
+
+
+def test_cells_with_nearly_every_row_outside_are_no_ties() -> None:
+    useful = np.flatnonzero(ATLAS.outliers <= 0.9 * ATLAS.N)
+    assert len(useful) < 20
+    choice = pick(ATLAS, evidence([0.0] * 20, [1.0] * 20), LABELS)
+    assert (choice.cell, choice.plateau) == (useful[len(useful) // 2], len(useful))
 
 
 def test_labels_alone_decide_where_they_are_asked_to_and_can() -> None:
