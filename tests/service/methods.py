@@ -23,7 +23,8 @@ _FILES = (dataset_pb2, tuning_pb2, oracle_pb2, health_pb2, reflection_pb2)
 METHODS: tuple[MethodDescriptor, ...] = tuple(
     method
     for file in _FILES
-    for service in file.DESCRIPTOR.services_by_name.values()
+    # (In an order that is the same in every process.)
+    for _, service in sorted(file.DESCRIPTOR.services_by_name.items())
     for method in service.methods
 )
 

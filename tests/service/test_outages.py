@@ -158,3 +158,16 @@ def test_killed_service_loses_no_acknowledged_answer(redis_url: str, path: str) 
         # What was acknowledged is there, and what was held may still be answered.
         assert again.answer(first, answer_id="one") == ack
         assert again.answer(second).counts.total == 2
+
+
+def test_watchers_of_health_hear_of_the_end_though_another_one_left(redis_url: str) -> None:
+    request = health_pb2.HealthCheckRequest()
+    with service(redis_url) as process, grpc.insecure_channel(process.ready["address"]) as channel:
+        stub = health_pb2_grpc.HealthStub(channel)
+        stays, leaves = stub.Watch(request), stub.Watch(request)
+        assert next(stays).status == next(leaves).status == SERVING
+        leaves.cancel()
+        # (The server sees what comes on one connection in order.)
+        assert stub.Check(request).status == SERVING
+        process.stop()
+        assert next(stays).status == NOT_SERVING

@@ -13,6 +13,7 @@ from svddtune.service.conversation import House
 from svddtune.service.dataset_servicer import DatasetServicer
 from svddtune.service.decoding import Decoding
 from svddtune.service.draining import Draining
+from svddtune.service.health_servicer import HealthServicer
 from svddtune.service.labeling import Labeling
 from svddtune.service.oracle_servicer import OracleServicer
 from svddtune.service.reaper import Reaper
@@ -76,7 +77,7 @@ class Server:
         self._blocking = connect_async_blocking(settings.redis)
         self._notices = Notices(self._blocking, partitions=settings.partitions)
         self._draining = Draining()
-        self._health: Any = health.aio.HealthServicer()  # type: ignore[attr-defined]
+        self._health = HealthServicer()
         self._server = grpc.aio.server(interceptors=[Decoding()], options=_OPTIONS)
         self._background: list[asyncio.Task[None]] = []
         self._add_servicers()
@@ -102,7 +103,7 @@ class Server:
 
     async def stop(self) -> None:
         """Say so, let streams end, then the rest."""
-        await self._health.enter_graceful_shutdown()
+        self._health.end()
         self._notices.stop()
         await self._draining.drain(DRAIN_S)
         await self._server.stop(GRACE_S)
@@ -182,4 +183,4 @@ class Server:
         serving = self._notices.connected.is_set()
         statuses = health_pb2.HealthCheckResponse
         for name in (health.OVERALL_HEALTH, *SERVICES):
-            await self._health.set(name, statuses.SERVING if serving else statuses.NOT_SERVING)
+            self._health.set(name, statuses.SERVING if serving else statuses.NOT_SERVING)
