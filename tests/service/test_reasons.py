@@ -49,7 +49,9 @@ def raised_in(*files: Path) -> set[str]:
     found = set()
     for file in files:
         for name, call in calls(ast.parse(file.read_text())):
-            given = [text(call.args[0])] if name in ERRORS and call.args else []
+            first = text(call.args[0]) if call.args else ""
+            # (One of several words is one wherever it comes first, as for what makes errors.)
+            given = [first] if name in ERRORS or "_" in first else []
             given += [text(one.value) for one in call.keywords if one.arg == "reason"]
             found |= {one for one in given if REASON.fullmatch(one)}
     return found
