@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,32 @@ def test_long_data_directory_works(tmp_path: Path) -> None:
         assert client.ping()
         where = Path(server.url.removeprefix("unix://"))
     assert not where.parent.exists()
+
+
+def test_start_removes_what_a_killed_stack_left_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    def age(folder: Path) -> None:
+        for path in (*folder.rglob("*"), folder):
+            os.utime(path, (1e9, 1e9), follow_symlinks=False)
+
+    left, sockets, foreign = (tmp_path / f"svddtune-{name}" for name in ("left", "sockets", "mine"))
+    with EmbeddedServer(left):
+        pass
+    sockets.mkdir()
+    (sockets / "lock").symlink_to(left / "lock")
+    foreign.mkdir()
+    (foreign / "notes.txt").write_text("no lock, no stack")
+    with EmbeddedServer(tmp_path / "svddtune-young"):
+        pass
+    with EmbeddedServer(tmp_path / "svddtune-used"):
+        for folder in (left, sockets, foreign, tmp_path / "svddtune-used"):
+            age(folder)
+        with EmbeddedServer(tmp_path / "other"):
+            names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"svddtune-mine", "svddtune-young", "svddtune-used", "other"}
 
 
 def test_start_that_fails_says_why(tmp_path: Path) -> None:

@@ -302,7 +302,7 @@ def _remove_unused(folder: Path, reason: str) -> bool:
 
 
 def _folders() -> Iterator[Path]:
-    with contextlib.suppress(FileNotFoundError):
+    with contextlib.suppress(OSError):  # where it cannot be read, no run is kept there
         yield from (path for path in runs_folder().iterdir() if path.is_dir())
 
 

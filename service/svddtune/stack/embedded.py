@@ -19,6 +19,8 @@ STOP_S = 3.0
 # sun_path has 104 bytes on some systems.
 _LONGEST_SOCKET_PATH = 100
 _OLDEST = (7, 0)
+_LOCK = "lock"
+_QUIET_S = 3600.0
 
 
 class StackError(Exception):
@@ -86,6 +88,8 @@ class EmbeddedServer:
         self._log = self.data_dir / "redis.log"
         self._socket_dir: Path | None = None
         lock = _lock(self.data_dir)
+        sweep(Path(tempfile.gettempdir()))
+        sweep(Path("/tmp"))
         try:
             self._socket = self._socket_path()
             self.process = subprocess.Popen(
@@ -135,6 +139,8 @@ class EmbeddedServer:
         if len(os.fsencode(path)) > _LONGEST_SOCKET_PATH:
             self._socket_dir = Path(tempfile.mkdtemp(prefix="svddtune-", dir="/tmp"))
             path = self._socket_dir / "redis.sock"
+            # It is in use for as long as the data are.
+            (self._socket_dir / _LOCK).symlink_to(self.data_dir / _LOCK)
         return path
 
     def _settings(self) -> list[str]:
@@ -181,6 +187,28 @@ class EmbeddedServer:
         return f"exit code {self.process.returncode}"
 
 
+def sweep(folder: Path) -> None:
+    """Remove the temporary folders there that a stack left which was killed.
+
+    Those are ours, are named as ours are, have not changed for an hour, and hold the lock file of a
+    data directory that no server uses, or point to one that is gone.
+    """
+    before = time.time() - _QUIET_S
+    for left in folder.glob("svddtune-*"):
+        with contextlib.suppress(OSError, StackError):
+            if left.is_symlink() or left.stat().st_uid != os.getuid():
+                continue
+            mark = left / _LOCK
+            if (left / "run.json").exists() or not (mark.exists() or mark.is_symlink()):
+                continue
+            if max(path.lstat().st_mtime for path in (left, *left.rglob("*"))) > before:
+                continue  # a server that ended a moment ago may be started again
+            lock = _lock(mark.resolve().parent) if mark.exists() else None
+            shutil.rmtree(left, ignore_errors=True)
+            if lock is not None:
+                os.close(lock)
+
+
 def _private(data_dir: Path) -> Path:
     path = data_dir.expanduser().resolve()
     try:
@@ -194,7 +222,7 @@ def _private(data_dir: Path) -> Path:
 
 
 def _lock(data_dir: Path) -> int:
-    lock = os.open(data_dir / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    lock = os.open(data_dir / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
