@@ -10,6 +10,13 @@ from svddtune.stack import EmbeddedServer
 
 
 @pytest.fixture(scope="session")
+def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
+    """A server apart from that of other tests: the service writes to it also between its tests."""
+    with EmbeddedServer(tmp_path_factory.mktemp("service-redis"), fsync="no") as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
 def service_process(redis_server: EmbeddedServer) -> Iterator[Process]:
     with service(redis_server.url) as process:
         yield process
