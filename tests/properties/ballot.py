@@ -88,12 +88,14 @@ class Ballot:
         """The query that may want votes on a row: the open one, else the latest that was about it
         when a vote was given. None where there was none, or the row was dropped.
         """
-        if row in self.dropped:
-            return None
-        found = [one for one in self.open_queries() if one.row == row]
+        return None if row in self.dropped else self.queries.get(self.number_on(row, answered))
+
+    def number_on(self, row: int, answered: int = 0) -> int:
+        """The number that votes on a row remember, also where the row was dropped; 0 for none."""
+        found = [one.n for one in self.open_queries() if one.row == row]
         assert len(found) <= 1, found
         latest = max((vote.query for vote in self.votes.get(row, {}).values()), default=0)
-        return found[0] if found else self.queries.get(max(latest, answered))
+        return found[0] if found else max(latest, answered)
 
     def judge(
         self, row: int, query: Query | None, void: Collection[str] | None = None

@@ -101,7 +101,8 @@ class Model(Ballot):
             self._log("REPEATED", row, verdict, labeler, query)
         else:
             about = self.query_on(row, query)
-            self.votes.setdefault(row, {})[labeler] = Vote(verdict, about.n if about else query)
+            vote = Vote(verdict, self.number_on(row, query))
+            self.votes.setdefault(row, {})[labeler] = vote
             self._log("LABELED", row, verdict, labeler, query)
             if leased:
                 memory.since += 1
