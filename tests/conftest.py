@@ -14,10 +14,14 @@ from svddtune.state import keys
 
 profiles.load()
 
-# Started in the background of a script, tests inherit that interrupts are ignored, and so would the
-# programs that they start and interrupt.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# Started in the background of a script, or by nohup, tests inherit that signals are ignored, and so
+# would the programs that they start and interrupt.
+for _number, _usual in (
+    (signal.SIGINT, signal.default_int_handler),
+    (signal.SIGHUP, signal.SIG_DFL),
+):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _usual)
 
 
 @pytest.fixture(scope="session", autouse=True)

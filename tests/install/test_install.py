@@ -107,7 +107,7 @@ def test_plain_install_tunes(plain: Place) -> None:
 def test_plain_install_runs_the_demo_and_names_the_extra_for_its_picture(plain: Place) -> None:
     done = plain.run("svddtune", "demo", "--budget", "8", "--json")
     assert done.returncode == 0, done.stderr
-    assert set(json.loads(done.stdout)["files"]) == {"model", "result"}
+    assert set(json.loads(done.stdout)["files"]) == {"model", "outside", "result"}
     assert "pip install 'svddtune[pictures]'" in done.stderr
     assert "Traceback" not in done.stderr
 
