@@ -78,7 +78,9 @@ class Mine(Exception):
     pass
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), Mine("no")])
+@pytest.mark.parametrize(
+    "error", [KeyboardInterrupt(), pytest.param(Mine("no"), marks=pytest.mark.slow)]
+)
 def test_run_that_the_oracle_ends_goes_on_to_the_same_result(
     error: BaseException, undisturbed: TuningResult
 ) -> None:
@@ -160,6 +162,7 @@ def test_known_labels_go_on_without_those_that_are_given(undisturbed: TuningResu
     assert resumed.quality.counts == undisturbed.quality.counts
 
 
+@pytest.mark.slow
 def test_what_is_not_the_run_is_refused_and_the_run_stays(home: Path) -> None:
     folder = home / "kept"
     with pytest.raises(KeyboardInterrupt):

@@ -112,6 +112,7 @@ def test_question_outlives_the_service_in_a_loop_too(front: Front) -> None:
     assert numbers_asked(front.address, session) == list(range(1, BUDGET + 1))
 
 
+@pytest.mark.slow
 def test_labeler_that_is_restarted_gets_its_question_again(front: Front) -> None:
     session = session_at(front.address)
 

@@ -57,7 +57,8 @@ def test_tau_counts_the_whole_change(
     np.testing.assert_allclose(values, expected, rtol=0, atol=2e-5)
 
 
-@pytest.mark.parametrize("k", [pytest.param(1, marks=pytest.mark.slow), 5])
+@pytest.mark.slow
+@pytest.mark.parametrize("k", [1, 5])
 def test_wdbc_by_definition(k: int) -> None:
     X, y = wdbc()
     labels = partial_labels(y, 16, seed=4)

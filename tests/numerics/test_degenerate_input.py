@@ -50,7 +50,7 @@ def test_every_labelling_of_tied_data(X: FloatArray, bits: int, k: int) -> None:
 
 
 @pytest.mark.parametrize("X", ODD.values(), ids=ODD)
-@pytest.mark.parametrize("label", [1, -1])
+@pytest.mark.parametrize("label", [1, pytest.param(-1, marks=pytest.mark.slow)])
 def test_one_class_ends_in_a_choice(X: FloatArray, label: int) -> None:
     result = run(
         X, lambda row: label, k=5, strategy="knowledge_gradient", budget=12, initial=(0, 0)

@@ -195,7 +195,7 @@ def relieve(server: EmbeddedServer, client: Redis) -> None:
     [
         (make_replica, "REDIS_UNAVAILABLE"),
         (fill_memory, "STORE_FULL"),
-        (fill_disk, "STORE_FULL"),
+        pytest.param(fill_disk, "STORE_FULL", marks=pytest.mark.slow),
     ],
 )
 def test_store_that_takes_no_writes(
@@ -275,6 +275,7 @@ def test_emptied_store_ends_all_waiting(
     wait_for_health(process, SERVING)
 
 
+@pytest.mark.slow
 def test_emptied_store_is_told_to_every_service(server: EmbeddedServer, client: Redis) -> None:
     with (
         service(server.url) as one,
@@ -291,6 +292,7 @@ def test_emptied_store_is_told_to_every_service(server: EmbeddedServer, client: 
             assert labeler.expect("finished").reason == "DELETED"
 
 
+@pytest.mark.slow
 def test_emptied_store_is_worked_on_again(
     server: EmbeddedServer, client: Redis, desk: Desk
 ) -> None:
@@ -303,6 +305,7 @@ def test_emptied_store_is_worked_on_again(
 # The server does not move
 
 
+@pytest.mark.slow
 def test_frozen_store_is_told_within_the_bound(
     server: EmbeddedServer, process: Process, desk: Desk
 ) -> None:

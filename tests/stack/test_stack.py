@@ -139,9 +139,8 @@ def test_dead_service_comes_back_at_the_same_address() -> None:
         wait_until(lambda: serves(running.ready["address"]), timeout_s=20)
 
 
-@pytest.mark.parametrize(
-    "what", [pytest.param("svddtune.worker", marks=pytest.mark.slow), "redis.sock"]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["svddtune.worker", "redis.sock"])
 def test_dead_worker_and_dead_redis_come_back(what: str) -> None:
     with stack("--workers", "1") as running:
         old = pid_of(running, what)

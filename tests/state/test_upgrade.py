@@ -107,6 +107,7 @@ def test_data_of_a_later_version_are_refused(client: Redis) -> None:
     client.flushall()
 
 
+@pytest.mark.slow
 @pytest.mark.e2e
 def test_sessions_of_the_earlier_version_go_on(client: Redis, redis_url: str) -> None:
     def verdict(row: int) -> str:

@@ -109,6 +109,7 @@ def test_signal_in_a_job_gives_it_back_once_the_grace_is_over(redis_url: str) ->
     other.close()
 
 
+@pytest.mark.slow
 def test_signal_in_a_job_lets_it_end_within_the_grace(redis_url: str) -> None:
     long_job(redis_url)
     stream = keys.prefix(0) + "q:bulk"

@@ -75,6 +75,7 @@ def test_labels_that_are_no_votes_of_the_labeler_stay() -> None:
     assert without_votes_of(snapshot, "cem").labels == {1: 1}
 
 
+@pytest.mark.slow
 def test_dawid_skene_decides_where_the_session_wants_it() -> None:
     snapshot = snapshot_of(CROWD, N=60, aggregation="dawid_skene")
     labels = effective_labels(snapshot)

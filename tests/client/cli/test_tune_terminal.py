@@ -63,12 +63,13 @@ def undisturbed() -> TuningResult:
     return tune(X, lambda query: int(Y[query.row]), workers=1, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "code"),
     [
         (signal.SIGINT, 130),
-        pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow),
-        pytest.param(signal.SIGHUP, 129, marks=pytest.mark.slow),
+        (signal.SIGTERM, 143),
+        (signal.SIGHUP, 129),
     ],
 )
 def test_interrupted_person_goes_on_to_the_same_result(

@@ -34,6 +34,7 @@ def start(client: TuningClient, seed: int, **config: Any) -> tuple[Session, Labe
     return client.create_session(client.upload_dataset(X), **config), y
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_time_passes_as_it_would_without_anybody_waiting(client: TuningClient) -> None:
     session, y = start(client, 30, budget=12)

@@ -225,6 +225,7 @@ def test_no_verdict_is_ever_one_that_no_ticket_has(data: st.DataObject) -> None:
         assert not any(record["verdict"] == other for record in on_row)
 
 
+@pytest.mark.slow
 def test_the_few_of_many_tickets_that_match_are_exact(tmp_path: Path) -> None:
     names = [f"row-{n}" for n in range(2000)]
     wanted = {f"row-{n * 33}": n for n in range(60)}
