@@ -13,10 +13,10 @@ demo: $(STAMP)  ## set everything up and tune on real data
 	$(BIN)/svddtune demo
 
 test: $(DEV)  ## the tests, against a real Redis-compatible server
-	$(BIN)/python -m pytest --numprocesses 2
+	$(BIN)/python -m pytest --numprocesses 3 --dist worksteal
 
 test-slow: $(DEV)  ## those that take long: end to end, idle waits, installations
-	$(BIN)/python -m pytest --numprocesses 2 -m slow
+	$(BIN)/python -m pytest --numprocesses 3 --dist worksteal -m slow
 
 install: $(DEV)  ## set-up alone; leaves .venv/bin/svddtune
 

@@ -123,6 +123,14 @@ def test_stack_ends_in_order(number: signal.Signals | None) -> None:
     assert not any(alive(pid) for pid in children)
 
 
+def test_processes_are_started_without_the_url_among_their_arguments() -> None:
+    with stack("--workers", "1") as running:
+        lines = running.family().values()
+    ours = [line for line in lines if "svddtune.worker" in line or "svddtune.service" in line]
+    assert len(ours) == 2
+    assert not [line for line in ours if "--redis" in line]
+
+
 def test_killed_launcher_leaves_nothing_behind(tmp_path: Path) -> None:
     running = Stack("--workers", "1", "--data-dir", str(tmp_path))
     children = running.family()

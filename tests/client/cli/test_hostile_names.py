@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 from tests.client.scene import blob
 from tests.text.test_text import steers
@@ -208,14 +207,3 @@ def test_a_wrong_url_is_told_without_its_password(arguments: list[str], tmp_path
     assert "Traceback" not in done.stderr
     assert done.stdout + done.stderr
     assert "secret" not in done.stdout + done.stderr
-
-
-def test_processes_are_started_without_the_url_among_their_arguments(stack: EmbeddedStack) -> None:
-    lines = [
-        path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        for path in Path("/proc").glob("[0-9]*/cmdline")
-        if path.exists()
-    ]
-    ours = [line for line in lines if "svddtune.worker" in line or "svddtune.service" in line]
-    assert ours
-    assert np.all(["--redis" not in line for line in ours if str(Path(sys.prefix)) in line])

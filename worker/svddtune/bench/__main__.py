@@ -48,7 +48,8 @@ def main(arguments: Sequence[str]) -> int:
         code = EXIT_USAGE if isinstance(error, UsageError) else EXIT_FAILED
         return fail(error.message, error.reason, error.metadata, code=code, as_json=as_json)
     except ModuleNotFoundError as error:
-        text = f"{error.name} is not installed; install it with: pip install 'svddtune[bench]'"
+        extra = "[bench]" if error.name in ("matplotlib", "PIL") else ""
+        text = f"{error.name} is not installed; install it with: pip install 'svddtune{extra}'"
         return fail(text, "NOT_INSTALLED", as_json=as_json)
     except OSError as error:
         what = f"{error.filename}: {error.strerror}" if error.filename else str(error)

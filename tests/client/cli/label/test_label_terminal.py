@@ -239,6 +239,7 @@ def test_window_changes_its_size_and_the_process_is_stopped_and_goes_on(
         terminal.expect(lambda window: "─" * 60 in window)
         terminal.signal(signal.SIGSTOP)
         terminal.signal(signal.SIGCONT)
+        terminal.rest(GUARD_S)  # what is typed before it has the terminal again is dropped
         terminal.press(key_for(observation))
         next_question(terminal, observation)
         wait_until(lambda: votes(client, session) != {})
