@@ -59,6 +59,7 @@ class WorkerLoop:
     def _work(self, claim: Claim, keeper: Keeper) -> None:
         started = time.monotonic()
         event = _event(claim)
+        log.debug("begun", extra=event)
         try:
             with keeper.keeping(claim):
                 self._steps.run(claim)
