@@ -14,7 +14,13 @@ from tests.numerics.cases import bundled_set
 
 Matrix = np.ndarray[Any, np.dtype[np.float64]]
 
-CASES = (("Wine", 5, 1), ("Wisconsin", 4, 2), ("Blobs", 6, 3))
+CASES = (
+    ("Wine", 5, 1),
+    ("Wisconsin", 4, 2),
+    ("Blobs", 6, 3),
+    ("Iris", 3, 4),
+    ("Digits", 8, 5),
+)
 GAMMAS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 CELLS = 6
 BOUNDARY = 1e-5

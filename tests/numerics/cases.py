@@ -1,49 +1,42 @@
-"""Data of the tests: bundled, generated, and the benchmark sets where they are at hand."""
-
-import os
-from pathlib import Path
+"""Data of the tests: sets that scikit-learn ships, and generated ones."""
 
 import numpy as np
-import pytest
 from hypothesis import strategies as st
-from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
 from svddtune.numerics import FloatArray, LabelArray
 
-DATA = Path(
-    os.environ.get(
-        "SVDDTUNE_TEST_DATA", Path(__file__).resolve().parents[2].parent / "shared" / "data"
-    )
-)
-
-
-BUNDLED = ("Blobs", "Wine", "Wisconsin")
-
 
 def bundled_set(name: str) -> tuple[FloatArray, LabelArray]:
-    """X and y of a set that scikit-learn ships or that is generated, in [0, 1]^M."""
+    """X and y of a set that scikit-learn ships or that is generated, in [0, 1]^M.
+
+    Parameters
+    ----------
+    name
+        ``Wisconsin``, ``Wine``, ``Iris``, ``Digits`` or ``Blobs``.
+    """
     if name == "Wisconsin":
         return wdbc()
     if name == "Blobs":
         return blobs(150, 3, seed=11)
-    bunch = load_wine()
-    # Two cultivars are the inliers; ten bottles of the third are outliers.
+    load, inliers, outlier = {
+        "Wine": (load_wine, (0, 1), 2),
+        "Iris": (load_iris, (1, 2), 0),
+        "Digits": (load_digits, (3,), 8),
+    }[name]
+    bunch = load()
+    # The inliers are whole classes; the outliers are the first ten rows of another class.
     rows = np.concatenate(
-        (np.flatnonzero(bunch.target < 2), np.flatnonzero(bunch.target == 2)[:10])
+        (
+            np.flatnonzero(np.isin(bunch.target, inliers)),
+            np.flatnonzero(bunch.target == outlier)[:10],
+        )
     )
-    X, y = bunch.data[rows], np.where(bunch.target[rows] < 2, 1, -1).astype(np.int8)
-    return (X - X.min(axis=0)) / np.ptp(X, axis=0), y
-
-
-def benchmark_set(name: str) -> tuple[FloatArray, LabelArray]:
-    """X and y of a benchmark set, or skip."""
-    if name in BUNDLED:
-        return bundled_set(name)
-    path = DATA / f"{name}.npz"
-    if not path.exists():
-        pytest.skip(f"benchmark set {name} not found, set SVDDTUNE_TEST_DATA")
-    with np.load(path, allow_pickle=False) as arrays:
-        return arrays["X"], arrays["y"]
+    X = bunch.data[rows]
+    y = np.where(bunch.target[rows] == outlier, -1, 1).astype(np.int8)
+    span = np.ptp(X, axis=0)
+    # Some pixels of the digits are the same in all images.
+    return (X - X.min(axis=0)) / np.where(span > 0, span, 1.0), y
 
 
 def wdbc() -> tuple[FloatArray, LabelArray]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.numerics.cases import benchmark_set
+from tests.numerics.cases import bundled_set
 
 from svddtune.numerics import (
     FloatArray,
@@ -27,7 +27,7 @@ CASES = sorted((Path(__file__).parents[1] / "golden").glob("*.json"))
 class Golden:
     def __init__(self, path: Path) -> None:
         self.case: dict[str, Any] = json.loads(path.read_text())
-        self.X: FloatArray = benchmark_set(self.case["dataset"])[0]
+        self.X: FloatArray = bundled_set(self.case["dataset"])[0]
         self.k: int = self.case["k"]
         self.labels: LabelArray = np.zeros(len(self.X), dtype=np.int8)
         for row, label in self.case["labels"].items():
