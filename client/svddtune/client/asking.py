@@ -123,12 +123,12 @@ class Run:
             self._leave_to(self._oracle, client, session, labeler, token)
             return
         # Tickets say what their verdicts rest on. (Somebody's oracle may mean another thing by it.)
-        basis = getattr(self._oracle, "basis", "")
+        provenance = getattr(self._oracle, "provenance", "")
         with client.tuning(
             session,
             labeler=labeler,
             kind=kind,
-            basis=basis if isinstance(basis, str) else "",
+            provenance=provenance if isinstance(provenance, str) else "",
             resume_token=token,
         ) as tuning:
             while (query := self._next(client, tuning)) is not None:

@@ -225,7 +225,7 @@ class TuningClient:
         kind: str = "automated",
         credit: int = 1,
         stream: bool = True,
-        basis: str = "",
+        provenance: str = "",
         extend: bool = True,
         resume_token: str = "",
         ack_timeout_s: float = 120.0,
@@ -243,7 +243,7 @@ class TuningClient:
             Queries to hold at once over all sessions; 0 for programs that only answer unasked.
         stream : bool
             False where the network carries no streams: the dialogue then goes by single calls.
-        basis : str
+        provenance : str
             The rule behind the verdicts where a program gives them, e.g. a mapping and its version;
             at most 256 bytes. It stays with each label, and the result's manifest counts it.
         extend : bool
@@ -265,7 +265,7 @@ class TuningClient:
             labeler=labeler or f"client-{uuid.uuid4().hex[:12]}",
             kind=kind,
             credit=credit,
-            basis=basis,
+            provenance=provenance,
             extend=extend,
             resume_token=resume_token,
             ack_timeout_s=ack_timeout_s,

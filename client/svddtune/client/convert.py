@@ -271,7 +271,7 @@ def event_from_proto(event: common_pb2.LabelEvent) -> LabelEvent:
         answer_id=event.answer_id,
         time=time_from_proto(event.time),
         answer_s=event.answer_s,
-        basis=event.basis,
+        provenance=event.provenance,
     )
 
 

@@ -61,7 +61,7 @@ def result_from_proto(result: result_pb2.Result) -> Result:
             query_rows=tuple(manifest.query_rows),
             kernel_mean_sample=manifest.kernel_mean_sample,
             fit_sample=manifest.fit_sample,
-            bases=dict(manifest.bases),
+            provenances=dict(manifest.provenances),
             config=config_from_proto(manifest.config) if manifest.HasField("config") else None,
         ),
         notes=tuple(result.notes),

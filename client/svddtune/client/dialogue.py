@@ -33,12 +33,12 @@ class Dialogue(Hearing):
         labeler: str,
         kind: str,
         credit: int,
-        basis: str = "",
+        provenance: str = "",
         resume_token: str = "",
         extend: bool = True,
     ) -> None:
         super().__init__(sessions, resume_token=resume_token)
-        self._basis = basis
+        self._provenance = provenance
         self.labeler = labeler
         self.credit = credit
         self._kind = convert.choice(convert.LABELER_KINDS, kind, "kind")
@@ -76,7 +76,7 @@ class Dialogue(Hearing):
             observation_id=query.observation_id,
             verdict=convert.VERDICTS[verdict],
             source_reference=source_reference,
-            basis=self._basis,
+            provenance=self._provenance,
         )
         key = (message.session, message.answer_id)
         sent = self._say(key, pb.ConverseRequest(answer=message), query)
@@ -100,7 +100,7 @@ class Dialogue(Hearing):
             observation_id=observation_id,
             verdict=convert.VERDICTS[verdict],
             source_reference=source_reference,
-            basis=self._basis,
+            provenance=self._provenance,
             replace=replace,
         )
         key = (message.session, message.answer_id)

@@ -59,9 +59,9 @@ class Comparison:
 class Manifest:
     """What a result was computed from; enough to compute it again.
 
-    `bases` counts the votes that rest on a rule rather than on somebody's judgement, by the rule.
-    `config` has all settings in force; ``create_session(dataset, config=...)`` takes it, and how to
-    come to the same result stands in ``result.proto``.
+    `provenances` counts, for each rule that gave verdicts, the votes in force that rest on it.
+    `config` has all settings in force; ``create_session(dataset, config=...)`` takes it.
+    ``result.proto`` describes how to come to the same result.
     """
 
     versions: Mapping[str, str]
@@ -73,7 +73,7 @@ class Manifest:
     query_rows: tuple[int, ...]
     kernel_mean_sample: int
     fit_sample: int
-    bases: Mapping[str, int]
+    provenances: Mapping[str, int]
     # None in results of services older than 0.2.
     config: SessionConfig | None = None
 

@@ -54,7 +54,7 @@ class Tuning(DialogueView):
         kind: str,
         credit: int,
         ack_timeout_s: float,
-        basis: str = "",
+        provenance: str = "",
         extend: bool = True,
         resume_token: str = "",
     ) -> None:
@@ -63,7 +63,7 @@ class Tuning(DialogueView):
             labeler=labeler,
             kind=kind,
             credit=credit,
-            basis=basis,
+            provenance=provenance,
             resume_token=resume_token,
             extend=extend,
         )

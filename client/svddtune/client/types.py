@@ -243,7 +243,7 @@ class LabelEvent:
     `kind` is "labeled", "retracted", "unused" (too late to count), "repeated" (an observation shown
     to its labeler again; no vote), "withdrawn" or "reinstated" (all votes of a labeler; these two
     name no observation). `answer_s` is the time from lease to answer, 0 where nothing was leased.
-    `basis` is the rule behind the verdict, where it is nobody's own judgement.
+    `provenance` is the rule behind the verdict, empty where the labeler judged by itself.
     """
 
     event_id: str
@@ -257,7 +257,7 @@ class LabelEvent:
     answer_id: str
     time: datetime | None
     answer_s: float = 0.0
-    basis: str = ""
+    provenance: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,7 @@ class Comparison(_message.Message):
     def __init__(self, name: _Optional[str] = ..., gamma: _Optional[float] = ..., nu: _Optional[float] = ..., score: _Optional[float] = ..., outside_count: _Optional[int] = ..., best_c_score: _Optional[float] = ..., sample_size: _Optional[int] = ...) -> None: ...
 
 class Manifest(_message.Message):
-    __slots__ = ("versions", "dataset_hash", "seed", "last_event_id", "labeled_rows", "verdicts", "query_rows", "kernel_mean_sample", "fit_sample", "bases", "config")
+    __slots__ = ("versions", "dataset_hash", "seed", "last_event_id", "labeled_rows", "verdicts", "query_rows", "kernel_mean_sample", "fit_sample", "provenances", "config")
     class VersionsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -88,7 +88,7 @@ class Manifest(_message.Message):
         key: str
         value: str
         def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
-    class BasesEntry(_message.Message):
+    class ProvenancesEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
         VALUE_FIELD_NUMBER: _ClassVar[int]
@@ -104,7 +104,7 @@ class Manifest(_message.Message):
     QUERY_ROWS_FIELD_NUMBER: _ClassVar[int]
     KERNEL_MEAN_SAMPLE_FIELD_NUMBER: _ClassVar[int]
     FIT_SAMPLE_FIELD_NUMBER: _ClassVar[int]
-    BASES_FIELD_NUMBER: _ClassVar[int]
+    PROVENANCES_FIELD_NUMBER: _ClassVar[int]
     CONFIG_FIELD_NUMBER: _ClassVar[int]
     versions: _containers.ScalarMap[str, str]
     dataset_hash: str
@@ -115,9 +115,9 @@ class Manifest(_message.Message):
     query_rows: _containers.RepeatedScalarFieldContainer[int]
     kernel_mean_sample: int
     fit_sample: int
-    bases: _containers.ScalarMap[str, int]
+    provenances: _containers.ScalarMap[str, int]
     config: _config_pb2.SessionConfig
-    def __init__(self, versions: _Optional[_Mapping[str, str]] = ..., dataset_hash: _Optional[str] = ..., seed: _Optional[int] = ..., last_event_id: _Optional[str] = ..., labeled_rows: _Optional[_Iterable[int]] = ..., verdicts: _Optional[_Iterable[_Union[_common_pb2.Verdict, str]]] = ..., query_rows: _Optional[_Iterable[int]] = ..., kernel_mean_sample: _Optional[int] = ..., fit_sample: _Optional[int] = ..., bases: _Optional[_Mapping[str, int]] = ..., config: _Optional[_Union[_config_pb2.SessionConfig, _Mapping]] = ...) -> None: ...
+    def __init__(self, versions: _Optional[_Mapping[str, str]] = ..., dataset_hash: _Optional[str] = ..., seed: _Optional[int] = ..., last_event_id: _Optional[str] = ..., labeled_rows: _Optional[_Iterable[int]] = ..., verdicts: _Optional[_Iterable[_Union[_common_pb2.Verdict, str]]] = ..., query_rows: _Optional[_Iterable[int]] = ..., kernel_mean_sample: _Optional[int] = ..., fit_sample: _Optional[int] = ..., provenances: _Optional[_Mapping[str, int]] = ..., config: _Optional[_Union[_config_pb2.SessionConfig, _Mapping]] = ...) -> None: ...
 
 class Result(_message.Message):
     __slots__ = ("name", "gamma", "c", "nu", "c_min", "c_max", "quality", "c_curve", "alignment_curve", "comparisons", "manifest", "notes", "outside_count", "support_vector_count", "create_time", "estimate_s", "audit", "choice")

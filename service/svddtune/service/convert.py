@@ -111,7 +111,7 @@ def event_to_proto(event: LabelEvent, observation_id: str) -> common_pb2.LabelEv
         answer_id=event.answer_id,
         time=timestamp(event.time_ms),
         answer_s=event.answer_s,
-        basis=event.basis,
+        provenance=event.provenance,
     )
 
 

@@ -110,7 +110,9 @@ class Labeling:
         source = validate.at_most_bytes(
             "source_reference", message.source_reference, validate.LONGEST_SOURCE_REFERENCE
         )
-        basis = validate.at_most_bytes("basis", message.basis, validate.LONGEST_BASIS)
+        provenance = validate.at_most_bytes(
+            "provenance", message.provenance, validate.LONGEST_PROVENANCE
+        )
         if message.query and not message.lease_id:
             raise validate.invalid_field("lease_id", "", "the lease the query was assigned with")
         if message.lease_id and not message.query:
@@ -131,7 +133,7 @@ class Labeling:
                 lease_id=message.lease_id,
                 row=row,
                 source_reference=source,
-                basis=basis,
+                provenance=provenance,
                 replace=message.replace,
             ),
             then=then,

@@ -265,7 +265,7 @@ class Answer:
     row: int | None = None
     source_reference: str = ""
     # The rule behind the verdict; "" for somebody's own judgement.
-    basis: str = ""
+    provenance: str = ""
     # Corrects the labeler's earlier vote, where there is one.
     replace: bool = False
 
@@ -308,4 +308,4 @@ class LabelEvent:
     # Seconds from lease to answer; 0 where nothing was leased.
     answer_s: float = 0.0
     # The rule behind the verdict.
-    basis: str = ""
+    provenance: str = ""

@@ -245,7 +245,7 @@ class SessionStore:
             answer.holder,
             int(answer.replace),
             _waiter(then),
-            answer.basis,
+            answer.provenance,
             answer_id=answer.answer_id,
             labeler=answer.labeler,
             query=answer.query,
@@ -523,5 +523,5 @@ def _event(key: bytes, fields: dict[bytes, bytes]) -> LabelEvent:
         answer_id=fields[b"answer_id"].decode(),
         time_ms=int(event_id.split("-")[0]),
         answer_s=int(fields[b"ms"]) / 1000,
-        basis=fields.get(b"basis", b"").decode(),
+        provenance=fields.get(b"basis", b"").decode(),
     )

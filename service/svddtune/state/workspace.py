@@ -66,7 +66,7 @@ class LabelLog:
     query_rows: list[int]
     # Row -> labeler -> the rule behind the vote; "" for somebody's own judgement. Rows in the order
     # of their first votes.
-    bases: dict[int, dict[str, str]]
+    provenances: dict[int, dict[str, str]]
 
 
 class Workspace:
@@ -170,7 +170,7 @@ class Workspace:
         """The log of the job's session."""
         with redis_faults():
             events = self._client.xrange(f"{claim.prefix}s:{claim.session_id}:events")
-        bases: dict[int, dict[str, str]] = {}
+        provenances: dict[int, dict[str, str]] = {}
         asked: list[int] = []
         last = ""
         for event_id, fields in events:
@@ -179,13 +179,13 @@ class Workspace:
             if kind == b"ASKED":
                 asked.append(row)
             elif kind == b"LABELED":
-                basis = fields.get(b"basis", b"").decode()
-                bases.setdefault(row, {})[fields[b"labeler"].decode()] = basis
+                provenance = fields.get(b"basis", b"").decode()
+                provenances.setdefault(row, {})[fields[b"labeler"].decode()] = provenance
             elif kind == b"RETRACTED":
-                bases[row].pop(fields[b"labeler"].decode(), None)
-                if not bases[row]:
-                    del bases[row]
-        return LabelLog(last, asked, bases)
+                provenances[row].pop(fields[b"labeler"].decode(), None)
+                if not provenances[row]:
+                    del provenances[row]
+        return LabelLog(last, asked, provenances)
 
     def fits(self, claim: Claim) -> tuple[jobs_pb2.GridPlan, list[jobs_pb2.FitOutput]]:
         """Plan and FIT outputs, in the plan's order, of the result being computed."""

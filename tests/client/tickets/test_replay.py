@@ -157,7 +157,7 @@ def test_tickets_tune_before_people_or_alone(stack: EmbeddedStack, desk: Path) -
     assert all(
         asked.verdict is None or int(asked.observation_id[4:]) % 2 == 0 for asked in tuned.asked
     )
-    assert tuned.result.manifest.bases == {"desk 3": tuned.result.quality.counts.total}
+    assert tuned.result.manifest.provenances == {"desk 3": tuned.result.quality.counts.total}
 
 
 def test_it_ends_with_the_session(
@@ -196,18 +196,18 @@ def test_the_owners_choice_stays_with_each_label_and_in_the_manifest(
 ) -> None:
     chosen = [closed(row, verdict="benign") if Y[row] == 1 else closed(row) for row in range(60)]
     oracle = TicketOracle(chosen, desk, values={"benign": "inlier"})
-    assert oracle.basis == "desk 3, benign=inlier"
+    assert oracle.provenance == "desk 3, benign=inlier"
     with client.tuning(session, labeler="ann", credit=0, stream=stream) as tuning:
         tuning.label(IDS[0], "outlier" if Y[0] == -1 else "inlier")
     with client.tuning(
-        session, labeler=LABELER, credit=0, basis=oracle.basis, stream=stream
+        session, labeler=LABELER, credit=0, provenance=oracle.provenance, stream=stream
     ) as tuning:
         replay = Replay(oracle, tuning, session.name, client.labels(session))
         serve(replay, oracle, tuning, unasked=True)
     client.wait_until_completed(session)
-    said = {event.labeler: event.basis for event in client.labels(session)}
-    assert said == {"ann": "", LABELER: oracle.basis}
-    assert client.result(session).manifest.bases == {oracle.basis: 19}
+    said = {event.labeler: event.provenance for event in client.labels(session)}
+    assert said == {"ann": "", LABELER: oracle.provenance}
+    assert client.result(session).manifest.provenances == {oracle.provenance: 19}
 
 
 def test_what_a_session_refuses_is_reported_and_the_rest_goes_on(

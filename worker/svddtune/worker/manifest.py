@@ -26,12 +26,12 @@ def manifest(
     """Enough to compute a result again; ``used`` are the labels used, the audit's included."""
     config = snapshot.session.config
     packages = (*PACKAGES, *PACKAGES_OF_AGGREGATION.get(config.aggregation, ()))
-    rows = [row for row in log.bases if used[row] != 0]
-    bases = Counter(
-        basis
-        for row, by_labeler in log.bases.items()
-        for labeler, basis in by_labeler.items()
-        if basis and labeler in snapshot.votes.get(row, {})
+    rows = [row for row in log.provenances if used[row] != 0]
+    provenances = Counter(
+        provenance
+        for row, by_labeler in log.provenances.items()
+        for labeler, provenance in by_labeler.items()
+        if provenance and labeler in snapshot.votes.get(row, {})
     )
     return result_pb2.Manifest(
         versions={name: version(name) for name in packages},
@@ -43,6 +43,6 @@ def manifest(
         query_rows=log.query_rows,
         kernel_mean_sample=prep.sample_size or 0,
         fit_sample=0 if model.fit_rows is None else len(model.fit_rows),
-        bases=bases,
+        provenances=provenances,
         config=config_to_proto(config),
     )

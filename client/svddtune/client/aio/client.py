@@ -209,7 +209,7 @@ class AsyncTuningClient:
         labeler: str = "",
         kind: str = "automated",
         credit: int = 1,
-        basis: str = "",
+        provenance: str = "",
         extend: bool = True,
         resume_token: str = "",
         ack_timeout_s: float = 120.0,
@@ -223,7 +223,7 @@ class AsyncTuningClient:
             labeler=labeler or f"client-{uuid.uuid4().hex[:12]}",
             kind=kind,
             credit=credit,
-            basis=basis,
+            provenance=provenance,
             extend=extend,
             resume_token=resume_token,
         )

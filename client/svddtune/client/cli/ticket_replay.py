@@ -136,7 +136,7 @@ def replay(
                 name,
                 labeler=who,
                 kind="automated",
-                basis=oracle.basis,
+                provenance=oracle.provenance,
                 credit=credit if when is When.asked else 0,
             )
         )

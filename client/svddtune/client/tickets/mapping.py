@@ -38,7 +38,7 @@ class TicketMapping:
     overrides: tuple[str, ...] = ()
 
     @property
-    def basis(self) -> str:
+    def provenance(self) -> str:
         """What its verdicts rest on: the mapping, its version, and what its owner chose."""
         return ", ".join((f"{self.name} {self.version}", *self.overrides))
 

@@ -152,9 +152,9 @@ class TicketOracle:
         self.add(_records(tickets, form))
 
     @property
-    def basis(self) -> str:
+    def provenance(self) -> str:
         """What the verdicts rest on, as labels and the result's manifest have it."""
-        return shortened(self.mapping.basis)
+        return shortened(self.mapping.provenance)
 
     def __call__(self, query: Query) -> Verdict | SkipMode:
         """Return the verdict on the query's observation, or what becomes of it without one."""

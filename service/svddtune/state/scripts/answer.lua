@@ -7,7 +7,7 @@
 --   LEASE_LOST, SESSION_NOT_ACTIVE {state}, ALREADY_ANSWERED {verdict, row}, LABELER_WITHDRAWN,
 --   TOO_MANY_CORRECTIONS {row, most}.
 local _, sid, answer_id, fingerprint, labeler, n, lease_id, row, verdict, source, holder, replace,
-  waiter, basis = unpack(ARGV)
+  waiter, provenance = unpack(ARGV)
 n, row = tonumber(n), tonumber(row)
 local s = load_session(sid)
 if not s then
@@ -45,7 +45,7 @@ local function unused()
   if refusal then
     return refusal
   end
-  local event = log_label(s, 'UNUSED', row, verdict, labeler, n, source, answer_id, ms, basis)
+  local event = log_label(s, 'UNUSED', row, verdict, labeler, n, source, answer_id, ms, provenance)
   return give_receipt(s, answer_id, fingerprint, false, n, event)
 end
 
@@ -59,7 +59,7 @@ if asked and asked.repeats then
   if not lease then
     return unused()
   end
-  local event = log_label(s, 'REPEATED', row, verdict, labeler, n, source, answer_id, ms, basis)
+  local event = log_label(s, 'REPEATED', row, verdict, labeler, n, source, answer_id, ms, provenance)
   close_query(s, asked, 'settled', holder)
   note_answer(s, labeler, row, ms, true)
   wait_on(s, holder, waiter)
@@ -88,7 +88,7 @@ local refusal = own and refuse_correction(s, row, labeler)
 if refusal then
   return refusal
 end
-local event = log_label(s, 'LABELED', row, verdict, labeler, n, source, answer_id, ms, basis)
+local event = log_label(s, 'LABELED', row, verdict, labeler, n, source, answer_id, ms, provenance)
 -- Remembered with the vote, also where the answer came unasked: a retraction asks again.
 n = number_of_query(s, row, votes, n)
 if own then

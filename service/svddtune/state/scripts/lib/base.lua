@@ -131,12 +131,13 @@ local function give_receipt(s, answer_id, fingerprint, applied, n, event)
 end
 
 -- Appends to the label log. What changes votes makes all rankings stale. `ms` is the time from lease
--- to answer, `basis` the rule behind the verdict.
-local function log_label(s, kind, row, verdict, labeler, n, source, answer_id, ms, basis)
+-- to answer, `provenance` the rule behind the verdict: stored as `basis`, as 0.1.0 wrote it, since the log
+-- is never rewritten.
+local function log_label(s, kind, row, verdict, labeler, n, source, answer_id, ms, provenance)
   if kind ~= 'UNUSED' and kind ~= 'REPEATED' then
     add(s, 'rev', 1)
   end
   return redis.call('XADD', part(s, 'events'), '*', 'kind', kind, 'row', int(row),
     'verdict', verdict, 'labeler', labeler, 'query', int(n), 'source', source,
-    'answer_id', answer_id, 'ms', int(ms or 0), 'basis', basis or '')
+    'answer_id', answer_id, 'ms', int(ms or 0), 'basis', provenance or '')
 end
