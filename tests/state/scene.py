@@ -6,6 +6,7 @@ Everything goes through the real stores and a real server; the worker computes n
 import asyncio
 import hashlib
 import json
+import time
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
@@ -41,9 +42,9 @@ N, M = 12, 2
 class ScriptedWorker:
     """Takes jobs and commits the simplest outcome: the lowest free rows, an empty result."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, monotonic_s: Callable[[], float] = time.monotonic) -> None:
         self.client = connect(url)
-        self.queue = JobQueue(self.client, connect_blocking(url))
+        self.queue = JobQueue(self.client, connect_blocking(url), monotonic_s=monotonic_s)
         self.queue.prepare()
         self.workspace = Workspace(self.client)
         # +1 or -1, for all rows; 0 without a model.

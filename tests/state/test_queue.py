@@ -1,7 +1,6 @@
 """Jobs are neither lost nor counted twice, whatever happens to workers."""
 
 import asyncio
-import time
 
 import pytest
 from tests.state.scene import Scene, ScriptedWorker, play
@@ -383,47 +382,72 @@ def test_datasets_share_workers_in_turn(redis_url: str) -> None:
     play(redis_url, act)
 
 
+async def time_charged(scene: Scene, dataset_id: str) -> float:
+    """Milliseconds of workers' time that a dataset with waiting jobs is charged for."""
+    return float(await scene.client.zscore(keys.prefix(0) + "q:turn", dataset_id))
+
+
+async def server_ms(scene: Scene) -> int:
+    seconds, micro = await scene.client.time()
+    return int(1000 * seconds + micro // 1000)
+
+
+def test_finished_job_is_charged_to_its_dataset_with_the_time_it_took(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        dataset_id = await dataset_jobs(scene, "a")
+        before = await server_ms(scene)
+        claim = scene.worker.next_claim()
+        assert claim is not None
+        begun = await server_ms(scene)
+        while await server_ms(scene) < begun + 50:
+            pass
+        ended = await server_ms(scene)
+        scene.worker.do(claim)
+        charged = await time_charged(scene, dataset_id)
+        assert ended - begun <= charged <= await server_ms(scene) - before
+
+    play(redis_url, act)
+
+
 def test_short_jobs_do_not_wait_for_as_many_long_ones(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         large = await dataset_jobs(scene, "large")
         long = scene.worker.next_claim()
         assert long is not None
         small = await dataset_jobs(scene, "small")
-        began = int(long.entry.split("-")[0])
-        while True:  # A long job is one that took a fifth of a second by the server's clock.
-            seconds, micro = await scene.client.time()
-            if 1000 * seconds + micro // 1000 >= began + 200:
-                break
         scene.worker.do(long)
+        # As if that job had taken an hour.
+        await scene.client.zincrby(keys.prefix(0) + "q:turn", 3_600_000, large)
         owners = []
         for _ in range(24):
             claim = scene.worker.next_claim()
             assert claim is not None
             scene.worker.do(claim)
             owners.append(claim.dataset_id)
-        # All that the small dataset needs comes before what the large one needs next, but for the
-        # time that its jobs take.
-        assert owners.index(large) > 5
-        assert owners.count(small) >= 20
+        # The small dataset's jobs and its session's first ranking come before the next long job.
+        assert owners == [small] * 23 + [large]
 
     play(redis_url, act)
 
 
 def test_bulk_jobs_get_a_turn_where_urgent_ones_never_end(redis_url: str) -> None:
+    now_s = 0.0
+
     async def act(scene: Scene) -> None:
+        nonlocal now_s
         await dataset_jobs(scene, "a")
-        queue = scene.worker.queue
+        worker = ScriptedWorker(redis_url, monotonic_s=lambda: now_s)
         urgent = {"kind": "PREVIEW", "session": "", "dataset": "", "payload": b""}
         lanes: list[str] = []
-        deadline = time.monotonic() + 20 * BULK_TURN_S
-        while "bulk" not in lanes[1:] and time.monotonic() < deadline:
+        for _ in range(24):
             await scene.client.xadd(keys.prefix(0) + "q:hi", urgent)
-            claim = queue.take()
+            claim = worker.queue.take()
             assert claim is not None
             lanes.append(claim.lane)
-            scene.worker.workspace.commit_nothing(claim)
-        assert lanes.count("hi") > 10
-        assert lanes[-1] == "bulk"
+            worker.workspace.commit_nothing(claim)
+            now_s += BULK_TURN_S / 8
+        worker.close()
+        assert lanes == ["bulk", *["hi"] * 7] * 3
 
     play(redis_url, act)
 

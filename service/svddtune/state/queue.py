@@ -8,7 +8,7 @@ stream. A job that goes back becomes a new entry, so a claim's entry is its fenc
 import json
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 from uuid import uuid4
@@ -87,6 +87,7 @@ class JobQueue:
         *,
         partitions: Sequence[int] = (0,),
         hi_only: bool = False,
+        monotonic_s: Callable[[], float] = time.monotonic,
     ) -> None:
         self._client = client
         self._blocking = blocking
@@ -94,6 +95,7 @@ class JobQueue:
         self._hi_only = hi_only
         # A worker for urgent jobs alone takes others too while there is nobody else for them.
         self._takes_bulk = not hi_only
+        self._monotonic_s = monotonic_s
         self._bulk_turn = 0.0
         # Delivered with another job and not begun.
         self._further: deque[Claim] = deque()
@@ -133,7 +135,7 @@ class JobQueue:
 
     def _take(self) -> Claim | None:
         lanes = [self._take_hi, self._take_bulk] if self._takes_bulk else [self._take_hi]
-        for look in reversed(lanes) if time.monotonic() >= self._bulk_turn else lanes:
+        for look in reversed(lanes) if self._monotonic_s() >= self._bulk_turn else lanes:
             if claim := look():
                 return claim
         return self._wait()
@@ -147,7 +149,7 @@ class JobQueue:
         return None
 
     def _take_bulk(self, woken_by: Sequence[tuple[str, str]] = ()) -> Claim | None:
-        self._bulk_turn = time.monotonic() + BULK_TURN_S
+        self._bulk_turn = self._monotonic_s() + BULK_TURN_S
         for prefix in self._prefixes:
             tokens = [entry for stream, entry in woken_by if stream.startswith(prefix)]
             woken_by = [one for one in woken_by if not one[0].startswith(prefix)]
