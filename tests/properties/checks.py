@@ -19,7 +19,7 @@ def take_grants(model: Model, stored: Stored, asking: str) -> set[str]:
             continue
         assert model.state == "LABELING"
         assert labeler not in model.void
-        assert holder == asking or not model.waiting[holder].told
+        assert holder == asking or not model.waiting[holder].notify_only
         query = stored.queries[n]
         if query.get("repeats"):
             _show_again(model, n, query["row"], labeler)
@@ -113,9 +113,9 @@ def check_waiting(model: Model, stored: Stored) -> None:
             del model.waiting[holder]
             continue
         if holder not in stored.waiting:
-            assert waiter.told, f"{holder} is forgotten"
+            assert waiter.notify_only, f"{holder} is forgotten"
             del model.waiting[holder]
-        elif waiter.told:
+        elif waiter.notify_only:
             # A repeat comes when it asks.
             assert not (
                 due_repeat(model, waiter.labeler) is None

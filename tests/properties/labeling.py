@@ -6,7 +6,7 @@ from tests.properties.ballot import Rules
 from tests.properties.model import Waiter
 from tests.properties.table import House, Table
 
-from svddtune.state.session import Answer, Asking, Receipt, SkipMode, Verdict
+from svddtune.state.session import Answer, LeaseRequest, Receipt, SkipMode, Verdict
 
 
 class Step(NamedTuple):
@@ -76,20 +76,24 @@ class Labeling:
         return f"{labeler}/{who}", labeler
 
     def waiter(self, holder: str, labeler: str, most: int) -> Waiter:
-        """As what it waits: every fifth is told."""
-        return Waiter(holder, labeler, most, told=int(holder.split("/")[1]) % 5 == 4)
+        """As what it waits: every fifth is notify_only."""
+        return Waiter(holder, labeler, most, notify_only=int(holder.split("/")[1]) % 5 == 4)
 
-    def asking(self, waiter: Waiter) -> Asking:
+    def lease_request(self, waiter: Waiter) -> LeaseRequest:
         """The same for the store; every third is a program."""
         automated = int(waiter.holder.split("/")[1] or 0) % 3 == 2
-        return Asking(
-            waiter.holder, waiter.labeler, waiter.most, automated=automated, told=waiter.told
+        return LeaseRequest(
+            waiter.holder,
+            waiter.labeler,
+            waiter.most,
+            automated=automated,
+            notify_only=waiter.notify_only,
         )
 
     def then(self, holder: str, labeler: str, most: int) -> Waiter | None:
         """Who waits after an answer."""
         waiter = self.waiter(holder, labeler, most)
-        return None if waiter.told or not most else waiter
+        return None if waiter.notify_only or not most else waiter
 
     def live(self, pick: int) -> tuple[str, int, str, str] | None:
         """A lease that is out: id, query, holder, labeler."""
@@ -120,7 +124,9 @@ class Labeling:
         """Lease what there is, and wait for the rest or not."""
         outcome = self.table.step(
             lambda: self.house.do(
-                self.table.store.lease(self.table.session_id, self.asking(waiter), waits=stays)
+                self.table.store.lease(
+                    self.table.session_id, self.lease_request(waiter), waits=stays
+                )
             ),
             lambda: self.model.ask(waiter),
             lambda outcome: outcome.withdrawn,
@@ -175,7 +181,7 @@ class Labeling:
         receipt = self.table.step(
             lambda: self.house.do(
                 self.table.store.answer(
-                    self.table.session_id, answer, then=self.asking(then) if then else None
+                    self.table.session_id, answer, then=self.lease_request(then) if then else None
                 )
             ),
             lambda: self.model.answer(labeler, verdict, then=then, **what),
@@ -230,7 +236,7 @@ class Labeling:
                     query=query,
                     lease_id=lease_id,
                     mode=mode,
-                    then=self.asking(then) if then else None,
+                    then=self.lease_request(then) if then else None,
                 )
             ),
             lambda: self.model.skip(labeler, query, lease_id, mode.value, then),

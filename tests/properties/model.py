@@ -27,12 +27,12 @@ class Memory:
 
 @dataclass(frozen=True)
 class Waiter:
-    """A holder that gets queries as soon as there are any, or (``told``) is told of them."""
+    """A holder that gets queries as soon as there are any, or (``notify_only``) is told of them."""
 
     holder: str
     labeler: str
     most: int
-    told: bool = False
+    notify_only: bool = False
 
 
 class Refusal(Exception):

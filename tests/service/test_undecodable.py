@@ -19,7 +19,7 @@ from tests.service.methods import METHODS, Garbler, ask, ask_fully, path
 from tests.service.support import error_info, reason_of, status_of
 from tests.waiting import wait_until
 
-from svddtune.service.conversation import Conversation, House
+from svddtune.service.conversation import Conversation, StreamContext
 from svddtune.service.draining import Draining, ServerDraining
 from svddtune.service.labeling import Labeling
 from svddtune.service.shared import SharedSessions
@@ -203,7 +203,7 @@ async def _talk(
 ) -> BaseException | None:
     client = connect_async(redis_url)
     store = SessionStore(client)
-    house = House(
+    context = StreamContext(
         Labeling(store, DatasetStore(client)),
         SharedSessions(store),
         Notices(client),
@@ -213,7 +213,7 @@ async def _talk(
     )
     try:
         # (Nothing is written before Hello.)
-        await Conversation(house, None).run(requests)  # type: ignore[arg-type]
+        await Conversation(context, None).run(requests)  # type: ignore[arg-type]
     except BaseException as error:
         return error
     finally:

@@ -13,11 +13,11 @@ from svddtune.state.session import (
     LabelCounts,
     Lease,
     LeaseOutcome,
+    ServeOrder,
     Session,
     SessionConfig,
     SessionId,
     SessionState,
-    Standing,
 )
 from svddtune.v1 import oracle_pb2
 
@@ -159,7 +159,7 @@ class World:
         one.version += 1
         serving = self.dialogue.servings.get(session_id)
         if serving is not None:
-            serving.standing = Standing(one.priority, serving.standing.created_ms)
+            serving.serve_order = ServeOrder(one.priority, serving.serve_order.created_ms)
         self.perform(self.dialogue.changed(session_id, concerned, self.now))
 
     def expire(self) -> None:
@@ -193,9 +193,9 @@ class World:
             case commands.Look():
                 wanted = self.dialogue.wanted(self.now)
                 if wanted is not None:
-                    session_id, asking = wanted
-                    self.looks.append((session_id, asking.most))
-                    outcome = self.stored[session_id].lease(asking.most, self.redis_ms)
+                    session_id, request = wanted
+                    self.looks.append((session_id, request.most))
+                    outcome = self.stored[session_id].lease(request.most, self.redis_ms)
                     return self.dialogue.looked(session_id, outcome, self.now)
             case commands.Deliver(session_id, leases):
                 self.assigned += [(session_id, lease) for lease in leases]

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import numpy as np
-from tests.state.scene import Scene, ScriptedWorker, asking
+from tests.state.scene import Scene, ScriptedWorker, lease_request
 
 from svddtune.state import keys
 from svddtune.state.calls import Scripts
@@ -453,7 +453,7 @@ async def skip__drop(scene: Scene) -> AsyncIterator[Any]:
 async def withdraw(scene: Scene) -> AsyncIterator[Any]:
     session_id = await scene.session()
     await scene.vote(session_id, "ann")
-    await scene.sessions.lease(session_id, asking("ann"), waits=True)
+    await scene.sessions.lease(session_id, lease_request("ann"), waits=True)
     yield None
     yield await scene.sessions.withdraw(session_id, "ann", by="owner")
 

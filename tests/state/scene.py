@@ -18,11 +18,11 @@ from svddtune.state.datasets import DatasetStore
 from svddtune.state.queue import Claim, JobQueue
 from svddtune.state.session import (
     Answer,
-    Asking,
     DatasetId,
     InitialLabel,
     LabelCounts,
     Lease,
+    LeaseRequest,
     RankedRow,
     Receipt,
     SessionConfig,
@@ -126,9 +126,9 @@ class ScriptedWorker:
         self.workspace.commit_plan(claim, snapshot.attempt, plan, jobs)
 
 
-def asking(labeler: str, most: int = 1, **further: Any) -> Asking:
+def lease_request(labeler: str, most: int = 1, **further: Any) -> LeaseRequest:
     """A labeler on unary calls that wants queries; with ``stream`` on a stream of that name."""
-    return Asking(f"{labeler}/{further.pop('stream', '')}", labeler, most, **further)
+    return LeaseRequest(f"{labeler}/{further.pop('stream', '')}", labeler, most, **further)
 
 
 class Scene:
@@ -187,9 +187,9 @@ class Scene:
         waits: bool = False,
         **further: Any,
     ) -> list[Lease]:
-        """What a labeler holds after asking for queries; ``further`` as in ``asking``."""
+        """What a labeler holds after asking for queries; ``further`` as in ``lease_request``."""
         outcome = await self.sessions.lease(
-            session_id, asking(labeler, most, **further), waits=waits
+            session_id, lease_request(labeler, most, **further), waits=waits
         )
         return list(outcome.leases)
 
@@ -225,7 +225,7 @@ class Scene:
                 row=None if leased else lease,  # type: ignore[arg-type]
                 replace=replace,
             ),
-            then=asking(labeler, want) if want else None,
+            then=lease_request(labeler, want) if want else None,
         )
 
     async def skip(
@@ -245,7 +245,7 @@ class Scene:
             query=lease.query,
             lease_id=lease.lease_id,
             mode=mode,
-            then=asking(labeler, want) if want else None,
+            then=lease_request(labeler, want) if want else None,
         )
 
     async def vote(

@@ -1,7 +1,7 @@
 """Who waits for queries: in which order they are served, who is only told, who gets nothing."""
 
 import pytest
-from tests.state.scene import Scene, asking, play
+from tests.state.scene import Scene, lease_request, play
 
 from svddtune.state import keys
 from svddtune.state.session import SessionId, SkipMode, Verdict
@@ -104,7 +104,7 @@ def test_who_asks_again_for_less_gets_less(redis_url: str, most: int) -> None:
 def test_what_a_program_passes_on_falls_through_to_who_waits(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=1)
-        robot = asking("robot", automated=True)
+        robot = lease_request("robot", automated=True)
         (lease,) = (await scene.sessions.lease(session_id, robot)).leases
         await wait(scene, session_id, "ann")
         seen = len(await scene.notices(session_id))
@@ -133,15 +133,17 @@ def test_who_is_told_leases_nothing_until_it_asks(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await spent(scene)
         for name in ("ann", "bob"):
-            await wait(scene, session_id, name, told=True)
+            await wait(scene, session_id, name, notify_only=True)
         seen = len(await scene.notices(session_id))
         await more(scene, session_id, 1)
         told = (await scene.notices(session_id))[seen:]
         assert set.union(*told) == {"ann/s", "bob/s"}
         assert await holders(scene, session_id, "ann", "bob") == [0, 0]
         # The first that asks has it; the other waits on, and is told of the next.
-        assert len(await scene.lease(session_id, "bob", stream="s", told=True, waits=True)) == 1
-        await wait(scene, session_id, "ann", told=True)
+        assert (
+            len(await scene.lease(session_id, "bob", stream="s", notify_only=True, waits=True)) == 1
+        )
+        await wait(scene, session_id, "ann", notify_only=True)
         seen = len(await scene.notices(session_id))
         await scene.sessions.release(session_id, holder="bob/s")
         assert (await scene.notices(session_id))[seen:] == [{"ann/s"}]
@@ -163,11 +165,11 @@ def test_who_holds_enough_does_not_wait(redis_url: str, passes: bool) -> None:
     play(redis_url, act)
 
 
-@pytest.mark.parametrize("told", [True, False])
-def test_who_waits_is_told_once(redis_url: str, told: bool) -> None:
+@pytest.mark.parametrize("notify_only", [True, False])
+def test_who_waits_is_told_once(redis_url: str, notify_only: bool) -> None:
     async def act(scene: Scene) -> None:
         session_id = await spent(scene)
-        await wait(scene, session_id, "ann", told=told)
+        await wait(scene, session_id, "ann", notify_only=notify_only)
         seen = len(await scene.notices(session_id))
         await more(scene, session_id, 1)
         # What others do is no news for who knows already.
@@ -194,13 +196,13 @@ def test_asking_in_vain_is_no_news_to_anybody(redis_url: str) -> None:
         for lease in await scene.lease(session_id, "cem", most=2):
             await scene.skip(session_id, lease, SkipMode.OTHERS, labeler="cem")
         for name in ("ann", "cem"):
-            await wait(scene, session_id, name, told=True)
+            await wait(scene, session_id, name, notify_only=True)
         scene.worker.work_off()
         version = (await scene.sessions.get(session_id)).version
         seen = len(await scene.notices(session_id))
         for _ in range(3):
             for name in ("ann", "cem"):
-                await wait(scene, session_id, name, told=True)
+                await wait(scene, session_id, name, notify_only=True)
                 assert await scene.lease(session_id, name) == []
         # Neither a notice, which would make them ask again, nor a write, nor a job.
         assert len(await scene.notices(session_id)) == seen
@@ -215,7 +217,7 @@ def test_those_who_are_told_come_to_rest(redis_url: str) -> None:
         session_id = await spent(scene)
         names = ("ann", "bob", "cem", "dan")
         for name in names:
-            await wait(scene, session_id, name, 2, told=True)
+            await wait(scene, session_id, name, 2, notify_only=True)
         read = len(await scene.notices(session_id))
         await more(scene, session_id, 3)
         rounds = 0
@@ -226,7 +228,7 @@ def test_those_who_are_told_come_to_rest(redis_url: str) -> None:
             assert rounds < 10
             for holder in sorted(set.union(*news) - {"zoe/"}):
                 labeler = holder.split("/")[0]
-                await scene.lease(session_id, labeler, 2, stream="s", told=True, waits=True)
+                await scene.lease(session_id, labeler, 2, stream="s", notify_only=True, waits=True)
         assert await holders(scene, session_id, *names) == [2, 1, 0, 0]
         # The news itself, and that three queries were leased, by two of them.
         assert rounds <= 2

@@ -1,7 +1,7 @@
 """A labeler's votes are made void, and count again: labels, queries, leases, what is told."""
 
 import pytest
-from tests.state.scene import Scene, asking, play
+from tests.state.scene import Scene, lease_request, play
 
 from svddtune.state.errors import NotFound, WrongState
 from svddtune.state.session import LabelCounts, SessionState, SkipMode, Verdict
@@ -40,9 +40,11 @@ def test_leases_are_revoked_and_their_queries_go_to_who_waits(redis_url: str) ->
         with pytest.raises(WrongState) as refused:
             await scene.skip(session_id, call, SkipMode.LATER, labeler="bob")
         assert refused.value.reason == "LEASE_LOST"
-        outcome = await scene.sessions.lease(session_id, asking("bob", stream="one"), waits=True)
+        outcome = await scene.sessions.lease(
+            session_id, lease_request("bob", stream="one"), waits=True
+        )
         assert (outcome.withdrawn, outcome.leases) == (True, ())
-        assert not (await scene.sessions.lease(session_id, asking("ann"))).withdrawn
+        assert not (await scene.sessions.lease(session_id, lease_request("ann"))).withdrawn
 
     play(redis_url, act)
 

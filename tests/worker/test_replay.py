@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 from tests.numerics.cases import blobs
-from tests.state.scene import asking
+from tests.state.scene import lease_request
 from tests.worker.scene import Workshop, work
 
 from svddtune import numerics
@@ -170,7 +170,7 @@ async def answer_all(shop: Workshop, session_id: SessionId, name: str) -> None:
     """Answer, two queries at a time and at a pace of its own, until there are enough labels."""
     pace = random.Random(name)
     while await labels_of(shop, session_id) < ENOUGH:
-        outcome = await shop.sessions.lease(session_id, asking(name, 2))
+        outcome = await shop.sessions.lease(session_id, lease_request(name, 2))
         if outcome.withdrawn:
             return
         for lease in outcome.leases:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from svddtune.state.errors import StateError
-from svddtune.state.session import Asking, Lease, SessionId
+from svddtune.state.session import Lease, LeaseRequest, SessionId
 from svddtune.v1 import oracle_pb2
 
 
@@ -28,7 +28,7 @@ class Apply:
     session_id: SessionId
     request: oracle_pb2.ConverseRequest
     # Who gets the next query, where it is to come by itself.
-    then: Asking | None
+    then: LeaseRequest | None
 
 
 @dataclass(frozen=True, slots=True)

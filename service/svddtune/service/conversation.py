@@ -77,8 +77,8 @@ _Event = oracle_pb2.ConverseRequest | _Signal | _Changed | _Begun
 
 
 @dataclass(slots=True)
-class House:
-    """What the streams of a process share."""
+class StreamContext:
+    """What all streams and unary calls of a process share."""
 
     labeling: Labeling
     sessions: SharedSessions
@@ -96,11 +96,11 @@ class House:
 class Conversation:
     """Reads, acts and writes for one stream: one task reads, this one does the rest in order."""
 
-    def __init__(self, house: House, context: Context) -> None:
-        self._house = house
-        self._labeling = house.labeling
+    def __init__(self, context: StreamContext, call: Context) -> None:
         self._context = context
-        self._dialogue = Dialogue(stream_s=house.stream_s, hello_s=house.hello_s)
+        self._labeling = context.labeling
+        self._call = call
+        self._dialogue = Dialogue(stream_s=context.stream_s, hello_s=context.hello_s)
         self._inbox: deque[_Event] = deque()
         self._arrived = asyncio.Event()
         self._waiting = asyncio.Semaphore(_MOST_WAITING)
@@ -115,17 +115,17 @@ class Conversation:
     async def run(self, requests: AsyncIterator[oracle_pb2.ConverseRequest]) -> None:
         """Talk until either side ends it."""
         spread = 1 - _AGE_SPREAD * random.random()
-        ages_at = self._now() + self._house.stream_s * spread
+        ages_at = self._now() + self._context.stream_s * spread
         with ExitStack() as stack:
-            stack.enter_context(self._house.draining.stream(lambda: self._post(_Signal.DRAINING)))
+            stack.enter_context(self._context.draining.stream(lambda: self._post(_Signal.DRAINING)))
             self._stack = stack
             timers = (
                 self._loop.call_at(ages_at, self._post, _Signal.AGED),
-                self._loop.call_later(self._house.hello_s, self._post, _Signal.UNHEARD),
+                self._loop.call_later(self._context.hello_s, self._post, _Signal.UNHEARD),
             )
             self._reader = asyncio.create_task(self._read(requests))
             self._reader.add_done_callback(self._tell_of_end)
-            self._house.streams += 1
+            self._context.streams += 1
             try:
                 while not self._dialogue.over:
                     event = await self._next_event()
@@ -133,7 +133,7 @@ class Conversation:
                     for command in await self._outcome_of_event(event):
                         await self._perform(command)
             finally:
-                self._house.streams -= 1
+                self._context.streams -= 1
                 for timer in timers:
                     timer.cancel()
                 self._reader.cancel()
@@ -141,7 +141,7 @@ class Conversation:
                 await self._leave()
 
     def _pace_progress(self) -> None:
-        slowest = self._house.streams / _PROGRESS_PER_S
+        slowest = self._context.streams / _PROGRESS_PER_S
         self._dialogue.progress_s = max(PROGRESS_S, slowest)
         self._dialogue.progress_wait_s = max(0.0, slowest - PROGRESS_S) * self._place
 
@@ -189,7 +189,7 @@ class Conversation:
     def _noticed(self, notice: Notice | None) -> None:
         if notice is None:
             for session_id in self._followed:
-                self._house.sessions.doubt(session_id)
+                self._context.sessions.doubt(session_id)
             self._post(_Signal.LOOK)
             return
         session_id = notice.session_id
@@ -198,8 +198,8 @@ class Conversation:
             if notice.labeling and self._dialogue.serves_any and session_id not in self._followed:
                 self._post(_Begun(session_id))
             return
-        self._house.sessions.noticed(session_id, notice.version)
-        serving.standing = notice.standing
+        self._context.sessions.noticed(session_id, notice.version)
+        serving.serve_order = notice.serve_order
         concerned = notice.concerns(self._dialogue.holder)
         if self._dialogue.wants(session_id, concerned):
             self._post(_Changed(session_id, concerned))
@@ -208,9 +208,9 @@ class Conversation:
         """From now on the session's notices come here."""
         leaving = self._stack.enter_context(ExitStack())
         if not self._dialogue.serves_any:
-            leaving.enter_context(self._house.notices.listening(session_id, self._noticed))
-        self._house.sessions.follow(session_id)
-        leaving.callback(self._house.sessions.leave, session_id)
+            leaving.enter_context(self._context.notices.listening(session_id, self._noticed))
+        self._context.sessions.follow(session_id)
+        leaving.callback(self._context.sessions.leave, session_id)
         self._followed[session_id] = leaving.close
 
     def _unfollow(self, session_id: SessionId) -> None:
@@ -238,7 +238,7 @@ class Conversation:
     @property
     def _redis_is_away(self) -> bool:
         # While it is there is nothing to see; its return is a change too.
-        return not self._house.notices.connected.is_set()
+        return not self._context.notices.connected.is_set()
 
     async def _outcome_of_event(self, event: _Event) -> list[Command]:
         dialogue, now = self._dialogue, self._now()
@@ -283,7 +283,7 @@ class Conversation:
         try:
             match command:
                 case Send(response):
-                    await self._context.write(response)
+                    await self._call.write(response)
                 case Open(session_ids):
                     return await self._open(session_ids)
                 case Apply():
@@ -301,7 +301,7 @@ class Conversation:
                     if session_id not in self._followed:
                         # A command before this one found that it was deleted.
                         return []
-                    return dialogue.reported(await self._house.sessions.get(session_id))
+                    return dialogue.reported(await self._context.sessions.get(session_id))
                 case ReleaseAll(session_id):
                     await self._whole(self._labeling.release(session_id, dialogue.holder))
                 case End():
@@ -324,9 +324,9 @@ class Conversation:
         wanted = self._dialogue.wanted(self._now())
         if wanted is None:
             return []
-        session_id, asking = wanted
+        session_id, request = wanted
         try:
-            outcome = await self._whole(self._labeling.lease(session_id, asking, waits=True))
+            outcome = await self._whole(self._labeling.lease(session_id, request, waits=True))
         except StoreUnavailable:
             return self._dialogue.postponed(session_id, (), self._now())
         except NotFound:
@@ -335,14 +335,14 @@ class Conversation:
 
     async def _open(self, session_ids: tuple[SessionId, ...]) -> list[Command]:
         if not session_ids:
-            self._stack.enter_context(self._house.notices.listening_to_all(self._noticed))
+            self._stack.enter_context(self._context.notices.listening_to_all(self._noticed))
         sessions, wanted = [], session_ids
         if not wanted:
             wanted = tuple(await unbroken(self._labeling.asking_sessions()))
         for session_id in wanted:
             self._follow(session_id)
             try:
-                sessions.append(await self._house.sessions.get(session_id))
+                sessions.append(await self._context.sessions.get(session_id))
             except NotFound:
                 # One that was named must be there; of any, those that are.
                 if session_ids:
@@ -362,7 +362,7 @@ class Conversation:
     async def _join(self, session_id: SessionId) -> list[Command]:
         self._follow(session_id)
         try:
-            session = await self._house.sessions.get(session_id)
+            session = await self._context.sessions.get(session_id)
         except (NotFound, StoreUnavailable):
             # It is gone already, or the next notice brings it.
             self._unfollow(session_id)

@@ -32,7 +32,7 @@ from svddtune.service.convert import session_to_proto
 from svddtune.service.serving import RETRY_S, Serving, finished
 from svddtune.service.silence import Silent
 from svddtune.state.errors import InvalidInput, StateError
-from svddtune.state.session import Asking, Lease, LeaseOutcome, Session, SessionId, Standing
+from svddtune.state.session import Lease, LeaseOutcome, LeaseRequest, ServeOrder, Session, SessionId
 from svddtune.v1 import oracle_pb2, tuning_pb2
 
 PROTOCOL_VERSION = 1
@@ -225,7 +225,7 @@ class Dialogue:
         self._add(session)
         return [_progress(session), *self._look_on()]
 
-    def wanted(self, now: float) -> tuple[SessionId, Asking] | None:
+    def wanted(self, now: float) -> tuple[SessionId, LeaseRequest] | None:
         """The next session to look at and how much to lease there; None where nothing is wanted."""
         if self._phase is not _Phase.OPEN:
             return None
@@ -239,9 +239,9 @@ class Dialogue:
             return None
         first = min(
             ready,
-            key=lambda one: (-one.standing.priority, one.served, one.standing.created_ms),
+            key=lambda one: (-one.serve_order.priority, one.served, one.serve_order.created_ms),
         )
-        return first.session_id, self._asking(self._room(first, now))
+        return first.session_id, self._lease_request(self._room(first, now))
 
     def looked(self, session_id: SessionId, outcome: LeaseOutcome, now: float) -> list[Command]:
         """What is held now, and what goes on in the session."""
@@ -373,7 +373,7 @@ class Dialogue:
     def _add(self, session: Session) -> None:
         self.servings[session.id] = Serving(
             session.id,
-            Standing(session.config.priority, session.created_ms),
+            ServeOrder(session.config.priority, session.created_ms),
             session.version,
             session.config.lease_s,
         )
@@ -395,13 +395,15 @@ class Dialogue:
             "session", "", "the session's name: this stream serves several"
         )
 
-    def _then(self, session_id: SessionId, kind: str) -> Asking | None:
+    def _then(self, session_id: SessionId, kind: str) -> LeaseRequest | None:
         if not self._single or kind not in ("answer", "skip") or self._credit == 0:
             return None
-        return self._asking(self._credit)
+        return self._lease_request(self._credit)
 
-    def _asking(self, most: int) -> Asking:
-        return Asking(self.holder, self.labeler, most, self._automated, told=not self._single)
+    def _lease_request(self, most: int) -> LeaseRequest:
+        return LeaseRequest(
+            self.holder, self.labeler, most, self._automated, notify_only=not self._single
+        )
 
     def _end(self) -> list[Command]:
         self._phase = _Phase.OVER

@@ -8,14 +8,14 @@ from svddtune.state.datasets import DatasetStore
 from svddtune.state.errors import WrongState
 from svddtune.state.session import (
     Answer,
-    Asking,
     DatasetId,
     Lease,
     LeaseOutcome,
+    LeaseRequest,
     Receipt,
+    ServeOrder,
     Session,
     SessionId,
-    Standing,
 )
 from svddtune.state.store import SessionStore
 from svddtune.v1 import dataset_pb2, oracle_pb2
@@ -44,17 +44,17 @@ class Labeling:
         self._dataset_ids.put(session_id, session.dataset_id)
         return session
 
-    async def asking_sessions(self) -> dict[SessionId, Standing]:
+    async def asking_sessions(self) -> dict[SessionId, ServeOrder]:
         """Sessions that ask now: higher priority first, then older ones; the first 1,000."""
         found = await self._store.labeling()
         order = sorted(found, key=lambda one: (-found[one].priority, found[one].created_ms))
         return {session_id: found[session_id] for session_id in order[:MOST_ASKING]}
 
     async def lease(
-        self, session_id: SessionId, asking: Asking, *, waits: bool = False
+        self, session_id: SessionId, request: LeaseRequest, *, waits: bool = False
     ) -> LeaseOutcome:
         """Hand queries to a holder until it has as many as it wants."""
-        return await self._store.lease(session_id, asking, waits=waits)
+        return await self._store.lease(session_id, request, waits=waits)
 
     async def park(self, session_id: SessionId, holder: str) -> None:
         """Give a holder nothing new until it asks."""
@@ -102,7 +102,7 @@ class Labeling:
         holder: str,
         message: oracle_pb2.Answer,
         *,
-        then: Asking | None = None,
+        then: LeaseRequest | None = None,
     ) -> oracle_pb2.Ack:
         """Store a verdict; with ``then`` its holder gets queries as soon as there are any."""
         validate.answer_id(message.answer_id)
@@ -159,7 +159,7 @@ class Labeling:
         holder: str,
         message: oracle_pb2.Skip,
         *,
-        then: Asking | None = None,
+        then: LeaseRequest | None = None,
     ) -> oracle_pb2.Ack:
         """Pass on a leased query; ``then`` as in ``answer``."""
         receipt = await self._store.skip(

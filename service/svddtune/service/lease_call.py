@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from svddtune.service.conversation import House
+from svddtune.service.conversation import StreamContext
 from svddtune.service.convert import fitting
 from svddtune.service.status import unbroken
 from svddtune.state.errors import NotFound
 from svddtune.state.notices import Notice
-from svddtune.state.session import Asking, Lease, LeaseOutcome, SessionId, SessionState
+from svddtune.state.session import Lease, LeaseOutcome, LeaseRequest, SessionId, SessionState
 from svddtune.v1 import oracle_pb2
 
 _NOTHING_MORE = frozenset(SessionState) - {
@@ -24,10 +24,10 @@ class LeaseCall:
     """One call for one session, or for any that asks."""
 
     def __init__(
-        self, house: House, asking: Asking, named: SessionId | None, wait_s: float
+        self, context: StreamContext, request: LeaseRequest, named: SessionId | None, wait_s: float
     ) -> None:
-        self._house = house
-        self._asking = asking
+        self._context = context
+        self._request = request
         self._named = named
         self._wait_s = wait_s
         self._changed = asyncio.Event()
@@ -36,14 +36,14 @@ class LeaseCall:
 
     async def run(self) -> list[oracle_pb2.Assign]:
         """What the labeler holds then; empty where the wait was in vain or nothing more comes."""
-        notices, loop = self._house.notices, asyncio.get_running_loop()
+        notices, loop = self._context.notices, asyncio.get_running_loop()
         deadline = loop.time() + self._wait_s
         listening = (
             notices.listening(self._named, self._noticed)
             if self._named
             else notices.listening_to_all(self._noticed)
         )
-        with listening, self._house.draining.stream(self._changed.set):
+        with listening, self._context.draining.stream(self._changed.set):
             while True:
                 self._changed.clear()
                 assigns = await self._take()
@@ -54,15 +54,15 @@ class LeaseCall:
                     await self._changed.wait()
                 finally:
                     timer.cancel()
-                self._house.draining.check()
+                self._context.draining.check()
 
     def _noticed(self, notice: Notice | None) -> None:
-        if notice is None or notice.concerns(self._asking.holder):
+        if notice is None or notice.concerns(self._request.holder):
             self._changed.set()
 
     async def _take(self) -> list[oracle_pb2.Assign]:
         if self._named:
-            outcome = await self._lease(self._named, self._asking.most)
+            outcome = await self._lease(self._named, self._request.most)
             if outcome.withdrawn or outcome.state in _NOTHING_MORE:
                 reason = outcome.finish_reason or outcome.state.value
                 self.finished_reason = "LABELER_WITHDRAWN" if outcome.withdrawn else reason
@@ -78,34 +78,34 @@ class LeaseCall:
 
     async def _take_of_any(self) -> dict[SessionId, tuple[Lease, ...]]:
         """What is held in each session that asks, and new queries while there is room."""
-        asking = await unbroken(self._house.labeling.asking_sessions())
+        asking = await unbroken(self._context.labeling.asking_sessions())
         held: dict[SessionId, tuple[Lease, ...]] = {}
         for session_id in asking:
             with suppress(NotFound):
                 held[session_id] = (await self._lease(session_id, 0)).leases
-        served, ready = self._house.served, set(held)
+        served, ready = self._context.served, set(held)
 
         def rank(session_id: SessionId) -> tuple[float, ...]:
-            at = served.get((self._asking.holder, session_id)) or 0.0
+            at = served.get((self._request.holder, session_id)) or 0.0
             return -asking[session_id].priority, at, asking[session_id].created_ms
 
-        while ready and sum(map(len, held.values())) < self._asking.most:
+        while ready and sum(map(len, held.values())) < self._request.most:
             session_id = min(ready, key=rank)
             before = held[session_id]
             with suppress(NotFound):
                 held[session_id] = (await self._lease(session_id, len(before) + 1)).leases
             if len(held[session_id]) > len(before):
-                served.put((self._asking.holder, session_id), asyncio.get_running_loop().time())
+                served.put((self._request.holder, session_id), asyncio.get_running_loop().time())
             else:
                 ready.remove(session_id)
         return held
 
     async def _lease(self, session_id: SessionId, most: int) -> LeaseOutcome:
-        asking = replace(self._asking, most=most)
+        request = replace(self._request, most=most)
         waits = self._wait_s > 0
-        return await unbroken(self._house.labeling.lease(session_id, asking, waits=waits))
+        return await unbroken(self._context.labeling.lease(session_id, request, waits=waits))
 
     async def _assigns(
         self, session_id: SessionId, leases: Sequence[Lease]
     ) -> Sequence[oracle_pb2.Assign]:
-        return await unbroken(self._house.labeling.assignments(session_id, leases))
+        return await unbroken(self._context.labeling.assignments(session_id, leases))

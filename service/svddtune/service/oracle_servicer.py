@@ -3,27 +3,27 @@
 from collections.abc import AsyncIterator
 
 from svddtune.service import names, validate
-from svddtune.service.conversation import Conversation, House
+from svddtune.service.conversation import Conversation, StreamContext
 from svddtune.service.convert import fitting, session_to_proto
 from svddtune.service.lease_call import LeaseCall
 from svddtune.service.status import Context, rpc, unbroken, undisturbed
-from svddtune.state.session import Asking, SessionId
+from svddtune.state.session import LeaseRequest, SessionId
 from svddtune.v1 import oracle_pb2, oracle_pb2_grpc
 
 
 class OracleServicer(oracle_pb2_grpc.OracleServiceServicer):
     """Where labelers get queries and leave answers."""
 
-    def __init__(self, house: House) -> None:
-        self._house = house
-        self._labeling = house.labeling
+    def __init__(self, context: StreamContext) -> None:
+        self._context = context
+        self._labeling = context.labeling
 
     @rpc
     async def Converse(
         self, request_iterator: AsyncIterator[oracle_pb2.ConverseRequest], context: Context
     ) -> None:
         """The dialogue."""
-        await Conversation(self._house, context).run(request_iterator)
+        await Conversation(self._context, context).run(request_iterator)
 
     @rpc
     async def Lease(
@@ -31,17 +31,17 @@ class OracleServicer(oracle_pb2_grpc.OracleServiceServicer):
     ) -> oracle_pb2.LeaseResponse:
         """Lease queries; wait for the first one."""
         labeler = validate.labeler(request.labeler)
-        asking = Asking(
+        lease_request = LeaseRequest(
             _holder(labeler),
             labeler,
             validate.in_range("max_queries", request.max_queries or 1, 1, validate.MOST_CREDIT),
             validate.is_automated(request.kind),
             # A call that has ended can take nothing: while it waits it is told, and then leases.
-            told=True,
+            notify_only=True,
         )
         wait_s = validate.in_range("wait_s", request.wait_s, 0.0, validate.LONGEST_WAIT_S)
         named = names.session_id(request.session, "session") if request.session else None
-        call = LeaseCall(self._house, asking, named, wait_s)
+        call = LeaseCall(self._context, lease_request, named, wait_s)
         response = oracle_pb2.LeaseResponse(
             # What is left out comes with the next call.
             assignments=fitting(await call.run()),

@@ -9,7 +9,7 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from svddtune.service.background import lasting
-from svddtune.service.conversation import House
+from svddtune.service.conversation import StreamContext
 from svddtune.service.dataset_servicer import DatasetServicer
 from svddtune.service.decoding import Decoding
 from svddtune.service.draining import Draining
@@ -128,7 +128,7 @@ class Server:
         )
         oracle_pb2_grpc.add_OracleServiceServicer_to_server(
             OracleServicer(
-                House(
+                StreamContext(
                     Labeling(store, datasets),
                     SharedSessions(store),
                     self._notices,

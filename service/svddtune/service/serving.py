@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from svddtune.service import names
 from svddtune.service.convert import session_to_proto
-from svddtune.state.session import Lease, LeaseOutcome, Session, SessionId, SessionState, Standing
+from svddtune.state.session import Lease, LeaseOutcome, ServeOrder, Session, SessionId, SessionState
 from svddtune.v1 import oracle_pb2, tuning_pb2
 
 # Pause before another look where the store did not answer.
@@ -28,7 +28,7 @@ class Serving:
     """One session of a stream. Moments are those of the stream's clock."""
 
     session_id: SessionId
-    standing: Standing
+    serve_order: ServeOrder
     last_version: int
     lease_s: float
     held: dict[str, Held] = field(default_factory=dict)

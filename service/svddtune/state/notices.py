@@ -16,7 +16,7 @@ from svddtune.state.calls import AsyncScripts
 from svddtune.state.connect import BLOCK_MS, AsyncRedis
 from svddtune.state.errors import StoreUnavailable
 from svddtune.state.retries import forget_connections
-from svddtune.state.session import SessionId, Standing
+from svddtune.state.session import ServeOrder, SessionId
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ class Notice:
     labeling: bool
     # Its state is another than before.
     moved: bool
-    standing: Standing
+    serve_order: ServeOrder
     # Whose leases have changed without their doing, or who may get some now.
     holders: frozenset[str]
     # Until the first lease runs out; None where there is none.
@@ -194,7 +194,7 @@ def _notice(fields: Mapping[bytes, bytes]) -> Notice:
         version=int(fields[b"version"]),
         labeling=fields[b"state"] == b"LABELING",
         moved=fields[b"moved"] == b"1",
-        standing=Standing(int(fields[b"priority"]), int(fields[b"created_ms"])),
+        serve_order=ServeOrder(int(fields[b"priority"]), int(fields[b"created_ms"])),
         holders=frozenset(fields[b"holders"].decode().split()),
         expires_in_s=int(expires_in_ms) / 1000 if expires_in_ms else None,
     )

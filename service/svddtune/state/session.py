@@ -193,10 +193,10 @@ class RankedRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
-    """A holder of leases that wants queries until it holds ``most``.
+class LeaseRequest:
+    """A holder's request for queries, until it holds ``most``.
 
-    A holder is a labeler on one stream and those that resume it, or on all unary calls.
+    A holder is a labeler on one stream and the streams that resume it, or on all its unary calls.
     """
 
     holder: str
@@ -204,8 +204,9 @@ class Asking:
     most: int
     # Programs are asked before people.
     automated: bool = False
-    # It serves several sessions: while it waits it is told of queries instead of being leased them.
-    told: bool = False
+    # The holder serves several sessions: while it waits it gets a notice that there are queries,
+    # and no lease until it asks again.
+    notify_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,8 +285,8 @@ class WithdrawalEffect:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """What decides when a session that asks is served: priority, then age."""
+class ServeOrder:
+    """What orders the sessions that one labeler serves: higher priority first, then older ones."""
 
     priority: int
     created_ms: int

@@ -15,19 +15,19 @@ from svddtune.state.faults import store_call
 from svddtune.state.jobs import session_jobs
 from svddtune.state.session import (
     Answer,
-    Asking,
     DatasetId,
     InitialLabel,
     LabelEvent,
     Lease,
     LeaseOutcome,
+    LeaseRequest,
     Receipt,
+    ServeOrder,
     Session,
     SessionConfig,
     SessionId,
     SessionState,
     SkipMode,
-    Standing,
     Verdict,
     WithdrawalEffect,
 )
@@ -160,26 +160,26 @@ class SessionStore:
             sessions += await self._get_many(batch, missing_ok=True)
         return sessions
 
-    async def labeling(self) -> dict[SessionId, Standing]:
+    async def labeling(self) -> dict[SessionId, ServeOrder]:
         """All sessions that ask now."""
         found = {}
         for partition in range(self._partitions):
             async with store_call():
                 stored = await self._client.hgetall(keys.prefix(partition) + "labeling")
-            for name, standing in stored.items():
-                priority, created_ms = standing.split()
-                found[SessionId(name.decode())] = Standing(int(priority), int(created_ms))
+            for name, serve_order in stored.items():
+                priority, created_ms = serve_order.split()
+                found[SessionId(name.decode())] = ServeOrder(int(priority), int(created_ms))
         return found
 
     async def lease(
-        self, session_id: SessionId, asking: Asking, *, waits: bool = False
+        self, session_id: SessionId, request: LeaseRequest, *, waits: bool = False
     ) -> LeaseOutcome:
         """Hand queries to a holder until it has ``most``; atomic.
 
         What the holder had before is part of the outcome, so a lost reply loses no query. One that
         ``waits`` gets the rest as soon as there is something to ask, and a notice that says so.
         """
-        reply = await self._session_call("lease", session_id, _waiter(asking), int(waits))
+        reply = await self._session_call("lease", session_id, _waiter(request), int(waits))
         leases = tuple(
             Lease(
                 query=int(one["query"]),
@@ -213,7 +213,7 @@ class SessionStore:
         await self._session_call("park", session_id, holder)
 
     async def answer(
-        self, session_id: SessionId, answer: Answer, *, then: Asking | None = None
+        self, session_id: SessionId, answer: Answer, *, then: LeaseRequest | None = None
     ) -> Receipt:
         """Store a verdict; atomic, idempotent by answer id.
 
@@ -285,7 +285,7 @@ class SessionStore:
         query: int,
         lease_id: str,
         mode: SkipMode,
-        then: Asking | None = None,
+        then: LeaseRequest | None = None,
     ) -> Receipt:
         """Pass on a leased query; ``then`` as in ``answer``.
 
@@ -497,8 +497,8 @@ def _no_result(session_id: SessionId, revision: int) -> NotFound:
     )
 
 
-def _waiter(asking: Asking | None) -> str:
-    return json.dumps(asdict(asking)) if asking else ""
+def _waiter(request: LeaseRequest | None) -> str:
+    return json.dumps(asdict(request)) if request else ""
 
 
 def _receipt(reply: dict[str, Any]) -> Receipt:

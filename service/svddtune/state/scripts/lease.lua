@@ -1,5 +1,5 @@
 -- Hands out queries until a labeler holds as many as it wants, or there are no more.
--- ARGV: prefix, session id, who asks as JSON {holder, labeler, most, automated, told}, 1 where it
+-- ARGV: prefix, session id, who asks as JSON {holder, labeler, most, automated, notify_only}, 1 where it
 --   waits for those that it does not get now.
 -- Reply: {"state", "finish_reason", "withdrawn", "leases": [...], "now_ms", "next_expiry_ms",
 --   "lease_ms"}; leases are all that the holder has, older ones first; next_expiry_ms is when the

@@ -12,6 +12,8 @@ end
 redis.call('HDEL', s.key, 'k')
 set(s, 'prep', prep, 'range', range, 'job_prepare', job_prepare, 'atlas_done', '0')
 declare_atlas(s.dataset, range, { unpack(ARGV, FIRST_ATLAS_JOB) })
+-- Nobody waits: all processes of the earlier version have ended.
+redis.call('DEL', part(s, 'waiting'), part(s, 'waiters'))
 for _, n in ipairs(redis.call('HKEYS', part(s, 'queries'))) do
   local q = get_query(s, n)
   q.leased = #q.issued

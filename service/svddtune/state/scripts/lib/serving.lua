@@ -3,9 +3,9 @@
 -- Rows of a labeler that may be shown to it again.
 local MOST_REPEATABLE = 1000
 
--- The holder takes queries until it holds `most`: automated ones before people, then first come
--- first served. A holder that is `told` leases nothing until it asks, but is told when it may. A
--- withdrawn labeler waits until it is reinstated.
+-- The holder waits for queries until it holds `most`. Automated holders are served before people, then the
+-- one that came first. A `notify_only` holder gets a notice that there are queries, and no lease until it
+-- asks. A withdrawn labeler waits until it is reinstated.
 local function wait_for_queries(s, w)
   local automated = w.automated and 0 or 1e14
   redis.call('ZADD', part(s, 'waiting'), 'NX', int(automated + NOW), w.holder)
@@ -189,7 +189,7 @@ local function serve_one(s, w, asks)
   if withdrawn_labelers(s)[w.labeler] then
     return
   end
-  if w.told and not asks then
+  if w.notify_only and not asks then
     if waiting_query(s, w.labeler, false) or best_item(s, w.labeler)
       or later_query(s, w.labeler) then
       tell(s, w.holder)
