@@ -2,7 +2,7 @@ import re
 
 import pytest
 from google.rpc import code_pb2
-from tests.client.statuses import status
+from tests.client.dialogue.statuses import status
 
 from svddtune.client import errors
 

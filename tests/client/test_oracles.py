@@ -14,7 +14,7 @@ from svddtune.client import (
     TerminalPrompt,
     Verdict,
 )
-from svddtune.client.initial import draw, initial_labels
+from svddtune.client.runs.initial import draw, initial_labels
 
 
 def query(row: int, features: tuple[float, ...] = (0.0, 0.0)) -> Query:

@@ -8,9 +8,18 @@ from typing import Any
 import grpc
 import pytest
 from google.rpc import code_pb2
-from tests.client import peer
-from tests.client.peer import SESSION, Talk, ack, assign, finished, progress, session, welcome
-from tests.client.statuses import status
+from tests.client.dialogue import peer
+from tests.client.dialogue.peer import (
+    SESSION,
+    Talk,
+    ack,
+    assign,
+    finished,
+    progress,
+    session,
+    welcome,
+)
+from tests.client.dialogue.statuses import status
 from tests.waiting import wait_until
 
 from svddtune.client import (

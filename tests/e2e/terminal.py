@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from svddtune.client.cli.labeling.desk import GUARD_S
+from svddtune.client.terminal.controller import GUARD_S
 
 # Colours, cursor movements, titles.
 _CONTROL = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07]*\x07|[()].|.)")

@@ -27,9 +27,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from svddtune.client.aio import AsyncTuning, AsyncTuningClient
     from svddtune.client.alertmanager import AlertObservations, observations_from_alertmanager
-    from svddtune.client.asking import Progress
     from svddtune.client.client import TuningClient
-    from svddtune.client.embedded import EmbeddedStack
     from svddtune.client.errors import (
         Conflict,
         InternalError,
@@ -46,14 +44,12 @@ if TYPE_CHECKING:
         Unavailable,
         WrongState,
     )
-    from svddtune.client.interrupted import Interruption, interruption
     from svddtune.client.labelers import Agreement, LabelerReport, WithdrawalEffect
-    from svddtune.client.model import SvddModel
+    from svddtune.client.model import SvddModel, cohen_kappa
     from svddtune.client.oracles import (
         Command,
         KnownLabels,
         SimulatedLabeler,
-        TerminalPrompt,
         Tier,
         TierReport,
         Tiers,
@@ -69,8 +65,11 @@ if TYPE_CHECKING:
         Timings,
         TuningResult,
     )
-    from svddtune.client.run import tune
-    from svddtune.client.scores import cohen_kappa
+    from svddtune.client.runs.asking import Progress
+    from svddtune.client.runs.embedded import EmbeddedStack
+    from svddtune.client.runs.interrupted import Interruption, interruption
+    from svddtune.client.runs.tune import tune
+    from svddtune.client.terminal.prompt import TerminalPrompt
     from svddtune.client.tickets.oracle import TicketOracle
     from svddtune.client.tuning import Tuning
     from svddtune.client.types import (
@@ -97,9 +96,9 @@ if TYPE_CHECKING:
 _HOMES = {
     "aio": ("AsyncTuning", "AsyncTuningClient"),
     "alertmanager": ("AlertObservations", "observations_from_alertmanager"),
-    "asking": ("Progress",),
+    "runs.asking": ("Progress",),
     "client": ("TuningClient",),
-    "embedded": ("EmbeddedStack",),
+    "runs.embedded": ("EmbeddedStack",),
     "errors": (
         "Conflict",
         "InternalError",
@@ -116,14 +115,13 @@ _HOMES = {
         "Unavailable",
         "WrongState",
     ),
-    "interrupted": ("Interruption", "interruption"),
+    "runs.interrupted": ("Interruption", "interruption"),
     "labelers": ("Agreement", "LabelerReport", "WithdrawalEffect"),
-    "model": ("SvddModel",),
+    "model": ("SvddModel", "cohen_kappa"),
     "oracles": (
         "Command",
         "KnownLabels",
         "SimulatedLabeler",
-        "TerminalPrompt",
         "Tier",
         "TierReport",
         "Tiers",
@@ -139,8 +137,8 @@ _HOMES = {
         "Timings",
         "TuningResult",
     ),
-    "run": ("tune",),
-    "scores": ("cohen_kappa",),
+    "runs.tune": ("tune",),
+    "terminal.prompt": ("TerminalPrompt",),
     "tickets.oracle": ("TicketOracle",),
     "tuning": ("Tuning",),
     "types": (

@@ -11,11 +11,7 @@ from typing import Any, TypeVar
 
 import grpc
 
-from svddtune.client import calls
-from svddtune.client.backoff import Backoff
-from svddtune.client.calls import Call, Page
-from svddtune.client.channel import DEFAULT_ADDRESS, open_channel
-from svddtune.client.download import model_from_stream
+from svddtune.client.dialogue.unary import UnaryConverse
 from svddtune.client.errors import Unavailable, WrongState, from_rpc_error
 from svddtune.client.labelers import Agreement, LabelerReport, WithdrawalEffect
 from svddtune.client.model import SvddModel
@@ -30,9 +26,13 @@ from svddtune.client.types import (
     SessionConfig,
     SessionUpdate,
 )
-from svddtune.client.unary import UnaryConverse
-from svddtune.client.upload import UPLOAD_TRIES, Upload
-from svddtune.client.watch import watch_session
+from svddtune.client.wire import calls
+from svddtune.client.wire.backoff import Backoff
+from svddtune.client.wire.calls import Call, Page
+from svddtune.client.wire.channel import DEFAULT_ADDRESS, open_channel
+from svddtune.client.wire.download import model_from_stream
+from svddtune.client.wire.upload import UPLOAD_TRIES, Upload
+from svddtune.client.wire.watch import watch_session
 from svddtune.v1 import dataset_pb2_grpc, oracle_pb2_grpc, tuning_pb2_grpc
 
 _T = TypeVar("_T")

@@ -68,6 +68,12 @@ class InvalidInput(SvddtuneError, ValueError):
     default_reason = "INVALID_FIELD"
 
 
+class UsageError(InvalidInput):
+    """The command was given wrongly: another option, or another value, is needed."""
+
+    default_reason = "USAGE"
+
+
 class ModelCorrupt(InvalidInput):
     """A model does not compute what it says it computes, or cannot be read."""
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from svddtune.client.errors import ModelCorrupt
-from svddtune.client.frames import match_features
+from svddtune.client.inputs.frames import match_features
 from svddtune.client.types import FloatArray, LabelArray
 
 FORMAT = "svddtune-model"
@@ -273,3 +273,14 @@ def _verify(model: SvddModel) -> None:
             return
         problem = f"distances that differ by {error:.3g} from those it was fitted with"
     raise ModelCorrupt(f"The model has {problem}. Export it again from its session")
+
+
+def cohen_kappa(truth: Any, predicted: Any) -> float:
+    """Return Cohen's kappa of two vectors of +1 and -1; 0 where it is 0/0.
+
+    1 is perfect agreement, 0 is what chance gives.
+    """
+    a, b = np.asarray(truth) > 0, np.asarray(predicted) > 0
+    agreement = float(np.mean(a == b))
+    chance = float(a.mean() * b.mean() + (1 - a.mean()) * (1 - b.mean()))
+    return 0.0 if chance >= 1 else (agreement - chance) / (1 - chance)

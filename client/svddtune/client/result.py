@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from svddtune.client.json_values import jsonable
 from svddtune.client.outside import OutsideRow
-from svddtune.client.plain import jsonable
 from svddtune.client.types import Dataset, Quality, Session, SessionConfig, Verdict
 
 if TYPE_CHECKING:

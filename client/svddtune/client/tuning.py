@@ -11,13 +11,13 @@ from concurrent.futures import TimeoutError as FutureTimeoutError
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from svddtune.client import refusals
-from svddtune.client.dialogue import Dialogue
+from svddtune.client.dialogue import refusals
+from svddtune.client.dialogue.machine import Dialogue
+from svddtune.client.dialogue.stream import DialogueStream
+from svddtune.client.dialogue.view import DialogueView
 from svddtune.client.errors import SvddtuneError
-from svddtune.client.ids import id_text
-from svddtune.client.stream import DialogueStream
+from svddtune.client.inputs.ids import id_text
 from svddtune.client.types import Ack, Label, Query, Session, SkipMode, Verdict
-from svddtune.client.view import DialogueView
 
 if TYPE_CHECKING:
     from svddtune.client.client import TuningClient

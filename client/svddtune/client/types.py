@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svddtune.client.errors import InvalidInput
-from svddtune.client.plain import jsonable
+from svddtune.client.json_values import jsonable
 
 FloatArray = NDArray[np.float64]
 LabelArray = NDArray[np.int8]
@@ -348,7 +348,7 @@ class Label:
     def each(cls, labels: Mapping[str, object] | Iterable[Label]) -> Iterator[Label]:
         """Yield labels; a mapping holds verdicts by observation id."""
         if isinstance(labels, Mapping):
-            from svddtune.client.ids import by_id
+            from svddtune.client.inputs.ids import by_id
 
             for observation_id, verdict in by_id(labels).items():
                 yield cls(observation_id, Verdict.of(verdict))

@@ -9,9 +9,9 @@ from typing import Any
 import grpc
 import pytest
 from google.rpc import code_pb2
-from tests.client import peer
 from tests.client.aio.tasks import run
-from tests.client.peer import (
+from tests.client.dialogue import peer
+from tests.client.dialogue.peer import (
     SESSION,
     Talk,
     ack,
@@ -22,7 +22,7 @@ from tests.client.peer import (
     session,
     welcome,
 )
-from tests.client.statuses import status
+from tests.client.dialogue.statuses import status
 
 from svddtune.client import (
     InvalidInput,

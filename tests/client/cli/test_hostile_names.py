@@ -13,11 +13,11 @@ from tests.text.test_text import steers
 
 from svddtune.client import EmbeddedStack, Session, TuningClient
 from svddtune.client.cli.app import run
-from svddtune.client.cli.data import read_data
-from svddtune.client.cli.output import say, stdout, tell
 from svddtune.client.cli.outside import outside_table, write_outside
+from svddtune.client.files.data import read_data
 from svddtune.client.files.tables import read_table
 from svddtune.client.outside import OutsideRow
+from svddtune.client.terminal.output import say, stdout, tell
 from svddtune.client.tickets.observations import Columns, read_observations
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m[red]x[/red]\u202e\u2066\nsvddtune: all is well\r :bomb:"

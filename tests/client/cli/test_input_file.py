@@ -4,7 +4,7 @@ import pytest
 import typer
 
 from svddtune.client.cli.app import run
-from svddtune.client.cli.input_file import input_file
+from svddtune.client.cli.file_options import input_file
 
 
 def test_standard_input_and_files_that_are_there_are_taken(tmp_path: Path) -> None:

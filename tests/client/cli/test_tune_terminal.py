@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.client.cli.label.terminal import Terminal
 from tests.client.scene import blob
+from tests.client.terminal.terminal import Terminal
 
 from svddtune.client import SvddModel, TuningResult, Verdict, tune
 from svddtune.client.cli.app import run
-from svddtune.client.kept import kept_runs
+from svddtune.client.runs.kept import kept_runs
 
 pytestmark = [pytest.mark.integration, pytest.mark.e2e]
 

@@ -15,8 +15,8 @@ import pytest
 from tests.client.tickets.exports import verdicts
 
 from svddtune.client import InvalidInput, TicketOracle, Verdict
-from svddtune.client.cli.data import read_data
-from svddtune.client.cli.labels import column_verdicts, read_labels
+from svddtune.client.files.data import read_data
+from svddtune.client.files.labels import column_verdicts, read_labels
 from svddtune.client.files.source import TextFormat
 from svddtune.client.files.tables import read_table
 

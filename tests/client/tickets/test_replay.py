@@ -19,10 +19,9 @@ from svddtune.client import (
     Verdict,
     tune,
 )
-from svddtune.client.tickets.follow import Follower
-from svddtune.client.tickets.identity import identity
+from svddtune.client.files.follow import Follower
+from svddtune.client.tickets.identity import identity, source_reference
 from svddtune.client.tickets.preview import preview
-from svddtune.client.tickets.reference import source_reference
 from svddtune.client.tickets.replay import Replay, Sent
 from svddtune.client.tickets.serving import serve
 

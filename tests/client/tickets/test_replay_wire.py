@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 from google.rpc import code_pb2
-from tests.client.peer import SESSION, Talk, ack, assign, finished, peer, reject, welcome
-from tests.client.statuses import status
+from tests.client.dialogue.peer import SESSION, Talk, ack, assign, finished, peer, reject, welcome
+from tests.client.dialogue.statuses import status
 from tests.client.tickets.exports import DESK, ticket
 
 from svddtune.client import TicketOracle, TuningClient, Verdict, WrongState

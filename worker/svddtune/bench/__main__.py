@@ -17,8 +17,7 @@ from svddtune.client.cli.failure import (
     EXIT_USAGE,
     fail,
 )
-from svddtune.client.cli.usage import UsageError
-from svddtune.client.errors import SvddtuneError
+from svddtune.client.errors import SvddtuneError, UsageError
 
 DEFAULT_OUT = "svddtune-bench"
 

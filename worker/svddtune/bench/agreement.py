@@ -13,8 +13,8 @@ from svddtune.bench.report import markdown
 from svddtune.bench.sets import BenchSet, load
 from svddtune.bench.summary import Records
 from svddtune.client import EmbeddedStack, KnownLabels, tune
-from svddtune.client.cli.output import say
 from svddtune.client.errors import Unavailable
+from svddtune.client.terminal.output import say
 
 ROWS = ("lama", "lama_sample", "default", "default_cold", "disagreement")
 """Sessions that are compared. The service has no joint choice for random queries."""

@@ -22,8 +22,8 @@ from svddtune.bench.report import Told
 from svddtune.bench.sets import find_sets, judged
 from svddtune.bench.store import Record
 from svddtune.bench.units import Unit, versions
-from svddtune.client.cli.output import print_json, say
-from svddtune.client.cli.usage import UsageError
+from svddtune.client.errors import UsageError
+from svddtune.client.terminal.output import print_json, say
 
 
 def run_paper(options: argparse.Namespace) -> None:

@@ -9,7 +9,7 @@ from types import TracebackType
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from svddtune.bench.units import Unit
-from svddtune.client.cli.output import say, stderr
+from svddtune.client.terminal.output import say, stderr
 
 _LINES = 10
 

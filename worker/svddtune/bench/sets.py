@@ -11,9 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from svddtune.bench.paper import SETS
-from svddtune.client.cli.data import full_truth, read_data
-from svddtune.client.cli.usage import UsageError
-from svddtune.client.errors import InvalidInput
+from svddtune.client.errors import InvalidInput, UsageError
+from svddtune.client.files.data import full_truth, read_data
 from svddtune.client.files.tables import Table, read_table
 from svddtune.numerics import FloatArray, LabelArray, class_counts
 

@@ -13,14 +13,9 @@ from typing import Any, TypeVar
 import grpc
 import grpc.aio
 
-from svddtune.client import calls
 from svddtune.client.aio.tuning import AsyncTuning
 from svddtune.client.aio.watch import watch_session
-from svddtune.client.backoff import Backoff
-from svddtune.client.calls import Call, Page
-from svddtune.client.channel import DEFAULT_ADDRESS, open_async_channel
-from svddtune.client.dialogue import Dialogue
-from svddtune.client.download import model_from_stream
+from svddtune.client.dialogue.machine import Dialogue
 from svddtune.client.errors import Unavailable, WrongState, from_rpc_error
 from svddtune.client.labelers import Agreement, LabelerReport, WithdrawalEffect
 from svddtune.client.model import SvddModel
@@ -34,7 +29,12 @@ from svddtune.client.types import (
     SessionConfig,
     SessionUpdate,
 )
-from svddtune.client.upload import UPLOAD_TRIES, Upload
+from svddtune.client.wire import calls
+from svddtune.client.wire.backoff import Backoff
+from svddtune.client.wire.calls import Call, Page
+from svddtune.client.wire.channel import DEFAULT_ADDRESS, open_async_channel
+from svddtune.client.wire.download import model_from_stream
+from svddtune.client.wire.upload import UPLOAD_TRIES, Upload
 from svddtune.v1 import dataset_pb2_grpc, oracle_pb2_grpc, tuning_pb2_grpc
 
 _T = TypeVar("_T")

@@ -10,9 +10,9 @@ from typing import Any
 import grpc
 
 from svddtune.client.aio.signal import Signal
-from svddtune.client.dialogue import Dialogue
+from svddtune.client.dialogue.machine import Dialogue
+from svddtune.client.dialogue.reconnect import STREAM_S, WAKE, Pulse, Reconnect
 from svddtune.client.errors import SvddtuneError, Unavailable, WrongState, from_rpc_error
-from svddtune.client.reconnect import STREAM_S, WAKE, Pulse, Reconnect
 from svddtune.v1 import oracle_pb2 as pb
 
 _BYE_S = 5.0

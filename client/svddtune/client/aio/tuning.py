@@ -10,13 +10,13 @@ from concurrent.futures import Future
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from svddtune.client import refusals
 from svddtune.client.aio.stream import AsyncDialogueStream
-from svddtune.client.dialogue import Dialogue
+from svddtune.client.dialogue import refusals
+from svddtune.client.dialogue.machine import Dialogue
+from svddtune.client.dialogue.view import DialogueView
 from svddtune.client.errors import SvddtuneError
-from svddtune.client.ids import id_text
+from svddtune.client.inputs.ids import id_text
 from svddtune.client.types import Ack, Label, Query, Session, SkipMode, Verdict
-from svddtune.client.view import DialogueView
 from svddtune.v1 import oracle_pb2 as pb
 
 if TYPE_CHECKING:

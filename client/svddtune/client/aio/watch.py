@@ -10,7 +10,7 @@ import grpc
 
 from svddtune.client.errors import from_rpc_error
 from svddtune.client.types import SessionUpdate
-from svddtune.client.watch import Watch
+from svddtune.client.wire.watch import Watch
 
 
 async def watch_session(

@@ -48,7 +48,7 @@ from zoneinfo import ZoneInfo
 from svddtune.client.alertmanager.fields import Field
 from svddtune.client.alertmanager.payload import Alert
 from svddtune.client.errors import InvalidInput
-from svddtune.client.tickets.times import zone_of
+from svddtune.client.files.times import zone_of
 
 SCHEMA = 1
 _TOP = ("schema", "time_zone", "key", "display", "feature")

@@ -141,8 +141,7 @@ def _explain(error: Exception, say: Callable[..., int]) -> int:
         return say(" ".join(message.split()) + hint, "USAGE", code=EXIT_USAGE)
     if os.environ.get("SVDDTUNE_DEBUG"):
         raise error
-    from svddtune.client.cli.usage import UsageError
-    from svddtune.client.errors import SvddtuneError
+    from svddtune.client.errors import SvddtuneError, UsageError
 
     if isinstance(error, SvddtuneError):
         code = EXIT_USAGE if isinstance(error, UsageError) else EXIT_FAILED

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from svddtune.client.cli.output import Json
+from svddtune.client.cli.options import Json
 
 bench = typer.Typer(
     help="Measure every method on benchmark sets.",

@@ -14,12 +14,11 @@ from types import FrameType, MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from svddtune.client.cli.failure import EXIT_INTERRUPTED, EXIT_TERMINATED, fail
-from svddtune.client.cli.output import print_json, say
 from svddtune.client.cli.progress import ProgressBar
-from svddtune.client.cli.usage import UsageError
-from svddtune.client.errors import SvddtuneError
-from svddtune.client.interrupted import Interruption, Stopped, interruption
-from svddtune.client.kept import strip
+from svddtune.client.errors import SvddtuneError, UsageError
+from svddtune.client.runs.interrupted import Interruption, Stopped, interruption
+from svddtune.client.runs.kept import strip
+from svddtune.client.terminal.output import print_json, say
 
 if TYPE_CHECKING:
     from svddtune.client.result import TuningResult
@@ -76,8 +75,8 @@ def carry(
     folder : path or None
         The run's own; without --out it keeps the model. None for a run at a server.
     """
-    from svddtune.client.cli.data import full_truth
     from svddtune.client.cli.report import Report
+    from svddtune.client.files.data import full_truth
     from svddtune.client.types import Verdict
 
     out = Path(command.out) if command.out is not None else None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from svddtune.client.cli.output import STRATEGY_HELP, Json
+from svddtune.client.cli.options import STRATEGY_HELP, Json
 
 if TYPE_CHECKING:
     from svddtune.client.types import FloatArray, LabelArray
@@ -48,9 +48,9 @@ def demo(
     The data: breast cancer diagnostics (Wisconsin), the benign rows and ten malignant ones.
     """
     from svddtune.client.cli.carry import Command, carry, check_out
-    from svddtune.client.kept import new_folder
     from svddtune.client.oracles import KnownLabels
-    from svddtune.client.run import tune
+    from svddtune.client.runs.kept import new_folder
+    from svddtune.client.runs.tune import tune
     from svddtune.client.types import Verdict
 
     check_out(out)

@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from svddtune.client.cli.input_file import input_file
-from svddtune.client.cli.output import say
+from svddtune.client.terminal.output import say
 
 if TYPE_CHECKING:
     from svddtune.client.files.source import TextFormat
     from svddtune.client.files.tables import Note
+
+
+def input_file(text: str) -> Path:
+    """Return the path of a file that can be read; - is standard input.
+
+    A parser for options and arguments: with `exists=True` Typer refuses - in spite of
+    `allow_dash=True` where the value is a Path.
+    """
+    path = Path(text)
+    if text == "-":
+        return path
+    if path.is_dir():
+        raise typer.BadParameter(f"file {text!r} is a directory.")
+    if not path.exists():
+        raise typer.BadParameter(f"file {text!r} does not exist.")
+    if not os.access(path, os.R_OK):
+        raise typer.BadParameter(f"file {text!r} is not readable.")
+    return path
+
 
 DATA_HELP = (
     "CSV (header or not), NPZ (X, optional y), NPY, ARFF or Parquet; also as .gz; - is standard "
@@ -53,8 +72,7 @@ Delimiter = Annotated[
 
 def text_format(encoding: str, decimal: str = ".", delimiter: str = "") -> TextFormat:
     """Return how text files are written; what is wrong with an option is usage."""
-    from svddtune.client.cli.usage import UsageError
-    from svddtune.client.errors import InvalidInput
+    from svddtune.client.errors import InvalidInput, UsageError
     from svddtune.client.files.source import TextFormat
 
     try:
@@ -74,7 +92,7 @@ def data_name(path: Path) -> str:
 
 def check_one_stdin(files: Mapping[str, Path | None]) -> None:
     """Raise UsageError where more than one file is standard input, which can be read once."""
-    from svddtune.client.cli.usage import UsageError
+    from svddtune.client.errors import UsageError
     from svddtune.client.files.source import STDIN
 
     given = [name for name, path in files.items() if path == STDIN]

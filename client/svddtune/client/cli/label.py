@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from svddtune.client.cli.output import DEFAULT_SERVER, Server, TlsCa
+from svddtune.client.cli.options import DEFAULT_SERVER, Server, TlsCa
 
 _BY_SIGNAL = 128
 
@@ -39,15 +39,15 @@ def label(
     Where the input is no terminal each line is an answer, in a word or a letter.
     "inlier 12" answers query 12 and no other.
     """
-    from svddtune.client.cli.labeling.sitting import Sitting
-    from svddtune.client.cli.labeling.which import (
+    from svddtune.client.cli.session_lookup import (
         ANY,
         checked_labeler,
         default_labeler,
         find_session,
     )
-    from svddtune.client.cli.usage import UsageError
     from svddtune.client.client import TuningClient
+    from svddtune.client.errors import UsageError
+    from svddtune.client.terminal.labeling import Sitting
 
     if (session is None) == (not any_session):
         raise UsageError("Say which session to label, or --any: svddtune label SESSION")

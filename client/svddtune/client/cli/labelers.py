@@ -8,19 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from svddtune.client.cli.failure import EXIT_FAILED
-from svddtune.client.cli.output import (
-    DEFAULT_SERVER,
-    Json,
-    Server,
-    TlsCa,
-    evidence,
-    figure,
-    print_json,
-    say,
-    stdout,
-    tell,
-)
+from svddtune.client.cli.options import DEFAULT_SERVER, Json, Server, TlsCa
 from svddtune.client.cli.sessions import SessionName, resource_name
+from svddtune.client.terminal.output import evidence, figure, print_json, say, stdout, tell
 from svddtune.text import visible
 
 if TYPE_CHECKING:
@@ -55,7 +45,7 @@ def show(
 ) -> None:
     """Show who labelled SESSION, how fast, and how well they agree."""
     from svddtune.client.client import TuningClient
-    from svddtune.client.plain import jsonable
+    from svddtune.client.json_values import jsonable
 
     with TuningClient(server, tls_ca=tls_ca) as client:
         reports, agreement = client.list_labelers(resource_name(session))
@@ -81,8 +71,8 @@ def withdraw(
     as_json: Json = False,
 ) -> None:
     """Make all votes of LABELER in SESSION void, now and later."""
-    from svddtune.client.cli.usage import UsageError
     from svddtune.client.client import TuningClient
+    from svddtune.client.errors import UsageError
 
     asks = not preview and not yes
     if asks and (as_json or not sys.stdin.isatty()):
@@ -136,7 +126,7 @@ def effect_lines(effect: WithdrawalEffect, what: str, *, void: bool) -> list[str
 
 
 def _tell(effect: WithdrawalEffect, what: str, void: bool, as_json: bool) -> None:
-    from svddtune.client.plain import jsonable
+    from svddtune.client.json_values import jsonable
 
     if as_json:
         print_json(jsonable(effect))

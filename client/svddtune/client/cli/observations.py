@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from svddtune.client.cli.input_file import input_file
-from svddtune.client.cli.output import Json, print_json, stdout
+from svddtune.client.cli.file_options import input_file
+from svddtune.client.cli.options import Json
+from svddtune.client.terminal.output import print_json, stdout
 from svddtune.text import formula_cell
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def alertmanager(
     """
     from svddtune.client.alertmanager import load_features, read_alerts, read_payloads
     from svddtune.client.alertmanager.observations import from_alerts
-    from svddtune.client.cli.usage import UsageError
+    from svddtune.client.errors import UsageError
 
     if out.suffix.lower() not in _ENDINGS:
         raise UsageError(f"--out {str(out)!r} must end in {' or '.join(_ENDINGS)}")
@@ -92,15 +93,15 @@ def alertmanager(
 
 
 def _write(found: AlertObservations, path: Path) -> None:
-    """Write a file whose column names say what is what; see `svddtune.client.cli.data`.
+    """Write a file whose column names say what is what; see `svddtune.client.files.data`.
 
     In CSV, text that a spreadsheet would take for a formula begins with an apostrophe; reading the
     file takes it away again.
     """
     from svddtune.client.alertmanager.payload import instant
-    from svddtune.client.cli.data import DISPLAY, OBSERVATION
     from svddtune.client.errors import InvalidInput
     from svddtune.client.extras import needs_extra
+    from svddtune.client.files.data import DISPLAY, OBSERVATION
 
     shown = list(dict.fromkeys(name for fields in found.display for name in fields))
     columns: dict[str, list[str] | list[float]] = dict(

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from svddtune.client.cli.output import figure
+from svddtune.client.terminal.output import figure
 from svddtune.client.types import FloatArray, Verdict
 from svddtune.text import formula_cell, visible
 

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from svddtune.client.asking import Progress
-from svddtune.client.cli.data import Data
-from svddtune.client.cli.output import figure, stdout
 from svddtune.client.client import TuningClient
-from svddtune.client.embedded import EmbeddedStack
+from svddtune.client.files.data import Data
+from svddtune.client.json_values import jsonable
 from svddtune.client.labelers import Agreement, LabelerReport
+from svddtune.client.model import cohen_kappa
 from svddtune.client.oracles import SimulatedLabeler
 from svddtune.client.oracles.clock import VirtualClock, WallClock
 from svddtune.client.oracles.panel import Panel
-from svddtune.client.plain import jsonable
 from svddtune.client.result import Result
-from svddtune.client.scores import cohen_kappa
+from svddtune.client.runs.asking import Progress
+from svddtune.client.runs.embedded import EmbeddedStack
+from svddtune.client.terminal.output import figure, stdout
 from svddtune.client.tuning import Tuning
 from svddtune.client.types import Quality, Session, SessionConfig, Verdict
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from svddtune.client.cli import file_options as files
-from svddtune.client.cli.output import Json, print_json, say, stdout
+from svddtune.client.cli.options import Json
+from svddtune.client.terminal.output import print_json, say, stdout
 from svddtune.text import visible
 
 if TYPE_CHECKING:
@@ -54,9 +55,9 @@ def predict(
     """
     from svddtune.client.cli.outside import outside_table, write_scores
     from svddtune.client.files.tables import read_table
+    from svddtune.client.json_values import jsonable
     from svddtune.client.model import SvddModel
     from svddtune.client.outside import outside_of
-    from svddtune.client.plain import jsonable
 
     _check_out(out, {"MODEL": model, "DATA": data})
     fitted = SvddModel.load(model)
@@ -120,7 +121,7 @@ def read_rows(table: Table, model: SvddModel, id_column: str | None, ignore: Seq
     """
     import numpy as np
 
-    from svddtune.client.cli.data import (
+    from svddtune.client.files.data import (
         DISPLAY,
         column_index,
         identity_column,
@@ -174,7 +175,7 @@ def _check_count(table: Table, model: SvddModel, columns: Sequence[int]) -> None
 
 
 def _check_out(out: Path | None, inputs: dict[str, Path]) -> None:
-    from svddtune.client.cli.usage import UsageError
+    from svddtune.client.errors import UsageError
 
     if out is None:
         return

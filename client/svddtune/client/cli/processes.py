@@ -11,7 +11,8 @@ from typing import Annotated
 import typer
 
 from svddtune.client.cli.failure import fail
-from svddtune.client.cli.output import DEFAULT_SERVER, Json, print_json, say
+from svddtune.client.cli.options import DEFAULT_SERVER, Json
+from svddtune.client.terminal.output import print_json, say
 
 _Redis = Annotated[
     str | None,
@@ -29,8 +30,8 @@ def up(
     as_json: Json = False,
 ) -> None:
     """Run service, workers and, without --redis, a store on this machine until Ctrl-C."""
-    from svddtune.client.embedded import EmbeddedStack
     from svddtune.client.errors import Unavailable
+    from svddtune.client.runs.embedded import EmbeddedStack
 
     signal.signal(signal.SIGTERM, _interrupt)
     stack = EmbeddedStack(workers, data_dir, listen=listen, redis=redis)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from svddtune.client.cli.output import evidence, figure, say, stderr
+from svddtune.client.terminal.output import evidence, figure, say, stderr
 
 if TYPE_CHECKING:
-    from svddtune.client.asking import Progress
+    from svddtune.client.runs.asking import Progress
 
 _STAGES = {
     "starting": "Starting the service",

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from svddtune.client.cli import picture
-from svddtune.client.cli.output import figure, say, stdout
 from svddtune.client.cli.outside import OUTSIDE_FILE, outside_table, write_outside
 from svddtune.client.cli.reference import MAX_ROWS, one_class_labels
 from svddtune.client.errors import NotInstalled
+from svddtune.client.model import cohen_kappa
 from svddtune.client.result import TuningResult
-from svddtune.client.scores import cohen_kappa
+from svddtune.client.terminal.output import figure, say, stdout
 from svddtune.client.types import FloatArray, LabelArray, Verdict
 
 MODEL_FILE, RESULT_FILE, PICTURE_FILE = "model.npz", "result.json", "picture.png"

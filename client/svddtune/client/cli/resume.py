@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from svddtune.client.cli.output import Json, print_json, say, stdout
+from svddtune.client.cli.options import Json
+from svddtune.client.terminal.output import print_json, say, stdout
 from svddtune.text import visible
 
 if TYPE_CHECKING:
-    from svddtune.client.kept import Summary
+    from svddtune.client.runs.kept import Summary
 
 
 def resume(
@@ -39,10 +40,11 @@ def resume(
     Without RUN: the only one there is, else a list of them.
     """
     from svddtune.client.cli.carry import Command, carry
-    from svddtune.client.cli.usage import UsageError
-    from svddtune.client.kept import KeptRun, kept_runs
-    from svddtune.client.oracles import KnownLabels, TerminalPrompt
-    from svddtune.client.run import tune
+    from svddtune.client.errors import UsageError
+    from svddtune.client.oracles import KnownLabels
+    from svddtune.client.runs.kept import KeptRun, kept_runs
+    from svddtune.client.runs.tune import tune
+    from svddtune.client.terminal.prompt import TerminalPrompt
 
     if run is None:
         found = kept_runs()

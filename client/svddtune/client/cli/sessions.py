@@ -9,19 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from svddtune.client.cli.failure import EXIT_FAILED
-from svddtune.client.cli.output import (
-    DEFAULT_SERVER,
-    Json,
-    Server,
-    TlsCa,
-    evidence,
-    figure,
-    print_json,
-    say,
-    stderr,
-    stdout,
-    tell,
-)
+from svddtune.client.cli.options import DEFAULT_SERVER, Json, Server, TlsCa
+from svddtune.client.terminal.output import evidence, figure, print_json, say, stderr, stdout, tell
 from svddtune.text import visible
 
 if TYPE_CHECKING:
@@ -111,7 +100,7 @@ def watch(
 def _followed(client: TuningClient, name: str) -> Iterator[tuple[Session, str]]:
     """Yield the session after each change until it ends, and what it lacks where nothing moves."""
     from svddtune.client.errors import Unavailable
-    from svddtune.client.waiting import reason
+    from svddtune.client.runs.waiting import reason
 
     while True:
         try:

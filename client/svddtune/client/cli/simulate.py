@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from svddtune.client.cli import file_options as files
-from svddtune.client.cli.input_file import input_file
-from svddtune.client.cli.output import STRATEGY_HELP, Json, TlsCa, print_json
+from svddtune.client.cli.file_options import input_file
+from svddtune.client.cli.options import STRATEGY_HELP, Json, TlsCa
+from svddtune.client.terminal.output import print_json
 
 if TYPE_CHECKING:
-    from svddtune.client.cli.data import Data
     from svddtune.client.cli.plan import Plan
+    from svddtune.client.files.data import Data
     from svddtune.client.files.source import TextFormat
     from svddtune.client.oracles import SimulatedLabeler
 
@@ -122,8 +123,9 @@ def simulate(
     """
     from svddtune.client.cli.plan import run_plan
     from svddtune.client.cli.progress import ProgressBar
-    from svddtune.client.cli.usage import UsageError
-    from svddtune.client.convert import (
+    from svddtune.client.errors import UsageError
+    from svddtune.client.types import SessionConfig
+    from svddtune.client.wire.convert import (
         AGGREGATIONS,
         METRICS,
         OVERLAP_RULES,
@@ -131,7 +133,6 @@ def simulate(
         STRATEGIES,
         choice,
     )
-    from svddtune.client.types import SessionConfig
 
     scaling = scaling or ("minmax" if demo else "none")
     words: tuple[tuple[dict[str, Any], str, str], ...] = (
@@ -219,9 +220,9 @@ def _source(
     """Return the rows with their truth, and what the data are called."""
     from dataclasses import replace
 
-    from svddtune.client.cli.data import read_data
-    from svddtune.client.cli.labels import read_labels
-    from svddtune.client.cli.usage import UsageError
+    from svddtune.client.errors import UsageError
+    from svddtune.client.files.data import read_data
+    from svddtune.client.files.labels import read_labels
     from svddtune.client.files.tables import read_table
 
     if demo is (data is not None):
@@ -243,8 +244,8 @@ def _source(
 
 
 def _demo_data() -> Data:
-    from svddtune.client.cli.data import Data
     from svddtune.client.cli.demo import FEATURE_NAMES, wisconsin
+    from svddtune.client.files.data import Data
     from svddtune.client.types import Verdict
 
     X, truth, ids = wisconsin()
@@ -265,7 +266,7 @@ def _panel(truth: Any, count: int, **habits: Any) -> list[SimulatedLabeler]:
 
 def _per_class(text: str, option: str) -> float | dict[str, float]:
     """Return "0.1" as a number, "inlier=0.02,outlier=0.2" as numbers by class."""
-    from svddtune.client.cli.usage import UsageError
+    from svddtune.client.errors import UsageError
 
     try:
         if "=" not in text:
@@ -290,8 +291,7 @@ def _number(text: str) -> float:
 @contextlib.contextmanager
 def _as_usage() -> Iterator[None]:
     """Turn a refusal of a value into one of the option that gave it."""
-    from svddtune.client.cli.usage import UsageError
-    from svddtune.client.errors import InvalidInput
+    from svddtune.client.errors import InvalidInput, UsageError
 
     try:
         yield

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from svddtune.client.cli import file_options as files
-from svddtune.client.cli.input_file import input_file
+from svddtune.client.cli.file_options import input_file
 
 if TYPE_CHECKING:
     from svddtune.client.tickets.oracle import TicketOracle
@@ -131,9 +131,9 @@ def make_oracle(
 
     Without a file of observations they are those that `listed` yields, where there is one.
     """
+    from svddtune.client.files.times import checked_pattern, duration, zone_of
     from svddtune.client.tickets.mapping_file import load_mapping
     from svddtune.client.tickets.oracle import TicketOracle
-    from svddtune.client.tickets.times import checked_pattern, duration, zone_of
 
     for name in ("window", "before", "after"):
         if options[name] is not None:
@@ -160,8 +160,8 @@ def labeler_name(given: str, mapping: str) -> str:
 
 def interval(text: str) -> float:
     """Return the seconds that --interval says."""
-    from svddtune.client.cli.usage import UsageError
-    from svddtune.client.tickets.times import duration
+    from svddtune.client.errors import UsageError
+    from svddtune.client.files.times import duration
 
     seconds = _usage("--interval", duration, text).total_seconds()
     if seconds <= 0:
@@ -170,8 +170,7 @@ def interval(text: str) -> float:
 
 
 def _usage(option: str, check: Callable[[str], _T], value: str) -> _T:
-    from svddtune.client.cli.usage import UsageError
-    from svddtune.client.errors import InvalidInput
+    from svddtune.client.errors import InvalidInput, UsageError
 
     try:
         return check(value)

@@ -14,19 +14,10 @@ import typer
 
 from svddtune.client.cli import ticket_options as options
 from svddtune.client.cli.file_options import text_format
-from svddtune.client.cli.output import (
-    DEFAULT_SERVER,
-    Json,
-    Server,
-    TlsCa,
-    print_json,
-    say,
-    stderr,
-    stdout,
-    tell,
-)
+from svddtune.client.cli.options import DEFAULT_SERVER, Json, Server, TlsCa
 from svddtune.client.cli.ticket_options import SeveralMatches
 from svddtune.client.cli.tickets import document, listed, resource, session_preview
+from svddtune.client.terminal.output import print_json, say, stderr, stdout, tell
 
 if TYPE_CHECKING:
     from svddtune.client.tickets.replay import Sent
@@ -89,7 +80,7 @@ def replay(
     verdict that changed is corrected, one that is gone is retracted.
     """
     from svddtune.client.client import TuningClient
-    from svddtune.client.tickets.follow import Follower
+    from svddtune.client.files.follow import Follower
     from svddtune.client.tickets.replay import Replay
     from svddtune.client.tickets.serving import serve
 

@@ -10,15 +10,9 @@ import typer
 
 from svddtune.client.cli import ticket_options as options
 from svddtune.client.cli.file_options import text_format
-from svddtune.client.cli.output import (
-    DEFAULT_SERVER,
-    Json,
-    Server,
-    TlsCa,
-    print_json,
-    stdout,
-)
+from svddtune.client.cli.options import DEFAULT_SERVER, Json, Server, TlsCa
 from svddtune.client.cli.ticket_options import ID_FIELD, SeveralMatches
+from svddtune.client.terminal.output import print_json, stdout
 
 if TYPE_CHECKING:
     from svddtune.client.client import TuningClient

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from svddtune.client.cli import file_options as files
-from svddtune.client.cli.output import STRATEGY_HELP, Json, TlsCa
+from svddtune.client.cli.options import STRATEGY_HELP, Json, TlsCa
 
 
 def tune(
@@ -109,10 +109,16 @@ def tune(
     answered is kept: an interrupted run goes on with svddtune resume.
     """
     from svddtune.client.cli.carry import Command, carry, check_out
-    from svddtune.client.cli.data import read_data
-    from svddtune.client.cli.labels import read_labels, without_unsure
-    from svddtune.client.cli.usage import UsageError
-    from svddtune.client.convert import (
+    from svddtune.client.errors import UsageError
+    from svddtune.client.files.data import read_data
+    from svddtune.client.files.labels import read_labels, without_unsure
+    from svddtune.client.files.source import STDIN
+    from svddtune.client.files.tables import read_table
+    from svddtune.client.oracles import KnownLabels
+    from svddtune.client.runs.kept import new_folder
+    from svddtune.client.runs.tune import tune as run_tune
+    from svddtune.client.terminal.prompt import TerminalPrompt
+    from svddtune.client.wire.convert import (
         AGGREGATIONS,
         METRICS,
         OVERLAP_RULES,
@@ -120,11 +126,6 @@ def tune(
         STRATEGIES,
         choice,
     )
-    from svddtune.client.files.source import STDIN
-    from svddtune.client.files.tables import read_table
-    from svddtune.client.kept import new_folder
-    from svddtune.client.oracles import KnownLabels, TerminalPrompt
-    from svddtune.client.run import tune as run_tune
 
     _check_word(choice, STRATEGIES, strategy, "--strategy")
     _check_word(choice, SCALINGS, scaling, "--scaling")
@@ -220,9 +221,8 @@ def tune(
 
 
 def _check_gamma_bounds(bounds: tuple[float, float] | None) -> None:
-    from svddtune.client.cli.usage import UsageError
-    from svddtune.client.errors import InvalidInput
-    from svddtune.client.gamma import gamma_range
+    from svddtune.client.errors import InvalidInput, UsageError
+    from svddtune.client.inputs.validate import gamma_range
 
     try:
         gamma_range(bounds)
@@ -231,8 +231,7 @@ def _check_gamma_bounds(bounds: tuple[float, float] | None) -> None:
 
 
 def _check_word(choice: Any, table: Any, value: str, option: str) -> None:
-    from svddtune.client.cli.usage import UsageError
-    from svddtune.client.errors import InvalidInput
+    from svddtune.client.errors import InvalidInput, UsageError
 
     try:
         choice(table, value, option)

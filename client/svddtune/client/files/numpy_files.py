@@ -12,7 +12,7 @@ from svddtune.client.errors import InvalidInput
 from svddtune.client.files.columns import ArrayColumn, Column, TextColumn
 from svddtune.client.files.source import Source
 from svddtune.client.files.tables import Table
-from svddtune.client.validate import check_matrix
+from svddtune.client.inputs.validate import check_matrix
 
 
 def read_npz(source: Source) -> Table:

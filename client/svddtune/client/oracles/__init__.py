@@ -3,7 +3,6 @@
 from svddtune.client.oracles.answers import Answer, Command, Oracle, SessionOracle, reply
 from svddtune.client.oracles.known import KnownLabels
 from svddtune.client.oracles.simulated import SimulatedLabeler
-from svddtune.client.oracles.terminal import TerminalPrompt
 from svddtune.client.oracles.tiers import Tier, TierReport, Tiers
 
 __all__ = [
@@ -13,7 +12,6 @@ __all__ = [
     "Oracle",
     "SessionOracle",
     "SimulatedLabeler",
-    "TerminalPrompt",
     "Tier",
     "TierReport",
     "Tiers",

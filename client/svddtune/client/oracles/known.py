@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from svddtune.client.errors import InvalidInput
-from svddtune.client.ids import as_list, by_id, unknown_observation
-from svddtune.client.label_values import verdicts_of
+from svddtune.client.inputs.ids import as_list, by_id, unknown_observation
+from svddtune.client.inputs.label_values import verdicts_of
 from svddtune.client.oracles.answers import Answer, Command
 from svddtune.client.types import Query, SkipMode, Verdict
 

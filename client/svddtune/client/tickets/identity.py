@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from datetime import date
 from decimal import Decimal
@@ -10,6 +11,8 @@ from typing import Any
 from svddtune.client.errors import InvalidInput
 from svddtune.client.files.numbers import exact_number
 
+# As many as a label can carry.
+_MOST_BYTES = 256
 _NUMBER = re.compile(r"([+-]?)([0-9]+)((?:\.[0-9]*)?)", re.ASCII)
 
 
@@ -71,3 +74,17 @@ def identity(value: Any, *, numbers_as_text: bool = False) -> Identity:
     raise InvalidInput(
         f"{value!r} is neither text, number, truth nor time", reason="TICKETS_INVALID"
     )
+
+
+def source_reference(ticket: Identity | None) -> str:
+    """Return the ticket's key as a label can carry it."""
+    return "" if ticket is None else shortened(ticket.text)
+
+
+def shortened(text: str) -> str:
+    """Return a text of at most 256 bytes; a longer one ends in its hash."""
+    data = text.encode()
+    if len(data) <= _MOST_BYTES:
+        return text
+    mark = f"...{hashlib.sha256(data).hexdigest()[:16]}"
+    return data[: _MOST_BYTES - len(mark)].decode(errors="ignore") + mark

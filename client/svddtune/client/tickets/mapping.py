@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from zoneinfo import ZoneInfo
 
-from svddtune.client.tickets.times import TimeFormat
+from svddtune.client.files.times import TimeFormat
 from svddtune.client.tickets.values import ValueTable, shown
 from svddtune.client.types import Verdict
 

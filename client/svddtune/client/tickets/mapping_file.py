@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from svddtune.client.errors import InvalidInput
+from svddtune.client.files.times import EPOCHS, TimeFormat, checked_pattern, zone_of
 from svddtune.client.tickets.identity import Identity, identity
 from svddtune.client.tickets.mapping import TicketMapping
 from svddtune.client.tickets.mapping_keys import TIME_KEYS, checked, invalid, merged
-from svddtune.client.tickets.times import EPOCHS, TimeFormat, checked_pattern, zone_of
 from svddtune.client.tickets.values import Key, ValueTable
 from svddtune.client.types import Verdict
 

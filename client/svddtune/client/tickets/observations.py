@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from svddtune.client.errors import InvalidInput
+from svddtune.client.files.record_reader import read_records
+from svddtune.client.files.records import MISSING, Record
 from svddtune.client.files.source import TextFormat
+from svddtune.client.files.times import TimeFormat
 from svddtune.client.tickets.identity import Identity, identity
-from svddtune.client.tickets.readers import read_records
-from svddtune.client.tickets.records import MISSING, Record
-from svddtune.client.tickets.times import TimeFormat
 from svddtune.text import without_formula_mark
 
 OBSERVATION_FILE = frozenset({"id", "key", "time"})

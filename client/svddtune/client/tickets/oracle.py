@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from svddtune.client.errors import InvalidInput
+from svddtune.client.files.record_reader import read_records
+from svddtune.client.files.records import Record
 from svddtune.client.files.source import TextFormat
+from svddtune.client.files.times import TimeFormat, checked_pattern, duration, zone_of
+from svddtune.client.tickets.identity import shortened
 from svddtune.client.tickets.join import IdJoin, Join, Several, WindowJoin
 from svddtune.client.tickets.ledger import Decision, Ledger
 from svddtune.client.tickets.mapping import TicketMapping
 from svddtune.client.tickets.mapping_file import load_mapping
 from svddtune.client.tickets.observations import Columns, read_observations
-from svddtune.client.tickets.readers import read_records
-from svddtune.client.tickets.records import Record
-from svddtune.client.tickets.reference import shortened
 from svddtune.client.tickets.report import Report, make_report
 from svddtune.client.tickets.ticket import Standing, TicketReader
-from svddtune.client.tickets.times import TimeFormat, checked_pattern, duration, zone_of
 from svddtune.client.types import Query, SkipMode, Verdict
 
 Rows = Iterable[Mapping[str, Any]]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from svddtune.client.plain import jsonable
+from svddtune.client.json_values import jsonable
 from svddtune.client.tickets.oracle import TicketOracle
 from svddtune.client.types import LabelEvent, Session, Verdict
 

@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from svddtune.client.errors import LeaseLost, SvddtuneError
-from svddtune.client.plain import jsonable
-from svddtune.client.tickets.identity import Identity
+from svddtune.client.json_values import jsonable
+from svddtune.client.tickets.identity import Identity, source_reference
 from svddtune.client.tickets.ledger import Decision
 from svddtune.client.tickets.oracle import TicketOracle
-from svddtune.client.tickets.reference import source_reference
 from svddtune.client.tuning import Tuning
 from svddtune.client.types import Ack, LabelEvent, Query, SkipMode, Verdict
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from svddtune.client.plain import jsonable
+from svddtune.client.json_values import jsonable
 from svddtune.client.tickets.ledger import Ledger, Outcome
 from svddtune.client.tickets.mapping import TicketMapping
 from svddtune.client.tickets.ticket import Standing

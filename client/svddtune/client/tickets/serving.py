@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from svddtune.client.errors import Unavailable, WrongState
-from svddtune.client.tickets.follow import Follower
+from svddtune.client.files.follow import Follower
 from svddtune.client.tickets.oracle import TicketOracle
 from svddtune.client.tickets.replay import Replay, Sent
 from svddtune.client.tuning import Tuning

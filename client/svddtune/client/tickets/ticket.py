@@ -10,10 +10,10 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from svddtune.client.errors import InvalidInput
+from svddtune.client.files.records import MISSING, Record
+from svddtune.client.files.times import AmbiguousTime, TimeFormat
 from svddtune.client.tickets.identity import Identity, identity
 from svddtune.client.tickets.mapping import TicketMapping
-from svddtune.client.tickets.records import MISSING, Record
-from svddtune.client.tickets.times import AmbiguousTime, TimeFormat
 from svddtune.client.tickets.values import Unmapped, shown
 from svddtune.client.types import Verdict
 from svddtune.text import visible

@@ -1,0 +1,33 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+DEFAULT_SERVER = "127.0.0.1:50051"
+
+STRATEGY_HELP = (
+    "How queries are chosen: knowledge_gradient (the default), disagreement, lama or random."
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
+Server = Annotated[
+    str,
+    typer.Option(
+        "--server", envvar="SVDDTUNE_SERVER", metavar="HOST:PORT", help="Address of the service."
+    ),
+]
+
+TlsCa = Annotated[
+    Path | None,
+    typer.Option(
+        "--tls-ca",
+        envvar="SVDDTUNE_TLS_CA",
+        exists=True,
+        dir_okay=False,
+        help="Certificates (PEM) to trust; the connection is then encrypted.",
+    ),
+]

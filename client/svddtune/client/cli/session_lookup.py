@@ -1,0 +1,81 @@
+"""Which session is meant, and who labels."""
+
+from __future__ import annotations
+
+import getpass
+import re
+
+from svddtune.client.client import TuningClient
+from svddtune.client.errors import UsageError
+from svddtune.client.types import Session
+from svddtune.text import on_one_line
+
+ANY = "any"
+_MANY = 5
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._@-]+")
+_LONGEST = 64
+
+
+def find_session(client: TuningClient, wanted: str) -> str:
+    """Return the name of the session that is meant by its id, the start of it, or its name.
+
+    Raises
+    ------
+    UsageError
+        SESSION_NOT_FOUND where there is none, SESSION_AMBIGUOUS where there are several.
+    """
+    start = wanted.removeprefix("sessions/")
+    found: list[Session] = []
+    for session in client.list_sessions():
+        id_ = session.name.removeprefix("sessions/")
+        if id_ == start:
+            return session.name
+        if id_.startswith(start) or session.display_name == wanted:
+            found.append(session)
+    if not found:
+        raise UsageError(
+            f"There is no session {wanted!r} on {client.address}; see them with: svddtune sessions",
+            reason="SESSION_NOT_FOUND",
+            metadata={"session": wanted},
+        )
+    if len(found) > 1:
+        raise UsageError(
+            f"{wanted!r} may mean {len(found)} sessions: {_some(found)}; say more of the id",
+            reason="SESSION_AMBIGUOUS",
+            metadata={"session": wanted},
+        )
+    return found[0].name
+
+
+def default_labeler() -> str:
+    """Return the name of the user of this machine, as far as it is a labeler's name."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # a user id without a name
+        user = ""
+    return _NOT_IN_NAMES.sub("-", user)[:_LONGEST] or "labeler"
+
+
+def checked_labeler(name: str) -> str:
+    """Return the name where labelers can have it.
+
+    Raises
+    ------
+    UsageError
+        For anything but letters, digits and ``._@-``, and for more than 64 of them.
+    """
+    if not name or len(name) > _LONGEST or _NOT_IN_NAMES.search(name):
+        raise UsageError(
+            f"--labeler {name!r}: use 1 to {_LONGEST} letters, digits and ._@-",
+            metadata={"field": "labeler", "value": name},
+        )
+    return name
+
+
+def _some(sessions: list[Session]) -> str:
+    names = [
+        session.name.removeprefix("sessions/")
+        + (f" ({on_one_line(session.display_name)})" if session.display_name else "")
+        for session in sessions[:_MANY]
+    ]
+    return ", ".join(names) + (", ..." if len(sessions) > _MANY else "")

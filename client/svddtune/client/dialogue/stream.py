@@ -1,0 +1,152 @@
+"""Keeps a dialogue on the wire: one thread, one stream at a time, reconnecting."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import grpc
+
+from svddtune.client.dialogue.machine import Dialogue
+from svddtune.client.dialogue.reconnect import STREAM_S, WAKE, Pulse, Reconnect
+from svddtune.client.errors import SvddtuneError, WrongState, from_rpc_error
+from svddtune.v1 import oracle_pb2 as pb
+
+_BYE_S = 5.0
+
+
+class DialogueStream:
+    """Runs a `Dialogue` over `converse`. Hold `changed` around every use of the dialogue."""
+
+    def __init__(
+        self,
+        dialogue: Dialogue,
+        converse: Callable[..., Any],
+        *,
+        address: str,
+        welcome_within_s: float,
+    ) -> None:
+        self.changed = threading.Condition()
+        self.error: SvddtuneError | None = None
+        self.closed = False
+        self._dialogue = dialogue
+        self._converse = converse
+        self._address = address
+        self._welcome_within_s = welcome_within_s
+        self._outbox: queue.SimpleQueue[pb.ConverseRequest | None] | None = None
+        self._call: Any = None
+        self._thread = threading.Thread(target=self._run, name="svddtune-dialogue", daemon=True)
+        self._thread.start()
+
+    def send(self, message: pb.ConverseRequest) -> None:
+        """Send now; without a stream the dialogue itself says it on the next. Hold `changed`."""
+        if self._outbox is not None and self._dialogue.welcomed:
+            self._outbox.put(message)
+        self.changed.notify_all()
+
+    def close(self, *, keep_leases: bool = False) -> None:
+        """End the thread: say Bye and wait a moment for outstanding Acks, or just break off."""
+        with self.changed:
+            self.closed = True
+            if self._outbox is not None:
+                if self._dialogue.welcomed and not keep_leases:
+                    self._outbox.put(pb.ConverseRequest(bye=pb.Bye()))
+                    self._outbox.put(None)
+                elif self._call is not None:
+                    self._call.cancel()
+            self.changed.notify_all()
+        if threading.current_thread() is self._thread:
+            return
+        self._thread.join(_BYE_S)
+        if self._thread.is_alive():
+            with self.changed:
+                if self._call is not None:
+                    self._call.cancel()
+            self._thread.join()
+        with self.changed:
+            self._dialogue.fail(_CLOSED)
+
+    def _run(self) -> None:
+        reconnect = Reconnect(
+            self._dialogue, first_within_s=self._welcome_within_s, now=time.monotonic()
+        )
+        while True:
+            with self.changed:
+                self.changed.wait_for(lambda: self.closed or not self._dialogue.over)
+                if self.closed:
+                    return
+            error = self._one_stream(reconnect)
+            with self.changed:
+                try:
+                    delay_s = reconnect.ended(error, time.monotonic())
+                except SvddtuneError as last:
+                    self.error = last
+                    self._dialogue.fail(last)
+                    self.changed.notify_all()
+                    return
+                self.changed.notify_all()
+                self.changed.wait_for(lambda: self.closed, delay_s)
+
+    def _one_stream(self, reconnect: Reconnect) -> SvddtuneError | None:
+        """Hold one stream until it ends; return the error it ended with."""
+        outbox: queue.SimpleQueue[pb.ConverseRequest | None] = queue.SimpleQueue()
+        with self.changed:
+            outbox.put(self._dialogue.hello())
+            self._outbox = outbox
+        try:
+            call = self._converse(self._requests(outbox), timeout=STREAM_S)
+            with self.changed:
+                self._call = call
+                if self.closed:
+                    call.cancel()
+            for response in call:
+                with self.changed:
+                    for message in reconnect.heard(response, time.monotonic()):
+                        outbox.put(message)
+                    self.changed.notify_all()
+                    if self._dialogue.draining:
+                        break
+            return None
+        except grpc.RpcError as error:
+            return from_rpc_error(error, self._address)
+        except ValueError as error:  # grpc's way of saying that the channel is closed
+            return WrongState(str(error), reason="CLIENT_CLOSED")
+        finally:
+            with self.changed:
+                self._outbox = None
+                self._dialogue.welcomed = False
+                if self._call is not None:
+                    self._call.cancel()
+                    self._call = None
+            outbox.put(None)
+
+    def _requests(
+        self, outbox: queue.SimpleQueue[pb.ConverseRequest | None]
+    ) -> Iterator[pb.ConverseRequest]:
+        """Yield what is to be sent on one stream; gRPC runs this in a thread of its own."""
+        pulse = Pulse(self._dialogue, welcome_within_s=self._welcome_within_s, now=time.monotonic())
+        while True:
+            with self.changed:
+                wait_s = pulse.wait_s(time.monotonic())
+            try:
+                message = outbox.get(timeout=wait_s)
+            except queue.Empty:
+                with self.changed:
+                    now = time.monotonic()
+                    if self._outbox is outbox and pulse.late(now):
+                        if self._call is not None:
+                            self._call.cancel()
+                        return
+                    message = pulse.beat(now)
+                if message is None:
+                    continue
+            if message is None:
+                return
+            if message is not WAKE:
+                yield message
+
+
+_CLOSED = WrongState("The dialogue is closed", reason="CLIENT_CLOSED")

@@ -1,0 +1,80 @@
+"""What a dialogue tells about itself, whatever carries it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from typing import Any
+
+from svddtune.client.dialogue.machine import Dialogue
+from svddtune.client.types import LabelCounts, Query, Session
+
+
+class DialogueView:
+    """The state of a dialogue as its labeler may read it; nothing here waits."""
+
+    def __init__(self, dialogue: Dialogue, lock: AbstractContextManager[Any]) -> None:
+        self.labeler = dialogue.labeler
+        self._dialogue = dialogue
+        self._lock = lock
+
+    @property
+    def name(self) -> str:
+        """Resource name of the one session served; empty where there are several, or any."""
+        return self._dialogue.served.only
+
+    @property
+    def sessions(self) -> Mapping[str, Session]:
+        """All sessions heard of, by name, as last heard of."""
+        with self._lock:
+            return self._dialogue.served.sessions
+
+    @property
+    def counts(self) -> LabelCounts:
+        """Labels per class in the session heard of last, as the last Ack or Progress told."""
+        with self._lock:
+            return self._dialogue.served.counts()
+
+    @property
+    def finished(self) -> str:
+        """Why nothing more is asked, e.g. BUDGET_SPENT; empty while queries may come."""
+        with self._lock:
+            return self._dialogue.finished
+
+    @property
+    def finished_sessions(self) -> Mapping[str, str]:
+        """Why nothing more is asked, by name of session."""
+        with self._lock:
+            return self._dialogue.served.reasons
+
+    @property
+    def connected(self) -> bool:
+        """False while the server is away; what is said meanwhile is kept and sent later."""
+        with self._lock:
+            return self._dialogue.welcomed
+
+    @property
+    def resume_token(self) -> str:
+        """What a later dialogue needs to go on with the queries held now."""
+        with self._lock:
+            return self._dialogue.resume_token
+
+    @property
+    def per_query_s(self) -> tuple[float, ...]:
+        """Seconds from each Answer to the Assign that came next."""
+        with self._lock:
+            return tuple(self._dialogue.per_query_s)
+
+    def is_open(self, query: Query) -> bool:
+        """Return whether `query` still waits for this labeler's answer."""
+        with self._lock:
+            return self._dialogue.is_open(query)
+
+    def lost_reason(self, query: Query) -> str:
+        """Return why `query` went away; empty while it did not, or where it was settled.
+
+        EXPIRED, ANSWERED_BY_OTHER, SESSION_ENDED or LABELER_WITHDRAWN; LEASE_LOST where all that
+        is known is that it went while the server was away.
+        """
+        with self._lock:
+            return self._dialogue.lost_reason(query)

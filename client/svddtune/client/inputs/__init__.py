@@ -1,0 +1,1 @@
+"""What callers pass: matrices, frames, ids, labels and display fields, checked and converted."""

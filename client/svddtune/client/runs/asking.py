@@ -1,0 +1,283 @@
+"""The labelling part of a run from data to model, and how far the run is."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+from svddtune.client.client import TuningClient
+from svddtune.client.errors import Unavailable, WrongState
+from svddtune.client.oracles import Command, Oracle, SessionOracle, reply
+from svddtune.client.result import Asked, Timings
+from svddtune.client.runs.waiting import LOOK_S, Waits, follow
+from svddtune.client.tuning import Tuning
+from svddtune.client.types import (
+    LabelCounts,
+    LabelEvent,
+    LiveEvidence,
+    Query,
+    Session,
+    SessionState,
+    SkipMode,
+    Verdict,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is.
+
+    Attributes
+    ----------
+    stage : str
+        starting, uploading, preparing, labeling, waiting, estimating or done. While "waiting"
+        nothing can be asked, and `waiting` says in a sentence why and what to do.
+    counts : LabelCounts
+        Labels in force, of `budget`.
+    share : float
+        Of the atlas, how much is fitted, in [0, 1]; while "preparing".
+    awaiting_votes : int
+        Labelled observations on which votes of further labelers are awaited.
+    live : LiveEvidence or None
+        What the labels so far say, once the atlas is there.
+    """
+
+    stage: str
+    budget: int
+    counts: LabelCounts = field(default_factory=LabelCounts)
+    gamma: float = 0.0
+    alignment: float = 0.0
+    live: LiveEvidence | None = None
+    share: float = 0.0
+    awaiting_votes: int = 0
+    waiting: str = ""
+
+
+class Run:
+    """The labelling part of a run, and the times of all parts.
+
+    Attributes
+    ----------
+    asked : list of Asked
+        The queries so far with what became of them, those before a resumption included.
+    labels : dict of str to Verdict
+        The oracle's answers in force, by observation id.
+    answered_any : bool
+        Whether an answer may be stored.
+    """
+
+    def __init__(
+        self,
+        oracle: Oracle,
+        budget: int,
+        report: Callable[[Progress], None],
+        answered: Callable[[int], None] = lambda _: None,
+        wait_for_labelers_s: float | None = None,
+    ) -> None:
+        self.asked: list[Asked] = []
+        self.labels: dict[str, Verdict] = {}
+        self.answered_any = False
+        self._oracle = oracle
+        self._budget = budget
+        self._report = report
+        self._answered = answered
+        self._wait_for_labelers_s = wait_for_labelers_s
+        self._marks: list[tuple[str, float]] = []
+        self._per_query_s: tuple[float, ...] = ()
+        self._done: list[Query] = []
+
+    def enter(self, stage: str) -> None:
+        """Note that the next part begins."""
+        self._marks.append((stage, time.monotonic()))
+        self._report(Progress(stage, self._budget))
+
+    def wait(self, client: TuningClient, session: Session) -> Session:
+        """Return the session once its result is there."""
+        now = client.get_session(session)
+        follow(client, now, SessionState.ESTIMATING, self._watched("estimating"))
+        return client.wait_until_completed(session)
+
+    def recall(self, events: Iterable[LabelEvent], labeler: str) -> None:
+        """Take in what was asked and answered before, as the label log has it."""
+        for event in events:
+            if event.labeler != labeler:
+                continue
+            if event.kind == "labeled" and event.verdict is not None:
+                self.labels[event.observation_id] = event.verdict
+                self.asked = [one for one in self.asked if one.row != event.row]
+                self.asked.append(
+                    Asked(event.query, event.observation_id, event.row, event.verdict, "", math.nan)
+                )
+            elif event.kind == "retracted":
+                self.labels.pop(event.observation_id, None)
+                self.asked = [one for one in self.asked if one.row != event.row]
+
+    def label(
+        self, client: TuningClient, session: Session, labeler: str, kind: str, token: str = ""
+    ) -> None:
+        """Ask the oracle until the budget is spent or it wants no more."""
+        follow(client, session, SessionState.PREPARING, self._watched("preparing"))
+        if isinstance(self._oracle, SessionOracle):
+            self._leave_to(self._oracle, client, session, labeler, token)
+            return
+        # Tickets say what their verdicts rest on. (Somebody's oracle may mean another thing by it.)
+        provenance = getattr(self._oracle, "provenance", "")
+        with client.tuning(
+            session,
+            labeler=labeler,
+            kind=kind,
+            provenance=provenance if isinstance(provenance, str) else "",
+            resume_token=token,
+        ) as tuning:
+            while (query := self._next(client, tuning)) is not None:
+                if self._marks[-1][0] != "labeling":
+                    self._marks.append(("labeling", time.monotonic()))
+                    self._tell(tuning)
+                if not self._settle(tuning, query):
+                    _finish(client, session)
+                    break
+                self._tell(tuning)
+            self._per_query_s = tuning.per_query_s
+
+    def _leave_to(
+        self,
+        oracle: SessionOracle,
+        client: TuningClient,
+        session: Session,
+        labeler: str,
+        token: str,
+    ) -> None:
+        """Let an oracle hold the dialogue, and learn from the label log what it said."""
+        self.enter("labeling")
+        # Until the log is read something may have been answered.
+        self.answered_any = True
+        try:
+            wish = oracle.label_session(client, session, labeler=labeler, resume_token=token)
+        finally:
+            self.recall(client.labels(session), labeler)
+            self._answered(len(self.labels))
+            self.answered_any = bool(self.labels)
+        if wish is Command.STOP:
+            _finish(client, session)
+
+    def _next(self, client: TuningClient, tuning: Tuning) -> Query | None:
+        """Return the next query; tell meanwhile what it waits for."""
+        waits = Waits(client, tuning, self._wait_for_labelers_s)
+        while True:
+            try:
+                return tuning.next_query(timeout_s=LOOK_S)
+            except Unavailable as error:
+                if error.reason != "WAIT_TIMEOUT":
+                    raise
+            if (found := waits.look()) is not None:
+                self._report(self._progress("waiting", found.session, found.sentence))
+                if found.over:
+                    _finish(client, found.session)
+
+    def _settle(self, tuning: Tuning, query: Query) -> bool:
+        """Have the oracle settle one query; False where it wants to stop."""
+        while True:
+            answer = reply(self._oracle(query))
+            if answer is Command.STOP:
+                return False
+            if answer is Command.UNDO:
+                if not self._redo(tuning):
+                    return False
+                continue
+            if isinstance(answer, SkipMode):
+                tuning.skip(query, answer)
+                self._note(query, None)
+            elif isinstance(answer, Verdict):
+                self.answered_any = True
+                tuning.answer(query, answer)
+                self._note(query, answer)
+                self._done.append(query)
+                self._label(query, answer)
+            return True
+
+    def _redo(self, tuning: Tuning) -> bool:
+        """Ask about the last observation again; False where the oracle wants to stop.
+
+        Its answer corrects the last one; without one, that is withdrawn.
+        """
+        if not self._done:
+            return True
+        last = self._done.pop()
+        while (answer := reply(self._oracle(last))) is Command.UNDO:
+            if not self._redo(tuning):
+                answer = Command.STOP
+                break
+        verdict = answer if isinstance(answer, Verdict) else None
+        if verdict is not None:
+            tuning.label(last.observation_id, verdict, replace=True)
+            self._done.append(last)
+        else:
+            tuning.retract(last.observation_id)
+        self._label(last, verdict)
+        position = max(i for i, asked in enumerate(self.asked) if asked.number == last.number)
+        self.asked[position] = _asked(last, verdict)
+        return answer is not Command.STOP
+
+    def _label(self, query: Query, verdict: Verdict | None) -> None:
+        if verdict is None:
+            self.labels.pop(query.observation_id, None)
+        else:
+            self.labels[query.observation_id] = verdict
+        self._answered(len(self.labels))
+
+    def _note(self, query: Query, verdict: Verdict | None) -> None:
+        self.asked.append(_asked(query, verdict))
+
+    def _tell(self, tuning: Tuning) -> None:
+        session = replace(tuning.session, counts=tuning.counts)
+        self._report(self._progress("labeling", session))
+
+    def _watched(self, stage: str) -> Callable[[Session, str], None]:
+        def report(session: Session, sentence: str) -> None:
+            self._report(self._progress(stage, session, sentence))
+
+        return report
+
+    def _progress(self, stage: str, session: Session, waiting: str = "") -> Progress:
+        return Progress(
+            stage,
+            self._budget,
+            session.counts,
+            session.gamma,
+            session.alignment,
+            session.live,
+            session.atlas_progress,
+            session.awaiting_votes,
+            waiting,
+        )
+
+    def timings(self) -> Timings:
+        """Return the seconds that each part took."""
+        took = dict.fromkeys(("starting", "uploading", "preparing", "labeling", "estimating"), 0.0)
+        for (stage, since), (_, until) in zip(self._marks, self._marks[1:], strict=False):
+            took[stage] += until - since
+        return Timings(
+            total=self._marks[-1][1] - self._marks[0][1],
+            start=took["starting"],
+            upload=took["uploading"],
+            prepare=took["preparing"],
+            label=took["labeling"],
+            estimate=took["estimating"],
+            per_query=self._per_query_s,
+        )
+
+
+def _asked(query: Query, verdict: Verdict | None) -> Asked:
+    return Asked(query.number, query.observation_id, query.row, verdict, query.why, query.score)
+
+
+def _finish(client: TuningClient, session: Session) -> None:
+    """Finish, unless the session got there by itself in the meantime."""
+    try:
+        client.finish_session(session)
+    except WrongState:
+        now = client.get_session(session).state
+        if now not in (SessionState.ESTIMATING, SessionState.COMPLETED):
+            raise

@@ -1,0 +1,216 @@
+"""A run from data to model: the service, the data, the session, the labels, the result."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from importlib import metadata
+from typing import Any
+
+from svddtune.client.client import TuningClient
+from svddtune.client.errors import InvalidInput
+from svddtune.client.oracles import KnownLabels, Oracle
+from svddtune.client.outside import outside_rows
+from svddtune.client.result import TuningResult
+from svddtune.client.runs.asking import Progress, Run
+from svddtune.client.runs.embedded import EmbeddedStack
+from svddtune.client.runs.interrupted import Interruption, attach
+from svddtune.client.runs.kept import KeptRun, RunData
+from svddtune.client.types import Dataset, Session, SessionState, Verdict
+
+# The child of a launcher that was killed still stops its processes for so long.
+_OLD_CHILD_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What decides a run's queries and result, and how it is labelled.
+
+    `config` holds fields of SessionConfig.
+    """
+
+    data: RunData
+    title: str
+    scaling: str
+    initial: Mapping[str, Verdict]
+    config: Mapping[str, Any]
+    labeler: str
+    kind: str
+
+    @property
+    def budget(self) -> int:
+        """Labels to use, the initial ones included."""
+        return int(self.config["budget"])
+
+    def options(self) -> dict[str, Any]:
+        """Return all but the data as JSON takes it."""
+        return {
+            "title": self.title,
+            "scaling": self.scaling,
+            "initial": {key: verdict.value for key, verdict in self.initial.items()},
+            "config": dict(self.config),
+            # A labeler of the same name goes on later.
+            "labeler": self.labeler or f"client-{uuid.uuid4().hex[:12]}",
+            "kind": self.kind,
+        }
+
+    @classmethod
+    def of(cls, data: RunData, options: Mapping[str, Any]) -> Plan:
+        """Inverse of `options`."""
+        initial = {key: Verdict.of(value) for key, value in options["initial"].items()}
+        return cls(**{**options, "data": data, "initial": initial})
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a run takes place: at `server`, or with a service of its own in the folder `kept`.
+
+    `session` is the one to go on with; at `server` by name, in a folder the only one there is.
+    """
+
+    kept: KeptRun | None = None
+    server: str = ""
+    tls_ca: str | os.PathLike[str] | None = None
+    workers: int = 2
+    session: str = ""
+
+
+def conduct(
+    plan: Plan,
+    oracle: Oracle,
+    place: Place,
+    *,
+    resumed: bool = False,
+    on_progress: Callable[[Progress], None] | None = None,
+    wait_for_labelers_s: float | None = None,
+) -> TuningResult:
+    """Carry a run out, or on, to its result.
+
+    A folder that the caller did not name is removed in the end. Whatever ends the run before has
+    an `Interruption`; where something was answered the folder stays.
+    """
+    kept = place.kept
+    run = Run(
+        oracle,
+        plan.budget,
+        on_progress or (lambda _: None),
+        kept.answered if kept is not None else lambda _: None,
+        wait_for_labelers_s,
+    )
+    sessions = [place.session] if place.session else []
+    try:
+        result = _carry_out(plan, oracle, place, run, sessions)
+    except BaseException as error:
+        left = _left(place, run, sessions[0] if sessions else "", resumed)
+        attach(error, left)
+        if kept is not None:
+            if left.resume:
+                kept.close()
+            else:
+                kept.remove()
+        raise
+    if kept is not None:
+        if kept.keep:
+            kept.close()
+        else:
+            kept.remove()
+    return result
+
+
+def _left(place: Place, run: Run, session: str, resumed: bool) -> Interruption:
+    kept = place.kept
+    if kept is not None:
+        worth = run.answered_any or resumed
+        return Interruption(dict(run.labels), kept.name if worth else "", kept.folder)
+    return Interruption(dict(run.labels), session, None, place.server)
+
+
+def _carry_out(
+    plan: Plan, oracle: Oracle, place: Place, run: Run, sessions: list[str]
+) -> TuningResult:
+    """Return the result; the session's name is in `sessions` as soon as there is one."""
+    with contextlib.ExitStack() as stack:
+        run.enter("starting")
+        embedded = None
+        if place.kept is not None:
+            embedded = stack.enter_context(
+                EmbeddedStack(place.workers, place.kept.store, patience_s=_OLD_CHILD_S)
+            )
+        client = stack.enter_context(
+            TuningClient(embedded.address if embedded else place.server, tls_ca=place.tls_ca)
+        )
+        run.enter("uploading")
+        data = plan.data
+        dataset = client.upload_dataset(
+            data.X,
+            name=plan.title,
+            observation_ids=data.ids,
+            feature_names=data.feature_names,
+            display=data.display or None,
+            scaling=plan.scaling,
+        )
+        run.enter("preparing")
+        session = _session(client, plan, place, dataset)
+        sessions[:] = [session.name]
+        labeler = plan.labeler
+        events = list(client.labels(session))
+        if isinstance(oracle, KnownLabels):
+            for event in events:
+                oracle.given(event.observation_id, event.row)
+        run.recall(events, labeler)
+        if not session.state.ended:
+            token = place.kept.token if place.kept is not None else ""
+            run.label(client, session, labeler, plan.kind, token)
+        run.enter("estimating")
+        session = run.wait(client, session)
+        result = client.result(session)
+        model = client.model(session)
+        run.enter("done")
+    said = {asked.observation_id: asked.verdict for asked in run.asked if asked.verdict}
+    versions = {"svddtune": metadata.version("svddtune"), **(embedded.versions if embedded else {})}
+    return TuningResult(
+        result=result,
+        model=model,
+        dataset=dataset,
+        session=session,
+        initial=plan.initial,
+        asked=tuple(run.asked),
+        timings=run.timings(),
+        versions={**versions, **result.manifest.versions},
+        outside=outside_rows(model, data.X, data.observation_ids, {**plan.initial, **said}),
+    )
+
+
+def _session(client: TuningClient, plan: Plan, place: Place, dataset: Dataset) -> Session:
+    """Return the session to go on with, or a new one."""
+    if place.session:
+        found: Session | None = client.get_session(place.session)
+    else:
+        # A folder's service has no session, or that of the run.
+        found = next(client.list_sessions(), None) if place.kept is not None else None
+    if found is None:
+        config = dict(plan.config)
+        return client.create_session(
+            dataset, initial_labels=plan.initial, name=plan.title, **config
+        )
+    if found.dataset != dataset.name:
+        raise InvalidInput(
+            f"{found.name} is about other data ({found.dataset}) than those given "
+            f"({dataset.name}): go on with the same rows, ids, display fields and scaling",
+            reason="RESUME_OTHER_DATA",
+            metadata={"session": found.name, "dataset": found.dataset},
+        )
+    if plan.budget != found.config.budget:
+        found = client.update_budget(found, plan.budget)
+    more = found.state is SessionState.COMPLETED and found.counts.total < plan.budget
+    if more or found.state is SessionState.FAILED:
+        found = client.resume_session(found)
+    return found
+
+
+def with_budget(plan: Plan, budget: int) -> Plan:
+    """Return the plan with another budget."""
+    return replace(plan, config={**plan.config, "budget": budget})

@@ -1,0 +1,64 @@
+"""Labels to start from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from numbers import Integral
+
+import numpy as np
+
+from svddtune.client.errors import InvalidInput
+from svddtune.client.inputs.ids import by_id, unknown_observation
+from svddtune.client.oracles import KnownLabels
+from svddtune.client.types import Verdict
+
+DEFAULT_INITIAL = (2, 2)
+
+
+def initial_labels(
+    initial: object, oracle: object, ids: Sequence[str], *, seed: int
+) -> dict[str, Verdict]:
+    """Return observation id -> verdict for what a caller gave as `initial`.
+
+    A mapping is taken as it is; a pair (inliers, outliers) is drawn from the oracle's known
+    labels; None means (2, 2) where the oracle knows labels, else none.
+    """
+    if initial is None:
+        initial = DEFAULT_INITIAL if isinstance(oracle, KnownLabels) else {}
+    if isinstance(initial, Mapping):
+        given = {key: Verdict.of(value) for key, value in by_id(initial).items()}
+        known = set(ids)
+        for observation_id in given:
+            if observation_id not in known:
+                raise unknown_observation(observation_id, ids)
+        return given
+    if not (isinstance(initial, tuple | list) and len(initial) == 2):
+        raise InvalidInput(
+            f"initial = {initial!r} is neither a mapping of observation ids to verdicts "
+            "nor a pair (inliers, outliers)"
+        )
+    if not isinstance(oracle, KnownLabels):
+        raise InvalidInput(
+            f"initial = {initial!r} needs an oracle of known labels to draw from; "
+            "give a mapping of observation ids to verdicts instead"
+        )
+    for count in initial:
+        if isinstance(count, bool) or not isinstance(count, Integral) or count < 0:
+            raise InvalidInput(
+                f"initial = {initial!r} holds {count!r}: both are whole numbers, 0 or more",
+                metadata={"field": "initial", "value": repr(initial)},
+            )
+    counts = [int(count) for count in initial]
+    return {ids[row]: verdict for row, verdict in draw(oracle.verdicts(ids), counts, seed).items()}
+
+
+def draw(known: Mapping[int, Verdict], counts: Sequence[int], seed: int) -> dict[int, Verdict]:
+    """Draw rows of each class, inliers first, by the seed; fewer where a class has fewer."""
+    rng = np.random.default_rng(seed)
+    drawn: dict[int, Verdict] = {}
+    for verdict, count in zip((Verdict.INLIER, Verdict.OUTLIER), counts, strict=True):
+        rows = sorted(row for row, given in known.items() if given is verdict)
+        if rows:
+            chosen = rng.choice(rows, min(count, len(rows)), replace=False)
+            drawn.update({int(row): verdict for row in chosen})
+    return drawn

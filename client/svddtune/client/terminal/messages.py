@@ -1,0 +1,166 @@
+"""What is said to a labeler, as plain text."""
+
+from __future__ import annotations
+
+from statistics import median
+
+from svddtune.client.result import Result
+from svddtune.client.terminal.controller import Desk
+from svddtune.client.terminal.output import figure
+from svddtune.client.terminal.requests import Card, Remark, Retract, Sent, Skip
+from svddtune.client.types import Session, SessionState
+from svddtune.text import on_one_line
+
+_FEW_PACES = 3
+
+KEYS_HELP = (
+    ("i", "inlier", "normal: belongs to the bulk of the data"),
+    ("o", "outlier", "not normal"),
+    ("u", "unsure", "you looked and cannot say; it is not asked again"),
+    ("z", "undo", "takes your last answer back and asks again; several times goes further back"),
+    ("s", "later", "asks you again later"),
+    ("x", "others", "somebody else shall say; it never comes to you again"),
+    ("d", "drop", "leaves the observation out of the session, for everybody"),
+    ("f", "features", "all features and fields"),
+    ("?", "help", "this page"),
+    ("q", "quit", "gives the question back and ends; so does Ctrl-C"),
+)
+REASONS = {
+    "BUDGET_SPENT": "the budget of labels is spent",
+    "POOL_EXHAUSTED": "there is nothing left to ask about",
+    "FINISHED": "the session was finished",
+    "CANCELLED": "the session was cancelled",
+    "FAILED": "the session has failed",
+    "DELETED": "the session was deleted",
+    "COMPLETED": "the session is completed",
+}
+
+
+def title(session: Session | None, labeler: str, address: str) -> str:
+    """Return which session is labelled, by whom."""
+    if session is None:
+        return f"{address}  as {labeler}"
+    name = session.name.removeprefix("sessions/")
+    shown = on_one_line(session.display_name)
+    return f"{shown} ({name})  as {labeler}" if shown else f"{name}  as {labeler}"
+
+
+def heading(card: Card) -> str:
+    """Return what is asked about."""
+    text = f"Query {card.query.number}   observation {on_one_line(card.query.observation_id)}"
+    if card.taken_back is not None:
+        text += f"   (again: you said {card.taken_back.value})"
+    return text
+
+
+def confirmation(card: Card) -> str:
+    """Return the question whether to drop an observation."""
+    name = on_one_line(card.query.observation_id)
+    return f"Drop {name} from the session, for everybody? y: yes, anything else: no"
+
+
+def waiting(desk: Desk, address: str) -> str:
+    """Return why there is no question now."""
+    if desk.quitting:
+        return "Storing what you said ..." if desk.sent else "Leaving ..."
+    if desk.known.connected is None:
+        return f"Connecting to {address} ..."
+    session = desk.known.session
+    if session is None:
+        return "No session has a question now; waiting for one ..."
+    if desk.known.waiting:
+        return desk.known.waiting
+    if session.state is SessionState.PREPARING:
+        share = f" ({session.atlas_progress:.0%})" if session.atlas_progress else ""
+        return f"Waiting for the first query: the session is being prepared{share} ..."
+    if session.state is SessionState.PAUSED:
+        return "The session is paused; it goes on by itself once it is resumed ..."
+    if session.state is SessionState.ESTIMATING:
+        return "Nothing more is asked: the result is being computed ..."
+    left = session.config.budget - desk.known.counts.total
+    others = session.leased_count
+    if left <= 0 and session.awaiting_votes:
+        return f"Waiting: others are to vote on {many(session.awaiting_votes, 'observation')} ..."
+    if 0 < left <= others:
+        return f"Waiting: all queries are with others ({others}) ..."
+    return "Waiting for the next query: being ranked ..."
+
+
+def connection(desk: Desk) -> str:
+    """Return what to know about the connection; empty where all is well."""
+    if desk.known.connected is not False:
+        return ""
+    kept = f"; {many(desk.unsent, 'answer')} kept, to be sent then" if desk.unsent else ""
+    return f"Connection lost, trying again ...{kept}"
+
+
+def remark(one: Remark) -> str:
+    """Return a remark as a line."""
+    if one.query is None:
+        return one.text
+    name = on_one_line(one.query.observation_id)
+    if one.kind in ("lost", "refused"):
+        return f"Query {one.query.number} ({name}): {one.text}"
+    return f"{one.query.number:>5}  {name}  {one.text}"
+
+
+def unstored(sent: Sent) -> str:
+    """Return what was said and may not be stored."""
+    if isinstance(sent, Skip):
+        what = f"skip ({sent.mode.value})"
+    else:
+        what = "undo" if isinstance(sent, Retract) else sent.verdict.value
+    return f"query {sent.query.number} ({on_one_line(sent.query.observation_id)}): {what}"
+
+
+def labels(desk: Desk) -> str:
+    """Return how far the session is."""
+    counts = desk.known.counts
+    session = desk.known.session
+    budget = f"/{session.config.budget}" if session else ""
+    return f"{counts.total}{budget} labels: {counts.inlier} inlier, {counts.outlier} outlier" + (
+        f", {counts.unsure} unsure" if counts.unsure else ""
+    )
+
+
+def time_left(desk: Desk) -> str:
+    """Return the time that the rest takes this labeler alone; empty while nobody can know."""
+    session = desk.known.session
+    if session is None or len(desk.paces_s) < _FEW_PACES:
+        return ""
+    seconds = max(0, session.config.budget - desk.known.counts.total) * median(desk.paces_s)
+    return f"about {_duration(seconds)} left" if seconds else ""
+
+
+def headline(result: Result, observations: int) -> list[str]:
+    """Return what came out, in a few lines."""
+    quality = result.quality
+    score = f"{quality.metric} on the labels {figure(quality.value, 3)}"
+    if quality.interval:
+        low, high = figure(quality.interval.low, 3), figure(quality.interval.high, 3)
+        score += f" [{low}, {high}]"
+    lines = [
+        f"gamma {figure(result.gamma, 5)}, C {figure(result.C, 5)}, nu {figure(result.nu, 4)}",
+        score,
+    ]
+    if result.audit is not None:
+        audit = f"{result.audit.metric} by audit {figure(result.audit.value, 3)}"
+        if result.audit.interval:
+            interval = result.audit.interval
+            audit += f" [{figure(interval.low, 3)}, {figure(interval.high, 3)}], for all rows"
+        lines.append(audit)
+    share = f" ({result.outside_count / observations:.1%})" if observations else ""
+    lines.append(f"{result.outside_count} of {observations} rows are outliers{share}")
+    return lines
+
+
+def many(number: int, noun: str) -> str:
+    """Return a number with its noun."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"

@@ -1,0 +1,62 @@
+"""Where output goes: results to stdout, all else to stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from svddtune.text import printable, redacted
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from svddtune.client.types import LiveEvidence
+
+
+def print_json(document: Any) -> None:
+    """Print the one document that --json promises."""
+    json.dump(document, sys.stdout, indent=2, allow_nan=False)
+    sys.stdout.write("\n")
+
+
+def stderr() -> Console:
+    """Return a console on stderr: no escape codes unless it is a terminal.
+
+    Text is shown as it is: no markup, no emoji codes, and steering characters written out.
+    """
+    from svddtune.client.terminal.console import SafeConsole
+
+    return SafeConsole(stderr=True)
+
+
+def stdout() -> Console:
+    """Return a console on stdout; see `stderr`."""
+    from svddtune.client.terminal.console import SafeConsole
+
+    return SafeConsole()
+
+
+def say(message: str) -> None:
+    """Print a line on stderr, with steering characters written out."""
+    print(printable(redacted(message)), file=sys.stderr, flush=True)
+
+
+def tell(message: str) -> None:
+    """Print a line of the result on stdout, with steering characters written out."""
+    print(printable(message), flush=True)
+
+
+def figure(value: float | None, digits: int = 4) -> str:
+    """Return a figure as people read it; a dash where there is none."""
+    return "-" if value is None or value != value else f"{value:.{digits}g}"
+
+
+def evidence(live: LiveEvidence) -> str:
+    """Return what is live after a label, in a line."""
+    text = f"gamma {figure(live.gamma, 3)}, C {figure(live.C, 3)}"
+    quality = live.quality
+    if quality.interval:
+        low, high = figure(quality.interval.low, 2), figure(quality.interval.high, 2)
+        text += f", {quality.metric} {figure(quality.value, 2)} [{low}, {high}]"
+    return text

@@ -1,0 +1,60 @@
+"""An oracle that asks a person at the terminal, on the screen of ``svddtune label``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from svddtune.client.oracles.answers import Answer, Command
+from svddtune.client.runs.interrupted import Stopped
+from svddtune.client.types import Query, Session
+
+if TYPE_CHECKING:
+    from svddtune.client.client import TuningClient
+
+_BY_NAME = "terminal"
+
+
+class TerminalPrompt:
+    """Asks a person at this terminal: i inlier, o outlier, u unsure, z undo, ? help, q quit.
+
+    As the oracle of `tune` it holds the dialogue with the session itself. Called with a query, as
+    one of several `Tiers` say, it asks about that one alone. Where the input is no terminal, in a
+    notebook say, each answer is a line.
+
+    Parameters
+    ----------
+    feature_names : sequence of M strings, optional
+        For queries it is called with; a session knows the names of its features.
+    """
+
+    def __init__(self, feature_names: Iterable[str] = ()) -> None:
+        self._names = tuple(feature_names)
+
+    def __call__(self, query: Query) -> Answer:
+        """Show one query and return what the person says."""
+        from svddtune.client.terminal.single_query import ask
+
+        return ask(query, self._names)
+
+    def label_session(
+        self, client: TuningClient, session: Session, *, labeler: str, resume_token: str
+    ) -> Command | None:
+        """Label a session until it asks no more; return Command.STOP where the person wants that.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            The person left; `Stopped` where a signal other than SIGINT was the reason.
+        """
+        from svddtune.client.terminal.labeling import Sitting, wants_result
+
+        sitting = Sitting(session.name, labeler or _BY_NAME, resume_token=resume_token)
+        desk, signal = sitting.label(client)
+        if signal:
+            raise Stopped(signal)
+        if desk.finished:
+            return None
+        if wants_result(client, session):
+            return Command.STOP
+        raise KeyboardInterrupt

@@ -1,0 +1,313 @@
+"""The unary calls of datasets, sessions and results: what is sent, and what comes of the reply.
+
+Without I/O: `TuningClient` and `AsyncTuningClient` carry them out.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+from svddtune.client.errors import InvalidInput, WrongState
+from svddtune.client.inputs.ids import id_text
+from svddtune.client.inputs.validate import gamma_range
+from svddtune.client.labelers import Agreement, LabelerReport, WithdrawalEffect
+from svddtune.client.result import Result
+from svddtune.client.types import (
+    Dataset,
+    Label,
+    LabelEvent,
+    Observation,
+    Session,
+    SessionConfig,
+    SessionState,
+)
+from svddtune.client.wire import convert
+from svddtune.client.wire.convert import (
+    agreement_from_proto,
+    effect_from_proto,
+    report_from_proto,
+)
+from svddtune.client.wire.convert_result import result_from_proto
+from svddtune.v1 import dataset_pb2 as dpb
+from svddtune.v1 import tuning_pb2 as tpb
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Generic[_T]):
+    """One call: `method` of "datasets" or "tuning", its request, and how its reply is read."""
+
+    service: str
+    method: str
+    request: Any
+    parse: Callable[[Any], _T]
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[_T]):
+    """Part of a list; `token` asks for the next part and is empty after the last."""
+
+    items: tuple[_T, ...]
+    token: str
+
+
+# Datasets
+
+
+def upload_dataset(messages: Iterable[dpb.UploadDatasetRequest]) -> Call[Dataset]:
+    """Store a matrix."""
+    return Call("datasets", "UploadDataset", messages, _dataset)
+
+
+def get_dataset(dataset: str | Dataset) -> Call[Dataset]:
+    """Read a dataset's description."""
+    return Call("datasets", "GetDataset", dpb.GetDatasetRequest(name=name_of(dataset)), _dataset)
+
+
+def list_datasets(token: str) -> Call[Page[Dataset]]:
+    """List datasets, newest first."""
+    request = dpb.ListDatasetsRequest(page_size=200, page_token=token)
+    return Call(
+        "datasets",
+        "ListDatasets",
+        request,
+        lambda reply: Page(
+            tuple(map(convert.dataset_from_proto, reply.datasets)), reply.next_page_token
+        ),
+    )
+
+
+def list_observations(dataset: str | Dataset, token: str) -> Call[Page[Observation]]:
+    """List a dataset's rows in their order."""
+    request = dpb.ListObservationsRequest(
+        parent=name_of(dataset), page_size=10_000, page_token=token
+    )
+    return Call(
+        "datasets",
+        "ListObservations",
+        request,
+        lambda reply: Page(
+            tuple(map(convert.observation_from_proto, reply.observations)), reply.next_page_token
+        ),
+    )
+
+
+def delete_dataset(dataset: str | Dataset) -> Call[None]:
+    """Delete a dataset that no session uses."""
+    request = dpb.DeleteDatasetRequest(name=name_of(dataset))
+    return Call("datasets", "DeleteDataset", request, lambda _: None)
+
+
+# Sessions
+
+
+def create_session(
+    dataset: str | Dataset,
+    config: SessionConfig | None,
+    *,
+    initial_labels: Mapping[str, object] | Iterable[Label],
+    name: str,
+    labeler: str,
+    knobs: Mapping[str, Any],
+) -> Call[Session]:
+    """Start a session; InvalidInput where a knob is no field of SessionConfig.
+
+    ``gamma_bounds=(low, high)`` is short for `gamma_min` and `gamma_max`.
+    """
+    fields = dict(knobs)
+    if "gamma_bounds" in fields:
+        fields["gamma_min"], fields["gamma_max"] = gamma_range(fields.pop("gamma_bounds"))
+    try:
+        config = replace(config or SessionConfig(), **fields)
+    except TypeError as error:
+        raise InvalidInput(f"No such setting of a session: {error}") from None
+    request = tpb.CreateSessionRequest(
+        dataset=name_of(dataset),
+        display_name=name,
+        config=convert.config_to_proto(config),
+        initial_labels=[
+            tpb.InitialLabel(
+                observation_id=id_text(label.observation_id),
+                verdict=convert.VERDICTS[label.verdict],
+                source_reference=label.source_reference,
+            )
+            for label in Label.each(initial_labels)
+        ],
+        labeler=labeler,
+        request_id=str(uuid.uuid4()),
+    )
+    return Call("tuning", "CreateSession", request, _session)
+
+
+def get_session(session: str | Session) -> Call[Session]:
+    """Read a session."""
+    return Call("tuning", "GetSession", tpb.GetSessionRequest(name=name_of(session)), _session)
+
+
+def list_sessions(token: str) -> Call[Page[Session]]:
+    """List sessions, newest first."""
+    request = tpb.ListSessionsRequest(page_size=200, page_token=token)
+    return Call(
+        "tuning",
+        "ListSessions",
+        request,
+        lambda reply: Page(
+            tuple(map(convert.session_from_proto, reply.sessions)), reply.next_page_token
+        ),
+    )
+
+
+def update_session(
+    session: str | Session, *, budget: int | None, priority: int | None
+) -> Call[Session]:
+    """Change what is not fixed at creation; None keeps it."""
+    if budget == 0:
+        raise InvalidInput("budget = 0 is no budget: a session needs 1 label or more")
+    try:
+        request = tpb.UpdateSessionRequest(name=name_of(session), budget=budget, priority=priority)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"The session cannot be changed so: {error}") from None
+    return Call("tuning", "UpdateSession", request, _session)
+
+
+def pause_session(session: str | Session) -> Call[Session]:
+    """Stop asking."""
+    return Call("tuning", "PauseSession", tpb.PauseSessionRequest(name=name_of(session)), _session)
+
+
+def resume_session(session: str | Session) -> Call[Session]:
+    """Go on asking."""
+    request = tpb.ResumeSessionRequest(name=name_of(session))
+    return Call("tuning", "ResumeSession", request, _session)
+
+
+def finish_session(session: str | Session) -> Call[Session]:
+    """Stop asking and compute the result."""
+    request = tpb.FinishSessionRequest(name=name_of(session))
+    return Call("tuning", "FinishSession", request, _session)
+
+
+def cancel_session(session: str | Session) -> Call[Session]:
+    """End without a result."""
+    request = tpb.CancelSessionRequest(name=name_of(session))
+    return Call("tuning", "CancelSession", request, _session)
+
+
+def delete_session(session: str | Session) -> Call[None]:
+    """Delete a session with all that belongs to it."""
+    request = tpb.DeleteSessionRequest(name=name_of(session))
+    return Call("tuning", "DeleteSession", request, lambda _: None)
+
+
+# Labels and labelers
+
+
+def list_labels(session: str | Session, token: str) -> Call[Page[LabelEvent]]:
+    """Read the label log, oldest first."""
+    request = tpb.ListLabelsRequest(name=name_of(session), page_size=500, page_token=token)
+    return Call(
+        "tuning",
+        "ListLabels",
+        request,
+        lambda reply: Page(
+            tuple(map(convert.event_from_proto, reply.events)), reply.next_page_token
+        ),
+    )
+
+
+def list_labelers(session: str | Session) -> Call[tuple[tuple[LabelerReport, ...], Agreement]]:
+    """Read who labelled, by name, and how well they agree."""
+    request = tpb.ListLabelersRequest(name=name_of(session))
+    return Call(
+        "tuning",
+        "ListLabelers",
+        request,
+        lambda reply: (
+            tuple(map(report_from_proto, reply.labelers)),
+            agreement_from_proto(reply.agreement),
+        ),
+    )
+
+
+def withdraw_labeler(
+    session: str | Session, labeler: str, *, preview: bool
+) -> Call[WithdrawalEffect]:
+    """Make all votes of a labeler void, or tell what that would do."""
+    request = tpb.WithdrawLabelerRequest(
+        name=name_of(session), labeler=labeler, validate_only=preview
+    )
+    return Call("tuning", "WithdrawLabeler", request, _effect)
+
+
+def reinstate_labeler(session: str | Session, labeler: str) -> Call[WithdrawalEffect]:
+    """Let a withdrawn labeler's votes count again."""
+    request = tpb.ReinstateLabelerRequest(name=name_of(session), labeler=labeler)
+    return Call("tuning", "ReinstateLabeler", request, _effect)
+
+
+# Results
+
+
+def get_result(session: str | Session, revision: int | None) -> Call[Result]:
+    """Read the latest result, or an earlier one."""
+    request = tpb.GetResultRequest(name=_result_name(session, revision))
+    return Call("tuning", "GetResult", request, lambda reply: result_from_proto(reply.result))
+
+
+def list_results(session: str | Session) -> Call[list[Result]]:
+    """List results, newest first."""
+    request = tpb.ListResultsRequest(parent=name_of(session))
+    return Call(
+        "tuning", "ListResults", request, lambda reply: list(map(result_from_proto, reply.results))
+    )
+
+
+def export_model(session: str | Session, revision: int | None) -> tpb.ExportModelRequest:
+    """Return the request of the model's stream."""
+    return tpb.ExportModelRequest(name=_result_name(session, revision))
+
+
+def name_of(resource: str | Dataset | Session) -> str:
+    """Return a resource's name."""
+    return resource if isinstance(resource, str) else resource.name
+
+
+def names_of(sessions: Iterable[str | Session] | str | Session | None) -> tuple[str, ...]:
+    """Return the names of one session, of several, or of none."""
+    if sessions is None:
+        return ()
+    if isinstance(sessions, str | Session):
+        return (name_of(sessions),)
+    return tuple(map(name_of, sessions))
+
+
+def completed(session: Session) -> Session:
+    """Return a session that has ended with a result; WrongState where it ended without one."""
+    if session.state is SessionState.COMPLETED:
+        return session
+    why = session.failure_message or f"It was {session.state.value}"
+    raise WrongState(
+        f"{session.name} ended without a result: {why}",
+        reason=session.failure_reason or f"SESSION_{session.state.name}",
+        metadata={"session": session.name, "state": session.state.value},
+    )
+
+
+def _dataset(reply: Any) -> Dataset:
+    return convert.dataset_from_proto(reply.dataset)
+
+
+def _session(reply: Any) -> Session:
+    return convert.session_from_proto(reply.session)
+
+
+def _effect(reply: Any) -> WithdrawalEffect:
+    return effect_from_proto(reply.effect)
+
+
+def _result_name(session: str | Session, revision: int | None) -> str:
+    return f"{name_of(session)}/results/{'-' if revision is None else revision}"

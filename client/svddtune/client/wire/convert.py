@@ -1,0 +1,367 @@
+"""Protobuf messages <-> the client's values; results have a module of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import TypeVar
+
+import numpy as np
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from svddtune.client.errors import InvalidInput
+from svddtune.client.labelers import Agreement, LabelerReport, WithdrawalEffect
+from svddtune.client.types import (
+    Ack,
+    Dataset,
+    FloatArray,
+    Interval,
+    LabelCounts,
+    LabelEvent,
+    LiveEvidence,
+    Nearby,
+    Observation,
+    Quality,
+    Query,
+    Session,
+    SessionConfig,
+    SessionState,
+    SkipMode,
+    Unusual,
+    Verdict,
+)
+from svddtune.v1 import common_pb2, dataset_pb2, oracle_pb2, result_pb2, tuning_pb2
+
+_T = TypeVar("_T")
+
+VERDICTS: dict[Verdict, common_pb2.Verdict] = {
+    Verdict.INLIER: common_pb2.VERDICT_INLIER,
+    Verdict.OUTLIER: common_pb2.VERDICT_OUTLIER,
+    Verdict.UNSURE: common_pb2.VERDICT_UNSURE,
+}
+SKIP_MODES: dict[SkipMode, oracle_pb2.SkipMode] = {
+    SkipMode.LATER: oracle_pb2.SKIP_MODE_LATER,
+    SkipMode.OTHERS: oracle_pb2.SKIP_MODE_OTHERS,
+    SkipMode.DROP: oracle_pb2.SKIP_MODE_DROP,
+}
+SCALINGS: dict[str, dataset_pb2.ScalingKind] = {
+    "none": dataset_pb2.SCALING_KIND_NONE,
+    "minmax": dataset_pb2.SCALING_KIND_MIN_MAX,
+    "robust": dataset_pb2.SCALING_KIND_ROBUST,
+}
+STRATEGIES: dict[str, tuning_pb2.QueryStrategy] = {
+    "default": tuning_pb2.QUERY_STRATEGY_UNSPECIFIED,
+    "knowledge_gradient": tuning_pb2.QUERY_STRATEGY_KNOWLEDGE_GRADIENT,
+    "disagreement": tuning_pb2.QUERY_STRATEGY_DISAGREEMENT,
+    "lama": tuning_pb2.QUERY_STRATEGY_LAMA,
+    "random": tuning_pb2.QUERY_STRATEGY_RANDOM,
+}
+METRICS: dict[str, tuning_pb2.Metric] = {
+    "kappa": tuning_pb2.METRIC_COHEN_KAPPA,
+    "mcc": tuning_pb2.METRIC_MCC,
+    "f1": tuning_pb2.METRIC_F1,
+    "balanced_accuracy": tuning_pb2.METRIC_BALANCED_ACCURACY,
+}
+SPACINGS: dict[str, tuning_pb2.GridSpacing] = {
+    "linear": tuning_pb2.GRID_SPACING_LINEAR,
+    "geometric": tuning_pb2.GRID_SPACING_GEOMETRIC,
+}
+OVERLAP_RULES: dict[str, tuning_pb2.OverlapRule] = {
+    "always": tuning_pb2.OVERLAP_RULE_ALWAYS,
+    "adaptive": tuning_pb2.OVERLAP_RULE_ADAPTIVE,
+}
+AGGREGATIONS: dict[str, tuning_pb2.Aggregation] = {
+    "majority": tuning_pb2.AGGREGATION_MAJORITY,
+    "dawid_skene": tuning_pb2.AGGREGATION_DAWID_SKENE,
+}
+LABELER_KINDS: dict[str, oracle_pb2.LabelerKind] = {
+    "human": oracle_pb2.LABELER_KIND_HUMAN,
+    "automated": oracle_pb2.LABELER_KIND_AUTOMATED,
+}
+_CONFIG_NUMBERS = (
+    "k",
+    "budget",
+    "candidate_sample",
+    "gamma_min",
+    "gamma_max",
+    "c_cells",
+    "seed",
+    "lease_s",
+    "audit",
+    "auto_finish",
+    "overlap",
+    "overlap_limit",
+    "repeat_every",
+    "priority",
+)
+_QUALITY_KINDS = {
+    result_pb2.Quality.KIND_UNSPECIFIED: "queried",
+    result_pb2.Quality.KIND_QUERIED: "queried",
+    result_pb2.Quality.KIND_AUDIT: "audit",
+}
+_EVENT_KINDS = {
+    common_pb2.LabelEvent.KIND_LABELED: "labeled",
+    common_pb2.LabelEvent.KIND_RETRACTED: "retracted",
+    common_pb2.LabelEvent.KIND_UNUSED: "unused",
+    common_pb2.LabelEvent.KIND_REPEATED: "repeated",
+    common_pb2.LabelEvent.KIND_WITHDRAWN: "withdrawn",
+    common_pb2.LabelEvent.KIND_REINSTATED: "reinstated",
+}
+
+
+def choice(table: dict[str, _T], value: str, field: str) -> _T:
+    """Return the wire value of `value`, or say which values `field` takes."""
+    try:
+        return table[value.lower()]
+    except (KeyError, AttributeError):
+        allowed = ", ".join(table)
+        raise InvalidInput(
+            f"{field} = {value!r} is not known: use one of {allowed}",
+            metadata={"field": field, "value": str(value)},
+        ) from None
+
+
+def _word(table: dict[str, _T], value: _T) -> str:
+    return next((word for word, wire in table.items() if wire == value), "")
+
+
+def time_from_proto(stamp: Timestamp) -> datetime | None:
+    """Return an aware UTC datetime, None where the stamp is not set."""
+    return stamp.ToDatetime(tzinfo=UTC) if stamp.seconds or stamp.nanos else None
+
+
+def verdict_from_proto(value: int) -> Verdict | None:
+    """Return the verdict, None for an unknown one."""
+    return next((verdict for verdict, wire in VERDICTS.items() if wire == value), None)
+
+
+def counts_from_proto(counts: common_pb2.LabelCounts) -> LabelCounts:
+    """Return the label counts."""
+    return LabelCounts(counts.inlier, counts.outlier, counts.unsure, counts.total)
+
+
+def matrix_to_proto(rows: FloatArray) -> common_pb2.Matrix:
+    """Return rows x columns doubles as a message."""
+    values = np.ascontiguousarray(rows, dtype="<f8").tobytes()
+    return common_pb2.Matrix(rows=rows.shape[0], columns=rows.shape[1], values=values)
+
+
+def matrix_from_proto(matrix: common_pb2.Matrix) -> FloatArray:
+    """Return the matrix; ValueError where the bytes do not fit the shape."""
+    values = np.frombuffer(matrix.values, dtype="<f8")
+    return values.reshape(matrix.rows, matrix.columns).astype(np.float64)
+
+
+def dataset_from_proto(dataset: dataset_pb2.Dataset) -> Dataset:
+    """Return the dataset's description."""
+    return Dataset(
+        name=dataset.name,
+        display_name=dataset.display_name,
+        observation_count=dataset.observation_count,
+        feature_count=dataset.feature_count,
+        feature_names=tuple(dataset.feature_names),
+        scaling=_word(SCALINGS, dataset.scaling) or "none",
+        content_hash=dataset.content_hash,
+        duplicate_row_count=dataset.duplicate_row_count,
+        constant_columns=tuple(dataset.constant_columns),
+        session_count=dataset.session_count,
+        create_time=time_from_proto(dataset.create_time),
+    )
+
+
+def config_to_proto(config: SessionConfig) -> tuning_pb2.SessionConfig:
+    """Return the config as a message; words are checked here, numbers by the server."""
+    message = tuning_pb2.SessionConfig(
+        strategy=choice(STRATEGIES, config.strategy, "strategy"),
+        c_spacing=choice(SPACINGS, config.c_spacing, "c_spacing"),
+        metric=choice(METRICS, config.metric, "metric"),
+        overlap_rule=choice(OVERLAP_RULES, config.overlap_rule, "overlap_rule"),
+        aggregation=choice(AGGREGATIONS, config.aggregation, "aggregation"),
+    )
+    for field in _CONFIG_NUMBERS:
+        value = getattr(config, field)
+        try:
+            setattr(message, field, value)
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(
+                f"{field} = {value!r} does not fit: {error}",
+                metadata={"field": field, "value": str(value)},
+            ) from None
+    return message
+
+
+def config_from_proto(config: tuning_pb2.SessionConfig) -> SessionConfig:
+    """Return the config in force."""
+    return SessionConfig(
+        strategy=_word(STRATEGIES, config.strategy),
+        c_spacing=_word(SPACINGS, config.c_spacing),
+        metric=_word(METRICS, config.metric),
+        overlap_rule=_word(OVERLAP_RULES, config.overlap_rule),
+        aggregation=_word(AGGREGATIONS, config.aggregation),
+        **{field: getattr(config, field) for field in _CONFIG_NUMBERS},
+    )
+
+
+def session_from_proto(session: tuning_pb2.Session) -> Session:
+    """Return the session as it is in the message."""
+    state = tuning_pb2.SessionState.Name(session.state).removeprefix("SESSION_STATE_").lower()
+    return Session(
+        name=session.name,
+        dataset=session.dataset,
+        display_name=session.display_name,
+        config=config_from_proto(session.config),
+        state=SessionState(state) if state != "unspecified" else SessionState.PREPARING,
+        counts=counts_from_proto(session.counts),
+        query_count=session.query_count,
+        leased_count=session.leased_count,
+        gamma=session.gamma,
+        alignment=session.alignment,
+        latest_result=session.latest_result,
+        failure_reason=session.failure.reason,
+        failure_message=session.failure.message,
+        observation_count=session.observation_count,
+        etag=session.etag,
+        atlas_progress=session.atlas_progress,
+        live=live_from_proto(session.live) if session.HasField("live") else None,
+        awaiting_votes=session.awaiting_votes,
+        without_workers=session.without_workers,
+        create_time=time_from_proto(session.create_time),
+        update_time=time_from_proto(session.update_time),
+    )
+
+
+def live_from_proto(live: tuning_pb2.LiveEvidence) -> LiveEvidence:
+    """Return what the labels so far say."""
+    return LiveEvidence(
+        gamma=live.gamma,
+        C=live.c,
+        outside_count=live.outside_count,
+        quality=quality_from_proto(live.quality),
+        expected=live.expected,
+        advice=live.advice,
+        stop=live.stop,
+        labels=live.labels,
+    )
+
+
+def quality_from_proto(quality: result_pb2.Quality) -> Quality:
+    """Return a score with what it is taken on."""
+    interval = quality.interval
+    return Quality(
+        metric=quality.metric,
+        value=quality.value,
+        interval=Interval(interval.low, interval.high, interval.level)
+        if quality.HasField("interval")
+        else None,
+        counts=counts_from_proto(quality.counts),
+        kind=_QUALITY_KINDS[quality.kind],
+    )
+
+
+def event_from_proto(event: common_pb2.LabelEvent) -> LabelEvent:
+    """Return one event of the label log."""
+    return LabelEvent(
+        event_id=event.event_id,
+        kind=_EVENT_KINDS.get(event.kind, ""),
+        observation_id=event.observation_id,
+        row=event.row,
+        verdict=verdict_from_proto(event.verdict),
+        labeler=event.labeler,
+        query=event.query,
+        source_reference=event.source_reference,
+        answer_id=event.answer_id,
+        time=time_from_proto(event.time),
+        answer_s=event.answer_s,
+        provenance=event.provenance,
+    )
+
+
+def observation_from_proto(observation: dataset_pb2.Observation) -> Observation:
+    """Return the row that an Observation describes."""
+    return Observation(observation.row, observation.observation_id, _display(observation.display))
+
+
+def query_from_proto(assign: oracle_pb2.Assign) -> Query:
+    """Return the query that an Assign hands out."""
+    return Query(
+        number=assign.query,
+        observation_id=assign.observation_id,
+        row=assign.row,
+        features=np.array(assign.features, dtype=np.float64),
+        display=_display(assign.display),
+        why=assign.why,
+        score=assign.score,
+        lease_id=assign.lease_id,
+        lease_expires=time_from_proto(assign.lease_expire_time),
+        nearby=tuple(
+            Nearby(near.observation_id, verdict_from_proto(near.verdict), near.distance2)
+            for near in assign.nearby
+        ),
+        unusual=tuple(
+            Unusual(item.name, item.column, item.value, item.typical, item.deviation)
+            for item in assign.unusual
+        ),
+        session=assign.session,
+    )
+
+
+def ack_from_proto(ack: oracle_pb2.Ack) -> Ack:
+    """Return the acknowledgement."""
+    return Ack(
+        answer_id=ack.answer_id,
+        query=ack.query,
+        applied=ack.disposition != oracle_pb2.Ack.DISPOSITION_UNUSED,
+        counts=counts_from_proto(ack.counts),
+        event_id=ack.event_id,
+        session=ack.session,
+    )
+
+
+def _display(fields: Iterable[common_pb2.DisplayField]) -> dict[str, str]:
+    return {field.key: field.value for field in fields}
+
+
+def report_from_proto(report: tuning_pb2.LabelerReport) -> LabelerReport:
+    """Return what one labeler did."""
+    return LabelerReport(
+        labeler=report.labeler,
+        votes=counts_from_proto(report.votes),
+        asked=report.asked,
+        unasked=report.unasked,
+        unused=report.unused,
+        retracted=report.retracted,
+        median_answer_s=report.median_answer_s,
+        compared=report.compared,
+        agreement=report.agreement,
+        repeats=report.repeats,
+        self_consistency=report.self_consistency,
+        withdrawn=report.withdrawn,
+        last_answer_time=time_from_proto(report.last_answer_time),
+    )
+
+
+def agreement_from_proto(agreement: tuning_pb2.Agreement) -> Agreement:
+    """Return how well labelers agree."""
+    return Agreement(
+        observations=agreement.observations,
+        observed=agreement.observed,
+        cohen_kappa=agreement.cohen_kappa,
+        fleiss_kappa=agreement.fleiss_kappa,
+        fleiss_observations=agreement.fleiss_observations,
+        krippendorff_alpha=agreement.krippendorff_alpha,
+    )
+
+
+def effect_from_proto(effect: tuning_pb2.WithdrawalEffect) -> WithdrawalEffect:
+    """Return what a withdrawal does."""
+    return WithdrawalEffect(
+        votes=effect.votes,
+        labels_lost=effect.labels_lost,
+        labels_changed=effect.labels_changed,
+        labels_gained=effect.labels_gained,
+        queries_reopened=effect.queries_reopened,
+        counts_before=counts_from_proto(effect.counts_before),
+        counts_after=counts_from_proto(effect.counts_after),
+        live_before=live_from_proto(effect.live_before) if effect.HasField("live_before") else None,
+        live_after=live_from_proto(effect.live_after) if effect.HasField("live_after") else None,
+    )

@@ -1,0 +1,72 @@
+"""Results: protobuf messages -> the client's values."""
+
+from __future__ import annotations
+
+from svddtune.client.result import (
+    AlignmentPoint,
+    Comparison,
+    GridCell,
+    Manifest,
+    Result,
+)
+from svddtune.client.wire.convert import (
+    config_from_proto,
+    quality_from_proto,
+    time_from_proto,
+    verdict_from_proto,
+)
+from svddtune.v1 import result_pb2
+
+
+def result_from_proto(result: result_pb2.Result) -> Result:
+    """Return the result, without its model."""
+    manifest = result.manifest
+    return Result(
+        name=result.name,
+        gamma=result.gamma,
+        C=result.c,
+        nu=result.nu,
+        C_bounds=(result.c_min, result.c_max),
+        quality=quality_from_proto(result.quality),
+        audit=quality_from_proto(result.audit) if result.HasField("audit") else None,
+        choice=result.choice,
+        c_curve=tuple(
+            GridCell(
+                C=cell.c,
+                nu=cell.nu,
+                score=cell.score,
+                outside_count=cell.outside_count,
+                support_vector_count=cell.support_vector_count,
+                R2=cell.r2,
+                degenerate=cell.degenerate,
+            )
+            for cell in result.c_curve
+        ),
+        alignment_curve=tuple(
+            AlignmentPoint(point.gamma, point.alignment) for point in result.alignment_curve
+        ),
+        comparisons=tuple(
+            Comparison(
+                rule.name, rule.gamma, rule.nu, rule.score, rule.outside_count, rule.best_c_score
+            )
+            for rule in result.comparisons
+        ),
+        manifest=Manifest(
+            versions=dict(manifest.versions),
+            dataset_hash=manifest.dataset_hash,
+            seed=manifest.seed,
+            last_event_id=manifest.last_event_id,
+            labeled_rows=tuple(manifest.labeled_rows),
+            verdicts=tuple(verdict_from_proto(value) for value in manifest.verdicts),
+            query_rows=tuple(manifest.query_rows),
+            kernel_mean_sample=manifest.kernel_mean_sample,
+            fit_sample=manifest.fit_sample,
+            provenances=dict(manifest.provenances),
+            config=config_from_proto(manifest.config) if manifest.HasField("config") else None,
+        ),
+        notes=tuple(result.notes),
+        outside_count=result.outside_count,
+        support_vector_count=result.support_vector_count,
+        estimate_s=result.estimate_s,
+        create_time=time_from_proto(result.create_time),
+    )

@@ -1,0 +1,98 @@
+"""A session watched until it ends, over as many streams as that takes."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import grpc
+
+from svddtune.client.errors import SvddtuneError, Unavailable, from_rpc_error
+from svddtune.client.types import SessionState, SessionUpdate
+from svddtune.client.wire import convert
+from svddtune.client.wire.backoff import Backoff
+from svddtune.v1 import tuning_pb2, tuning_pb2_grpc
+
+STREAM_S = 3600.0
+# A session that was never seen: nobody may be there at all, so do not wait for ever.
+_FIRST_TRIES = 5
+
+
+class Watch:
+    """How far a session was watched, and what follows the end of a stream; without I/O."""
+
+    def __init__(self, name: str, *, timeout_s: float | None) -> None:
+        self._name = name
+        self._deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        self._token = ""
+        self._failures = 0
+        self._backoff = Backoff()
+        self._asked_s: float | None = None
+        self._state: SessionState | None = None
+
+    def request(self) -> tuning_pb2.WatchSessionRequest:
+        """Return the request of the next stream."""
+        return tuning_pb2.WatchSessionRequest(name=self._name, resume_token=self._token)
+
+    def stream_s(self) -> float:
+        """Return how long the next stream may last; Unavailable (WAIT_TIMEOUT) where time is up."""
+        if self._deadline is None:
+            return STREAM_S
+        remaining_s = self._deadline - time.monotonic()
+        if remaining_s <= 0:
+            where = f"is still {self._state.value}" if self._state else "was not seen"
+            raise Unavailable(
+                f"{self._name} {where} at the end of the time given", reason="WAIT_TIMEOUT"
+            )
+        return min(STREAM_S, remaining_s)
+
+    def heard(self, message: tuning_pb2.WatchSessionResponse) -> SessionUpdate:
+        """Take a message in."""
+        self._backoff.reset()
+        self._asked_s = None
+        self._token = message.resume_token
+        session = convert.session_from_proto(message.session)
+        self._state = session.state
+        return SessionUpdate(session, tuple(map(convert.event_from_proto, message.events)))
+
+    def failed(self, error: SvddtuneError) -> None:
+        """Take the end of a stream in; raise it where trying again cannot help."""
+        self._failures += 1
+        hopeless = self._state is None and self._failures >= _FIRST_TRIES
+        if not isinstance(error, Unavailable) or hopeless:
+            raise error
+        self._asked_s = error.retry_after_s
+
+    def pause_s(self) -> float:
+        """Return the seconds until the next stream."""
+        delay_s = self._backoff.next_s(self._asked_s)
+        if self._deadline is None:
+            return delay_s
+        return max(0.0, min(delay_s, self._deadline - time.monotonic()))
+
+
+def watch_session(
+    stub: tuning_pb2_grpc.TuningServiceStub,
+    name: str,
+    address: str,
+    closed: threading.Event,
+    *,
+    timeout_s: float | None = None,
+) -> Iterator[SessionUpdate]:
+    """Yield the session now and after every change, until it ends or `timeout_s` is over."""
+    watch = Watch(name, timeout_s=timeout_s)
+    while not closed.is_set():
+        call: Any = stub.WatchSession(watch.request(), timeout=watch.stream_s())
+        try:
+            for message in call:
+                update = watch.heard(message)
+                yield update
+                if update.session.state.ended:
+                    return
+        except grpc.RpcError as failure:
+            watch.failed(from_rpc_error(failure, address))
+        finally:
+            call.cancel()
+        closed.wait(watch.pause_s())

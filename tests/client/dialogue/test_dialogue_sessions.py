@@ -1,0 +1,251 @@
+"""One dialogue about several sessions, or any; no network."""
+
+import pytest
+from google.rpc import code_pb2
+from tests.client.dialogue.peer import ack, assign, finished, progress, reject, session, welcome
+from tests.client.dialogue.statuses import status
+
+from svddtune.client import (
+    Conflict,
+    InvalidInput,
+    NotFound,
+    Query,
+    SkipMode,
+    SvddtuneError,
+    Verdict,
+)
+from svddtune.client.dialogue.machine import Dialogue
+from svddtune.client.errors import from_status
+from svddtune.v1 import oracle_pb2 as pb
+from svddtune.v1 import tuning_pb2
+
+A, B = "sessions/a", "sessions/b"
+
+
+def dialogue(*names: str, credit: int = 4) -> Dialogue:
+    talk = Dialogue(names, labeler="ann", kind="automated", credit=credit)
+    talk.hello()
+    talk.receive(welcome(several=True), 0.0)
+    for name in names:
+        talk.receive(progress(session(name=name)), 0.0)
+    return talk
+
+
+def take(talk: Dialogue) -> Query:
+    query = talk.take()
+    assert query is not None
+    return query
+
+
+def not_found(name: str) -> SvddtuneError:
+    return from_status(status(code_pb2.NOT_FOUND, "SESSION_NOT_FOUND", session=name))
+
+
+def test_hello_names_all_sessions_once_and_any_by_none() -> None:
+    assert list(dialogue(A, B, A).hello().hello.sessions) == [A, B]
+    assert list(dialogue().hello().hello.sessions) == []
+
+
+def test_same_number_in_two_sessions_is_two_queries() -> None:
+    talk = dialogue(A, B)
+    talk.receive(assign(1, name=A), 0.0)
+    talk.receive(assign(1, name=B), 0.0)
+    first, second = take(talk), take(talk)
+    assert (first.session, second.session) == (A, B)
+    of_a, answered_a = talk.answer(first, Verdict.INLIER, 0.0)
+    of_b, skipped_b = talk.skip(second, SkipMode.OTHERS)
+    assert (of_a.answer.session, of_b.skip.session) == (A, B)
+    talk.receive(ack(of_b), 0.0)
+    assert skipped_b.result(0).session == B
+    assert not answered_a.done()
+    talk.receive(ack(of_a, total=3), 0.0)
+    assert answered_a.result(0).counts.total == 3
+    assert talk.served.counts(A).total == 3
+    assert talk.served.counts(B).total == 1
+
+
+def test_refusal_concerns_the_session_it_names() -> None:
+    talk = dialogue(A, B)
+    talk.receive(assign(1, name=A), 0.0)
+    talk.receive(assign(1, name=B), 0.0)
+    skips = [talk.skip(take(talk), SkipMode.LATER) for _ in range(2)]
+    talk.receive(reject(skips[1][0], status(code_pb2.FAILED_PRECONDITION, "LEASE_LOST")), 0.0)
+    assert not skips[0][1].done()
+    assert skips[1][1].exception(0) is not None
+
+
+def test_dialogue_is_finished_once_all_sessions_named_are() -> None:
+    talk = dialogue(A, B)
+    talk.receive(finished("BUDGET_SPENT", name=B), 0.0)
+    assert talk.finished == ""
+    assert dict(talk.served.reasons) == {B: "BUDGET_SPENT"}
+    talk.receive(finished("POOL_EXHAUSTED", name=A), 0.0)
+    assert talk.finished == "POOL_EXHAUSTED"
+    assert talk.over
+    talk.receive(assign(2, name=B), 0.0)
+    assert talk.finished == ""
+
+
+def test_any_session_is_never_finished() -> None:
+    talk = dialogue()
+    talk.receive(progress(session(name=A)), 0.0)
+    talk.receive(finished(name=A), 0.0)
+    assert talk.finished == ""
+    assert not talk.over
+    talk.receive(assign(1, name=B), 0.0)
+    assert take(talk).session == B
+
+
+def test_end_of_a_session_takes_its_queries_only() -> None:
+    talk = dialogue(A, B)
+    talk.receive(assign(1, name=A), 0.0)
+    talk.receive(assign(1, name=B), 0.0)
+    of_a = take(talk)
+    talk.receive(finished(name=A), 0.0)
+    assert not talk.is_open(of_a)
+    assert talk.lost_reason(of_a) == "SESSION_ENDED"
+    assert take(talk).session == B
+
+
+def test_unasked_label_must_say_its_session_where_there_are_several() -> None:
+    talk = dialogue(A, B)
+    with pytest.raises(InvalidInput) as refused:
+        talk.label("x", Verdict.INLIER)
+    assert refused.value.reason == "SESSION_AMBIGUOUS"
+    with pytest.raises(InvalidInput):
+        talk.retract("x")
+    message, _ = talk.label("x", Verdict.INLIER, session=B, replace=True, answer_id="ticket-1")
+    assert (message.answer.session, message.answer.replace) == (B, True)
+    message, _ = talk.retract("x", session=A, of_labeler="bob", answer_id="ticket-2")
+    assert (message.retract.answer_id, message.retract.of_labeler) == ("ticket-2", "bob")
+
+
+def test_answer_id_is_unique_within_its_session_only() -> None:
+    talk = dialogue(A, B)
+    sent = [talk.label("x", Verdict.INLIER, session=name, answer_id="one") for name in (A, B)]
+    again = talk.label("x", Verdict.INLIER, session=A, answer_id="one")
+    assert again[1] is sent[0][1]
+    with pytest.raises(Conflict) as refused:
+        talk.label("x", Verdict.OUTLIER, session=A, answer_id="one")
+    assert refused.value.reason == "ANSWER_ID_REUSED"
+    talk.receive(ack(sent[1][0]), 0.0)
+    assert sent[1][1].done()
+    assert not sent[0][1].done()
+
+
+def test_session_deleted_while_away_is_named_no_more() -> None:
+    talk = dialogue(A, B)
+    _, waits = talk.label("x", Verdict.INLIER, session=A)
+    _, stays = talk.label("x", Verdict.INLIER, session=B)
+    assert talk.survives(not_found("a"))
+    assert list(talk.hello().hello.sessions) == [B]
+    assert isinstance(waits.exception(0), NotFound)
+    assert not stays.done()
+    assert A not in talk.served.sessions
+    assert not talk.survives(not_found("other"))
+
+
+def test_session_that_never_was_ends_the_dialogue() -> None:
+    talk = Dialogue([A], labeler="ann", kind="human", credit=1)
+    assert not talk.survives(not_found("a"))
+
+
+def test_heartbeat_serves_the_shortest_lease_held_in_all_sessions() -> None:
+    talk = dialogue()
+    talk.receive(progress(session(name=A, lease_s=600.0)), 0.0)
+    talk.receive(progress(session(name=B, lease_s=6.0)), 0.0)
+    assert talk.heartbeat_s == 20.0
+    talk.receive(assign(1, name=A), 0.0)
+    assert talk.heartbeat_s == 20.0
+    talk.receive(assign(1, name=B), 0.0)
+    assert talk.heartbeat_s == 1.0
+    beat = talk.heartbeat()
+    assert beat is not None
+    assert beat.extend.session == ""
+
+
+def test_leases_are_left_to_run_out_where_that_is_wanted() -> None:
+    talk = Dialogue([A], labeler="ann", kind="human", credit=1, extend=False)
+    talk.hello()
+    talk.receive(welcome(), 0.0)
+    talk.receive(assign(1, name=A), 0.0)
+    query = take(talk)
+    assert talk.heartbeat() is None
+    revoke = pb.Revoke(session=A, query=1, lease_id=query.lease_id, reason="EXPIRED")
+    talk.receive(pb.ConverseResponse(revoke=revoke), 0.0)
+    assert talk.lost_reason(query) == "EXPIRED"
+    assert not talk.is_open(query)
+
+
+def test_release_without_a_stream_is_said_on_the_next_one_and_after_answers() -> None:
+    talk = dialogue(A, B)
+    talk.receive(assign(1, name=A), 0.0)
+    talk.receive(assign(2, name=B), 0.0)
+    first, second = take(talk), take(talk)
+    answer, _ = talk.answer(second, Verdict.INLIER, 0.0)
+    talk.welcomed = False
+    release = talk.release(first)
+    talk.hello()
+    assert talk.receive(welcome(several=True), 0.0) == [answer, release]
+    talk.hello()
+    assert talk.receive(welcome(several=True), 0.0) == [answer]
+
+
+def test_new_stream_asks_which_leases_are_left() -> None:
+    talk = dialogue(A, B)
+    for name, number in ((A, 1), (A, 2), (B, 1)):
+        talk.receive(assign(number, name=name), 0.0)
+    held = [take(talk) for _ in range(3)]
+    talk.hello()
+    asked = talk.receive(welcome(several=True), 0.0)
+    assert [list(message.extend.lease_ids) for message in asked] == [
+        [held[0].lease_id, held[1].lease_id],
+        [held[2].lease_id],
+    ]
+    some = pb.Ack(session=A, lost_lease_ids=[held[0].lease_id])
+    talk.receive(pb.ConverseResponse(ack=some), 0.0)
+    talk.receive(reject(asked[1], status(code_pb2.FAILED_PRECONDITION, "LEASE_LOST")), 0.0)
+    assert [talk.is_open(query) for query in held] == [False, True, False]
+    assert [talk.lost_reason(query) for query in held] == ["LEASE_LOST", "", "LEASE_LOST"]
+    late = pb.Release(session=A, lease_ids=["another"])
+    refused = reject(
+        pb.ConverseRequest(release=late), status(code_pb2.FAILED_PRECONDITION, "LEASE_LOST")
+    )
+    talk.receive(refused, 0.0)
+    assert talk.is_open(held[1])
+
+
+def test_deletion_ends_what_waits_for_an_ack() -> None:
+    talk = dialogue(A, B)
+    _, waits = talk.label("x", Verdict.INLIER, session=A)
+    gone = pb.Finished(session=tuning_pb2.Session(name=A), reason="DELETED")
+    talk.receive(pb.ConverseResponse(finished=gone), 0.0)
+    assert isinstance(waits.exception(0), NotFound)
+
+
+def test_lease_that_comes_back_although_it_was_given_back_is_given_back_again() -> None:
+    talk = dialogue(A)
+    talk.receive(assign(1, name=A), 0.0)
+    release = talk.release(take(talk))
+    assert talk.receive(assign(1, name=A), 0.0) == [release]
+    assert talk.take() is None
+    assert talk.receive(assign(1, lease="new", name=A), 0.0) == []
+    assert take(talk).lease_id == "new"
+
+
+def test_ended_session_is_finished_by_its_state() -> None:
+    talk = dialogue(A)
+    ended = session(tuning_pb2.SESSION_STATE_COMPLETED, name=A)
+    talk.receive(progress(ended), 0.0)
+    assert talk.finished == "COMPLETED"
+    deleted = pb.Finished(session=tuning_pb2.Session(name=A), reason="DELETED")
+    talk.receive(pb.ConverseResponse(finished=deleted), 0.0)
+    assert talk.finished == "DELETED"
+
+
+def test_what_was_said_cannot_be_cancelled() -> None:
+    talk = dialogue(A)
+    message, future = talk.label("x", Verdict.INLIER)
+    assert not future.cancel()
+    talk.receive(ack(message), 0.0)
+    assert future.result(0).applied

@@ -1,0 +1,69 @@
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from svddtune.client.files.data import read_data
+from svddtune.client.files.tables import read_table
+
+ROWS = 40
+RNG = np.random.default_rng(0)
+PLAIN = [f"{value:.4f}" for value in RNG.normal(size=ROWS)]
+
+
+def found(folder: Path, name: str, values: list[Any], **options: Any) -> list[str]:
+    path = folder / "d.csv"
+    lines = [f"{name},plain", *(f"{v},{p}" for v, p in zip(values, PLAIN, strict=True))]
+    path.write_text("\n".join(lines))
+    notes = read_data(read_table(path), **options).notes
+    assert all(note.column == name and repr(name) in note.message for note in notes)
+    return [note.reason for note in notes]
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "reason"),
+    [
+        ("c", ["7"] * ROWS, "CONSTANT_COLUMN"),
+        ("n", list(range(1, ROWS + 1)), "ID_COLUMN"),
+        ("host_id", RNG.permutation(5000)[:ROWS].tolist(), "ID_COLUMN"),
+        ("alertId", RNG.permutation(5000)[:ROWS].tolist(), "ID_COLUMN"),
+        ("t", RNG.integers(1_700_000_000, 1_710_000_000, ROWS).tolist(), "TIME_COLUMN"),
+        ("t", (RNG.random(ROWS) * 1e6 + 1.7e9).tolist(), "TIME_COLUMN"),
+        ("t", RNG.integers(1_700_000_000_000, 1_710_000_000_000, ROWS).tolist(), "TIME_COLUMN"),
+        ("d", (20240300 + RNG.integers(1, 29, ROWS)).tolist(), "TIME_COLUMN"),
+        ("x", (43211500 + RNG.integers(0, 4, ROWS)).tolist(), "CATEGORY_COLUMN"),
+        ("proto", RNG.choice([1, 6, 17], ROWS).tolist(), "CATEGORY_COLUMN"),
+        ("x", [f"0{value}" for value in RNG.integers(10, 99, ROWS)], "CATEGORY_COLUMN"),
+        ("bytes", (RNG.normal(size=ROWS) * 1e6).tolist(), "SPREAD"),
+    ],
+)
+def test_a_column_that_is_probably_no_feature_is_named(
+    tmp_path: Path, name: str, values: list[Any], reason: str
+) -> None:
+    assert found(tmp_path, name, values) == [reason]
+    assert found(tmp_path, name, values, ignore=["plain", "0"][:1]) in ([reason], [])
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("x", RNG.normal(size=ROWS).tolist()),
+        ("count", RNG.integers(0, 9, ROWS).tolist()),
+        ("flag", RNG.integers(0, 2, ROWS).tolist()),
+        ("age", RNG.integers(18, 90, ROWS).tolist()),
+        ("x", (RNG.normal(size=ROWS) * 100).tolist()),
+    ],
+)
+def test_an_ordinary_column_is_not_named(tmp_path: Path, name: str, values: list[Any]) -> None:
+    assert found(tmp_path, name, values) == []
+
+
+def test_spread_is_no_matter_where_features_are_scaled(tmp_path: Path) -> None:
+    values = (RNG.normal(size=ROWS) * 1e6).tolist()
+    assert found(tmp_path, "bytes", values, scaling="robust") == []
+
+
+def test_a_column_that_was_named_needs_no_note(tmp_path: Path) -> None:
+    assert found(tmp_path, "n", list(range(ROWS)), id_column="n") == []
+    assert found(tmp_path, "n", list(range(ROWS)), ignore=["n"]) == []

@@ -1,0 +1,119 @@
+"""What is typed, key by key and line by line."""
+
+import os
+import pty
+import termios
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svddtune.client import SkipMode, Verdict
+from svddtune.client.terminal.commands import Command, Key, words
+from svddtune.client.terminal.keyboard import Keyboard, Typed, has_keys
+
+
+@pytest.fixture
+def pipe() -> Iterator[tuple[int, int]]:
+    read, write = os.pipe()
+    yield read, write
+    os.close(read)
+
+
+def typed(pipe: tuple[int, int], data: bytes, *, keys: bool) -> list[Typed]:
+    keyboard = Keyboard(pipe[0], keys=keys)
+    os.write(pipe[1], data)
+    os.close(pipe[1])
+    while not keyboard.ended:
+        keyboard.read()
+    return list(keyboard.waiting)
+
+
+@pytest.mark.parametrize(
+    ("line", "command", "number"),
+    [
+        ("i", Verdict.INLIER, None),
+        ("Outlier", Verdict.OUTLIER, None),
+        ("-1", Verdict.OUTLIER, None),
+        ("1", Verdict.INLIER, None),
+        ("inlier 12", Verdict.INLIER, 12),
+        ("1 12", Verdict.INLIER, 12),
+        ("u", Verdict.UNSURE, None),
+        ("undo", Key.UNDO, None),
+        ("skip", SkipMode.LATER, None),
+        ("skip others 3", SkipMode.OTHERS, 3),
+        ("drop", SkipMode.DROP, None),
+        ("quit", Key.QUIT, None),
+        ("12", None, None),
+        ("inlier twelve", None, None),
+        ("perhaps", None, None),
+        ("", None, None),
+    ],
+)
+def test_words(line: str, command: Command | None, number: int | None) -> None:
+    assert words(line) == (command, number)
+
+
+@given(st.text())
+def test_any_line_is_a_command_or_none(line: str) -> None:
+    command, number = words(line)
+    assert command is None or isinstance(command, Verdict | SkipMode | Key)
+    assert number is None or number >= 0
+
+
+def test_keys_are_commands_and_arrows_are_nothing(pipe: tuple[int, int]) -> None:
+    found = typed(pipe, b"iO\x1b[A\x1b[1;5C\x1bOPz\xc3\xa9k", keys=True)
+    assert [one.command for one in found] == [
+        Verdict.INLIER,
+        Verdict.OUTLIER,
+        Key.UNDO,
+        None,
+        None,
+        Key.QUIT,
+    ]
+    assert [one.text for one in found[3:5]] == ["é", "k"]
+
+
+def test_lines_come_whole_and_the_last_one_needs_no_end(pipe: tuple[int, int]) -> None:
+    found = typed(pipe, b"inlier 4\n\n  o \r\nwhat\xff?\nu", keys=False)
+    assert found == [
+        Typed(Verdict.INLIER, "inlier 4", 4),
+        Typed(Verdict.OUTLIER, "o"),
+        Typed(None, "what\ufffd?"),
+        Typed(Verdict.UNSURE, "u"),
+        Typed(Key.QUIT, ""),
+    ]
+
+
+def test_line_in_two_pieces_is_one(pipe: tuple[int, int]) -> None:
+    keyboard = Keyboard(pipe[0], keys=False)
+    os.write(pipe[1], b"out")
+    keyboard.read()
+    assert not keyboard.waiting
+    os.write(pipe[1], b"lier\n")
+    keyboard.read()
+    os.close(pipe[1])
+    assert [one.command for one in keyboard.waiting] == [Verdict.OUTLIER]
+
+
+def test_terminal_is_given_back_as_it_was() -> None:
+    master, slave = pty.openpty()
+    try:
+        before = termios.tcgetattr(slave)
+        assert has_keys(slave)
+        with Keyboard(slave, keys=True).raw():
+            flags = termios.tcgetattr(slave)[3]
+            assert not flags & (termios.ECHO | termios.ICANON)
+            assert flags & termios.ISIG  # Ctrl-C stays a signal
+        assert termios.tcgetattr(slave) == before
+    finally:
+        os.close(slave)
+        os.close(master)
+
+
+def test_pipe_has_no_keys(pipe: tuple[int, int]) -> None:
+    os.close(pipe[1])
+    assert not has_keys(pipe[0])
+    with Keyboard(pipe[0], keys=False).raw():
+        pass
