@@ -4,7 +4,8 @@
 
     SvddtuneError
     ├── InvalidInput         the values given are wrong: change them
-    │   └── ModelCorrupt     the model file or message does not hold what it promises
+    │   ├── ModelCorrupt     the model file or message does not hold what it promises
+    │   └── UsageError       a command was given wrongly: another option or value is needed
     ├── NotFound             no dataset, session or result of that name
     ├── WrongState           the session does not take this now
     │   └── LeaseLost        the query went to somebody else
