@@ -8,11 +8,13 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from tests.prose import ROOT, prose_of, tracked_files
 
 import svddtune
 
-ROOT = Path(__file__).parent.parent
 SOURCE_ROOTS = ("protos", "service", "worker", "client")
+FILES = tracked_files()
+FOLDERS = sorted({file.parts[0] for file in FILES if len(file.parts) > 1})
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
@@ -57,12 +59,78 @@ def test_generated_code_is_current(tmp_path: Path) -> None:
     assert [path for path in stored if "__pycache__" not in path.parts] == made
 
 
-@pytest.mark.parametrize("page", ["README.md", *(f"docs/{p.name}" for p in ROOT.glob("docs/*.md"))])
-def test_files_that_prose_names_exist(page: str) -> None:
-    text = (ROOT / page).read_text()
-    roots = "|".join((*SOURCE_ROOTS, "tests", "docs", "tools", "benchmarks", "examples"))
-    for named in re.findall(rf"`((?:{roots})/[\w./-]*)`", text):
-        assert (ROOT / named).exists(), f"{page} names {named}"
+def find_file(name: str, source: Path) -> bool:
+    """Whether prose in `source` may call a file or a folder `name`.
+
+    A name may be a path from the root or from the folder of `source`. It may also be the end of
+    such a path: of one below that folder, or of the only such file in the repository.
+    """
+    if name == "__init__.py" or (ROOT / name).exists():
+        return True
+    candidates = [file for file in FILES if f"/{file}".endswith(f"/{name}")]
+    below = [file for file in candidates if file.is_relative_to(source.parent)]
+    return len(candidates) == 1 or bool(below)
+
+
+def find_module(name: str, source: Path) -> bool:
+    """Whether a dotted name in `source` is one that Python finds, if it names a module of ours."""
+    first = name.partition(".")[0]
+    if (ROOT / source.parent / f"{first}.py").exists() and "svddtune" in source.parts:
+        package = source.parts[source.parts.index("svddtune") : -1]
+        name = ".".join((*package, name))
+    elif first != "svddtune":
+        return True
+    try:
+        pkgutil.resolve_name(name)
+    except (ImportError, AttributeError):
+        return False
+    return True
+
+
+NAMED_FILE = re.compile(r"(?<![\w/.*{}<>-])((?:[\w.-]+/)*[\w-]+\.(?:py|lua|proto|md))\b(?![.(]?\w)")
+NAMED_FOLDER = re.compile(rf"`((?:{'|'.join(FOLDERS)})/[\w./-]*)`")
+NAMED_MODULE = re.compile(r"`([a-z_]\w*(?:\.\w+)+)(?:\(\))?`")
+
+
+def unknown_names(text: str, source: Path) -> list[str]:
+    """The files, folders and modules that `text` names and the repository does not have."""
+    return [
+        *(name for name in NAMED_FILE.findall(text) if not find_file(name, source)),
+        *(name for name in NAMED_FOLDER.findall(text) if not find_file(name, source)),
+        *(
+            name
+            for name in NAMED_MODULE.findall(text)
+            if not NAMED_FILE.fullmatch(name) and not find_module(name, source)
+        ),
+    ]
+
+
+@pytest.mark.parametrize("kind", [".md", ".py", ".lua", ".proto", ".js", ".toml", "no suffix"])
+def test_files_and_modules_named_in_prose_exist(kind: str) -> None:
+    sources = [path for path in FILES if (path.suffix or "no suffix") == kind]
+    unknown = {
+        f"{path} names {name}"
+        for path in sources
+        for text in prose_of(path)
+        for name in unknown_names(text, path)
+    }
+    assert any(True for path in sources for _ in prose_of(path))
+    assert unknown == set()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "see no_such_file.py",
+        "as `state/no_such_script.lua` does",
+        "the folder `tests/no_such_folder/`",
+        "made by `svddtune.state.no_such_module`",
+        "made by `keys.no_such_function`",
+        "scene.py",
+    ],
+)
+def test_missing_file_or_module_is_found(text: str) -> None:
+    assert unknown_names(text, Path("service/svddtune/state/keys.py")) != []
 
 
 def test_every_dependency_is_explained() -> None:

@@ -2,7 +2,7 @@
 
 The model says what each call has to answer, and which votes, labels, queries and leases are left
 after it. Which of several waiting labelers gets which query it does not foresee: it is told of each
-lease that was given, and says whether it was right to give it (``grants.py``).
+lease that was given, and says whether it was right to give it (``checks.py``).
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,7 @@
 """Every Redis key: its maker, its type and how long it lives.
 
 All keys of one partition carry its hash tag, so one script may change them together, on a Redis
-Cluster too. The scripts build the same names from the partition's prefix (``lib.lua``); a test
+Cluster too. The scripts build the same names from the partition's prefix (``lib/base.lua``); a test
 holds every key found in Redis against ``PATTERNS``.
 
 ================================= ======= =====================================================
