@@ -19,12 +19,12 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
 @pytest.mark.parametrize("root", SOURCE_ROOTS)
-def test_only_the_clients_root_makes_the_package(root: str) -> None:
+def test_only_the_client_root_has_package_init(root: str) -> None:
     assert not (ROOT / root / "__init__.py").exists()
     assert (ROOT / root / "svddtune" / "__init__.py").exists() == (root == "client")
 
 
-def test_package_finds_what_all_source_roots_hold() -> None:
+def test_package_finds_subpackages_of_all_source_roots() -> None:
     held = {
         path.name
         for root in SOURCE_ROOTS
@@ -133,7 +133,7 @@ def test_missing_file_or_module_is_found(text: str) -> None:
     assert unknown_names(text, Path("service/svddtune/state/keys.py")) != []
 
 
-def test_every_dependency_is_explained() -> None:
+def test_every_dependency_is_explained_in_docs() -> None:
     extras = PYPROJECT["project"]["optional-dependencies"]
     declared = [
         *PYPROJECT["project"]["dependencies"],
@@ -145,7 +145,7 @@ def test_every_dependency_is_explained() -> None:
     assert [name for name in names if name not in explained] == []
 
 
-def test_parts_need_nothing_that_a_plain_installation_lacks() -> None:
+def test_dependency_groups_need_only_packages_of_plain_install() -> None:
     whole = set(PYPROJECT["project"]["dependencies"])
     for part in ("client", "service", "worker"):
         needed = PYPROJECT["dependency-groups"][part]

@@ -59,7 +59,7 @@ THREE_CODERS = counts([".....34121133.3", "1.213343.......", "..21344.21133.4"],
         (krippendorff_alpha, THREE_CODERS, 0.691),
     ],
 )
-def test_published_examples(
+def test_coefficients_equal_published_examples(
     coefficient: Callable[[list[list[int]]], float], table: list[list[int]], published: float
 ) -> None:
     assert round(coefficient(table), 3) == published
@@ -77,7 +77,7 @@ def tables(rows: st.SearchStrategy[int]) -> st.SearchStrategy[list[list[int]]]:
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=30))
-def test_cohen_is_that_of_scikit_learn(pairs: list[tuple[int, int]]) -> None:
+def test_cohens_kappa_equals_that_of_scikit_learn(pairs: list[tuple[int, int]]) -> None:
     # (With one category in all scikit-learn warns, and the kappa is not defined.)
     assume(len({one for pair in pairs for one in pair}) > 1)
     table = np.zeros((3, 3), dtype=int)
@@ -130,7 +130,7 @@ def test_observed_agreement_is_the_share_of_equal_pairs(table: list[list[int]]) 
         observed_agreement([[1, 0]]),
     ],
 )
-def test_without_pairs_or_with_one_category_nothing_is_defined(undefined: float) -> None:
+def test_coefficients_are_undefined_without_pairs_or_with_one_category(undefined: float) -> None:
     assert math.isnan(undefined)
 
 
@@ -143,6 +143,6 @@ def test_without_pairs_or_with_one_category_nothing_is_defined(undefined: float)
         (lambda: krippendorff_alpha([[1, -1]]), "no negative count"),
     ],
 )
-def test_a_table_of_the_wrong_form_is_named(call: Callable[[], float], message: str) -> None:
+def test_malformed_table_is_refused_by_name(call: Callable[[], float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()

@@ -26,7 +26,7 @@ def report(log: list[LabelEvent], labeler: str = "ann") -> LabelerReport:
     return found
 
 
-def test_a_labelers_answers_are_counted_by_what_became_of_them() -> None:
+def test_answers_of_labeler_are_counted_by_outcome() -> None:
     log = [
         event("LABELED", "ann", 1, query=1, answer_s=2.0, time_ms=10),
         event("LABELED", "ann", 2, OUTLIER, query=2, answer_s=8.0, time_ms=20),
@@ -43,7 +43,7 @@ def test_a_labelers_answers_are_counted_by_what_became_of_them() -> None:
     assert [one.labeler for one in labeler_reports(log)] == ["ann", "ben"]
 
 
-def test_agreement_is_with_the_majority_of_the_others() -> None:
+def test_agreement_of_labeler_compares_it_with_majority_of_others() -> None:
     log = [
         # With the majority, against it, tied others, unsure others, unsure oneself, nobody else.
         *(event("LABELED", name, 1, INLIER) for name in ("ann", "ben", "cem")),
@@ -63,7 +63,7 @@ def test_agreement_is_with_the_majority_of_the_others() -> None:
     assert found.agreement == pytest.approx((1 + 0 + 0.5) / 3)
 
 
-def test_a_withdrawn_labeler_has_no_votes_but_is_still_compared_with_the_others() -> None:
+def test_withdrawn_labeler_has_no_votes_and_is_still_compared_with_others() -> None:
     log = [
         *(event("LABELED", name, 1, INLIER) for name in ("ann", "ben")),
         *(event("LABELED", name, 2, INLIER) for name in ("ben", "cem")),
@@ -78,7 +78,7 @@ def test_a_withdrawn_labeler_has_no_votes_but_is_still_compared_with_the_others(
     assert (ben.compared, ben.agreement) == (1, 1.0)
 
 
-def test_a_repeated_answer_is_compared_with_the_vote_of_that_moment() -> None:
+def test_repeated_answer_is_compared_with_vote_in_force_when_it_was_given() -> None:
     log = [
         event("LABELED", "ann", 1, INLIER),
         event("REPEATED", "ann", 1, INLIER, query=7),
@@ -92,7 +92,7 @@ def test_a_repeated_answer_is_compared_with_the_vote_of_that_moment() -> None:
     assert (found.asked, found.unasked) == (0, 2)
 
 
-def test_what_is_not_defined_is_nan() -> None:
+def test_undefined_coefficient_is_nan() -> None:
     found = report([event("LABELED", "ann", 1)])
     assert math.isnan(found.median_answer_s)
     assert math.isnan(found.agreement)
@@ -100,7 +100,7 @@ def test_what_is_not_defined_is_nan() -> None:
 
 
 @given(logs())
-def test_reports_hold_all_votes_in_force(log: list[LabelEvent]) -> None:
+def test_reports_list_all_votes_in_force(log: list[LabelEvent]) -> None:
     votes = votes_in_force(log)
     reports = labeler_reports(log)
     assert [one.labeler for one in reports] == sorted({one.labeler for one in log})
@@ -110,7 +110,7 @@ def test_reports_hold_all_votes_in_force(log: list[LabelEvent]) -> None:
         assert math.isnan(one.agreement) == (one.compared == 0)
 
 
-def test_two_labelers_have_all_figures() -> None:
+def test_two_labelers_have_all_coefficients() -> None:
     found = agreement(
         {
             1: {"ann": 1, "ben": 1},
@@ -131,7 +131,9 @@ def test_two_labelers_have_all_figures() -> None:
     assert found.krippendorff_alpha == pytest.approx(1 - 0.25 / (30 / 56))
 
 
-def test_three_labelers_have_no_cohen_and_fleiss_takes_the_most_frequent_number() -> None:
+def test_three_labelers_have_fleiss_kappa_over_most_frequent_vote_count_and_no_cohens_kappa() -> (
+    None
+):
     pair, triple = {"ann": 1, "ben": -1}, {"ann": 1, "ben": 1, "cem": -1}
     found = agreement({1: pair, 2: triple, 3: triple, 4: {"ann": -1, "ben": -1, "cem": -1}})
     assert math.isnan(found.cohen_kappa)
@@ -141,7 +143,7 @@ def test_three_labelers_have_no_cohen_and_fleiss_takes_the_most_frequent_number(
     assert agreement({1: pair, 2: triple}).observed == pytest.approx(1 / 4)
 
 
-def test_without_pairs_nothing_is_defined() -> None:
+def test_report_without_pairs_defines_no_coefficient() -> None:
     for votes in ({}, {1: {"ann": 1}}, {1: {"ann": 1, "ben": 0}}):
         found: Agreement = agreement(votes)
         assert (found.observations, found.fleiss_observations) == (0, 0)
@@ -167,7 +169,7 @@ class Counted(list[LabelEvent]):
             yield one
 
 
-def test_reports_read_a_long_log_a_fixed_number_of_times() -> None:
+def test_report_reads_long_log_a_fixed_number_of_times() -> None:
     rng = random.Random(0)
     log = Counted(
         event(

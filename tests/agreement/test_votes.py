@@ -18,7 +18,7 @@ def last(log: list[LabelEvent], *kinds: str, labeler: str, row: int | None = Non
 
 
 @given(logs())
-def test_the_latest_vote_counts_unless_it_or_its_labeler_was_withdrawn(
+def test_latest_vote_counts_unless_it_was_retracted_or_its_labeler_withdrawn(
     log: list[LabelEvent],
 ) -> None:
     expected: dict[int, dict[str, Verdict]] = {}
@@ -31,7 +31,7 @@ def test_the_latest_vote_counts_unless_it_or_its_labeler_was_withdrawn(
     assert votes_in_force(log) == expected
 
 
-def test_a_reinstated_labeler_gets_its_votes_back() -> None:
+def test_reinstated_labeler_gets_its_votes_back() -> None:
     log = [
         event("LABELED", "ann", 1, Verdict.OUTLIER),
         event("WITHDRAWN", "ann"),

@@ -65,7 +65,7 @@ def check(line: str) -> None:
 @pytest.mark.parametrize(
     ("page", "line"), CASES, ids=[f"{page.name}: {line[:60]}" for page, line in CASES]
 )
-def test_command_on_a_page_is_taken(page: Path, line: str) -> None:
+def test_command_on_page_is_accepted(page: Path, line: str) -> None:
     check(line)
 
 
@@ -80,12 +80,12 @@ def test_command_on_a_page_is_taken(page: Path, line: str) -> None:
         "svddtune label SESSION --labeler",
     ],
 )
-def test_wrong_command_is_found(line: str) -> None:
+def test_wrong_command_fails_the_check(line: str) -> None:
     with pytest.raises(Exception, match=r"."):
         check(line)
 
 
-def test_commands_are_found_on_the_pages() -> None:
+def test_pages_hold_commands_to_check() -> None:
     assert len(CASES) > 25
     assert {"svddtune demo", "svddtune up"} & {line for _, line in CASES}
 
@@ -98,7 +98,7 @@ def options(command: Any) -> set[str]:
 
 
 @pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.name)
-def test_options_in_prose_exist(page: Path) -> None:
+def test_options_named_in_prose_exist(page: Path) -> None:
     known = options(typer.main.get_command(app)) | {"--help", "--group", "--no-deps", "--target"}
     prose = re.sub(BLOCK, "", page.read_text())
     spans = [span for span in re.findall(r"`([^`]+)`", prose) if not span.startswith("python -m")]

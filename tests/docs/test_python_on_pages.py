@@ -63,7 +63,7 @@ PAGES: Mapping[str, Callable[[], dict[str, Any]]] = {
 ELSEWHERE = {"docs/many-labelers.md"}  # tests/client/test_many_labelers_page.py
 
 
-def test_every_page_with_python_is_run() -> None:
+def test_every_page_with_python_examples_is_tested() -> None:
     pages = [ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("examples/*/*.md")]
     named = {str(page.relative_to(ROOT)) for page in pages}
     assert {name for name in named if examples(name)} == {*PAGES, *ELSEWHERE}
@@ -71,7 +71,7 @@ def test_every_page_with_python_is_run() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
-def test_python_on_the_page_runs(
+def test_python_examples_on_page_run(
     page: str,
     stack: EmbeddedStack,
     tmp_path: Path,

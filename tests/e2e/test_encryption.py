@@ -26,7 +26,9 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return files
 
 
-def test_client_and_command_line_over_tls(redis_url: str, certificates: dict[str, Path]) -> None:
+def test_client_and_command_line_work_over_tls(
+    redis_url: str, certificates: dict[str, Path]
+) -> None:
     with Process(
         "svddtune.service",
         *("--redis", redis_url, "--listen", "0.0.0.0:0"),
@@ -54,7 +56,7 @@ def test_client_and_command_line_over_tls(redis_url: str, certificates: dict[str
 
 
 @pytest.mark.parametrize("listen", ["0.0.0.0:0", "[::]:0", "192.0.2.1:50051"])
-def test_other_addresses_need_tls_or_a_word(redis_url: str, listen: str) -> None:
+def test_address_beyond_loopback_needs_tls_or_insecure_flag(redis_url: str, listen: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "svddtune.service", "--redis", redis_url, "--listen", listen],
         capture_output=True,

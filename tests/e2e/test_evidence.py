@@ -15,7 +15,7 @@ BUDGET = 16
 
 @pytest.mark.parametrize("workers", [1, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("initial", [(2, 2), pytest.param((0, 0), marks=pytest.mark.slow)])
-def test_service_asks_what_the_method_asks(
+def test_service_asks_the_same_queries_as_the_method_in_process(
     redis_url: str, workers: int, initial: tuple[int, int]
 ) -> None:
     X, y = wdbc()
@@ -48,7 +48,7 @@ def test_service_asks_what_the_method_asks(
 
 
 @pytest.mark.slow
-def test_audited_rows_are_scored_apart_and_tune_nothing(redis_url: str) -> None:
+def test_audited_rows_are_scored_separately_and_do_not_tune(redis_url: str) -> None:
     X, y = blobs(150, 4, seed=2)
     audits = 8
     with deployment(redis_url) as address, TuningClient(address) as client:
@@ -76,7 +76,7 @@ def test_audited_rows_are_scored_apart_and_tune_nothing(redis_url: str) -> None:
     assert result.C == pytest.approx(expected.model.C, rel=1e-12)
 
 
-def test_session_without_an_outlier_ends_with_a_useful_answer(redis_url: str) -> None:
+def test_session_without_outlier_labels_returns_usable_result(redis_url: str) -> None:
     X, _ = blobs(60, 3, seed=4)
     with deployment(redis_url) as address, TuningClient(address) as client:
         session = client.create_session(client.upload_dataset(X), budget=8)
@@ -91,7 +91,7 @@ def test_session_without_an_outlier_ends_with_a_useful_answer(redis_url: str) ->
 
 
 @pytest.mark.slow
-def test_session_finishes_early_where_it_may(redis_url: str) -> None:
+def test_session_with_auto_finish_ends_before_its_budget(redis_url: str) -> None:
     X, y = blobs(120, 2, seed=6)
     with deployment(redis_url) as address, TuningClient(address) as client:
         session = client.create_session(

@@ -28,7 +28,7 @@ def running(redis_url: str) -> list[str]:
 
 
 @pytest.mark.slow
-def test_job_whose_worker_is_killed_five_times_is_done(redis_url: str) -> None:
+def test_job_whose_worker_is_killed_five_times_is_completed(redis_url: str) -> None:
     # Large enough for PREPARE to be under way when its worker is killed.
     X, y = blobs(3000, 10, seed=1)
     initial = {str(row): int(y[row]) for row in range(40)}
@@ -61,7 +61,7 @@ def put_back_at_once(redis_url: str) -> None:
         worker.close()
 
 
-def test_session_goes_on_against_a_new_service(redis_url: str) -> None:
+def test_session_continues_at_new_service_after_the_old_is_killed(redis_url: str) -> None:
     X, y = wdbc()
     asked = []
     with worker(redis_url):
@@ -83,7 +83,7 @@ def test_session_goes_on_against_a_new_service(redis_url: str) -> None:
     assert len(set(asked)) == 12
 
 
-def test_three_labelers_at_once_and_one_that_vanishes(redis_url: str) -> None:
+def test_session_completes_with_three_labelers_of_whom_one_disconnects(redis_url: str) -> None:
     import threading
 
     X, y = wdbc()
@@ -119,7 +119,7 @@ def test_three_labelers_at_once_and_one_that_vanishes(redis_url: str) -> None:
     assert answered["eve"]
 
 
-def test_bad_input_of_one_does_not_disturb_another(redis_url: str) -> None:
+def test_bad_input_of_one_client_does_not_disturb_another(redis_url: str) -> None:
     from svddtune.client import InvalidInput, SvddtuneError
 
     X, y = wdbc()

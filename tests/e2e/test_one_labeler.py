@@ -37,7 +37,7 @@ def start(client: TuningClient, X: FloatArray, y: LabelArray, strategy: str = "l
 
 @pytest.mark.parametrize("workers", [1, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("strategy", ["lama", pytest.param("random", marks=pytest.mark.slow)])
-def test_service_asks_what_the_method_asks_whatever_the_number_of_workers(
+def test_service_with_any_number_of_workers_asks_the_same_queries_as_the_method_in_process(
     redis_url: str, workers: int, strategy: str
 ) -> None:
     X, y = wdbc()
@@ -53,7 +53,7 @@ def test_service_asks_what_the_method_asks_whatever_the_number_of_workers(
     assert [cell.score for cell in result.c_curve] == [cell.score for cell in expected.final.cells]
 
 
-def test_exported_model_decides_as_the_result_and_as_scikit_learn(redis_url: str) -> None:
+def test_exported_model_predicts_like_the_result_and_like_scikit_learn(redis_url: str) -> None:
     X, y = wdbc()
     raw = 3.0 + 40.0 * X
     with deployment(redis_url) as address, TuningClient(address) as client:
@@ -82,7 +82,7 @@ def test_exported_model_decides_as_the_result_and_as_scikit_learn(redis_url: str
     [({}, "No label was given"), ({"3": 1, "5": 1}, "All 2 labels are inliers"),
      ({"3": -1}, "All 1 labels are outliers")],
 )  # fmt: skip
-def test_finishing_without_both_classes_says_what_could_not_be_judged(
+def test_result_without_both_classes_notes_what_could_not_be_judged(
     redis_url: str, verdicts: dict[str, int], phrase: str
 ) -> None:
     X, _ = wdbc()

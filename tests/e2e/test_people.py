@@ -40,7 +40,9 @@ def cli(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "svddtune.client", *arguments]
 
 
-def test_people_and_tickets_over_two_services(redis_url: str, tmp_path: Path) -> None:
+def test_people_and_tickets_label_one_session_through_two_services(
+    redis_url: str, tmp_path: Path
+) -> None:
     X, y = blobs(300, 4, seed=3)
     tickets, mapping = tmp_path / "tickets.csv", tmp_path / "desk.toml"
     mapping.write_text(MAPPING)

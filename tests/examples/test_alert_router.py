@@ -156,7 +156,7 @@ def test_double_click_has_one_effect(
         assert [event.verdict for event in client.labels(session)] == ["outlier"]
 
 
-def test_forged_and_unknown_links_get_a_clear_page(
+def test_forged_or_unknown_link_gets_explanatory_page(
     stack: EmbeddedStack, client: TuningClient, chat: FakeChat, tmp_path: Path
 ) -> None:
     session = session_of(client)
@@ -174,7 +174,7 @@ def test_forged_and_unknown_links_get_a_clear_page(
         assert list(client.labels(session)) == []
 
 
-def test_question_that_nobody_answers_in_time_is_taken_back(
+def test_unanswered_question_is_withdrawn_after_its_lease(
     stack: EmbeddedStack, client: TuningClient, chat: FakeChat, tmp_path: Path
 ) -> None:
     session = session_of(client, lease_s=1.0)
@@ -235,7 +235,7 @@ def test_skipped_question_goes_to_the_next_analyst_and_then_to_other_labelers(
             assert offered.observation_id == first.text.split()[1]
 
 
-def test_chat_that_is_down_gets_the_message_later(
+def test_message_is_sent_later_if_chat_is_down(
     stack: EmbeddedStack, client: TuningClient, chat: FakeChat, tmp_path: Path
 ) -> None:
     session = session_of(client)
@@ -247,7 +247,7 @@ def test_chat_that_is_down_gets_the_message_later(
 
 
 @pytest.mark.slow
-def test_click_while_the_service_is_away_is_passed_on_later(
+def test_click_during_service_outage_is_sent_later(
     redis_url: str, chat: FakeChat, tmp_path: Path
 ) -> None:
     front = service(redis_url)
@@ -273,7 +273,9 @@ def test_click_while_the_service_is_away_is_passed_on_later(
         (["--chat", "http://c"], SECRET, "--analyst"),
     ],
 )
-def test_mistakes_are_told(arguments: list[str], secret: str, says: str, tmp_path: Path) -> None:
+def test_wrong_arguments_or_settings_are_named(
+    arguments: list[str], secret: str, says: str, tmp_path: Path
+) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "alert_router", *arguments],
         cwd=EXAMPLES,
@@ -286,7 +288,7 @@ def test_mistakes_are_told(arguments: list[str], secret: str, says: str, tmp_pat
     assert says in done.stderr
 
 
-def test_unknown_session_ends_it_with_one_line(stack: EmbeddedStack, tmp_path: Path) -> None:
+def test_unknown_session_ends_router_with_one_line(stack: EmbeddedStack, tmp_path: Path) -> None:
     done = subprocess.run(
         [
             *[sys.executable, "-m", "alert_router", "--server", stack.address, "--session", "none"],

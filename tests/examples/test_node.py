@@ -22,7 +22,7 @@ X, Y = blob(51)
 BUDGET = 40
 
 
-def test_readme_shows_the_example_as_it_is() -> None:
+def test_readme_shows_the_current_example() -> None:
     (shown,) = re.findall(r"```js\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     assert shown == (SOURCE / "labeler.js").read_text()
 
@@ -73,7 +73,7 @@ def labeler(program: Path, address: str, session: str) -> subprocess.Popen[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("hard", [True, False], ids=["killed", "drained"])
-def test_two_copies_go_on_after_the_service_was_away(
+def test_two_labelers_continue_after_service_restart(
     program: Path, front: Front, hard: bool
 ) -> None:
     session = session_at(front.address)
@@ -99,7 +99,7 @@ def test_two_copies_go_on_after_the_service_was_away(
 
 
 @pytest.mark.slow
-def test_unknown_session_is_told_without_a_stack_trace(program: Path, front: Front) -> None:
+def test_unknown_session_ends_labeler_without_stack_trace(program: Path, front: Front) -> None:
     _, err = (process := labeler(program, front.address, "sessions/p00-none")).communicate(
         timeout=60
     )

@@ -130,7 +130,7 @@ def test_plain_install_names_the_extra_that_is_missing(
     assert json.loads(done.stdout)["error"]["reason"] == "NOT_INSTALLED"
 
 
-def test_client_alone_names_what_a_service_of_its_own_needs(client_only: Place) -> None:
+def test_client_only_install_names_packages_a_local_service_needs(client_only: Place) -> None:
     done = client_only.run(
         "python",
         "-c",
@@ -145,7 +145,7 @@ def test_client_alone_names_what_a_service_of_its_own_needs(client_only: Place) 
     assert {"redis", "scikit-learn", "typer"} <= set(packages.split(","))
 
 
-def test_client_alone_says_what_the_command_line_needs(client_only: Place) -> None:
+def test_client_only_install_names_packages_the_command_line_needs(client_only: Place) -> None:
     done = client_only.run("svddtune", "demo", "--json")
     assert done.returncode == 1
     assert "pip install svddtune" in last_line(done)

@@ -72,7 +72,9 @@ def lossy_house(redis_url: str) -> Iterator[House]:
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(start=starts, steps=steps)
-def test_every_history_keeps_the_promises(house: House, start: Start, steps: list[Step]) -> None:
+def test_random_histories_agree_with_the_model(
+    house: House, start: Start, steps: list[Step]
+) -> None:
     play(house, start, steps)
 
 
@@ -91,7 +93,7 @@ def play(house: House, start: Start, steps: list[Step]) -> None:
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(start=starts, steps=steps)
-def test_history_in_which_replies_are_lost_is_like_any_other(
+def test_histories_with_lost_replies_agree_with_the_model(
     lossy_house: House, start: Start, steps: list[Step]
 ) -> None:
     play(lossy_house, start, steps)

@@ -48,9 +48,7 @@ SHAPES = {
         for name, shape in SHAPES.items()
     ],
 )
-def test_what_streams_were_told_is_what_the_log_says(
-    redis_url: str, shape: Shape, seed: int
-) -> None:
+def test_messages_on_streams_agree_with_the_log(redis_url: str, shape: Shape, seed: int) -> None:
     with Pair(redis_url, shape.stream_s) as pair, working(redis_url) as worker:
         town = Town(pair, worker, redis_url, shape, seed)
         asyncio.run(town.play())

@@ -15,7 +15,7 @@ from svddtune.stack import EmbeddedServer, StackError
 pytestmark = pytest.mark.integration
 
 
-def test_labels_survive_a_kill_of_the_server(tmp_path: Path) -> None:
+def test_labels_survive_kill_of_server(tmp_path: Path) -> None:
     with EmbeddedServer(tmp_path) as server, redis.Redis.from_url(server.url) as client:
         client.set("svddtune:{p00}:layout", 1)
         server.process.kill()
@@ -24,7 +24,7 @@ def test_labels_survive_a_kill_of_the_server(tmp_path: Path) -> None:
         assert client.get("svddtune:{p00}:layout") == b"1"
 
 
-def test_server_is_set_up_to_hold_labels(tmp_path: Path) -> None:
+def test_server_syncs_each_write_and_evicts_nothing(tmp_path: Path) -> None:
     with EmbeddedServer(tmp_path) as server, redis.Redis.from_url(server.url) as client:
         settings = client.config_get("append*", "maxmemory-policy", "port")
     assert settings["appendonly"] == "yes"
@@ -33,7 +33,7 @@ def test_server_is_set_up_to_hold_labels(tmp_path: Path) -> None:
     assert settings["port"] == "0"
 
 
-def test_data_directory_is_one_servers_at_a_time(tmp_path: Path) -> None:
+def test_data_directory_in_use_is_refused_to_second_server(tmp_path: Path) -> None:
     with EmbeddedServer(tmp_path), pytest.raises(StackError) as refusal:
         EmbeddedServer(tmp_path)
     assert refusal.value.reason == "DATA_DIR_IN_USE"
@@ -45,7 +45,7 @@ def test_data_directory_is_private(tmp_path: Path) -> None:
         assert (tmp_path / "data").stat().st_mode & 0o777 == 0o700
 
 
-def test_long_data_directory_works(tmp_path: Path) -> None:
+def test_data_directory_with_long_path_works(tmp_path: Path) -> None:
     deep = tmp_path / ("x" * 60) / ("y" * 60)
     with EmbeddedServer(deep) as server, redis.Redis.from_url(server.url) as client:
         assert client.ping()
@@ -53,7 +53,7 @@ def test_long_data_directory_works(tmp_path: Path) -> None:
     assert not where.parent.exists()
 
 
-def test_start_removes_what_a_killed_stack_left_and_nothing_else(
+def test_start_removes_only_the_leftovers_of_a_killed_stack(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
@@ -79,7 +79,7 @@ def test_start_removes_what_a_killed_stack_left_and_nothing_else(
     assert names == {"svddtune-mine", "svddtune-young", "svddtune-used", "other"}
 
 
-def test_start_that_fails_says_why(tmp_path: Path) -> None:
+def test_failed_start_says_why(tmp_path: Path) -> None:
     (tmp_path / "appendonlydir").write_text("not a directory")
     with pytest.raises(StackError) as refusal:
         EmbeddedServer(tmp_path)
@@ -87,14 +87,14 @@ def test_start_that_fails_says_why(tmp_path: Path) -> None:
     assert "appendonlydir" in refusal.value.message
 
 
-def test_unusable_data_directory_is_named(tmp_path: Path) -> None:
+def test_unusable_data_directory_is_named_in_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StackError) as refusal:
         EmbeddedServer(tmp_path / "file" / "data")
     assert refusal.value.reason == "DATA_DIR_UNUSABLE"
 
 
-def test_server_does_not_outlive_a_killed_starter(tmp_path: Path) -> None:
+def test_server_stops_after_its_starter_is_killed(tmp_path: Path) -> None:
     program = (
         "import sys, pathlib\n"
         "from svddtune.stack import EmbeddedServer\n"

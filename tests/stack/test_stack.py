@@ -86,7 +86,7 @@ def serves(address: str) -> bool:
     return True
 
 
-def test_stack_says_where_it_is() -> None:
+def test_stack_prints_its_address() -> None:
     with stack("--workers", "1") as running:
         ready = running.ready
         assert serves(ready["address"])
@@ -108,7 +108,7 @@ def test_stack_says_where_it_is() -> None:
         pytest.param(None, marks=pytest.mark.slow),
     ],
 )
-def test_stack_ends_in_order(number: signal.Signals | None) -> None:
+def test_stack_stops_its_processes_in_order(number: signal.Signals | None) -> None:
     running = Stack("--workers", "1", "--stop-on-eof")
     children = running.family()
     assert len(children) == 3
@@ -123,7 +123,7 @@ def test_stack_ends_in_order(number: signal.Signals | None) -> None:
     assert not any(alive(pid) for pid in children)
 
 
-def test_processes_are_started_without_the_url_among_their_arguments() -> None:
+def test_redis_url_is_no_process_argument() -> None:
     with stack("--workers", "1") as running:
         lines = running.family().values()
     ours = [line for line in lines if "svddtune.worker" in line or "svddtune.service" in line]
@@ -131,7 +131,7 @@ def test_processes_are_started_without_the_url_among_their_arguments() -> None:
     assert not [line for line in ours if "--redis" in line]
 
 
-def test_killed_launcher_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_killed_launcher_leaves_no_process_behind(tmp_path: Path) -> None:
     running = Stack("--workers", "1", "--data-dir", str(tmp_path))
     children = running.family()
     assert len(children) == 3
@@ -141,7 +141,7 @@ def test_killed_launcher_leaves_nothing_behind(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_dead_service_comes_back_at_the_same_address() -> None:
+def test_killed_service_restarts_at_the_same_address() -> None:
     with stack("--workers", "0") as running:
         os.kill(pid_of(running, "svddtune.service"), signal.SIGKILL)
         wait_until(lambda: serves(running.ready["address"]), timeout_s=20)
@@ -149,7 +149,7 @@ def test_dead_service_comes_back_at_the_same_address() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what", ["svddtune.worker", "redis.sock"])
-def test_dead_worker_and_dead_redis_come_back(what: str) -> None:
+def test_killed_worker_and_killed_redis_restart(what: str) -> None:
     with stack("--workers", "1") as running:
         old = pid_of(running, what)
         os.kill(old, signal.SIGKILL)
@@ -158,7 +158,7 @@ def test_dead_worker_and_dead_redis_come_back(what: str) -> None:
 
 
 @pytest.mark.slow
-def test_job_that_crashed_its_worker_is_put_back_by_the_supervisor_which_saw_the_signal() -> None:
+def test_supervisor_requeues_job_of_crashed_worker_and_reports_the_signal() -> None:
     with stack("--workers", "1") as running, connect(running.ready["redis"]) as client:
         long_job(running.ready["redis"])
         bulk, later = (keys.prefix(0) + f"q:{name}" for name in ("bulk", "later"))
@@ -187,14 +187,14 @@ def test_one_of_three_workers_is_kept_for_urgent_jobs() -> None:
 
 
 @pytest.mark.slow
-def test_data_outlive_the_stack(tmp_path: Path) -> None:
+def test_data_survive_restart_of_stack(tmp_path: Path) -> None:
     for _ in range(2):
         with stack("--workers", "0", "--data-dir", str(tmp_path)) as running:
             assert serves(running.ready["address"])
     assert (tmp_path / "appendonlydir").is_dir()
 
 
-def test_running_redis_is_used(redis_url: str) -> None:
+def test_stack_uses_redis_that_already_runs(redis_url: str) -> None:
     with stack("--workers", "0", "--redis", redis_url) as running:
         assert running.ready["redis"] == redis_url
         assert serves(running.ready["address"])
@@ -210,7 +210,7 @@ def test_running_redis_is_used(redis_url: str) -> None:
         (["--listen", "0.0.0.0:0"], "PROCESS_START_FAILED", "loopback"),
     ],
 )
-def test_start_that_fails_says_why(arguments: list[str], reason: str, words: str) -> None:
+def test_failed_start_says_why(arguments: list[str], reason: str, words: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "svddtune.stack", "--workers", "0", *arguments],
         capture_output=True,

@@ -32,7 +32,7 @@ def test_answer_id_with_other_content_is_refused(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_unasked_answer_is_a_label_and_closes_its_open_query(redis_url: str) -> None:
+def test_unsolicited_answer_labels_its_row_and_closes_the_open_query(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         (lease,) = await scene.lease(session_id)
@@ -44,7 +44,7 @@ def test_unasked_answer_is_a_label_and_closes_its_open_query(redis_url: str) -> 
     play(redis_url, act)
 
 
-def test_second_unasked_verdict_is_a_conflict(redis_url: str) -> None:
+def test_second_unsolicited_verdict_is_refused(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(initial={3: Verdict.INLIER})
         with pytest.raises(Conflict) as refused:
@@ -58,7 +58,7 @@ def test_second_unasked_verdict_is_a_conflict(redis_url: str) -> None:
 @pytest.mark.parametrize(
     ("query", "lease_id", "reason"), [(99, "x", "UNKNOWN_QUERY"), (1, "x", "LEASE_LOST")]
 )
-def test_answers_without_a_right_are_refused(
+def test_answers_without_lease_or_row_are_refused(
     redis_url: str, query: int, lease_id: str, reason: str
 ) -> None:
     async def act(scene: Scene) -> None:
@@ -72,7 +72,7 @@ def test_answers_without_a_right_are_refused(
     play(redis_url, act)
 
 
-def test_budget_spent_completes_the_session(redis_url: str) -> None:
+def test_session_completes_once_budget_is_spent(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=2)
         for _ in range(2):
@@ -90,7 +90,7 @@ def test_budget_spent_completes_the_session(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_budget_met_by_initial_labels_asks_nothing(redis_url: str) -> None:
+def test_session_whose_initial_labels_meet_the_budget_asks_nothing(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=2, initial={0: Verdict.INLIER, 1: Verdict.OUTLIER})
         session = await scene.sessions.get(session_id)
@@ -100,7 +100,7 @@ def test_budget_met_by_initial_labels_asks_nothing(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_answers_after_completion(redis_url: str) -> None:
+def test_answer_after_finish_does_not_count(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         (lease,) = await scene.lease(session_id)
@@ -115,7 +115,7 @@ def test_answers_after_completion(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_retraction_asks_again_and_folds_back(redis_url: str) -> None:
+def test_retracted_row_is_asked_again(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         (lease,) = await scene.lease(session_id)
@@ -133,7 +133,7 @@ def test_retraction_asks_again_and_folds_back(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_retracting_what_has_no_label_is_refused(redis_url: str) -> None:
+def test_retracting_an_unlabelled_row_is_refused(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         with pytest.raises(WrongState) as refused:
@@ -143,7 +143,7 @@ def test_retracting_what_has_no_label_is_refused(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_unsure_row_may_still_be_labelled_unasked(redis_url: str) -> None:
+def test_unsolicited_answer_labels_unsure_row(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         (lease,) = await scene.lease(session_id)
@@ -154,7 +154,7 @@ def test_unsure_row_may_still_be_labelled_unasked(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_ranking_for_older_labels_is_dropped_and_made_anew(redis_url: str) -> None:
+def test_ranking_for_outdated_labels_is_dropped_and_computed_again(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         (lease,) = await scene.lease(session_id)
@@ -174,7 +174,7 @@ def test_ranking_for_older_labels_is_dropped_and_made_anew(redis_url: str) -> No
     play(redis_url, act)
 
 
-def test_request_id_makes_one_session(redis_url: str) -> None:
+def test_repeated_request_id_creates_one_session(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         await scene.upload()
 
@@ -194,7 +194,7 @@ def test_request_id_makes_one_session(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_no_result_yet(redis_url: str) -> None:
+def test_result_before_completion_is_refused(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         with pytest.raises(NotFound) as refused:

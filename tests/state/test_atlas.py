@@ -39,7 +39,7 @@ def do_next(scene: Scene) -> str:
     return claim.kind
 
 
-def test_session_waits_for_the_atlas_where_its_queries_need_it(redis_url: str) -> None:
+def test_session_waits_for_atlas_if_its_strategy_needs_it(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         waiting, going = await create(scene, NEEDS_ATLAS), await create(scene, LAMA)
         assert do_next(scene) == "PREPARE"
@@ -69,7 +69,7 @@ def test_sessions_share_one_atlas(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_progress_is_told(redis_url: str) -> None:
+def test_atlas_progress_is_reported(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await create(scene, NEEDS_ATLAS)
         seen = set()
@@ -81,7 +81,7 @@ def test_progress_is_told(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_nobody_needs_it_nothing_more_is_made_and_later_it_goes_on(redis_url: str) -> None:
+def test_atlas_that_nobody_needs_pauses_until_a_session_needs_it(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         first = await create(scene, NEEDS_ATLAS)
         assert [do_next(scene) for _ in range(4)] == ["PREPARE", "ATLAS", "ATLAS", "ATLAS"]
@@ -108,7 +108,7 @@ def test_nobody_needs_it_nothing_more_is_made_and_later_it_goes_on(redis_url: st
     play(redis_url, act)
 
 
-def test_failed_atlas_fails_those_that_need_it_and_a_resume_tries_again(redis_url: str) -> None:
+def test_failed_atlas_fails_sessions_that_need_it_until_resumed(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         needing, going = await create(scene, NEEDS_ATLAS), await create(scene, LAMA)
         do_next(scene)
@@ -126,7 +126,7 @@ def test_failed_atlas_fails_those_that_need_it_and_a_resume_tries_again(redis_ur
 
 
 @pytest.mark.parametrize("finished", [True, False])
-def test_no_key_of_an_atlas_outlives_the_dataset(redis_url: str, finished: bool) -> None:
+def test_deleted_dataset_leaves_no_atlas_keys(redis_url: str, finished: bool) -> None:
     async def act(scene: Scene) -> None:
         sessions = [await create(scene, config) for config in (NEEDS_ATLAS, BOUNDED)]
         if finished:
@@ -145,7 +145,7 @@ def test_no_key_of_an_atlas_outlives_the_dataset(redis_url: str, finished: bool)
     play(redis_url, act)
 
 
-def test_sessions_with_other_gamma_bounds_have_an_atlas_of_their_own(redis_url: str) -> None:
+def test_sessions_with_different_gamma_bounds_have_separate_atlases(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         sessions = [await create(scene, one) for one in (NEEDS_ATLAS, BOUNDED, BOUNDED, NARROW)]
         jobs, kinds = [], []
@@ -165,7 +165,7 @@ def test_sessions_with_other_gamma_bounds_have_an_atlas_of_their_own(redis_url: 
     play(redis_url, act)
 
 
-def test_a_failed_atlas_fails_only_the_sessions_with_its_gamma_bounds(redis_url: str) -> None:
+def test_failed_atlas_fails_only_sessions_with_its_gamma_bounds(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         plain, bounded = await create(scene, NEEDS_ATLAS), await create(scene, BOUNDED)
         failed = False
@@ -182,7 +182,7 @@ def test_a_failed_atlas_fails_only_the_sessions_with_its_gamma_bounds(redis_url:
     play(redis_url, act)
 
 
-def test_live_evidence_is_the_sessions_and_its_history_is_kept(redis_url: str) -> None:
+def test_session_keeps_live_evidence_and_its_history(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         seen = []
@@ -205,7 +205,7 @@ def test_live_evidence_is_the_sessions_and_its_history_is_kept(redis_url: str) -
     play(redis_url, act)
 
 
-def test_a_stop_rule_finishes_the_session(redis_url: str) -> None:
+def test_stop_rule_finishes_session(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(initial={0: Verdict.INLIER})
         (lease,) = await scene.lease(session_id)
@@ -227,7 +227,7 @@ def test_a_stop_rule_finishes_the_session(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_a_plan_that_needs_no_fit_goes_on_to_the_estimate(redis_url: str) -> None:
+def test_plan_without_missing_fits_leads_to_the_estimate(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         await scene.sessions.finish(session_id)

@@ -19,14 +19,14 @@ from svddtune.state.session import DatasetId, SessionConfig
         array_shapes(min_dims=0, max_dims=3, min_side=0),
     )
 )
-def test_arrays_survive_with_dtype_and_shape(array: NDArray[Any]) -> None:
+def test_arrays_keep_dtype_and_shape(array: NDArray[Any]) -> None:
     back = codec.unpack_arrays(codec.pack_arrays({"a": array}))["a"]
     assert back.shape == array.shape
     assert back.dtype == array.dtype
     np.testing.assert_array_equal(back, array)
 
 
-def test_objects_are_refused() -> None:
+def test_object_arrays_are_refused() -> None:
     with pytest.raises(TypeError, match="objects"):
         codec.pack_arrays({"a": np.array([object()])})
 
@@ -46,7 +46,7 @@ def test_objects_are_refused() -> None:
         lease_s=st.floats(1, 86400),
     )
 )
-def test_config_survives(config: SessionConfig) -> None:
+def test_config_survives_encoding(config: SessionConfig) -> None:
     assert codec.config_from_proto(codec.config_to_proto(config)) == config
 
 
@@ -56,7 +56,7 @@ def test_split_keeps_every_byte(data: bytes) -> None:
 
 
 @given(st.integers(0, 999), st.integers(1, 64))
-def test_ids_find_their_partition(partition: int, partitions: int) -> None:
+def test_id_names_its_partition(partition: int, partitions: int) -> None:
     assert keys.partition_of_session(keys.new_session_id(partition)) == partition
     dataset_id = DatasetId(f"{partition:032x}")
     assert 0 <= keys.partition_of_dataset(dataset_id, partitions) < partitions
@@ -65,5 +65,5 @@ def test_ids_find_their_partition(partition: int, partitions: int) -> None:
 @pytest.mark.parametrize(
     "text", ["", "p00-xyz", "p0-0123456789abcdef0123", "../etc", "P00-" + "0" * 20]
 )
-def test_malformed_session_ids(text: str) -> None:
+def test_malformed_session_id_is_refused(text: str) -> None:
     assert not keys.is_session_id(text)

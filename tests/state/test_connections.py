@@ -29,7 +29,7 @@ def other(tmp_path: Path) -> Iterator[EmbeddedServer]:
         yield server
 
 
-def test_one_refused_write_drops_all_connections_to_a_demoted_master(
+def test_refused_write_drops_all_connections_to_demoted_master(
     redis_url: str, other: EmbeddedServer
 ) -> None:
     async def act() -> None:
@@ -51,7 +51,7 @@ def test_one_refused_write_drops_all_connections_to_a_demoted_master(
             master.replicaof("NO", "ONE")
 
 
-def test_synchronous_client_follows_too(redis_url: str, other: EmbeddedServer) -> None:
+def test_synchronous_client_follows_failover(redis_url: str, other: EmbeddedServer) -> None:
     with connect(redis_url) as master, proxy_to(redis_url) as proxy, connect(proxy.url) as client:
         try:
             client.set("written", "there")
@@ -65,7 +65,7 @@ def test_synchronous_client_follows_too(redis_url: str, other: EmbeddedServer) -
             master.flushall()
 
 
-def test_replica_that_stays_one_is_an_error_in_the_end(redis_url: str) -> None:
+def test_server_that_stays_a_replica_raises_once_patience_ends(redis_url: str) -> None:
     with connect(redis_url) as master, connect(redis_url, patience_s=0.1) as client:
         master.replicaof("127.0.0.1", 1)
         try:
@@ -75,7 +75,7 @@ def test_replica_that_stays_one_is_an_error_in_the_end(redis_url: str) -> None:
             master.replicaof("NO", "ONE")
 
 
-def test_server_that_comes_back_within_the_patience_is_not_missed(tmp_path: Path) -> None:
+def test_server_that_returns_within_patience_causes_no_error(tmp_path: Path) -> None:
     with (
         EmbeddedServer(tmp_path, fsync="no") as first,
         connect(first.url, patience_s=20) as client,
@@ -91,7 +91,7 @@ def test_server_that_comes_back_within_the_patience_is_not_missed(tmp_path: Path
             assert reply.result()
 
 
-def test_call_to_a_frozen_server_is_over_within_its_bound(other: EmbeddedServer) -> None:
+def test_call_to_frozen_server_fails_within_its_timeout(other: EmbeddedServer) -> None:
     async def act() -> None:
         client = connect_async(other.url)
         datasets = DatasetStore(client)

@@ -15,7 +15,7 @@ NAMES = ("ann", "bob", "cem", "dan", "eve", "fay")
 # Corrections
 
 
-def test_correction_after_the_query_is_settled_may_create_a_tie(redis_url: str) -> None:
+def test_correction_of_settled_query_may_create_a_tie(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=2, overlap=2, overlap_limit=3)
         lease = await scene.vote(session_id, "ann", INLIER)
@@ -34,7 +34,7 @@ def test_correction_after_the_query_is_settled_may_create_a_tie(redis_url: str) 
     play(redis_url, act)
 
 
-def test_correction_is_the_own_vote_only(redis_url: str) -> None:
+def test_correction_changes_only_the_labelers_own_vote(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=3)
         lease = await scene.vote(session_id, "ann", INLIER)
@@ -46,7 +46,7 @@ def test_correction_is_the_own_vote_only(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_retracted_vote_is_asked_of_somebody_again(redis_url: str) -> None:
+def test_query_of_retracted_vote_is_asked_again(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=1, overlap=2, overlap_limit=2)
         lease = await scene.vote(session_id, "ann", INLIER)
@@ -61,7 +61,7 @@ def test_retracted_vote_is_asked_of_somebody_again(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_vote_of_another_that_broke_a_tie_is_retracted(redis_url: str) -> None:
+def test_tie_breaking_vote_of_another_labeler_can_be_retracted(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=2, overlap=2, overlap_limit=3)
         for name, verdict in zip(NAMES, (INLIER, OUTLIER, OUTLIER), strict=False):
@@ -82,7 +82,7 @@ def test_vote_of_another_that_broke_a_tie_is_retracted(redis_url: str) -> None:
 # Unasked votes
 
 
-def test_unasked_vote_on_an_open_query_is_one_of_those_sought(redis_url: str) -> None:
+def test_unsolicited_vote_counts_towards_open_query(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=2, overlap=2, overlap_limit=3)
         (ann,), (bob,) = await scene.lease(session_id, "ann"), await scene.lease(session_id, "bob")
@@ -98,7 +98,7 @@ def test_unasked_vote_on_an_open_query_is_one_of_those_sought(redis_url: str) ->
     play(redis_url, act)
 
 
-def test_unasked_votes_of_their_own_need_no_second(redis_url: str) -> None:
+def test_unsolicited_vote_without_query_needs_no_second_vote(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=3, overlap=2, overlap_limit=3)
         await scene.answer(session_id, 11, OUTLIER, labeler="replay")
@@ -113,7 +113,7 @@ def test_unasked_votes_of_their_own_need_no_second(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_unasked_vote_on_a_settled_unsure_row_is_taken(redis_url: str) -> None:
+def test_unsolicited_vote_on_settled_unsure_row_is_accepted(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=3, overlap=2, overlap_limit=2)
         lease = await scene.vote(session_id, "ann", INLIER)
@@ -128,7 +128,7 @@ def test_unasked_vote_on_a_settled_unsure_row_is_taken(redis_url: str) -> None:
 # After the end
 
 
-def test_votes_of_a_finished_session_are_those_of_the_query_asked_again(redis_url: str) -> None:
+def test_votes_after_finish_count_for_the_query_once_resumed(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=3, overlap=2, overlap_limit=3)
         (first,) = await scene.lease(session_id, "ann")

@@ -12,7 +12,7 @@ from svddtune.v1 import dataset_pb2
 pytestmark = pytest.mark.integration
 
 
-def test_rows_ids_and_values_come_back(redis_url: str) -> None:
+def test_uploaded_rows_ids_and_values_are_read_back(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         names = [f"host-{row}" for row in range(12)]
         dataset_id = await scene.upload(ids=names)
@@ -26,7 +26,7 @@ def test_rows_ids_and_values_come_back(redis_url: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["12", "-1", "01", "1.0", "", "one", "²"])
-def test_default_ids_are_exactly_the_row_numbers(redis_url: str, name: str) -> None:
+def test_default_ids_are_the_row_numbers(redis_url: str, name: str) -> None:
     async def act(scene: Scene) -> None:
         dataset_id = await scene.upload()
         assert await scene.datasets.rows_of(dataset_id, ["0", "11", name]) == [0, 11, None]
@@ -34,7 +34,7 @@ def test_default_ids_are_exactly_the_row_numbers(redis_url: str, name: str) -> N
     play(redis_url, act)
 
 
-def test_upload_without_its_parts_is_not_committed(redis_url: str) -> None:
+def test_upload_with_missing_parts_is_not_committed(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         dataset_id = DatasetId("0" * 32)
         await scene.datasets.put_rows(dataset_id, 0, b"12345678")
@@ -64,7 +64,7 @@ def test_dataset_in_use_cannot_be_deleted(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_pages_are_newest_first_and_complete(redis_url: str) -> None:
+def test_pages_list_every_dataset_newest_first(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         made = [await scene.session() for _ in range(5)]
         first = await scene.sessions.list_sessions(limit=3)

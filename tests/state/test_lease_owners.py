@@ -45,7 +45,7 @@ def test_skip_under_the_lease_of_another_labeler_is_refused(redis_url: str, mode
     play(redis_url, act)
 
 
-def test_extend_and_release_of_the_lease_of_another_labeler_find_nothing(redis_url: str) -> None:
+def test_extend_and_release_of_lease_of_another_labeler_report_it_lost(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         (lease,) = await scene.lease(session_id, "ann")
@@ -61,7 +61,7 @@ def test_extend_and_release_of_the_lease_of_another_labeler_find_nothing(redis_u
 
 
 @pytest.mark.parametrize("mode", list(SkipMode))
-def test_repeated_skip_of_a_lease_changes_nothing_more(redis_url: str, mode: SkipMode) -> None:
+def test_repeated_skip_has_one_effect(redis_url: str, mode: SkipMode) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         (lease,) = await scene.lease(session_id)
@@ -78,7 +78,7 @@ def test_repeated_skip_of_a_lease_changes_nothing_more(redis_url: str, mode: Ski
     play(redis_url, act)
 
 
-def test_repeated_release_of_a_lease_loses_nothing(redis_url: str) -> None:
+def test_repeated_release_reports_no_lost_lease(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         (lease,) = await scene.lease(session_id)
@@ -96,7 +96,7 @@ def test_repeated_release_of_a_lease_loses_nothing(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_query_that_is_taken_and_given_back_for_ever_stays_small(redis_url: str) -> None:
+def test_query_leased_and_released_repeatedly_stays_small(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=1, overlap=2, overlap_limit=2)
         (kept,) = await scene.lease(session_id, "ann")

@@ -22,7 +22,7 @@ def test_two_labelers_never_get_the_same_query(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_asking_again_returns_what_is_held(redis_url: str) -> None:
+def test_repeated_lease_call_returns_leases_already_held(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         assert await scene.lease(session_id) == await scene.lease(session_id)
@@ -30,7 +30,7 @@ def test_asking_again_returns_what_is_held(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_no_more_queries_than_the_budget_leaves(redis_url: str) -> None:
+def test_open_queries_never_exceed_remaining_budget(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=3, initial={11: Verdict.OUTLIER})
         assert len(await scene.lease(session_id, most=10)) == 2
@@ -38,7 +38,7 @@ def test_no_more_queries_than_the_budget_leaves(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_strict_order_waits_for_the_fresh_ranking(redis_url: str) -> None:
+def test_strict_order_waits_for_ranking_of_latest_labels(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         (first,) = await scene.lease(session_id)
@@ -50,7 +50,7 @@ def test_strict_order_waits_for_the_fresh_ranking(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_expired_lease_goes_to_the_next_labeler_first(redis_url: str) -> None:
+def test_query_of_expired_lease_goes_first_to_the_next_labeler(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         lost = await scene.lease(session_id, "ann", most=2)
@@ -77,7 +77,7 @@ def test_late_answer_counts_while_the_query_is_open(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_answer_after_somebody_elses_is_recorded_unused(redis_url: str) -> None:
+def test_answer_after_that_of_another_labeler_is_recorded_as_unused(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         (old,) = await scene.lease(session_id, "ann")
@@ -109,7 +109,7 @@ def test_extend_moves_the_expiry_and_names_lost_leases(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_release_gives_the_query_to_the_next(redis_url: str) -> None:
+def test_released_query_goes_to_the_next_labeler(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         (lease,) = await scene.lease(session_id, "ann")
@@ -120,7 +120,7 @@ def test_release_gives_the_query_to_the_next(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_skip_to_others_never_comes_back_to_the_same_labeler(redis_url: str) -> None:
+def test_query_skipped_to_others_never_returns_to_that_labeler(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=1)
         (lease,) = await scene.lease(session_id, "ann")
@@ -132,7 +132,7 @@ def test_skip_to_others_never_comes_back_to_the_same_labeler(redis_url: str) -> 
     play(redis_url, act)
 
 
-def test_skip_for_later_comes_behind_new_queries(redis_url: str) -> None:
+def test_query_skipped_for_later_comes_after_new_queries(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=2)
         (first,) = await scene.lease(session_id)
@@ -146,7 +146,7 @@ def test_skip_for_later_comes_behind_new_queries(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_dropped_observation_is_asked_no_more(redis_url: str) -> None:
+def test_dropped_observation_is_not_asked_again(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         (lease,) = await scene.lease(session_id)
@@ -169,7 +169,7 @@ def test_skip_without_the_lease_is_refused(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_paused_session_hands_out_nothing_and_takes_answers(redis_url: str) -> None:
+def test_paused_session_leases_no_query_and_accepts_answers(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         (lease,) = await scene.lease(session_id, "ann")
@@ -183,7 +183,7 @@ def test_paused_session_hands_out_nothing_and_takes_answers(redis_url: str) -> N
     play(redis_url, act)
 
 
-def test_exhausted_pool_ends_the_session(redis_url: str) -> None:
+def test_session_ends_once_no_observation_is_left(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=12)
         for _ in range(12):
@@ -198,7 +198,7 @@ def test_exhausted_pool_ends_the_session(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_unknown_session(redis_url: str) -> None:
+def test_lease_of_unknown_session_is_refused(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         with pytest.raises(NotFound) as refused:
             await scene.lease(SessionId("p00-0123456789abcdef0123"))
@@ -207,7 +207,7 @@ def test_unknown_session(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_ranking_hands_the_next_query_to_the_labeler_that_answered(redis_url: str) -> None:
+def test_new_ranking_leases_next_query_to_labeler_that_answered(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         (first,) = await scene.lease(session_id)
@@ -224,7 +224,7 @@ def test_ranking_hands_the_next_query_to_the_labeler_that_answered(redis_url: st
     play(redis_url, act)
 
 
-def test_labeler_that_left_gets_nothing_with_the_ranking(redis_url: str) -> None:
+def test_labeler_that_left_gets_no_query_of_new_ranking(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         (first,) = await scene.lease(session_id)

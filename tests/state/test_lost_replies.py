@@ -40,7 +40,7 @@ def outcome(redis_url: str, proxy: Proxy, name: str, *, lossy: bool) -> tuple[st
         return play(proxy.url, act), dump(client)
 
 
-def test_every_script_has_a_case() -> None:
+def test_every_script_has_a_lost_reply_case() -> None:
     assert {script_of(name) for name in CASES} == set(scripts.names())
 
 

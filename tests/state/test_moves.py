@@ -22,7 +22,7 @@ VERBS: dict[str, Callable[[SessionStore, SessionId], Awaitable[None]]] = {
 
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("start", SessionState)
-def test_every_verb_in_every_state_moves_legally_or_not_at_all(
+def test_every_verb_in_every_state_makes_a_legal_transition_or_none(
     redis_url: str, start: SessionState, verb: str
 ) -> None:
     async def act(scene: Scene) -> None:
@@ -54,7 +54,7 @@ def test_finish_pause_and_cancel_may_be_repeated(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_completed_session_goes_on_with_a_larger_budget(redis_url: str) -> None:
+def test_completed_session_resumes_with_larger_budget(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=2, initial={0: Verdict.INLIER, 1: Verdict.OUTLIER})
         with pytest.raises(WrongState) as refused:
@@ -72,7 +72,7 @@ def test_completed_session_goes_on_with_a_larger_budget(redis_url: str) -> None:
 
 
 @pytest.mark.parametrize(("budget", "reason"), [(13, "BUDGET_TOO_LARGE"), (1, "BUDGET_TOO_SMALL")])
-def test_impossible_budgets(redis_url: str, budget: int, reason: str) -> None:
+def test_impossible_budget_is_refused(redis_url: str, budget: int, reason: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=6, initial={0: Verdict.INLIER, 1: Verdict.OUTLIER})
         with pytest.raises(InvalidInput) as refused:
@@ -83,7 +83,7 @@ def test_impossible_budgets(redis_url: str, budget: int, reason: str) -> None:
     play(redis_url, act)
 
 
-def test_cancel_during_the_estimate_stores_no_result(redis_url: str) -> None:
+def test_cancel_during_estimate_stores_no_result(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         await scene.sessions.finish(session_id)
@@ -98,7 +98,7 @@ def test_cancel_during_the_estimate_stores_no_result(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_delete_leaves_no_key_and_running_jobs_find_nothing(redis_url: str) -> None:
+def test_deleted_session_leaves_no_key_and_its_running_jobs_commit_nothing(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         (lease,) = await scene.lease(session_id)

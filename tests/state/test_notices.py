@@ -11,7 +11,7 @@ from svddtune.state.notices import Notices
 pytestmark = pytest.mark.integration
 
 
-def test_a_change_wakes_the_waiters_of_its_session_only(redis_url: str) -> None:
+def test_change_wakes_only_waiters_of_its_session(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         changed, other = await scene.session(), await scene.session()
         client = connect_async_blocking(redis_url)

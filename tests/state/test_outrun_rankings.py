@@ -36,7 +36,7 @@ async def waiting(scene: Scene, *labelers: str) -> SessionId:
     return session_id
 
 
-def test_one_labeler_waits_for_the_ranking_of_its_labels(redis_url: str) -> None:
+def test_single_labeler_waits_for_ranking_of_its_latest_labels(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await waiting(scene, "ann")
         for row in (10, 9, 8):
@@ -48,7 +48,7 @@ def test_one_labeler_waits_for_the_ranking_of_its_labels(redis_url: str) -> None
     play(redis_url, act)
 
 
-def test_several_labelers_take_the_second_that_was_outrun(redis_url: str) -> None:
+def test_several_labelers_accept_second_outdated_ranking_in_a_row(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await waiting(scene, "ann", "bob")
         assert not await outrun(scene, session_id, 0)
@@ -64,7 +64,7 @@ def test_several_labelers_take_the_second_that_was_outrun(redis_url: str) -> Non
     play(redis_url, act)
 
 
-def test_empty_ranking_that_was_outrun_ends_no_session(redis_url: str) -> None:
+def test_empty_outdated_ranking_does_not_end_session(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await waiting(scene, "ann", "bob")
         assert not await outrun(scene, session_id, 0)
@@ -79,7 +79,7 @@ def test_empty_ranking_that_was_outrun_ends_no_session(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_withdrawn_labeler_is_not_at_work(redis_url: str) -> None:
+def test_withdrawn_labeler_does_not_count_as_active(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await waiting(scene, "ann", "bob")
         await scene.sessions.withdraw(session_id, "bob", by="owner")

@@ -15,7 +15,9 @@ NAMES = ("ann", "bob", "cem", "dan", "eve", "fay")
 
 
 @pytest.mark.parametrize("overlap", [2, 3])
-def test_query_goes_to_as_many_labelers_as_votes_are_sought(redis_url: str, overlap: int) -> None:
+def test_query_is_leased_to_as_many_labelers_as_votes_are_sought(
+    redis_url: str, overlap: int
+) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=1, overlap=overlap, overlap_limit=overlap + 1)
         leases = [await scene.lease(session_id, name) for name in NAMES]
@@ -26,7 +28,7 @@ def test_query_goes_to_as_many_labelers_as_votes_are_sought(redis_url: str, over
     play(redis_url, act)
 
 
-def test_one_labeler_on_two_streams_and_calls_gets_a_query_once(redis_url: str) -> None:
+def test_labeler_on_two_streams_and_unary_calls_gets_each_query_once(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=1, overlap=3, overlap_limit=3)
         (held,) = await scene.lease(session_id, "ann", stream="one")
@@ -53,7 +55,7 @@ def test_answer_on_one_stream_ends_the_labelers_lease_on_another(redis_url: str)
     play(redis_url, act)
 
 
-def test_labelers_go_on_with_other_queries_while_votes_are_awaited(redis_url: str) -> None:
+def test_labelers_get_other_queries_while_votes_are_awaited(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=3, overlap=2, overlap_limit=3)
         for row in range(3):
@@ -78,7 +80,7 @@ def test_labelers_go_on_with_other_queries_while_votes_are_awaited(redis_url: st
 # What counts
 
 
-def test_first_vote_is_in_force_until_another_ties_with_it(redis_url: str) -> None:
+def test_first_vote_is_the_label_until_a_second_ties(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=1, overlap=2, overlap_limit=3)
         await scene.vote(session_id, "ann", OUTLIER)
@@ -127,7 +129,7 @@ def test_ties_and_unsure_ask_one_more_up_to_the_limit(
     play(redis_url, act)
 
 
-def test_late_vote_counts_where_the_overlap_wants_it(redis_url: str) -> None:
+def test_late_vote_counts_if_overlap_still_needs_it(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=2, overlap=2, overlap_limit=2)
         (late,) = await scene.lease(session_id, "ann")
@@ -161,7 +163,7 @@ def test_late_vote_counts_where_the_overlap_wants_it(redis_url: str) -> None:
         (0, OUTLIER, False),
     ],
 )
-def test_adaptive_overlap_asks_again_where_the_first_vote_surprises(
+def test_adaptive_overlap_seeks_second_vote_if_first_contradicts_prediction(
     redis_url: str, predicted: int, first: Verdict, asks_again: bool
 ) -> None:
     async def act(scene: Scene) -> None:
@@ -198,7 +200,7 @@ def test_corrected_first_vote_that_agrees_needs_no_second(redis_url: str) -> Non
 # Skips
 
 
-def test_skip_to_others_leaves_the_places_of_the_others(redis_url: str) -> None:
+def test_skip_to_others_keeps_leases_of_other_labelers(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=1, overlap=2, overlap_limit=2)
         (ann,), (bob,) = await scene.lease(session_id, "ann"), await scene.lease(session_id, "bob")
@@ -210,7 +212,7 @@ def test_skip_to_others_leaves_the_places_of_the_others(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_skip_for_later_puts_the_missing_vote_behind_new_queries(redis_url: str) -> None:
+def test_missing_vote_of_query_skipped_for_later_comes_after_new_queries(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=2, overlap=2, overlap_limit=2)
         (ann,), (bob,) = await scene.lease(session_id, "ann"), await scene.lease(session_id, "bob")
@@ -225,7 +227,7 @@ def test_skip_for_later_puts_the_missing_vote_behind_new_queries(redis_url: str)
     play(redis_url, act)
 
 
-def test_dropped_query_is_over_for_all_and_the_vote_there_was_stands(redis_url: str) -> None:
+def test_dropped_query_closes_for_all_and_keeps_its_vote(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=3, overlap=3, overlap_limit=3)
         lease = await scene.vote(session_id, "ann", OUTLIER)

@@ -82,7 +82,7 @@ def about(seconds: float) -> object:
         (180, 400),
     ],
 )
-def test_first_answer_sets_the_length(redis_url: str, took: float, lasts: float) -> None:
+def test_first_answer_sets_lease_length(redis_url: str, took: float, lasts: float) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(lease_s=LEASE_S)
         assert await length(scene, session_id) == about(LEASE_S)
@@ -99,7 +99,7 @@ def test_first_answer_sets_the_length(redis_url: str, took: float, lasts: float)
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(times=st.lists(st.floats(0, 600), min_size=1, max_size=6))
-def test_length_is_within_its_bounds_whatever_the_pace(redis_url: str, times: list[float]) -> None:
+def test_lease_length_stays_within_bounds_at_any_pace(redis_url: str, times: list[float]) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(lease_s=LEASE_S, budget=12)
         for seconds in times:
@@ -110,7 +110,7 @@ def test_length_is_within_its_bounds_whatever_the_pace(redis_url: str, times: li
     play(redis_url, act)
 
 
-def test_steady_labeler_comes_down_to_its_pace(redis_url: str) -> None:
+def test_lease_length_of_steady_labeler_converges_to_its_pace(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(lease_s=LEASE_S, budget=12)
         lengths = []
@@ -128,7 +128,7 @@ def test_steady_labeler_comes_down_to_its_pace(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_time_spent_on_another_query_is_no_part_of_an_answers(redis_url: str) -> None:
+def test_time_spent_on_other_query_does_not_count_for_an_answer(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(lease_s=LEASE_S)
         leases = await scene.lease(session_id, "ann", most=3)
@@ -142,7 +142,7 @@ def test_time_spent_on_another_query_is_no_part_of_an_answers(redis_url: str) ->
     play(redis_url, act)
 
 
-def test_unasked_answers_in_between_are_work_too(redis_url: str) -> None:
+def test_unsolicited_answers_in_between_count_as_work(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(lease_s=LEASE_S)
         (lease,) = await scene.lease(session_id, "ann")
@@ -161,7 +161,7 @@ def test_unasked_answers_in_between_are_work_too(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_late_answer_tells_no_pace(redis_url: str) -> None:
+def test_late_answer_does_not_change_pace(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(lease_s=LEASE_S)
         (late,) = await scene.lease(session_id, "ann")
@@ -204,7 +204,7 @@ def test_heartbeat_never_shortens_a_lease(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_heartbeat_of_a_slow_labeler_lengthens_what_it_has(redis_url: str) -> None:
+def test_heartbeat_of_slow_labeler_lengthens_its_leases(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(lease_s=LEASE_S)
         first, second = await scene.lease(session_id, "ann", most=2)
@@ -217,7 +217,7 @@ def test_heartbeat_of_a_slow_labeler_lengthens_what_it_has(redis_url: str) -> No
     play(redis_url, act)
 
 
-def test_heartbeat_comes_too_late_for_what_has_run_out(redis_url: str) -> None:
+def test_heartbeat_after_expiry_does_not_revive_lease(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(lease_s=LEASE_S)
         gone, kept = await scene.lease(session_id, "ann", most=2)

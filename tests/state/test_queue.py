@@ -23,7 +23,7 @@ def dead_letters(worker: ScriptedWorker) -> list[dict[str, str]]:
     ]
 
 
-def test_job_of_a_silent_worker_goes_to_another_and_the_first_is_fenced(redis_url: str) -> None:
+def test_job_of_silent_worker_goes_to_another_and_the_first_cannot_commit(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         await scene.upload()
         slow, quick = scene.worker, ScriptedWorker(redis_url)
@@ -53,7 +53,7 @@ def test_job_of_a_silent_worker_goes_to_another_and_the_first_is_fenced(redis_ur
     play(redis_url, act)
 
 
-def test_renewed_claim_is_not_taken(redis_url: str) -> None:
+def test_renewed_claim_is_not_taken_over(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         await scene.upload()
         await scene.sessions.create(scene.dataset_id, CONFIG, observation_count=12)
@@ -67,7 +67,7 @@ def test_renewed_claim_is_not_taken(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_recovery_that_runs_twice_puts_a_job_back_once(redis_url: str) -> None:
+def test_repeated_recovery_requeues_job_once(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         (lease,) = await scene.lease(session_id)
@@ -82,7 +82,7 @@ def test_recovery_that_runs_twice_puts_a_job_back_once(redis_url: str) -> None:
 
 
 @pytest.mark.parametrize("lane", ["hi", "bulk"])
-def test_job_that_lost_nine_workers_is_still_done(redis_url: str, lane: str) -> None:
+def test_job_that_lost_nine_workers_still_completes(redis_url: str, lane: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         if lane == "hi":
@@ -103,7 +103,7 @@ def test_job_that_lost_nine_workers_is_still_done(redis_url: str, lane: str) -> 
     play(redis_url, act)
 
 
-def test_job_that_always_loses_its_worker_becomes_a_dead_letter_that_says_so(
+def test_job_that_always_loses_its_worker_becomes_a_worker_lost_dead_letter(
     redis_url: str,
 ) -> None:
     async def act(scene: Scene) -> None:
@@ -129,7 +129,7 @@ def test_job_that_always_loses_its_worker_becomes_a_dead_letter_that_says_so(
     play(redis_url, act)
 
 
-def test_first_loss_is_made_good_at_once_and_later_ones_after_pauses(redis_url: str) -> None:
+def test_lost_job_is_requeued_at_once_and_after_further_losses_with_pauses(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         (lease,) = await scene.lease(session_id)
@@ -153,7 +153,7 @@ def test_first_loss_is_made_good_at_once_and_later_ones_after_pauses(redis_url: 
     play(redis_url, act)
 
 
-def test_failed_job_is_tried_again_after_a_pause_until_it_failed_too_often(redis_url: str) -> None:
+def test_failed_job_is_retried_after_pauses_up_to_a_limit(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         (lease,) = await scene.lease(session_id)
@@ -179,7 +179,7 @@ def test_failed_job_is_tried_again_after_a_pause_until_it_failed_too_often(redis
     play(redis_url, act)
 
 
-def test_job_given_back_counts_nothing(redis_url: str) -> None:
+def test_job_given_back_counts_no_attempt(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         (lease,) = await scene.lease(session_id)
@@ -196,7 +196,7 @@ def test_job_given_back_counts_nothing(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_worker_that_signs_out_with_a_claim_gives_it_back_and_leaves_no_consumer(
+def test_worker_that_signs_out_with_a_claim_gives_its_job_back(
     redis_url: str,
 ) -> None:
     async def act(scene: Scene) -> None:
@@ -216,7 +216,7 @@ def test_worker_that_signs_out_with_a_claim_gives_it_back_and_leaves_no_consumer
     ("how", "limit", "reason"),
     [("killed", MAX_LOST, "WORKER_LOST"), ("crashed", MAX_ERRORS, "WORKER_CRASHED")],
 )
-def test_who_saw_the_worker_end_says_how_and_that_decides_the_limit(
+def test_observed_cause_of_worker_loss_decides_the_retry_limit(
     redis_url: str, how: Ending, limit: int, reason: str
 ) -> None:
     async def act(scene: Scene) -> None:
@@ -288,7 +288,7 @@ def test_failed_session_can_be_resumed(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_hi_overtakes_bulk(redis_url: str) -> None:
+def test_urgent_job_overtakes_bulk_jobs(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         first = await scene.session()
         await scene.sessions.finish(first)
@@ -302,7 +302,7 @@ def test_hi_overtakes_bulk(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_lost_group_is_made_again(redis_url: str) -> None:
+def test_lost_consumer_group_is_recreated(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         await scene.client.flushall()
         assert scene.worker.queue.take() is None
@@ -312,7 +312,7 @@ def test_lost_group_is_made_again(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_sign_out_leaves_no_consumer(redis_url: str) -> None:
+def test_worker_that_signs_out_leaves_no_consumer(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         await scene.session()
         scene.worker.queue.sign_in({"pid": 1})
@@ -323,7 +323,7 @@ def test_sign_out_leaves_no_consumer(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_session_that_waits_for_a_failed_preparation_fails_and_the_next_tries_anew(
+def test_failed_preparation_fails_waiting_session_and_the_next_session_retries_it(
     redis_url: str,
 ) -> None:
     async def act(scene: Scene) -> None:
@@ -339,7 +339,7 @@ def test_session_that_waits_for_a_failed_preparation_fails_and_the_next_tries_an
     play(redis_url, act)
 
 
-def test_jobs_of_both_lanes_that_come_while_a_worker_waits_are_both_done(redis_url: str) -> None:
+def test_waiting_worker_does_jobs_that_arrive_in_both_lanes(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         first, second = await scene.session(), await scene.session()
         (lease,) = await scene.lease(first)
@@ -367,7 +367,7 @@ async def dataset_jobs(scene: Scene, name: str) -> str:
     return scene.dataset_id
 
 
-def test_datasets_share_workers_in_turn(redis_url: str) -> None:
+def test_datasets_take_turns_at_workers(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         datasets = {await dataset_jobs(scene, name) for name in "abc"}
         crew = [ScriptedWorker(redis_url) for _ in range(3)]
@@ -430,7 +430,7 @@ def test_short_jobs_do_not_wait_for_as_many_long_ones(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_bulk_jobs_get_a_turn_where_urgent_ones_never_end(redis_url: str) -> None:
+def test_bulk_jobs_get_turns_despite_endless_urgent_jobs(redis_url: str) -> None:
     now_s = 0.0
 
     async def act(scene: Scene) -> None:
@@ -452,7 +452,7 @@ def test_bulk_jobs_get_a_turn_where_urgent_ones_never_end(redis_url: str) -> Non
     play(redis_url, act)
 
 
-def test_nothing_is_kept_of_owners_once_all_is_done(redis_url: str) -> None:
+def test_finished_owner_leaves_no_queue_entries(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         await dataset_jobs(scene, "a")
         scene.worker.work_off()

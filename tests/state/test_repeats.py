@@ -58,7 +58,7 @@ async def without_repeats(scene: Scene, session_id: SessionId) -> dict[str, Any]
         max_size=20,
     ),
 )
-def test_each_labeler_sees_its_own_again_after_so_many_answers(
+def test_labeler_sees_own_observation_again_after_repeat_every_answers(
     redis_url: str, every: int, turns: list[tuple[str, Verdict]]
 ) -> None:
     async def act(scene: Scene) -> None:
@@ -96,7 +96,7 @@ def test_each_labeler_sees_its_own_again_after_so_many_answers(
 
 
 @pytest.mark.parametrize("end", ["given back", "run out"])
-def test_repeat_never_reaches_anybody_else(redis_url: str, end: str) -> None:
+def test_released_repeat_goes_to_nobody_else(redis_url: str, end: str) -> None:
     async def act(scene: Scene) -> None:
         # Its observation awaits the vote of somebody else: of a query, not of the repeat.
         session_id = await scene.session(budget=3, overlap=2, overlap_limit=2, repeat_every=1)
@@ -125,7 +125,7 @@ def test_repeat_never_reaches_anybody_else(redis_url: str, end: str) -> None:
 
 
 @pytest.mark.parametrize("mode", list(SkipMode))
-def test_skipped_repeat_is_over_and_drops_no_observation(redis_url: str, mode: SkipMode) -> None:
+def test_skipped_repeat_ends_and_drops_no_observation(redis_url: str, mode: SkipMode) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=3, repeat_every=1)
         again = await repeat(scene, session_id)
@@ -140,7 +140,7 @@ def test_skipped_repeat_is_over_and_drops_no_observation(redis_url: str, mode: S
     play(redis_url, act)
 
 
-def test_repeat_that_runs_out_is_over_silently(redis_url: str) -> None:
+def test_expired_repeat_ends_without_an_event(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=3, repeat_every=1)
         again = await repeat(scene, session_id)
@@ -162,7 +162,7 @@ def test_repeat_that_runs_out_is_over_silently(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_vote_taken_back_is_not_shown_again(redis_url: str) -> None:
+def test_retracted_vote_is_not_repeated(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=4, repeat_every=2)
         first = await scene.vote(session_id, "ann")
@@ -175,7 +175,7 @@ def test_vote_taken_back_is_not_shown_again(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_dropped_observation_is_not_shown_again(redis_url: str) -> None:
+def test_dropped_observation_is_not_repeated(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=3, overlap=2, overlap_limit=2, repeat_every=1)
         await scene.vote(session_id, "ann")
@@ -188,7 +188,7 @@ def test_dropped_observation_is_not_shown_again(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_repeat_that_is_out_ends_with_its_vote(redis_url: str) -> None:
+def test_leased_repeat_ends_once_its_vote_is_retracted(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=4, repeat_every=1)
         again = await repeat(scene, session_id)
@@ -203,7 +203,7 @@ def test_repeat_that_is_out_ends_with_its_vote(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_repeat_that_is_out_ends_with_its_observation(redis_url: str) -> None:
+def test_leased_repeat_ends_once_its_observation_is_dropped(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=4, overlap=2, overlap_limit=2, repeat_every=1)
         again = await repeat(scene, session_id)
@@ -215,7 +215,7 @@ def test_repeat_that_is_out_ends_with_its_observation(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_repeat_is_answered_by_nobody_else(redis_url: str) -> None:
+def test_answer_of_another_labeler_to_repeat_is_refused(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=4, repeat_every=1)
         again = await repeat(scene, session_id)
@@ -227,7 +227,7 @@ def test_repeat_is_answered_by_nobody_else(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_only_answers_to_queries_are_shown_again(redis_url: str) -> None:
+def test_only_queried_observations_are_repeated(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=6, repeat_every=1, initial={11: OUTLIER})
         for row in (10, 9):
@@ -239,7 +239,7 @@ def test_only_answers_to_queries_are_shown_again(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_withdrawn_labeler_loses_its_repeat(redis_url: str) -> None:
+def test_withdrawn_labeler_loses_its_leased_repeat(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=3, repeat_every=1)
         again = await repeat(scene, session_id)
@@ -256,7 +256,7 @@ def test_withdrawn_labeler_loses_its_repeat(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_session_ends_whatever_repeats_are_out(redis_url: str) -> None:
+def test_leased_repeats_do_not_delay_session_end(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=2, repeat_every=1)
         again = await repeat(scene, session_id)

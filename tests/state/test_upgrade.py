@@ -76,7 +76,7 @@ def histories(client: Redis) -> dict[str, Any]:
     }
 
 
-def test_upgrade_keeps_labels_and_drops_jobs_and_what_was_computed(client: Redis) -> None:
+def test_upgrade_keeps_labels_and_drops_jobs_and_computed_data(client: Redis) -> None:
     before = histories(client)
     examine(client)
     assert histories(client) == before
@@ -88,7 +88,7 @@ def test_upgrade_keeps_labels_and_drops_jobs_and_what_was_computed(client: Redis
         assert client.xpending(f"{keys.prefix(0)}q:{lane}", keys.GROUP)["pending"] == 0
 
 
-def test_upgrade_that_is_done_twice_has_one_effect(client: Redis) -> None:
+def test_repeated_upgrade_has_one_effect(client: Redis) -> None:
     def everything() -> dict[str, Any]:
         found = {key: client.type(key) for key in sorted(client.scan_iter(count=1000))}
         return {key: client.dump(key) for key, kind in found.items() if kind != b"stream"}
@@ -99,7 +99,7 @@ def test_upgrade_that_is_done_twice_has_one_effect(client: Redis) -> None:
     assert everything() == once
 
 
-def test_data_of_a_later_version_are_refused(client: Redis) -> None:
+def test_data_of_later_layout_are_refused(client: Redis) -> None:
     client.set(keys.prefix(0) + "layout", keys.LAYOUT_VERSION + 1)
     with pytest.raises(StoreUnavailable, match="layout 4") as refusal:
         examine(client)
@@ -109,7 +109,7 @@ def test_data_of_a_later_version_are_refused(client: Redis) -> None:
 
 @pytest.mark.slow
 @pytest.mark.e2e
-def test_sessions_of_the_earlier_version_go_on(client: Redis, redis_url: str) -> None:
+def test_upgraded_sessions_continue(client: Redis, redis_url: str) -> None:
     def verdict(row: int) -> str:
         return "outlier" if row >= 36 else "inlier"
 

@@ -41,7 +41,7 @@ async def spent(scene: Scene) -> SessionId:
 # The order
 
 
-def test_first_come_is_first_served(redis_url: str) -> None:
+def test_waiters_are_served_in_order_of_arrival(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await spent(scene)
         # (Not by name.)
@@ -58,7 +58,7 @@ def test_first_come_is_first_served(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_programs_are_served_before_people_who_came_first(redis_url: str) -> None:
+def test_automated_labelers_are_served_before_people_who_came_first(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await spent(scene)
         await wait(scene, session_id, "ann")
@@ -73,7 +73,7 @@ def test_programs_are_served_before_people_who_came_first(redis_url: str) -> Non
     play(redis_url, act)
 
 
-def test_each_gets_as_many_as_it_wants_and_no_more(redis_url: str) -> None:
+def test_waiter_gets_as_many_leases_as_it_asked_for(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await spent(scene)
         await wait(scene, session_id, "ann", 2)
@@ -90,7 +90,7 @@ def test_each_gets_as_many_as_it_wants_and_no_more(redis_url: str) -> None:
 
 
 @pytest.mark.parametrize("most", [1, 2])
-def test_who_asks_again_for_less_gets_less(redis_url: str, most: int) -> None:
+def test_waiter_that_lowers_its_request_gets_less(redis_url: str, most: int) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=1)
         for wish in (5, most):
@@ -101,7 +101,7 @@ def test_who_asks_again_for_less_gets_less(redis_url: str, most: int) -> None:
     play(redis_url, act)
 
 
-def test_what_a_program_passes_on_falls_through_to_who_waits(redis_url: str) -> None:
+def test_query_skipped_by_automated_labeler_goes_to_waiting_person(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=1)
         robot = lease_request("robot", automated=True)
@@ -129,7 +129,7 @@ def test_what_a_program_passes_on_falls_through_to_who_waits(redis_url: str) -> 
 # Who is told
 
 
-def test_who_is_told_leases_nothing_until_it_asks(redis_url: str) -> None:
+def test_notified_holder_gets_no_lease_until_it_asks(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await spent(scene)
         for name in ("ann", "bob"):
@@ -152,7 +152,7 @@ def test_who_is_told_leases_nothing_until_it_asks(redis_url: str) -> None:
 
 
 @pytest.mark.parametrize("passes", [True, False])
-def test_who_holds_enough_does_not_wait(redis_url: str, passes: bool) -> None:
+def test_holder_with_enough_leases_does_not_wait(redis_url: str, passes: bool) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         first, _ = await scene.lease(session_id, "ann", most=2)
@@ -166,7 +166,7 @@ def test_who_holds_enough_does_not_wait(redis_url: str, passes: bool) -> None:
 
 
 @pytest.mark.parametrize("notify_only", [True, False])
-def test_who_waits_is_told_once(redis_url: str, notify_only: bool) -> None:
+def test_waiting_holder_is_notified_once(redis_url: str, notify_only: bool) -> None:
     async def act(scene: Scene) -> None:
         session_id = await spent(scene)
         await wait(scene, session_id, "ann", notify_only=notify_only)
@@ -184,7 +184,7 @@ def test_who_waits_is_told_once(redis_url: str, notify_only: bool) -> None:
     play(redis_url, act)
 
 
-def test_asking_in_vain_is_no_news_to_anybody(redis_url: str) -> None:
+def test_lease_call_without_a_query_notifies_nobody(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=2, overlap=2, overlap_limit=2, repeat_every=1)
         # Ann has voted on all there is, and seen it again; cem passed on what is left.
@@ -212,7 +212,7 @@ def test_asking_in_vain_is_no_news_to_anybody(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_those_who_are_told_come_to_rest(redis_url: str) -> None:
+def test_repeated_notifications_come_to_an_end(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await spent(scene)
         names = ("ann", "bob", "cem", "dan")
@@ -240,7 +240,7 @@ def test_those_who_are_told_come_to_rest(redis_url: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["parked", "released"])
-def test_who_has_gone_gets_nothing(redis_url: str, how: str) -> None:
+def test_holder_that_left_gets_nothing(redis_url: str, how: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=1)
         assert len(await scene.lease(session_id, "ann", 2, stream="s", waits=True)) == 1
@@ -260,7 +260,7 @@ def test_who_has_gone_gets_nothing(redis_url: str, how: str) -> None:
     play(redis_url, act)
 
 
-def test_named_leases_are_given_back_by_one_who_stays(redis_url: str) -> None:
+def test_holder_that_releases_named_leases_keeps_waiting(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=2)
         first, _ = await scene.lease(session_id, "ann", 3, stream="s", waits=True)
@@ -271,7 +271,7 @@ def test_named_leases_are_given_back_by_one_who_stays(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_who_lets_a_lease_run_out_gets_nothing_until_it_asks(redis_url: str) -> None:
+def test_holder_of_expired_lease_gets_nothing_until_it_asks(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=1)
         (lease,) = await scene.lease(session_id, "ann", 2, stream="s", waits=True)

@@ -13,7 +13,7 @@ INLIER, OUTLIER = Verdict.INLIER, Verdict.OUTLIER
 PREVIEW_ID = "5f0c2f0e00004000800000000000000a"
 
 
-def test_leases_are_revoked_and_their_queries_go_to_who_waits(redis_url: str) -> None:
+def test_withdrawal_revokes_leases_and_their_queries_go_to_waiters(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=3)
         vote = await scene.vote(session_id, "bob", OUTLIER)
@@ -72,7 +72,7 @@ def test_withdrawn_labeler_is_refused_whatever_it_answers(redis_url: str) -> Non
     play(redis_url, act)
 
 
-def test_withdrawn_labeler_that_waits_is_asked_once_reinstated(redis_url: str) -> None:
+def test_waiting_withdrawn_labeler_is_asked_once_reinstated(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=4)
         vote = await scene.vote(session_id, "bob")
@@ -91,7 +91,7 @@ def test_withdrawn_labeler_that_waits_is_asked_once_reinstated(redis_url: str) -
     play(redis_url, act)
 
 
-def test_withdrawal_may_be_what_ends_a_session(redis_url: str) -> None:
+def test_withdrawal_may_end_session(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         scene.worker.predicts = 1
         session_id = await scene.session(
@@ -109,7 +109,7 @@ def test_withdrawal_may_be_what_ends_a_session(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_labels_of_a_completed_session_are_withdrawn_and_asked_again(redis_url: str) -> None:
+def test_labels_withdrawn_after_completion_are_asked_again_once_resumed(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=2)
         for name in ("ann", "bob"):
@@ -135,7 +135,7 @@ def test_labels_of_a_completed_session_are_withdrawn_and_asked_again(redis_url: 
     play(redis_url, act)
 
 
-def test_votes_reinstated_after_others_have_voted_join_them(redis_url: str) -> None:
+def test_reinstated_votes_join_votes_given_meanwhile(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=3)
         vote = await scene.vote(session_id, "bob", OUTLIER)
@@ -149,7 +149,7 @@ def test_votes_reinstated_after_others_have_voted_join_them(redis_url: str) -> N
     play(redis_url, act)
 
 
-def test_labelers_of_whom_nothing_is_known(redis_url: str) -> None:
+def test_withdrawing_labeler_without_answers_is_refused(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=3, initial={11: OUTLIER})
         await scene.lease(session_id, "ann")
@@ -172,7 +172,7 @@ def test_labelers_of_whom_nothing_is_known(redis_url: str) -> None:
 
 
 @pytest.mark.parametrize("verb", ["finish", "cancel"])
-def test_session_whose_result_is_made_or_never_will_be_refuses(redis_url: str, verb: str) -> None:
+def test_estimating_or_failed_session_refuses_withdrawal(redis_url: str, verb: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         await scene.vote(session_id, "ann")
@@ -185,7 +185,9 @@ def test_session_whose_result_is_made_or_never_will_be_refuses(redis_url: str, v
     play(redis_url, act)
 
 
-def test_computed_preview_is_there_for_who_asked(redis_url: str) -> None:
+def test_computed_preview_is_kept_for_its_request_and_leaves_session_unchanged(
+    redis_url: str,
+) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         await scene.vote(session_id, "ann")

@@ -86,7 +86,7 @@ configs: list[dict[str, Any]] = [
     dropped=st.booleans(),
     order=st.permutations(NAMES),
 )
-def test_preview_tells_what_withdrawal_does_and_reinstatement_undoes(
+def test_preview_equals_effect_of_withdrawal_and_reinstatement_undoes_it(
     redis_url: str,
     config: dict[str, Any],
     ballots: list[tuple[str, int, Verdict]],

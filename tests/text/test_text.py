@@ -35,12 +35,12 @@ def steers(text: str) -> bool:
         ("Björn 東京 👩‍💻 [red]", "Björn 東京 👩‍💻 [red]"),
     ],
 )
-def test_steering_characters_are_written_as_escapes(text: str, shown: str) -> None:
+def test_control_characters_are_written_as_escapes(text: str, shown: str) -> None:
     assert visible(text) == shown
 
 
 @given(st.text(st.characters(exclude_categories=())))
-def test_nothing_steers_in_any_text(text: str) -> None:
+def test_escaped_text_holds_no_control_characters(text: str) -> None:
     assert not steers(visible(text))
     assert not steers(on_one_line(text))
     assert not steers(printable(text).replace("\n", ""))
@@ -48,7 +48,7 @@ def test_nothing_steers_in_any_text(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1"])
-def test_formulas_are_marked_as_text(text: str) -> None:
+def test_spreadsheet_formulas_are_marked_as_text(text: str) -> None:
     assert formula_cell(text) == f"'{text}"
 
 
@@ -58,7 +58,7 @@ def test_numbers_and_plain_texts_are_not_marked(text: str) -> None:
 
 
 @given(st.text(st.sampled_from("'=+-@\t\r1a")))
-def test_the_mark_of_a_formula_can_be_taken_away(text: str) -> None:
+def test_formula_mark_is_removed_on_reading(text: str) -> None:
     assert without_formula_mark(formula_cell(text)) == text
 
 
@@ -79,6 +79,6 @@ def test_no_password_of_a_url_is_shown(url: str) -> None:
     assert "secret" not in url_fault(url, ValueError("port 'secret' is no number"))
 
 
-def test_a_url_without_password_is_shown_with_its_fault() -> None:
+def test_malformed_url_without_password_is_shown() -> None:
     assert redacted("redis://host:6379/0?db=1") == "redis://host:6379/0?db=1"
     assert url_fault("nonsense", ValueError("no scheme")) == "'nonsense': no scheme"
