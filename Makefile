@@ -20,13 +20,13 @@ test-slow: $(DEV)  ## those that take long: end to end, idle waits, installation
 
 install: $(DEV)  ## set-up alone; leaves .venv/bin/svddtune
 
-$(STAMP): pyproject.toml constraints.txt
+$(STAMP): pyproject.toml evaluation/pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "svddtune needs Python 3.11 or newer; set PYTHON=..."; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "This python3 cannot make virtual environments; on Debian: apt-get install python3-venv"; exit 1; }
 	@echo "Setting up $(VENV) (once, about a minute) ..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-warn-script-location "pip>=25.1" -c constraints.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all]' -e ./evaluation
 	@touch $(STAMP)
 
 $(DEV): $(STAMP)

@@ -12,10 +12,11 @@ from tests.prose import ROOT, prose_of, tracked_files
 
 import svddtune
 
-SOURCE_ROOTS = ("protos", "service", "worker", "client")
+SOURCE_ROOTS = ("protos", "service", "worker", "client", "evaluation")
 FILES = tracked_files()
 FOLDERS = sorted({file.parts[0] for file in FILES if len(file.parts) > 1})
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+EVALUATION = tomllib.loads((ROOT / "evaluation" / "pyproject.toml").read_text())["project"]
 
 
 @pytest.mark.parametrize("root", SOURCE_ROOTS)
@@ -137,12 +138,19 @@ def test_every_dependency_is_explained_in_docs() -> None:
     extras = PYPROJECT["project"]["optional-dependencies"]
     declared = [
         *PYPROJECT["project"]["dependencies"],
+        *EVALUATION["dependencies"],
         *(one for of in extras.values() for one in of),
     ]
     declared += [one for one in PYPROJECT["dependency-groups"]["dev"] if isinstance(one, str)]
     explained = (ROOT / "docs" / "dependencies.md").read_text()
     names = [re.split(r"[^\w-]", one, maxsplit=1)[0] for one in declared]
     assert [name for name in names if name not in explained] == []
+
+
+def test_evaluation_has_version_of_product() -> None:
+    version = PYPROJECT["project"]["version"]
+    assert EVALUATION["version"] == version
+    assert f"svddtune=={version}" in EVALUATION["dependencies"]
 
 
 def test_dependency_groups_need_only_packages_of_plain_install() -> None:

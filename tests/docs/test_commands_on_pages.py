@@ -11,6 +11,7 @@ import pytest
 import typer
 
 from svddtune.client.cli.app import app
+from svddtune.evaluation.cli import bench
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("examples/*/*.md"))]
@@ -39,6 +40,8 @@ CASES = [(page, line) for page in PAGES for line in dict.fromkeys(commands_on(pa
 def command_of(words: list[str]) -> tuple[Any, list[str]]:
     """The command that words name, and the words that are left for it."""
     command: Any = typer.main.get_command(app)
+    if words[0] == "bench":  # comes with another distribution
+        command, words = typer.main.get_command(bench), words[1:]
     while words and words[0] in getattr(command, "commands", {}):
         command, words = command.commands[words[0]], words[1:]
     if words and "show" in getattr(command, "commands", {}):

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -58,13 +59,16 @@ def last_line(done: subprocess.CompletedProcess[str]) -> str:
     return done.stderr.strip().splitlines()[-1]
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder = tmp_path_factory.mktemp("wheel")
-    place = Place(folder)
-    place.pip("wheel", *CONSTRAINTS, "--no-deps", "--wheel-dir", str(folder), str(ROOT))
+def built(project: Path, folder: Path) -> str:
+    """Build a project's wheel in an environment of its own."""
+    Place(folder).pip("wheel", *CONSTRAINTS, "--no-deps", "--wheel-dir", str(folder), str(project))
     (made,) = folder.glob("*.whl")
     return str(made)
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return built(ROOT, tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +121,6 @@ def test_plain_install_runs_the_demo_and_names_the_extra_for_its_picture(plain: 
     [
         ("tune data.parquet", "parquet"),
         ("oracle check data.parquet --mapping jira --id-field id", "parquet"),
-        ("bench paper --data .", "bench"),
     ],
 )
 def test_plain_install_names_the_extra_that_is_missing(
@@ -128,6 +131,27 @@ def test_plain_install_names_the_extra_that_is_missing(
     assert done.returncode == 1
     assert f"pip install 'svddtune[{extra}]'" in last_line(done)
     assert json.loads(done.stdout)["error"]["reason"] == "NOT_INSTALLED"
+
+
+def test_plain_install_names_distribution_that_brings_bench(plain: Place) -> None:
+    done = plain.run("svddtune", "bench", "paper", "--data", ".", "--json")
+    assert done.returncode == 1
+    assert "pip install svddtune-evaluation" in last_line(done)
+    assert json.loads(done.stdout)["error"]["reason"] == "NOT_INSTALLED"
+
+
+def test_evaluation_wheel_beside_plain_install_brings_bench(
+    wheel: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with zipfile.ZipFile(wheel) as files:
+        assert not [name for name in files.namelist() if name.startswith("svddtune/evaluation/")]
+    place = Place(tmp_path)
+    evaluation = built(ROOT / "evaluation", tmp_path_factory.mktemp("evaluation"))
+    place.pip("install", *CONSTRAINTS, wheel, evaluation)
+    assert "parallel" in place.run("svddtune", "bench", "--help").stdout
+    done = place.run("svddtune", "bench", "paper", "--data", "nowhere")
+    assert done.returncode == 2
+    assert "nowhere is not a folder" in last_line(done)
 
 
 def test_client_only_install_names_packages_a_local_service_needs(client_only: Place) -> None:

@@ -41,8 +41,7 @@ w          (T,)         weights of the leading cells, `committee`
 D, gain    (Q, T), (P,) kappa's slopes, and what a label tells about them, `gain`
 ========== ============ =====================================================================
 
-Other methods to choose gamma and C, and the paper's comparison, live in `baselines`; its
-`HEURISTICS` are the label-free rules for gamma.
+`HEURISTICS` are the rules that propose gamma without labels, `label_free`.
 """
 
 from svddtune.numerics.alignment import (
@@ -64,7 +63,7 @@ from svddtune.numerics.atlas import (
     panel_rows,
 )
 from svddtune.numerics.audit import AuditScore, audit_score, draw_audit
-from svddtune.numerics.baselines import HEURISTICS, Heuristic
+from svddtune.numerics.bandwidth import scott_gamma, silverman_gamma, sklearn_scale_gamma
 from svddtune.numerics.belief import Belief, BeliefBasis, belief_basis, believe
 from svddtune.numerics.committee import Committee, disagreement, form_committee
 from svddtune.numerics.consensus import DawidSkeneUnavailable, dawid_skene
@@ -97,7 +96,7 @@ from svddtune.numerics.grid import (
     fit_cells,
     tells_apart,
 )
-from svddtune.numerics.heuristics import scott_gamma, silverman_gamma, sklearn_scale_gamma
+from svddtune.numerics.label_free import HEURISTICS, Heuristic
 from svddtune.numerics.neighbors import mutual, nearest, reverse
 from svddtune.numerics.pools import Pools, relabel, spread
 from svddtune.numerics.preparation import (

@@ -13,9 +13,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from svddtune.numerics.bandwidth import scott_gamma
 from svddtune.numerics.chebyshev import interpolation_weights, log_gamma_nodes
 from svddtune.numerics.extent import Extent, check_magnitude, extent
-from svddtune.numerics.heuristics import scott_gamma
 from svddtune.numerics.kernel import expanded_distances
 from svddtune.numerics.neighbors import distinct_rows, neighbour_lists, spread_lists
 from svddtune.numerics.types import FloatArray, IndexArray

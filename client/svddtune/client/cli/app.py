@@ -72,7 +72,12 @@ app.command("watch")(sessions.watch)
 app.command("finish")(sessions.finish)
 app.command("export")(sessions.export)
 app.add_typer(labelers.labelers, name="labelers")
-app.add_typer(bench.bench, name="bench")
+# Its own options and help are the other distribution's.
+app.command(
+    "bench",
+    add_help_option=False,
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+)(bench.bench)
 app.add_typer(oracle.oracle, name="oracle")
 app.add_typer(observations.observations, name="observations")
 

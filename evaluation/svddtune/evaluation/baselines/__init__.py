@@ -1,0 +1,49 @@
+"""The paper's competitors of LAMA: other ways to choose gamma and C, arrays in, arrays out.
+
+===================== ======================================================= ===============
+Method                Chooses                                                 Module
+===================== ======================================================= ===============
+DFN-Fix, DFN-Sample   gamma by near and far neighbours; C fixed or on labels  `columns`
+QMS                   both, by a change point and a closed formula            `columns`
+ADS, ADS-ext          both, on pseudo rows                                    `shifting`, `ads`
+upper bound           both, on the truth                                      `lattice`
+===================== ======================================================= ===============
+
+`table_columns` runs the paper's table on one dataset. Its columns follow the authors' code where
+that departs from the papers it cites (``authors`` in the signatures); the defaults do not. DFN's
+gamma and QMS are also label-free rules of a session's result: `svddtune.numerics.label_free`.
+"""
+
+from svddtune.evaluation.baselines.ads import GRIDS, AdsGrid, ads, ads_choice, ads_lattice
+from svddtune.evaluation.baselines.columns import (
+    DFN_C,
+    SAMPLE_C,
+    SAMPLE_LABELS,
+    Columns,
+    fixed,
+    random_labels,
+    table_columns,
+)
+from svddtune.evaluation.baselines.lattice import Choice, Lattice, best_on_labels, fit_lattice
+from svddtune.evaluation.baselines.shifting import Shifted, shift
+
+__all__ = [
+    "DFN_C",
+    "GRIDS",
+    "SAMPLE_C",
+    "SAMPLE_LABELS",
+    "AdsGrid",
+    "Choice",
+    "Columns",
+    "Lattice",
+    "Shifted",
+    "ads",
+    "ads_choice",
+    "ads_lattice",
+    "best_on_labels",
+    "fit_lattice",
+    "fixed",
+    "random_labels",
+    "shift",
+    "table_columns",
+]

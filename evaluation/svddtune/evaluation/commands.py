@@ -1,0 +1,152 @@
+"""What each command does once its options are read."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from svddtune.client.errors import UsageError
+from svddtune.client.terminal.output import print_json, say
+from svddtune.evaluation import (
+    comparison,
+    docs,
+    evidence,
+    noise,
+    parallel,
+    report,
+    summary,
+    through_service,
+)
+from svddtune.evaluation.cli import Options
+from svddtune.evaluation.comparison import Comparison
+from svddtune.evaluation.engine import complete
+from svddtune.evaluation.labelers import Labelers
+from svddtune.evaluation.methods import METHODS
+from svddtune.evaluation.plan import Plan
+from svddtune.evaluation.plan import select as select_methods
+from svddtune.evaluation.progress import Bar
+from svddtune.evaluation.report import Told
+from svddtune.evaluation.sets import find_sets, judged
+from svddtune.evaluation.store import Record
+from svddtune.evaluation.units import Unit, versions
+
+
+def run_paper(options: Options, *, service: bool) -> None:
+    """Every method of the paper's table, and the sessions beside it."""
+    _check(options.methods, METHODS)
+    plan = Plan(
+        tuple(find_sets(options.data, options.sets)),
+        select_methods(options.methods),
+        options.seeds,
+    )
+    records, told = _measured(plan.units(), options, "paper")
+    compared = through_service.compare(plan, records) if service else []
+    runs = summary.collect(plan, records)
+    report.write_csv(options.out / "runs.csv", runs)
+    document = report.document(plan, runs, told)
+    document["evidence"] = evidence.document(plan, records)
+    document["service"] = through_service.document(compared)
+    _tell(
+        options,
+        "result.json",
+        document,
+        lambda: report.overview(plan, runs) or report.table(plan, runs),
+        [docs.write(folder, plan, runs, records, told, compared) for folder in _folders(options)],
+        "runs.csv",
+    )
+
+
+def run_noise(options: Options, *, share: float) -> None:
+    """Labelers who err, by how many votes are sought."""
+    compared = _comparison(options, noise.METHODS, noise.settings(share))
+    records, told = _measured(compared.units(), options, "noise", share=share)
+    report.write_csv(options.out / "noise.csv", comparison.runs(compared, records))
+    _tell(
+        options,
+        "noise.json",
+        noise.document(compared, records, told),
+        lambda: noise.tables(compared, records),
+        [noise.write(folder, compared, records, told) for folder in _folders(options)],
+        "noise.csv",
+    )
+
+
+def run_parallel(options: Options) -> None:
+    """Several queries open at a time."""
+    compared = _comparison(options, parallel.METHODS, parallel.settings())
+    records, told = _measured(compared.units(), options, "parallel")
+    report.write_csv(options.out / "parallel.csv", comparison.runs(compared, records))
+    _tell(
+        options,
+        "parallel.json",
+        parallel.document(compared, records, told),
+        lambda: parallel.tables(compared, records),
+        [parallel.write(folder, compared, records, told) for folder in _folders(options)],
+        "parallel.csv",
+    )
+
+
+def _check(names: Sequence[str], known: Iterable[str]) -> None:
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise UsageError(f"--methods names {', '.join(unknown)}; there are: {', '.join(known)}")
+
+
+def _comparison(
+    options: Options, among: Sequence[str], settings: Mapping[str, Labelers]
+) -> Comparison:
+    _check(options.methods, among)
+    return Comparison(
+        tuple(judged(find_sets(options.data, options.sets))),
+        comparison.select(options.methods, among),
+        settings,
+        options.seeds,
+    )
+
+
+def _measured(
+    units: Sequence[Unit], options: Options, name: str, *, share: float = noise.SHARE
+) -> tuple[dict[str, Record], Told]:
+    """All records, and what is to be said of the run."""
+    started = time.monotonic()
+    with Bar(units) as bar:
+        records = complete(units, options.out, jobs=options.jobs, on_done=bar)
+    seconds = time.monotonic() - started
+    work = sum(record["seconds"] for record in records.values())
+    return records, Told(_command(options, name, share), seconds, work, options.jobs, versions())
+
+
+def _tell(
+    options: Options,
+    file: str,
+    document: dict[str, Any],
+    text: Callable[[], str],
+    pages: Sequence[Path],
+    table: str,
+) -> None:
+    (options.out / file).write_text(json.dumps(document, indent=2, allow_nan=False) + "\n")
+    if options.as_json:
+        print_json(document)
+    else:
+        print(text())
+    say(f"Wrote {', '.join(str(page) for page in pages)} and {options.out / table}")
+
+
+def _folders(options: Options) -> list[Path]:
+    return [options.out] if options.docs is None else [options.out, options.docs]
+
+
+def _command(options: Options, name: str, share: float) -> str:
+    """The command as others would call it: the paths are theirs."""
+    words = ["svddtune", "bench", name, "--data", "DIR", "--seeds", str(options.seeds)]
+    if share != noise.SHARE:
+        words += ["--share", f"{share:g}"]
+    for option in ("methods", "sets"):
+        if getattr(options, option):
+            words += [f"--{option}", ",".join(getattr(options, option))]
+    words += ["--write-docs", "docs"] if options.docs is not None else []
+    return shlex.join(words)

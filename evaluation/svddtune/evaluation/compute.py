@@ -1,0 +1,49 @@
+"""What a piece of work does: a set and parameters in, a plain record out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from svddtune.evaluation.curves import alignments, neighbours
+from svddtune.evaluation.label_free import columns, dfn_sample
+from svddtune.evaluation.labelers import labelled
+from svddtune.evaluation.sessions import atlas_session, cold_starts, session
+from svddtune.evaluation.store import Record
+from svddtune.evaluation.task import Task, task_of
+from svddtune.evaluation.units import Unit
+from svddtune.numerics import score
+
+
+def compute(unit: Unit, *, folder: Path) -> Record:
+    """Do a piece of work; its record says how long it took. Atlases are kept in `folder`."""
+    task = task_of(unit, folder)
+    started = time.process_time()
+    record = KINDS[unit.kind](task)
+    record["seconds"] = time.process_time() - started
+    return record
+
+
+def atlas(task: Task) -> Record:
+    """Fit the atlas, so that it is there when sessions begin."""
+    made = task.atlas
+    kappas = score(
+        task.y, np.array([made.outside(c) for c in range(len(made))]) * np.int8(-2) + np.int8(1)
+    )
+    return {"cells": len(made), "best_kappa": float(kappas.max())}
+
+
+KINDS: dict[str, Callable[[Task], Record]] = {
+    "atlas": atlas,
+    "session": session,
+    "atlas_session": atlas_session,
+    "cold_starts": cold_starts,
+    "labelled": labelled,
+    "columns": columns,
+    "dfn_sample": dfn_sample,
+    "neighbours": neighbours,
+    "alignments": alignments,
+}

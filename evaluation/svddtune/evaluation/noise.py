@@ -1,0 +1,254 @@
+"""Labelers who err: what wrong answers cost, and what further votes buy back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from svddtune.evaluation import comparison, page
+from svddtune.evaluation.comparison import Comparison, Estimate, estimate
+from svddtune.evaluation.drawing import BLUE, GREEN, GREY, RED, blank, save_all
+from svddtune.evaluation.labelers import COUNTS, Labelers
+from svddtune.evaluation.methods import Method
+from svddtune.evaluation.report import Told, markdown
+from svddtune.evaluation.store import Record
+from svddtune.evaluation.summary import Records
+
+Per = Literal["observations", "votes"]
+PER: tuple[Per, ...] = get_args(Per)
+
+COMMAND = "svddtune bench noise"
+METHODS = ("default", "disagreement", "lama", "random")
+SHARE = 0.1
+TITLES = {
+    "clean": "no mistakes",
+    "single": "one vote",
+    "always": "always two votes",
+    "adaptive": "two where the first surprises",
+}
+_BUDGET = str(COUNTS[-1])
+_COLORS = {"single": RED, "always": BLUE, "adaptive": GREEN}
+
+
+def settings(share: float) -> dict[str, Labelers]:
+    """Labelers without mistakes, and with, by the rule that seeks further votes."""
+    return {
+        "clean": Labelers(),
+        "single": Labelers(wrong=share),
+        "always": Labelers(wrong=share, votes=2, limit=3),
+        "adaptive": Labelers(wrong=share, votes=2, limit=3, rule="adaptive"),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a method reaches under a setting, after 50 labelled observations or 50 votes.
+
+    Attributes
+    ----------
+    method, setting : str
+    per : {"observations", "votes"}
+    kappa : Estimate
+        On all rows.
+    loss : Estimate
+        Against labelers without mistakes.
+    back : Estimate
+        Against one vote each.
+    observations : float
+        Labelled, mean.
+    votes_each : float
+        Votes an observation that was asked about, mean.
+    wrong : float
+        Share of the labels in force that are not the truth.
+    """
+
+    method: str
+    setting: str
+    per: Per
+    kappa: Estimate
+    loss: Estimate
+    back: Estimate
+    observations: float
+    votes_each: float
+    wrong: float
+
+
+Outcomes = Mapping[tuple[str, str, Per], Outcome]
+
+
+def outcomes(compared: Comparison, records: Records) -> dict[tuple[str, str, Per], Outcome]:
+    """(method, setting, per) -> outcome."""
+    found: dict[tuple[str, str, Per], Outcome] = {}
+    for method in compared.methods:
+        for setting in compared.settings:
+            for per in PER:
+                found[method.name, setting, per] = _outcome(compared, records, method, setting, per)
+    return found
+
+
+def _outcome(
+    compared: Comparison, records: Records, method: Method, setting: str, per: Per
+) -> Outcome:
+    def values(setting: str, name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+        return compared.values(records, method, setting, lambda one: float(one[per][_BUDGET][name]))
+
+    def asked(record: Record) -> float:
+        last = record[per][_BUDGET]
+        return float((last["votes"] - record["initial"]) / (last["labels"] - record["initial"]))
+
+    kappa, labels = values(setting, "kappa"), values(setting, "labels")
+    return Outcome(
+        method.name,
+        setting,
+        per,
+        estimate(kappa),
+        estimate(values("clean", "kappa") - kappa),
+        estimate(kappa - values("single", "kappa")),
+        float(labels.mean()),
+        float(compared.values(records, method, setting, asked).mean()),
+        float((values(setting, "wrong") / labels).mean()),
+    )
+
+
+def document(compared: Comparison, records: Records, told: Told) -> dict[str, Any]:
+    """The document of --json."""
+    return {
+        **comparison.document(compared, told),
+        "outcomes": [asdict(one) for one in outcomes(compared, records).values()],
+    }
+
+
+def observations_table(compared: Comparison, found: Outcomes) -> str:
+    """After 50 labelled observations."""
+    rows = []
+    for method in compared.methods:
+        of = {setting: found[method.name, setting, "observations"] for setting in compared.settings}
+        row = [method.title, of["clean"].kappa.shown(), of["single"].kappa.shown()]
+        row.append(of["single"].loss.shown(signed=True))
+        for setting in ("always", "adaptive"):
+            row += [of[setting].back.shown(signed=True), f"{of[setting].votes_each:.2f}"]
+        rows.append(row)
+    head = ["", TITLES["clean"], TITLES["single"], "lost"]
+    for setting in ("always", "adaptive"):
+        head += [f"bought back by {TITLES[setting]}", "votes an observation"]
+    return markdown(head, rows)
+
+
+def votes_table(compared: Comparison, found: Outcomes) -> str:
+    """After 50 votes."""
+    rows = []
+    for method in compared.methods:
+        row = [method.title, found[method.name, "single", "votes"].kappa.shown()]
+        for setting in ("always", "adaptive"):
+            one = found[method.name, setting, "votes"]
+            row += [one.back.shown(signed=True), f"{one.observations:.0f}"]
+        rows.append(row)
+    head = ["", TITLES["single"]]
+    for setting in ("always", "adaptive"):
+        head += [f"gained by {TITLES[setting]}", "observations"]
+    return markdown(head, rows)
+
+
+def wrong_table(compared: Comparison, found: Outcomes) -> str:
+    """Share of labels that are wrong after 50 observations."""
+    shown = [setting for setting in compared.settings if setting != "clean"]
+    rows = [
+        [method.title]
+        + [f"{found[method.name, setting, 'observations'].wrong:.1%}" for setting in shown]
+        for method in compared.methods
+    ]
+    return markdown(["wrong labels", *(TITLES[setting] for setting in shown)], rows)
+
+
+def tables(compared: Comparison, records: Records) -> str:
+    """What the terminal shows."""
+    found = outcomes(compared, records)
+    made = (observations_table(compared, found), votes_table(compared, found))
+    return "\n".join(made)
+
+
+def write(folder: Path, compared: Comparison, records: Records, told: Told) -> Path:
+    """Write the part of evaluation.md in a folder, its picture beside it."""
+    found = outcomes(compared, records)
+    made = save_all(folder / "evaluation", _figures(compared, found))
+    share = compared.settings["single"].wrong
+    shown = page.pictures(made, {"noise": _caption(share)}, COMMAND)
+    template = resources.files("svddtune.evaluation").joinpath("noise.md").read_text("utf-8")
+    text = template.format(
+        command=told.command,
+        took=told.took,
+        scope=comparison.scope(compared),
+        share=f"{share:.0%}",
+        observations=observations_table(compared, found),
+        votes=votes_table(compared, found),
+        wrong=wrong_table(compared, found),
+        meaning=_meaning(compared.methods, found),
+        **shown,
+    )
+    return page.write_part(folder, "noise", text)
+
+
+def _caption(share: float) -> str:
+    return (
+        f"Kappa lost to {share:.0%} wrong votes, by how many votes are sought; bar: one standard "
+        f"error. Left: after {_BUDGET} labelled observations. Right: after {_BUDGET} votes."
+    )
+
+
+def _meaning(methods: Sequence[Method], found: Outcomes) -> str:
+    """What it means for a user, by the first method."""
+    lead = methods[0]
+    clean, single, always, adaptive = (
+        found[lead.name, setting, "observations"] for setting in TITLES
+    )
+    told = [
+        f"{method.title} {TITLES[setting]} {one.back.shown(signed=True)}"
+        for method in methods
+        for setting in ("always", "adaptive")
+        if (one := found[method.name, setting, "votes"]).back.stands_out
+    ]
+    return (
+        f"What it means: of {lead.title}'s {clean.kappa.mean:.3f} such answers take "
+        f"{single.loss.shown()}. A second vote on every observation leaves {always.wrong:.1%} of "
+        f"the labels wrong instead of {single.wrong:.1%} and gives {always.back.shown()} back, for "
+        f"{always.votes_each:.1f} votes an observation; a second vote only where the first "
+        f"surprises leaves {adaptive.wrong:.1%} and gives {adaptive.back.shown()} back, for "
+        f"{adaptive.votes_each:.1f}. So overlap helps where observations are the limit. "
+        + (
+            f"With as many votes in all, these differ from one vote each by more than two standard "
+            f"errors: {', '.join(told)}; the others do not.\n"
+            if told
+            else "Where votes are the limit it does not: with as many votes in all, no method "
+            "differs from one vote each by more than two standard errors, and a new observation is "
+            "worth as much as another vote.\n"
+        )
+    )
+
+
+def _figures(compared: Comparison, found: Outcomes) -> Iterator[tuple[str, Figure]]:
+    figure = blank(8.6, 3.8)
+    for axes, per in zip(figure.subplots(1, 2, sharey=True), PER, strict=True):
+        width = 0.8 / len(_COLORS)
+        for place, (setting, color) in enumerate(_COLORS.items()):
+            losses = [found[method.name, setting, per].loss for method in compared.methods]
+            at = np.arange(len(losses)) + (place - 1) * width
+            axes.bar(
+                at, [loss.mean for loss in losses], 0.92 * width, color=color,
+                yerr=[loss.error or 0.0 for loss in losses], ecolor=GREY,
+                label=TITLES[setting],
+            )  # fmt: skip
+        axes.axhline(0, color=GREY, lw=0.8)
+        axes.set_xticks(range(len(compared.methods)), [one.title for one in compared.methods])
+        axes.set_title(f"after {_BUDGET} {'labelled observations' if per == PER[0] else 'votes'}")
+        axes.spines["bottom"].set_visible(False)
+        axes.tick_params(axis="x", length=0)
+    figure.axes[0].set_ylabel("kappa lost")
+    handles, titles = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, titles, loc="outside upper center", ncols=len(titles))
+    yield "noise", figure

@@ -1,0 +1,109 @@
+"""From sets and methods to pieces of work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from svddtune.evaluation.methods import BUDGET, INITIAL, METHODS, Method
+from svddtune.evaluation.sets import BenchSet
+from svddtune.evaluation.units import Unit, atlas
+
+NEIGHBOUR_SETS = ("Ionosphere", "PageBlocks")
+"""Sets of the paper's picture of kappa and gamma over k."""
+MOST_K = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run of the evaluation consists of.
+
+    Attributes
+    ----------
+    sets : tuple of BenchSet
+    methods : tuple of Method
+    seeds : int
+    pictures : bool
+        Also the work that only pictures need.
+    """
+
+    sets: tuple[BenchSet, ...]
+    methods: tuple[Method, ...]
+    seeds: int
+    pictures: bool = True
+
+    @property
+    def uses_atlas(self) -> bool:
+        """Whether a method's sessions choose by the atlas."""
+        return any(method.kind == "atlas_session" for method in self.methods)
+
+    def units(self) -> list[Unit]:
+        """All pieces of work, each once."""
+        found: dict[str, Unit] = {}
+        for unit in self._units():
+            found.setdefault(unit.key, unit)
+        return list(found.values())
+
+    def _units(self) -> Iterable[Unit]:
+        for data in self.sets:
+            for method in self.methods:
+                if method.source == "session":
+                    yield from (session(data, method, seed) for seed in range(self.seeds))
+                else:
+                    yield table(data, method, self.seeds)
+            if self.uses_atlas:
+                yield atlas(data)
+                yield cold_starts(data)
+            if self.pictures and data.name in NEIGHBOUR_SETS:
+                yield from (neighbours(data, seed) for seed in range(self.seeds))
+                yield alignments(data)
+
+
+def select(names: Sequence[str]) -> tuple[Method, ...]:
+    """Methods by name, in the order of the table; all where there is no name."""
+    return tuple(m for m in METHODS.values() if not names or m.name in names)
+
+
+def session(data: BenchSet, method: Method, seed: int) -> Unit:
+    """One session of a method."""
+    return Unit(
+        method.kind,
+        data,
+        (
+            ("strategy", method.strategy),
+            ("initial", method.initial),
+            ("budget", BUDGET),
+            ("seed", seed),
+        ),
+        _session_cost(method, data.N),
+        f"{data.name}: {method.title}, seed {seed}",
+    )
+
+
+def _session_cost(method: Method, N: int) -> float:
+    return 0.4 + (1e-4 * N if method.kind == "atlas_session" else 5e-7 * N**2)
+
+
+def cold_starts(data: BenchSet) -> Unit:
+    """Answers until both classes are seen."""
+    return Unit("cold_starts", data, (), 0.1, f"{data.name}: cold starts")
+
+
+def table(data: BenchSet, method: Method, seeds: int) -> Unit:
+    """The methods of the paper's table that are no session."""
+    if method.source == "columns":
+        return Unit("columns", data, (), 0.1 + 1e-6 * data.N**2, f"{data.name}: label-free methods")
+    given = (("seeds", seeds), ("labels", method.labels))
+    return Unit("dfn_sample", data, given, 0.2, f"{data.name}: {method.title}")
+
+
+def neighbours(data: BenchSet, seed: int) -> Unit:
+    """LAMA for every k."""
+    given = (("most", MOST_K), ("budget", BUDGET), ("seed", seed))
+    return Unit("neighbours", data, given, 11 + 5e-7 * data.N**2, f"{data.name}: k, seed {seed}")
+
+
+def alignments(data: BenchSet) -> Unit:
+    """Alignment over gamma."""
+    given = (("budget", BUDGET), ("seed", 0), ("initial", INITIAL))
+    return Unit("alignments", data, given, 1 + 1e-6 * data.N**2, f"{data.name}: alignment")

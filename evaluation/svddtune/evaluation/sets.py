@@ -1,0 +1,169 @@
+"""Benchmark sets: which files of a folder are which set, and what is in them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from svddtune.client.errors import InvalidInput, UsageError
+from svddtune.client.files.data import full_truth, read_data
+from svddtune.client.files.tables import Table, read_table
+from svddtune.evaluation.paper import SETS
+from svddtune.numerics import FloatArray, LabelArray, class_counts
+
+ENDINGS = (".npz", ".arff", ".csv")
+LABEL_COLUMNS = ("outlier", "y", "label", "class")
+MOST_ROWS = 2000
+"""Rows that the paper uses of a larger set."""
+
+
+@dataclass(frozen=True, slots=True)
+class BenchSet:
+    """A set and where it is.
+
+    Attributes
+    ----------
+    name : str
+        As the paper has it, or as the file has it for other sets.
+    path : str
+    digest : str
+        Of rows and labels as they are used.
+    N, M, outliers : int
+    in_paper : bool
+    """
+
+    name: str
+    path: str
+    digest: str
+    N: int
+    M: int
+    outliers: int
+    in_paper: bool
+
+
+def find_sets(folder: Path, wanted: Sequence[str] = ()) -> list[BenchSet]:
+    """Return the sets in `folder`, the paper's first and in its order.
+
+    Parameters
+    ----------
+    folder : Path
+    wanted : sequence of str
+        Names to keep, in any case; all where empty.
+
+    Raises
+    ------
+    UsageError, InvalidInput
+        Where there is none, one cannot be read, or one is there twice.
+    """
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is not a folder (--data)")
+    files = sorted(path for path in folder.iterdir() if path.suffix.lower() in ENDINGS)
+    if not files:
+        raise UsageError(f"{folder} holds no {', '.join(ENDINGS)} file (--data)")
+    found: dict[str, Path] = {}
+    for path in files:
+        name = set_name(path)
+        if name in found:
+            raise UsageError(f"{found[name].name} and {path.name} are both {name}: keep one")
+        found[name] = path
+    names = list(found)
+    if wanted:
+        lower = {name.lower(): name for name in found}
+        unknown = [name for name in wanted if name.lower() not in lower]
+        if unknown:
+            raise UsageError(
+                f"--sets names {', '.join(unknown)}; {folder} has: {', '.join(sorted(found))}"
+            )
+        names = [lower[name.lower()] for name in dict.fromkeys(wanted)]
+    order = {name: position for position, name in enumerate(SETS)}
+    names.sort(key=lambda name: (order.get(name, len(order)), name))
+    return [_describe(name, found[name]) for name in names]
+
+
+def judged(sets: Sequence[BenchSet]) -> list[BenchSet]:
+    """The paper's sets, which means are over; all where none of them is there."""
+    return [data for data in sets if data.in_paper] or list(sets)
+
+
+def set_name(path: Path) -> str:
+    """The paper's name of a file, or its own: what stands before the first underscore."""
+    known = {name.lower(): name for name in SETS}
+    prefix = path.stem.split("_")[0]
+    return known.get(prefix.lower(), prefix)
+
+
+def _describe(name: str, path: Path) -> BenchSet:
+    try:
+        X, y = load(str(path))
+    except InvalidInput as error:
+        if path.name in error.message:
+            raise
+        raise InvalidInput(f"{path}: {error.message}") from None
+    digest = hashlib.sha256(repr(X.shape).encode() + X.tobytes() + y.tobytes()).hexdigest()
+    N, M = X.shape
+    return BenchSet(name, str(path), digest, N, M, class_counts(y)[1], name in SETS)
+
+
+@lru_cache(maxsize=4)
+def load(path: str) -> tuple[FloatArray, LabelArray]:
+    """Rows and truth of a file, ready to use.
+
+    NPZ files are taken as they are. ARFF and CSV files are min-max scaled, and where they have
+    more than `MOST_ROWS` rows the paper's draw is made from them.
+    """
+    table = read_table(Path(path))
+    label = table.label_hint or _named(table, LABEL_COLUMNS)
+    if not label:
+        raise InvalidInput(f"{path} has no column {', '.join(LABEL_COLUMNS)} to tell the truth")
+    values = set(table.text(table.index(label, "truth")))
+    if values == {"0", "1"} and label.lower() != "outlier":
+        raise InvalidInput(
+            f"{path}: 0 and 1 in column {label!r} may mean either class; write outlier and inlier"
+        )
+    data = read_data(
+        table,
+        label_column=label,
+        id_column=table.id_hint or _named(table, ("id",)) or None,
+        outlier_value="1" if values == {"0", "1"} else None,
+    )
+    y = full_truth(data.known, len(data.X))
+    if y is None or min(class_counts(y)) == 0:
+        raise InvalidInput(f"{path}: the evaluation needs a label for every row, of both classes")
+    X = data.X
+    if Path(path).suffix.lower() != ".npz":
+        rows = paper_draw(y)
+        X, y = _min_max(X)[rows], y[rows]
+    return np.ascontiguousarray(X, dtype=np.float64), y
+
+
+def paper_draw(y: LabelArray, most: int = MOST_ROWS) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+    """Rows that the authors use of a set: all of a small one, else a stratified draw.
+
+    They draw the share `most` / N of the inliers and of the outliers, join the two, inliers
+    first, and shuffle, each time by pandas' ``sample(random_state=0)``.
+    """
+    N = len(y)
+    if most >= N:
+        return np.arange(N)
+    drawn = []
+    for label in (1, -1):
+        rows = np.flatnonzero(y == label)
+        share = round(most / N * len(rows))
+        drawn.append(rows[np.random.RandomState(0).choice(len(rows), share, replace=False)])
+    joined = np.concatenate(drawn)
+    return np.asarray(joined[np.random.RandomState(0).choice(len(joined), len(joined), False)])
+
+
+def _named(table: Table, names: Sequence[str]) -> str:
+    lower = {name.lower(): name for name in table.names}
+    return next((lower[name] for name in names if name in lower), "")
+
+
+def _min_max(X: FloatArray) -> FloatArray:
+    low, width = X.min(axis=0), np.ptp(X, axis=0)
+    return np.asarray((X - low) / np.where(width > 0, width, 1.0))

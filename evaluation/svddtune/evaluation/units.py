@@ -1,0 +1,92 @@
+"""Pieces of work: what each is, what it needs, and the key under which it is kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata, resources
+
+from svddtune.evaluation.sets import BenchSet
+
+Parameter = int | float | str
+_COMPUTING = ("svddtune.numerics", "svddtune.numerics.label_free", "svddtune.evaluation.baselines")
+_EVERY_KIND = ("compute.py", "sets.py", "task.py", "units.py")
+_OWN = {
+    "session": "sessions.py",
+    "atlas_session": "sessions.py",
+    "cold_starts": "sessions.py",
+    "columns": "label_free.py",
+    "dfn_sample": "label_free.py",
+    "neighbours": "curves.py",
+    "alignments": "curves.py",
+    "labelled": "labelers.py",
+}
+"""Kind -> module that computes it, beside those of every kind."""
+_LIBRARIES = ("numpy", "scipy", "scikit-learn")
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One piece of work on one set.
+
+    Attributes
+    ----------
+    kind : str
+        Names the function in `compute`.
+    data : BenchSet
+    parameters : tuple of (str, value)
+        All that changes the answer, besides the data and the code.
+    cost : float
+        Expected seconds, to order the work and to tell the time left.
+    what : str
+        For people.
+    """
+
+    kind: str
+    data: BenchSet
+    parameters: tuple[tuple[str, Parameter], ...]
+    cost: float
+    what: str
+
+    @property
+    def key(self) -> str:
+        """Digest of data, kind, parameters and code: another of these, another key."""
+        told = [self.kind, self.data.digest, sorted(self.parameters), code_digest(self.kind)]
+        return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:32]
+
+
+def atlas(data: BenchSet) -> Unit:
+    """The atlas of a set, which sessions share."""
+    return Unit("atlas", data, (), 1 + 3e-6 * data.N**2, f"{data.name}: atlas")
+
+
+@cache
+def code_digest(kind: str) -> str:
+    """Digest of the code and the versions that records of a kind depend on."""
+    digest = hashlib.sha256()
+    for name, version in versions().items():
+        digest.update(f"{name} {version}\n".encode())
+    for package in _COMPUTING:
+        digest.update(_sources(package))
+    digest.update(_sources("svddtune.evaluation", (*_EVERY_KIND, _OWN.get(kind, ""))))
+    return digest.hexdigest()
+
+
+def _sources(package: str, wanted: Sequence[str] | None = None) -> bytes:
+    files = sorted(
+        (item for item in resources.files(package).iterdir() if item.name.endswith(".py")),
+        key=lambda item: item.name,
+    )
+    return b"".join(
+        item.name.encode() + b"\n" + item.read_bytes()
+        for item in files
+        if wanted is None or item.name in wanted
+    )
+
+
+def versions() -> dict[str, str]:
+    """Versions of this package and of the libraries that compute."""
+    return {name: metadata.version(name) for name in ("svddtune", *_LIBRARIES)}
