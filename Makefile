@@ -40,7 +40,8 @@ lint: $(DEV)  ## format, lint, strict types, import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: $(DEV)
+format: $(DEV)  ## the blocking client generated anew, and all code formatted
+	$(BIN)/python tools/generate_sync.py
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 

@@ -60,6 +60,14 @@ def test_generated_code_is_current(tmp_path: Path) -> None:
     assert [path for path in stored if "__pycache__" not in path.parts] == made
 
 
+def test_blocking_client_is_generated_from_the_asyncio_client(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, ROOT / "tools" / "generate_sync.py", tmp_path], check=True)
+    made = [path.relative_to(tmp_path) for path in tmp_path.rglob("*.py")]
+    assert made
+    for path in made:
+        assert (tmp_path / path).read_text() == (ROOT / path).read_text(), path
+
+
 def find_file(name: str, source: Path) -> bool:
     """Whether prose in `source` may call a file or a folder `name`.
 

@@ -1,9 +1,9 @@
+# Generated from client/svddtune/client/aio/client.py by tools/generate_sync.py.
 """The connection to a service: datasets, sessions, results; and where labelling starts."""
 
 from __future__ import annotations
 
 import os
-import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import TracebackType
@@ -11,8 +11,9 @@ from typing import Any, TypeVar
 
 import grpc
 
-from svddtune.client.dialogue.unary import UnaryConverse
-from svddtune.client.errors import Unavailable, WrongState, from_rpc_error
+from svddtune.client.dialogue.machine import Dialogue
+from svddtune.client.dialogue.stream import DialogueStream
+from svddtune.client.errors import Unavailable
 from svddtune.client.labelers import Agreement, LabelerReport, WithdrawalEffect
 from svddtune.client.model import SvddModel
 from svddtune.client.result import Result
@@ -29,17 +30,30 @@ from svddtune.client.types import (
 from svddtune.client.wire import calls
 from svddtune.client.wire.backoff import Backoff
 from svddtune.client.wire.calls import Call, Page
-from svddtune.client.wire.channel import DEFAULT_ADDRESS, open_channel
-from svddtune.client.wire.download import model_from_stream
+from svddtune.client.wire.channel import DEFAULT_ADDRESS
+from svddtune.client.wire.connection import Connection
+from svddtune.client.wire.sessions import fetch_model, wait_until_completed, watch_session
 from svddtune.client.wire.upload import UPLOAD_TRIES, Upload
-from svddtune.client.wire.watch import watch_session
-from svddtune.v1 import dataset_pb2_grpc, oracle_pb2_grpc, tuning_pb2_grpc
 
 _T = TypeVar("_T")
 
 
 class TuningClient:
-    """A connection to an svddtune service; use it as a context manager. Thread-safe.
+    """A connection to an svddtune service; use it as a context manager.
+
+    ::
+
+        with TuningClient("127.0.0.1:50051") as client:
+            session = client.create_session(client.upload_dataset(X), budget=30)
+
+    Threads may share a blocking client; one of asyncio belongs to one event loop.
+
+    Every call may raise Unavailable: UNAVAILABLE where nobody answers at the address or the service
+    is about to stop, DEADLINE_EXCEEDED where no answer comes within `timeout_s`, STORE_FULL and
+    REDIS_UNAVAILABLE where the service's store takes nothing. It may raise InvalidInput
+    (INVALID_NAME) where a name is none of a dataset or session, WrongState (CLIENT_CLOSED) after
+    `close`, Unauthenticated or PermissionDenied where a proxy before the service refuses the
+    caller, and InternalError for a fault of the service. Each method names what else it raises.
 
     Parameters
     ----------
@@ -50,7 +64,13 @@ class TuningClient:
     credentials : grpc.ChannelCredentials, optional
         For all else that TLS can be, client certificates included.
     timeout_s : float
-        Deadline of every call. Streams that stay open are renewed every hour.
+        Deadline of a call in seconds. Uploads have a second more per megabyte; streams that stay
+        open are renewed every hour.
+
+    Raises
+    ------
+    InvalidInput
+        INVALID_FIELD: `address` has no port.
     """
 
     def __init__(
@@ -63,13 +83,9 @@ class TuningClient:
     ) -> None:
         self.address = address
         self.timeout_s = timeout_s
-        self._channel = open_channel(address, tls_ca=tls_ca, credentials=credentials)
-        self._tuning = tuning_pb2_grpc.TuningServiceStub(self._channel)
-        self._stubs = {
-            "datasets": dataset_pb2_grpc.DatasetServiceStub(self._channel),
-            "tuning": self._tuning,
-        }
-        self._closed = threading.Event()
+        self._connection = Connection(
+            address, tls_ca=tls_ca, credentials=credentials, timeout_s=timeout_s
+        )
 
     def __enter__(self) -> TuningClient:
         return self
@@ -84,8 +100,7 @@ class TuningClient:
 
     def close(self) -> None:
         """Close the connection and whatever is open on it."""
-        self._closed.set()
-        self._channel.close()
+        self._connection.close()
 
     # Datasets
 
@@ -104,7 +119,9 @@ class TuningClient:
         Parameters
         ----------
         X : array-like or frame (N, M)
-            Finite numbers. A frame's columns give the feature names.
+            Finite numbers of magnitudes up to 1e100. A frame's columns give the feature names.
+        name : str
+            Shown to people; default none.
         observation_ids : sequence of N, optional
             Unique texts or whole numbers; default the row numbers.
         feature_names : sequence of M str, optional
@@ -113,7 +130,20 @@ class TuningClient:
             What labelers are shown of each observation beside its features; missing values are
             left out.
         scaling : "none", "minmax" or "robust"
-            Applied by the service, kept with the model.
+            Applied by the service, kept with the model; default "none".
+
+        Returns
+        -------
+        Dataset
+            Its description.
+
+        Raises
+        ------
+        InvalidInput
+            DATASET_NOT_FINITE, DATASET_OUT_OF_RANGE, DATASET_RAGGED, DATASET_EMPTY,
+            DATASET_TOO_LARGE, DUPLICATE_OBSERVATION_ID, DUPLICATE_FEATURE_NAME, INVALID_FIELD.
+        Unavailable
+            After four attempts in vain; UPLOAD_TIMEOUT where the network was too slow.
         """
         upload = Upload(
             X,
@@ -126,29 +156,66 @@ class TuningClient:
         backoff = Backoff(first_s=0.2, most_s=3.0)
         for attempt in range(1, UPLOAD_TRIES + 1):
             try:
-                call = calls.upload_dataset(upload.messages())
-                return self._do(call, timeout_s=upload.timeout_s(self.timeout_s))
+                return self._connection.do(
+                    calls.upload_dataset(upload.messages()),
+                    timeout_s=upload.timeout_s(self.timeout_s),
+                )
             except Unavailable as error:
                 if attempt == UPLOAD_TRIES or error.reason == "DEADLINE_EXCEEDED":
                     raise
-                self._closed.wait(backoff.next_s(error.retry_after_s))
+                self._connection.pause(backoff.next_s(error.retry_after_s))
         raise AssertionError("unreachable")
 
     def get_dataset(self, dataset: str | Dataset) -> Dataset:
-        """Return a dataset's description."""
-        return self._do(calls.get_dataset(dataset))
+        """Return a dataset's description.
+
+        Parameters
+        ----------
+        dataset : Dataset or str
+            It, or its resource name.
+
+        Raises
+        ------
+        NotFound
+            DATASET_NOT_FOUND.
+        """
+        return self._connection.do(calls.get_dataset(dataset))
 
     def list_datasets(self) -> Iterator[Dataset]:
         """Yield all datasets, newest first."""
         return self._pages(calls.list_datasets)
 
     def list_observations(self, dataset: str | Dataset) -> Iterator[Observation]:
-        """Yield a dataset's rows in their order: ids and display fields."""
+        """Yield a dataset's rows in their order: ids and display fields.
+
+        Parameters
+        ----------
+        dataset : Dataset or str
+            It, or its resource name.
+
+        Raises
+        ------
+        NotFound
+            DATASET_NOT_FOUND.
+        """
         return self._pages(lambda token: calls.list_observations(dataset, token))
 
     def delete_dataset(self, dataset: str | Dataset) -> None:
-        """Delete a dataset that no session uses."""
-        self._do(calls.delete_dataset(dataset))
+        """Delete a dataset that no session uses.
+
+        Parameters
+        ----------
+        dataset : Dataset or str
+            It, or its resource name.
+
+        Raises
+        ------
+        NotFound
+            DATASET_NOT_FOUND.
+        WrongState
+            DATASET_IN_USE.
+        """
+        self._connection.do(calls.delete_dataset(dataset))
 
     # Sessions
 
@@ -162,10 +229,36 @@ class TuningClient:
         labeler: str = "",
         **knobs: Any,
     ) -> Session:
-        """Start a session; `knobs` are fields of SessionConfig, e.g. ``budget=30, seed=1``.
+        """Start a session.
 
-        ``gamma_bounds=(low, high)`` is short for `gamma_min` and `gamma_max`.
-        `initial_labels` maps observation ids to verdicts, or holds Labels.
+        Parameters
+        ----------
+        dataset : Dataset or str
+            It, or its resource name.
+        config : SessionConfig, optional
+            Default the service's defaults.
+        initial_labels : mapping or iterable of Label
+            What is known already: verdicts by observation id, or Labels; default nothing.
+        name : str
+            Shown to people; default none.
+        labeler : str
+            Whose labels the initial ones are; default the service's name for them.
+        **knobs
+            Fields of SessionConfig, which change `config`, e.g. ``budget=30, seed=1``;
+            ``gamma_bounds=(low, high)`` is short for `gamma_min` and `gamma_max`.
+
+        Returns
+        -------
+        Session
+            As it was created.
+
+        Raises
+        ------
+        InvalidInput
+            INVALID_FIELD: a field is unknown or out of range; BUDGET_TOO_LARGE, BUDGET_TOO_SMALL;
+            UNKNOWN_OBSERVATION or CONFLICTING_LABELS in `initial_labels`.
+        NotFound
+            DATASET_NOT_FOUND.
         """
         call = calls.create_session(
             dataset,
@@ -175,11 +268,22 @@ class TuningClient:
             labeler=labeler,
             knobs=knobs,
         )
-        return self._do(call)
+        return self._connection.do(call)
 
     def get_session(self, session: str | Session) -> Session:
-        """Return the session as it is now."""
-        return self._do(calls.get_session(session))
+        """Return the session as it is now.
+
+        Parameters
+        ----------
+        session : Session or str
+            It, or its resource name.
+
+        Raises
+        ------
+        NotFound
+            SESSION_NOT_FOUND.
+        """
+        return self._connection.do(calls.get_session(session))
 
     def list_sessions(self) -> Iterator[Session]:
         """Yield all sessions, newest first."""
@@ -188,32 +292,128 @@ class TuningClient:
     def update_session(
         self, session: str | Session, *, budget: int | None = None, priority: int | None = None
     ) -> Session:
-        """Change how many labels the session may use, or its priority among sessions."""
-        return self._do(calls.update_session(session, budget=budget, priority=priority))
+        """Change what is not fixed at creation; return the session.
+
+        Parameters
+        ----------
+        session : Session or str
+            It, or its resource name.
+        budget : int, optional
+            Labels that it may use; default as it is.
+        priority : int, optional
+            Its priority among sessions, -100 to 100; default as it is.
+
+        Raises
+        ------
+        InvalidInput
+            BUDGET_TOO_LARGE, BUDGET_TOO_SMALL, INVALID_FIELD.
+        NotFound
+            SESSION_NOT_FOUND.
+        WrongState
+            SESSION_NOT_ACTIVE.
+        """
+        return self._connection.do(calls.update_session(session, budget=budget, priority=priority))
 
     def update_budget(self, session: str | Session, budget: int) -> Session:
-        """Change how many labels the session may use."""
+        """Change how many labels the session may use; return the session.
+
+        Parameters
+        ----------
+        session : Session or str
+            It, or its resource name.
+        budget : int
+            1 to the number of observations.
+
+        Raises
+        ------
+        InvalidInput, NotFound, WrongState
+            As `update_session`.
+        """
         return self.update_session(session, budget=budget)
 
     def pause_session(self, session: str | Session) -> Session:
-        """Stop asking; answers are still taken."""
-        return self._do(calls.pause_session(session))
+        """Stop asking; answers are still taken. Return the session.
+
+        Parameters
+        ----------
+        session : Session or str
+            It, or its resource name.
+
+        Raises
+        ------
+        NotFound
+            SESSION_NOT_FOUND.
+        WrongState
+            ILLEGAL_TRANSITION: it asks nothing as it is.
+        """
+        return self._connection.do(calls.pause_session(session))
 
     def resume_session(self, session: str | Session) -> Session:
-        """Go on asking; a completed session needs a larger budget first."""
-        return self._do(calls.resume_session(session))
+        """Go on asking; a completed session needs a larger budget first. Return the session.
+
+        Parameters
+        ----------
+        session : Session or str
+            It, or its resource name.
+
+        Raises
+        ------
+        NotFound
+            SESSION_NOT_FOUND.
+        WrongState
+            BUDGET_SPENT; ILLEGAL_TRANSITION: it was neither paused nor has it ended with a result
+            or in failure.
+        """
+        return self._connection.do(calls.resume_session(session))
 
     def finish_session(self, session: str | Session) -> Session:
-        """Stop asking and compute the result from the labels there are."""
-        return self._do(calls.finish_session(session))
+        """Stop asking and compute the result from the labels there are; return the session.
+
+        Parameters
+        ----------
+        session : Session or str
+            It, or its resource name.
+
+        Raises
+        ------
+        NotFound
+            SESSION_NOT_FOUND.
+        WrongState
+            ILLEGAL_TRANSITION: it has ended.
+        """
+        return self._connection.do(calls.finish_session(session))
 
     def cancel_session(self, session: str | Session) -> Session:
-        """End the session without a result."""
-        return self._do(calls.cancel_session(session))
+        """End the session without a result; return it.
+
+        Parameters
+        ----------
+        session : Session or str
+            It, or its resource name.
+
+        Raises
+        ------
+        NotFound
+            SESSION_NOT_FOUND.
+        WrongState
+            ILLEGAL_TRANSITION: it has ended.
+        """
+        return self._connection.do(calls.cancel_session(session))
 
     def delete_session(self, session: str | Session) -> None:
-        """Delete the session, its labels and results."""
-        self._do(calls.delete_session(session))
+        """Delete the session, its labels and results.
+
+        Parameters
+        ----------
+        session : Session or str
+            It, or its resource name.
+
+        Raises
+        ------
+        NotFound
+            SESSION_NOT_FOUND.
+        """
+        self._connection.do(calls.delete_session(session))
 
     # Labelling
 
@@ -230,7 +430,7 @@ class TuningClient:
         resume_token: str = "",
         ack_timeout_s: float = 120.0,
     ) -> Tuning:
-        """Open the dialogue with sessions: ``for query in tuning.queries(): ...``.
+        """Return a dialogue with sessions, to be used as a context manager.
 
         Parameters
         ----------
@@ -239,8 +439,10 @@ class TuningClient:
         labeler : str
             Who labels; default a name of its own for each call.
         kind : "automated" or "human"
+            Automated labelers are asked first; default "automated".
         credit : int
-            Queries to hold at once over all sessions; 0 for programs that only answer unasked.
+            Queries to hold at once over all sessions; 0 for programs that only answer unasked;
+            default 1.
         stream : bool
             False where the network carries no streams: the dialogue then goes by single calls.
         provenance : str
@@ -251,16 +453,15 @@ class TuningClient:
         resume_token : str
             Of an earlier dialogue of this labeler: queries that are still with it come again.
         ack_timeout_s : float
-            How long an answer may stay without acknowledgement before the call gives up.
+            Seconds that an answer may stay without acknowledgement before the call gives up;
+            default 120.
+
+        Raises
+        ------
+        InvalidInput
+            INVALID_FIELD: `kind` is none.
         """
-        converse: Callable[..., Any] = (
-            oracle_pb2_grpc.OracleServiceStub(self._channel).Converse
-            if stream
-            else UnaryConverse(self._channel, timeout_s=self.timeout_s)
-        )
-        return Tuning(
-            self,
-            converse,
+        dialogue = Dialogue(
             calls.names_of(sessions),
             labeler=labeler or f"client-{uuid.uuid4().hex[:12]}",
             kind=kind,
@@ -268,26 +469,79 @@ class TuningClient:
             provenance=provenance,
             extend=extend,
             resume_token=resume_token,
-            ack_timeout_s=ack_timeout_s,
         )
+        carrier = DialogueStream(dialogue, self._connection, stream=stream)
+        return Tuning(self._connection, dialogue, carrier, ack_timeout_s=ack_timeout_s)
 
     def labels(self, session: str | Session) -> Iterator[LabelEvent]:
-        """Yield the session's label log, oldest first."""
+        """Yield the session's label log, oldest first.
+
+        Parameters
+        ----------
+        session : Session or str
+            It, or its resource name.
+
+        Raises
+        ------
+        NotFound
+            SESSION_NOT_FOUND.
+        """
         return self._pages(lambda token: calls.list_labels(session, token))
 
     def list_labelers(self, session: str | Session) -> tuple[tuple[LabelerReport, ...], Agreement]:
-        """Return who labelled, by name, and how well they agree."""
-        return self._do(calls.list_labelers(session))
+        """Return who labelled, by name, and how well they agree.
+
+        Parameters
+        ----------
+        session : Session or str
+            It, or its resource name.
+
+        Raises
+        ------
+        NotFound
+            SESSION_NOT_FOUND.
+        """
+        return self._connection.do(calls.list_labelers(session))
 
     def withdraw_labeler(
         self, session: str | Session, labeler: str, *, preview: bool = False
     ) -> WithdrawalEffect:
-        """Make all votes of `labeler` void, now and later; `preview` only tells the effect."""
-        return self._do(calls.withdraw_labeler(session, labeler, preview=preview))
+        """Make all votes of a labeler void, now and later; return the effect.
+
+        Parameters
+        ----------
+        session : Session or str
+            It, or its resource name.
+        labeler : str
+            Whose votes.
+        preview : bool
+            True changes nothing, only tells the effect; default False.
+
+        Raises
+        ------
+        NotFound
+            SESSION_NOT_FOUND, UNKNOWN_LABELER.
+        WrongState
+            SESSION_NOT_ACTIVE.
+        """
+        return self._connection.do(calls.withdraw_labeler(session, labeler, preview=preview))
 
     def reinstate_labeler(self, session: str | Session, labeler: str) -> WithdrawalEffect:
-        """Let a withdrawn labeler's votes count again."""
-        return self._do(calls.reinstate_labeler(session, labeler))
+        """Let a withdrawn labeler's votes count again; return the effect.
+
+        Parameters
+        ----------
+        session : Session or str
+            It, or its resource name.
+        labeler : str
+            Whose votes.
+
+        Raises
+        ------
+        NotFound, WrongState
+            As `withdraw_labeler`.
+        """
+        return self._connection.do(calls.reinstate_labeler(session, labeler))
 
     # Watching and results
 
@@ -296,12 +550,21 @@ class TuningClient:
     ) -> Iterator[SessionUpdate]:
         """Yield the session now and after every change, until it ends; survives broken streams.
 
+        Parameters
+        ----------
+        session : Session or str
+            It, or its resource name.
+        timeout_s : float, optional
+            Seconds to watch at most; default without end.
+
         Raises
         ------
+        NotFound
+            SESSION_NOT_FOUND.
         Unavailable
-            WAIT_TIMEOUT after `timeout_s`.
+            WAIT_TIMEOUT after `timeout_s`; what the service said last after five streams in vain.
         """
-        yield from self._watch(session, timeout_s)
+        return watch_session(self._connection, calls.name_of(session), timeout_s=timeout_s)
 
     def wait_until_completed(
         self,
@@ -310,59 +573,86 @@ class TuningClient:
         timeout_s: float | None = None,
         on_update: Callable[[Session], None] | None = None,
     ) -> Session:
-        """Return the session once its result is there; blocks without polling.
+        """Return the session once its result is there; waits without polling.
+
+        Parameters
+        ----------
+        session : Session or str
+            It, or its resource name.
+        timeout_s : float, optional
+            Seconds to wait at most; default without end.
+        on_update : callable, optional
+            Called with the session now and after every change.
 
         Raises
         ------
         WrongState
             Where it ended otherwise; the reason is the session's.
+        NotFound
+            SESSION_NOT_FOUND.
         Unavailable
             WAIT_TIMEOUT after `timeout_s`.
         """
-        for update in self._watch(session, timeout_s):
-            if on_update is not None:
-                on_update(update.session)
-            if update.session.state.ended:
-                return calls.completed(update.session)
-        raise AssertionError("unreachable")
+        return wait_until_completed(
+            self._connection, calls.name_of(session), timeout_s=timeout_s, on_update=on_update
+        )
 
     def result(self, session: str | Session, revision: int | None = None) -> Result:
-        """Return the latest result, or an earlier one by its revision."""
-        return self._do(calls.get_result(session, revision))
+        """Return the latest result, or an earlier one.
+
+        Parameters
+        ----------
+        session : Session or str
+            It, or its resource name.
+        revision : int, optional
+            Counted from 1; default the latest.
+
+        Raises
+        ------
+        NotFound
+            RESULT_NOT_FOUND, SESSION_NOT_FOUND.
+        """
+        return self._connection.do(calls.get_result(session, revision))
 
     def results(self, session: str | Session) -> list[Result]:
-        """Return all results, newest first, without their curves."""
-        return self._do(calls.list_results(session))
+        """Return all results, newest first, without their curves.
+
+        Parameters
+        ----------
+        session : Session or str
+            It, or its resource name.
+
+        Raises
+        ------
+        NotFound
+            SESSION_NOT_FOUND.
+        """
+        return self._connection.do(calls.list_results(session))
 
     def model(self, session: str | Session, revision: int | None = None) -> SvddModel:
-        """Return the fitted model of the latest result, or of an earlier one, verified."""
-        request = calls.export_model(session, revision)
-        call = self._tuning.ExportModel(request, timeout=self.timeout_s)
-        try:
-            return model_from_stream(call)
-        except grpc.RpcError as error:
-            raise from_rpc_error(error, self.address) from None
+        """Return the fitted model of the latest result, or of an earlier one, verified.
 
-    def _watch(self, session: str | Session, timeout_s: float | None) -> Iterator[SessionUpdate]:
-        return watch_session(
-            self._tuning, calls.name_of(session), self.address, self._closed, timeout_s=timeout_s
-        )
+        Parameters
+        ----------
+        session : Session or str
+            It, or its resource name.
+        revision : int, optional
+            Counted from 1; default the latest.
+
+        Raises
+        ------
+        NotFound
+            RESULT_NOT_FOUND, SESSION_NOT_FOUND.
+        ModelCorrupt
+            What came does not reproduce its own check values.
+        """
+        return fetch_model(self._connection, session, revision)
 
     def _pages(self, page: Callable[[str], Call[Page[_T]]]) -> Iterator[_T]:
         token = ""
         while True:
-            part = self._do(page(token))
+            part = self._connection.do(page(token))
             yield from part.items
             token = part.token
             if not token:
                 return
-
-    def _do(self, call: Call[_T], *, timeout_s: float | None = None) -> _T:
-        method = getattr(self._stubs[call.service], call.method)
-        try:
-            reply = method(call.request, timeout=timeout_s or self.timeout_s)
-        except grpc.RpcError as error:
-            raise from_rpc_error(error, self.address) from None
-        except ValueError as error:  # grpc's way of saying that the channel is closed
-            raise WrongState(str(error), reason="CLIENT_CLOSED") from None
-        return call.parse(reply)

@@ -1,15 +1,13 @@
+# Generated from client/svddtune/client/aio/tuning.py by tools/generate_sync.py.
 """The dialogue with sessions: take a query, give an answer."""
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeoutError
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
 
 from svddtune.client.dialogue import refusals
 from svddtune.client.dialogue.machine import Dialogue
@@ -17,65 +15,57 @@ from svddtune.client.dialogue.stream import DialogueStream
 from svddtune.client.dialogue.view import DialogueView
 from svddtune.client.errors import SvddtuneError
 from svddtune.client.inputs.ids import id_text
+from svddtune.client.model import SvddModel
+from svddtune.client.result import Result
 from svddtune.client.types import Ack, Label, Query, Session, SkipMode, Verdict
-
-if TYPE_CHECKING:
-    from svddtune.client.client import TuningClient
-    from svddtune.client.model import SvddModel
-    from svddtune.client.result import Result
+from svddtune.client.wire import calls
+from svddtune.client.wire.connection import Connection
+from svddtune.client.wire.sessions import fetch_model, wait_until_completed
 
 # Labels sent ahead of their Acks.
-WINDOW = 256
+_WINDOW = 256
 
 
 class Tuning(DialogueView):
-    """A labeler's dialogue with sessions, made by `TuningClient.tuning`. Thread-safe.
+    """A labeler's dialogue with sessions, made by `TuningClient.tuning`.
 
     ::
 
         with client.tuning(session) as tuning:
             for query in tuning.queries():
-                tuning.answer(query, look_at(query))
-            print(tuning.result().gamma)
+                tuning.answer(query, verdict_on(query))
+            print((tuning.result()).gamma)
 
     The stream beneath reconnects by itself for ten minutes; what was not acknowledged is sent
     again with the same answer id, so an answer counts once. While queries are held their leases
     are extended. Closing gives back what was not answered. Where several sessions are served,
     `session` says which one an unasked label or a retraction is about.
+
+    As many threads as you like may use a blocking dialogue at once, and as many tasks of one event
+    loop a dialogue of asyncio. A task that is cancelled while it waits for an Ack takes nothing
+    back: its answer is sent and counts.
+
+    Every method that sends something raises the error that ended the dialogue, where one did;
+    WrongState (CLIENT_CLOSED) after `close`; with asyncio also WrongState (NOT_OPEN) before the
+    dialogue is entered. Every method that waits for an Ack raises Unavailable (ACK_TIMEOUT) where
+    none comes within the dialogue's `ack_timeout_s`; the answer is kept and sent again.
     """
 
     def __init__(
         self,
-        client: TuningClient,
-        converse: Callable[..., Any],
-        sessions: Sequence[str],
+        connection: Connection,
+        dialogue: Dialogue,
+        stream: DialogueStream,
         *,
-        labeler: str,
-        kind: str,
-        credit: int,
         ack_timeout_s: float,
-        provenance: str = "",
-        extend: bool = True,
-        resume_token: str = "",
     ) -> None:
-        dialogue = Dialogue(
-            sessions,
-            labeler=labeler,
-            kind=kind,
-            credit=credit,
-            provenance=provenance,
-            resume_token=resume_token,
-            extend=extend,
-        )
-        self._client = client
+        super().__init__(dialogue, stream.lock)
+        self._connection = connection
+        self._stream = stream
         self._ack_timeout_s = ack_timeout_s
-        self._stream = DialogueStream(
-            dialogue, converse, address=client.address, welcome_within_s=client.timeout_s
-        )
-        self._changed: threading.Condition = self._stream.changed
-        super().__init__(dialogue, self._changed)
 
     def __enter__(self) -> Tuning:
+        self._stream.start()
         return self
 
     def __exit__(
@@ -89,15 +79,24 @@ class Tuning(DialogueView):
     def close(self, *, keep_leases: bool = False) -> None:
         """End the dialogue; queries that were not answered go back to the queue.
 
-        With `keep_leases` they stay this labeler's until they run out: a later dialogue that is
-        opened with this one's `resume_token` gets them again.
+        Parameters
+        ----------
+        keep_leases : bool
+            True leaves them with this labeler until their leases run out: a later dialogue that is
+            opened with this one's `resume_token` gets them again.
         """
         self._stream.close(keep_leases=keep_leases)
 
     # Asked
 
     def queries(self) -> Iterator[Query]:
-        """Yield queries until nothing more is asked; waits where the next is not ready."""
+        """Yield queries until nothing more is asked; waits where the next is not ready.
+
+        Raises
+        ------
+        WrongState, Unavailable
+            As `next_query`.
+        """
         while (query := self.next_query()) is not None:
             yield query
 
@@ -106,30 +105,62 @@ class Tuning(DialogueView):
 
         Where any session is served it waits for those to come.
 
+        Parameters
+        ----------
+        timeout_s : float, optional
+            Seconds to wait at most; default without end.
+
         Raises
         ------
         WrongState
             QUERY_UNANSWERED: with a credit of 1 no query comes before the last one is settled.
+            With asyncio the call waits instead, since another task may settle it.
         Unavailable
-            WAIT_TIMEOUT after `timeout_s`, or after ten minutes without the server.
+            WAIT_TIMEOUT after `timeout_s`; UNAVAILABLE after ten minutes without the server.
         """
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        with self._changed:
+        with self._lock:
             while True:
-                self._check_open()
+                self._stream.check_open()
                 if (query := self._dialogue.take()) is not None:
                     return query
                 if self._dialogue.finished:
                     return None
-                refusals.check_settled(self._dialogue)
-                remaining_s = None if deadline is None else deadline - time.monotonic()
-                if not self._changed.wait(remaining_s) and remaining_s is not None:
+                self._stream.check_settled()
+                remaining_s = None if deadline is None else max(0.0, deadline - time.monotonic())
+                if not self._stream.changed.wait(remaining_s):
                     raise refusals.nothing_to_ask(self._dialogue, timeout_s)
 
     def answer(
         self, query: Query, verdict: object, *, source_reference: str = "", answer_id: str = ""
     ) -> Ack:
-        """Answer `query` with "inlier" (+1), "outlier" (-1) or "unsure"; return once stored."""
+        """Answer `query`; return the Ack once the answer is stored.
+
+        Parameters
+        ----------
+        query : Query
+            One of this dialogue.
+        verdict : Verdict, str or int
+            "inlier" (+1), "outlier" (-1) or "unsure".
+        source_reference : str
+            Where the verdict comes from, a ticket's number say; it stays with the label.
+        answer_id : str
+            At most 128 bytes, unique within the session; default a new one. An answer that is given
+            once more with its id, by a program that was restarted say, has one effect.
+
+        Raises
+        ------
+        InvalidInput
+            INVALID_FIELD: `verdict` is none.
+        LeaseLost
+            The query went to somebody else meanwhile.
+        Conflict
+            ALREADY_ANSWERED; ANSWER_ID_REUSED: the id was given to another answer.
+        WrongState
+            SESSION_NOT_ACTIVE; LABELER_WITHDRAWN.
+        NotFound
+            SESSION_NOT_FOUND: it was deleted.
+        """
         return self.wait(
             self.submit(query, verdict, source_reference=source_reference, answer_id=answer_id)
         )
@@ -137,44 +168,98 @@ class Tuning(DialogueView):
     def submit(
         self, query: Query, verdict: object, *, source_reference: str = "", answer_id: str = ""
     ) -> Future[Ack]:
-        """Answer `query` without waiting; the future has the Ack, or the error.
+        """Answer `query` without waiting; return a future that has the Ack, or the error.
 
-        An `answer_id` of one's own (at most 128 bytes, unique within the session) makes an answer
-        that is given once more, by a program that was restarted say, have one effect.
+        Parameters
+        ----------
+        query, verdict, source_reference, answer_id
+            As in `answer`, whose errors, those of `verdict` and of a dialogue that ended aside, are
+            the future's.
+
+        Raises
+        ------
+        InvalidInput
+            INVALID_FIELD: `verdict` is none.
         """
         checked = Verdict.of(verdict)
-        with self._changed:
-            self._check_open()
-            message, future = self._dialogue.answer(
-                query,
-                checked,
-                time.monotonic(),
-                source_reference=source_reference,
-                answer_id=answer_id,
+        with self._lock:
+            self._stream.check_open()
+            return self._stream.submit(
+                *self._dialogue.answer(
+                    query,
+                    checked,
+                    time.monotonic(),
+                    source_reference=source_reference,
+                    answer_id=answer_id,
+                )
             )
-            self._stream.send(message)
-        return future
 
     def skip(self, query: Query, mode: SkipMode | str = SkipMode.LATER) -> Ack:
-        """Do not answer `query`: ask me "later", ask "others", or "drop" the observation."""
+        """Do not answer `query`; return the Ack.
+
+        Parameters
+        ----------
+        query : Query
+            One of this dialogue.
+        mode : SkipMode or str
+            "later" (default) asks this labeler again, "others" asks others, "drop" asks nobody
+            about the observation.
+
+        Raises
+        ------
+        InvalidInput
+            INVALID_FIELD: `mode` is none.
+        LeaseLost
+            The query went to somebody else meanwhile.
+        """
         checked = SkipMode.of(mode)
-        with self._changed:
-            self._check_open()
-            message, future = self._dialogue.skip(query, checked)
-            self._stream.send(message)
+        with self._lock:
+            self._stream.check_open()
+            future = self._stream.submit(*self._dialogue.skip(query, checked))
         return self.wait(future)
 
     def release(self, query: Query) -> None:
-        """Give `query` back to the front of the queue."""
-        with self._changed:
-            self._check_open()
+        """Give `query` back to the front of the queue.
+
+        Parameters
+        ----------
+        query : Query
+            One of this dialogue.
+        """
+        with self._lock:
+            self._stream.check_open()
             self._stream.send(self._dialogue.release(query))
 
     def set_credit(self, credit: int) -> None:
-        """Change how many queries are held at once."""
-        with self._changed:
-            self._check_open()
+        """Change how many queries are held at once.
+
+        Parameters
+        ----------
+        credit : int
+            0 or more; 0 asks for none.
+        """
+        with self._lock:
+            self._stream.check_open()
             self._stream.send(self._dialogue.set_credit(credit))
+
+    def until_gone(self, query: Query) -> str:
+        """Wait until `query` waits for this labeler no more; return `lost_reason`.
+
+        Parameters
+        ----------
+        query : Query
+            One of this dialogue.
+
+        Returns
+        -------
+        str
+            Empty where it was answered, skipped or given back here.
+        """
+        with self._lock:
+            while self._dialogue.is_open(query):
+                self._stream.check_open()
+                self._stream.changed.wait()
+            return self._dialogue.lost_reason(query)
 
     # Unasked
 
@@ -188,7 +273,39 @@ class Tuning(DialogueView):
         replace: bool = False,
         session: str = "",
     ) -> Ack:
-        """Label an observation that nobody asked about; `replace` corrects one's own vote on it."""
+        """Label an observation that nobody asked about; return the Ack once it is stored.
+
+        Parameters
+        ----------
+        observation_id : str
+            As the dataset has it.
+        verdict : Verdict, str or int
+            "inlier" (+1), "outlier" (-1) or "unsure".
+        source_reference : str
+            Where the verdict comes from, a ticket's number say; it stays with the label.
+        answer_id : str
+            At most 128 bytes, unique within the session; default a new one. A label that is given
+            once more with its id has one effect.
+        replace : bool
+            True corrects this labeler's own vote on the observation.
+        session : str
+            Resource name; needed where several are served.
+
+        Raises
+        ------
+        InvalidInput
+            UNKNOWN_OBSERVATION; INVALID_FIELD: `observation_id` or `verdict` is none;
+            SESSION_AMBIGUOUS: `session` is needed.
+        Conflict
+            ALREADY_ANSWERED: this labeler has a vote on it, and `replace` is False;
+            ANSWER_ID_REUSED: the id was given to another answer.
+        WrongState
+            SESSION_NOT_ACTIVE; LABELER_WITHDRAWN.
+        QuotaExceeded
+            TOO_MANY_CORRECTIONS of this labeler on the observation.
+        NotFound
+            SESSION_NOT_FOUND.
+        """
         return self.wait(
             self.submit_label(
                 observation_id,
@@ -210,27 +327,50 @@ class Tuning(DialogueView):
         replace: bool = False,
         session: str = "",
     ) -> Future[Ack]:
-        """Label an observation unasked without waiting; the future has the Ack, or the error."""
+        """Label an observation without waiting; return a future that has the Ack, or the error.
+
+        Parameters
+        ----------
+        observation_id, verdict, source_reference, answer_id, replace, session
+            As in `label`, whose errors, those of InvalidInput found here aside, are the future's.
+
+        Raises
+        ------
+        InvalidInput
+            INVALID_FIELD: `observation_id` or `verdict` is none; SESSION_AMBIGUOUS: `session` is
+            needed.
+        """
         checked = Verdict.of(verdict)
-        with self._changed:
-            self._check_open()
-            message, future = self._dialogue.label(
-                id_text(observation_id),
-                checked,
-                session=session,
-                source_reference=source_reference,
-                answer_id=answer_id,
-                replace=replace,
+        with self._lock:
+            self._stream.check_open()
+            return self._stream.submit(
+                *self._dialogue.label(
+                    id_text(observation_id),
+                    checked,
+                    session=session,
+                    source_reference=source_reference,
+                    answer_id=answer_id,
+                    replace=replace,
+                )
             )
-            self._stream.send(message)
-        return future
 
     def label_many(
         self, labels: Mapping[str, object] | Iterable[Label], *, session: str = ""
     ) -> list[Ack]:
         """Label many observations; return their Acks in order.
 
-        All are sent; where some are refused the first error is raised once all are settled.
+        Parameters
+        ----------
+        labels : mapping or iterable of Label
+            Verdicts by observation id, or Labels.
+        session : str
+            Resource name; needed where several are served.
+
+        Raises
+        ------
+        SvddtuneError
+            As `label`. All are sent; where some are refused the first error is raised once all are
+            settled.
         """
         acks, waiting = list[Ack](), deque[Future[Ack]]()
         first: SvddtuneError | None = None
@@ -243,7 +383,7 @@ class Tuning(DialogueView):
                     session=session,
                 )
             )
-            if len(waiting) >= WINDOW:
+            if len(waiting) >= _WINDOW:
                 first = first or self._settle(waiting.popleft(), acks)
         while waiting:
             first = first or self._settle(waiting.popleft(), acks)
@@ -259,52 +399,144 @@ class Tuning(DialogueView):
         of_labeler: str = "",
         session: str = "",
     ) -> Ack:
-        """Withdraw one's vote on an observation, or that of `of_labeler`; it may be asked again."""
-        with self._changed:
-            self._check_open()
-            message, future = self._dialogue.retract(
-                id_text(observation_id), session=session, answer_id=answer_id, of_labeler=of_labeler
+        """Withdraw a vote on an observation, which may be asked again; return the Ack.
+
+        Parameters
+        ----------
+        observation_id : str
+            As the dataset has it.
+        answer_id : str
+            At most 128 bytes, unique within the session; default a new one.
+        of_labeler : str
+            Whose vote; default this labeler's.
+        session : str
+            Resource name; needed where several are served.
+
+        Raises
+        ------
+        InvalidInput
+            UNKNOWN_OBSERVATION; INVALID_FIELD: `observation_id` is none; SESSION_AMBIGUOUS:
+            `session` is needed.
+        WrongState
+            NOT_LABELED: there is no such vote; SESSION_NOT_ACTIVE; LABELER_WITHDRAWN.
+        NotFound
+            SESSION_NOT_FOUND.
+        """
+        with self._lock:
+            self._stream.check_open()
+            future = self._stream.submit(
+                *self._dialogue.retract(
+                    id_text(observation_id),
+                    session=session,
+                    answer_id=answer_id,
+                    of_labeler=of_labeler,
+                )
             )
-            self._stream.send(message)
         return self.wait(future)
+
+    def wait(self, future: Future[Ack], *, timeout_s: float | None = None) -> Ack:
+        """Return the Ack that a submitted answer gets.
+
+        Parameters
+        ----------
+        future : Future
+            From `submit` or `submit_label`.
+        timeout_s : float, optional
+            Seconds to wait at most; default the dialogue's `ack_timeout_s`.
+
+        Raises
+        ------
+        SvddtuneError
+            Why the answer was refused, as `answer` and `label`.
+        Unavailable
+            ACK_TIMEOUT after `timeout_s`.
+        """
+        limit_s = self._ack_timeout_s if timeout_s is None else timeout_s
+        try:
+            return self._stream.wait(future, limit_s)
+        except TimeoutError:
+            raise refusals.no_ack(self._connection.address, limit_s) from None
 
     # State
 
     @property
     def session(self) -> Session:
-        """The session as the dialogue last heard of it; waits for the first word of it.
+        """Return the session as last heard of; waits for the first word of it.
 
         Of several: the one heard of last.
         """
-        with self._changed:
+        with self._lock:
             while (found := self._dialogue.served.last) is None:
-                self._check_open()
-                self._changed.wait()
+                self._stream.check_open()
+                self._stream.changed.wait()
             return found
 
     def finish(self, session: str = "") -> Session:
-        """Stop asking and compute the result from the labels there are."""
-        return self._client.finish_session(self._dialogue.served.name(session))
+        """Stop asking and compute the result from the labels there are; return the session.
+
+        Parameters
+        ----------
+        session : str
+            Resource name; needed where several are served.
+
+        Raises
+        ------
+        InvalidInput
+            SESSION_AMBIGUOUS: `session` is needed.
+        WrongState
+            ILLEGAL_TRANSITION: it has ended.
+        NotFound
+            SESSION_NOT_FOUND.
+        """
+        return self._connection.do(calls.finish_session(self._dialogue.served.name(session)))
 
     def result(self, session: str = "", *, timeout_s: float | None = None) -> Result:
-        """Return the session's result, waiting until it is there."""
+        """Return the session's result, waiting until it is there.
+
+        Parameters
+        ----------
+        session : str
+            Resource name; needed where several are served.
+        timeout_s : float, optional
+            Seconds to wait at most; default without end.
+
+        Raises
+        ------
+        InvalidInput
+            SESSION_AMBIGUOUS: `session` is needed.
+        WrongState
+            It ended without a result; the reason is the session's.
+        Unavailable
+            WAIT_TIMEOUT after `timeout_s`.
+        """
         name = self._dialogue.served.name(session)
-        self._client.wait_until_completed(name, timeout_s=timeout_s)
-        return self._client.result(name)
+        wait_until_completed(self._connection, name, timeout_s=timeout_s)
+        return self._connection.do(calls.get_result(name, None))
 
     def model(self, session: str = "", *, timeout_s: float | None = None) -> SvddModel:
-        """Return the fitted model, waiting until it is there."""
-        name = self._dialogue.served.name(session)
-        self._client.wait_until_completed(name, timeout_s=timeout_s)
-        return self._client.model(name)
+        """Return the fitted model, waiting until it is there.
 
-    def wait(self, future: Future[Ack], *, timeout_s: float | None = None) -> Ack:
-        """Return the Ack that a submitted answer gets."""
-        limit_s = self._ack_timeout_s if timeout_s is None else timeout_s
-        try:
-            return future.result(limit_s)
-        except FutureTimeoutError:
-            raise refusals.no_ack(self._client.address, limit_s) from None
+        Parameters
+        ----------
+        session : str
+            Resource name; needed where several are served.
+        timeout_s : float, optional
+            Seconds to wait at most; default without end.
+
+        Raises
+        ------
+        InvalidInput
+            SESSION_AMBIGUOUS: `session` is needed.
+        WrongState
+            It ended without a result; the reason is the session's.
+        Unavailable
+            WAIT_TIMEOUT after `timeout_s`.
+        ModelCorrupt
+            What came does not reproduce its own check values.
+        """
+        name = self._dialogue.served.name(session)
+        wait_until_completed(self._connection, name, timeout_s=timeout_s)
+        return fetch_model(self._connection, name, None)
 
     def _settle(self, future: Future[Ack], acks: list[Ack]) -> SvddtuneError | None:
         try:
@@ -312,6 +544,3 @@ class Tuning(DialogueView):
         except SvddtuneError as error:
             return error
         return None
-
-    def _check_open(self) -> None:
-        refusals.check_open(self._dialogue, self._stream.error, self._stream.closed)

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
+import contextlib
 import time
 from collections.abc import Callable
 from typing import Any
 
 import grpc
 
+from svddtune.client.aio.connection import AsyncConnection
 from svddtune.client.aio.signal import Signal
+from svddtune.client.aio.unary import AsyncUnaryConverse
+from svddtune.client.dialogue import refusals
 from svddtune.client.dialogue.machine import Dialogue
 from svddtune.client.dialogue.reconnect import STREAM_S, WAKE, Pulse, Reconnect
 from svddtune.client.errors import SvddtuneError, Unavailable, WrongState, from_rpc_error
+from svddtune.client.types import Ack
 from svddtune.v1 import oracle_pb2 as pb
 
 _BYE_S = 5.0
@@ -21,35 +27,43 @@ _Outbox = asyncio.Queue[pb.ConverseRequest | None]
 
 
 class AsyncDialogueStream:
-    """Runs a `Dialogue` over `converse`, a stream of ``grpc.aio``, between `start` and `close`."""
+    """Runs a `Dialogue` between `start` and `close`; as `DialogueStream`.
 
-    def __init__(
-        self,
-        dialogue: Dialogue,
-        converse: Callable[..., Any],
-        *,
-        address: str,
-        welcome_within_s: float,
-    ) -> None:
+    Attributes
+    ----------
+    lock : context manager
+        Locks nothing: within one event loop nobody else is at work.
+    """
+
+    def __init__(self, dialogue: Dialogue, connection: AsyncConnection, *, stream: bool) -> None:
         self.changed = Signal()
-        self.error: SvddtuneError | None = None
-        self.closed = False
+        self.lock = contextlib.nullcontext()
+        self._error: SvddtuneError | None = None
+        self._closed = False
         self._dialogue = dialogue
-        self._converse = converse
-        self._address = address
-        self._welcome_within_s = welcome_within_s
+        self._converse: Callable[..., Any] = (
+            connection.oracle.Converse
+            if stream
+            else AsyncUnaryConverse(connection.blocking_channel(), timeout_s=connection.timeout_s)
+        )
+        self._address = connection.address
+        self._welcome_within_s = connection.timeout_s
         self._outbox: _Outbox | None = None
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Open the first stream, in the running event loop."""
+        """Open the first stream, in the running event loop; raise where it was closed."""
+        refusals.check_open(self._dialogue, self._error, self._closed)
         if self._task is None:
             self._task = asyncio.create_task(self._run(), name="svddtune-dialogue")
 
-    @property
-    def started(self) -> bool:
-        """Whether `start` was called."""
-        return self._task is not None
+    def check_open(self) -> None:
+        """Raise what ended the dialogue, where something did, or where it was not started."""
+        refusals.check_open(self._dialogue, self._error, self._closed)
+        refusals.check_started(self._dialogue, self._task is not None)
+
+    def check_settled(self) -> None:
+        """Do nothing: while one task waits for a query, another may settle the last one."""
 
     def send(self, message: pb.ConverseRequest) -> None:
         """Send now; without a stream the dialogue itself says it on the next."""
@@ -57,9 +71,24 @@ class AsyncDialogueStream:
             self._outbox.put_nowait(message)
         self.changed.notify()
 
+    def submit(
+        self, message: pb.ConverseRequest, future: concurrent.futures.Future[Ack]
+    ) -> asyncio.Future[Ack]:
+        """Send; return what gets the Ack."""
+        self.send(message)
+        acked = asyncio.wrap_future(future)
+        # Its error is no news for the event loop where nobody waits for the Ack any more.
+        acked.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return acked
+
+    async def wait(self, future: asyncio.Future[Ack], within_s: float) -> Ack:
+        """Return the Ack; TimeoutError where it does not come in time."""
+        async with asyncio.timeout(within_s):
+            return await asyncio.shield(future)
+
     async def close(self, *, keep_leases: bool = False) -> None:
         """End the task: say Bye and wait a moment for outstanding Acks, or just break off."""
-        self.closed = True
+        self._closed = True
         self.changed.notify()
         if self._task is None:
             return
@@ -78,7 +107,7 @@ class AsyncDialogueStream:
         reconnect = Reconnect(
             self._dialogue, first_within_s=self._welcome_within_s, now=time.monotonic()
         )
-        while not self.closed:
+        while not self._closed:
             if self._dialogue.over:
                 await self.changed.wait()
                 continue
@@ -86,12 +115,12 @@ class AsyncDialogueStream:
             try:
                 delay_s = reconnect.ended(error, time.monotonic())
             except SvddtuneError as last:
-                self.error = last
+                self._error = last
                 self._dialogue.fail(last)
                 return
             finally:
                 self.changed.notify()
-            if not self.closed:
+            if not self._closed:
                 await asyncio.sleep(delay_s)
 
     async def _one_stream(self, reconnect: Reconnect) -> SvddtuneError | None:
@@ -128,6 +157,8 @@ class AsyncDialogueStream:
         error = reader.exception()
         if isinstance(error, grpc.RpcError):
             return from_rpc_error(error, self._address)
+        if isinstance(error, ValueError):  # a blocking channel's way of saying that it is closed
+            return WrongState(str(error), reason="CLIENT_CLOSED")
         if error is not None:
             raise error
         return None

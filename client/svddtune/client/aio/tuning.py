@@ -1,28 +1,25 @@
-"""The dialogue with sessions for asyncio: take a query, give an answer."""
+"""The dialogue with sessions: take a query, give an answer."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from concurrent.futures import Future
+from asyncio import Future
+from collections import deque
+from collections.abc import AsyncIterator, Iterable, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
 
+from svddtune.client.aio.connection import AsyncConnection
+from svddtune.client.aio.sessions import fetch_model, wait_until_completed
 from svddtune.client.aio.stream import AsyncDialogueStream
 from svddtune.client.dialogue import refusals
 from svddtune.client.dialogue.machine import Dialogue
 from svddtune.client.dialogue.view import DialogueView
 from svddtune.client.errors import SvddtuneError
 from svddtune.client.inputs.ids import id_text
+from svddtune.client.model import SvddModel
+from svddtune.client.result import Result
 from svddtune.client.types import Ack, Label, Query, Session, SkipMode, Verdict
-from svddtune.v1 import oracle_pb2 as pb
-
-if TYPE_CHECKING:
-    from svddtune.client.aio.client import AsyncTuningClient
-    from svddtune.client.model import SvddModel
-    from svddtune.client.result import Result
+from svddtune.client.wire import calls
 
 # Labels sent ahead of their Acks.
 _WINDOW = 256
@@ -35,31 +32,38 @@ class AsyncTuning(DialogueView):
 
         async with client.tuning(session) as tuning:
             async for query in tuning.queries():
-                await tuning.answer(query, await look_at(query))
+                await tuning.answer(query, await verdict_on(query))
+            print((await tuning.result()).gamma)
 
-    As `Tuning`: it reconnects by itself, sends again what was not acknowledged, and keeps the
-    leases. All within one event loop; as many tasks as you like may use it at once. A task that is
-    cancelled while it waits for an Ack takes nothing back: what was said is said.
+    The stream beneath reconnects by itself for ten minutes; what was not acknowledged is sent
+    again with the same answer id, so an answer counts once. While queries are held their leases
+    are extended. Closing gives back what was not answered. Where several sessions are served,
+    `session` says which one an unasked label or a retraction is about.
+
+    As many threads as you like may use a blocking dialogue at once, and as many tasks of one event
+    loop a dialogue of asyncio. A task that is cancelled while it waits for an Ack takes nothing
+    back: its answer is sent and counts.
+
+    Every method that sends something raises the error that ended the dialogue, where one did;
+    WrongState (CLIENT_CLOSED) after `close`; with asyncio also WrongState (NOT_OPEN) before the
+    dialogue is entered. Every method that waits for an Ack raises Unavailable (ACK_TIMEOUT) where
+    none comes within the dialogue's `ack_timeout_s`; the answer is kept and sent again.
     """
 
     def __init__(
         self,
-        client: AsyncTuningClient,
-        converse: Callable[..., Any],
+        connection: AsyncConnection,
         dialogue: Dialogue,
+        stream: AsyncDialogueStream,
         *,
         ack_timeout_s: float,
     ) -> None:
-        super().__init__(dialogue, contextlib.nullcontext())
-        self._client = client
+        super().__init__(dialogue, stream.lock)
+        self._connection = connection
+        self._stream = stream
         self._ack_timeout_s = ack_timeout_s
-        self._stream = AsyncDialogueStream(
-            dialogue, converse, address=client.address, welcome_within_s=client.timeout_s
-        )
-        self._changed = self._stream.changed
 
     async def __aenter__(self) -> AsyncTuning:
-        self._check_not_closed()
         self._stream.start()
         return self
 
@@ -74,85 +78,187 @@ class AsyncTuning(DialogueView):
     async def close(self, *, keep_leases: bool = False) -> None:
         """End the dialogue; queries that were not answered go back to the queue.
 
-        With `keep_leases` they stay this labeler's until they run out: a later dialogue that is
-        opened with this one's `resume_token` gets them again.
+        Parameters
+        ----------
+        keep_leases : bool
+            True leaves them with this labeler until their leases run out: a later dialogue that is
+            opened with this one's `resume_token` gets them again.
         """
         await self._stream.close(keep_leases=keep_leases)
 
     # Asked
 
     async def queries(self) -> AsyncIterator[Query]:
-        """Yield queries until nothing more is asked; waits where the next is not ready."""
+        """Yield queries until nothing more is asked; waits where the next is not ready.
+
+        Raises
+        ------
+        WrongState, Unavailable
+            As `next_query`.
+        """
         while (query := await self.next_query()) is not None:
             yield query
 
     async def next_query(self, *, timeout_s: float | None = None) -> Query | None:
         """Return the next query, None where nothing more will be asked in the sessions named.
 
-        Where any session is served it waits for those to come. While as many queries as the
-        credit are held, it waits until another task settles one.
+        Where any session is served it waits for those to come.
+
+        Parameters
+        ----------
+        timeout_s : float, optional
+            Seconds to wait at most; default without end.
 
         Raises
         ------
+        WrongState
+            QUERY_UNANSWERED: with a credit of 1 no query comes before the last one is settled.
+            With asyncio the call waits instead, since another task may settle it.
         Unavailable
-            WAIT_TIMEOUT after `timeout_s`, or after ten minutes without the server.
+            WAIT_TIMEOUT after `timeout_s`; UNAVAILABLE after ten minutes without the server.
         """
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        while True:
-            self._check_open()
-            if (query := self._dialogue.take()) is not None:
-                return query
-            if self._dialogue.finished:
-                return None
-            remaining_s = None if deadline is None else max(0.0, deadline - time.monotonic())
-            if not await self._changed.wait(remaining_s):
-                raise refusals.nothing_to_ask(self._dialogue, timeout_s)
+        with self._lock:
+            while True:
+                self._stream.check_open()
+                if (query := self._dialogue.take()) is not None:
+                    return query
+                if self._dialogue.finished:
+                    return None
+                self._stream.check_settled()
+                remaining_s = None if deadline is None else max(0.0, deadline - time.monotonic())
+                if not await self._stream.changed.wait(remaining_s):
+                    raise refusals.nothing_to_ask(self._dialogue, timeout_s)
 
     async def answer(
         self, query: Query, verdict: object, *, source_reference: str = "", answer_id: str = ""
     ) -> Ack:
-        """Answer `query` with "inlier" (+1), "outlier" (-1) or "unsure"; return once stored.
+        """Answer `query`; return the Ack once the answer is stored.
 
-        An `answer_id` of one's own (at most 128 bytes, unique within the session) makes an answer
-        that is given once more, by a program that was restarted say, have one effect.
+        Parameters
+        ----------
+        query : Query
+            One of this dialogue.
+        verdict : Verdict, str or int
+            "inlier" (+1), "outlier" (-1) or "unsure".
+        source_reference : str
+            Where the verdict comes from, a ticket's number say; it stays with the label.
+        answer_id : str
+            At most 128 bytes, unique within the session; default a new one. An answer that is given
+            once more with its id, by a program that was restarted say, has one effect.
+
+        Raises
+        ------
+        InvalidInput
+            INVALID_FIELD: `verdict` is none.
+        LeaseLost
+            The query went to somebody else meanwhile.
+        Conflict
+            ALREADY_ANSWERED; ANSWER_ID_REUSED: the id was given to another answer.
+        WrongState
+            SESSION_NOT_ACTIVE; LABELER_WITHDRAWN.
+        NotFound
+            SESSION_NOT_FOUND: it was deleted.
         """
-        checked = Verdict.of(verdict)
-        self._check_open()
-        return await self._said(
-            *self._dialogue.answer(
-                query,
-                checked,
-                time.monotonic(),
-                source_reference=source_reference,
-                answer_id=answer_id,
-            )
+        return await self.wait(
+            self.submit(query, verdict, source_reference=source_reference, answer_id=answer_id)
         )
 
+    def submit(
+        self, query: Query, verdict: object, *, source_reference: str = "", answer_id: str = ""
+    ) -> Future[Ack]:
+        """Answer `query` without waiting; return a future that has the Ack, or the error.
+
+        Parameters
+        ----------
+        query, verdict, source_reference, answer_id
+            As in `answer`, whose errors, those of `verdict` and of a dialogue that ended aside, are
+            the future's.
+
+        Raises
+        ------
+        InvalidInput
+            INVALID_FIELD: `verdict` is none.
+        """
+        checked = Verdict.of(verdict)
+        with self._lock:
+            self._stream.check_open()
+            return self._stream.submit(
+                *self._dialogue.answer(
+                    query,
+                    checked,
+                    time.monotonic(),
+                    source_reference=source_reference,
+                    answer_id=answer_id,
+                )
+            )
+
     async def skip(self, query: Query, mode: SkipMode | str = SkipMode.LATER) -> Ack:
-        """Do not answer `query`: ask me "later", ask "others", or "drop" the observation."""
+        """Do not answer `query`; return the Ack.
+
+        Parameters
+        ----------
+        query : Query
+            One of this dialogue.
+        mode : SkipMode or str
+            "later" (default) asks this labeler again, "others" asks others, "drop" asks nobody
+            about the observation.
+
+        Raises
+        ------
+        InvalidInput
+            INVALID_FIELD: `mode` is none.
+        LeaseLost
+            The query went to somebody else meanwhile.
+        """
         checked = SkipMode.of(mode)
-        self._check_open()
-        return await self._said(*self._dialogue.skip(query, checked))
+        with self._lock:
+            self._stream.check_open()
+            future = self._stream.submit(*self._dialogue.skip(query, checked))
+        return await self.wait(future)
 
     def release(self, query: Query) -> None:
-        """Give `query` back to the front of the queue."""
-        self._check_open()
-        self._stream.send(self._dialogue.release(query))
+        """Give `query` back to the front of the queue.
+
+        Parameters
+        ----------
+        query : Query
+            One of this dialogue.
+        """
+        with self._lock:
+            self._stream.check_open()
+            self._stream.send(self._dialogue.release(query))
 
     def set_credit(self, credit: int) -> None:
-        """Change how many queries are held at once."""
-        self._check_open()
-        self._stream.send(self._dialogue.set_credit(credit))
+        """Change how many queries are held at once.
+
+        Parameters
+        ----------
+        credit : int
+            0 or more; 0 asks for none.
+        """
+        with self._lock:
+            self._stream.check_open()
+            self._stream.send(self._dialogue.set_credit(credit))
 
     async def until_gone(self, query: Query) -> str:
         """Wait until `query` waits for this labeler no more; return `lost_reason`.
 
-        Empty where it was answered, skipped or given back here.
+        Parameters
+        ----------
+        query : Query
+            One of this dialogue.
+
+        Returns
+        -------
+        str
+            Empty where it was answered, skipped or given back here.
         """
-        while self._dialogue.is_open(query):
-            self._check_open()
-            await self._changed.wait()
-        return self._dialogue.lost_reason(query)
+        with self._lock:
+            while self._dialogue.is_open(query):
+                self._stream.check_open()
+                await self._stream.changed.wait()
+            return self._dialogue.lost_reason(query)
 
     # Unasked
 
@@ -166,48 +272,122 @@ class AsyncTuning(DialogueView):
         replace: bool = False,
         session: str = "",
     ) -> Ack:
-        """Label an observation that nobody asked about; `replace` corrects one's own vote on it."""
-        checked = Verdict.of(verdict)
-        self._check_open()
-        return await self._said(
-            *self._dialogue.label(
-                id_text(observation_id),
-                checked,
-                session=session,
+        """Label an observation that nobody asked about; return the Ack once it is stored.
+
+        Parameters
+        ----------
+        observation_id : str
+            As the dataset has it.
+        verdict : Verdict, str or int
+            "inlier" (+1), "outlier" (-1) or "unsure".
+        source_reference : str
+            Where the verdict comes from, a ticket's number say; it stays with the label.
+        answer_id : str
+            At most 128 bytes, unique within the session; default a new one. A label that is given
+            once more with its id has one effect.
+        replace : bool
+            True corrects this labeler's own vote on the observation.
+        session : str
+            Resource name; needed where several are served.
+
+        Raises
+        ------
+        InvalidInput
+            UNKNOWN_OBSERVATION; INVALID_FIELD: `observation_id` or `verdict` is none;
+            SESSION_AMBIGUOUS: `session` is needed.
+        Conflict
+            ALREADY_ANSWERED: this labeler has a vote on it, and `replace` is False;
+            ANSWER_ID_REUSED: the id was given to another answer.
+        WrongState
+            SESSION_NOT_ACTIVE; LABELER_WITHDRAWN.
+        QuotaExceeded
+            TOO_MANY_CORRECTIONS of this labeler on the observation.
+        NotFound
+            SESSION_NOT_FOUND.
+        """
+        return await self.wait(
+            self.submit_label(
+                observation_id,
+                verdict,
                 source_reference=source_reference,
                 answer_id=answer_id,
                 replace=replace,
+                session=session,
             )
         )
+
+    def submit_label(
+        self,
+        observation_id: str,
+        verdict: object,
+        *,
+        source_reference: str = "",
+        answer_id: str = "",
+        replace: bool = False,
+        session: str = "",
+    ) -> Future[Ack]:
+        """Label an observation without waiting; return a future that has the Ack, or the error.
+
+        Parameters
+        ----------
+        observation_id, verdict, source_reference, answer_id, replace, session
+            As in `label`, whose errors, those of InvalidInput found here aside, are the future's.
+
+        Raises
+        ------
+        InvalidInput
+            INVALID_FIELD: `observation_id` or `verdict` is none; SESSION_AMBIGUOUS: `session` is
+            needed.
+        """
+        checked = Verdict.of(verdict)
+        with self._lock:
+            self._stream.check_open()
+            return self._stream.submit(
+                *self._dialogue.label(
+                    id_text(observation_id),
+                    checked,
+                    session=session,
+                    source_reference=source_reference,
+                    answer_id=answer_id,
+                    replace=replace,
+                )
+            )
 
     async def label_many(
         self, labels: Mapping[str, object] | Iterable[Label], *, session: str = ""
     ) -> list[Ack]:
         """Label many observations; return their Acks in order.
 
-        All are sent; where some are refused the first error is raised once all are settled.
+        Parameters
+        ----------
+        labels : mapping or iterable of Label
+            Verdicts by observation id, or Labels.
+        session : str
+            Resource name; needed where several are served.
+
+        Raises
+        ------
+        SvddtuneError
+            As `label`. All are sent; where some are refused the first error is raised once all are
+            settled.
         """
-        ahead = asyncio.Semaphore(_WINDOW)
-
-        async def one(label: Label) -> Ack | SvddtuneError:
-            async with ahead:
-                try:
-                    return await self.label(
-                        label.observation_id,
-                        label.verdict,
-                        source_reference=label.source_reference,
-                        session=session,
-                    )
-                except SvddtuneError as error:
-                    return error
-
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(one(label)) for label in Label.each(labels)]
-        acks = list[Ack]()
-        for outcome in (task.result() for task in tasks):
-            if isinstance(outcome, SvddtuneError):
-                raise outcome
-            acks.append(outcome)
+        acks, waiting = list[Ack](), deque[Future[Ack]]()
+        first: SvddtuneError | None = None
+        for label in Label.each(labels):
+            waiting.append(
+                self.submit_label(
+                    label.observation_id,
+                    label.verdict,
+                    source_reference=label.source_reference,
+                    session=session,
+                )
+            )
+            if len(waiting) >= _WINDOW:
+                first = first or await self._settle(waiting.popleft(), acks)
+        while waiting:
+            first = first or await self._settle(waiting.popleft(), acks)
+        if first is not None:
+            raise first
         return acks
 
     async def retract(
@@ -218,50 +398,147 @@ class AsyncTuning(DialogueView):
         of_labeler: str = "",
         session: str = "",
     ) -> Ack:
-        """Withdraw one's vote on an observation, or that of `of_labeler`; it may be asked again."""
-        self._check_open()
-        return await self._said(
-            *self._dialogue.retract(
-                id_text(observation_id), session=session, answer_id=answer_id, of_labeler=of_labeler
+        """Withdraw a vote on an observation, which may be asked again; return the Ack.
+
+        Parameters
+        ----------
+        observation_id : str
+            As the dataset has it.
+        answer_id : str
+            At most 128 bytes, unique within the session; default a new one.
+        of_labeler : str
+            Whose vote; default this labeler's.
+        session : str
+            Resource name; needed where several are served.
+
+        Raises
+        ------
+        InvalidInput
+            UNKNOWN_OBSERVATION; INVALID_FIELD: `observation_id` is none; SESSION_AMBIGUOUS:
+            `session` is needed.
+        WrongState
+            NOT_LABELED: there is no such vote; SESSION_NOT_ACTIVE; LABELER_WITHDRAWN.
+        NotFound
+            SESSION_NOT_FOUND.
+        """
+        with self._lock:
+            self._stream.check_open()
+            future = self._stream.submit(
+                *self._dialogue.retract(
+                    id_text(observation_id),
+                    session=session,
+                    answer_id=answer_id,
+                    of_labeler=of_labeler,
+                )
             )
-        )
+        return await self.wait(future)
+
+    async def wait(self, future: Future[Ack], *, timeout_s: float | None = None) -> Ack:
+        """Return the Ack that a submitted answer gets.
+
+        Parameters
+        ----------
+        future : Future
+            From `submit` or `submit_label`.
+        timeout_s : float, optional
+            Seconds to wait at most; default the dialogue's `ack_timeout_s`.
+
+        Raises
+        ------
+        SvddtuneError
+            Why the answer was refused, as `answer` and `label`.
+        Unavailable
+            ACK_TIMEOUT after `timeout_s`.
+        """
+        limit_s = self._ack_timeout_s if timeout_s is None else timeout_s
+        try:
+            return await self._stream.wait(future, limit_s)
+        except TimeoutError:
+            raise refusals.no_ack(self._connection.address, limit_s) from None
 
     # State
 
     async def session(self) -> Session:
-        """Return the session as last heard of (of several: the last one); waits for it."""
-        while (found := self._dialogue.served.last) is None:
-            self._check_open()
-            await self._changed.wait()
-        return found
+        """Return the session as last heard of; waits for the first word of it.
+
+        Of several: the one heard of last.
+        """
+        with self._lock:
+            while (found := self._dialogue.served.last) is None:
+                self._stream.check_open()
+                await self._stream.changed.wait()
+            return found
 
     async def finish(self, session: str = "") -> Session:
-        """Stop asking and compute the result from the labels there are."""
-        return await self._client.finish_session(self._dialogue.served.name(session))
+        """Stop asking and compute the result from the labels there are; return the session.
+
+        Parameters
+        ----------
+        session : str
+            Resource name; needed where several are served.
+
+        Raises
+        ------
+        InvalidInput
+            SESSION_AMBIGUOUS: `session` is needed.
+        WrongState
+            ILLEGAL_TRANSITION: it has ended.
+        NotFound
+            SESSION_NOT_FOUND.
+        """
+        return await self._connection.do(calls.finish_session(self._dialogue.served.name(session)))
 
     async def result(self, session: str = "", *, timeout_s: float | None = None) -> Result:
-        """Return the session's result, waiting until it is there."""
+        """Return the session's result, waiting until it is there.
+
+        Parameters
+        ----------
+        session : str
+            Resource name; needed where several are served.
+        timeout_s : float, optional
+            Seconds to wait at most; default without end.
+
+        Raises
+        ------
+        InvalidInput
+            SESSION_AMBIGUOUS: `session` is needed.
+        WrongState
+            It ended without a result; the reason is the session's.
+        Unavailable
+            WAIT_TIMEOUT after `timeout_s`.
+        """
         name = self._dialogue.served.name(session)
-        await self._client.wait_until_completed(name, timeout_s=timeout_s)
-        return await self._client.result(name)
+        await wait_until_completed(self._connection, name, timeout_s=timeout_s)
+        return await self._connection.do(calls.get_result(name, None))
 
     async def model(self, session: str = "", *, timeout_s: float | None = None) -> SvddModel:
-        """Return the fitted model, waiting until it is there."""
+        """Return the fitted model, waiting until it is there.
+
+        Parameters
+        ----------
+        session : str
+            Resource name; needed where several are served.
+        timeout_s : float, optional
+            Seconds to wait at most; default without end.
+
+        Raises
+        ------
+        InvalidInput
+            SESSION_AMBIGUOUS: `session` is needed.
+        WrongState
+            It ended without a result; the reason is the session's.
+        Unavailable
+            WAIT_TIMEOUT after `timeout_s`.
+        ModelCorrupt
+            What came does not reproduce its own check values.
+        """
         name = self._dialogue.served.name(session)
-        await self._client.wait_until_completed(name, timeout_s=timeout_s)
-        return await self._client.model(name)
+        await wait_until_completed(self._connection, name, timeout_s=timeout_s)
+        return await fetch_model(self._connection, name, None)
 
-    async def _said(self, message: pb.ConverseRequest, future: Future[Ack]) -> Ack:
-        self._stream.send(message)
+    async def _settle(self, future: Future[Ack], acks: list[Ack]) -> SvddtuneError | None:
         try:
-            async with asyncio.timeout(self._ack_timeout_s):
-                return await asyncio.wrap_future(future)
-        except TimeoutError:
-            raise refusals.no_ack(self._client.address, self._ack_timeout_s) from None
-
-    def _check_open(self) -> None:
-        self._check_not_closed()
-        refusals.check_started(self._dialogue, self._stream.started)
-
-    def _check_not_closed(self) -> None:
-        refusals.check_open(self._dialogue, self._stream.error, self._stream.closed)
+            acks.append(await self.wait(future))
+        except SvddtuneError as error:
+            return error
+        return None

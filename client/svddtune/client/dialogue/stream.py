@@ -6,51 +6,84 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from typing import Any
 
 import grpc
 
+from svddtune.client.dialogue import refusals
 from svddtune.client.dialogue.machine import Dialogue
 from svddtune.client.dialogue.reconnect import STREAM_S, WAKE, Pulse, Reconnect
+from svddtune.client.dialogue.unary import UnaryConverse
 from svddtune.client.errors import SvddtuneError, WrongState, from_rpc_error
+from svddtune.client.types import Ack
+from svddtune.client.wire.connection import Connection
 from svddtune.v1 import oracle_pb2 as pb
 
 _BYE_S = 5.0
 
 
 class DialogueStream:
-    """Runs a `Dialogue` over `converse`. Hold `changed` around every use of the dialogue."""
+    """Runs a `Dialogue` from now on. Hold `lock` around every use of the dialogue.
 
-    def __init__(
-        self,
-        dialogue: Dialogue,
-        converse: Callable[..., Any],
-        *,
-        address: str,
-        welcome_within_s: float,
-    ) -> None:
-        self.changed = threading.Condition()
-        self.error: SvddtuneError | None = None
-        self.closed = False
+    Parameters
+    ----------
+    stream : bool
+        False where the network carries no streams: the dialogue then goes by unary calls.
+
+    Attributes
+    ----------
+    changed : threading.Condition
+        Notified after every change; its lock is `lock`.
+    """
+
+    def __init__(self, dialogue: Dialogue, connection: Connection, *, stream: bool) -> None:
+        self.changed = self.lock = threading.Condition()
+        self._error: SvddtuneError | None = None
+        self._closed = False
         self._dialogue = dialogue
-        self._converse = converse
-        self._address = address
-        self._welcome_within_s = welcome_within_s
+        self._converse: Callable[..., Any] = (
+            connection.oracle.Converse
+            if stream
+            else UnaryConverse(connection.channel, timeout_s=connection.timeout_s)
+        )
+        self._address = connection.address
+        self._welcome_within_s = connection.timeout_s
         self._outbox: queue.SimpleQueue[pb.ConverseRequest | None] | None = None
         self._call: Any = None
         self._thread = threading.Thread(target=self._run, name="svddtune-dialogue", daemon=True)
         self._thread.start()
 
+    def start(self) -> None:
+        """Do nothing: the thread runs since the stream was made."""
+
+    def check_open(self) -> None:
+        """Raise what ended the dialogue, where something did. Hold `lock`."""
+        refusals.check_open(self._dialogue, self._error, self._closed)
+
+    def check_settled(self) -> None:
+        """Raise where a wait for a query would last for ever. Hold `lock`."""
+        refusals.check_settled(self._dialogue)
+
     def send(self, message: pb.ConverseRequest) -> None:
-        """Send now; without a stream the dialogue itself says it on the next. Hold `changed`."""
+        """Send now; without a stream the dialogue itself says it on the next. Hold `lock`."""
         if self._outbox is not None and self._dialogue.welcomed:
             self._outbox.put(message)
         self.changed.notify_all()
 
+    def submit(self, message: pb.ConverseRequest, future: Future[Ack]) -> Future[Ack]:
+        """Send; return what gets the Ack. Hold `lock`."""
+        self.send(message)
+        return future
+
+    def wait(self, future: Future[Ack], within_s: float) -> Ack:
+        """Return the Ack; TimeoutError where it does not come in time. Do not hold `lock`."""
+        return future.result(within_s)
+
     def close(self, *, keep_leases: bool = False) -> None:
         """End the thread: say Bye and wait a moment for outstanding Acks, or just break off."""
         with self.changed:
-            self.closed = True
+            self._closed = True
             if self._outbox is not None:
                 if self._dialogue.welcomed and not keep_leases:
                     self._outbox.put(pb.ConverseRequest(bye=pb.Bye()))
@@ -75,20 +108,20 @@ class DialogueStream:
         )
         while True:
             with self.changed:
-                self.changed.wait_for(lambda: self.closed or not self._dialogue.over)
-                if self.closed:
+                self.changed.wait_for(lambda: self._closed or not self._dialogue.over)
+                if self._closed:
                     return
             error = self._one_stream(reconnect)
             with self.changed:
                 try:
                     delay_s = reconnect.ended(error, time.monotonic())
                 except SvddtuneError as last:
-                    self.error = last
+                    self._error = last
                     self._dialogue.fail(last)
                     self.changed.notify_all()
                     return
                 self.changed.notify_all()
-                self.changed.wait_for(lambda: self.closed, delay_s)
+                self.changed.wait_for(lambda: self._closed, delay_s)
 
     def _one_stream(self, reconnect: Reconnect) -> SvddtuneError | None:
         """Hold one stream until it ends; return the error it ended with."""
@@ -100,7 +133,7 @@ class DialogueStream:
             call = self._converse(self._requests(outbox), timeout=STREAM_S)
             with self.changed:
                 self._call = call
-                if self.closed:
+                if self._closed:
                     call.cancel()
             for response in call:
                 with self.changed:

@@ -1,27 +1,22 @@
-"""A session watched until it ends, over as many streams as that takes."""
+"""How far a session was watched, and what follows the end of a stream; without I/O."""
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Iterator
-from typing import Any
 
-import grpc
-
-from svddtune.client.errors import SvddtuneError, Unavailable, from_rpc_error
+from svddtune.client.errors import Unavailable
 from svddtune.client.types import SessionState, SessionUpdate
 from svddtune.client.wire import convert
 from svddtune.client.wire.backoff import Backoff
-from svddtune.v1 import tuning_pb2, tuning_pb2_grpc
+from svddtune.v1 import tuning_pb2
 
-STREAM_S = 3600.0
+_STREAM_S = 3600.0
 # A session that was never seen: nobody may be there at all, so do not wait for ever.
 _FIRST_TRIES = 5
 
 
 class Watch:
-    """How far a session was watched, and what follows the end of a stream; without I/O."""
+    """One session watched until it ends, over as many streams as that takes."""
 
     def __init__(self, name: str, *, timeout_s: float | None) -> None:
         self._name = name
@@ -39,14 +34,14 @@ class Watch:
     def stream_s(self) -> float:
         """Return how long the next stream may last; Unavailable (WAIT_TIMEOUT) where time is up."""
         if self._deadline is None:
-            return STREAM_S
+            return _STREAM_S
         remaining_s = self._deadline - time.monotonic()
         if remaining_s <= 0:
             where = f"is still {self._state.value}" if self._state else "was not seen"
             raise Unavailable(
                 f"{self._name} {where} at the end of the time given", reason="WAIT_TIMEOUT"
             )
-        return min(STREAM_S, remaining_s)
+        return min(_STREAM_S, remaining_s)
 
     def heard(self, message: tuning_pb2.WatchSessionResponse) -> SessionUpdate:
         """Take a message in."""
@@ -57,11 +52,10 @@ class Watch:
         self._state = session.state
         return SessionUpdate(session, tuple(map(convert.event_from_proto, message.events)))
 
-    def failed(self, error: SvddtuneError) -> None:
+    def failed(self, error: Unavailable) -> None:
         """Take the end of a stream in; raise it where trying again cannot help."""
         self._failures += 1
-        hopeless = self._state is None and self._failures >= _FIRST_TRIES
-        if not isinstance(error, Unavailable) or hopeless:
+        if self._state is None and self._failures >= _FIRST_TRIES:
             raise error
         self._asked_s = error.retry_after_s
 
@@ -71,28 +65,3 @@ class Watch:
         if self._deadline is None:
             return delay_s
         return max(0.0, min(delay_s, self._deadline - time.monotonic()))
-
-
-def watch_session(
-    stub: tuning_pb2_grpc.TuningServiceStub,
-    name: str,
-    address: str,
-    closed: threading.Event,
-    *,
-    timeout_s: float | None = None,
-) -> Iterator[SessionUpdate]:
-    """Yield the session now and after every change, until it ends or `timeout_s` is over."""
-    watch = Watch(name, timeout_s=timeout_s)
-    while not closed.is_set():
-        call: Any = stub.WatchSession(watch.request(), timeout=watch.stream_s())
-        try:
-            for message in call:
-                update = watch.heard(message)
-                yield update
-                if update.session.state.ended:
-                    return
-        except grpc.RpcError as failure:
-            watch.failed(from_rpc_error(failure, address))
-        finally:
-            call.cancel()
-        closed.wait(watch.pause_s())

@@ -1,0 +1,90 @@
+"""The connection of a client for asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, Generator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, TypeVar
+
+import grpc
+import grpc.aio
+
+from svddtune.client.errors import WrongState, from_rpc_error
+from svddtune.client.wire.calls import Call
+from svddtune.client.wire.channel import open_async_channel, open_channel
+from svddtune.v1 import dataset_pb2_grpc, oracle_pb2_grpc, tuning_pb2_grpc
+
+_T = TypeVar("_T")
+
+
+class AsyncConnection:
+    """As `Connection`, for one event loop."""
+
+    def __init__(
+        self,
+        address: str,
+        *,
+        tls_ca: str | os.PathLike[str] | bytes | None,
+        credentials: grpc.ChannelCredentials | None,
+        timeout_s: float,
+    ) -> None:
+        self.address = address
+        self.timeout_s = timeout_s
+        self._channel = open_async_channel(address, tls_ca=tls_ca, credentials=credentials)
+        # The stubs' types know the blocking calls only.
+        channel: Any = self._channel
+        self.oracle: Any = oracle_pb2_grpc.OracleServiceStub(channel)
+        self._tuning: Any = tuning_pb2_grpc.TuningServiceStub(channel)
+        self._stubs: dict[str, Any] = {
+            "datasets": dataset_pb2_grpc.DatasetServiceStub(channel),
+            "tuning": self._tuning,
+        }
+        self._open_blocking = partial(open_channel, address, tls_ca=tls_ca, credentials=credentials)
+        self._blocking_channel: grpc.Channel | None = None
+
+    def blocking_channel(self) -> grpc.Channel:
+        """Return a channel for calls from threads; it is closed with this connection."""
+        if self._blocking_channel is None:
+            self._blocking_channel = self._open_blocking()
+        return self._blocking_channel
+
+    async def close(self) -> None:
+        """Close the channel and whatever is open on it."""
+        await self._channel.close(None)
+        if self._blocking_channel is not None:
+            self._blocking_channel.close()
+
+    async def do(self, call: Call[_T], *, timeout_s: float | None = None) -> _T:
+        """Carry out a unary call; return what its reply says."""
+        method = getattr(self._stubs[call.service], call.method)
+        with self._own_errors():
+            reply = await method(call.request, timeout=timeout_s or self.timeout_s)
+        return call.parse(reply)
+
+    async def stream(
+        self, method: str, request: Any, *, timeout_s: float
+    ) -> AsyncGenerator[Any, None]:
+        """Yield what a method of the tuning service streams; close the generator to end it."""
+        with self._own_errors():
+            call = getattr(self._tuning, method)(request, timeout=timeout_s)
+            try:
+                async for message in call:
+                    yield message
+            finally:
+                call.cancel()
+
+    async def pause(self, seconds: float) -> None:
+        """Wait."""
+        await asyncio.sleep(seconds)
+
+    @contextmanager
+    def _own_errors(self) -> Generator[None, None, None]:
+        try:
+            yield
+        except grpc.RpcError as error:
+            raise from_rpc_error(error, self.address) from None
+        except grpc.aio.UsageError as error:  # grpc's way of saying that the channel is closed
+            raise WrongState(str(error), reason="CLIENT_CLOSED") from None

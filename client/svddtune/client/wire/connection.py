@@ -1,0 +1,81 @@
+"""The connection of a client: its calls and streams, with gRPC's errors made the client's own."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import grpc
+
+from svddtune.client.errors import WrongState, from_rpc_error
+from svddtune.client.wire.calls import Call
+from svddtune.client.wire.channel import open_channel
+from svddtune.v1 import dataset_pb2_grpc, oracle_pb2_grpc, tuning_pb2_grpc
+
+_T = TypeVar("_T")
+
+
+class Connection:
+    """A channel with its stubs. Thread-safe.
+
+    Parameters
+    ----------
+    timeout_s : float
+        Deadline of a call, in seconds, where it names none.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        *,
+        tls_ca: str | os.PathLike[str] | bytes | None,
+        credentials: grpc.ChannelCredentials | None,
+        timeout_s: float,
+    ) -> None:
+        self.address = address
+        self.timeout_s = timeout_s
+        self.channel = open_channel(address, tls_ca=tls_ca, credentials=credentials)
+        self.oracle = oracle_pb2_grpc.OracleServiceStub(self.channel)
+        self._tuning = tuning_pb2_grpc.TuningServiceStub(self.channel)
+        self._stubs = {
+            "datasets": dataset_pb2_grpc.DatasetServiceStub(self.channel),
+            "tuning": self._tuning,
+        }
+        self._closed = threading.Event()
+
+    def close(self) -> None:
+        """Close the channel and whatever is open on it."""
+        self._closed.set()
+        self.channel.close()
+
+    def do(self, call: Call[_T], *, timeout_s: float | None = None) -> _T:
+        """Carry out a unary call; return what its reply says."""
+        method = getattr(self._stubs[call.service], call.method)
+        with self._own_errors():
+            reply = method(call.request, timeout=timeout_s or self.timeout_s)
+        return call.parse(reply)
+
+    def stream(self, method: str, request: Any, *, timeout_s: float) -> Generator[Any, None, None]:
+        """Yield what a method of the tuning service streams; close the generator to end it."""
+        with self._own_errors():
+            call = getattr(self._tuning, method)(request, timeout=timeout_s)
+            try:
+                yield from call
+            finally:
+                call.cancel()
+
+    def pause(self, seconds: float) -> None:
+        """Wait; no longer than until the connection is closed."""
+        self._closed.wait(seconds)
+
+    @contextmanager
+    def _own_errors(self) -> Generator[None, None, None]:
+        try:
+            yield
+        except grpc.RpcError as error:
+            raise from_rpc_error(error, self.address) from None
+        except ValueError as error:  # grpc's way of saying that the channel is closed
+            raise WrongState(str(error), reason="CLIENT_CLOSED") from None
