@@ -91,7 +91,9 @@ def listed_errors() -> set[str]:
     for proto in ("common.proto", "dataset.proto", "oracle.proto", "tuning.proto"):
         for block in comments(proto):
             found |= set(re.findall(r"^   ([A-Z_]+)  ", block, re.MULTILINE))
-            for tail in re.findall(r"(?:Errors(?: that end it)?|Reasons): (.*)", block, re.DOTALL):
+            for tail in re.findall(
+                r"(?:Errors(?: that end the stream)?|Reasons): (.*)", block, re.DOTALL
+            ):
                 found |= set(LISTED.findall(tail.split("google.rpc")[0]))
     return found
 

@@ -32,7 +32,7 @@ def test_answer_id_with_other_content_is_refused(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_unsolicited_answer_labels_its_row_and_closes_the_open_query(redis_url: str) -> None:
+def test_unasked_answer_labels_its_row_and_closes_the_open_query(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         (lease,) = await scene.lease(session_id)
@@ -44,7 +44,7 @@ def test_unsolicited_answer_labels_its_row_and_closes_the_open_query(redis_url: 
     play(redis_url, act)
 
 
-def test_second_unsolicited_verdict_is_refused(redis_url: str) -> None:
+def test_second_unasked_verdict_is_refused(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(initial={3: Verdict.INLIER})
         with pytest.raises(Conflict) as refused:
@@ -143,7 +143,7 @@ def test_retracting_an_unlabelled_row_is_refused(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_unsolicited_answer_labels_unsure_row(redis_url: str) -> None:
+def test_unasked_answer_labels_unsure_row(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         (lease,) = await scene.lease(session_id)

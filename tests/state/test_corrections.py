@@ -82,7 +82,7 @@ def test_tie_breaking_vote_of_another_labeler_can_be_retracted(redis_url: str) -
 # Unasked votes
 
 
-def test_unsolicited_vote_counts_towards_open_query(redis_url: str) -> None:
+def test_unasked_vote_counts_towards_open_query(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=2, overlap=2, overlap_limit=3)
         (ann,), (bob,) = await scene.lease(session_id, "ann"), await scene.lease(session_id, "bob")
@@ -98,7 +98,7 @@ def test_unsolicited_vote_counts_towards_open_query(redis_url: str) -> None:
     play(redis_url, act)
 
 
-def test_unsolicited_vote_without_query_needs_no_second_vote(redis_url: str) -> None:
+def test_unasked_vote_without_query_needs_no_second_vote(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=3, overlap=2, overlap_limit=3)
         await scene.answer(session_id, 11, OUTLIER, labeler="replay")
@@ -113,7 +113,7 @@ def test_unsolicited_vote_without_query_needs_no_second_vote(redis_url: str) -> 
     play(redis_url, act)
 
 
-def test_unsolicited_vote_on_settled_unsure_row_is_accepted(redis_url: str) -> None:
+def test_unasked_vote_on_settled_unsure_row_is_accepted(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=3, overlap=2, overlap_limit=2)
         lease = await scene.vote(session_id, "ann", INLIER)

@@ -142,7 +142,7 @@ def test_time_spent_on_other_query_does_not_count_for_an_answer(redis_url: str) 
     play(redis_url, act)
 
 
-def test_unsolicited_answers_in_between_count_as_work(redis_url: str) -> None:
+def test_unasked_answers_in_between_count_as_work(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(lease_s=LEASE_S)
         (lease,) = await scene.lease(session_id, "ann")

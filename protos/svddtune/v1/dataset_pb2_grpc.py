@@ -67,10 +67,10 @@ class DatasetServiceServicer(object):
     """
 
     def UploadDataset(self, request_iterator, context):
-        """Stores a dataset. The first message carries the header, all further ones a chunk of rows.
-        The same content uploaded twice yields the same dataset. Until the response is sent nothing
-        is visible; an upload that breaks off leaves nothing behind. Each message must come within the
-        server's time after the one before, 30 s by default (UPLOAD_TIMEOUT).
+        """Stores a dataset. The first message carries the header, each further message a chunk of rows.
+        Uploading the same content twice yields the same dataset. The dataset becomes visible with the
+        response; an upload that breaks off leaves nothing behind. Each message must follow the one before
+        within the server's limit, 30 s by default (UPLOAD_TIMEOUT).
         Errors: DATASET_NOT_FINITE, DATASET_OUT_OF_RANGE (a magnitude above 1e100, or columns that all
         vary by less than 1e-100), DATASET_RAGGED, DATASET_TOO_LARGE, DATASET_EMPTY,
         DATASET_INCOMPLETE, DUPLICATE_OBSERVATION_ID, DUPLICATE_FEATURE_NAME, INVALID_FIELD,
@@ -81,22 +81,22 @@ class DatasetServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def GetDataset(self, request, context):
-        """Returns one dataset's description, not its rows. Errors: DATASET_NOT_FOUND.
+        """Returns the description of one dataset, without its rows. Errors: DATASET_NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListDatasets(self, request, context):
-        """Lists datasets, newest first. A page may hold fewer than asked for, so that it stays below 4 MiB.
+        """Lists datasets, newest first. A page may hold fewer than page_size, to stay below 4 MiB.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListObservations(self, request, context):
-        """The observations' ids and display fields, in the order of the rows. A page may hold fewer than
-        asked for, so that it stays below 4 MiB. Errors: DATASET_NOT_FOUND.
+        """Lists the observations' ids and display fields in row order. A page may hold fewer than page_size,
+        to stay below 4 MiB. Errors: DATASET_NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -34,22 +34,22 @@ class DatasetServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> DatasetServiceAsyncStub: ...
     UploadDataset: _grpc.StreamUnaryMultiCallable[_dataset_pb2.UploadDatasetRequest, _dataset_pb2.UploadDatasetResponse]
-    """Stores a dataset. The first message carries the header, all further ones a chunk of rows.
-    The same content uploaded twice yields the same dataset. Until the response is sent nothing
-    is visible; an upload that breaks off leaves nothing behind. Each message must come within the
-    server's time after the one before, 30 s by default (UPLOAD_TIMEOUT).
+    """Stores a dataset. The first message carries the header, each further message a chunk of rows.
+    Uploading the same content twice yields the same dataset. The dataset becomes visible with the
+    response; an upload that breaks off leaves nothing behind. Each message must follow the one before
+    within the server's limit, 30 s by default (UPLOAD_TIMEOUT).
     Errors: DATASET_NOT_FINITE, DATASET_OUT_OF_RANGE (a magnitude above 1e100, or columns that all
     vary by less than 1e-100), DATASET_RAGGED, DATASET_TOO_LARGE, DATASET_EMPTY,
     DATASET_INCOMPLETE, DUPLICATE_OBSERVATION_ID, DUPLICATE_FEATURE_NAME, INVALID_FIELD,
     UPLOAD_TIMEOUT.
     """
     GetDataset: _grpc.UnaryUnaryMultiCallable[_dataset_pb2.GetDatasetRequest, _dataset_pb2.GetDatasetResponse]
-    """Returns one dataset's description, not its rows. Errors: DATASET_NOT_FOUND."""
+    """Returns the description of one dataset, without its rows. Errors: DATASET_NOT_FOUND."""
     ListDatasets: _grpc.UnaryUnaryMultiCallable[_dataset_pb2.ListDatasetsRequest, _dataset_pb2.ListDatasetsResponse]
-    """Lists datasets, newest first. A page may hold fewer than asked for, so that it stays below 4 MiB."""
+    """Lists datasets, newest first. A page may hold fewer than page_size, to stay below 4 MiB."""
     ListObservations: _grpc.UnaryUnaryMultiCallable[_dataset_pb2.ListObservationsRequest, _dataset_pb2.ListObservationsResponse]
-    """The observations' ids and display fields, in the order of the rows. A page may hold fewer than
-    asked for, so that it stays below 4 MiB. Errors: DATASET_NOT_FOUND.
+    """Lists the observations' ids and display fields in row order. A page may hold fewer than page_size,
+    to stay below 4 MiB. Errors: DATASET_NOT_FOUND.
     """
     DeleteDataset: _grpc.UnaryUnaryMultiCallable[_dataset_pb2.DeleteDatasetRequest, _dataset_pb2.DeleteDatasetResponse]
     """Deletes a dataset that no session uses. Errors: DATASET_NOT_FOUND, DATASET_IN_USE."""
@@ -60,22 +60,22 @@ class DatasetServiceAsyncStub(DatasetServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     UploadDataset: _aio.StreamUnaryMultiCallable[_dataset_pb2.UploadDatasetRequest, _dataset_pb2.UploadDatasetResponse]  # type: ignore[assignment]
-    """Stores a dataset. The first message carries the header, all further ones a chunk of rows.
-    The same content uploaded twice yields the same dataset. Until the response is sent nothing
-    is visible; an upload that breaks off leaves nothing behind. Each message must come within the
-    server's time after the one before, 30 s by default (UPLOAD_TIMEOUT).
+    """Stores a dataset. The first message carries the header, each further message a chunk of rows.
+    Uploading the same content twice yields the same dataset. The dataset becomes visible with the
+    response; an upload that breaks off leaves nothing behind. Each message must follow the one before
+    within the server's limit, 30 s by default (UPLOAD_TIMEOUT).
     Errors: DATASET_NOT_FINITE, DATASET_OUT_OF_RANGE (a magnitude above 1e100, or columns that all
     vary by less than 1e-100), DATASET_RAGGED, DATASET_TOO_LARGE, DATASET_EMPTY,
     DATASET_INCOMPLETE, DUPLICATE_OBSERVATION_ID, DUPLICATE_FEATURE_NAME, INVALID_FIELD,
     UPLOAD_TIMEOUT.
     """
     GetDataset: _aio.UnaryUnaryMultiCallable[_dataset_pb2.GetDatasetRequest, _dataset_pb2.GetDatasetResponse]  # type: ignore[assignment]
-    """Returns one dataset's description, not its rows. Errors: DATASET_NOT_FOUND."""
+    """Returns the description of one dataset, without its rows. Errors: DATASET_NOT_FOUND."""
     ListDatasets: _aio.UnaryUnaryMultiCallable[_dataset_pb2.ListDatasetsRequest, _dataset_pb2.ListDatasetsResponse]  # type: ignore[assignment]
-    """Lists datasets, newest first. A page may hold fewer than asked for, so that it stays below 4 MiB."""
+    """Lists datasets, newest first. A page may hold fewer than page_size, to stay below 4 MiB."""
     ListObservations: _aio.UnaryUnaryMultiCallable[_dataset_pb2.ListObservationsRequest, _dataset_pb2.ListObservationsResponse]  # type: ignore[assignment]
-    """The observations' ids and display fields, in the order of the rows. A page may hold fewer than
-    asked for, so that it stays below 4 MiB. Errors: DATASET_NOT_FOUND.
+    """Lists the observations' ids and display fields in row order. A page may hold fewer than page_size,
+    to stay below 4 MiB. Errors: DATASET_NOT_FOUND.
     """
     DeleteDataset: _aio.UnaryUnaryMultiCallable[_dataset_pb2.DeleteDatasetRequest, _dataset_pb2.DeleteDatasetResponse]  # type: ignore[assignment]
     """Deletes a dataset that no session uses. Errors: DATASET_NOT_FOUND, DATASET_IN_USE."""
@@ -89,10 +89,10 @@ class DatasetServiceServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _MaybeAsyncIterator[_dataset_pb2.UploadDatasetRequest],
         context: _ServicerContext,
     ) -> _typing.Union[_dataset_pb2.UploadDatasetResponse, _abc.Awaitable[_dataset_pb2.UploadDatasetResponse]]:
-        """Stores a dataset. The first message carries the header, all further ones a chunk of rows.
-        The same content uploaded twice yields the same dataset. Until the response is sent nothing
-        is visible; an upload that breaks off leaves nothing behind. Each message must come within the
-        server's time after the one before, 30 s by default (UPLOAD_TIMEOUT).
+        """Stores a dataset. The first message carries the header, each further message a chunk of rows.
+        Uploading the same content twice yields the same dataset. The dataset becomes visible with the
+        response; an upload that breaks off leaves nothing behind. Each message must follow the one before
+        within the server's limit, 30 s by default (UPLOAD_TIMEOUT).
         Errors: DATASET_NOT_FINITE, DATASET_OUT_OF_RANGE (a magnitude above 1e100, or columns that all
         vary by less than 1e-100), DATASET_RAGGED, DATASET_TOO_LARGE, DATASET_EMPTY,
         DATASET_INCOMPLETE, DUPLICATE_OBSERVATION_ID, DUPLICATE_FEATURE_NAME, INVALID_FIELD,
@@ -105,7 +105,7 @@ class DatasetServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _dataset_pb2.GetDatasetRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_dataset_pb2.GetDatasetResponse, _abc.Awaitable[_dataset_pb2.GetDatasetResponse]]:
-        """Returns one dataset's description, not its rows. Errors: DATASET_NOT_FOUND."""
+        """Returns the description of one dataset, without its rows. Errors: DATASET_NOT_FOUND."""
 
     @_abc_1.abstractmethod
     def ListDatasets(
@@ -113,7 +113,7 @@ class DatasetServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _dataset_pb2.ListDatasetsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_dataset_pb2.ListDatasetsResponse, _abc.Awaitable[_dataset_pb2.ListDatasetsResponse]]:
-        """Lists datasets, newest first. A page may hold fewer than asked for, so that it stays below 4 MiB."""
+        """Lists datasets, newest first. A page may hold fewer than page_size, to stay below 4 MiB."""
 
     @_abc_1.abstractmethod
     def ListObservations(
@@ -121,8 +121,8 @@ class DatasetServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _dataset_pb2.ListObservationsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_dataset_pb2.ListObservationsResponse, _abc.Awaitable[_dataset_pb2.ListObservationsResponse]]:
-        """The observations' ids and display fields, in the order of the rows. A page may hold fewer than
-        asked for, so that it stays below 4 MiB. Errors: DATASET_NOT_FOUND.
+        """Lists the observations' ids and display fields in row order. A page may hold fewer than page_size,
+        to stay below 4 MiB. Errors: DATASET_NOT_FOUND.
         """
 
     @_abc_1.abstractmethod

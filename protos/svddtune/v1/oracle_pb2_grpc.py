@@ -26,9 +26,9 @@ if _version_not_supported:
 
 
 class OracleServiceStub(object):
-    """Where labelers, people or programs, get queries and leave answers. The stream and the unary
-    calls have the same meaning; use the stream where you can hold one. Both are gRPC over HTTP/2: a
-    page in a browser needs a proxy that speaks gRPC-Web, or a server of its own, in between.
+    """Labelers, which are people or programs, get queries and give answers here. The stream and the unary
+    calls have the same meaning; use the stream if your client can hold one open. Both are gRPC over
+    HTTP/2. A page in a browser needs a gRPC-Web proxy, or a server of its own, in between.
     """
 
     def __init__(self, channel):
@@ -75,17 +75,17 @@ class OracleServiceStub(object):
 
 
 class OracleServiceServicer(object):
-    """Where labelers, people or programs, get queries and leave answers. The stream and the unary
-    calls have the same meaning; use the stream where you can hold one. Both are gRPC over HTTP/2: a
-    page in a browser needs a proxy that speaks gRPC-Web, or a server of its own, in between.
+    """Labelers, which are people or programs, get queries and give answers here. The stream and the unary
+    calls have the same meaning; use the stream if your client can hold one open. Both are gRPC over
+    HTTP/2. A page in a browser needs a gRPC-Web proxy, or a server of its own, in between.
     """
 
     def Converse(self, request_iterator, context):
-        """The dialogue. The client sends Hello first and gets Welcome; then both talk as they like.
-        An Ack means that the answer is stored. What got no Ack is sent again with the same
-        answer_id, which has one effect. Item faults are Rejects; the stream lives on.
-        Hello must come within the server's time, 30 s by default (HELLO_TIMEOUT).
-        Errors that end it: PROTOCOL_VIOLATION, PROTOCOL_VERSION_UNSUPPORTED, SESSION_NOT_FOUND,
+        """The dialogue. The client sends Hello first and gets Welcome; then both sides send messages in any
+        order. An Ack means that the answer is stored. Send an answer without an Ack again, with the same
+        answer_id: a repeated answer has one effect. A fault in one item leads to a Reject, and the stream
+        continues. Hello must come within the server's limit, 30 s by default (HELLO_TIMEOUT).
+        Errors that end the stream: PROTOCOL_VIOLATION, PROTOCOL_VERSION_UNSUPPORTED, SESSION_NOT_FOUND,
         INVALID_FIELD, INVALID_NAME, UNDECODABLE_MESSAGE, HELLO_TIMEOUT, REDIS_UNAVAILABLE, STORE_FULL,
         DRAINING, INTERNAL.
         """
@@ -94,8 +94,8 @@ class OracleServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def Lease(self, request, context):
-        """Leases up to max_queries queries; waits up to wait_s for the first one. What one response below
-        4 MiB does not hold comes with the next call. Errors: SESSION_NOT_FOUND, INVALID_FIELD, DRAINING.
+        """Leases up to max_queries queries; waits up to wait_s for the first one. A response stays below
+        4 MiB; the next call returns the rest. Errors: SESSION_NOT_FOUND, INVALID_FIELD, DRAINING.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -109,22 +109,22 @@ class OracleServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def Extend(self, request, context):
-        """Extends leases by the labeler's lease length from now. Errors: LEASE_LOST where all leases named
-        are lost; of some, Ack.lost_lease_ids tells.
+        """Extends leases: each lasts the labeler's lease length from now. Errors: LEASE_LOST if all named
+        leases are lost. If only some are lost, Ack.lost_lease_ids lists them.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Release(self, request, context):
-        """Gives queries back. Errors: LEASE_LOST, as Extend.
+        """Gives queries back. Errors: LEASE_LOST, as for Extend.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Skip(self, request, context):
-        """Passes on a query; a repeat of the same skip is an Ack. Errors: UNKNOWN_QUERY, LEASE_LOST.
+        """Declines a query. Repeating the same skip gets an Ack. Errors: UNKNOWN_QUERY, LEASE_LOST.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -185,9 +185,9 @@ def add_OracleServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class OracleService(object):
-    """Where labelers, people or programs, get queries and leave answers. The stream and the unary
-    calls have the same meaning; use the stream where you can hold one. Both are gRPC over HTTP/2: a
-    page in a browser needs a proxy that speaks gRPC-Web, or a server of its own, in between.
+    """Labelers, which are people or programs, get queries and give answers here. The stream and the unary
+    calls have the same meaning; use the stream if your client can hold one open. Both are gRPC over
+    HTTP/2. A page in a browser needs a gRPC-Web proxy, or a server of its own, in between.
     """
 
     @staticmethod

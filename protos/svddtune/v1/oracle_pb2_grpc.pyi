@@ -27,9 +27,9 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class OracleServiceStub:
-    """Where labelers, people or programs, get queries and leave answers. The stream and the unary
-    calls have the same meaning; use the stream where you can hold one. Both are gRPC over HTTP/2: a
-    page in a browser needs a proxy that speaks gRPC-Web, or a server of its own, in between.
+    """Labelers, which are people or programs, get queries and give answers here. The stream and the unary
+    calls have the same meaning; use the stream if your client can hold one open. Both are gRPC over
+    HTTP/2. A page in a browser needs a gRPC-Web proxy, or a server of its own, in between.
     """
 
     @_typing.overload
@@ -37,28 +37,28 @@ class OracleServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> OracleServiceAsyncStub: ...
     Converse: _grpc.StreamStreamMultiCallable[_oracle_pb2.ConverseRequest, _oracle_pb2.ConverseResponse]
-    """The dialogue. The client sends Hello first and gets Welcome; then both talk as they like.
-    An Ack means that the answer is stored. What got no Ack is sent again with the same
-    answer_id, which has one effect. Item faults are Rejects; the stream lives on.
-    Hello must come within the server's time, 30 s by default (HELLO_TIMEOUT).
-    Errors that end it: PROTOCOL_VIOLATION, PROTOCOL_VERSION_UNSUPPORTED, SESSION_NOT_FOUND,
+    """The dialogue. The client sends Hello first and gets Welcome; then both sides send messages in any
+    order. An Ack means that the answer is stored. Send an answer without an Ack again, with the same
+    answer_id: a repeated answer has one effect. A fault in one item leads to a Reject, and the stream
+    continues. Hello must come within the server's limit, 30 s by default (HELLO_TIMEOUT).
+    Errors that end the stream: PROTOCOL_VIOLATION, PROTOCOL_VERSION_UNSUPPORTED, SESSION_NOT_FOUND,
     INVALID_FIELD, INVALID_NAME, UNDECODABLE_MESSAGE, HELLO_TIMEOUT, REDIS_UNAVAILABLE, STORE_FULL,
     DRAINING, INTERNAL.
     """
     Lease: _grpc.UnaryUnaryMultiCallable[_oracle_pb2.LeaseRequest, _oracle_pb2.LeaseResponse]
-    """Leases up to max_queries queries; waits up to wait_s for the first one. What one response below
-    4 MiB does not hold comes with the next call. Errors: SESSION_NOT_FOUND, INVALID_FIELD, DRAINING.
+    """Leases up to max_queries queries; waits up to wait_s for the first one. A response stays below
+    4 MiB; the next call returns the rest. Errors: SESSION_NOT_FOUND, INVALID_FIELD, DRAINING.
     """
     Answer: _grpc.UnaryUnaryMultiCallable[_oracle_pb2.AnswerRequest, _oracle_pb2.AnswerResponse]
     """Stores one answer. Errors: see Reject."""
     Extend: _grpc.UnaryUnaryMultiCallable[_oracle_pb2.ExtendRequest, _oracle_pb2.ExtendResponse]
-    """Extends leases by the labeler's lease length from now. Errors: LEASE_LOST where all leases named
-    are lost; of some, Ack.lost_lease_ids tells.
+    """Extends leases: each lasts the labeler's lease length from now. Errors: LEASE_LOST if all named
+    leases are lost. If only some are lost, Ack.lost_lease_ids lists them.
     """
     Release: _grpc.UnaryUnaryMultiCallable[_oracle_pb2.ReleaseRequest, _oracle_pb2.ReleaseResponse]
-    """Gives queries back. Errors: LEASE_LOST, as Extend."""
+    """Gives queries back. Errors: LEASE_LOST, as for Extend."""
     Skip: _grpc.UnaryUnaryMultiCallable[_oracle_pb2.SkipRequest, _oracle_pb2.SkipResponse]
-    """Passes on a query; a repeat of the same skip is an Ack. Errors: UNKNOWN_QUERY, LEASE_LOST."""
+    """Declines a query. Repeating the same skip gets an Ack. Errors: UNKNOWN_QUERY, LEASE_LOST."""
     Retract: _grpc.UnaryUnaryMultiCallable[_oracle_pb2.RetractRequest, _oracle_pb2.RetractResponse]
     """Withdraws a vote on an observation. Errors: NOT_LABELED, SESSION_NOT_ACTIVE, ANSWER_ID_REUSED,
     UNKNOWN_OBSERVATION, TOO_MANY_CORRECTIONS.
@@ -66,44 +66,44 @@ class OracleServiceStub:
 
 @_typing.type_check_only
 class OracleServiceAsyncStub(OracleServiceStub):
-    """Where labelers, people or programs, get queries and leave answers. The stream and the unary
-    calls have the same meaning; use the stream where you can hold one. Both are gRPC over HTTP/2: a
-    page in a browser needs a proxy that speaks gRPC-Web, or a server of its own, in between.
+    """Labelers, which are people or programs, get queries and give answers here. The stream and the unary
+    calls have the same meaning; use the stream if your client can hold one open. Both are gRPC over
+    HTTP/2. A page in a browser needs a gRPC-Web proxy, or a server of its own, in between.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     Converse: _aio.StreamStreamMultiCallable[_oracle_pb2.ConverseRequest, _oracle_pb2.ConverseResponse]  # type: ignore[assignment]
-    """The dialogue. The client sends Hello first and gets Welcome; then both talk as they like.
-    An Ack means that the answer is stored. What got no Ack is sent again with the same
-    answer_id, which has one effect. Item faults are Rejects; the stream lives on.
-    Hello must come within the server's time, 30 s by default (HELLO_TIMEOUT).
-    Errors that end it: PROTOCOL_VIOLATION, PROTOCOL_VERSION_UNSUPPORTED, SESSION_NOT_FOUND,
+    """The dialogue. The client sends Hello first and gets Welcome; then both sides send messages in any
+    order. An Ack means that the answer is stored. Send an answer without an Ack again, with the same
+    answer_id: a repeated answer has one effect. A fault in one item leads to a Reject, and the stream
+    continues. Hello must come within the server's limit, 30 s by default (HELLO_TIMEOUT).
+    Errors that end the stream: PROTOCOL_VIOLATION, PROTOCOL_VERSION_UNSUPPORTED, SESSION_NOT_FOUND,
     INVALID_FIELD, INVALID_NAME, UNDECODABLE_MESSAGE, HELLO_TIMEOUT, REDIS_UNAVAILABLE, STORE_FULL,
     DRAINING, INTERNAL.
     """
     Lease: _aio.UnaryUnaryMultiCallable[_oracle_pb2.LeaseRequest, _oracle_pb2.LeaseResponse]  # type: ignore[assignment]
-    """Leases up to max_queries queries; waits up to wait_s for the first one. What one response below
-    4 MiB does not hold comes with the next call. Errors: SESSION_NOT_FOUND, INVALID_FIELD, DRAINING.
+    """Leases up to max_queries queries; waits up to wait_s for the first one. A response stays below
+    4 MiB; the next call returns the rest. Errors: SESSION_NOT_FOUND, INVALID_FIELD, DRAINING.
     """
     Answer: _aio.UnaryUnaryMultiCallable[_oracle_pb2.AnswerRequest, _oracle_pb2.AnswerResponse]  # type: ignore[assignment]
     """Stores one answer. Errors: see Reject."""
     Extend: _aio.UnaryUnaryMultiCallable[_oracle_pb2.ExtendRequest, _oracle_pb2.ExtendResponse]  # type: ignore[assignment]
-    """Extends leases by the labeler's lease length from now. Errors: LEASE_LOST where all leases named
-    are lost; of some, Ack.lost_lease_ids tells.
+    """Extends leases: each lasts the labeler's lease length from now. Errors: LEASE_LOST if all named
+    leases are lost. If only some are lost, Ack.lost_lease_ids lists them.
     """
     Release: _aio.UnaryUnaryMultiCallable[_oracle_pb2.ReleaseRequest, _oracle_pb2.ReleaseResponse]  # type: ignore[assignment]
-    """Gives queries back. Errors: LEASE_LOST, as Extend."""
+    """Gives queries back. Errors: LEASE_LOST, as for Extend."""
     Skip: _aio.UnaryUnaryMultiCallable[_oracle_pb2.SkipRequest, _oracle_pb2.SkipResponse]  # type: ignore[assignment]
-    """Passes on a query; a repeat of the same skip is an Ack. Errors: UNKNOWN_QUERY, LEASE_LOST."""
+    """Declines a query. Repeating the same skip gets an Ack. Errors: UNKNOWN_QUERY, LEASE_LOST."""
     Retract: _aio.UnaryUnaryMultiCallable[_oracle_pb2.RetractRequest, _oracle_pb2.RetractResponse]  # type: ignore[assignment]
     """Withdraws a vote on an observation. Errors: NOT_LABELED, SESSION_NOT_ACTIVE, ANSWER_ID_REUSED,
     UNKNOWN_OBSERVATION, TOO_MANY_CORRECTIONS.
     """
 
 class OracleServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Where labelers, people or programs, get queries and leave answers. The stream and the unary
-    calls have the same meaning; use the stream where you can hold one. Both are gRPC over HTTP/2: a
-    page in a browser needs a proxy that speaks gRPC-Web, or a server of its own, in between.
+    """Labelers, which are people or programs, get queries and give answers here. The stream and the unary
+    calls have the same meaning; use the stream if your client can hold one open. Both are gRPC over
+    HTTP/2. A page in a browser needs a gRPC-Web proxy, or a server of its own, in between.
     """
 
     @_abc_1.abstractmethod
@@ -112,11 +112,11 @@ class OracleServiceServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _MaybeAsyncIterator[_oracle_pb2.ConverseRequest],
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_oracle_pb2.ConverseResponse], _abc.AsyncIterator[_oracle_pb2.ConverseResponse]]:
-        """The dialogue. The client sends Hello first and gets Welcome; then both talk as they like.
-        An Ack means that the answer is stored. What got no Ack is sent again with the same
-        answer_id, which has one effect. Item faults are Rejects; the stream lives on.
-        Hello must come within the server's time, 30 s by default (HELLO_TIMEOUT).
-        Errors that end it: PROTOCOL_VIOLATION, PROTOCOL_VERSION_UNSUPPORTED, SESSION_NOT_FOUND,
+        """The dialogue. The client sends Hello first and gets Welcome; then both sides send messages in any
+        order. An Ack means that the answer is stored. Send an answer without an Ack again, with the same
+        answer_id: a repeated answer has one effect. A fault in one item leads to a Reject, and the stream
+        continues. Hello must come within the server's limit, 30 s by default (HELLO_TIMEOUT).
+        Errors that end the stream: PROTOCOL_VIOLATION, PROTOCOL_VERSION_UNSUPPORTED, SESSION_NOT_FOUND,
         INVALID_FIELD, INVALID_NAME, UNDECODABLE_MESSAGE, HELLO_TIMEOUT, REDIS_UNAVAILABLE, STORE_FULL,
         DRAINING, INTERNAL.
         """
@@ -127,8 +127,8 @@ class OracleServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _oracle_pb2.LeaseRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_oracle_pb2.LeaseResponse, _abc.Awaitable[_oracle_pb2.LeaseResponse]]:
-        """Leases up to max_queries queries; waits up to wait_s for the first one. What one response below
-        4 MiB does not hold comes with the next call. Errors: SESSION_NOT_FOUND, INVALID_FIELD, DRAINING.
+        """Leases up to max_queries queries; waits up to wait_s for the first one. A response stays below
+        4 MiB; the next call returns the rest. Errors: SESSION_NOT_FOUND, INVALID_FIELD, DRAINING.
         """
 
     @_abc_1.abstractmethod
@@ -145,8 +145,8 @@ class OracleServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _oracle_pb2.ExtendRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_oracle_pb2.ExtendResponse, _abc.Awaitable[_oracle_pb2.ExtendResponse]]:
-        """Extends leases by the labeler's lease length from now. Errors: LEASE_LOST where all leases named
-        are lost; of some, Ack.lost_lease_ids tells.
+        """Extends leases: each lasts the labeler's lease length from now. Errors: LEASE_LOST if all named
+        leases are lost. If only some are lost, Ack.lost_lease_ids lists them.
         """
 
     @_abc_1.abstractmethod
@@ -155,7 +155,7 @@ class OracleServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _oracle_pb2.ReleaseRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_oracle_pb2.ReleaseResponse, _abc.Awaitable[_oracle_pb2.ReleaseResponse]]:
-        """Gives queries back. Errors: LEASE_LOST, as Extend."""
+        """Gives queries back. Errors: LEASE_LOST, as for Extend."""
 
     @_abc_1.abstractmethod
     def Skip(
@@ -163,7 +163,7 @@ class OracleServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _oracle_pb2.SkipRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_oracle_pb2.SkipResponse, _abc.Awaitable[_oracle_pb2.SkipResponse]]:
-        """Passes on a query; a repeat of the same skip is an Ack. Errors: UNKNOWN_QUERY, LEASE_LOST."""
+        """Declines a query. Repeating the same skip gets an Ack. Errors: UNKNOWN_QUERY, LEASE_LOST."""
 
     @_abc_1.abstractmethod
     def Retract(

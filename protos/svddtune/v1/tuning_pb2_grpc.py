@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class TuningServiceStub(object):
-    """Tuning sessions: created, watched, steered and read here; labelled through OracleService.
+    """Creates, watches, controls and reads tuning sessions. Labels come in through OracleService.
     """
 
     def __init__(self, channel):
@@ -123,7 +123,7 @@ class TuningServiceStub(object):
 
 
 class TuningServiceServicer(object):
-    """Tuning sessions: created, watched, steered and read here; labelled through OracleService.
+    """Creates, watches, controls and reads tuning sessions. Labels come in through OracleService.
     """
 
     def CreateSession(self, request, context):
@@ -135,7 +135,7 @@ class TuningServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def GetSession(self, request, context):
-        """Errors: SESSION_NOT_FOUND.
+        """Returns a session. Errors: SESSION_NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -149,7 +149,7 @@ class TuningServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def UpdateSession(self, request, context):
-        """Changes budget or priority, the parts of the config that are not fixed at creation.
+        """Changes the budget or the priority; the rest of the config is fixed at creation.
         Errors: SESSION_NOT_FOUND, SESSION_NOT_ACTIVE, BUDGET_TOO_LARGE, BUDGET_TOO_SMALL.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -157,15 +157,15 @@ class TuningServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def PauseSession(self, request, context):
-        """Stops asking; leases stay valid and answers are still taken. Errors: ILLEGAL_TRANSITION.
+        """Stops leasing queries. Leases stay valid, and answers still count. Errors: ILLEGAL_TRANSITION.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ResumeSession(self, request, context):
-        """Goes on asking: from PAUSED, or, by way of PREPARING, from COMPLETED or FAILED where the budget
-        leaves room.
+        """Continues a PAUSED session, or a COMPLETED or FAILED one whose budget is not spent. The latter two
+        go through PREPARING.
         Errors: ILLEGAL_TRANSITION, BUDGET_SPENT.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -173,7 +173,7 @@ class TuningServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def FinishSession(self, request, context):
-        """Stops asking and computes the result from the labels there are.
+        """Stops asking and computes the result from the labels so far.
         Errors: ILLEGAL_TRANSITION.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -195,28 +195,30 @@ class TuningServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def WatchSession(self, request, context):
-        """Streams the session now and after every change, until it ends. Resumable.
+        """Streams the session now and after every change, until it ends. WatchSessionRequest.resume_token
+        continues an earlier stream.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListLabels(self, request, context):
-        """The label log, oldest first.
+        """Lists the label log, oldest first.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListLabelers(self, request, context):
-        """Who labelled, how fast, and how well they agree. Errors: SESSION_NOT_FOUND.
+        """Reports on the labelers: their votes, their pace and their agreement. Errors: SESSION_NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def WithdrawLabeler(self, request, context):
-        """Makes all votes of a labeler void, now and later; what they leave open is asked again.
+        """Makes all votes of a labeler void and refuses its further answers. Queries that lack votes then
+        open again.
         Errors: SESSION_NOT_FOUND, UNKNOWN_LABELER, SESSION_NOT_ACTIVE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -224,28 +226,28 @@ class TuningServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def ReinstateLabeler(self, request, context):
-        """Lets a withdrawn labeler's votes count again. Errors: as WithdrawLabeler.
+        """Lets a withdrawn labeler's votes count again. Errors: as for WithdrawLabeler.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetResult(self, request, context):
-        """The latest result, or the one named. Errors: RESULT_NOT_FOUND.
+        """Returns the latest result, or the named one. Errors: RESULT_NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListResults(self, request, context):
-        """The results' names and headline figures, newest first.
+        """Lists the results without their curves, newest first.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ExportModel(self, request, context):
-        """The fitted model in pieces below 1 MiB. Errors: RESULT_NOT_FOUND.
+        """Streams the fitted model in messages below 1 MiB. Errors: RESULT_NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -348,7 +350,7 @@ def add_TuningServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class TuningService(object):
-    """Tuning sessions: created, watched, steered and read here; labelled through OracleService.
+    """Creates, watches, controls and reads tuning sessions. Labels come in through OracleService.
     """
 
     @staticmethod

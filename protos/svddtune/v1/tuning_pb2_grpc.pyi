@@ -52,7 +52,7 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class TuningServiceStub:
-    """Tuning sessions: created, watched, steered and read here; labelled through OracleService."""
+    """Creates, watches, controls and reads tuning sessions. Labels come in through OracleService."""
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
@@ -63,22 +63,22 @@ class TuningServiceStub:
     BUDGET_TOO_SMALL, UNKNOWN_OBSERVATION, CONFLICTING_LABELS, REQUEST_ID_REUSED.
     """
     GetSession: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.GetSessionRequest, _tuning_pb2.GetSessionResponse]
-    """Errors: SESSION_NOT_FOUND."""
+    """Returns a session. Errors: SESSION_NOT_FOUND."""
     ListSessions: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.ListSessionsRequest, _tuning_pb2.ListSessionsResponse]
     """Lists sessions, newest first."""
     UpdateSession: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.UpdateSessionRequest, _tuning_pb2.UpdateSessionResponse]
-    """Changes budget or priority, the parts of the config that are not fixed at creation.
+    """Changes the budget or the priority; the rest of the config is fixed at creation.
     Errors: SESSION_NOT_FOUND, SESSION_NOT_ACTIVE, BUDGET_TOO_LARGE, BUDGET_TOO_SMALL.
     """
     PauseSession: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.PauseSessionRequest, _tuning_pb2.PauseSessionResponse]
-    """Stops asking; leases stay valid and answers are still taken. Errors: ILLEGAL_TRANSITION."""
+    """Stops leasing queries. Leases stay valid, and answers still count. Errors: ILLEGAL_TRANSITION."""
     ResumeSession: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.ResumeSessionRequest, _tuning_pb2.ResumeSessionResponse]
-    """Goes on asking: from PAUSED, or, by way of PREPARING, from COMPLETED or FAILED where the budget
-    leaves room.
+    """Continues a PAUSED session, or a COMPLETED or FAILED one whose budget is not spent. The latter two
+    go through PREPARING.
     Errors: ILLEGAL_TRANSITION, BUDGET_SPENT.
     """
     FinishSession: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.FinishSessionRequest, _tuning_pb2.FinishSessionResponse]
-    """Stops asking and computes the result from the labels there are.
+    """Stops asking and computes the result from the labels so far.
     Errors: ILLEGAL_TRANSITION.
     """
     CancelSession: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.CancelSessionRequest, _tuning_pb2.CancelSessionResponse]
@@ -86,27 +86,30 @@ class TuningServiceStub:
     DeleteSession: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.DeleteSessionRequest, _tuning_pb2.DeleteSessionResponse]
     """Deletes a session, its labels and results. Errors: SESSION_NOT_FOUND."""
     WatchSession: _grpc.UnaryStreamMultiCallable[_tuning_pb2.WatchSessionRequest, _tuning_pb2.WatchSessionResponse]
-    """Streams the session now and after every change, until it ends. Resumable."""
+    """Streams the session now and after every change, until it ends. WatchSessionRequest.resume_token
+    continues an earlier stream.
+    """
     ListLabels: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.ListLabelsRequest, _tuning_pb2.ListLabelsResponse]
-    """The label log, oldest first."""
+    """Lists the label log, oldest first."""
     ListLabelers: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.ListLabelersRequest, _tuning_pb2.ListLabelersResponse]
-    """Who labelled, how fast, and how well they agree. Errors: SESSION_NOT_FOUND."""
+    """Reports on the labelers: their votes, their pace and their agreement. Errors: SESSION_NOT_FOUND."""
     WithdrawLabeler: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.WithdrawLabelerRequest, _tuning_pb2.WithdrawLabelerResponse]
-    """Makes all votes of a labeler void, now and later; what they leave open is asked again.
+    """Makes all votes of a labeler void and refuses its further answers. Queries that lack votes then
+    open again.
     Errors: SESSION_NOT_FOUND, UNKNOWN_LABELER, SESSION_NOT_ACTIVE.
     """
     ReinstateLabeler: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.ReinstateLabelerRequest, _tuning_pb2.ReinstateLabelerResponse]
-    """Lets a withdrawn labeler's votes count again. Errors: as WithdrawLabeler."""
+    """Lets a withdrawn labeler's votes count again. Errors: as for WithdrawLabeler."""
     GetResult: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.GetResultRequest, _tuning_pb2.GetResultResponse]
-    """The latest result, or the one named. Errors: RESULT_NOT_FOUND."""
+    """Returns the latest result, or the named one. Errors: RESULT_NOT_FOUND."""
     ListResults: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.ListResultsRequest, _tuning_pb2.ListResultsResponse]
-    """The results' names and headline figures, newest first."""
+    """Lists the results without their curves, newest first."""
     ExportModel: _grpc.UnaryStreamMultiCallable[_tuning_pb2.ExportModelRequest, _tuning_pb2.ExportModelResponse]
-    """The fitted model in pieces below 1 MiB. Errors: RESULT_NOT_FOUND."""
+    """Streams the fitted model in messages below 1 MiB. Errors: RESULT_NOT_FOUND."""
 
 @_typing.type_check_only
 class TuningServiceAsyncStub(TuningServiceStub):
-    """Tuning sessions: created, watched, steered and read here; labelled through OracleService."""
+    """Creates, watches, controls and reads tuning sessions. Labels come in through OracleService."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreateSession: _aio.UnaryUnaryMultiCallable[_tuning_pb2.CreateSessionRequest, _tuning_pb2.CreateSessionResponse]  # type: ignore[assignment]
@@ -114,22 +117,22 @@ class TuningServiceAsyncStub(TuningServiceStub):
     BUDGET_TOO_SMALL, UNKNOWN_OBSERVATION, CONFLICTING_LABELS, REQUEST_ID_REUSED.
     """
     GetSession: _aio.UnaryUnaryMultiCallable[_tuning_pb2.GetSessionRequest, _tuning_pb2.GetSessionResponse]  # type: ignore[assignment]
-    """Errors: SESSION_NOT_FOUND."""
+    """Returns a session. Errors: SESSION_NOT_FOUND."""
     ListSessions: _aio.UnaryUnaryMultiCallable[_tuning_pb2.ListSessionsRequest, _tuning_pb2.ListSessionsResponse]  # type: ignore[assignment]
     """Lists sessions, newest first."""
     UpdateSession: _aio.UnaryUnaryMultiCallable[_tuning_pb2.UpdateSessionRequest, _tuning_pb2.UpdateSessionResponse]  # type: ignore[assignment]
-    """Changes budget or priority, the parts of the config that are not fixed at creation.
+    """Changes the budget or the priority; the rest of the config is fixed at creation.
     Errors: SESSION_NOT_FOUND, SESSION_NOT_ACTIVE, BUDGET_TOO_LARGE, BUDGET_TOO_SMALL.
     """
     PauseSession: _aio.UnaryUnaryMultiCallable[_tuning_pb2.PauseSessionRequest, _tuning_pb2.PauseSessionResponse]  # type: ignore[assignment]
-    """Stops asking; leases stay valid and answers are still taken. Errors: ILLEGAL_TRANSITION."""
+    """Stops leasing queries. Leases stay valid, and answers still count. Errors: ILLEGAL_TRANSITION."""
     ResumeSession: _aio.UnaryUnaryMultiCallable[_tuning_pb2.ResumeSessionRequest, _tuning_pb2.ResumeSessionResponse]  # type: ignore[assignment]
-    """Goes on asking: from PAUSED, or, by way of PREPARING, from COMPLETED or FAILED where the budget
-    leaves room.
+    """Continues a PAUSED session, or a COMPLETED or FAILED one whose budget is not spent. The latter two
+    go through PREPARING.
     Errors: ILLEGAL_TRANSITION, BUDGET_SPENT.
     """
     FinishSession: _aio.UnaryUnaryMultiCallable[_tuning_pb2.FinishSessionRequest, _tuning_pb2.FinishSessionResponse]  # type: ignore[assignment]
-    """Stops asking and computes the result from the labels there are.
+    """Stops asking and computes the result from the labels so far.
     Errors: ILLEGAL_TRANSITION.
     """
     CancelSession: _aio.UnaryUnaryMultiCallable[_tuning_pb2.CancelSessionRequest, _tuning_pb2.CancelSessionResponse]  # type: ignore[assignment]
@@ -137,26 +140,29 @@ class TuningServiceAsyncStub(TuningServiceStub):
     DeleteSession: _aio.UnaryUnaryMultiCallable[_tuning_pb2.DeleteSessionRequest, _tuning_pb2.DeleteSessionResponse]  # type: ignore[assignment]
     """Deletes a session, its labels and results. Errors: SESSION_NOT_FOUND."""
     WatchSession: _aio.UnaryStreamMultiCallable[_tuning_pb2.WatchSessionRequest, _tuning_pb2.WatchSessionResponse]  # type: ignore[assignment]
-    """Streams the session now and after every change, until it ends. Resumable."""
+    """Streams the session now and after every change, until it ends. WatchSessionRequest.resume_token
+    continues an earlier stream.
+    """
     ListLabels: _aio.UnaryUnaryMultiCallable[_tuning_pb2.ListLabelsRequest, _tuning_pb2.ListLabelsResponse]  # type: ignore[assignment]
-    """The label log, oldest first."""
+    """Lists the label log, oldest first."""
     ListLabelers: _aio.UnaryUnaryMultiCallable[_tuning_pb2.ListLabelersRequest, _tuning_pb2.ListLabelersResponse]  # type: ignore[assignment]
-    """Who labelled, how fast, and how well they agree. Errors: SESSION_NOT_FOUND."""
+    """Reports on the labelers: their votes, their pace and their agreement. Errors: SESSION_NOT_FOUND."""
     WithdrawLabeler: _aio.UnaryUnaryMultiCallable[_tuning_pb2.WithdrawLabelerRequest, _tuning_pb2.WithdrawLabelerResponse]  # type: ignore[assignment]
-    """Makes all votes of a labeler void, now and later; what they leave open is asked again.
+    """Makes all votes of a labeler void and refuses its further answers. Queries that lack votes then
+    open again.
     Errors: SESSION_NOT_FOUND, UNKNOWN_LABELER, SESSION_NOT_ACTIVE.
     """
     ReinstateLabeler: _aio.UnaryUnaryMultiCallable[_tuning_pb2.ReinstateLabelerRequest, _tuning_pb2.ReinstateLabelerResponse]  # type: ignore[assignment]
-    """Lets a withdrawn labeler's votes count again. Errors: as WithdrawLabeler."""
+    """Lets a withdrawn labeler's votes count again. Errors: as for WithdrawLabeler."""
     GetResult: _aio.UnaryUnaryMultiCallable[_tuning_pb2.GetResultRequest, _tuning_pb2.GetResultResponse]  # type: ignore[assignment]
-    """The latest result, or the one named. Errors: RESULT_NOT_FOUND."""
+    """Returns the latest result, or the named one. Errors: RESULT_NOT_FOUND."""
     ListResults: _aio.UnaryUnaryMultiCallable[_tuning_pb2.ListResultsRequest, _tuning_pb2.ListResultsResponse]  # type: ignore[assignment]
-    """The results' names and headline figures, newest first."""
+    """Lists the results without their curves, newest first."""
     ExportModel: _aio.UnaryStreamMultiCallable[_tuning_pb2.ExportModelRequest, _tuning_pb2.ExportModelResponse]  # type: ignore[assignment]
-    """The fitted model in pieces below 1 MiB. Errors: RESULT_NOT_FOUND."""
+    """Streams the fitted model in messages below 1 MiB. Errors: RESULT_NOT_FOUND."""
 
 class TuningServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Tuning sessions: created, watched, steered and read here; labelled through OracleService."""
+    """Creates, watches, controls and reads tuning sessions. Labels come in through OracleService."""
 
     @_abc_1.abstractmethod
     def CreateSession(
@@ -174,7 +180,7 @@ class TuningServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tuning_pb2.GetSessionRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tuning_pb2.GetSessionResponse, _abc.Awaitable[_tuning_pb2.GetSessionResponse]]:
-        """Errors: SESSION_NOT_FOUND."""
+        """Returns a session. Errors: SESSION_NOT_FOUND."""
 
     @_abc_1.abstractmethod
     def ListSessions(
@@ -190,7 +196,7 @@ class TuningServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tuning_pb2.UpdateSessionRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tuning_pb2.UpdateSessionResponse, _abc.Awaitable[_tuning_pb2.UpdateSessionResponse]]:
-        """Changes budget or priority, the parts of the config that are not fixed at creation.
+        """Changes the budget or the priority; the rest of the config is fixed at creation.
         Errors: SESSION_NOT_FOUND, SESSION_NOT_ACTIVE, BUDGET_TOO_LARGE, BUDGET_TOO_SMALL.
         """
 
@@ -200,7 +206,7 @@ class TuningServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tuning_pb2.PauseSessionRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tuning_pb2.PauseSessionResponse, _abc.Awaitable[_tuning_pb2.PauseSessionResponse]]:
-        """Stops asking; leases stay valid and answers are still taken. Errors: ILLEGAL_TRANSITION."""
+        """Stops leasing queries. Leases stay valid, and answers still count. Errors: ILLEGAL_TRANSITION."""
 
     @_abc_1.abstractmethod
     def ResumeSession(
@@ -208,8 +214,8 @@ class TuningServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tuning_pb2.ResumeSessionRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tuning_pb2.ResumeSessionResponse, _abc.Awaitable[_tuning_pb2.ResumeSessionResponse]]:
-        """Goes on asking: from PAUSED, or, by way of PREPARING, from COMPLETED or FAILED where the budget
-        leaves room.
+        """Continues a PAUSED session, or a COMPLETED or FAILED one whose budget is not spent. The latter two
+        go through PREPARING.
         Errors: ILLEGAL_TRANSITION, BUDGET_SPENT.
         """
 
@@ -219,7 +225,7 @@ class TuningServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tuning_pb2.FinishSessionRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tuning_pb2.FinishSessionResponse, _abc.Awaitable[_tuning_pb2.FinishSessionResponse]]:
-        """Stops asking and computes the result from the labels there are.
+        """Stops asking and computes the result from the labels so far.
         Errors: ILLEGAL_TRANSITION.
         """
 
@@ -245,7 +251,9 @@ class TuningServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tuning_pb2.WatchSessionRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_tuning_pb2.WatchSessionResponse], _abc.AsyncIterator[_tuning_pb2.WatchSessionResponse]]:
-        """Streams the session now and after every change, until it ends. Resumable."""
+        """Streams the session now and after every change, until it ends. WatchSessionRequest.resume_token
+        continues an earlier stream.
+        """
 
     @_abc_1.abstractmethod
     def ListLabels(
@@ -253,7 +261,7 @@ class TuningServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tuning_pb2.ListLabelsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tuning_pb2.ListLabelsResponse, _abc.Awaitable[_tuning_pb2.ListLabelsResponse]]:
-        """The label log, oldest first."""
+        """Lists the label log, oldest first."""
 
     @_abc_1.abstractmethod
     def ListLabelers(
@@ -261,7 +269,7 @@ class TuningServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tuning_pb2.ListLabelersRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tuning_pb2.ListLabelersResponse, _abc.Awaitable[_tuning_pb2.ListLabelersResponse]]:
-        """Who labelled, how fast, and how well they agree. Errors: SESSION_NOT_FOUND."""
+        """Reports on the labelers: their votes, their pace and their agreement. Errors: SESSION_NOT_FOUND."""
 
     @_abc_1.abstractmethod
     def WithdrawLabeler(
@@ -269,7 +277,8 @@ class TuningServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tuning_pb2.WithdrawLabelerRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tuning_pb2.WithdrawLabelerResponse, _abc.Awaitable[_tuning_pb2.WithdrawLabelerResponse]]:
-        """Makes all votes of a labeler void, now and later; what they leave open is asked again.
+        """Makes all votes of a labeler void and refuses its further answers. Queries that lack votes then
+        open again.
         Errors: SESSION_NOT_FOUND, UNKNOWN_LABELER, SESSION_NOT_ACTIVE.
         """
 
@@ -279,7 +288,7 @@ class TuningServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tuning_pb2.ReinstateLabelerRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tuning_pb2.ReinstateLabelerResponse, _abc.Awaitable[_tuning_pb2.ReinstateLabelerResponse]]:
-        """Lets a withdrawn labeler's votes count again. Errors: as WithdrawLabeler."""
+        """Lets a withdrawn labeler's votes count again. Errors: as for WithdrawLabeler."""
 
     @_abc_1.abstractmethod
     def GetResult(
@@ -287,7 +296,7 @@ class TuningServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tuning_pb2.GetResultRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tuning_pb2.GetResultResponse, _abc.Awaitable[_tuning_pb2.GetResultResponse]]:
-        """The latest result, or the one named. Errors: RESULT_NOT_FOUND."""
+        """Returns the latest result, or the named one. Errors: RESULT_NOT_FOUND."""
 
     @_abc_1.abstractmethod
     def ListResults(
@@ -295,7 +304,7 @@ class TuningServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tuning_pb2.ListResultsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tuning_pb2.ListResultsResponse, _abc.Awaitable[_tuning_pb2.ListResultsResponse]]:
-        """The results' names and headline figures, newest first."""
+        """Lists the results without their curves, newest first."""
 
     @_abc_1.abstractmethod
     def ExportModel(
@@ -303,6 +312,6 @@ class TuningServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tuning_pb2.ExportModelRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_tuning_pb2.ExportModelResponse], _abc.AsyncIterator[_tuning_pb2.ExportModelResponse]]:
-        """The fitted model in pieces below 1 MiB. Errors: RESULT_NOT_FOUND."""
+        """Streams the fitted model in messages below 1 MiB. Errors: RESULT_NOT_FOUND."""
 
 def add_TuningServiceServicer_to_server(servicer: TuningServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
