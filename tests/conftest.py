@@ -1,8 +1,15 @@
 """Fixtures for all tests: a real Redis-compatible server, empty for each test."""
 
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+
+# One thread a process, as in workers: test processes share the cores, and threads of BLAS wait
+# actively for each other. The libraries read this when they are loaded.
+os.environ["OMP_NUM_THREADS"] = "1"
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+os.environ["MKL_NUM_THREADS"] = "1"
 
 import pytest
 import redis
