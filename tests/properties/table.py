@@ -16,7 +16,6 @@ from svddtune.state.errors import ClaimLost, StateError
 from svddtune.state.queue import Claim, JobQueue
 from svddtune.state.session import InitialLabel, RankedRow, SessionConfig, SessionId, Verdict
 from svddtune.state.workspace import Snapshot
-from svddtune.v1 import jobs_pb2
 
 T = TypeVar("T")
 LONG_MS = 60_000
@@ -208,10 +207,7 @@ class Table:
             return
         taken = snapshot.labels.keys() | snapshot.dropped | snapshot.open_rows
         rows = [row for row in range(snapshot.session.observation_count) if row not in taken]
-        ranking = [
-            RankedRow(row, 1.0, "lama", jobs_pb2.QueryContext(predicted=self.predicted(row)))
-            for row in rows[:most]
-        ]
+        ranking = [RankedRow(row, self.predicted(row)) for row in rows[:most]]
         self.step(
             lambda: self.worker.workspace.commit_suggest(
                 claim, snapshot, gamma=1.0, alignment=0.5, ranking=ranking

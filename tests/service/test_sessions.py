@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from tests.service.desk import INLIER, OUTLIER, Desk, M, N, chunk, grid, header, refusal
 from tests.service.support import reason_of
+from tests.state.scene import explanation_of
 
 from svddtune.v1 import common_pb2, dataset_pb2, tuning_pb2
 
@@ -81,7 +82,7 @@ def test_large_dataset_is_cut_for_redis_and_read_back(desk: Desk) -> None:
     assert list(assign.features) == rows[assign.row].tolist()
 
 
-def test_labeler_is_shown_id_and_display_of_its_row(desk: Desk) -> None:
+def test_labeler_is_shown_id_display_and_explanation_of_its_row(desk: Desk) -> None:
     displays = [
         dataset_pb2.Display(fields=[common_pb2.DisplayField(key="host", value=f"db-{row}")])
         for row in range(5)
@@ -99,7 +100,7 @@ def test_labeler_is_shown_id_and_display_of_its_row(desk: Desk) -> None:
         shown = [(one.key, one.value) for one in assign.display]
         assert shown == ([("host", f"db-{assign.row}")] if assign.row < 5 else [])
         assert list(assign.features) == grid()[assign.row].tolist()
-        assert assign.why.startswith("Either answer would change the kernel alignment")
+        assert assign.explanation == explanation_of(assign.row)
 
 
 def test_datasets_are_listed_page_by_page_and_deleted(desk: Desk) -> None:

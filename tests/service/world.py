@@ -102,8 +102,6 @@ class Stored:
                 row=self.queries,
                 lease_id=f"lease-{SESSION_IDS.index(self.session_id)}-{self.queries}",
                 expires_ms=redis_ms + round(LEASE_S * 1000),
-                score=0.5,
-                rule="lama",
             )
         return LeaseOutcome(
             state=self.state,

@@ -33,10 +33,20 @@ from svddtune.state.session import (
 )
 from svddtune.state.store import SessionStore
 from svddtune.state.workspace import Workspace
-from svddtune.v1 import dataset_pb2, jobs_pb2, result_pb2, tuning_pb2
+from svddtune.v1 import dataset_pb2, jobs_pb2, oracle_pb2, result_pb2, tuning_pb2
 
 T = TypeVar("T")
 N, M = 12, 2
+
+
+def explanation_of(row: int) -> oracle_pb2.Explanation:
+    """What a scripted worker has to show beside a row."""
+    return oracle_pb2.Explanation(
+        why=f"Row {row} is next.",
+        score=row / 3,
+        nearby=[oracle_pb2.NearbyLabel(observation_id="near", distance2=0.5)],
+        unusual=[oracle_pb2.UnusualFeature(name="load", column=1, value=9.0, deviation=-2.5)],
+    )
 
 
 class ScriptedWorker:
@@ -105,10 +115,7 @@ class ScriptedWorker:
             snapshot,
             gamma=1.0,
             alignment=0.5,
-            ranking=[
-                RankedRow(row, 1.0, "lama", jobs_pb2.QueryContext(predicted=self.predicts))
-                for row in rows
-            ],
+            ranking=[RankedRow(row, self.predicts, explanation_of(row)) for row in rows],
         )
 
     def _plan(self, claim: Claim) -> None:

@@ -165,7 +165,7 @@ def test_ranking_for_outdated_labels_is_dropped_and_computed_again(redis_url: st
         assert snapshot is not None
         await scene.answer(session_id, 9)
         taken = scene.worker.workspace.commit_suggest(
-            claim, snapshot, gamma=9.0, alignment=0.0, ranking=[RankedRow(9, 1.0, "lama")]
+            claim, snapshot, gamma=9.0, alignment=0.0, ranking=[RankedRow(9)]
         )
         assert not taken
         assert scene.worker.work_off() == ["SUGGEST"]

@@ -19,7 +19,7 @@ NEEDS_ATLAS = SessionConfig(budget=6, strategy="knowledge_gradient")
 BOUNDED = SessionConfig(budget=6, strategy="knowledge_gradient", gamma_bounds=(0.5, 8.0))
 NARROW = SessionConfig(budget=6, strategy="knowledge_gradient", gamma_bounds=(0.5, 4.0))
 LAMA = SessionConfig(budget=6, strategy="lama")
-ROW = RankedRow(7, 1.0, "lama")
+ROW = RankedRow(7)
 
 
 async def create(scene: Scene, config: SessionConfig) -> SessionId:

@@ -21,7 +21,7 @@ async def outrun(
     assert snapshot is not None
     for row in answered:
         await scene.answer(session_id, row, labeler="replay")
-    ranking = [RankedRow(row, 1.0, "lama") for row in ranks if row not in snapshot.labels]
+    ranking = [RankedRow(row) for row in ranks if row not in snapshot.labels]
     return scene.worker.workspace.commit_suggest(
         claim, snapshot, gamma=1.0, alignment=0.5, ranking=ranking
     )

@@ -23,7 +23,7 @@ async def repeat(scene: Scene, session_id: SessionId, labeler: str = "ann") -> L
     await scene.vote(session_id, labeler, OUTLIER)
     scene.worker.work_off()
     (lease,) = await scene.lease(session_id, labeler)
-    assert lease.rule == "repeat"
+    assert lease.repeats
     return lease
 
 
@@ -70,7 +70,7 @@ def test_labeler_sees_own_observation_again_after_repeat_every_answers(
             scene.worker.work_off()
             held = await scene.lease(session_id, name)
             # Every so many answers one is shown again, the oldest first, and never two in a row.
-            assert (since[name] == every) is (bool(held) and held[0].rule == "repeat")
+            assert (since[name] == every) is (bool(held) and held[0].repeats)
             if not held:
                 continue
             (lease,) = held
@@ -79,7 +79,7 @@ def test_labeler_sees_own_observation_again_after_repeat_every_answers(
             assert receipt.applied
             event = (await scene.sessions.label_events(session_id))[-1]
             assert (event.labeler, event.row, event.verdict) == (name, lease.row, verdict)
-            if lease.rule == "repeat":
+            if lease.repeats:
                 assert lease.row == rows[name].pop(0)
                 assert event.kind == "REPEATED"
                 assert await without_repeats(scene, session_id) == before
@@ -102,7 +102,7 @@ def test_released_repeat_goes_to_nobody_else(redis_url: str, end: str) -> None:
         session_id = await scene.session(budget=3, overlap=2, overlap_limit=2, repeat_every=1)
         again = await repeat(scene, session_id)
         (other,) = await scene.lease(session_id, "ann", stream="other")
-        assert other.rule == "lama"
+        assert not other.repeats
         for name in ("bob", "cem"):
             await scene.lease(session_id, name, 9, stream="s", waits=True)
         # Once it is over nobody has it, and it waits for nobody.
@@ -119,7 +119,7 @@ def test_released_repeat_goes_to_nobody_else(redis_url: str, end: str) -> None:
         for name in ("ann", "bob", "cem"):
             leases = await scene.lease(session_id, name, 9, stream="s")
             assert again.query not in [lease.query for lease in leases]
-            assert {lease.rule for lease in leases} <= {"lama"}
+            assert not any(lease.repeats for lease in leases)
 
     play(redis_url, act)
 
@@ -170,7 +170,7 @@ def test_retracted_vote_is_not_repeated(redis_url: str) -> None:
         second = await scene.vote(session_id, "ann")
         await scene.sessions.retract(session_id, answer_id="r", labeler="ann", row=first.row)
         (again,) = await scene.lease(session_id, "ann")
-        assert (again.rule, again.row) == ("repeat", second.row)
+        assert (again.repeats, again.row) == (True, second.row)
 
     play(redis_url, act)
 
@@ -183,7 +183,7 @@ def test_dropped_observation_is_not_repeated(redis_url: str) -> None:
         await scene.skip(session_id, lease, SkipMode.DROP, labeler="bob")
         scene.worker.work_off()
         (other,) = await scene.lease(session_id, "ann")
-        assert (other.rule, other.row == lease.row) == ("lama", False)
+        assert (other.repeats, other.row == lease.row) == (False, False)
 
     play(redis_url, act)
 
@@ -197,7 +197,7 @@ def test_leased_repeat_ends_once_its_vote_is_retracted(redis_url: str) -> None:
         assert {"ann/"} in await scene.notices(session_id)
         # It comes as a query, once.
         (lease,) = await scene.lease(session_id, "ann")
-        assert (lease.row, lease.rule) == (again.row, "lama")
+        assert (lease.row, lease.repeats) == (again.row, False)
         assert not (await scene.answer(session_id, again)).applied
 
     play(redis_url, act)
@@ -234,7 +234,7 @@ def test_only_queried_observations_are_repeated(redis_url: str) -> None:
             await scene.answer(session_id, row)
         scene.worker.work_off()
         # (An initial label is nobody's; the unasked ones were not shown a first time.)
-        assert [lease.rule for lease in await scene.lease(session_id, "ann")] == ["lama"]
+        assert [lease.repeats for lease in await scene.lease(session_id, "ann")] == [False]
 
     play(redis_url, act)
 

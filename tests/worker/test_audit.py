@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svddtune.state.session import RankedRow
-from svddtune.worker.audit import RULE, interleave
+from svddtune.worker.audit import RULE, Candidate, interleave
 
 
 def ask(queries: int, audits: int, *, tuning: int = 1000, seed: int = 0) -> list[str]:
@@ -12,7 +11,7 @@ def ask(queries: int, audits: int, *, tuning: int = 1000, seed: int = 0) -> list
     audited = list(range(5000, 5000 + audits))
     asked: list[str] = []
     for position in range(queries):
-        ranked = [RankedRow(row, 1.0, "lama") for row in range(tuning)]
+        ranked = [Candidate(row, 1.0, "lama") for row in range(tuning)]
         ranking = interleave(ranked, audited, asked=position, audits=audits, queries=queries)
         first = next(iter(ranking))
         asked.append(first.rule)
@@ -31,6 +30,6 @@ def test_every_audited_row_is_asked_and_they_are_spread(queries: int, data: st.D
 
 
 def test_a_ranking_goes_on_where_one_kind_is_used_up() -> None:
-    ranked = [RankedRow(1, 1.0, "lama")]
+    ranked = [Candidate(1, 1.0, "lama")]
     rows = [one.row for one in interleave(ranked, [7, 8], asked=0, audits=2, queries=4)]
     assert sorted(rows) == [1, 7, 8]

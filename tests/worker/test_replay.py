@@ -140,7 +140,7 @@ def replayed_rows(log: Log, session: Session, initial: frozenset[int]) -> list[i
             before = [one for one in log if position(one.event_id) <= position(event.moment)]
             snapshot = fold(before, session, initial, event.queries)
             ranking = rank(snapshot, prep, data, lattice)
-            rankings[made_from] = [one.row for one in ranking.rows]
+            rankings[made_from] = [one.row for one in ranking.candidates]
         # The best row that is still free by then.
         now = fold(log[:end], session, initial, event.queries)
         taken = (

@@ -17,7 +17,7 @@ from svddtune.state.session import (
     SessionState,
     Verdict,
 )
-from svddtune.v1 import common_pb2, jobs_pb2, result_pb2, tuning_pb2
+from svddtune.v1 import common_pb2, jobs_pb2, oracle_pb2, result_pb2, tuning_pb2
 from svddtune.worker.loop import WorkerLoop
 
 pytestmark = pytest.mark.integration
@@ -59,25 +59,27 @@ def test_a_query_comes_with_what_is_near_and_what_is_unusual(redis_url: str) -> 
         session_id = await shop.tuning(budget=12)
         asked = await label(shop, session_id, {"ann": TRUTH}, rounds=10)
         (lease,) = await shop.lease(session_id)
-        context = lease.context
+        (stored,) = await shop.sessions.explanations(session_id, [lease.query])
+        explanation = oracle_pb2.Explanation.FromString(stored)
         labelled = {one.row: int(TRUTH[one.row]) for one in asked}
         nearest = sorted((float(np.square(X[lease.row] - X[row]).sum()), row) for row in labelled)
-        assert [(one.row, one.verdict) for one in context.nearby] == [
-            (row, labelled[row]) for _, row in nearest[:3]
+        verdicts = {1: common_pb2.VERDICT_INLIER, -1: common_pb2.VERDICT_OUTLIER}
+        assert [(one.observation_id, one.verdict) for one in explanation.nearby] == [
+            (str(row), verdicts[labelled[row]]) for _, row in nearest[:3]
         ]
         # (The data are not scaled.)
         np.testing.assert_allclose(
-            [one.distance2 for one in context.nearby], [distance for distance, _ in nearest[:3]]
+            [one.distance2 for one in explanation.nearby], [distance for distance, _ in nearest[:3]]
         )
         inliers = X[[row for row, verdict in labelled.items() if verdict == 1]]
-        for one in context.unusual:
+        assert explanation.reference_inliers == len(inliers)
+        for one in explanation.unusual:
             median = np.median(inliers[:, one.column])
             mad = np.median(np.abs(inliers[:, one.column] - median))
-            assert one.typical == median
+            assert (one.value, one.typical) == (X[lease.row, one.column], median)
             expected = (X[lease.row, one.column] - median) / (1.4826 * mad)
             assert one.deviation == pytest.approx(np.clip(expected, -99, 99))
-        # What the live cell says of the row.
-        assert context.predicted in (1, -1)
+        assert explanation.why
 
     work(redis_url, act)
 

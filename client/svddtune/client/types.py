@@ -279,10 +279,10 @@ class Nearby:
 
 @dataclass(frozen=True, slots=True)
 class Unusual:
-    """A feature in which an observation differs from the labelled inliers.
+    """A feature in which an observation differs from those that it is compared with.
 
-    `value` and `typical` (their median) are raw; `deviation` is in robust standard deviations,
-    signed.
+    `value` and their median, `typical`, are raw; `deviation` is in robust standard deviations and
+    negative below the median. `Query.reference_inliers` tells which observations these are.
     """
 
     name: str
@@ -306,8 +306,9 @@ class Query:
     """One observation that the service asks about, leased to this labeler.
 
     `features` are the M raw values; `score` is what the strategy ranked by. `nearby` are the
-    nearest labelled observations, nearest first; `unusual` what sets this one apart most, most
-    unusual first. `number` is unique within `session`.
+    nearest labelled observations, nearest first. `unusual` are the features that set this one
+    apart, most unusual first. They compare it with `reference_inliers` labelled inliers, or with
+    all observations where that is 0. `number` is unique within `session`.
     """
 
     number: int
@@ -321,6 +322,7 @@ class Query:
     lease_expires: datetime | None
     nearby: tuple[Nearby, ...] = ()
     unusual: tuple[Unusual, ...] = ()
+    reference_inliers: int = 0
     session: str = ""
 
 

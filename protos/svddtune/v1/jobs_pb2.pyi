@@ -104,36 +104,6 @@ class Preview(_message.Message):
     after: _tuning_pb2.LiveEvidence
     def __init__(self, before: _Optional[_Union[_tuning_pb2.LiveEvidence, _Mapping]] = ..., after: _Optional[_Union[_tuning_pb2.LiveEvidence, _Mapping]] = ...) -> None: ...
 
-class QueryContext(_message.Message):
-    __slots__ = ("predicted", "nearby", "unusual")
-    PREDICTED_FIELD_NUMBER: _ClassVar[int]
-    NEARBY_FIELD_NUMBER: _ClassVar[int]
-    UNUSUAL_FIELD_NUMBER: _ClassVar[int]
-    predicted: int
-    nearby: _containers.RepeatedCompositeFieldContainer[ContextLabel]
-    unusual: _containers.RepeatedCompositeFieldContainer[ContextFeature]
-    def __init__(self, predicted: _Optional[int] = ..., nearby: _Optional[_Iterable[_Union[ContextLabel, _Mapping]]] = ..., unusual: _Optional[_Iterable[_Union[ContextFeature, _Mapping]]] = ...) -> None: ...
-
-class ContextLabel(_message.Message):
-    __slots__ = ("row", "verdict", "distance2")
-    ROW_FIELD_NUMBER: _ClassVar[int]
-    VERDICT_FIELD_NUMBER: _ClassVar[int]
-    DISTANCE2_FIELD_NUMBER: _ClassVar[int]
-    row: int
-    verdict: int
-    distance2: float
-    def __init__(self, row: _Optional[int] = ..., verdict: _Optional[int] = ..., distance2: _Optional[float] = ...) -> None: ...
-
-class ContextFeature(_message.Message):
-    __slots__ = ("column", "typical", "deviation")
-    COLUMN_FIELD_NUMBER: _ClassVar[int]
-    TYPICAL_FIELD_NUMBER: _ClassVar[int]
-    DEVIATION_FIELD_NUMBER: _ClassVar[int]
-    column: int
-    typical: float
-    deviation: float
-    def __init__(self, column: _Optional[int] = ..., typical: _Optional[float] = ..., deviation: _Optional[float] = ...) -> None: ...
-
 class NamedArrays(_message.Message):
     __slots__ = ("arrays",)
     class ArraysEntry(_message.Message):

@@ -159,6 +159,20 @@ class Welcome(_message.Message):
     stream_s: float
     def __init__(self, resume_token: _Optional[str] = ..., lease_s: _Optional[float] = ..., heartbeat_s: _Optional[float] = ..., protocol_version: _Optional[int] = ..., session: _Optional[_Union[_tuning_pb2.Session, _Mapping]] = ..., stream_s: _Optional[float] = ...) -> None: ...
 
+class Explanation(_message.Message):
+    __slots__ = ("why", "score", "nearby", "unusual", "reference_inliers")
+    WHY_FIELD_NUMBER: _ClassVar[int]
+    SCORE_FIELD_NUMBER: _ClassVar[int]
+    NEARBY_FIELD_NUMBER: _ClassVar[int]
+    UNUSUAL_FIELD_NUMBER: _ClassVar[int]
+    REFERENCE_INLIERS_FIELD_NUMBER: _ClassVar[int]
+    why: str
+    score: float
+    nearby: _containers.RepeatedCompositeFieldContainer[NearbyLabel]
+    unusual: _containers.RepeatedCompositeFieldContainer[UnusualFeature]
+    reference_inliers: int
+    def __init__(self, why: _Optional[str] = ..., score: _Optional[float] = ..., nearby: _Optional[_Iterable[_Union[NearbyLabel, _Mapping]]] = ..., unusual: _Optional[_Iterable[_Union[UnusualFeature, _Mapping]]] = ..., reference_inliers: _Optional[int] = ...) -> None: ...
+
 class UnusualFeature(_message.Message):
     __slots__ = ("name", "column", "value", "typical", "deviation")
     NAME_FIELD_NUMBER: _ClassVar[int]
@@ -184,7 +198,7 @@ class NearbyLabel(_message.Message):
     def __init__(self, observation_id: _Optional[str] = ..., verdict: _Optional[_Union[_common_pb2.Verdict, str]] = ..., distance2: _Optional[float] = ...) -> None: ...
 
 class Assign(_message.Message):
-    __slots__ = ("session", "query", "observation_id", "row", "features", "display", "lease_id", "lease_expire_time", "why", "score", "nearby", "unusual")
+    __slots__ = ("session", "query", "observation_id", "row", "features", "display", "lease_id", "lease_expire_time", "explanation")
     SESSION_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     OBSERVATION_ID_FIELD_NUMBER: _ClassVar[int]
@@ -193,10 +207,7 @@ class Assign(_message.Message):
     DISPLAY_FIELD_NUMBER: _ClassVar[int]
     LEASE_ID_FIELD_NUMBER: _ClassVar[int]
     LEASE_EXPIRE_TIME_FIELD_NUMBER: _ClassVar[int]
-    WHY_FIELD_NUMBER: _ClassVar[int]
-    SCORE_FIELD_NUMBER: _ClassVar[int]
-    NEARBY_FIELD_NUMBER: _ClassVar[int]
-    UNUSUAL_FIELD_NUMBER: _ClassVar[int]
+    EXPLANATION_FIELD_NUMBER: _ClassVar[int]
     session: str
     query: int
     observation_id: str
@@ -205,11 +216,8 @@ class Assign(_message.Message):
     display: _containers.RepeatedCompositeFieldContainer[_common_pb2.DisplayField]
     lease_id: str
     lease_expire_time: _timestamp_pb2.Timestamp
-    why: str
-    score: float
-    nearby: _containers.RepeatedCompositeFieldContainer[NearbyLabel]
-    unusual: _containers.RepeatedCompositeFieldContainer[UnusualFeature]
-    def __init__(self, session: _Optional[str] = ..., query: _Optional[int] = ..., observation_id: _Optional[str] = ..., row: _Optional[int] = ..., features: _Optional[_Iterable[float]] = ..., display: _Optional[_Iterable[_Union[_common_pb2.DisplayField, _Mapping]]] = ..., lease_id: _Optional[str] = ..., lease_expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., why: _Optional[str] = ..., score: _Optional[float] = ..., nearby: _Optional[_Iterable[_Union[NearbyLabel, _Mapping]]] = ..., unusual: _Optional[_Iterable[_Union[UnusualFeature, _Mapping]]] = ...) -> None: ...
+    explanation: Explanation
+    def __init__(self, session: _Optional[str] = ..., query: _Optional[int] = ..., observation_id: _Optional[str] = ..., row: _Optional[int] = ..., features: _Optional[_Iterable[float]] = ..., display: _Optional[_Iterable[_Union[_common_pb2.DisplayField, _Mapping]]] = ..., lease_id: _Optional[str] = ..., lease_expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., explanation: _Optional[_Union[Explanation, _Mapping]] = ...) -> None: ...
 
 class Ack(_message.Message):
     __slots__ = ("answer_id", "query", "disposition", "counts", "event_id", "lease_expire_time", "lost_lease_ids", "session")

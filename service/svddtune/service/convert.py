@@ -4,7 +4,7 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TypeVar
 
@@ -27,7 +27,7 @@ from svddtune.state.session import (
     Verdict,
     WithdrawalEffect,
 )
-from svddtune.v1 import common_pb2, dataset_pb2, oracle_pb2, tuning_pb2
+from svddtune.v1 import common_pb2, oracle_pb2, tuning_pb2
 
 AnyMessage = TypeVar("AnyMessage", bound=Message)
 
@@ -46,19 +46,7 @@ _SKIP_MODES: dict[int, SkipMode] = {
     oracle_pb2.SKIP_MODE_OTHERS: SkipMode.OTHERS,
     oracle_pb2.SKIP_MODE_DROP: SkipMode.DROP,
 }
-_WHY = {
-    "lama": "Either answer would change the kernel alignment by at least {score:.3g}: "
-    "the most informative of the sampled rows.",
-    "random": "Drawn at random among the unlabelled observations.",
-    "disagreement": "The fitted models that explain the labels best disagree most about it.",
-    "knowledge_gradient": "Its label is expected to tell most about which gamma and C are best.",
-    "repeat": "You have answered it before: shown again to see how sure answers are.",
-    "audit": "Drawn uniformly for the audit: its label checks the result and tunes nothing.",
-    "cold_entropy": "The fitted models disagree most about it: a class has no label yet.",
-    "cold_typical": "The most typical observation: no inlier is known yet.",
-    "cold_random": "Drawn at random: there are no labels yet to compare with.",
-    "cold_outlying": "Far from its neighbours: no outlier is known yet.",
-}
+_WHY_REPEATED = "You have answered it before: shown again to see how sure answers are."
 
 
 def timestamp(milliseconds: int) -> Timestamp:
@@ -116,44 +104,23 @@ def event_to_proto(event: LabelEvent, observation_id: str) -> common_pb2.LabelEv
 
 
 def assign_to_proto(
-    session_id: SessionId,
-    lease: Lease,
-    observation: Observation,
-    dataset: dataset_pb2.Dataset,
-    ids: Mapping[int, str],
+    session_id: SessionId, lease: Lease, observation: Observation, explanation: bytes
 ) -> oracle_pb2.Assign:
-    """A leased query with all that its labeler is shown; ``ids`` are those of nearby rows."""
-    features = np.frombuffer(observation.values, dtype="<f8").tolist()
-    return oracle_pb2.Assign(
+    """A leased query with all that its labeler is shown; ``explanation`` is a serialized one."""
+    assign = oracle_pb2.Assign(
         session=session_name(session_id),
         query=lease.query,
         observation_id=observation.observation_id,
         row=lease.row,
-        features=features,
+        features=np.frombuffer(observation.values, dtype="<f8"),
         display=observation.display.fields,
         lease_id=lease.lease_id,
         lease_expire_time=timestamp(lease.expires_ms),
-        why=_WHY.get(lease.rule, "").format(score=lease.score),
-        score=lease.score,
-        nearby=[
-            oracle_pb2.NearbyLabel(
-                observation_id=ids[one.row],
-                verdict=_VERDICTS[Verdict(one.verdict)],
-                distance2=one.distance2,
-            )
-            for one in lease.context.nearby
-        ],
-        unusual=[
-            oracle_pb2.UnusualFeature(
-                name=dataset.feature_names[one.column] if dataset.feature_names else "",
-                column=one.column,
-                value=features[one.column],
-                typical=one.typical,
-                deviation=one.deviation,
-            )
-            for one in lease.context.unusual
-        ],
     )
+    assign.explanation.MergeFromString(explanation)
+    if lease.repeats:
+        assign.explanation.why = _WHY_REPEATED
+    return assign
 
 
 def receipt_to_proto(receipt: Receipt, answer_id: str = "") -> oracle_pb2.Ack:

@@ -1,6 +1,6 @@
 """What labelers can do, whether by stream or by unary call: one implementation for both."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from svddtune.service import convert, validate
 from svddtune.service.cache import Lru
@@ -18,7 +18,7 @@ from svddtune.state.session import (
     SessionId,
 )
 from svddtune.state.store import SessionStore
-from svddtune.v1 import dataset_pb2, oracle_pb2
+from svddtune.v1 import oracle_pb2
 
 # Sessions that a stream which serves any looks at.
 MOST_ASKING = 1000
@@ -32,11 +32,10 @@ class Labeling:
     def __init__(self, store: SessionStore, datasets: DatasetStore) -> None:
         self._store = store
         self._datasets = datasets
-        # A session's dataset, a dataset's shape and an observation's row and id never change.
+        # A session's dataset, a dataset's shape and an observation's row never change.
         self._dataset_ids: Lru[SessionId, DatasetId] = Lru(1000)
-        self._descriptions: Lru[DatasetId, dataset_pb2.Dataset] = Lru(100)
+        self._feature_counts: Lru[DatasetId, int] = Lru(1000)
         self._rows: Lru[tuple[DatasetId, str], int] = Lru(10_000)
-        self._names: Lru[tuple[DatasetId, int], str] = Lru(10_000)
 
     async def session(self, session_id: SessionId) -> Session:
         """The session now."""
@@ -70,29 +69,27 @@ class Labeling:
         if not leases:
             return []
         dataset_id = await self._dataset_id(session_id)
-        description = await self._description(dataset_id)
+        feature_count = await self._feature_count(dataset_id)
         if len(leases) > _READ_UNASKED:
             leases = leases[
                 : await self._datasets.count_within(
                     dataset_id,
                     [lease.row for lease in leases],
                     convert.MOST_BYTES,
-                    beside=8 * description.feature_count,
+                    beside=8 * feature_count,
                 )
             ]
         observations = await self._datasets.observations(
-            dataset_id,
-            [lease.row for lease in leases],
-            feature_count=description.feature_count,
+            dataset_id, [lease.row for lease in leases], feature_count=feature_count
         )
         for one in observations:
             self._rows.put((dataset_id, one.observation_id), one.row)
-            self._names.put((dataset_id, one.row), one.observation_id)
-        nearby = {label.row for lease in leases for label in lease.context.nearby}
-        known = await self._ids_of(dataset_id, nearby)
+        explanations = await self._store.explanations(session_id, [one.query for one in leases])
         return [
-            convert.assign_to_proto(session_id, lease, observation, description, known)
-            for lease, observation in zip(leases, observations, strict=True)
+            convert.assign_to_proto(session_id, lease, observation, explanation)
+            for lease, observation, explanation in zip(
+                leases, observations, explanations, strict=True
+            )
         ]
 
     async def answer(
@@ -189,29 +186,12 @@ class Labeling:
         receipt = await self._store.release(session_id, holder=holder, lease_ids=lease_ids)
         return _unless_all_lost(receipt, lease_ids)
 
-    async def _ids_of(self, dataset_id: DatasetId, rows: Iterable[int]) -> dict[int, str]:
-        """Observation ids by row."""
-        # Most rows that a query is near to were queries here before.
-        known: dict[int, str] = {}
-        unknown: list[int] = []
-        for row in rows:
-            name = self._names.get((dataset_id, row))
-            if name is None:
-                unknown.append(row)
-            else:
-                known[row] = name
-        if unknown:
-            names = await self._datasets.ids_of(dataset_id, unknown)
-            for row, name in zip(unknown, names, strict=True):
-                known[row] = self._names.put((dataset_id, row), name)
-        return known
-
     async def _dataset_id(self, session_id: SessionId) -> DatasetId:
         return self._dataset_ids.get(session_id) or (await self.session(session_id)).dataset_id
 
-    async def _description(self, dataset_id: DatasetId) -> dataset_pb2.Dataset:
-        return self._descriptions.get(dataset_id) or self._descriptions.put(
-            dataset_id, await self._datasets.get(dataset_id)
+    async def _feature_count(self, dataset_id: DatasetId) -> int:
+        return self._feature_counts.get(dataset_id) or self._feature_counts.put(
+            dataset_id, (await self._datasets.get(dataset_id)).feature_count
         )
 
     async def _row(self, session_id: SessionId, observation_id: str) -> int:

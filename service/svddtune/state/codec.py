@@ -1,6 +1,5 @@
 """Domain values and arrays to bytes and back. Everything stored as bytes is protobuf."""
 
-import base64
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -14,7 +13,6 @@ from svddtune.state.session import (
     DatasetId,
     Failure,
     LabelCounts,
-    RankedRow,
     Session,
     SessionConfig,
     SessionId,
@@ -208,25 +206,11 @@ def rows_per_chunk(feature_count: int) -> int:
     return max(1, CHUNK_BYTES // (8 * feature_count))
 
 
-def ranking_to_json(ranking: Iterable[RankedRow]) -> str:
-    """Ranked rows as ``commit_suggest`` takes them."""
-    return json.dumps(
-        [
-            [
-                one.row,
-                one.score,
-                one.rule,
-                one.context.predicted,
-                base64.b64encode(one.context.SerializeToString()).decode(),
-            ]
-            for one in ranking
-        ]
-    )
-
-
-def context_from_json(text: str) -> jobs_pb2.QueryContext:
-    """A ranked row's context as the scripts keep it."""
-    return jobs_pb2.QueryContext.FromString(base64.b64decode(text))
+def observation_ids(rows: Iterable[int], stored: Iterable[bytes | None]) -> list[str]:
+    """Ids of rows from what is stored of them; a row without an id goes by its number."""
+    return [
+        str(row) if name is None else name.decode() for row, name in zip(rows, stored, strict=True)
+    ]
 
 
 def votes_from_json(text: bytes) -> list[tuple[str, int]]:

@@ -165,10 +165,7 @@ class DatasetStore:
             found = await self._client.hmget(
                 self._key(dataset_id, "ids"), [str(row) for row in rows]
             )
-        return [
-            str(row) if name is None else name.decode()
-            for row, name in zip(rows, found, strict=True)
-        ]
+        return codec.observation_ids(rows, found)
 
     async def count_within(
         self, dataset_id: DatasetId, rows: Sequence[int], most_bytes: int, *, beside: int = 0

@@ -60,7 +60,9 @@ s:ID:awaiting                     set     rows that have a label but want anothe
 s:ID:open                         list    queries that wait for a labeler
 s:ID:leases                       zset    lease id by expiry, Redis clock
 s:ID:held                         hash    holder -> its lease ids
-s:ID:ranked                       list    rows to ask next, best first
+s:ID:ranked                       list    [row, predicted] to ask next, best first
+s:ID:ranked_explanations          hash    row -> its Explanation
+s:ID:explanations                 hash    n -> the query's Explanation; repeats have none
 s:ID:waiting                      zset    holders that get queries once there are any, in order
 s:ID:waiters                      hash    holder -> who it is and how many it wants
 s:ID:preview:UUID                 string  a Preview; expires after a minute
@@ -112,7 +114,8 @@ PATTERNS = tuple(
         + rf"|:atlas:{_RANGE}(:\d+:\d+|:flying|:users)?|:rules)?",
         _SESSION
         + r"(:(events|votes|labels|withdrawn|labelers|dropped|answers|queries|asked|awaiting|open"
-        + r"|leases|held|ranked|waiting|waiters|history|fits|corrections)"
+        + r"|leases|held|ranked|ranked_explanations|explanations|waiting|waiters|history|fits"
+        + r"|corrections)"
         + r"|:(result|model):\d+|:preview:[0-9a-f]+)?",
     )
 )

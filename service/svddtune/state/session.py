@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from typing import NewType
 
-from svddtune.v1.jobs_pb2 import QueryContext
+from svddtune.v1.oracle_pb2 import Explanation
 
 SessionId = NewType("SessionId", str)
 DatasetId = NewType("DatasetId", str)
@@ -183,13 +183,13 @@ class InitialLabel:
 
 @dataclass(frozen=True, slots=True)
 class RankedRow:
-    """A row worth asking about: its score and the rule that chose it."""
+    """A row worth asking about."""
 
     row: int
-    score: float
-    rule: str
-    # What its labeler is shown and the model predicts.
-    context: QueryContext = field(default_factory=QueryContext)
+    # +1 or -1: what the model predicts for the row; 0 without a model.
+    predicted: int = 0
+    # What its labeler is shown.
+    explanation: Explanation = field(default_factory=Explanation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,10 +217,8 @@ class Lease:
     row: int
     lease_id: str
     expires_ms: int
-    score: float
-    # Why the row was chosen: a rule of ``numerics.suggest``, "audit" or "repeat".
-    rule: str
-    context: QueryContext = field(default_factory=QueryContext)
+    # The labeler has answered the observation before and is shown it again.
+    repeats: bool = False
 
 
 @dataclass(frozen=True, slots=True)

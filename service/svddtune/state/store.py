@@ -186,9 +186,7 @@ class SessionStore:
                 row=int(one["row"]),
                 lease_id=one["lease"],
                 expires_ms=int(one["expires"]),
-                score=float(one["score"]),
-                rule=one["rule"],
-                context=codec.context_from_json(one["context"]),
+                repeats=one["repeats"],
             )
             for one in reply["leases"] or ()
         )
@@ -201,6 +199,14 @@ class SessionStore:
             lease_s=reply["lease_ms"] / 1000,
             withdrawn=reply["withdrawn"],
         )
+
+    async def explanations(self, session_id: SessionId, queries: Sequence[int]) -> list[bytes]:
+        """Serialized Explanations of queries; empty where a query has none."""
+        async with store_call():
+            found = await self._client.hmget(
+                keys.session(session_id, "explanations"), [str(query) for query in queries]
+            )
+        return [one or b"" for one in found]
 
     async def expire(self, session_id: SessionId) -> float | None:
         """End the leases that have run out; seconds until the next one does."""

@@ -4,6 +4,7 @@ Every commit takes the claim and refuses with ``ClaimLost`` where another worker
 methods raise ``StoreUnavailable`` where Redis is away.
 """
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -187,6 +188,16 @@ class Workspace:
                     del provenances[row]
         return LabelLog(last, asked, provenances)
 
+    def observation_ids(self, claim: Claim, rows: Sequence[int]) -> list[str]:
+        """Observation ids of rows of the job's dataset."""
+        if not rows:
+            return []
+        with redis_faults():
+            found = self._client.hmget(
+                f"{claim.prefix}d:{claim.dataset_id}:ids", [str(row) for row in rows]
+            )
+        return codec.observation_ids(rows, found)
+
     def fits(self, claim: Claim) -> tuple[jobs_pb2.GridPlan, list[jobs_pb2.FitOutput]]:
         """Plan and FIT outputs, in the plan's order, of the result being computed."""
         with redis_faults():
@@ -289,10 +300,11 @@ class Workspace:
             snapshot.session.query_count,
             repr(float(gamma)),
             repr(float(alignment)),
-            codec.ranking_to_json(ranking),
+            json.dumps([[one.row, one.predicted] for one in ranking]),
             repr(live.c if live else 0.0),
             live.SerializeToString() if live else b"",
             int(finish),
+            *(one.explanation.SerializeToString() for one in ranking),
         )
         return bool(reply["committed"])
 

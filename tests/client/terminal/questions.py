@@ -30,6 +30,7 @@ def query(number: int, **changes: Any) -> Query:
             Unusual("worst area", 3, 2019.0, 550.6, 8.9),
             Unusual("mean radius", 0, 6.1, 12.2, -2.4),
         ),
+        "reference_inliers": 5,
         "session": SESSION,
     }
     return Query(**(values | changes))

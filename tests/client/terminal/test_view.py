@@ -71,6 +71,11 @@ def test_question_shows_what_helps_to_answer_it() -> None:
         assert part in text, part
 
 
+def test_typical_values_are_named_after_the_observations_that_the_query_names() -> None:
+    # Five inliers are labelled by now; the query was ranked before.
+    assert "typical row" in drawn(desk_with(reference_inliers=0))
+
+
 def test_few_features_are_all_shown_and_many_are_counted() -> None:
     unusual = (Unusual("", 1, 3.0, 1.0, 2.0),)
     text = drawn(desk_with(features=np.arange(3.0), unusual=unusual))

@@ -23,7 +23,7 @@ from tests.state.scene import ScriptedWorker
 
 from svddtune.state.queue import Claim
 from svddtune.state.session import RankedRow, SessionId
-from svddtune.v1 import common_pb2, jobs_pb2, oracle_pb2_grpc, tuning_pb2, tuning_pb2_grpc
+from svddtune.v1 import common_pb2, oracle_pb2_grpc, tuning_pb2, tuning_pb2_grpc
 
 ROWS = 600
 # Enough labelers who never voted, for every query.
@@ -90,13 +90,12 @@ class Worker(ScriptedWorker):
         assert snapshot is not None
         taken = snapshot.labels.keys() | snapshot.dropped | snapshot.open_rows
         rows = [row for row in range(ROWS) if row not in taken][: self.AHEAD]
-        context = jobs_pb2.QueryContext(predicted=1)
         return self.workspace.commit_suggest(
             claim,
             snapshot,
             gamma=1.0,
             alignment=0.5,
-            ranking=[RankedRow(row, 1.0, "lama", context) for row in rows],
+            ranking=[RankedRow(row, predicted=1) for row in rows],
         )
 
 

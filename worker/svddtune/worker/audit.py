@@ -1,6 +1,7 @@
 """Audited rows: drawn uniformly, asked between the others, kept out of tuning."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -8,12 +9,21 @@ from svddtune import numerics
 from svddtune.numerics import IndexArray, LabelArray
 from svddtune.numerics.scores import Metric
 from svddtune.state.codec import counts_to_proto
-from svddtune.state.session import RankedRow
 from svddtune.state.workspace import Snapshot
 from svddtune.v1 import common_pb2, result_pb2
 from svddtune.worker.live import INTERVAL_LEVEL, label_counts
 
 RULE = "audit"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A row to ask about: its score and the rule that chose it."""
+
+    row: int
+    score: float
+    # A rule of ``numerics.suggest``, or "audit".
+    rule: str
 
 
 def audited_rows(snapshot: Snapshot) -> IndexArray:
@@ -32,14 +42,14 @@ def audited_rows(snapshot: Snapshot) -> IndexArray:
 
 
 def interleave(
-    ranked: Iterable[RankedRow], audited: Iterable[int], *, asked: int, audits: int, queries: int
-) -> Iterator[RankedRow]:
+    ranked: Iterable[Candidate], audited: Iterable[int], *, asked: int, audits: int, queries: int
+) -> Iterator[Candidate]:
     """Spread the audited rows evenly over a session's queries.
 
     ``asked`` queries were made so far, of ``queries`` in all; ``audits`` of these are audited.
     """
     tuning = iter(ranked)
-    audit = (RankedRow(row, 0.0, RULE) for row in audited)
+    audit = (Candidate(row, 0.0, RULE) for row in audited)
     position = asked
     while True:
         due = (position + 1) * audits // queries > position * audits // queries

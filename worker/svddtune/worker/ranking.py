@@ -1,7 +1,7 @@
 """Which rows to ask about next: all that a snapshot of a session decides."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import cast
 
@@ -9,10 +9,8 @@ import numpy as np
 
 from svddtune import numerics
 from svddtune.numerics import IndexArray, LabelArray, Preparation, Suggestion
-from svddtune.state.session import RankedRow
 from svddtune.state.workspace import Snapshot
-from svddtune.worker.audit import audited_rows, interleave
-from svddtune.worker.context import query_contexts
+from svddtune.worker.audit import Candidate, audited_rows, interleave
 from svddtune.worker.data import Data, FittedLattice
 from svddtune.worker.plan import metric_of
 from svddtune.worker.votes import effective_labels
@@ -25,9 +23,11 @@ RESERVE = 16
 class Ranking:
     """Rows to ask about, best first, with what chose them."""
 
-    rows: list[RankedRow]
+    candidates: list[Candidate]
+    # What the model predicts for each of them: +1 or -1; 0 without a model.
+    predicted: LabelArray
     suggestion: Suggestion
-    # What the choice rests on.
+    # The labels that the choice rests on.
     labels: LabelArray
 
 
@@ -55,27 +55,21 @@ def rank(
         metric=metric_of(config),
     )
     chosen = list(islice(_with_audit(snapshot, suggestion, audited), RESERVE))
-    rows = np.array([one.row for one in chosen], dtype=np.int64)
-    contexts = query_contexts(
-        data,
-        rows,
-        labels=labels,
-        asked_by=snapshot.asked_by,
-        predicted=numerics.predicted_labels(
-            suggestion.choice, lattice.atlas if lattice else None, rows
-        ),
+    predicted = numerics.predicted_labels(
+        suggestion.choice,
+        lattice.atlas if lattice else None,
+        np.array([one.row for one in chosen], dtype=np.int64),
     )
-    shown = [replace(one, context=context) for one, context in zip(chosen, contexts, strict=True)]
-    return Ranking(shown, suggestion, labels)
+    return Ranking(chosen, predicted, suggestion, labels)
 
 
 def _with_audit(
     snapshot: Snapshot, suggestion: Suggestion, audited: IndexArray
-) -> Iterator[RankedRow]:
+) -> Iterator[Candidate]:
     unavailable = snapshot.dropped | snapshot.open_rows | snapshot.labels.keys()
     return interleave(
         (
-            RankedRow(row, score, suggestion.rule)
+            Candidate(row, score, suggestion.rule)
             for row, score in zip(suggestion.rows.tolist(), suggestion.scores.tolist(), strict=True)
         ),
         (row for row in audited.tolist() if row not in unavailable),

@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 from svddtune import numerics
 from svddtune.state import codec
 from svddtune.state.queue import Claim
+from svddtune.state.session import RankedRow
 from svddtune.state.workspace import Workspace
 from svddtune.v1 import jobs_pb2
 from svddtune.worker.advice import add_advice
 from svddtune.worker.audit import audited_rows
 from svddtune.worker.data import DataCache
+from svddtune.worker.explanation import explain
 from svddtune.worker.live import live_evidence
 from svddtune.worker.plan import fit_jobs, plan_by_alignment, plan_from_atlas
 from svddtune.worker.preview import preview
@@ -72,22 +74,35 @@ class Steps:
         if snapshot is None or snapshot.session.state.ended:
             self._workspace.commit_nothing(claim)
             return
+        data = self._cache.data(claim)
         ranking = rank(
             snapshot,
             self._cache.preparation(claim, snapshot),
-            self._cache.data(claim),
+            data,
             self._cache.lattice(claim, snapshot),
         )
         config, suggestion, live = snapshot.session.config, ranking.suggestion, None
         if suggestion.choice is not None:
             live = live_evidence(suggestion.choice, ranking.labels, config.metric)
             add_advice(live, snapshot.history(), config.budget)
+        explanations = explain(
+            ranking.candidates,
+            data,
+            labels=ranking.labels,
+            asked_by=snapshot.asked_by,
+            observation_ids=lambda rows: self._workspace.observation_ids(claim, rows),
+        )
         self._workspace.commit_suggest(
             claim,
             snapshot,
             gamma=suggestion.gamma,
             alignment=suggestion.alignment or 0.0,
-            ranking=ranking.rows,
+            ranking=[
+                RankedRow(one.row, predicted, explanation)
+                for one, predicted, explanation in zip(
+                    ranking.candidates, ranking.predicted.tolist(), explanations, strict=True
+                )
+            ],
             live=live,
             finish=bool(live and live.stop and config.auto_finish),
         )

@@ -17,8 +17,6 @@ from svddtune.text import on_one_line
 STYLES = {Verdict.INLIER: "green", Verdict.OUTLIER: "red", Verdict.UNSURE: "yellow"}
 # Not more features than this are shown all at once.
 FEW_FEATURES = 8
-# Medians are those of the labelled inliers from here on, else of all rows.
-_FEW_INLIERS = 5
 _BAR = 7
 _LONGEST_KEY = 24
 
@@ -50,13 +48,13 @@ class Room:
 FULL = Room(12, 8, 3)
 
 
-def body(query: Query, names: Sequence[str], inliers: int, room: Room, *, ascii: bool) -> Group:
+def body(query: Query, names: Sequence[str], room: Room, *, ascii: bool) -> Group:
     """Return fields, features, neighbours and the reason of one question."""
     parts: list[RenderableType] = []
     if query.display and room.fields:
         parts += [_fields(query, room.fields), Text()]
     if room.features:
-        parts += [_features(query, names, inliers, room.features, ascii=ascii)]
+        parts += [_features(query, names, room.features, ascii=ascii)]
     parts.append(Text())
     if query.nearby:
         parts.append(_nearby(query))
@@ -106,7 +104,7 @@ def _fields(query: Query, most: int) -> Table:
     return grid
 
 
-def _features(query: Query, names: Sequence[str], inliers: int, most: int, *, ascii: bool) -> Table:
+def _features(query: Query, names: Sequence[str], most: int, *, ascii: bool) -> Table:
     few = len(query.features) <= FEW_FEATURES
     unusual = {item.column: item for item in query.unusual}
     columns = list(unusual)
@@ -122,7 +120,8 @@ def _features(query: Query, names: Sequence[str], inliers: int, most: int, *, as
     table.add_column("value", justify="right", width=11)
     table.add_column("deviation", width=2 * _BAR + 1, no_wrap=True)
     table.add_column("", justify="right", width=6)
-    table.add_column(_typical(inliers), justify="right", width=14, no_wrap=True)
+    typical = "typical inlier" if query.reference_inliers else "typical row"
+    table.add_column(typical, justify="right", width=14, no_wrap=True)
     for column in columns[:most]:
         item = unusual.get(column)
         name = Text(on_one_line(item.name) if item and item.name else _name(names, column))
@@ -139,10 +138,6 @@ def _features(query: Query, names: Sequence[str], inliers: int, most: int, *, as
             Text(figure(item.typical, 5)),
         )
     return table
-
-
-def _typical(inliers: int) -> str:
-    return "typical inlier" if inliers >= _FEW_INLIERS else "typical row"
 
 
 def _nearby(query: Query) -> Text:

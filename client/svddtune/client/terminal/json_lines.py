@@ -49,6 +49,7 @@ def _question(desk: Desk, card: Card) -> dict[str, Any]:
         "score": query.score,
         "nearby": query.nearby,
         "unusual": query.unusual,
+        "reference_inliers": query.reference_inliers,
         "taken_back": card.taken_back,
         "labels": desk.known.counts,
         "budget": desk.known.session.config.budget if desk.known.session else None,

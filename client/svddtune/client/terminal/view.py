@@ -95,7 +95,7 @@ class View:
         names = desk.known.feature_names(query.session)
         return Group(
             _one_line(Text(heading, style=style)),
-            body(query, names, desk.known.counts.inlier, room, ascii=ascii),
+            body(query, names, room, ascii=ascii),
         )
 
 

@@ -283,24 +283,26 @@ def observation_from_proto(observation: dataset_pb2.Observation) -> Observation:
 
 def query_from_proto(assign: oracle_pb2.Assign) -> Query:
     """Return the query that an Assign hands out."""
+    explanation = assign.explanation
     return Query(
         number=assign.query,
         observation_id=assign.observation_id,
         row=assign.row,
         features=np.array(assign.features, dtype=np.float64),
         display=_display(assign.display),
-        why=assign.why,
-        score=assign.score,
+        why=explanation.why,
+        score=explanation.score,
         lease_id=assign.lease_id,
         lease_expires=time_from_proto(assign.lease_expire_time),
         nearby=tuple(
             Nearby(near.observation_id, verdict_from_proto(near.verdict), near.distance2)
-            for near in assign.nearby
+            for near in explanation.nearby
         ),
         unusual=tuple(
             Unusual(item.name, item.column, item.value, item.typical, item.deviation)
-            for item in assign.unusual
+            for item in explanation.unusual
         ),
+        reference_inliers=explanation.reference_inliers,
         session=assign.session,
     )
 

@@ -1,13 +1,14 @@
 -- A ranking is made: it is taken where it was made for the labels there are, else made anew. Where
 -- several labelers are at work it is taken after one that was not, so that none waits for ever.
 -- ARGV: prefix, stream, entry, consumer, deliveries, session id, rev it was made for, moment (last
---   event of the log then), queries then, gamma, alignment, ranking as JSON [[row, score, rule,
---   predicted, context], ...], best C so far or 0, live evidence (bytes) or "", 1 where the session
---   is to finish now.
+--   event of the log then), queries then, gamma, alignment, ranking as JSON [[row,
+--   predicted], ...], best C so far or 0, live evidence (bytes) or "", 1 where the session is to finish
+--   now, and for each ranked row its Explanation (bytes).
 -- Labelers that wait get their queries at once.
 -- Reply: {"committed": true where it was taken}. Refusals: CLAIM_LOST.
 local _, stream, entry, consumer, deliveries, sid, rev, moment, queries, gamma, alignment, ranking,
   c, live, finish = unpack(ARGV)
+local FIRST_EXPLANATION = 16
 if claim_is_lost(stream, entry, consumer, deliveries) then
   return refuse('CLAIM_LOST')
 end
@@ -26,10 +27,11 @@ if current then
   if live ~= '' then
     redis.call('HSET', part(s, 'history'), rev, live)
   end
-  redis.call('DEL', part(s, 'ranked'))
   local items = cjson.decode(ranking)
-  for _, item in ipairs(items) do
+  drop_ranking(s)
+  for i, item in ipairs(items) do
     redis.call('RPUSH', part(s, 'ranked'), cjson.encode(item))
+    redis.call('HSET', part(s, 'ranked_explanations'), int(item[1]), ARGV[FIRST_EXPLANATION + i - 1])
   end
   if #items == 0 then
     set(s, 'exhausted_rev', rev)

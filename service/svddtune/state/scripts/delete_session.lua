@@ -11,7 +11,7 @@ for revision = 1, tonumber(s.revision) do
 end
 for _, name in ipairs({ 'events', 'labels', 'dropped', 'answers', 'queries', 'asked', 'open',
   'leases', 'ranked', 'waiting', 'waiters', 'held', 'votes', 'awaiting', 'labelers', 'withdrawn',
-  'fits', 'history', 'corrections' }) do
+  'fits', 'history', 'corrections', 'ranked_explanations', 'explanations' }) do
   redis.call('UNLINK', part(s, name))
 end
 leave_atlas(s)

@@ -33,7 +33,7 @@ end
 for i, id in ipairs(held) do
   local q = get_query(s, query_of_lease(id))
   leases[i] = { query = q.n, row = q.row, lease = id, expires = q.leases[id].expires,
-    score = q.score, rule = q.rule, context = q.context }
+    repeats = q.repeats ~= nil }
 end
 table.sort(leases, function(a, b) return a.query < b.query end)
 local next_expiry = 0

@@ -16,6 +16,8 @@ declare_atlas(s.dataset, range, { unpack(ARGV, FIRST_ATLAS_JOB) })
 redis.call('DEL', part(s, 'waiting'), part(s, 'waiters'))
 for _, n in ipairs(redis.call('HKEYS', part(s, 'queries'))) do
   local q = get_query(s, n)
+  -- What its labeler was shown is kept outside the query now.
+  q.score, q.rule, q.context = nil, nil, nil
   q.leased = #q.issued
   -- Whose the leases were that have ended is not known.
   local issued = {}

@@ -138,6 +138,10 @@ local function settle(s, row, n, speaker)
   queue_query(s, q, false)
 end
 
+local function drop_ranking(s)
+  redis.call('DEL', part(s, 'ranked'), part(s, 'ranked_explanations'))
+end
+
 -- Nothing is out with anybody any more, and nothing waits to be asked or fitted.
 local function drop_queries(s)
   local open = redis.call('HVALS', part(s, 'asked'))
@@ -150,7 +154,8 @@ local function drop_queries(s)
       close_query(s, q, 'closed')
     end
   end
-  redis.call('DEL', part(s, 'ranked'), part(s, 'fits'))
+  drop_ranking(s)
+  redis.call('DEL', part(s, 'fits'))
 end
 
 -- Lease ids of a query that are remembered. (Whoever takes and gives back a query for ever must not

@@ -81,10 +81,10 @@ local function waiting_query(s, labeler, also_later)
   end
 end
 
-local function make_query(s, row, score, rule, predicted, context)
+local function make_query(s, row, predicted)
   add(s, 'queries', 1)
-  return { n = tonumber(s.queries), row = row, score = score, rule = rule, predicted = predicted,
-    context = context, state = 'open', issued = {}, leased = 0, exclude = {}, leases = {} }
+  return { n = tonumber(s.queries), row = row, predicted = predicted, state = 'open', issued = {},
+    leased = 0, exclude = {}, leases = {} }
 end
 
 -- The rows of the fresh ranking that are still free, best first, as {item, decoded}. Others leave it.
@@ -125,6 +125,8 @@ local function new_query(s, labeler)
   end
   redis.call('LREM', part(s, 'ranked'), 1, item)
   local q = make_query(s, unpack(ranked))
+  local explanation = redis.call('HGET', part(s, 'ranked_explanations'), int(q.row))
+  redis.call('HSET', part(s, 'explanations'), int(q.n), explanation)
   redis.call('HSET', part(s, 'asked'), int(q.row), int(q.n))
   -- With these the choice can be computed again: the log up to `moment` is what it rests on.
   redis.call('XADD', part(s, 'events'), '*', 'kind', 'ASKED', 'row', int(q.row), 'query', int(q.n),
@@ -155,7 +157,7 @@ local function repeat_query(s, labeler)
       and redis.call('SISMEMBER', part(s, 'dropped'), int(row)) == 0 then
       info.since = 0
       save_labeler(s, labeler, info)
-      local q = make_query(s, row, 0, 'repeat', 0, '')
+      local q = make_query(s, row, 0)
       q.repeats = labeler
       return q
     end

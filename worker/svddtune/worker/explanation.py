@@ -1,0 +1,107 @@
+"""What labelers are shown beside a ranked row: why it is asked about and what sets it apart."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from svddtune import numerics
+from svddtune.numerics import IndexArray, LabelArray, Spread
+from svddtune.v1 import common_pb2, oracle_pb2
+from svddtune.worker.audit import Candidate
+from svddtune.worker.data import Data
+
+NEARBY = 3
+UNUSUAL = 5
+# Labels looked at, so that an explanation costs the same in a long session.
+LATEST_LABELS = 2000
+# With fewer labelled inliers than this, a row is compared with all rows.
+LEAST_INLIERS = 5
+
+_WHY = {
+    "lama": "Either answer would change the kernel alignment by at least {score:.3g}: "
+    "the most informative of the sampled rows.",
+    "random": "Drawn at random among the unlabelled observations.",
+    "disagreement": "The fitted models that explain the labels best disagree most about it.",
+    "knowledge_gradient": "Its label is expected to tell most about which gamma and C are best.",
+    "audit": "Drawn uniformly for the audit: its label checks the result and tunes nothing.",
+    "cold_entropy": "The fitted models disagree most about it: a class has no label yet.",
+    "cold_typical": "The most typical observation: no inlier is known yet.",
+    "cold_random": "Drawn at random: there are no labels yet to compare with.",
+    "cold_outlying": "Far from its neighbours: no outlier is known yet.",
+}
+_VERDICTS = {1: common_pb2.VERDICT_INLIER, -1: common_pb2.VERDICT_OUTLIER}
+
+
+def latest_labelled(labels: LabelArray, asked_by: Mapping[int, int]) -> IndexArray:
+    """Labelled rows, ascending; of more than ``LATEST_LABELS`` those of the latest queries.
+
+    ``asked_by`` names the query of a row; a row without one counts as the oldest.
+    """
+    rows = np.flatnonzero(labels)
+    if len(rows) <= LATEST_LABELS:
+        return rows
+    queries = [asked_by.get(row, 0) for row in rows.tolist()]
+    return np.sort(rows[np.argsort(queries, kind="stable")[-LATEST_LABELS:]])
+
+
+def reference(data: Data, labels: LabelArray, labelled: IndexArray) -> tuple[Spread, int]:
+    """The spread of raw values that rows are compared with, and of how many labelled inliers it is.
+
+    With fewer than ``LEAST_INLIERS`` of them it is the spread of all rows, and the number is 0.
+    """
+    inliers = labelled[labels[labelled] == numerics.types.INLIER]
+    if len(inliers) < LEAST_INLIERS:
+        return data.spread, 0
+    return numerics.spread_of(data.raw[inliers]), len(inliers)
+
+
+def explain(
+    candidates: Sequence[Candidate],
+    data: Data,
+    *,
+    labels: LabelArray,
+    asked_by: Mapping[int, int],
+    observation_ids: Callable[[Sequence[int]], Sequence[str]],
+) -> list[oracle_pb2.Explanation]:
+    """Explanations of ranked rows, in their order.
+
+    ``labels`` are those the ranking rests on, ``asked_by`` names the queries that labelled rows
+    come from, and ``observation_ids`` gives the ids of rows.
+    """
+    rows = np.array([one.row for one in candidates], dtype=np.int64)
+    labelled = latest_labelled(labels, asked_by)
+    spread, inliers = reference(data, labels, labelled)
+    near, distance2 = numerics.nearest_labelled(data.X, rows, labelled, NEARBY)
+    deviation = numerics.deviations(data.raw[rows], spread)
+    columns = numerics.most_unusual(deviation, UNUSUAL)
+    strongest = np.take_along_axis(deviation, columns, axis=1)
+    distinct = np.unique(near).tolist()
+    ids = dict(zip(distinct, observation_ids(distinct), strict=True))
+    names = data.description.feature_names
+    return [
+        oracle_pb2.Explanation(
+            why=_WHY[one.rule].format(score=one.score),
+            score=one.score,
+            nearby=[
+                oracle_pb2.NearbyLabel(
+                    observation_id=ids[row],
+                    verdict=_VERDICTS[int(labels[row])],
+                    distance2=distance,
+                )
+                for row, distance in zip(near[n].tolist(), distance2[n].tolist(), strict=True)
+            ],
+            unusual=[
+                oracle_pb2.UnusualFeature(
+                    name=names[column] if names else "",
+                    column=column,
+                    value=data.raw[one.row, column],
+                    typical=spread.center[column],
+                    deviation=strength,
+                )
+                for column, strength in zip(columns[n].tolist(), strongest[n].tolist(), strict=True)
+                if strength != 0.0
+            ],
+            reference_inliers=inliers,
+        )
+        for n, one in enumerate(candidates)
+    ]
