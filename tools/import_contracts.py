@@ -4,11 +4,13 @@ lint-imports looks for modules where the package's spec says, and before the pac
 its spec names only the root that holds ``__init__.py``. So these contracts make the graph anew.
 """
 
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import grimp
+from importlinter.contracts.acyclic_siblings import AcyclicSiblingsContract
 from importlinter.contracts.forbidden import ForbiddenContract
 from importlinter.contracts.layers import LayersContract
 
@@ -24,12 +26,17 @@ def _graph() -> grimp.ImportGraph:
     return grimp.build_graph("svddtune", include_external_packages=True, cache_dir=None)
 
 
+def _copy() -> grimp.ImportGraph:
+    """Return a graph of its own for one contract: ignored imports are removed from it."""
+    return deepcopy(_graph())
+
+
 class Forbidden(ForbiddenContract):
     """Modules that others must not import."""
 
     def check(self, graph: grimp.ImportGraph, verbose: bool) -> Any:
         """Check the graph of all source roots instead of the one given."""
-        return super().check(_graph(), verbose)
+        return super().check(_copy(), verbose)
 
 
 class Layers(LayersContract):
@@ -37,4 +44,12 @@ class Layers(LayersContract):
 
     def check(self, graph: grimp.ImportGraph, verbose: bool) -> Any:
         """Check the graph of all source roots instead of the one given."""
-        return super().check(_graph(), verbose)
+        return super().check(_copy(), verbose)
+
+
+class Acyclic(AcyclicSiblingsContract):
+    """Modules and packages side by side that do not import each other in a circle."""
+
+    def check(self, graph: grimp.ImportGraph, verbose: bool) -> Any:
+        """Check the graph of all source roots instead of the one given."""
+        return super().check(_copy(), verbose)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -345,14 +345,3 @@ class Label:
     observation_id: str
     verdict: Verdict
     source_reference: str = field(default="")
-
-    @classmethod
-    def each(cls, labels: Mapping[str, object] | Iterable[Label]) -> Iterator[Label]:
-        """Yield labels; a mapping holds verdicts by observation id."""
-        if isinstance(labels, Mapping):
-            from svddtune.client.inputs.ids import by_id
-
-            for observation_id, verdict in by_id(labels).items():
-                yield cls(observation_id, Verdict.of(verdict))
-        else:
-            yield from labels

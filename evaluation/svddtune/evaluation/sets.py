@@ -12,7 +12,8 @@ import numpy as np
 
 from svddtune.client.errors import InvalidInput, UsageError
 from svddtune.client.files.data import full_truth, read_data
-from svddtune.client.files.tables import Table, read_table
+from svddtune.client.files.read_table import read_table
+from svddtune.client.files.table import Table
 from svddtune.evaluation.paper import SETS
 from svddtune.numerics import FloatArray, LabelArray, class_counts
 

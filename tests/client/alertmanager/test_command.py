@@ -13,7 +13,7 @@ from tests.client.alertmanager.scene import TOML, alert, payload
 from svddtune.client import EmbeddedStack
 from svddtune.client.cli.app import run
 from svddtune.client.files.data import read_data
-from svddtune.client.files.tables import read_table
+from svddtune.client.files.read_table import read_table
 from svddtune.client.tickets.observations import Columns, read_observations
 
 

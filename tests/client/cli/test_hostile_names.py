@@ -15,7 +15,7 @@ from svddtune.client import EmbeddedStack, Session, TuningClient
 from svddtune.client.cli.app import run
 from svddtune.client.cli.outside import outside_table, write_outside
 from svddtune.client.files.data import read_data
-from svddtune.client.files.tables import read_table
+from svddtune.client.files.read_table import read_table
 from svddtune.client.outside import OutsideRow
 from svddtune.client.terminal.output import say, stdout, tell
 from svddtune.client.tickets.observations import Columns, read_observations

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from svddtune.client import InvalidInput
 from svddtune.client.files.csv_rows import CsvRows, RowFault, Splitter, guessed_delimiter
 from svddtune.client.files.lines import Lines, text_lines
+from svddtune.client.files.read_table import read_table
 from svddtune.client.files.source import Source, TextFormat
-from svddtune.client.files.tables import read_table
 
 CELLS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=8)
 AWKWARD = st.text(st.sampled_from("a1 \"',;|\t\n\r\u2028\u0085\x0b\x0c\x1c\x1e"), max_size=8)

@@ -8,7 +8,7 @@ import pytest
 
 from svddtune.client import InvalidInput
 from svddtune.client.files.data import Data, read_data
-from svddtune.client.files.tables import read_table
+from svddtune.client.files.read_table import read_table
 
 
 def read(path: Path, text: str, **options: object) -> Data:

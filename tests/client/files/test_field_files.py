@@ -17,8 +17,8 @@ from tests.client.tickets.exports import verdicts
 from svddtune.client import InvalidInput, TicketOracle, Verdict
 from svddtune.client.files.data import read_data
 from svddtune.client.files.labels import column_verdicts, read_labels
+from svddtune.client.files.read_table import read_table
 from svddtune.client.files.source import TextFormat
-from svddtune.client.files.tables import read_table
 
 FIELD = Path(__file__).parent / "field"
 

@@ -6,7 +6,7 @@ from svddtune.client import InvalidInput, Verdict
 from svddtune.client.errors import UsageError
 from svddtune.client.files.columns import TextColumn
 from svddtune.client.files.labels import column_verdicts, read_labels, without_unsure
-from svddtune.client.files.tables import Table
+from svddtune.client.files.table import Table
 
 
 def verdicts(

@@ -11,8 +11,9 @@ from pyarrow import parquet
 
 from svddtune.client import InvalidInput
 from svddtune.client.files.parquet import parquet_rows
+from svddtune.client.files.read_table import read_table
 from svddtune.client.files.source import Source
-from svddtune.client.files.tables import Table, read_table
+from svddtune.client.files.table import Table
 
 
 def table_of(folder: Path, **columns: Any) -> Table:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from svddtune.client.files.data import read_data
-from svddtune.client.files.tables import read_table
+from svddtune.client.files.read_table import read_table
 
 ROWS = 40
 RNG = np.random.default_rng(0)

@@ -11,7 +11,7 @@ from pyarrow import parquet
 from svddtune.client import InvalidInput
 from svddtune.client.errors import UsageError
 from svddtune.client.files.data import full_truth, read_data
-from svddtune.client.files.tables import read_table
+from svddtune.client.files.read_table import read_table
 
 ARFF = """% a comment
 @RELATION small

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svddtune.client import InvalidInput, Label
+from svddtune.client import InvalidInput
 from svddtune.client.inputs.ids import id_text, observation_ids
+from svddtune.client.inputs.label_values import labels_from
 from svddtune.client.runs.initial import initial_labels
 from svddtune.client.wire.upload import Upload
 
@@ -143,7 +144,7 @@ def test_upload_sends_the_texts_of_the_ids() -> None:
 
 def test_labels_and_start_use_the_same_texts() -> None:
     labels: dict[Any, str] = {np.int64(7): "inlier"}
-    (label,) = Label.each(labels)
+    (label,) = labels_from(labels)
     assert label.observation_id == "7"
     start = initial_labels({7.0: "inlier"}, print, ["6", "7"], seed=0)
     assert list(start) == ["7"]

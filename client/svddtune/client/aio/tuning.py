@@ -16,6 +16,7 @@ from svddtune.client.dialogue.machine import Dialogue
 from svddtune.client.dialogue.view import DialogueView
 from svddtune.client.errors import SvddtuneError
 from svddtune.client.inputs.ids import id_text
+from svddtune.client.inputs.label_values import labels_from
 from svddtune.client.model import SvddModel
 from svddtune.client.result import Result
 from svddtune.client.types import Ack, Label, Query, Session, SkipMode, Verdict
@@ -373,7 +374,7 @@ class AsyncTuning(DialogueView):
         """
         acks, waiting = list[Ack](), deque[Future[Ack]]()
         first: SvddtuneError | None = None
-        for label in Label.each(labels):
+        for label in labels_from(labels):
             waiting.append(
                 self.submit_label(
                     label.observation_id,

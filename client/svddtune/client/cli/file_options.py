@@ -13,7 +13,7 @@ from svddtune.client.terminal.output import say
 
 if TYPE_CHECKING:
     from svddtune.client.files.source import TextFormat
-    from svddtune.client.files.tables import Note
+    from svddtune.client.files.table import Note
 
 
 def input_file(text: str) -> Path:

@@ -16,7 +16,7 @@ from svddtune.text import visible
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from svddtune.client.files.tables import Table
+    from svddtune.client.files.table import Table
     from svddtune.client.model import SvddModel
     from svddtune.client.types import FloatArray
 
@@ -54,7 +54,7 @@ def predict(
     Columns are matched by name where both have names, else by position.
     """
     from svddtune.client.cli.outside import outside_table, write_scores
-    from svddtune.client.files.tables import read_table
+    from svddtune.client.files.read_table import read_table
     from svddtune.client.json_values import jsonable
     from svddtune.client.model import SvddModel
     from svddtune.client.outside import outside_of

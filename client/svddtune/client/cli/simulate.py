@@ -223,7 +223,7 @@ def _source(
     from svddtune.client.errors import UsageError
     from svddtune.client.files.data import read_data
     from svddtune.client.files.labels import read_labels
-    from svddtune.client.files.tables import read_table
+    from svddtune.client.files.read_table import read_table
 
     if demo is (data is not None):
         raise UsageError("Give a file of labelled data, or --demo, and not both")

@@ -112,8 +112,8 @@ def tune(
     from svddtune.client.errors import UsageError
     from svddtune.client.files.data import read_data
     from svddtune.client.files.labels import read_labels, without_unsure
+    from svddtune.client.files.read_table import read_table
     from svddtune.client.files.source import STDIN
-    from svddtune.client.files.tables import read_table
     from svddtune.client.oracles import KnownLabels
     from svddtune.client.runs.kept import new_folder
     from svddtune.client.runs.tune import tune as run_tune

@@ -1,7 +1,35 @@
-"""The oracle dialogue from the client's side, without I/O: messages in, messages out.
+"""The labelling dialogue from the client's side: a state machine without I/O.
 
-Who uses it holds one lock around every call. A `Dialogue` outlives its streams: what was not
-acknowledged is sent again on the next one, with the same answer id, which has one effect.
+The labeler's intents go in and messages come out; the server's messages go in and what must be sent
+because of them comes out. Whoever uses a `Dialogue` holds one lock around every call. A `Dialogue`
+outlives its streams: what has no Ack is sent again on the next one, with the same answer id, so
+that it has one effect.
+
+A query is in one of these states::
+
+    offered   leased to this labeler; the caller has not seen it yet
+    taken     the caller has seen it
+    sent      its answer or skip has no Ack yet
+    (gone)    settled, given back or lost; nothing is kept but why a lease was lost
+
+and moves between them so::
+
+    event                                            from             to
+    Assign                                           (gone)           offered
+    Assign, same lease: repeated after a reconnect   any              the same
+    Assign, another lease                            offered, taken   offered
+                                                     sent             sent, with the new lease
+    take                                             offered          taken
+    answer, skip                                     offered, taken   sent
+    Ack                                              sent             (gone)
+    Reject, the query is lost                        sent             (gone)
+    Reject, any other reason                         sent             taken
+    Ack of a skip, or Reject, after another lease    sent             offered
+    Revoke, Extend that reports the lease as lost    any              (gone), unless leased anew
+    release                                          any              (gone)
+    Finished                                         any of session   (gone)
+
+`Dialogue.receive` dispatches the messages of the server.
 """
 
 from __future__ import annotations
@@ -9,21 +37,60 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 
-from svddtune.client.dialogue.hearing import Hearing, release_of
-from svddtune.client.dialogue.pending import ItemKey
+from svddtune.client.dialogue.holding import Holding, Memory, QueryKey
+from svddtune.client.dialogue.pending import Item, ItemKey, Pending
+from svddtune.client.dialogue.served import Served
+from svddtune.client.errors import NotFound, SvddtuneError, from_status
 from svddtune.client.types import Ack, Query, SkipMode, Verdict
 from svddtune.client.wire import convert
 from svddtune.v1 import oracle_pb2 as pb
 
 PROTOCOL_VERSION = 1
+# The shortest lease is half of the session's lease_s; three heartbeats fit into it.
+_BEATS_PER_LEASE_S = 6.0
+# After these reasons the query is no longer this labeler's; after all others it can answer again.
+_QUERY_IS_GONE = {
+    "LEASE_LOST",
+    "UNKNOWN_QUERY",
+    "ALREADY_ANSWERED",
+    "SESSION_NOT_ACTIVE",
+    "SESSION_NOT_FOUND",
+    "LABELER_WITHDRAWN",
+}
 
 
-class Dialogue(Hearing):
-    """What one labeler knows of its dialogue about some sessions, or about any (none named).
+class Dialogue:
+    """What one labeler knows of its dialogue about some sessions.
 
-    A query is held from its Assign until its answer is acknowledged, it is skipped, given back
-    or revoked. With `extend` False leases are left to run out.
+    Parameters
+    ----------
+    sessions : sequence of str
+        Resource names; none stands for any session, those created later included.
+    labeler : str
+        Who labels.
+    kind : str
+        "human" or "automated".
+    credit : int
+        Queries to hold at once over all sessions.
+    provenance : str
+        The rule behind the verdicts, sent with each answer; empty for somebody's judgement.
+    resume_token : str
+        Of an earlier dialogue of this labeler, whose queries are then assigned again.
+    extend : bool
+        False leaves leases to run out.
+
+    Attributes
+    ----------
+    served : Served
+        The sessions, as they were last heard of.
+    welcomed : bool
+        Whether a stream is open and its Welcome has arrived.
+    draining : bool
+        Whether the server has asked for another stream.
+    per_query_s : list of float
+        Seconds from each answer to the Assign that came next.
     """
 
     def __init__(
@@ -37,15 +104,31 @@ class Dialogue(Hearing):
         resume_token: str = "",
         extend: bool = True,
     ) -> None:
-        super().__init__(sessions, resume_token=resume_token)
-        self._provenance = provenance
+        self.served = Served(sessions)
         self.labeler = labeler
         self.credit = credit
+        self.resume_token = resume_token
+        self.welcomed = False
+        self.draining = False
+        self.per_query_s: list[float] = []
         self._kind = convert.choice(convert.LABELER_KINDS, kind, "kind")
+        self._provenance = provenance
         self._extend = extend
+        self._asked_heartbeat_s = 20.0
+        self._holding = Holding()
+        self._pending = Pending()
+        self._answered_at: float | None = None
+        # A Release has no Ack. One made without a stream is sent on the next; a lease that comes
+        # back although it was given back is given back again.
+        self._unsent: list[pb.ConverseRequest] = []
+        self._given_back: Memory[None] = Memory()
+        # Leases named in the first Extend of a stream, by session, until the server has answered.
+        self._reclaimed: dict[str, list[QueryKey]] = {}
+
+    # What the labeler says
 
     def hello(self) -> pb.ConverseRequest:
-        """Return the first message of a stream, and expect a Welcome."""
+        """Return the first message of a stream; the dialogue now expects a Welcome."""
         self.welcomed = self.draining = False
         return pb.ConverseRequest(
             hello=pb.Hello(
@@ -79,7 +162,7 @@ class Dialogue(Hearing):
             provenance=self._provenance,
         )
         key = (message.session, message.answer_id)
-        sent = self._say(key, pb.ConverseRequest(answer=message), query)
+        sent = self._await_ack(key, pb.ConverseRequest(answer=message), query)
         self._answered_at = now
         return sent
 
@@ -104,7 +187,7 @@ class Dialogue(Hearing):
             replace=replace,
         )
         key = (message.session, message.answer_id)
-        return self._say(key, pb.ConverseRequest(answer=message))
+        return self._await_ack(key, pb.ConverseRequest(answer=message))
 
     def retract(
         self, observation_id: str, *, session: str = "", answer_id: str = "", of_labeler: str = ""
@@ -117,7 +200,7 @@ class Dialogue(Hearing):
             of_labeler=of_labeler,
         )
         key = (message.session, message.answer_id)
-        return self._say(key, pb.ConverseRequest(retract=message))
+        return self._await_ack(key, pb.ConverseRequest(retract=message))
 
     def skip(self, query: Query, mode: SkipMode) -> tuple[pb.ConverseRequest, Future[Ack]]:
         """Return the message that skips `query`."""
@@ -128,13 +211,13 @@ class Dialogue(Hearing):
             mode=convert.SKIP_MODES[mode],
         )
         key = (message.session, message.query)
-        return self._say(key, pb.ConverseRequest(skip=message), query)
+        return self._await_ack(key, pb.ConverseRequest(skip=message), query)
 
     def release(self, query: Query) -> pb.ConverseRequest:
         """Return the message that gives `query` back."""
         self._holding.drop(self._key(query))
         self._given_back.note(query.lease_id, None)
-        message = release_of(self.served.name(query.session), query.lease_id)
+        message = _release_of(self.served.name(query.session), query.lease_id)
         if not self.welcomed:
             self._unsent.append(message)
         return message
@@ -150,7 +233,208 @@ class Dialogue(Hearing):
             return None
         return pb.ConverseRequest(extend=pb.Extend(session=self.served.only))
 
-    def _say(
+    def _await_ack(
         self, key: ItemKey, message: pb.ConverseRequest, query: Query | None = None
     ) -> tuple[pb.ConverseRequest, Future[Ack]]:
         return message, self._pending.add(key, message, query)
+
+    # What the server says
+
+    def receive(self, response: pb.ConverseResponse, now: float) -> list[pb.ConverseRequest]:
+        """Take one message in; return what is to be sent because of it."""
+        match response.WhichOneof("message"):
+            case "welcome":
+                return self._on_welcome(response.welcome)
+            case "assign":
+                return self._on_assign(response.assign, now)
+            case "ack":
+                self._on_ack(response.ack)
+            case "reject":
+                self._on_reject(response.reject)
+            case "revoke":
+                self._on_revoke(response.revoke)
+            case "progress":
+                self.served.see(convert.session_from_proto(response.progress.session))
+            case "drain":
+                self.draining = True
+            case "finished":
+                self._on_finished(response.finished)
+        return []
+
+    def _on_welcome(self, welcome: pb.Welcome) -> list[pb.ConverseRequest]:
+        self.welcomed = True
+        self.resume_token = welcome.resume_token
+        if welcome.heartbeat_s > 0:
+            self._asked_heartbeat_s = welcome.heartbeat_s
+        if welcome.HasField("session"):
+            self.served.see(convert.session_from_proto(welcome.session))
+        unsent, self._unsent = self._unsent, []
+        return [*self._pending.again(), *self._reclaim(), *unsent]
+
+    def _reclaim(self) -> list[pb.ConverseRequest]:
+        """Return messages that name what is held: the server reports which leases are lost."""
+        self._reclaimed = {}
+        for key in self._holding:
+            if not self._pending.concerns(*key):
+                self._reclaimed.setdefault(key[0], []).append(key)
+        return [
+            pb.ConverseRequest(
+                extend=pb.Extend(session=session, lease_ids=map(self._holding.lease_id, keys))
+            )
+            for session, keys in self._reclaimed.items()
+        ]
+
+    def _on_assign(self, assign: pb.Assign, now: float) -> list[pb.ConverseRequest]:
+        query = convert.query_from_proto(assign)
+        if query.lease_id in self._given_back:
+            return [_release_of(query.session, query.lease_id)]
+        key = self._key(query)
+        known = self._holding.lease_id(key) == query.lease_id
+        self._holding.put(key, query)
+        self.served.ask_again(key[0])
+        if known or self._pending.concerns(*key):
+            return []
+        self._holding.offer(key)
+        if self._answered_at is not None:
+            self.per_query_s.append(now - self._answered_at)
+            self._answered_at = None
+        return []
+
+    def _on_ack(self, ack: pb.Ack) -> None:
+        session = self.served.name(ack.session, guess=True)
+        if ack.HasField("counts"):
+            self.served.count(session, convert.counts_from_proto(ack.counts))
+        if not ack.answer_id and not ack.query:
+            self._on_extended(session, ack)
+            return
+        item = self._pending.pop((session, ack.answer_id or ack.query))
+        if item is None:
+            return
+        key = (session, item.query)
+        if item.message.HasField("skip") and self._leased_anew(key, item):
+            self._holding.offer(key)
+        else:
+            self._holding.drop(key)
+        item.future.set_result(replace(convert.ack_from_proto(ack), session=session))
+
+    def _on_extended(self, session: str, ack: pb.Ack) -> None:
+        self._reclaimed.pop(session, None)
+        stamp = ack.lease_expire_time if ack.HasField("lease_expire_time") else None
+        expires = convert.time_from_proto(stamp) if stamp else None
+        self._holding.extend(session, ack.lost_lease_ids, expires)
+
+    def _on_reject(self, reject: pb.Reject) -> None:
+        error = from_status(reject.status)
+        session = self.served.name(reject.session, guess=True)
+        item = self._pending.pop((session, reject.answer_id or reject.query))
+        if item is None:  # an Extend or a Release; the first Extend of a stream names what is held
+            for key in self._reclaimed.pop(session, []):
+                self._holding.lose(key, self._holding.lease_id(key), error.reason)
+            return
+        key = (session, item.query)
+        if self._leased_anew(key, item):
+            self._holding.offer(key)
+        elif error.reason in _QUERY_IS_GONE:
+            self._holding.drop(key)
+        resent_skip = item.resent and item.message.HasField("skip")
+        if resent_skip and error.reason == "LEASE_LOST":
+            # The first one arrived, or the lease has ended: the query is gone either way.
+            counts = self.served.counts(session)
+            item.future.set_result(Ack("", item.query, False, counts, session=session))
+        else:
+            item.future.set_exception(error)
+
+    def _on_revoke(self, revoke: pb.Revoke) -> None:
+        key = (self.served.name(revoke.session, guess=True), revoke.query)
+        self._holding.lose(key, revoke.lease_id, revoke.reason)
+
+    def _on_finished(self, finished: pb.Finished) -> None:
+        name = self.served.name(finished.session.name, guess=True)
+        if finished.HasField("session") and finished.reason != "DELETED":
+            self.served.see(convert.session_from_proto(finished.session))
+        if name:
+            self._end(name, finished.reason or "FINISHED")
+
+    def _leased_anew(self, key: QueryKey, item: Item) -> bool:
+        """Return whether the query is held by another lease than the one `item` is about."""
+        return self._holding.lease_id(key) not in ("", item.lease_id)
+
+    def survives(self, error: SvddtuneError) -> bool:
+        """Return whether the dialogue goes on after a stream that ended with `error`.
+
+        It goes on without a session that existed and was deleted.
+        """
+        name = f"sessions/{error.metadata.get('session', '').removeprefix('sessions/')}"
+        if error.reason != "SESSION_NOT_FOUND" or self.served.get(name) is None:
+            return False
+        self._end(name, "DELETED")
+        return True
+
+    def fail(self, error: SvddtuneError) -> None:
+        """End everything that has no Ack yet, with `error`."""
+        self._pending.fail(error)
+
+    def _end(self, session: str, reason: str) -> None:
+        self._holding.lose_session(session)
+        self.served.finish(session, reason)
+        if reason == "DELETED":
+            self._pending.fail(_deleted(session), lambda name: name == session)
+
+    # What is known
+
+    @property
+    def finished(self) -> str:
+        """Why nothing more is asked in all sessions named; the reason of the last one of them."""
+        return self.served.finished
+
+    @property
+    def idle(self) -> bool:
+        """True where nothing waits for an Ack."""
+        return not self._pending
+
+    @property
+    def over(self) -> bool:
+        """True while no stream is needed: nothing more is asked and nothing waits."""
+        return bool(self.finished) and self.idle
+
+    def take(self) -> Query | None:
+        """Return the next query that the caller has not seen."""
+        return self._holding.take()
+
+    def is_open(self, query: Query) -> bool:
+        """Return whether `query` is still with this labeler and not answered."""
+        key = self._key(query)
+        return key in self._holding and not self._pending.concerns(*key)
+
+    def lost_reason(self, query: Query) -> str:
+        """Return why the labeler lost the lease of `query`; empty where the labeler did not."""
+        return self._holding.lost_reason(query.lease_id)
+
+    @property
+    def unsettled(self) -> list[Query]:
+        """Queries that the caller has taken and neither answered nor skipped."""
+        taken = self._holding.taken()
+        return [query for key, query in taken if not self._pending.concerns(*key)]
+
+    @property
+    def heartbeat_s(self) -> float:
+        """Seconds between heartbeats: what the server asked for, or a held lease needs."""
+        leases_s = map(self.served.lease_s, self._holding.sessions)
+        needed_s = [lease_s / _BEATS_PER_LEASE_S for lease_s in leases_s if lease_s > 0]
+        return min([self._asked_heartbeat_s, *needed_s])
+
+    def _key(self, query: Query) -> QueryKey:
+        return self.served.name(query.session), query.number
+
+
+def _release_of(session: str, lease_id: str) -> pb.ConverseRequest:
+    """Return the message that gives a lease back."""
+    return pb.ConverseRequest(release=pb.Release(session=session, lease_ids=[lease_id]))
+
+
+def _deleted(session: str) -> NotFound:
+    return NotFound(
+        f"{session} was deleted",
+        reason="SESSION_NOT_FOUND",
+        metadata={"session": session.removeprefix("sessions/")},
+    )

@@ -15,7 +15,7 @@ import numpy as np
 from svddtune.client.errors import InvalidInput, UsageError
 from svddtune.client.files.labels import column_verdicts, value_notes
 from svddtune.client.files.suspicious import suspicious_columns
-from svddtune.client.files.tables import Note, Table
+from svddtune.client.files.table import Note, Table
 from svddtune.client.types import FloatArray, LabelArray, Verdict
 from svddtune.text import without_formula_mark
 

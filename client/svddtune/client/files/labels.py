@@ -7,8 +7,9 @@ from pathlib import Path
 
 from svddtune.client.errors import InvalidInput, UsageError
 from svddtune.client.files.numbers import exact_number, parse_number
+from svddtune.client.files.read_table import read_table
 from svddtune.client.files.source import Source, TextFormat
-from svddtune.client.files.tables import Note, Table, read_table
+from svddtune.client.files.table import Note, Table
 from svddtune.client.types import Verdict
 from svddtune.text import without_formula_mark
 

@@ -11,7 +11,7 @@ import numpy as np
 from svddtune.client.errors import InvalidInput
 from svddtune.client.files.columns import ArrayColumn, Column, TextColumn
 from svddtune.client.files.source import Source
-from svddtune.client.files.tables import Table
+from svddtune.client.files.table import Table
 from svddtune.client.inputs.validate import check_matrix
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from svddtune.client.files.tables import Note, Table
+from svddtune.client.files.table import Note, Table
 from svddtune.client.types import FloatArray
 
 # Names that people give to ids and to codes, as a part of the name of their own.

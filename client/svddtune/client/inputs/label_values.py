@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
 import numpy as np
 
 from svddtune.client.errors import InvalidInput
+from svddtune.client.inputs.ids import by_id
 from svddtune.client.inputs.validate import is_missing
-from svddtune.client.types import Verdict
+from svddtune.client.types import Label, Verdict
 
 _CODES = {1: Verdict.INLIER, -1: Verdict.OUTLIER}
 _WORDS = {
@@ -159,3 +160,12 @@ def _ambiguous(found: list[object], field: str, what: str) -> InvalidInput:
 def _some(values: list[object]) -> str:
     shown = ", ".join(sorted(map(repr, values))[:_SHOWN])
     return shown + (", ..." if len(values) > _SHOWN else "") if values else "no label"
+
+
+def labels_from(labels: Mapping[str, object] | Iterable[Label]) -> Iterator[Label]:
+    """Yield labels; a mapping holds verdicts by observation id."""
+    if isinstance(labels, Mapping):
+        for observation_id, verdict in by_id(labels).items():
+            yield Label(observation_id, Verdict.of(verdict))
+    else:
+        yield from labels

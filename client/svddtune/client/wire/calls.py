@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from svddtune.client.errors import InvalidInput, WrongState
 from svddtune.client.inputs.ids import id_text
+from svddtune.client.inputs.label_values import labels_from
 from svddtune.client.inputs.validate import gamma_range
 from svddtune.client.labelers import Agreement, LabelerReport, WithdrawalEffect
 from svddtune.client.result import Result
@@ -135,7 +136,7 @@ def create_session(
                 verdict=convert.VERDICTS[label.verdict],
                 source_reference=label.source_reference,
             )
-            for label in Label.each(initial_labels)
+            for label in labels_from(initial_labels)
         ],
         labeler=labeler,
         request_id=str(uuid.uuid4()),
