@@ -1,4 +1,4 @@
-"""The labeler in Node.js runs against a real service, and goes on where it goes away."""
+"""The labeler in Node.js runs against a real service and continues after its restart."""
 
 import re
 import shutil
@@ -22,9 +22,10 @@ X, Y = blob(51)
 BUDGET = 40
 
 
-def test_readme_shows_the_current_example() -> None:
+def test_readme_shows_a_part_of_the_current_example() -> None:
     (shown,) = re.findall(r"```js\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    assert shown == (SOURCE / "labeler.js").read_text()
+    assert len(shown.splitlines()) > 10
+    assert shown in (SOURCE / "labeler.js").read_text()
 
 
 @pytest.fixture(scope="session")
