@@ -5,6 +5,7 @@ from google.rpc import code_pb2
 from tests.client.dialogue.statuses import status
 
 from svddtune.client import errors
+from svddtune.client.wire.status import from_status
 
 
 @pytest.mark.parametrize(
@@ -28,14 +29,14 @@ from svddtune.client import errors
 def test_status_becomes_the_class_a_caller_tells_apart(
     code: int, reason: str, expected: type[errors.SvddtuneError]
 ) -> None:
-    error = errors.from_status(status(code, reason))
+    error = from_status(status(code, reason))
     assert type(error) is expected
     if reason:
         assert error.reason == reason
 
 
 def test_error_keeps_values_and_delay() -> None:
-    error = errors.from_status(
+    error = from_status(
         status(code_pb2.UNAVAILABLE, "REDIS_UNAVAILABLE", retry_s=1.5, row="7", message="no store")
     )
     assert error.metadata == {"row": "7"}

@@ -15,7 +15,7 @@ from svddtune.client import (
     Verdict,
 )
 from svddtune.client.dialogue.machine import Dialogue
-from svddtune.client.errors import from_status
+from svddtune.client.wire.status import from_status
 from svddtune.v1 import oracle_pb2 as pb
 from svddtune.v1 import tuning_pb2
 

@@ -12,9 +12,10 @@ from typing import Any, TypeVar
 import grpc
 import grpc.aio
 
-from svddtune.client.errors import WrongState, from_rpc_error
+from svddtune.client.errors import WrongState
 from svddtune.client.wire.calls import Call
 from svddtune.client.wire.channel import open_async_channel, open_channel
+from svddtune.client.wire.status import from_rpc_error
 from svddtune.v1 import dataset_pb2_grpc, oracle_pb2_grpc, tuning_pb2_grpc
 
 _T = TypeVar("_T")

@@ -42,9 +42,10 @@ from dataclasses import replace
 from svddtune.client.dialogue.holding import Holding, Memory, QueryKey
 from svddtune.client.dialogue.pending import Item, ItemKey, Pending
 from svddtune.client.dialogue.served import Served
-from svddtune.client.errors import NotFound, SvddtuneError, from_status
+from svddtune.client.errors import NotFound, SvddtuneError
 from svddtune.client.types import Ack, Query, SkipMode, Verdict
 from svddtune.client.wire import convert
+from svddtune.client.wire.status import from_status
 from svddtune.v1 import oracle_pb2 as pb
 
 PROTOCOL_VERSION = 1

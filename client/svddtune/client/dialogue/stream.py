@@ -15,9 +15,10 @@ from svddtune.client.dialogue import refusals
 from svddtune.client.dialogue.machine import Dialogue
 from svddtune.client.dialogue.reconnect import STREAM_S, WAKE, Pulse, Reconnect
 from svddtune.client.dialogue.unary import UnaryConverse
-from svddtune.client.errors import SvddtuneError, WrongState, from_rpc_error
+from svddtune.client.errors import SvddtuneError, WrongState
 from svddtune.client.types import Ack
 from svddtune.client.wire.connection import Connection
+from svddtune.client.wire.status import from_rpc_error
 from svddtune.v1 import oracle_pb2 as pb
 
 _BYE_S = 5.0

@@ -8,7 +8,7 @@ from typing import Any
 import grpc
 from google.rpc import status_pb2
 
-from svddtune.client.errors import status_of
+from svddtune.client.wire.status import status_of
 
 # A call that ends so says nothing about its item: nobody has looked at it.
 _NOT_THE_ITEM = frozenset(
