@@ -8,18 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from sklearn.metrics import cohen_kappa_score
 
 from svddtune.agreement import (
-    cohen_kappa,
     fleiss_kappa,
     krippendorff_alpha,
     observed_agreement,
 )
-
-# Cohen, A coefficient of agreement for nominal scales, Educational and Psychological Measurement
-# 20 (1960) 37-46: Table 2.
-COHEN_1960 = [[88, 14, 18], [10, 40, 10], [2, 6, 12]]
 
 # Fleiss, Measuring nominal scale agreement among many raters, Psychological Bulletin 76 (1971)
 # 378-382: Table 1, diagnoses of 30 patients by 6 psychiatrists each: depression, personality
@@ -50,7 +44,6 @@ THREE_CODERS = counts([".....34121133.3", "1.213343.......", "..21344.21133.4"],
 @pytest.mark.parametrize(
     ("coefficient", "table", "published"),
     [
-        (cohen_kappa, COHEN_1960, 0.492),
         (fleiss_kappa, FLEISS_1971, 0.430),
         (observed_agreement, FLEISS_1971, 0.556),
         (krippendorff_alpha, KRIPPENDORFF_A, 0.095),
@@ -74,16 +67,6 @@ def tables(rows: st.SearchStrategy[int]) -> st.SearchStrategy[list[list[int]]]:
             )
         )
     )
-
-
-@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=30))
-def test_cohens_kappa_equals_that_of_scikit_learn(pairs: list[tuple[int, int]]) -> None:
-    # (With one category in all scikit-learn warns, and the kappa is not defined.)
-    assume(len({one for pair in pairs for one in pair}) > 1)
-    table = np.zeros((3, 3), dtype=int)
-    for first, second in pairs:
-        table[first, second] += 1
-    assert cohen_kappa(table) == pytest.approx(cohen_kappa_score(*zip(*pairs, strict=True)))
 
 
 @given(tables(st.integers(1, 8)))
@@ -119,8 +102,6 @@ def test_observed_agreement_is_the_share_of_equal_pairs(table: list[list[int]]) 
 @pytest.mark.parametrize(
     "undefined",
     [
-        cohen_kappa([[0, 0], [0, 0]]),
-        cohen_kappa([[7, 0], [0, 0]]),
         fleiss_kappa(np.empty((0, 2))),
         fleiss_kappa([[1, 0], [0, 1]]),
         fleiss_kappa([[3, 0], [3, 0]]),
@@ -137,7 +118,6 @@ def test_coefficients_are_undefined_without_pairs_or_with_one_category(undefined
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: cohen_kappa([[1, 2, 3], [4, 5, 6]]), "expected a square"),
         (lambda: fleiss_kappa([[2, 0], [1, 2]]), r"\[2, 3\] votes"),
         (lambda: krippendorff_alpha([1, 2]), r"shape \(2,\)"),
         (lambda: krippendorff_alpha([[1, -1]]), "no negative count"),

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from svddtune import kappa
 from svddtune.client.errors import ModelCorrupt
 from svddtune.client.inputs.frames import match_features
 from svddtune.client.types import FloatArray, LabelArray
@@ -276,11 +277,24 @@ def _verify(model: SvddModel) -> None:
 
 
 def cohen_kappa(truth: Any, predicted: Any) -> float:
-    """Return Cohen's kappa of two vectors of +1 and -1; 0 where it is 0/0.
+    """Score a classification by Cohen's kappa, as the service does.
 
-    1 is perfect agreement, 0 is what chance gives.
+    Parameters
+    ----------
+    truth, predicted : array, shape (n,)
+        +1 for an inlier, -1 for an outlier.
+
+    Returns
+    -------
+    float
+        In [-1, 1]: 1 is perfect agreement, 0 is what chance gives. 0 where kappa is 0/0, which is
+        where both call every row the same.
     """
-    a, b = np.asarray(truth) > 0, np.asarray(predicted) > 0
-    agreement = float(np.mean(a == b))
-    chance = float(a.mean() * b.mean() + (1 - a.mean()) * (1 - b.mean()))
-    return 0.0 if chance >= 1 else (agreement - chance) / (1 - chance)
+    first, second = np.asarray(truth) > 0, np.asarray(predicted) > 0
+    counts = (
+        (first & second).sum(),
+        (first & ~second).sum(),
+        (~first & second).sum(),
+        (~first & ~second).sum(),
+    )
+    return float(kappa.cohen_kappa(*counts, undefined=0.0))

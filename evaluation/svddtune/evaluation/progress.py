@@ -22,7 +22,7 @@ class Bar:
         self._live = console.is_terminal
         self._total = sum(unit.cost for unit in units)
         self._count = len(units)
-        self._done = self._computed = self._kept = 0.0
+        self._done = self._computed = 0.0
         self._finished = self._lines = 0
         self._started = time.monotonic()
         self._bar = Progress(

@@ -4,7 +4,6 @@ Pure: events and votes in, figures out.
 """
 
 from svddtune.agreement.coefficients import (
-    cohen_kappa,
     fleiss_kappa,
     krippendorff_alpha,
     observed_agreement,
@@ -19,7 +18,6 @@ __all__ = [
     "LabelerReport",
     "VotesOfRow",
     "agreement",
-    "cohen_kappa",
     "fleiss_kappa",
     "krippendorff_alpha",
     "labeler_reports",

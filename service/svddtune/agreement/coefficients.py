@@ -1,7 +1,8 @@
-"""Agreement beyond chance: Cohen's and Fleiss' kappa, Krippendorff's alpha; nominal categories.
+"""Agreement beyond chance of any number of labelers: Fleiss' kappa and Krippendorff's alpha.
 
-All take tables of counts and return NaN where the statistic is not defined: without pairs of votes,
-and where all votes name one category, so that chance alone would agree fully.
+All take tables of counts by nominal category and return NaN where the statistic is not defined:
+without pairs of votes, and where all votes name one category, so that chance alone would agree
+fully. Cohen's kappa of two labelers is in `svddtune.kappa`.
 """
 
 import math
@@ -38,29 +39,6 @@ def observed_agreement(counts: ArrayLike) -> float:
     votes = table.sum(axis=1)
     pairs = int((votes * (votes - 1)).sum())
     return int((table * (table - 1)).sum()) / pairs if pairs else math.nan
-
-
-def cohen_kappa(table: ArrayLike) -> float:
-    """Cohen's kappa of two labelers.
-
-    Parameters
-    ----------
-    table : array, shape (q, q)
-        How many subjects the first puts in category i and the second in j.
-
-    Returns
-    -------
-    float
-        In [-1, 1], or NaN.
-    """
-    square = _table(table)
-    if square.shape[0] != square.shape[1]:
-        raise ValueError(f"table has shape {square.shape}, expected a square")
-    n = int(square.sum())
-    chance = int(square.sum(axis=0) @ square.sum(axis=1))
-    if chance == n * n:
-        return math.nan
-    return (n * int(np.trace(square)) - chance) / (n * n - chance)
 
 
 def fleiss_kappa(counts: ArrayLike) -> float:

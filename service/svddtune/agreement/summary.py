@@ -8,12 +8,12 @@ import numpy as np
 
 from svddtune.agreement.coefficients import (
     Counts,
-    cohen_kappa,
     fleiss_kappa,
     krippendorff_alpha,
     observed_agreement,
 )
 from svddtune.agreement.votes import VotesOfRow
+from svddtune.kappa import cohen_kappa
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,5 @@ def _between_two(compared: list[dict[str, int]]) -> float:
     if len(names) != 2:
         return math.nan
     # Every row has two votes at least, so it has one of each.
-    table = np.zeros((2, 2), dtype=np.int64)
-    for of_row in compared:
-        table[int(of_row[names[0]] < 0), int(of_row[names[1]] < 0)] += 1
-    return cohen_kappa(table)
+    votes = Counter((of_row[names[0]], of_row[names[1]]) for of_row in compared)
+    return float(cohen_kappa(votes[1, 1], votes[1, -1], votes[-1, 1], votes[-1, -1]))

@@ -89,14 +89,6 @@ class Preparation:
         """Interpolation weights, shape (G, Q), at `gamma`, shape (G,)."""
         return interpolation_weights(self.log_gamma, np.log(gamma))
 
-    def row_means_at(self, gamma: float, rows: IndexArray) -> FloatArray:
-        """r_i at `gamma` for `rows`, shape (n,): mean kernel value of a row with all rows."""
-        return np.asarray(self.row_means[rows] @ self.weights_at(np.array([gamma]))[0])
-
-    def grand_mean_at(self, gamma: float) -> float:
-        """Mean of the whole kernel matrix at `gamma`."""
-        return float(self.grand_means @ self.weights_at(np.array([gamma]))[0])
-
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """All fields as plain arrays, for storage elsewhere."""
         return {

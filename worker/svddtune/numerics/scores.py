@@ -1,7 +1,7 @@
 """Quality of a classification on labelled rows: +1 inlier, -1 outlier.
 
 All scores follow from the four counts of the confusion matrix and accept arrays of them, so that
-many classifications are scored at once.
+many classifications are scored at once. A score that is 0/0 counts as 0, since scores rank models.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from svddtune.kappa import cohen_kappa
 from svddtune.numerics.types import INLIER, OUTLIER, FloatArray, LabelArray
 
 Metric = Literal["kappa", "mcc", "f1", "balanced_accuracy"]
@@ -43,10 +44,8 @@ def confusion(y: LabelArray, pred: LabelArray) -> Confusion:
 
 
 def kappa(c: Confusion) -> FloatArray:
-    """Cohen's kappa, (p_observed - p_chance) / (1 - p_chance); 0 where that is 0/0."""
-    chance = (c.found + c.missed) * (c.missed + c.kept)
-    chance += (c.found + c.rejected) * (c.rejected + c.kept)
-    return _ratio(2.0 * (c.found * c.kept - c.missed * c.rejected), chance)
+    """Cohen's kappa of truth and classification; 0 where it is 0/0."""
+    return cohen_kappa(c.found, c.missed, c.rejected, c.kept, undefined=0.0)
 
 
 def mcc(c: Confusion) -> FloatArray:

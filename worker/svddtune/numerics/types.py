@@ -25,4 +25,3 @@ BoolArray = NDArray[np.bool_]
 
 INLIER = 1
 OUTLIER = -1
-UNLABELLED = 0
