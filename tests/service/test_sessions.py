@@ -276,3 +276,16 @@ def test_creation_repeated_with_its_request_id_makes_one_session(desk: Desk) -> 
     names = {desk.create(dataset, request_id=request_id).name for _ in range(3)}
     assert len(names) == 1
     assert len(desk.tuning.ListSessions(tuning_pb2.ListSessionsRequest()).sessions) == 1
+
+
+def test_session_tells_that_a_ranking_is_pending_and_how_many_labelers_wait(desk: Desk) -> None:
+    name = desk.session().name
+    ann = desk.labeler(name)
+    ann.answer(ann.expect("assign"))
+    ann.expect("ack")
+    session = desk.get(name)
+    assert (session.ranking_pending, session.waiting_count) == (True, 1)
+    desk.worker.work_off()
+    ann.expect("assign")
+    session = desk.get(name)
+    assert (session.ranking_pending, session.waiting_count) == (False, 0)

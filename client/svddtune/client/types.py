@@ -204,8 +204,9 @@ class Session:
     """One tuning run as it was when the server last spoke of it.
 
     `awaiting_votes` counts the labelled observations on which a further vote is sought.
-    `without_workers` is True where nothing is computed for want of a worker; only
-    `TuningClient.get_session` tells it.
+    `ranking_pending` is True while a ranking is queued or being computed; the `waiting_count`
+    labelers that wait for queries may get some from it. `without_workers` is True where nothing is
+    computed for want of a worker; only `TuningClient.get_session` tells it.
     """
 
     name: str
@@ -227,6 +228,8 @@ class Session:
     atlas_progress: float
     live: LiveEvidence | None
     awaiting_votes: int
+    ranking_pending: bool
+    waiting_count: int
     without_workers: bool
     create_time: datetime | None
     update_time: datetime | None

@@ -87,7 +87,7 @@ class LiveEvidence(_message.Message):
     def __init__(self, gamma: _Optional[float] = ..., c: _Optional[float] = ..., outside_count: _Optional[int] = ..., quality: _Optional[_Union[_result_pb2.Quality, _Mapping]] = ..., expected: _Optional[float] = ..., advice: _Optional[str] = ..., stop: bool = ..., labels: _Optional[int] = ...) -> None: ...
 
 class Session(_message.Message):
-    __slots__ = ("name", "dataset", "display_name", "config", "state", "counts", "query_count", "leased_count", "gamma", "alignment", "latest_result", "failure", "create_time", "update_time", "etag", "observation_count", "atlas_progress", "live", "awaiting_votes", "without_workers")
+    __slots__ = ("name", "dataset", "display_name", "config", "state", "counts", "query_count", "leased_count", "gamma", "alignment", "latest_result", "failure", "create_time", "update_time", "etag", "observation_count", "atlas_progress", "live", "awaiting_votes", "without_workers", "ranking_pending", "waiting_count")
     NAME_FIELD_NUMBER: _ClassVar[int]
     DATASET_FIELD_NUMBER: _ClassVar[int]
     DISPLAY_NAME_FIELD_NUMBER: _ClassVar[int]
@@ -108,6 +108,8 @@ class Session(_message.Message):
     LIVE_FIELD_NUMBER: _ClassVar[int]
     AWAITING_VOTES_FIELD_NUMBER: _ClassVar[int]
     WITHOUT_WORKERS_FIELD_NUMBER: _ClassVar[int]
+    RANKING_PENDING_FIELD_NUMBER: _ClassVar[int]
+    WAITING_COUNT_FIELD_NUMBER: _ClassVar[int]
     name: str
     dataset: str
     display_name: str
@@ -128,7 +130,9 @@ class Session(_message.Message):
     live: LiveEvidence
     awaiting_votes: int
     without_workers: bool
-    def __init__(self, name: _Optional[str] = ..., dataset: _Optional[str] = ..., display_name: _Optional[str] = ..., config: _Optional[_Union[_config_pb2.SessionConfig, _Mapping]] = ..., state: _Optional[_Union[SessionState, str]] = ..., counts: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., query_count: _Optional[int] = ..., leased_count: _Optional[int] = ..., gamma: _Optional[float] = ..., alignment: _Optional[float] = ..., latest_result: _Optional[str] = ..., failure: _Optional[_Union[Failure, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., etag: _Optional[str] = ..., observation_count: _Optional[int] = ..., atlas_progress: _Optional[float] = ..., live: _Optional[_Union[LiveEvidence, _Mapping]] = ..., awaiting_votes: _Optional[int] = ..., without_workers: bool = ...) -> None: ...
+    ranking_pending: bool
+    waiting_count: int
+    def __init__(self, name: _Optional[str] = ..., dataset: _Optional[str] = ..., display_name: _Optional[str] = ..., config: _Optional[_Union[_config_pb2.SessionConfig, _Mapping]] = ..., state: _Optional[_Union[SessionState, str]] = ..., counts: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., query_count: _Optional[int] = ..., leased_count: _Optional[int] = ..., gamma: _Optional[float] = ..., alignment: _Optional[float] = ..., latest_result: _Optional[str] = ..., failure: _Optional[_Union[Failure, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., etag: _Optional[str] = ..., observation_count: _Optional[int] = ..., atlas_progress: _Optional[float] = ..., live: _Optional[_Union[LiveEvidence, _Mapping]] = ..., awaiting_votes: _Optional[int] = ..., without_workers: bool = ..., ranking_pending: bool = ..., waiting_count: _Optional[int] = ...) -> None: ...
 
 class InitialLabel(_message.Message):
     __slots__ = ("observation_id", "verdict", "source_reference")

@@ -81,6 +81,8 @@ def session_to_proto(session: Session) -> tuning_pb2.Session:
         atlas_progress=session.atlas_progress,
         live=tuning_pb2.LiveEvidence.FromString(session.live) if session.live else None,
         awaiting_votes=session.awaiting_votes,
+        ranking_pending=session.ranking_pending,
+        waiting_count=session.waiting_count,
     )
 
 

@@ -123,7 +123,9 @@ def initial_rows(fields: Fields) -> frozenset[int]:
     return frozenset(jobs_pb2.SessionRecord.FromString(fields[b"record"]).initial_rows)
 
 
-def session_from_fields(fields: Fields, leased_count: int, awaiting_votes: int) -> Session:
+def session_from_fields(
+    fields: Fields, leased_count: int, awaiting_votes: int, waiting_count: int = 0
+) -> Session:
     """A session from its hash; what may change replaces what it began with."""
     record = jobs_pb2.SessionRecord.FromString(fields[b"record"])
     record.config.budget = int(fields[b"budget"])
@@ -154,6 +156,8 @@ def session_from_fields(fields: Fields, leased_count: int, awaiting_votes: int) 
         updated_ms=int(fields[b"updated_ms"]),
         version=int(fields[b"version"]),
         awaiting_votes=awaiting_votes,
+        ranking_pending=fields[b"suggesting"] == b"1",
+        waiting_count=waiting_count,
     )
 
 

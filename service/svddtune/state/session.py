@@ -170,6 +170,10 @@ class Session:
     version: int
     # Labelled observations on which a further vote is awaited.
     awaiting_votes: int = 0
+    # A ranking is queued or being computed.
+    ranking_pending: bool = False
+    # Holders that wait for queries.
+    waiting_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,13 +131,14 @@ class SessionStore:
             pipe.hgetall(keys.session(session_id))
             pipe.zcard(keys.session(session_id, "leases"))
             pipe.scard(keys.session(session_id, "awaiting"))
+            pipe.zcard(keys.session(session_id, "waiting"))
         async with store_call():
             replies = await pipe.execute()
         found = []
         for index, session_id in enumerate(session_ids):
-            fields, leased, awaiting = replies[3 * index : 3 * index + 3]
+            fields, *counts = replies[4 * index : 4 * index + 4]
             if fields:
-                found.append(codec.session_from_fields(fields, leased, awaiting))
+                found.append(codec.session_from_fields(fields, *counts))
             elif not missing_ok:
                 raise NotFound(
                     "SESSION_NOT_FOUND", f"There is no session {session_id}.", session=session_id

@@ -15,11 +15,8 @@ from svddtune.client import (
     TuningClient,
     Unavailable,
 )
-from svddtune.client.oracles.clock import VirtualClock, WallClock
 from svddtune.client.oracles.panel import Panel
 from svddtune.client.types import LabelArray, Session
-
-SETTLE_S = 0.05
 
 
 def labelers(y: LabelArray, count: int, **habits: object) -> list[SimulatedLabeler]:
@@ -39,7 +36,7 @@ def start(client: TuningClient, seed: int, **config: Any) -> tuple[Session, Labe
 def test_time_passes_as_it_would_without_anybody_waiting(client: TuningClient) -> None:
     session, y = start(client, 30, budget=12)
     three = labelers(y, 3, delay_s=100.0, cost=2.0)
-    panel = Panel(three, VirtualClock(3, settle_s=SETTLE_S))
+    panel = Panel(three)
     counts = list[int]()
     panel.label(client, session, on_answer=lambda tuning: counts.append(tuning.counts.total))
     done = client.wait_until_completed(session)
@@ -59,7 +56,7 @@ def test_slow_labeler_holds_nobody_up(client: TuningClient) -> None:
     session, y = start(client, 31, budget=10)
     quick = SimulatedLabeler(y, name="quick", delay_s=10.0)
     slow = SimulatedLabeler(y, name="slow", delay_s=45.0)
-    panel = Panel([quick, slow], VirtualClock(2, settle_s=SETTLE_S))
+    panel = Panel([quick, slow])
     panel.label(client, session)
     # The last of ten is with the slow one from second 45 on.
     assert (quick.answers, slow.answers) == (8, 2)
@@ -70,7 +67,7 @@ def test_slow_labeler_holds_nobody_up(client: TuningClient) -> None:
 def test_what_all_pass_on_is_left_out(client: TuningClient) -> None:
     session, y = start(client, 32, budget=8)
     two = labelers(y, 2, pass_on=0.6, seed=2)
-    Panel(two, VirtualClock(2, settle_s=SETTLE_S)).label(client, session)
+    Panel(two).label(client, session)
     done = client.wait_until_completed(session)
     assert done.counts.total == 8
     assert all(labeler.passed_on for labeler in two)
@@ -80,7 +77,7 @@ def test_what_all_pass_on_is_left_out(client: TuningClient) -> None:
 def test_votes_that_nobody_can_give_end_the_session(client: TuningClient) -> None:
     session, y = start(client, 33, budget=4, overlap=2, overlap_limit=2)
     two = [SimulatedLabeler(y, name="votes"), SimulatedLabeler(y, name="never", pass_on=1.0)]
-    panel = Panel(two, VirtualClock(2, grace_s=0.2, settle_s=SETTLE_S), stall_s=1.5)
+    panel = Panel(two)
     panel.label(client, session)
     assert panel.stalled
     assert client.wait_until_completed(session).state is SessionState.COMPLETED
@@ -90,7 +87,7 @@ def test_votes_that_nobody_can_give_end_the_session(client: TuningClient) -> Non
 def test_real_time_is_real(client: TuningClient) -> None:
     session, y = start(client, 34, budget=4)
     one = labelers(y, 1, delay_s=0.1)
-    panel = Panel(one, WallClock(1))
+    panel = Panel(one, real_time=True)
     panel.label(client, session)
     assert panel.ended_s >= 0.4
 
@@ -101,9 +98,9 @@ def test_error_of_a_dialogue_is_the_callers(client: TuningClient) -> None:
     client.cancel_session(session)
     client.delete_session(session)
     with pytest.raises(NotFound):
-        Panel(labelers(y, 2), VirtualClock(2)).label(client, session)
+        Panel(labelers(y, 2)).label(client, session)
     with TuningClient("127.0.0.1:1", timeout_s=0.5) as away, pytest.raises(Unavailable):
-        Panel(labelers(y, 2), VirtualClock(2)).label(away, session)
+        Panel(labelers(y, 2)).label(away, session)
 
 
 @pytest.mark.integration
@@ -116,12 +113,12 @@ def test_fault_of_the_labelers_own_ends_the_run(client: TuningClient) -> None:
 
     two = [SimulatedLabeler(y, name="fine", delay_s=1.0), Faulty(y, name="faulty")]
     with pytest.raises(ZeroDivisionError):
-        Panel(two, VirtualClock(2)).label(client, session)
+        Panel(two).label(client, session)
     client.cancel_session(session)
 
 
 def test_names_must_differ() -> None:
     with pytest.raises(InvalidInput, match="Labelers need different names, not simulated, simul"):
-        Panel([SimulatedLabeler([1]), SimulatedLabeler([1])], VirtualClock(2))
+        Panel([SimulatedLabeler([1]), SimulatedLabeler([1])])
     with pytest.raises(InvalidInput, match="not none"):
-        Panel([], VirtualClock(0))
+        Panel([])

@@ -66,6 +66,8 @@ def session(**changes: Any) -> Session:
             labels=7,
         ),
         "awaiting_votes": 0,
+        "ranking_pending": False,
+        "waiting_count": 0,
         "without_workers": False,
         "create_time": None,
         "update_time": None,

@@ -17,7 +17,6 @@ from svddtune.client.json_values import jsonable
 from svddtune.client.labelers import Agreement, LabelerReport
 from svddtune.client.model import cohen_kappa
 from svddtune.client.oracles import SimulatedLabeler
-from svddtune.client.oracles.clock import VirtualClock, WallClock
 from svddtune.client.oracles.panel import Panel
 from svddtune.client.result import Result
 from svddtune.client.runs.asking import Progress
@@ -25,9 +24,6 @@ from svddtune.client.runs.embedded import EmbeddedStack
 from svddtune.client.terminal.output import figure, stdout
 from svddtune.client.tuning import Tuning
 from svddtune.client.types import Quality, Session, SessionConfig, Verdict
-
-# A ranking takes milliseconds, much less than anybody's thinking.
-_SETTLE_S = 0.05
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -195,9 +191,7 @@ def run_plan(
 ) -> Plan:
     """Run a session with `labelers` to its result; delays are simulated unless `real_time`."""
     started = time.monotonic()
-    count = len(labelers)
-    clock = WallClock(count) if real_time else VirtualClock(count, settle_s=_SETTLE_S)
-    panel = Panel(labelers, clock)
+    panel = Panel(labelers, real_time=real_time)
     with contextlib.ExitStack() as stack:
         on_progress(Progress("starting", config.budget))
         embedded = stack.enter_context(EmbeddedStack(workers)) if server is None else None

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+# Pause between two questions whether the outside has settled, in real seconds.
+_LOOK_S = 0.01
 
 
 class WallClock:
@@ -63,11 +66,17 @@ class WallClock:
             self._stopped = True
             self._changed.notify_all()
 
-    def stalled_s(self) -> float:
-        """Real seconds for which all who take part have waited since something came; else 0."""
+    @property
+    def waiters(self) -> int:
+        """Number of threads that wait for the outside."""
         with self._changed:
-            stalled = self._began and self._waiting and not self._running
-            return time.monotonic() - self._since if stalled else 0.0
+            return len(self._waiting)
+
+    @property
+    def all_wait(self) -> bool:
+        """Whether all who take part wait for the outside."""
+        with self._changed:
+            return bool(self._waiting) and not self._running
 
     def _note(self) -> None:
         self._since = time.monotonic()
@@ -77,21 +86,27 @@ class WallClock:
 class VirtualClock(WallClock):
     """Time that passes only while nobody has anything to do, and then at once.
 
-    Of all who sleep the one with the earliest end goes on, alone, once all others sleep too or
-    have waited for the outside for `grace_s` real seconds in vain: the outside has nothing for
-    them before somebody acts. Before anything came from outside at all, that wait has no limit.
-    Equal ends go by number. So the order of what happens is that of real time.
+    Of all who sleep the one with the earliest end goes on, alone, once all others sleep too or wait
+    for the outside, and the outside has settled. Equal ends go by number. So the order of what
+    happens is that of real time.
 
-    `settle_s` are real seconds given to the outside after each event, to do what it would have long
-    done before the next one in real time.
+    Parameters
+    ----------
+    parties : int
+        Number of threads.
+    settled : callable
+        Returns True where the outside has nothing for those who wait, and will have nothing before
+        somebody acts. It is called without a lock while nobody acts, until it returns True. What it
+        raises, `sleep` raises.
     """
 
-    def __init__(self, parties: int, *, grace_s: float = 0.5, settle_s: float = 0.0) -> None:
+    def __init__(self, parties: int, *, settled: Callable[[], bool]) -> None:
         super().__init__(parties)
-        self._grace_s = max(grace_s, settle_s)
-        self._settle_s = settle_s
+        self._settled = settled
         self._now = 0.0
         self._ends: dict[int, float] = {}
+        # Counts what changed: an answer of `settled` holds for the moment of the question alone.
+        self._changes = 0
 
     @property
     def now(self) -> float:
@@ -102,34 +117,42 @@ class VirtualClock(WallClock):
     def sleep(self, party: int, seconds: float) -> None:
         """Return when `seconds` have passed for everybody, or at once once stopped."""
         with self._changed:
-            self._ends[party] = self._now + seconds
+            end = self._ends[party] = self._now + seconds
             self._running.discard(party)
             self._note()
-            while party in self._ends:
-                if self._stopped:
-                    del self._ends[party]
-                    self._running.add(party)
-                elif not self._advance():
-                    self._changed.wait(self._grace_left_s())
+            try:
+                while not (self._stopped or self._may_go_on(party)):
+                    pass
+                if not self._stopped:
+                    self._now = end
+            finally:
+                del self._ends[party]
+                self._running.add(party)
+                self._note()
 
-    def stalled_s(self) -> float:
-        """Real seconds for which all who take part have waited since something came; else 0."""
+    @property
+    def all_wait(self) -> bool:
+        """Whether all who take part wait for the outside."""
         with self._changed:
-            return 0.0 if self._ends else super().stalled_s()
+            return not self._ends and super().all_wait
 
-    def _advance(self) -> bool:
-        left_s = self._grace_left_s()
-        if self._running or left_s is None or left_s > 0:
+    def _may_go_on(self, party: int) -> bool:
+        """Wait for a change; True where it is the turn of `party`."""
+        if self._running or party != min(self._ends, key=lambda p: (self._ends[p], p)):
+            self._changed.wait()
             return False
-        party = min(self._ends, key=lambda p: (self._ends[p], p))
-        self._now = self._ends.pop(party)
-        self._running.add(party)
-        self._note()
-        return True
+        changes = self._changes
+        self._changed.release()
+        try:
+            settled = self._settled()
+        finally:
+            self._changed.acquire()
+        if settled and changes == self._changes:
+            return True
+        if changes == self._changes:
+            self._changed.wait(_LOOK_S)
+        return False
 
-    def _grace_left_s(self) -> float | None:
-        """Return how long to wait for those that wait; None until something changes."""
-        if self._running or (self._waiting and not self._began):
-            return None
-        quiet_s = self._grace_s if self._waiting else self._settle_s
-        return max(0.0, self._since + quiet_s - time.monotonic())
+    def _note(self) -> None:
+        super()._note()
+        self._changes += 1

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from svddtune.client.errors import InvalidInput, SvddtuneError, Unavailable, WrongState
 from svddtune.client.oracles.answers import Answer, reply
-from svddtune.client.oracles.clock import WallClock
+from svddtune.client.oracles.clock import VirtualClock, WallClock
 from svddtune.client.oracles.simulated import SimulatedLabeler
 from svddtune.client.types import Query, Session, SessionState, SkipMode, Verdict
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from svddtune.client.tuning import Tuning
 
 _LOOK_S = 1.0
-_STALL_S = 10.0
 
 
 class Panel:
@@ -29,31 +28,33 @@ class Panel:
     Attributes
     ----------
     ended_s : float
-        When the last answer that counted was given, in seconds of `clock`.
+        When the last answer that counted was given, in seconds since the first query came.
     stalled : bool
         True where the session waited for votes that none of them could give, and was finished.
 
     Parameters
     ----------
-    clock : WallClock or VirtualClock
-        For as many parties as there are labelers; all delays pass on it.
+    labelers : sequence of SimulatedLabeler
+        At least one; their delays pass on the panel's clock.
+    real_time : bool
+        Whether delays really pass. Default False: time passes at once where everybody waits or
+        thinks.
     """
 
-    def __init__(
-        self, labelers: Sequence[SimulatedLabeler], clock: WallClock, *, stall_s: float = _STALL_S
-    ) -> None:
+    def __init__(self, labelers: Sequence[SimulatedLabeler], *, real_time: bool = False) -> None:
         names = [labeler.name for labeler in labelers]
         if not names or len(set(names)) < len(names):
             raise InvalidInput(f"Labelers need different names, not {', '.join(names) or 'none'}")
         self.ended_s = 0.0
         self.stalled = False
         self._labelers = list(labelers)
-        self._clock = clock
-        self._stall_s = stall_s
+        self._real_time = real_time
         self._lock = threading.Lock()
         self._stopped = False
         self._error: Exception | None = None
         self._open: list[Tuning] = []
+        # The query that each labeler is at.
+        self._held: dict[int, tuple[Tuning, Query]] = {}
         # By observation: who has voted or passed on; and those that got a vote.
         self._seen: defaultdict[str, set[int]] = defaultdict(set)
         self._voted: set[str] = set()
@@ -72,6 +73,8 @@ class Panel:
         Exception
             The first one that ended a labeler's dialogue.
         """
+        count, settled = len(self._labelers), partial(self._settled, client, session)
+        self._clock = WallClock(count) if self._real_time else VirtualClock(count, settled=settled)
         threads = [
             threading.Thread(
                 target=self._serve,
@@ -105,7 +108,12 @@ class Panel:
                 with self._lock:
                     self._open.append(tuning)
                 while (query := self._next(i, tuning, client, session)) is not None:
-                    self._settle(i, tuning, query, reply(labeler(query)))
+                    with self._lock:
+                        self._held[i] = tuning, query
+                    answer = reply(labeler(query))
+                    with self._lock:
+                        del self._held[i]
+                    self._settle(i, tuning, query, answer)
                     with self._lock:
                         on_answer(tuning)
         except Exception as error:
@@ -161,7 +169,7 @@ class Panel:
             return len(seen) == len(self._labelers) and query.observation_id not in self._voted
 
     def _finish_if_stalled(self, client: TuningClient, session: Session) -> None:
-        if self._clock.stalled_s() < self._stall_s:
+        if not (self._clock.all_wait and self._settled(client, session)):
             return
         with self._lock:
             if self.stalled or client.get_session(session).state is not SessionState.LABELING:
@@ -169,3 +177,13 @@ class Panel:
             self.stalled = True
             with contextlib.suppress(WrongState):  # somebody else ended it just now
                 client.finish_session(session)
+
+    def _settled(self, client: TuningClient, session: Session) -> bool:
+        """Whether labelers that wait get no query before another labeler acts."""
+        now = client.get_session(session)
+        with self._lock:
+            held = sum(tuning.is_open(query) for tuning, query in self._held.values())
+        settled = now.state is not SessionState.PREPARING and not now.ranking_pending
+        # A query beyond those that labelers are at is on its way to one that waits. A labeler that
+        # the session does not count as waiting has not been heard yet.
+        return settled and now.leased_count <= held and now.waiting_count >= self._clock.waiters

@@ -224,6 +224,8 @@ def session_from_proto(session: tuning_pb2.Session) -> Session:
         atlas_progress=session.atlas_progress,
         live=live_from_proto(session.live) if session.HasField("live") else None,
         awaiting_votes=session.awaiting_votes,
+        ranking_pending=session.ranking_pending,
+        waiting_count=session.waiting_count,
         without_workers=session.without_workers,
         create_time=time_from_proto(session.create_time),
         update_time=time_from_proto(session.update_time),
