@@ -55,7 +55,8 @@ bench: $(DEV)  ## figures of docs/performance.md
 	$(BIN)/python benchmarks/bench_streams.py --answers 3000
 	$(BIN)/python benchmarks/bench_streams.py --idle 1000
 
-protos: $(DEV)  ## generate the Python code beside the .proto files
+protos: $(DEV)  ## generate the Python code beside the .proto files, and what tells of the settings
+	$(BIN)/python tools/describe_settings.py
 	$(BIN)/python tools/generate_protos.py
 
 clean:

@@ -20,10 +20,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.state.scene import Scene
 
+from svddtune.config import SessionConfig
 from svddtune.stack import EmbeddedServer
 from svddtune.state import scripts
 from svddtune.state.connect import Redis, connect
-from svddtune.state.session import SessionConfig
 
 RULES = {
     "none kept": frozenset(scripts.names()),

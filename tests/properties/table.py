@@ -11,10 +11,11 @@ from tests.properties.model import Model, Refusal
 from tests.properties.stored import Stored, read
 from tests.state.scene import Scene, ScriptedWorker
 
+from svddtune.config import SessionConfig
 from svddtune.state import keys
 from svddtune.state.errors import ClaimLost, StateError
 from svddtune.state.queue import Claim, JobQueue
-from svddtune.state.session import InitialLabel, RankedRow, SessionConfig, SessionId, Verdict
+from svddtune.state.session import InitialLabel, RankedRow, SessionId, Verdict
 from svddtune.state.workspace import Snapshot
 
 T = TypeVar("T")

@@ -170,15 +170,15 @@ def test_wrong_upload_is_refused_and_leaves_nothing(
 
 CONFIGS: list[tuple[Config, str, str]] = [
     (Config(k=1001), "INVALID_FIELD", "config.k"),
-    (Config(budget=N + 1), "BUDGET_TOO_LARGE", "budget"),
+    (Config(budget=N + 1), "BUDGET_TOO_LARGE", "config.budget"),
     (Config(strategy=9), "INVALID_FIELD", "config.strategy"),  # type: ignore[arg-type]
     (Config(candidate_sample=100_001), "INVALID_FIELD", "config.candidate_sample"),
-    (Config(gamma_min=1.0), "INVALID_FIELD", "config.gamma_max"),
+    (Config(gamma_min=1.0), "INVALID_FIELD", "config.gamma_min"),
     (Config(gamma_max=1.0), "INVALID_FIELD", "config.gamma_min"),
     (Config(gamma_min=2.0, gamma_max=1.0), "INVALID_FIELD", "config.gamma_min"),
     (Config(gamma_min=-1.0, gamma_max=1.0), "INVALID_FIELD", "config.gamma_min"),
     (Config(gamma_min=np.nan, gamma_max=1.0), "INVALID_FIELD", "config.gamma_min"),
-    (Config(gamma_min=1.0, gamma_max=np.inf), "INVALID_FIELD", "config.gamma_max"),
+    (Config(gamma_min=1.0, gamma_max=np.inf), "INVALID_FIELD", "config.gamma_min"),
     (Config(c_cells=1), "INVALID_FIELD", "config.c_cells"),
     (Config(c_cells=201), "INVALID_FIELD", "config.c_cells"),
     (Config(c_spacing=9), "INVALID_FIELD", "config.c_spacing"),  # type: ignore[arg-type]
@@ -206,6 +206,21 @@ def test_wrong_config_names_the_field(desk: Desk, config: Config, reason: str, f
     violations = error_details_pb2.BadRequest()
     assert any(detail.Unpack(violations) for detail in status.details)
     assert violations.field_violations[0].field == field
+
+
+def test_refusal_names_every_setting_at_fault(desk: Desk) -> None:
+    config = Config(k=1001, budget=N + 1, metric=9, overlap=2, overlap_limit=1)  # type: ignore[arg-type]
+    error = refusal(lambda: desk.create(config=config))
+    violations = error_details_pb2.BadRequest()
+    assert any(detail.Unpack(violations) for detail in status_of(error).details)
+    assert {(one.field, one.reason) for one in violations.field_violations} == {
+        ("config.k", "INVALID_FIELD"),
+        ("config.budget", "BUDGET_TOO_LARGE"),
+        ("config.metric", "INVALID_FIELD"),
+        ("config.overlap_limit", "INVALID_FIELD"),
+    }
+    for one in violations.field_violations:
+        assert one.description in str(error.details())
 
 
 CREATIONS: list[tuple[dict[str, Any], str]] = [

@@ -25,7 +25,7 @@ def test_dataset_is_described(desk: Desk) -> None:
         header(
             display_name="hosts",
             feature_names=["cpu", "memory"],
-            scaling=dataset_pb2.SCALING_KIND_MIN_MAX,
+            scaling=dataset_pb2.SCALING_KIND_MINMAX,
         ),
         chunk(rows),
     )
@@ -124,7 +124,7 @@ def test_defaults_are_filled_in(desk: Desk) -> None:
     config = desk.create().config
     assert (config.k, config.budget, config.c_cells, config.lease_s) == (5, N, 20, 60.0)
     assert config.strategy == tuning_pb2.QUERY_STRATEGY_KNOWLEDGE_GRADIENT
-    assert config.metric == tuning_pb2.METRIC_COHEN_KAPPA
+    assert config.metric == tuning_pb2.METRIC_KAPPA
 
 
 def test_given_values_are_kept(desk: Desk) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 from google.rpc import status_pb2
 
+from svddtune.config import SessionConfig
 from svddtune.service import commands
 from svddtune.service.dialogue import Dialogue
 from svddtune.state.errors import NotFound
@@ -15,7 +16,6 @@ from svddtune.state.session import (
     LeaseOutcome,
     ServeOrder,
     Session,
-    SessionConfig,
     SessionId,
     SessionState,
 )

@@ -6,17 +6,11 @@ from typing import Any
 import numpy as np
 from tests.state.scene import Scene, ScriptedWorker, lease_request
 
+from svddtune.config import SessionConfig
 from svddtune.state import keys
 from svddtune.state.calls import Scripts
 from svddtune.state.queue import Claim, let_go
-from svddtune.state.session import (
-    DatasetId,
-    InitialLabel,
-    SessionConfig,
-    SessionId,
-    SkipMode,
-    Verdict,
-)
+from svddtune.state.session import DatasetId, InitialLabel, SessionId, SkipMode, Verdict
 from svddtune.v1 import dataset_pb2, jobs_pb2
 
 # Yields twice: None after what leads up to the call, then the reply to the call.

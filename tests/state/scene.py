@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from svddtune.config import SessionConfig
 from svddtune.state import codec, keys
 from svddtune.state.connect import connect, connect_async, connect_blocking
 from svddtune.state.datasets import DatasetStore
@@ -25,7 +26,6 @@ from svddtune.state.session import (
     LeaseRequest,
     RankedRow,
     Receipt,
-    SessionConfig,
     SessionId,
     SessionState,
     SkipMode,

@@ -3,8 +3,9 @@
 import pytest
 from tests.state.scene import Scene, play
 
+from svddtune.config import SessionConfig
 from svddtune.state.errors import Conflict, InvalidInput, NotFound, StateError, WrongState
-from svddtune.state.session import Answer, RankedRow, SessionConfig, SessionState, Verdict
+from svddtune.state.session import Answer, RankedRow, SessionState, Verdict
 
 pytestmark = pytest.mark.integration
 

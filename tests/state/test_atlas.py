@@ -3,14 +3,8 @@
 import pytest
 from tests.state.scene import Scene, play
 
-from svddtune.state.session import (
-    ATLAS_PARTS,
-    RankedRow,
-    SessionConfig,
-    SessionId,
-    SessionState,
-    Verdict,
-)
+from svddtune.config import SessionConfig
+from svddtune.state.session import ATLAS_PARTS, RankedRow, SessionId, SessionState, Verdict
 from svddtune.v1 import jobs_pb2, tuning_pb2
 
 pytestmark = pytest.mark.integration

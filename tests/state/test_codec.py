@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from numpy.typing import NDArray
 
 from svddtune.state import codec, keys
-from svddtune.state.session import DatasetId, SessionConfig
+from svddtune.state.session import DatasetId
 
 
 @given(
@@ -29,25 +29,6 @@ def test_arrays_keep_dtype_and_shape(array: NDArray[Any]) -> None:
 def test_object_arrays_are_refused() -> None:
     with pytest.raises(TypeError, match="objects"):
         codec.pack_arrays({"a": np.array([object()])})
-
-
-@given(
-    st.builds(
-        SessionConfig,
-        k=st.integers(1, 1000),
-        budget=st.integers(1, 10**6),
-        strategy=st.sampled_from(list(codec.STRATEGIES)),
-        candidate_sample=st.integers(1, 10**5),
-        gamma_bounds=st.none() | st.just((0.25, 4.0)),
-        c_cells=st.integers(2, 200),
-        c_spacing=st.sampled_from(list(codec.SPACINGS)),
-        metric=st.sampled_from(list(codec.METRICS)),
-        seed=st.integers(0, 2**64 - 1),
-        lease_s=st.floats(1, 86400),
-    )
-)
-def test_config_survives_encoding(config: SessionConfig) -> None:
-    assert codec.config_from_proto(codec.config_to_proto(config)) == config
 
 
 @given(st.binary(max_size=50))

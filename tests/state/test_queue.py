@@ -6,10 +6,11 @@ import pytest
 from tests.state.scene import Scene, ScriptedWorker, play
 from tests.state.worker_loss import end_pauses, lose, silence_all
 
+from svddtune.config import SessionConfig
 from svddtune.state import keys
 from svddtune.state.errors import ClaimLost
 from svddtune.state.queue import BULK_TURN_S, MAX_ERRORS, MAX_LOST, Ending, Recovered, let_go
-from svddtune.state.session import SessionConfig, SessionState
+from svddtune.state.session import SessionState
 
 pytestmark = pytest.mark.integration
 

@@ -7,10 +7,11 @@ from typing import Any, TypeVar
 
 from tests.state.scene import Scene, ScriptedWorker
 
+from svddtune.config import SessionConfig
 from svddtune.numerics import FloatArray
 from svddtune.state import codec
 from svddtune.state.queue import Claim
-from svddtune.state.session import DatasetId, InitialLabel, SessionConfig, SessionId, Verdict
+from svddtune.state.session import DatasetId, InitialLabel, SessionId, Verdict
 from svddtune.v1 import dataset_pb2
 from svddtune.worker.data import DataCache
 from svddtune.worker.step import Steps

@@ -2,14 +2,8 @@
 
 from typing import Any
 
-from svddtune.state.session import (
-    DatasetId,
-    LabelCounts,
-    Session,
-    SessionConfig,
-    SessionId,
-    SessionState,
-)
+from svddtune.config import SessionConfig
+from svddtune.state.session import DatasetId, LabelCounts, Session, SessionId, SessionState
 from svddtune.state.workspace import Snapshot
 from svddtune.worker.votes import majority
 

@@ -6,9 +6,10 @@ from tests.numerics.cases import blobs
 from tests.worker.scene import Workshop, work
 
 from svddtune import numerics
+from svddtune.config import SessionConfig
 from svddtune.state import keys
 from svddtune.state.queue import Claim
-from svddtune.state.session import SessionConfig, SessionId, SessionState
+from svddtune.state.session import SessionId, SessionState
 from svddtune.worker.data import DataCache
 from svddtune.worker.step import Steps
 

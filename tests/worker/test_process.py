@@ -13,9 +13,9 @@ from tests.state.scene import ScriptedWorker
 from tests.waiting import wait_until
 from tests.worker.scene import Workshop, work
 
+from svddtune.config import SessionConfig
 from svddtune.state import keys
 from svddtune.state.connect import connect
-from svddtune.state.session import SessionConfig
 
 pytestmark = pytest.mark.integration
 

@@ -5,8 +5,9 @@ import pytest
 from tests.numerics.cases import blobs, partial_labels
 
 from svddtune import numerics
+from svddtune.config import SessionConfig
 from svddtune.numerics.label_free import qms
-from svddtune.state.session import ATLAS_PARTS, SessionConfig
+from svddtune.state.session import ATLAS_PARTS
 from svddtune.v1 import jobs_pb2
 from svddtune.worker.plan import (
     GRID_JOBS,

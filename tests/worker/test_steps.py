@@ -9,10 +9,10 @@ from tests.numerics.cases import blobs
 from tests.worker.scene import Workshop, work
 
 from svddtune import numerics
+from svddtune.config import SessionConfig
 from svddtune.numerics import LabelArray
 from svddtune.state.session import (
     Lease,
-    SessionConfig,
     SessionId,
     SessionState,
     Verdict,

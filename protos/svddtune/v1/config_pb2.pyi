@@ -16,7 +16,7 @@ class QueryStrategy(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
 class Metric(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     METRIC_UNSPECIFIED: _ClassVar[Metric]
-    METRIC_COHEN_KAPPA: _ClassVar[Metric]
+    METRIC_KAPPA: _ClassVar[Metric]
     METRIC_MCC: _ClassVar[Metric]
     METRIC_F1: _ClassVar[Metric]
     METRIC_BALANCED_ACCURACY: _ClassVar[Metric]
@@ -44,7 +44,7 @@ QUERY_STRATEGY_RANDOM: QueryStrategy
 QUERY_STRATEGY_DISAGREEMENT: QueryStrategy
 QUERY_STRATEGY_KNOWLEDGE_GRADIENT: QueryStrategy
 METRIC_UNSPECIFIED: Metric
-METRIC_COHEN_KAPPA: Metric
+METRIC_KAPPA: Metric
 METRIC_MCC: Metric
 METRIC_F1: Metric
 METRIC_BALANCED_ACCURACY: Metric

@@ -16,11 +16,11 @@ class ScalingKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     SCALING_KIND_UNSPECIFIED: _ClassVar[ScalingKind]
     SCALING_KIND_NONE: _ClassVar[ScalingKind]
-    SCALING_KIND_MIN_MAX: _ClassVar[ScalingKind]
+    SCALING_KIND_MINMAX: _ClassVar[ScalingKind]
     SCALING_KIND_ROBUST: _ClassVar[ScalingKind]
 SCALING_KIND_UNSPECIFIED: ScalingKind
 SCALING_KIND_NONE: ScalingKind
-SCALING_KIND_MIN_MAX: ScalingKind
+SCALING_KIND_MINMAX: ScalingKind
 SCALING_KIND_ROBUST: ScalingKind
 
 class Scaling(_message.Message):

@@ -25,7 +25,7 @@ QUERY_STRATEGY_RANDOM: _config_pb2.QueryStrategy
 QUERY_STRATEGY_DISAGREEMENT: _config_pb2.QueryStrategy
 QUERY_STRATEGY_KNOWLEDGE_GRADIENT: _config_pb2.QueryStrategy
 METRIC_UNSPECIFIED: _config_pb2.Metric
-METRIC_COHEN_KAPPA: _config_pb2.Metric
+METRIC_KAPPA: _config_pb2.Metric
 METRIC_MCC: _config_pb2.Metric
 METRIC_F1: _config_pb2.Metric
 METRIC_BALANCED_ACCURACY: _config_pb2.Metric

@@ -15,8 +15,8 @@ from svddtune.v1.config_pb2 import GRID_SPACING_LINEAR as GRID_SPACING_LINEAR
 from svddtune.v1.config_pb2 import GRID_SPACING_UNSPECIFIED as GRID_SPACING_UNSPECIFIED
 from svddtune.v1.config_pb2 import GridSpacing as GridSpacing
 from svddtune.v1.config_pb2 import METRIC_BALANCED_ACCURACY as METRIC_BALANCED_ACCURACY
-from svddtune.v1.config_pb2 import METRIC_COHEN_KAPPA as METRIC_COHEN_KAPPA
 from svddtune.v1.config_pb2 import METRIC_F1 as METRIC_F1
+from svddtune.v1.config_pb2 import METRIC_KAPPA as METRIC_KAPPA
 from svddtune.v1.config_pb2 import METRIC_MCC as METRIC_MCC
 from svddtune.v1.config_pb2 import METRIC_UNSPECIFIED as METRIC_UNSPECIFIED
 from svddtune.v1.config_pb2 import Metric as Metric

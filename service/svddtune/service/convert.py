@@ -13,6 +13,7 @@ from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from svddtune.agreement import Agreement, LabelerReport
+from svddtune.config import to_proto
 from svddtune.service.names import dataset_name, result_name, session_name
 from svddtune.service.validate import invalid_field
 from svddtune.state import codec
@@ -63,7 +64,7 @@ def session_to_proto(session: Session) -> tuning_pb2.Session:
         name=session_name(session.id),
         dataset=dataset_name(session.dataset_id),
         display_name=session.display_name,
-        config=codec.config_to_proto(session.config),
+        config=to_proto(session.config),
         state=f"SESSION_STATE_{session.state.value}",
         counts=codec.counts_to_proto(session.counts),
         query_count=session.query_count,

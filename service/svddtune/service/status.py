@@ -20,7 +20,7 @@ trying again helps, RetryInfo.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import wraps
 from typing import Any, NoReturn, TypeAlias, TypeVar
 from uuid import uuid4
@@ -34,6 +34,8 @@ from svddtune.service.draining import ServerDraining
 from svddtune.service.silence import Silent
 from svddtune.state.errors import (
     Conflict,
+    FieldViolation,
+    InvalidFields,
     InvalidInput,
     NotFound,
     StateError,
@@ -48,6 +50,7 @@ DOMAIN = "svddtune"
 
 _CODES: dict[type[StateError], grpc.StatusCode] = {
     InvalidInput: grpc.StatusCode.INVALID_ARGUMENT,
+    InvalidFields: grpc.StatusCode.INVALID_ARGUMENT,
     NotFound: grpc.StatusCode.NOT_FOUND,
     WrongState: grpc.StatusCode.FAILED_PRECONDITION,
     Conflict: grpc.StatusCode.ABORTED,
@@ -64,6 +67,7 @@ _RETRY_S = 1
 # Statuses travel in HTTP headers, which clients limit to 8 KiB.
 _LONGEST_MESSAGE = 400
 _LONGEST_VALUE = 200
+_MOST_VIOLATIONS = 10
 
 Context: TypeAlias = grpc.aio.ServicerContext[Any, Any]
 Servicer = TypeVar("Servicer")
@@ -84,15 +88,31 @@ def status_proto(error: StateError) -> status_pb2.Status:
     details: list[Message] = [
         error_details_pb2.ErrorInfo(reason=error.reason, domain=DOMAIN, metadata=metadata)
     ]
-    if "field" in metadata:
-        violation = error_details_pb2.BadRequest.FieldViolation(
-            field=metadata["field"], description=message, reason=error.reason
+    if violations := _violations(error, message):
+        details.append(
+            error_details_pb2.BadRequest(
+                field_violations=[
+                    error_details_pb2.BadRequest.FieldViolation(
+                        field=one.field,
+                        description=_shortened(one.description, _LONGEST_VALUE),
+                        reason=one.reason,
+                    )
+                    for one in violations[:_MOST_VIOLATIONS]
+                ]
+            )
         )
-        details.append(error_details_pb2.BadRequest(field_violations=[violation]))
     if code is grpc.StatusCode.UNAVAILABLE:
         delay = duration_pb2.Duration(seconds=_RETRY_S)
         details.append(error_details_pb2.RetryInfo(retry_delay=delay))
     return status_pb2.Status(code=code.value[0], message=message, details=map(_packed, details))
+
+
+def _violations(error: StateError, message: str) -> Sequence[FieldViolation]:
+    if isinstance(error, InvalidFields):
+        return error.violations
+    if "field" in error.metadata:
+        return [FieldViolation(error.metadata["field"], message, error.reason)]
+    return []
 
 
 def rpc(

@@ -1,15 +1,14 @@
 """Requests checked: defaults put in, ranges held, faults named by field, value and range."""
 
-import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TypeVar
 from uuid import UUID
 
+from svddtune.config import InvalidConfig, SessionConfig, Violation, checked, from_proto
 from svddtune.service import names
-from svddtune.state import codec
-from svddtune.state.errors import InvalidInput
-from svddtune.state.session import InitialLabel, SessionConfig, SessionId, Verdict
+from svddtune.state.errors import FieldViolation, InvalidFields, InvalidInput
+from svddtune.state.session import InitialLabel, SessionId, Verdict
 from svddtune.v1 import common_pb2, oracle_pb2, tuning_pb2
 
 Number = TypeVar("Number", int, float)
@@ -21,14 +20,10 @@ LONGEST_PROVENANCE = 256
 LONGEST_WAIT_S = 60.0
 MOST_CREDIT = 1000
 MOST_SESSIONS = 100
-MOST_OVERLAP = 10
-HIGHEST_PRIORITY = 100
 MOST_INITIAL_LABELS = 10_000
-DEFAULT_BUDGET = 50
 DEFAULT_PAGE = 50
 LARGEST_PAGE = 1000
 
-_DEFAULTS = SessionConfig()
 _LABELER = re.compile(r"[A-Za-z0-9._@-]{1,64}")
 _VERDICTS: dict[int, Verdict] = {
     common_pb2.VERDICT_INLIER: Verdict.INLIER,
@@ -119,84 +114,28 @@ def page_size(number: int) -> int:
 def session_config(message: tuning_pb2.SessionConfig, observation_count: int) -> SessionConfig:
     """The config in force: zeros replaced by defaults.
 
-    Raises InvalidInput (``INVALID_FIELD``, ``BUDGET_TOO_LARGE``).
+    Raises InvalidInput (``INVALID_FIELD``, ``BUDGET_TOO_LARGE``) with all that is wrong.
     """
-    overlap = in_range("config.overlap", message.overlap or _DEFAULTS.overlap, 1, MOST_OVERLAP)
-    return SessionConfig(
-        k=in_range("config.k", message.k or _DEFAULTS.k, 1, 1000),
-        budget=budget(message.budget or min(DEFAULT_BUDGET, observation_count), observation_count),
-        strategy=_choice("config.strategy", message.strategy, codec.STRATEGIES, _DEFAULTS.strategy),
-        candidate_sample=in_range(
-            "config.candidate_sample",
-            message.candidate_sample or _DEFAULTS.candidate_sample,
-            1,
-            100_000,
-        ),
-        gamma_bounds=_gamma_bounds(message.gamma_min, message.gamma_max),
-        c_cells=in_range("config.c_cells", message.c_cells or _DEFAULTS.c_cells, 2, 200),
-        c_spacing=_choice(
-            "config.c_spacing", message.c_spacing, codec.SPACINGS, _DEFAULTS.c_spacing
-        ),
-        metric=_choice("config.metric", message.metric, codec.METRICS, _DEFAULTS.metric),
-        seed=message.seed,
-        lease_s=in_range("config.lease_s", message.lease_s or _DEFAULTS.lease_s, 1.0, 86_400.0),
-        audit=in_range("config.audit", message.audit, 0, observation_count),
-        auto_finish=message.auto_finish,
-        overlap=overlap,
-        overlap_rule=_choice(
-            "config.overlap_rule", message.overlap_rule, codec.OVERLAP_RULES, _DEFAULTS.overlap_rule
-        ),
-        overlap_limit=in_range(
-            "config.overlap_limit",
-            message.overlap_limit or (overlap + 1 if overlap > 1 else 1),
-            overlap,
-            2 * MOST_OVERLAP,
-        ),
-        aggregation=_choice(
-            "config.aggregation", message.aggregation, codec.AGGREGATIONS, _DEFAULTS.aggregation
-        ),
-        repeat_every=in_range("config.repeat_every", message.repeat_every, 0, 1000),
-        priority=priority(message.priority, "config.priority"),
-    )
+    try:
+        return checked(from_proto(message), observation_count)
+    except InvalidConfig as error:
+        raise _invalid_settings(error.violations, "config.") from None
 
 
-def priority(number: int, field: str = "priority") -> int:
-    """The priority of a session."""
-    return in_range(field, number, -HIGHEST_PRIORITY, HIGHEST_PRIORITY)
+def priority(number: int) -> int:
+    """The priority of a session. Raises InvalidInput (``INVALID_FIELD``)."""
+    try:
+        return checked(SessionConfig(priority=number)).priority
+    except InvalidConfig as error:
+        raise _invalid_settings(error.violations) from None
 
 
-def budget(number: int, observation_count: int) -> int:
-    """The budget. Raises InvalidInput (``BUDGET_TOO_LARGE``)."""
-    if number > observation_count:
-        raise InvalidInput(
-            "BUDGET_TOO_LARGE",
-            f"Budget {number} is above the {observation_count} observations of the dataset.",
-            field="budget",
-            value=number,
-            budget=number,
-            n=observation_count,
-        )
-    return number
-
-
-def _gamma_bounds(low: float, high: float) -> tuple[float, float] | None:
-    if low == 0 and high == 0:
-        return None
-    for field, value in (("config.gamma_min", low), ("config.gamma_max", high)):
-        if not (math.isfinite(value) and value > 0):
-            raise invalid_field(field, value, "both positive and finite, or both 0")
-    if low >= high:
-        raise invalid_field("config.gamma_min", low, f"below gamma_max, which is {high:g}")
-    return low, high
-
-
-def _choice(field: str, number: int, table: Mapping[str, int], default: str) -> str:
-    if number == 0:
-        return default
-    for name, known in table.items():
-        if known == number:
-            return name
-    raise invalid_field(field, number, f"0 to {max(table.values())}")
+def _invalid_settings(violations: Sequence[Violation], prefix: str = "") -> InvalidFields:
+    found = [
+        FieldViolation(f"{prefix}{one.setting.wire[0]}", f"{prefix}{one}", one.reason)
+        for one in violations
+    ]
+    return InvalidFields(found, value=violations[0].value, allowed=violations[0].allowed)
 
 
 def initial_labels(

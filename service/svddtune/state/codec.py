@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from svddtune.config import SessionConfig, from_proto, to_proto
 from svddtune.state.keys import CHUNK_BYTES
 from svddtune.state.session import (
     ATLAS_PARTS,
@@ -14,99 +15,19 @@ from svddtune.state.session import (
     Failure,
     LabelCounts,
     Session,
-    SessionConfig,
     SessionId,
     SessionState,
 )
-from svddtune.v1 import common_pb2, jobs_pb2, tuning_pb2
+from svddtune.v1 import common_pb2, jobs_pb2
 
 Fields = Mapping[bytes, bytes]
 
-STRATEGIES = {
-    "lama": tuning_pb2.QUERY_STRATEGY_LAMA,
-    "random": tuning_pb2.QUERY_STRATEGY_RANDOM,
-    "disagreement": tuning_pb2.QUERY_STRATEGY_DISAGREEMENT,
-    "knowledge_gradient": tuning_pb2.QUERY_STRATEGY_KNOWLEDGE_GRADIENT,
-}
-METRICS = {
-    "kappa": tuning_pb2.METRIC_COHEN_KAPPA,
-    "mcc": tuning_pb2.METRIC_MCC,
-    "f1": tuning_pb2.METRIC_F1,
-    "balanced_accuracy": tuning_pb2.METRIC_BALANCED_ACCURACY,
-}
-SPACINGS = {
-    "linear": tuning_pb2.GRID_SPACING_LINEAR,
-    "geometric": tuning_pb2.GRID_SPACING_GEOMETRIC,
-}
-OVERLAP_RULES = {
-    "always": tuning_pb2.OVERLAP_RULE_ALWAYS,
-    "adaptive": tuning_pb2.OVERLAP_RULE_ADAPTIVE,
-}
-AGGREGATIONS = {
-    "majority": tuning_pb2.AGGREGATION_MAJORITY,
-    "dawid_skene": tuning_pb2.AGGREGATION_DAWID_SKENE,
-}
-
-
-def _name_of(table: Mapping[str, Any], value: int) -> str:
-    return next(name for name, number in table.items() if number == value)
-
-
-def config_to_proto(config: SessionConfig) -> tuning_pb2.SessionConfig:
-    """A complete config as its message."""
-    low, high = config.gamma_bounds or (0.0, 0.0)
-    return tuning_pb2.SessionConfig(
-        k=config.k,
-        budget=config.budget,
-        strategy=STRATEGIES[config.strategy],
-        candidate_sample=config.candidate_sample,
-        gamma_min=low,
-        gamma_max=high,
-        c_cells=config.c_cells,
-        c_spacing=SPACINGS[config.c_spacing],
-        metric=METRICS[config.metric],
-        seed=config.seed,
-        lease_s=config.lease_s,
-        audit=config.audit,
-        auto_finish=config.auto_finish,
-        overlap=config.overlap,
-        overlap_rule=OVERLAP_RULES[config.overlap_rule],
-        overlap_limit=config.overlap_limit,
-        aggregation=AGGREGATIONS[config.aggregation],
-        repeat_every=config.repeat_every,
-        priority=config.priority,
-    )
-
 
 def gamma_bounds(
-    message: tuning_pb2.SessionConfig | jobs_pb2.PrepareJob | jobs_pb2.AtlasJob,
+    message: jobs_pb2.PrepareJob | jobs_pb2.AtlasJob,
 ) -> tuple[float, float] | None:
     """The range of gamma that a message names; None for the one that follows from the data."""
     return (message.gamma_min, message.gamma_max) if message.gamma_max > 0 else None
-
-
-def config_from_proto(message: tuning_pb2.SessionConfig) -> SessionConfig:
-    """Inverse of ``config_to_proto``; the message must be complete."""
-    return SessionConfig(
-        k=message.k,
-        budget=message.budget,
-        strategy=_name_of(STRATEGIES, message.strategy),
-        candidate_sample=message.candidate_sample,
-        gamma_bounds=gamma_bounds(message),
-        c_cells=message.c_cells,
-        c_spacing=_name_of(SPACINGS, message.c_spacing),
-        metric=_name_of(METRICS, message.metric),
-        seed=message.seed,
-        lease_s=message.lease_s,
-        audit=message.audit,
-        auto_finish=message.auto_finish,
-        overlap=message.overlap,
-        overlap_rule=_name_of(OVERLAP_RULES, message.overlap_rule),
-        overlap_limit=message.overlap_limit,
-        aggregation=_name_of(AGGREGATIONS, message.aggregation),
-        repeat_every=message.repeat_every,
-        priority=message.priority,
-    )
 
 
 def session_record(
@@ -114,7 +35,7 @@ def session_record(
 ) -> bytes:
     """The fixed part of a session."""
     return jobs_pb2.SessionRecord(
-        display_name=display_name, config=config_to_proto(config), initial_rows=initial_rows
+        display_name=display_name, config=to_proto(config), initial_rows=initial_rows
     ).SerializeToString()
 
 
@@ -135,7 +56,7 @@ def session_from_fields(
         id=SessionId(fields[b"id"].decode()),
         dataset_id=DatasetId(fields[b"dataset"].decode()),
         display_name=record.display_name,
-        config=config_from_proto(record.config),
+        config=from_proto(record.config),
         state=SessionState(fields[b"state"].decode()),
         counts=LabelCounts(
             inlier=int(fields[b"inlier"]),

@@ -2,6 +2,7 @@
 
 StateError                  a stable reason, a sentence, and the values it speaks of
 ├── InvalidInput            the request can never succeed as it is
+│   └── InvalidFields       the fields at fault are named, all of them
 ├── NotFound                no such session, dataset, query or result
 ├── WrongState              right request, wrong moment
 ├── Conflict                clashes with what is stored already
@@ -9,6 +10,18 @@ StateError                  a stable reason, a sentence, and the values it speak
 └── StoreUnavailable        Redis is away, full or unfit; try again later
 ClaimLost                   a worker's claim went to another worker: change nothing, go on
 """
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class FieldViolation:
+    """One field of a request that holds what it must not."""
+
+    field: str
+    description: str
+    reason: str
 
 
 class StateError(Exception):
@@ -23,6 +36,16 @@ class StateError(Exception):
 
 class InvalidInput(StateError):
     """The request can never succeed as it is."""
+
+
+class InvalidFields(InvalidInput):
+    """Fields of a request hold what they must not; reason and values are those of the first."""
+
+    def __init__(self, violations: Sequence[FieldViolation], **metadata: object) -> None:
+        first = violations[0]
+        message = " ".join(one.description for one in violations)
+        super().__init__(first.reason, message, field=first.field, **metadata)
+        self.violations = tuple(violations)
 
 
 class NotFound(StateError):

@@ -2,13 +2,9 @@
 
 from dataclasses import dataclass
 
+from svddtune.config import SessionConfig
 from svddtune.state import keys
-from svddtune.state.session import (
-    ATLAS_PARTS,
-    DatasetId,
-    SessionConfig,
-    SessionId,
-)
+from svddtune.state.session import ATLAS_PARTS, DatasetId, SessionId
 from svddtune.v1 import jobs_pb2
 
 

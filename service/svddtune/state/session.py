@@ -1,9 +1,10 @@
-"""What a tuning session is: its states, legal moves, parameters and parts. Pure values."""
+"""What a tuning session is: its states, legal moves and parts. Pure values."""
 
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from typing import NewType
 
+from svddtune.config import SessionConfig
 from svddtune.v1.oracle_pb2 import Explanation
 
 SessionId = NewType("SessionId", str)
@@ -81,42 +82,8 @@ class SkipMode(Enum):
     DROP = "DROP"
 
 
-ATLAS_STRATEGIES = frozenset({"disagreement", "knowledge_gradient"})
-
 # Jobs that make an atlas: one a gamma of its lattice.
 ATLAS_PARTS = 21
-
-
-@dataclass(frozen=True, slots=True)
-class SessionConfig:
-    """Everything that decides which queries are asked and what comes out.
-
-    The meaning, range and default of each field stand in ``tuning.proto``.
-    """
-
-    k: int = 5
-    budget: int = 50
-    strategy: str = "knowledge_gradient"
-    candidate_sample: int = 100
-    gamma_bounds: tuple[float, float] | None = None
-    c_cells: int = 20
-    c_spacing: str = "linear"
-    metric: str = "kappa"
-    seed: int = 0
-    lease_s: float = 60.0
-    audit: int = 0
-    auto_finish: bool = False
-    overlap: int = 1
-    overlap_rule: str = "always"
-    overlap_limit: int = 1
-    aggregation: str = "majority"
-    repeat_every: int = 0
-    priority: int = 0
-
-    @property
-    def needs_atlas(self) -> bool:
-        """Whether queries are chosen by the atlas, and so cannot be before it is there."""
-        return self.strategy in ATLAS_STRATEGIES
 
 
 @dataclass(frozen=True, slots=True)

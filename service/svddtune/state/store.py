@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from svddtune.config import SessionConfig, completed
 from svddtune.state import codec, keys
 from svddtune.state.calls import AsyncScripts
 from svddtune.state.connect import AsyncRedis
@@ -24,7 +25,6 @@ from svddtune.state.session import (
     Receipt,
     ServeOrder,
     Session,
-    SessionConfig,
     SessionId,
     SessionState,
     SkipMode,
@@ -71,8 +71,11 @@ class SessionStore:
     ) -> SessionId:
         """Store a session and set it going; atomic. With a request id seen before, the same one.
 
+        Defaults that depend on the dataset are put into its settings.
+
         Raises NotFound (``DATASET_NOT_FOUND``), InvalidInput (``REQUEST_ID_REUSED``).
         """
+        config = completed(config, observation_count)
         partition = keys.partition_of_dataset(dataset_id, self._partitions)
         session_id = keys.new_session_id(partition)
         jobs = session_jobs(session_id, dataset_id, config, observation_count)

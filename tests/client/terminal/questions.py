@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from svddtune.client import Interval, LabelCounts, LiveEvidence, Nearby, Quality, Query, Session
-from svddtune.client.types import SessionConfig, SessionState, Unusual, Verdict
+from svddtune.client.types import SessionState, Unusual, Verdict
+from svddtune.config import SessionConfig
 
 SESSION = "sessions/p00-1"
 

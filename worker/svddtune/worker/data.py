@@ -26,7 +26,7 @@ from svddtune.v1 import dataset_pb2
 SCALINGS: dict[int, ScalingKind] = {
     dataset_pb2.SCALING_KIND_UNSPECIFIED: "none",
     dataset_pb2.SCALING_KIND_NONE: "none",
-    dataset_pb2.SCALING_KIND_MIN_MAX: "minmax",
+    dataset_pb2.SCALING_KIND_MINMAX: "minmax",
     dataset_pb2.SCALING_KIND_ROBUST: "robust",
 }
 

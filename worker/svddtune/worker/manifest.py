@@ -3,8 +3,8 @@
 from collections import Counter
 from importlib.metadata import version
 
+from svddtune.config import to_proto
 from svddtune.numerics import LabelArray, Preparation, SvddModel
-from svddtune.state.codec import config_to_proto
 from svddtune.state.workspace import LabelLog, Snapshot
 from svddtune.v1 import common_pb2, result_pb2
 from svddtune.worker.data import Data
@@ -44,5 +44,5 @@ def manifest(
         kernel_mean_sample=prep.sample_size or 0,
         fit_sample=0 if model.fit_rows is None else len(model.fit_rows),
         provenances=provenances,
-        config=config_to_proto(config),
+        config=to_proto(config),
     )

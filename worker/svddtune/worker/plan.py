@@ -5,11 +5,11 @@ from typing import cast
 import numpy as np
 
 from svddtune import numerics
+from svddtune.config import SessionConfig
 from svddtune.numerics import Atlas, BeliefBasis, FloatArray, LabelArray, Preparation
 from svddtune.numerics.evidence import Criterion
 from svddtune.numerics.grid import Spacing
 from svddtune.numerics.scores import Metric
-from svddtune.state.session import SessionConfig
 from svddtune.v1 import jobs_pb2
 from svddtune.worker.rules import DEFAULT_NU
 

@@ -46,7 +46,7 @@ SKIP_MODES: dict[SkipMode, oracle_pb2.SkipMode] = {
 }
 SCALINGS: dict[str, dataset_pb2.ScalingKind] = {
     "none": dataset_pb2.SCALING_KIND_NONE,
-    "minmax": dataset_pb2.SCALING_KIND_MIN_MAX,
+    "minmax": dataset_pb2.SCALING_KIND_MINMAX,
     "robust": dataset_pb2.SCALING_KIND_ROBUST,
 }
 STRATEGIES: dict[str, tuning_pb2.QueryStrategy] = {
@@ -57,7 +57,7 @@ STRATEGIES: dict[str, tuning_pb2.QueryStrategy] = {
     "random": tuning_pb2.QUERY_STRATEGY_RANDOM,
 }
 METRICS: dict[str, tuning_pb2.Metric] = {
-    "kappa": tuning_pb2.METRIC_COHEN_KAPPA,
+    "kappa": tuning_pb2.METRIC_KAPPA,
     "mcc": tuning_pb2.METRIC_MCC,
     "f1": tuning_pb2.METRIC_F1,
     "balanced_accuracy": tuning_pb2.METRIC_BALANCED_ACCURACY,

@@ -1,0 +1,26 @@
+"""The settings of a session, in one table for the client, the service, the workers and the docs.
+
+A new setting is a field of the message in ``config.proto`` and a row of `table`. Checks, messages
+and command-line options follow from both; a test compares them all.
+"""
+
+from svddtune.config.checks import InvalidConfig, Violation, checked, completed
+from svddtune.config.table import SETTINGS, SessionConfig, Setting, Settings
+from svddtune.config.wire import from_proto, to_proto
+from svddtune.config.words import number_of, word_of, words
+
+__all__ = [
+    "SETTINGS",
+    "InvalidConfig",
+    "SessionConfig",
+    "Setting",
+    "Settings",
+    "Violation",
+    "checked",
+    "completed",
+    "from_proto",
+    "number_of",
+    "to_proto",
+    "word_of",
+    "words",
+]

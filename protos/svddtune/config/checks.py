@@ -1,0 +1,135 @@
+"""Settings checked: all faults at once, each with its field, value and what is allowed."""
+
+import math
+import operator
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any
+
+from svddtune.config.table import OBSERVATIONS, SETTINGS, SessionConfig, Setting
+from svddtune.config.words import words
+
+DEFAULT_BUDGET = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A setting with a value that it must not have."""
+
+    setting: Setting
+    value: object
+    allowed: str
+    reason: str = "INVALID_FIELD"
+
+    def __str__(self) -> str:
+        shown = repr(self.value)
+        if len(shown) > 100:
+            shown = shown[:100] + " ..."
+        return f"{self.setting.name} is {shown}; allowed: {self.allowed}."
+
+
+class InvalidConfig(ValueError):
+    """Settings that cannot be; `violations` has all that is wrong with them."""
+
+    def __init__(self, violations: list[Violation]) -> None:
+        super().__init__(" ".join(map(str, violations)))
+        self.violations = tuple(violations)
+
+
+def checked(config: SessionConfig, observation_count: int | None = None) -> SessionConfig:
+    """Return the settings in plain types, with defaults for zeros.
+
+    Parameters
+    ----------
+    observation_count : int, optional
+        Rows of the dataset, where they are known. Limits that are numbers of rows hold then, and
+        the result is complete.
+
+    Raises
+    ------
+    InvalidConfig
+        Some setting has a wrong type or is out of its range.
+    """
+    values: dict[str, Any] = {}
+    faults = []
+    for setting in SETTINGS.values():
+        value = getattr(config, setting.name)
+        try:
+            values[setting.name] = _plain(setting, value)
+        except (TypeError, ValueError):
+            faults.append(Violation(setting, value, setting.allowed))
+    found = SessionConfig(**values)
+    if observation_count is not None:
+        found = completed(found, observation_count)
+    faults += _out_of_proportion(found, observation_count)
+    if faults:
+        raise InvalidConfig(faults)
+    return found
+
+
+def completed(config: SessionConfig, observation_count: int) -> SessionConfig:
+    """Return the settings with those defaults that depend on the dataset or on other settings."""
+    return replace(
+        config,
+        budget=config.budget or min(DEFAULT_BUDGET, observation_count),
+        overlap_limit=config.overlap_limit or (config.overlap + 1 if config.overlap > 1 else 1),
+    )
+
+
+def _plain(setting: Setting, value: Any) -> Any:
+    """Return the value in the setting's own type, the default for a zero.
+
+    Raises TypeError or ValueError where the setting does not take the value.
+    """
+    if setting.name == "gamma_bounds":
+        return None if value is None else _bounds(*value)
+    if setting.enum is not None:
+        word = value.lower() if isinstance(value, str) else value
+        if word not in words(setting.enum):
+            raise ValueError
+        return word
+    number = _number(setting.default, value)
+    if setting.low is not None and number and not setting.low <= number <= _high(setting):
+        raise ValueError
+    return number or setting.default
+
+
+def _number(default: object, value: Any) -> float:
+    if isinstance(default, bool):
+        if value not in (False, True):
+            raise ValueError
+        return bool(value)
+    if isinstance(value, bool):
+        raise TypeError
+    if isinstance(default, int):
+        return operator.index(value)
+    if not isinstance(value, Real):
+        raise TypeError
+    return float(value)
+
+
+def _high(setting: Setting) -> float:
+    return setting.high if isinstance(setting.high, int | float) else math.inf
+
+
+def _bounds(low: float, high: float) -> tuple[float, float]:
+    low, high = float(low), float(high)
+    if not 0.0 < low < high < math.inf:
+        raise ValueError
+    return low, high
+
+
+def _out_of_proportion(config: SessionConfig, observation_count: int | None) -> Iterator[Violation]:
+    """Yield what other settings, or the dataset, do not allow."""
+    limit = SETTINGS["overlap_limit"]
+    if 0 < config.overlap_limit < config.overlap:
+        yield Violation(limit, config.overlap_limit, f"{config.overlap} to {limit.high}")
+    if observation_count is None:
+        return
+    for setting in SETTINGS.values():
+        value = getattr(config, setting.name)
+        if setting.high == OBSERVATIONS and value > observation_count:
+            allowed = f"{setting.low} to {observation_count}, the observations of the dataset"
+            reason = "BUDGET_TOO_LARGE" if setting.name == "budget" else "INVALID_FIELD"
+            yield Violation(setting, value, allowed, reason)

@@ -1,0 +1,213 @@
+"""The table: name, type, default, range, help and command-line option of each setting."""
+
+from dataclasses import dataclass, field, fields
+from typing import Any, TypedDict, TypeVar
+
+from google.protobuf.descriptor import EnumDescriptor
+
+from svddtune.config.words import words
+from svddtune.v1 import config_pb2
+
+T = TypeVar("T")
+
+MESSAGE = config_pb2.SessionConfig.DESCRIPTOR
+OBSERVATIONS = "N"
+"""Upper end of the range of a setting that counts observations of the dataset."""
+
+_ATLAS_STRATEGIES = frozenset({"disagreement", "knowledge_gradient"})
+
+
+def _setting(
+    default: T,
+    help: str,
+    low: float | None = None,
+    high: float | str | None = None,
+    *,
+    option: str = "",
+    stands_for: str = "",
+) -> T:
+    """Return the dataclass field of a setting; see `Setting`."""
+    row = {"help": help, "low": low, "high": high, "option": option, "stands_for": stands_for}
+    made: T = field(default=default, metadata=row)
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class SessionConfig:
+    """Everything that decides which queries are asked and what comes out.
+
+    A zero stands for the default, as on the wire.
+    """
+
+    k: int = _setting(
+        5,
+        "Locality: number of neighbours that a label speaks for, including the row itself.",
+        1,
+        1000,
+        option="--neighbors",
+    )
+    budget: int = _setting(
+        0,
+        "Number of labels after which the result is computed, including initial labels.",
+        1,
+        OBSERVATIONS,
+        stands_for="50, or N if that is less",
+    )
+    strategy: str = _setting("knowledge_gradient", "Rule that chooses the next query.")
+    candidate_sample: int = _setting(
+        100, "Number of unlabelled rows considered for one query.", 1, 100_000
+    )
+    gamma_bounds: tuple[float, float] | None = _setting(
+        None,
+        "Smallest and largest gamma to choose from, in inverse squared units of the scaled data.",
+        stands_for="from the data",
+    )
+    c_cells: int = _setting(20, "Number of cells of the grid of C.", 2, 200, option="--cells")
+    c_spacing: str = _setting("linear", "Spacing of the grid of C.")
+    metric: str = _setting("kappa", "Score that chooses C and is reported as quality.")
+    seed: int = _setting(
+        0,
+        "The same dataset, settings, seed and order of labels give the same queries.",
+        0,
+        2**64 - 1,
+    )
+    lease_s: float = _setting(
+        60.0,
+        "Seconds after which a query goes from a labeler of unknown pace to somebody else. "
+        "Once a labeler's pace is known, its leases last between half and four times this.",
+        1.0,
+        86_400.0,
+    )
+    audit: int = _setting(
+        0,
+        "Number of uniformly drawn observations that are asked like the others but kept out "
+        "of tuning. They give an unbiased score and are part of the budget.",
+        0,
+        OBSERVATIONS,
+    )
+    auto_finish: bool = _setting(False, "Lets the session finish by itself once a stop rule holds.")
+    overlap: int = _setting(
+        1,
+        "Number of votes sought on each queried observation, each from a different labeler. "
+        "The budget counts observations, not votes.",
+        1,
+        10,
+    )
+    overlap_rule: str = _setting(
+        "always", "Rule that decides when an observation gets more than one vote."
+    )
+    overlap_limit: int = _setting(
+        0,
+        "Largest number of votes on one observation, at least overlap. A tie or UNSURE asks "
+        "one more labeler up to this limit.",
+        1,
+        20,
+        stands_for="overlap + 1 if overlap is above 1, else 1",
+    )
+    aggregation: str = _setting(
+        "majority", "Rule that turns several votes on an observation into its label."
+    )
+    repeat_every: int = _setting(
+        0,
+        "Number of answers after which a labeler gets a repeat: one of the observations it "
+        "has answered, to see whether it gives the same answer. 0 means never. Repeats are "
+        "not votes.",
+        0,
+        1000,
+    )
+    priority: int = _setting(
+        0,
+        "A labeler that serves several sessions gets queries of those with higher priority first.",
+        -100,
+        100,
+    )
+
+    @property
+    def needs_atlas(self) -> bool:
+        """Whether queries are chosen by the atlas, and so cannot be before it is there."""
+        return self.strategy in _ATLAS_STRATEGIES
+
+
+class Settings(TypedDict, total=False):
+    """The fields of `SessionConfig` as keyword arguments; None stands for the default too."""
+
+    k: int | None
+    budget: int | None
+    strategy: str | None
+    candidate_sample: int | None
+    gamma_bounds: tuple[float, float] | None
+    c_cells: int | None
+    c_spacing: str | None
+    metric: str | None
+    seed: int | None
+    lease_s: float | None
+    audit: int | None
+    auto_finish: bool | None
+    overlap: int | None
+    overlap_rule: str | None
+    overlap_limit: int | None
+    aggregation: str | None
+    repeat_every: int | None
+    priority: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One row of the table.
+
+    `default` is None or 0 where the default depends on the data or on other settings: `stands_for`
+    says on what. `high` is `OBSERVATIONS` where the dataset's size is the limit. `enum` holds the
+    words of a setting that is a word. `wire` names the fields of the message.
+    """
+
+    name: str
+    default: Any
+    help: str
+    low: float | None
+    high: float | str | None
+    stands_for: str
+    option: str
+    enum: EnumDescriptor | None
+    wire: tuple[str, ...]
+
+    @property
+    def allowed(self) -> str:
+        """What the setting takes, in words."""
+        if self.enum is not None:
+            return ", ".join(words(self.enum))
+        if self.low is not None:
+            high = f"{self.high:g}" if isinstance(self.high, float) else str(self.high)
+            return f"{self.low:g} to {high}"
+        return "true or false" if self.default is False else "finite LOW and HIGH, 0 < LOW < HIGH"
+
+    @property
+    def default_text(self) -> str:
+        """The default in words."""
+        if self.stands_for:
+            return self.stands_for
+        return f"{self.default:g}" if isinstance(self.default, float) else str(self.default).lower()
+
+
+def _row(name: str, default: Any, metadata: Any) -> Setting:
+    wire = ("gamma_min", "gamma_max") if name == "gamma_bounds" else (name,)
+    return Setting(
+        name=name,
+        default=default,
+        help=metadata["help"],
+        low=metadata["low"],
+        high=metadata["high"],
+        stands_for=metadata["stands_for"],
+        option=metadata["option"] or "--" + name.replace("_", "-"),
+        enum=MESSAGE.fields_by_name[wire[0]].enum_type,
+        wire=wire,
+    )
+
+
+SETTINGS: dict[str, Setting] = {
+    one.name: _row(one.name, one.default, one.metadata) for one in fields(SessionConfig)
+}
+
+SessionConfig.__doc__ = f"{SessionConfig.__doc__}\n    Parameters\n    ----------" + "".join(
+    f"\n    {one.name} : {one.allowed}; default {one.default_text}\n        {one.help}"
+    for one in SETTINGS.values()
+)

@@ -1,0 +1,34 @@
+"""Settings as a message and back."""
+
+from typing import Any
+
+from svddtune.config.table import SETTINGS, SessionConfig
+from svddtune.config.words import number_of, word_of
+from svddtune.v1 import config_pb2
+
+
+def to_proto(config: SessionConfig) -> config_pb2.SessionConfig:
+    """Return settings that were checked as a message."""
+    message = config_pb2.SessionConfig()
+    for setting in SETTINGS.values():
+        value = getattr(config, setting.name)
+        if setting.enum is not None:
+            value = number_of(setting.enum, value)
+        parts = value or (0.0, 0.0) if setting.name == "gamma_bounds" else (value,)
+        for name, part in zip(setting.wire, parts, strict=True):
+            setattr(message, name, part)
+    return message
+
+
+def from_proto(message: config_pb2.SessionConfig) -> SessionConfig:
+    """Return the settings of a message, with defaults for zeros, not checked."""
+    values: dict[str, Any] = {}
+    for setting in SETTINGS.values():
+        parts = tuple(getattr(message, name) for name in setting.wire)
+        if not any(parts):
+            values[setting.name] = setting.default
+        elif setting.enum is not None:
+            values[setting.name] = word_of(setting.enum, parts[0])
+        else:
+            values[setting.name] = parts if len(parts) > 1 else parts[0]
+    return SessionConfig(**values)

@@ -1,0 +1,215 @@
+"""The table of settings: all that speaks of a setting says the same.
+
+The tests walk the table, so a new setting is tested as soon as it has a row.
+"""
+
+import math
+from dataclasses import replace
+from typing import Any, get_type_hints
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tools import describe_settings
+
+from svddtune.config import (
+    SETTINGS,
+    InvalidConfig,
+    SessionConfig,
+    Setting,
+    Settings,
+    checked,
+    from_proto,
+    to_proto,
+    words,
+)
+from svddtune.service import validate
+from svddtune.state import codec
+from svddtune.state.errors import InvalidFields
+from svddtune.v1 import config_pb2, jobs_pb2
+
+N = 1000
+EACH = pytest.mark.parametrize("setting", SETTINGS.values(), ids=list(SETTINGS))
+
+
+def highest(setting: Setting) -> float:
+    return N if isinstance(setting.high, str) or setting.high is None else setting.high
+
+
+def ends(setting: Setting) -> list[Any]:
+    """The values at the ends of what a setting takes."""
+    if setting.enum is not None:
+        return list(words(setting.enum))
+    if setting.low is None:
+        return [False, True] if setting.default is False else [(5e-324, 1.7e308), None]
+    return [type(setting.default)(end) for end in (setting.low, highest(setting))]
+
+
+def beyond(setting: Setting) -> list[Any]:
+    """Values that a setting does not take."""
+    if setting.enum is not None:
+        return ["no-such-word", "", 7, None]
+    if setting.low is None:
+        if setting.default is False:
+            return [2, "yes", None]
+        return [(2.0, 1.0), (0.0, 1.0), (1.0, math.inf), (math.nan, 1.0), (1.0,), "ab", 3]
+    low, high = setting.low, highest(setting)
+    outside: list[Any] = [low - 1 if low != 1 else -1, high + 1, "7", None, True]
+    return outside + ([math.nan, math.inf] if isinstance(setting.default, float) else [1.5])
+
+
+def values(setting: Setting) -> st.SearchStrategy[Any]:
+    if setting.enum is not None:
+        return st.sampled_from(list(words(setting.enum)))
+    if setting.low is None:
+        pair = st.lists(st.floats(1e-9, 1e9), min_size=2, max_size=2, unique=True)
+        bounds = pair.map(lambda ends: tuple(sorted(ends)))
+        return st.booleans() if setting.default is False else st.none() | bounds
+    if isinstance(setting.default, float):
+        return st.floats(setting.low, highest(setting))
+    return st.integers(int(setting.low), int(highest(setting)))
+
+
+CONFIGS = st.fixed_dictionaries({name: values(one) for name, one in SETTINGS.items()}).map(
+    lambda found: SessionConfig(
+        **found | {"overlap_limit": max(found["overlap"], found["overlap_limit"])}
+    )
+)
+
+
+def fitting(name: str, value: object) -> SessionConfig:
+    """Settings with one value; a limit on votes that other values allow."""
+    further = {"overlap_limit": 20} if name == "overlap" else {}
+    return SessionConfig(**{name: value} | further)  # type: ignore[arg-type]
+
+
+def test_table_and_message_have_the_same_fields() -> None:
+    fields = [name for setting in SETTINGS.values() for name in setting.wire]
+    assert fields == [one.name for one in config_pb2.SessionConfig.DESCRIPTOR.fields]
+
+
+def test_keyword_arguments_have_the_names_and_types_of_the_table() -> None:
+    fields = {name: hint | None for name, hint in get_type_hints(SessionConfig).items()}
+    assert get_type_hints(Settings) == fields
+
+
+@EACH
+def test_docstring_describes_the_setting(setting: Setting) -> None:
+    assert f"{setting.name} : {setting.allowed}; default" in (SessionConfig.__doc__ or "")
+    assert setting.help.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("path", "written"),
+    [
+        (describe_settings.CONTRACT, describe_settings.contract),
+        (describe_settings.PAGE, describe_settings.page),
+    ],
+)
+def test_contract_and_page_describe_the_settings_as_the_table_does(path: Any, written: Any) -> None:
+    assert written(path.read_text()) == path.read_text()
+
+
+@EACH
+def test_zero_on_the_wire_stands_for_the_default(setting: Setting) -> None:
+    config = from_proto(config_pb2.SessionConfig())
+    assert getattr(config, setting.name) == setting.default
+    assert config == SessionConfig()
+
+
+@EACH
+def test_values_at_the_ends_of_the_range_are_taken_stored_and_read_back(setting: Setting) -> None:
+    for value in ends(setting):
+        config = checked(fitting(setting.name, value), N)
+        assert getattr(config, setting.name) == value
+        assert validate.session_config(to_proto(config), N) == config
+        record = jobs_pb2.SessionRecord.FromString(codec.session_record("name", config))
+        assert from_proto(record.config) == config
+
+
+@EACH
+def test_values_beyond_the_range_are_refused_with_the_setting_and_what_is_allowed(
+    setting: Setting,
+) -> None:
+    for value in beyond(setting):
+        if value == setting.default:
+            continue
+        with pytest.raises(InvalidConfig) as caught:
+            checked(fitting(setting.name, value), N)
+        (violation,) = caught.value.violations
+        assert violation.setting is setting
+        assert violation.value is value
+        assert str(violation).startswith(f"{setting.name} is {value!r}; allowed: ")
+
+
+@EACH
+def test_service_names_the_field_of_the_message(setting: Setting) -> None:
+    message = to_proto(checked(SessionConfig(), N))
+    for name in setting.wire:
+        field = message.DESCRIPTOR.fields_by_name[name]
+        if setting.enum is not None:
+            setattr(message, name, 99)
+        elif field.type == field.TYPE_BOOL or setting.high == 2**64 - 1:
+            return  # The type of the field has no other values.
+        else:
+            setattr(message, name, highest(setting) + 1)
+    with pytest.raises(InvalidFields) as caught:
+        validate.session_config(message, N)
+    assert caught.value.metadata["field"] == f"config.{setting.wire[0]}"
+
+
+@given(CONFIGS)
+def test_settings_survive_the_wire(config: SessionConfig) -> None:
+    assert checked(config, N) == config
+    assert from_proto(to_proto(config)) == config
+
+
+def test_all_faults_are_told_at_once() -> None:
+    wrong = SessionConfig(k=-1, metric="no", audit=N + 1, budget=N + 1, gamma_bounds=(2.0, 1.0))
+    with pytest.raises(InvalidConfig) as caught:
+        checked(wrong, N)
+    assert {(one.setting.name, one.reason) for one in caught.value.violations} == {
+        ("k", "INVALID_FIELD"),
+        ("metric", "INVALID_FIELD"),
+        ("audit", "INVALID_FIELD"),
+        ("budget", "BUDGET_TOO_LARGE"),
+        ("gamma_bounds", "INVALID_FIELD"),
+    }
+
+
+def test_values_of_numpy_and_words_in_any_case_become_plain() -> None:
+    given = SessionConfig(
+        k=np.int64(3),  # type: ignore[arg-type]
+        lease_s=np.float32(2.0),  # type: ignore[arg-type]
+        auto_finish=np.bool_(True),  # type: ignore[arg-type]
+        gamma_bounds=np.array([0.5, 2.0]),  # type: ignore[arg-type]
+        metric="MCC",
+    )
+    plain = checked(given)
+    assert plain == SessionConfig(
+        k=3, lease_s=2.0, auto_finish=True, gamma_bounds=(0.5, 2.0), metric="mcc"
+    )
+    assert [type(one) for one in (plain.k, plain.lease_s, plain.auto_finish)] == [int, float, bool]
+
+
+@pytest.mark.parametrize(("overlap", "limit"), [(1, 1), (2, 3), (10, 11)])
+def test_limit_of_votes_follows_the_overlap_where_none_is_given(overlap: int, limit: int) -> None:
+    assert checked(SessionConfig(overlap=overlap), N).overlap_limit == limit
+
+
+def test_limit_of_votes_below_the_overlap_is_refused() -> None:
+    with pytest.raises(InvalidConfig, match="overlap_limit is 2; allowed: 3 to 20"):
+        checked(SessionConfig(overlap=3, overlap_limit=2))
+
+
+@pytest.mark.parametrize(("n", "budget"), [(20, 20), (50, 50), (51, 50)])
+def test_budget_is_fifty_or_all_observations_where_none_is_given(n: int, budget: int) -> None:
+    assert checked(SessionConfig(), n).budget == budget
+
+
+def test_limits_that_depend_on_the_dataset_hold_once_it_is_known() -> None:
+    large = replace(SessionConfig(), budget=10**6, audit=10**6)
+    assert checked(large) == large
+    with pytest.raises(InvalidConfig, match="1 to 1000, the observations of the dataset"):
+        checked(large, N)
