@@ -8,6 +8,7 @@ from google.rpc import status_pb2
 from svddtune.config import SessionConfig
 from svddtune.service import commands
 from svddtune.service.dialogue import Dialogue
+from svddtune.service.names import session_name
 from svddtune.state.errors import NotFound
 from svddtune.state.session import (
     DatasetId,
@@ -199,10 +200,10 @@ class World:
                 self.assigned += [(session_id, lease) for lease in leases]
             case commands.Report(session_id):
                 return self.dialogue.reported(self.stored[session_id].session())
-            case commands.Apply(session_id, request, _):
-                return self._apply(self.stored[session_id], request)
-            case commands.Refuse(request, error):
-                return self.dialogue.refused(request, status_pb2.Status(message=error.message))
+            case commands.Apply(session_id, item, _):
+                return self._apply(self.stored[session_id], item)
+            case commands.Refuse(item, error):
+                return self.dialogue.refused(item, status_pb2.Status(message=error.message))
             case commands.ReleaseAll(session_id):
                 self.released.append(session_id)
                 self.stored[session_id].leases.clear()
@@ -215,23 +216,26 @@ class World:
             raise NotFound("SESSION_NOT_FOUND", f"There is no session {session_id}.")
         return self.stored[session_id]
 
-    def _apply(self, one: Stored, request: oracle_pb2.ConverseRequest) -> list[commands.Command]:
-        kind = request.WhichOneof("message")
-        if kind == "answer" and request.answer.query not in one.leases:
-            status = status_pb2.Status(code=9)
-            return self.dialogue.refused(request, status, one.session_id)
-        ack = oracle_pb2.Ack(disposition=oracle_pb2.Ack.DISPOSITION_APPLIED)
-        if kind == "answer":
-            ack.answer_id, ack.query = request.answer.answer_id, request.answer.query
-            del one.leases[request.answer.query]
-        elif kind == "release":
-            for query, lease in list(one.leases.items()):
-                if lease.lease_id in (request.release.lease_ids or [lease.lease_id]):
-                    del one.leases[query]
-        elif kind == "extend":
-            expires_ms = self.redis_ms + round(LEASE_S * 1000)
-            ack.lease_expire_time.FromMilliseconds(expires_ms)
-            one.leases = {
-                query: replace(lease, expires_ms=expires_ms) for query, lease in one.leases.items()
-            }
-        return self.dialogue.applied(one.session_id, request, ack, self.now)
+    def _apply(self, one: Stored, item: commands.Item) -> list[commands.Command]:
+        ack = oracle_pb2.Ack(
+            session=session_name(one.session_id), disposition=oracle_pb2.Ack.DISPOSITION_APPLIED
+        )
+        match item:
+            case oracle_pb2.Answer():
+                if item.query not in one.leases:
+                    status = status_pb2.Status(code=9)
+                    return self.dialogue.refused(item, status, one.session_id)
+                ack.answer_id, ack.query = item.answer_id, item.query
+                del one.leases[item.query]
+            case oracle_pb2.Release():
+                for query, lease in list(one.leases.items()):
+                    if lease.lease_id in (item.lease_ids or [lease.lease_id]):
+                        del one.leases[query]
+            case oracle_pb2.Extend():
+                expires_ms = self.redis_ms + round(LEASE_S * 1000)
+                ack.lease_expire_time.FromMilliseconds(expires_ms)
+                one.leases = {
+                    query: replace(lease, expires_ms=expires_ms)
+                    for query, lease in one.leases.items()
+                }
+        return self.dialogue.applied(one.session_id, item, ack, self.now)

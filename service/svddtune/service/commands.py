@@ -1,10 +1,19 @@
-"""What the dialogue with a labeler wants done; ``conversation.py`` does it."""
+"""Commands of the dialogue with a labeler; ``conversation.py`` carries them out."""
 
 from dataclasses import dataclass
 
 from svddtune.state.errors import StateError
 from svddtune.state.session import Lease, LeaseRequest, SessionId
 from svddtune.v1 import oracle_pb2
+
+# What a labeler may send about one session.
+Item = (
+    oracle_pb2.Answer
+    | oracle_pb2.Skip
+    | oracle_pb2.Extend
+    | oracle_pb2.Release
+    | oracle_pb2.Retract
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,37 +25,37 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """Begin to follow the sessions (none: all that ask) and load them; then ``opened``."""
+    """Follow the sessions, or all that ask if none is named, and load them; then ``opened``."""
 
     session_ids: tuple[SessionId, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """Store what the labeler said; then ``applied`` or ``refused``."""
+    """Apply an item to a session; then ``applied`` or ``refused``."""
 
     session_id: SessionId
-    request: oracle_pb2.ConverseRequest
-    # Who gets the next query, where it is to come by itself.
+    item: Item
+    # Request for the queries that are to follow by themselves.
     then: LeaseRequest | None
 
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """Say what is wrong with an item; then ``refused``."""
+    """Refuse an item that is faulty in itself; then ``refused``."""
 
-    request: oracle_pb2.ConverseRequest
+    item: Item | oracle_pb2.Credit
     error: StateError
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Lease what ``wanted`` says when this command's turn comes; then ``looked``."""
+    """Make the request that ``wanted`` returns at that moment; then ``looked``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deliver:
-    """Send leased queries with what the labeler is shown."""
+    """Send leased queries with what their labeler is shown."""
 
     session_id: SessionId
     leases: tuple[Lease, ...]
@@ -61,7 +70,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseAll:
-    """Give all leases back."""
+    """Release all leases in a session."""
 
     session_id: SessionId
 

@@ -1,4 +1,4 @@
-"""One Converse stream: carries out what the dialogue commands."""
+"""One Converse stream: does the I/O that the dialogue commands."""
 
 import asyncio
 import random
@@ -34,33 +34,34 @@ from svddtune.v1 import oracle_pb2
 
 Outcome = TypeVar("Outcome")
 
-# Messages of the client that may wait here; more of them wait in the client.
+# Received messages that may wait; further ones wait in the client.
 _MOST_WAITING = 64
-# Progress messages that a process sends in a second, over all its streams.
+# Progress messages that a process sends per second, over all its streams.
 _PROGRESS_PER_S = 100
-# Within which the cancellation of a broken stream follows its end.
+# Grace after end-of-stream: gRPC may report the cancellation of a broken stream later, and a
+# cancelled stream keeps its leases.
 _BREAK_S = 0.1
-# Streams of one age do not all end at once.
+# Share of a stream's longest life that is drawn at random, so that not all streams end at once.
 _AGE_SPREAD = 0.1
 
 
 class _Signal(Enum):
-    """What happens beside the client's messages."""
+    """Events besides the client's messages."""
 
     WOKEN = "WOKEN"
     DRAINING = "DRAINING"
     AGED = "AGED"
     # The time for Hello is over.
-    UNHEARD = "UNHEARD"
-    # Nothing more is read: the client is done, its stream broke, or what it sent is faulty.
+    HELLO_OVERDUE = "HELLO_OVERDUE"
+    # Nothing more is read: the client is done, its stream broke, or its message is undecodable.
     READ = "READ"
-    # Redis is away or back.
+    # Notices may have been missed: the connection to Redis was lost or is back.
     LOOK = "LOOK"
 
 
 @dataclass(frozen=True, slots=True)
 class _Changed:
-    """A session has changed, perhaps in what this stream holds."""
+    """A session has changed; ``concerned`` if that may affect the leases of this stream."""
 
     session_id: SessionId
     concerned: bool
@@ -68,7 +69,7 @@ class _Changed:
 
 @dataclass(frozen=True, slots=True)
 class _Begun:
-    """A session asks now that this stream does not serve yet."""
+    """A session that the stream does not serve yet has begun to ask."""
 
     session_id: SessionId
 
@@ -86,15 +87,16 @@ class StreamContext:
     draining: Draining
     # Longest life of a stream in seconds.
     stream_s: float
-    # Seconds in which it must say Hello.
+    # Seconds within which the client must send Hello.
     hello_s: float
+    # Streams that are open.
     streams: int = 0
-    # When a holder of unary calls that serves any session last got a query from one.
+    # By holder of unary calls that name no session, and session: when it last leased a query there.
     served: Lru[tuple[str, SessionId], float] = field(default_factory=lambda: Lru(10_000))
 
 
 class Conversation:
-    """Reads, acts and writes for one stream: one task reads, this one does the rest in order."""
+    """Reads, acts and writes for one stream: one task reads, another does the rest in order."""
 
     def __init__(self, context: StreamContext, call: Context) -> None:
         self._context = context
@@ -106,14 +108,14 @@ class Conversation:
         self._waiting = asyncio.Semaphore(_MOST_WAITING)
         self._posted: set[_Event] = set()
         self._followed: dict[SessionId, Callable[[], None]] = {}
-        # Where among the process's streams this one's turn to report comes.
+        # Position of this stream's Progress messages among those of the process, from 0 to 1.
         self._place = random.random()
         self._change: asyncio.Task[Any] | None = None
         self._loop = asyncio.get_running_loop()
         self._now = self._loop.time
 
     async def run(self, requests: AsyncIterator[oracle_pb2.ConverseRequest]) -> None:
-        """Talk until either side ends it."""
+        """Serve the stream until either side ends it."""
         spread = 1 - _AGE_SPREAD * random.random()
         ages_at = self._now() + self._context.stream_s * spread
         with ExitStack() as stack:
@@ -121,10 +123,10 @@ class Conversation:
             self._stack = stack
             timers = (
                 self._loop.call_at(ages_at, self._post, _Signal.AGED),
-                self._loop.call_later(self._context.hello_s, self._post, _Signal.UNHEARD),
+                self._loop.call_later(self._context.hello_s, self._post, _Signal.HELLO_OVERDUE),
             )
             self._reader = asyncio.create_task(self._read(requests))
-            self._reader.add_done_callback(self._tell_of_end)
+            self._reader.add_done_callback(self._post_end)
             self._context.streams += 1
             try:
                 while not self._dialogue.over:
@@ -151,16 +153,16 @@ class Conversation:
             self._inbox.append(request)
             self._arrived.set()
 
-    def _tell_of_end(self, reader: asyncio.Task[None]) -> None:
+    def _post_end(self, reader: asyncio.Task[None]) -> None:
         """The reader has ended, in whatever way."""
         faulty = not reader.cancelled() and reader.exception() is not None
-        # Of a stream that broke off the end may be seen before its cancellation, and leases stay.
         self._loop.call_later(0 if faulty else _BREAK_S, self._post, _Signal.READ)
 
     def _read_to_the_end(self) -> list[Command]:
         """The reader has ended. Raises what ended it."""
         if self._reader.cancelled():
-            # Not by this stream: it would not be here. Its client may come back.
+            # The server cancelled it: had the stream done so, this would not run. The client may
+            # come back.
             raise ServerDraining
         self._reader.result()
         return self._dialogue.half_closed()
@@ -178,13 +180,13 @@ class Conversation:
         return self._inbox.popleft()
 
     def _post(self, event: _Event) -> None:
-        """Let an event happen, once where it waits already."""
+        """Queue an event, unless it waits already."""
         if event not in self._posted:
             self._posted.add(event)
             self._inbox.append(event)
             self._arrived.set()
 
-    # What others do
+    # Notices
 
     def _noticed(self, notice: Notice | None) -> None:
         if notice is None:
@@ -205,7 +207,7 @@ class Conversation:
             self._post(_Changed(session_id, concerned))
 
     def _follow(self, session_id: SessionId) -> None:
-        """From now on the session's notices come here."""
+        """Subscribe to the session's notices."""
         leaving = self._stack.enter_context(ExitStack())
         if not self._dialogue.serves_any:
             leaving.enter_context(self._context.notices.listening(session_id, self._noticed))
@@ -217,17 +219,17 @@ class Conversation:
         self._followed.pop(session_id)()
 
     async def _whole(self, work: Coroutine[Any, Any, Outcome]) -> Outcome:
-        """Await a change that goes on where the client has gone."""
+        """Await a change of the store, which is completed even if the client goes away."""
         self._change = asyncio.create_task(work)
         return await outlasting(self._change)
 
     async def _leave(self) -> None:
-        """The stream is over: what it holds waits for its return, but it gets nothing new."""
+        """End the stream: its leases stay for the one that resumes it, and it gets nothing new."""
         if self._change is not None:
-            # It may let the holder wait for queries.
+            # The change may make the holder wait for queries.
             await asyncio.gather(self._change, return_exceptions=True)
         if self._redis_is_away:
-            # Its client is told now that it is; waiting lasts no longer than a lease without this.
+            # The client is to learn that at once. Unparked, a holder waits until one lease expires.
             return
         for session_id in self._dialogue.servings:
             try:
@@ -237,7 +239,7 @@ class Conversation:
 
     @property
     def _redis_is_away(self) -> bool:
-        # While it is there is nothing to see; its return is a change too.
+        # Nothing can be read meanwhile; the return of Redis is an event of its own.
         return not self._context.notices.connected.is_set()
 
     async def _outcome_of_event(self, event: _Event) -> list[Command]:
@@ -250,11 +252,13 @@ class Conversation:
             case _Signal.DRAINING:
                 return dialogue.draining("This server is shutting down.")
             case _Signal.AGED:
-                return dialogue.draining("This stream has reached its age; reconnect to go on.")
+                return dialogue.draining(
+                    "This stream has reached its maximum age; reconnect to go on."
+                )
             case _Signal.READ:
                 return self._read_to_the_end()
-            case _Signal.UNHEARD:
-                dialogue.unheard()
+            case _Signal.HELLO_OVERDUE:
+                dialogue.hello_overdue()
                 return []
             case _ if self._redis_is_away:
                 for session_id in dialogue.servings:
@@ -270,10 +274,10 @@ class Conversation:
                 return await self._join(session_id)
         raise AssertionError(event)
 
-    # What the dialogue wants
+    # Commands
 
     async def _perform(self, command: Command) -> None:
-        # (A list, not recursion: one look may lead to another for each of many sessions.)
+        # (Not recursive: one Look may lead to another for each of many sessions.)
         waiting = [command]
         while waiting:
             waiting[:1] = await self._outcome(waiting[0])
@@ -288,8 +292,8 @@ class Conversation:
                     return await self._open(session_ids)
                 case Apply():
                     return await self._apply(command)
-                case Refuse(request, fault):
-                    return dialogue.refused(request, status_proto(fault))
+                case Refuse(item, fault):
+                    return dialogue.refused(item, status_proto(fault))
                 case Look():
                     return await self._look()
                 case Deliver(session_id, leases):
@@ -299,15 +303,19 @@ class Conversation:
                     return [*sent, Deliver(session_id, rest)] if rest else list(sent)
                 case Report(session_id):
                     if session_id not in self._followed:
-                        # A command before this one found that it was deleted.
+                        # An earlier command found that the session was deleted.
                         return []
                     return dialogue.reported(await self._context.sessions.get(session_id))
                 case ReleaseAll(session_id):
-                    await self._whole(self._labeling.release(session_id, dialogue.holder))
+                    await self._whole(
+                        self._labeling.apply(
+                            session_id, dialogue.labeler, dialogue.holder, oracle_pb2.Release()
+                        )
+                    )
                 case End():
                     pass
         except StoreUnavailable:
-            # An idle stream outlives this; what its client says meanwhile is not acknowledged.
+            # An idle stream survives this. What its client sends meanwhile gets no Ack.
             match command:
                 case Report(session_id):
                     return dialogue.postponed(session_id, (), self._now())
@@ -344,7 +352,7 @@ class Conversation:
             try:
                 sessions.append(await self._context.sessions.get(session_id))
             except NotFound:
-                # One that was named must be there; of any, those that are.
+                # A session that the client named must exist.
                 if session_ids:
                     raise
                 self._unfollow(session_id)
@@ -364,7 +372,7 @@ class Conversation:
         try:
             session = await self._context.sessions.get(session_id)
         except (NotFound, StoreUnavailable):
-            # It is gone already, or the next notice brings it.
+            # The session is gone already, or its next notice will come here again.
             self._unfollow(session_id)
             return []
         return self._dialogue.joined(session, self._now())
@@ -375,34 +383,18 @@ class Conversation:
         return [] if self._dialogue.over else self._dialogue.deleted(session_id)
 
     async def _apply(self, command: Apply) -> list[Command]:
-        request, session_id = command.request, command.session_id
+        dialogue, session_id, item = self._dialogue, command.session_id, command.item
         try:
-            ack = await self._whole(self._store(command))
+            ack = await self._whole(
+                self._labeling.apply(
+                    session_id, dialogue.labeler, dialogue.holder, item, then=command.then
+                )
+            )
         except StoreUnavailable:
             raise
         except StateError as error:
-            commands = self._dialogue.refused(request, status_proto(error), session_id)
+            commands = dialogue.refused(item, status_proto(error), session_id)
             if error.reason == "SESSION_NOT_FOUND":
                 commands += self._deleted(session_id)
             return commands
-        return self._dialogue.applied(session_id, request, ack, self._now())
-
-    async def _store(self, command: Apply) -> oracle_pb2.Ack:
-        request, session_id = command.request, command.session_id
-        labeler, holder = self._dialogue.labeler, self._dialogue.holder
-        match request.WhichOneof("message"):
-            case "answer":
-                return await self._labeling.answer(
-                    session_id, labeler, holder, request.answer, then=command.then
-                )
-            case "skip":
-                return await self._labeling.skip(
-                    session_id, labeler, holder, request.skip, then=command.then
-                )
-            case "extend":
-                return await self._labeling.extend(session_id, labeler, holder, request.extend)
-            case "release":
-                return await self._labeling.release(session_id, holder, request.release.lease_ids)
-            case "retract":
-                return await self._labeling.retract(session_id, labeler, request.retract)
-        raise AssertionError(request)
+        return dialogue.applied(session_id, item, ack, self._now())

@@ -1,11 +1,12 @@
-"""The dialogue with a labeler as a pure state machine: events in, commands out, nobody awaits.
+"""The dialogue with a labeler as a pure state machine: events in, commands out, no I/O.
 
-Events are method calls; each returns the commands to carry out, in order, before the next event.
+Events are method calls. Each returns the commands to carry out, in order, before the next event;
 ``conversation.py`` carries them out. Moments are seconds of any monotonic clock.
 
-A stream serves one session or several with one credit. With one, the store leases it queries as
-soon as there are any. With several the store only tells that there are some, and the stream takes
-them as its credit allows: higher priority first, then the session that has waited longest.
+A stream serves one session or several, with one credit for all. With one session, the store leases
+queries to the stream as soon as there are any. With several, the store only notifies the stream,
+which leases what its credit allows: from the session with the highest priority, among equals from
+the one that has waited longest.
 """
 
 import re
@@ -13,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from enum import Enum
 from uuid import uuid4
 
+from google.protobuf.message import Message
 from google.rpc import status_pb2
 
 from svddtune.service import names, validate
@@ -21,6 +23,7 @@ from svddtune.service.commands import (
     Command,
     Deliver,
     End,
+    Item,
     Look,
     Open,
     Refuse,
@@ -36,11 +39,11 @@ from svddtune.state.session import Lease, LeaseOutcome, LeaseRequest, ServeOrder
 from svddtune.v1 import oracle_pb2, tuning_pb2
 
 PROTOCOL_VERSION = 1
-# A labeler that thinks says so this many times in its shortest lease, half the config's.
+# Heartbeats that the client is to send within its shortest lease, which is half of the config's.
 HEARTBEATS_PER_LEASE = 3
-# Least time between two Progress messages on one session.
+# Shortest time between two Progress messages on one session.
 PROGRESS_S = 0.1
-# A lease this close to its end counts as run out.
+# A lease counts as expired this long before its end.
 GRACE_S = 0.05
 
 _TOKEN = re.compile(r"[0-9a-f]{32}")
@@ -65,19 +68,21 @@ class Dialogue:
         self._named: tuple[SessionId, ...] = ()
         self._clock_ahead = 0.0
         self._turn = 0
-        # Sessions that may have leases of an earlier stream, which count before there are new ones.
         self._resumes = False
+        # After a resumption: sessions whose leases of the earlier stream are not known yet. They
+        # count towards the credit, so nothing new is leased before.
         self._unseen: set[SessionId] = set()
-        # Set where a lease ran out: until then, or until the labeler speaks, nothing new for it.
+        # A lease expired: nothing new is leased until this moment, or until the client sends
+        # something.
         self._asleep_until = 0.0
-        # More streams in a process mean fewer Progress messages on each, and not all at once: this
-        # one waits so long after a change.
+        # The conversation raises both with the number of streams in its process: the shortest time
+        # between two Progress messages, and the delay of the first one after a change.
         self.progress_s = PROGRESS_S
         self.progress_wait_s = 0.0
         self.servings: dict[SessionId, Serving] = {}
         self.labeler = ""
         self.token = ""
-        # Whose leases these are: the labeler's, on this stream and those that resume it.
+        # Owner of the leases: the labeler on this stream and on those that resume it.
         self.holder = ""
 
     @property
@@ -87,12 +92,12 @@ class Dialogue:
 
     @property
     def serves_any(self) -> bool:
-        """Whether sessions join as they begin to ask."""
+        """Whether every session that begins to ask joins the stream."""
         return not self._named
 
     @property
     def wake_at(self) -> float | None:
-        """When ``woken`` is due."""
+        """When ``woken`` is to be called; None for never."""
         if self._phase is not _Phase.OPEN:
             return None
         due = [one.wake_at for one in self.servings.values()]
@@ -100,83 +105,62 @@ class Dialogue:
             due.append(self._asleep_until)
         return min((moment for moment in due if moment is not None), default=None)
 
-    # The client
+    # What the client does
 
     def received(self, request: oracle_pb2.ConverseRequest, now: float) -> list[Command]:
-        """The client said something."""
-        kind = request.WhichOneof("message")
+        """The client sent a message."""
+        message = _content(request)
         if self._phase is _Phase.AWAITING_HELLO:
-            if kind != "hello":
-                raise _violation(f"the first message must be hello, not {kind or 'empty'}")
-            return self._begin(request.hello)
-        if kind is None or kind == "hello":
-            raise _violation(f"{kind or 'an empty message'} after hello")
+            if not isinstance(message, oracle_pb2.Hello):
+                raise _violation(f"the first message must be hello, not {_kind(message)}")
+            return self._begin(message)
+        if message is None or isinstance(message, oracle_pb2.Hello):
+            raise _violation(f"{_kind(message)} after hello")
         was_asleep, self._asleep_until = self._asleep_until > 0, 0.0
         if was_asleep:
-            self._ask_all()
-        if kind == "bye":
-            return self._end()
-        try:
-            if kind == "credit":
-                before, self._credit = self._credit, _credit(request.credit.queries)
-                self._ask_all()
-                if self._single and self._credit < before:
-                    # The store may know this holder as one that waits for more than that.
-                    for serving in self.servings.values():
-                        serving.stale = True
-                return self._look_on()
-            targets = self._targets(getattr(request, kind), kind)
-        except StateError as error:
-            return [Refuse(request, error)]
-        commands: list[Command] = [
-            Apply(session_id, request, self._then(session_id, kind)) for session_id in targets
-        ]
-        # Where no session has anything of it, the item is done all the same.
-        return [*commands, *self._look_on()] if commands else [_done(), *self._look_on()]
+            self._look_everywhere()
+        match message:
+            case oracle_pb2.Bye():
+                return self._end()
+            case oracle_pb2.Credit():
+                return self._change_credit(message)
+            case _:
+                return self._apply(message)
 
     def applied(
-        self,
-        session_id: SessionId,
-        request: oracle_pb2.ConverseRequest,
-        ack: oracle_pb2.Ack,
-        now: float,
+        self, session_id: SessionId, item: Item, ack: oracle_pb2.Ack, now: float
     ) -> list[Command]:
-        """What the labeler said is stored."""
-        kind = request.WhichOneof("message")
-        ack.session = names.session_name(session_id)
+        """The store has applied an item."""
         commands: list[Command] = [Send(oracle_pb2.ConverseResponse(ack=ack))]
         serving = self.servings.get(session_id)
         if serving is None:
             return commands
-        if kind in ("answer", "skip"):
-            item = getattr(request, kind)
-            if not self._single or ack.disposition != ack.DISPOSITION_APPLIED:
-                serving.dry = False
-            elif item.lease_id in serving.held:
-                # The store knows that this holder waits. (Not where an answer is repeated.)
-                serving.dry = True
-            if kind == "skip":
-                # (Where it is a repeat, a later lease on the same query stands.)
-                serving.drop(item.lease_id)
-            else:
+        match item:
+            case oracle_pb2.Answer():
+                self._expect_next(serving, item, ack)
                 # A vote ends all leases of its labeler on the query.
                 on_query = [one for one in serving.held.values() if one.query == ack.query]
                 serving.drop(*[one.lease_id for one in on_query])
-        elif kind == "release":
-            serving.drop(*(request.release.lease_ids or serving.held.copy()))
-            serving.dry = False
-        elif kind == "extend":
-            self._prolong(serving, request.extend.lease_ids or list(serving.held), ack)
-        return [*commands, *self._look_on()]
+            case oracle_pb2.Skip():
+                self._expect_next(serving, item, ack)
+                # Only the lease named: after a repeat the labeler may hold a later one.
+                serving.drop(item.lease_id)
+            case oracle_pb2.Release():
+                serving.drop(*(item.lease_ids or serving.held.copy()))
+                serving.exhausted = False
+            case oracle_pb2.Extend():
+                serving.prolong(set(item.lease_ids or serving.held) - set(ack.lost_lease_ids), ack)
+            case oracle_pb2.Retract():
+                pass
+        return [*commands, *self._look()]
 
     def refused(
         self,
-        request: oracle_pb2.ConverseRequest,
+        item: Item | oracle_pb2.Credit,
         status: status_pb2.Status,
         session_id: SessionId | None = None,
     ) -> list[Command]:
-        """What the labeler said could not be stored."""
-        item = getattr(request, str(request.WhichOneof("message")))
+        """An item was not applied."""
         reject = oracle_pb2.Reject(
             answer_id=getattr(item, "answer_id", ""),
             query=getattr(item, "query", 0),
@@ -186,21 +170,21 @@ class Dialogue:
         return [Send(oracle_pb2.ConverseResponse(reject=reject))]
 
     def half_closed(self) -> list[Command]:
-        """The client says nothing more."""
+        """The client sends nothing more."""
         if self._phase is _Phase.AWAITING_HELLO:
             self._phase = _Phase.OVER
             return [End()]
         return self._end()
 
-    def unheard(self) -> None:
-        """The time for Hello is over. Raises Silent where it did not come."""
+    def hello_overdue(self) -> None:
+        """The time for Hello is over. Raises Silent if none has come."""
         if self._phase is _Phase.AWAITING_HELLO:
             raise Silent("HELLO_TIMEOUT", "Hello", self._hello_s)
 
-    # The sessions
+    # What happens in the sessions
 
     def opened(self, sessions: Sequence[Session], now: float) -> list[Command]:
-        """The sessions are there."""
+        """The sessions are loaded."""
         self._phase = _Phase.OPEN
         for session in sessions:
             self._add(session)
@@ -216,24 +200,24 @@ class Dialogue:
         commands: list[Command] = [Send(oracle_pb2.ConverseResponse(welcome=welcome))]
         if not self._single:
             commands += [_progress(session) for session in sessions]
-        return [*commands, *self._look_on()]
+        return [*commands, *self._look()]
 
     def joined(self, session: Session, now: float) -> list[Command]:
-        """A session has begun to ask, and this stream serves any."""
+        """A session has begun to ask, and this stream serves every one."""
         if self._phase is not _Phase.OPEN or session.id in self.servings:
             return []
         self._add(session)
-        return [_progress(session), *self._look_on()]
+        return [_progress(session), *self._look()]
 
     def wanted(self, now: float) -> tuple[SessionId, LeaseRequest] | None:
-        """The next session to look at and how much to lease there; None where nothing is wanted."""
+        """The next session to lease queries in and the request; None if nothing is wanted."""
         if self._phase is not _Phase.OPEN:
             return None
         ready = [
             one
             for one in self.servings.values()
             if one.retry_at is None
-            and (one.stale or (not one.dry and self._room(one, now) > len(one.held)))
+            and (one.stale or (not one.exhausted and self._room(one, now) > len(one.held)))
         ]
         if not ready:
             return None
@@ -244,7 +228,7 @@ class Dialogue:
         return first.session_id, self._lease_request(self._room(first, now))
 
     def looked(self, session_id: SessionId, outcome: LeaseOutcome, now: float) -> list[Command]:
-        """What is held now, and what goes on in the session."""
+        """The store answered the request of ``wanted``."""
         serving = self.servings[session_id]
         self._clock_ahead = outcome.now_ms / 1000 - now
         serving.stale, serving.retry_at = False, None
@@ -261,15 +245,15 @@ class Dialogue:
             self._turn += 1
             serving.served = self._turn
             commands.append(Deliver(session_id, tuple(new)))
-        serving.dry = len(serving.held) < asked_for
+        serving.exhausted = len(serving.held) < asked_for
         if serving.note_end(outcome):
             commands.append(Report(session_id))
-        return [*commands, *self._look_on()]
+        return [*commands, *self._look()]
 
     def postponed(
         self, session_id: SessionId, unsent: Iterable[Lease], now: float
     ) -> list[Command]:
-        """The store does not answer now; leases that were to be delivered are not."""
+        """The store does not answer; ``unsent`` leases could not be delivered."""
         serving = self.servings.get(session_id)
         if serving is not None:
             serving.drop(*[lease.lease_id for lease in unsent])
@@ -283,20 +267,20 @@ class Dialogue:
         return serving is not None and (concerned or serving.report_at is None)
 
     def changed(self, session_id: SessionId, concerned: bool, now: float) -> list[Command]:
-        """Somebody changed a session; ``concerned`` where it may be about what is held here."""
+        """A session changed; ``concerned`` if that may affect the leases of this stream."""
         serving = self.servings.get(session_id)
         if self._phase is not _Phase.OPEN or serving is None:
             return []
         commands: list[Command] = []
         if concerned:
-            serving.stale, serving.dry = True, False
-            commands += self._look_on()
+            serving.stale, serving.exhausted = True, False
+            commands += self._look()
         return [*commands, *self._report_soon(serving, now)]
 
     def changed_all(self, now: float) -> list[Command]:
         """Notices may have been missed."""
         commands: list[Command] = []
-        self._ask_all()
+        self._look_everywhere()
         for session_id in list(self.servings):
             commands += self.changed(session_id, True, now)
         return commands
@@ -308,22 +292,22 @@ class Dialogue:
             return commands
         if self._asleep_until and now >= self._asleep_until:
             self._asleep_until = 0.0
-            self._ask_all()
+            self._look_everywhere()
         for serving in self.servings.values():
             if serving.retry_at is not None and now >= serving.retry_at:
-                serving.retry_at, serving.stale, serving.dry = None, True, False
+                serving.retry_at, serving.stale, serving.exhausted = None, True, False
             if serving.report_at is not None and now >= serving.report_at:
                 commands.append(self._report(serving, now))
-        return [*self._look_on(), *commands]
+        return [*self._look(), *commands]
 
     def reported(self, session: Session) -> list[Command]:
-        """The session as it is now."""
+        """A session was loaded for a report."""
         serving = self.servings.get(session.id)
         response = serving.report(session) if serving else None
         return [Send(response)] if response else []
 
     def deleted(self, session_id: SessionId) -> list[Command]:
-        """A session is no more."""
+        """A session was deleted."""
         if self.servings.pop(session_id, None) is None:
             return []
         self._unseen.discard(session_id)
@@ -335,12 +319,12 @@ class Dialogue:
         return commands
 
     def draining(self, reason: str) -> list[Command]:
-        """The stream ends on the server's side; the leases wait for the client's next one."""
+        """The server ends the stream; its leases stay for the stream that resumes it."""
         self._phase = _Phase.OVER
         drain = oracle_pb2.Drain(reason=reason)
         return [Send(oracle_pb2.ConverseResponse(drain=drain)), End()]
 
-    # Within
+    # Internals
 
     @property
     def _single(self) -> bool:
@@ -350,8 +334,8 @@ class Dialogue:
         if hello.protocol_version != PROTOCOL_VERSION:
             raise InvalidInput(
                 "PROTOCOL_VERSION_UNSUPPORTED",
-                f"Version {hello.protocol_version} of the dialogue is not spoken here; "
-                f"{PROTOCOL_VERSION} is.",
+                f"Version {hello.protocol_version} of the dialogue is not supported; "
+                f"use version {PROTOCOL_VERSION}.",
                 field="protocol_version",
                 value=hello.protocol_version,
                 supported=PROTOCOL_VERSION,
@@ -380,8 +364,31 @@ class Dialogue:
         if self._resumes and not self._single:
             self._unseen.add(session.id)
 
-    def _targets(self, item: "_Item", kind: str) -> list[SessionId]:
-        """The sessions that a message is about."""
+    def _change_credit(self, credit: oracle_pb2.Credit) -> list[Command]:
+        before = self._credit
+        try:
+            self._credit = _credit(credit.queries)
+        except StateError as error:
+            return [Refuse(credit, error)]
+        self._look_everywhere()
+        if self._single and self._credit < before:
+            # The store may still have this holder waiting for more than that.
+            for serving in self.servings.values():
+                serving.stale = True
+        return self._look()
+
+    def _apply(self, item: Item) -> list[Command]:
+        try:
+            targets = self._targets(item)
+        except StateError as error:
+            return [Refuse(item, error)]
+        then = self._then(item)
+        commands: list[Command] = [Apply(session_id, item, then) for session_id in targets]
+        # An Extend or Release of no session at all is done at once.
+        return [*(commands or [_done()]), *self._look()]
+
+    def _targets(self, item: Item) -> list[SessionId]:
+        """The sessions that an item is about."""
         if item.session:
             session_id = names.session_id(item.session, "session")
             if self._named and session_id not in self._named:
@@ -395,10 +402,21 @@ class Dialogue:
             "session", "", "the session's name: this stream serves several"
         )
 
-    def _then(self, session_id: SessionId, kind: str) -> LeaseRequest | None:
-        if not self._single or kind not in ("answer", "skip") or self._credit == 0:
+    def _then(self, item: Item) -> LeaseRequest | None:
+        """The request for the queries that are to follow an answer or a skip by themselves."""
+        followed = isinstance(item, oracle_pb2.Answer | oracle_pb2.Skip)
+        if not followed or not self._single or self._credit == 0:
             return None
         return self._lease_request(self._credit)
+
+    def _expect_next(
+        self, serving: Serving, item: oracle_pb2.Answer | oracle_pb2.Skip, ack: oracle_pb2.Ack
+    ) -> None:
+        if not self._single or ack.disposition != ack.DISPOSITION_APPLIED:
+            serving.exhausted = False
+        elif item.lease_id in serving.held:
+            # The store knows that this holder waits. (It may not where the item is a repeat.)
+            serving.exhausted = True
 
     def _lease_request(self, most: int) -> LeaseRequest:
         return LeaseRequest(
@@ -409,22 +427,22 @@ class Dialogue:
         self._phase = _Phase.OVER
         return [*(ReleaseAll(session_id) for session_id in self.servings), End()]
 
-    def _ask_all(self) -> None:
+    def _look_everywhere(self) -> None:
         for serving in self.servings.values():
-            serving.dry = False
+            serving.exhausted = False
 
     def _room(self, serving: Serving, now: float) -> int:
-        """Queries that the session may lease to this stream now; 0: nothing new."""
+        """Queries of the session that this stream may hold now; 0 for nothing new."""
         awake = serving.awake((now + GRACE_S + self._clock_ahead) * 1000)
         if awake < len(serving.held) or now < self._asleep_until or self._unseen:
             return 0
         held = sum(len(one.held) for one in self.servings.values())
-        # (By the credit, not by what is held here: some of that may be gone by now.)
+        # (Counted from the credit: some of what is held in this session may be gone by now.)
         most = max(0, self._credit - held + len(serving.held))
-        # Of several sessions each gives one at a time.
+        # With several sessions, each gives one query at a time.
         return most if self._single else min(most, len(serving.held) + 1)
 
-    def _look_on(self) -> list[Command]:
+    def _look(self) -> list[Command]:
         return [Look()] if self._phase is _Phase.OPEN else []
 
     def _report_soon(self, serving: Serving, now: float) -> list[Command]:
@@ -439,21 +457,17 @@ class Dialogue:
         serving.last_report = now
         return Report(serving.session_id)
 
-    def _prolong(self, serving: Serving, lease_ids: Iterable[str], ack: oracle_pb2.Ack) -> None:
-        expires_ms = ack.lease_expire_time.ToMilliseconds()
-        for lease_id in set(lease_ids) - set(ack.lost_lease_ids):
-            if lease_id in serving.held:
-                held = serving.held[lease_id]
-                held.expires_ms = max(held.expires_ms, expires_ms)
+
+def _content(
+    request: oracle_pb2.ConverseRequest,
+) -> Item | oracle_pb2.Hello | oracle_pb2.Credit | oracle_pb2.Bye | None:
+    """The message in the request's oneof; None if it is empty or of a later version."""
+    kind = request.WhichOneof("message")
+    return getattr(request, kind) if kind else None
 
 
-_Item = (
-    oracle_pb2.Answer
-    | oracle_pb2.Skip
-    | oracle_pb2.Extend
-    | oracle_pb2.Release
-    | oracle_pb2.Retract
-)
+def _kind(message: Message | None) -> str:
+    return message.DESCRIPTOR.name.lower() if message else "an empty message"
 
 
 def _credit(queries: int) -> int:

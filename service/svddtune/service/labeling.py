@@ -1,9 +1,10 @@
-"""What labelers can do, whether by stream or by unary call: one implementation for both."""
+"""What labelers can do, by stream or by unary call: one implementation for both."""
 
 from collections.abc import Sequence
 
-from svddtune.service import convert, validate
+from svddtune.service import convert, names, validate
 from svddtune.service.cache import Lru
+from svddtune.service.commands import Item
 from svddtune.state.datasets import DatasetStore
 from svddtune.state.errors import WrongState
 from svddtune.state.session import (
@@ -22,8 +23,8 @@ from svddtune.v1 import oracle_pb2
 
 # Sessions that a stream which serves any looks at.
 MOST_ASKING = 1000
-# So few rows never exceed a message, however large they are.
-_READ_UNASKED = 4
+# So few rows never exceed a message, however large they are: they are read without being measured.
+_READ_UNMEASURED = 4
 
 
 class Labeling:
@@ -52,11 +53,11 @@ class Labeling:
     async def lease(
         self, session_id: SessionId, request: LeaseRequest, *, waits: bool = False
     ) -> LeaseOutcome:
-        """Hand queries to a holder until it has as many as it wants."""
+        """Lease queries to a holder until it has as many as it requests."""
         return await self._store.lease(session_id, request, waits=waits)
 
     async def park(self, session_id: SessionId, holder: str) -> None:
-        """Give a holder nothing new until it asks."""
+        """Lease nothing new to a holder until it asks again."""
         await self._store.park(session_id, holder)
 
     async def assignments(
@@ -64,13 +65,13 @@ class Labeling:
     ) -> list[oracle_pb2.Assign]:
         """Leased queries with what their labeler is shown.
 
-        The first of them: as many as one message holds, at least one.
+        Of many leases, the first ones: as many as one message holds, and at least one.
         """
         if not leases:
             return []
         dataset_id = await self._dataset_id(session_id)
         feature_count = await self._feature_count(dataset_id)
-        if len(leases) > _READ_UNASKED:
+        if len(leases) > _READ_UNMEASURED:
             leases = leases[
                 : await self._datasets.count_within(
                     dataset_id,
@@ -92,16 +93,42 @@ class Labeling:
             )
         ]
 
-    async def answer(
+    async def apply(
+        self,
+        session_id: SessionId,
+        labeler: str,
+        holder: str,
+        item: Item,
+        *,
+        then: LeaseRequest | None = None,
+    ) -> oracle_pb2.Ack:
+        """Apply what a labeler sent, by stream or by unary call.
+
+        After an Answer or Skip, ``then`` leases further queries to the holder as soon as there are
+        any.
+        """
+        match item:
+            case oracle_pb2.Answer():
+                ack = await self._answer(session_id, labeler, holder, item, then)
+            case oracle_pb2.Skip():
+                ack = await self._skip(session_id, labeler, holder, item, then)
+            case oracle_pb2.Extend():
+                ack = await self._extend(session_id, labeler, holder, item)
+            case oracle_pb2.Release():
+                ack = await self._release(session_id, holder, item)
+            case oracle_pb2.Retract():
+                ack = await self._retract(session_id, labeler, item)
+        ack.session = names.session_name(session_id)
+        return ack
+
+    async def _answer(
         self,
         session_id: SessionId,
         labeler: str,
         holder: str,
         message: oracle_pb2.Answer,
-        *,
-        then: LeaseRequest | None = None,
+        then: LeaseRequest | None,
     ) -> oracle_pb2.Ack:
-        """Store a verdict; with ``then`` its holder gets queries as soon as there are any."""
         validate.answer_id(message.answer_id)
         verdict = validate.verdict(message.verdict)
         source = validate.at_most_bytes(
@@ -137,10 +164,9 @@ class Labeling:
         )
         return convert.receipt_to_proto(receipt, message.answer_id)
 
-    async def retract(
+    async def _retract(
         self, session_id: SessionId, labeler: str, message: oracle_pb2.Retract
     ) -> oracle_pb2.Ack:
-        """Withdraw a vote."""
         of = validate.labeler(message.of_labeler, "of_labeler") if message.of_labeler else ""
         validate.answer_id(message.answer_id)
         row = await self._row(session_id, message.observation_id)
@@ -149,16 +175,14 @@ class Labeling:
         )
         return convert.receipt_to_proto(receipt, message.answer_id)
 
-    async def skip(
+    async def _skip(
         self,
         session_id: SessionId,
         labeler: str,
         holder: str,
         message: oracle_pb2.Skip,
-        *,
-        then: LeaseRequest | None = None,
+        then: LeaseRequest | None,
     ) -> oracle_pb2.Ack:
-        """Pass on a leased query; ``then`` as in ``answer``."""
         receipt = await self._store.skip(
             session_id,
             labeler=labeler,
@@ -170,21 +194,19 @@ class Labeling:
         )
         return convert.receipt_to_proto(receipt)
 
-    async def extend(
+    async def _extend(
         self, session_id: SessionId, labeler: str, holder: str, message: oracle_pb2.Extend
     ) -> oracle_pb2.Ack:
-        """Extend leases; those that are lost are listed, and an error where all are."""
         receipt = await self._store.extend(
             session_id, holder=holder, labeler=labeler, lease_ids=message.lease_ids
         )
         return _unless_all_lost(receipt, message.lease_ids)
 
-    async def release(
-        self, session_id: SessionId, holder: str, lease_ids: Sequence[str] = ()
+    async def _release(
+        self, session_id: SessionId, holder: str, message: oracle_pb2.Release
     ) -> oracle_pb2.Ack:
-        """Give queries back; as in ``extend``."""
-        receipt = await self._store.release(session_id, holder=holder, lease_ids=lease_ids)
-        return _unless_all_lost(receipt, lease_ids)
+        receipt = await self._store.release(session_id, holder=holder, lease_ids=message.lease_ids)
+        return _unless_all_lost(receipt, message.lease_ids)
 
     async def _dataset_id(self, session_id: SessionId) -> DatasetId:
         return self._dataset_ids.get(session_id) or (await self.session(session_id)).dataset_id
@@ -206,10 +228,11 @@ class Labeling:
 
 
 def _unless_all_lost(receipt: Receipt, lease_ids: Sequence[str]) -> oracle_pb2.Ack:
+    """The Ack, which lists lost leases. Raises WrongState if all leases named are lost."""
     if lease_ids and len(receipt.lost) == len(set(lease_ids)):
         raise WrongState(
             "LEASE_LOST",
-            f"No lease named is held (any more): {', '.join(sorted(receipt.lost))[:200]}.",
+            f"None of the leases named is held any more: {', '.join(sorted(receipt.lost))[:200]}.",
             lease_id=receipt.lost[0],
         )
     return convert.leases_receipt_to_proto(receipt)

@@ -1,13 +1,14 @@
-"""OracleService: the stream and its unary twins, both on ``Labeling``."""
+"""OracleService: the stream and the unary calls, both on ``Labeling``."""
 
 from collections.abc import AsyncIterator
 
 from svddtune.service import names, validate
+from svddtune.service.commands import Item
 from svddtune.service.conversation import Conversation, StreamContext
 from svddtune.service.convert import fitting, session_to_proto
 from svddtune.service.lease_call import LeaseCall
 from svddtune.service.status import Context, rpc, unbroken, undisturbed
-from svddtune.state.session import LeaseRequest, SessionId
+from svddtune.state.session import LeaseRequest
 from svddtune.v1 import oracle_pb2, oracle_pb2_grpc
 
 
@@ -36,7 +37,7 @@ class OracleServicer(oracle_pb2_grpc.OracleServiceServicer):
             labeler,
             validate.in_range("max_queries", request.max_queries or 1, 1, validate.MOST_CREDIT),
             validate.is_automated(request.kind),
-            # A call that has ended can take nothing: while it waits it is told, and then leases.
+            # A call may end while it waits, and its lease would be lost: it is notified instead.
             notify_only=True,
         )
         wait_s = validate.in_range("wait_s", request.wait_s, 0.0, validate.LONGEST_WAIT_S)
@@ -58,10 +59,8 @@ class OracleServicer(oracle_pb2_grpc.OracleServiceServicer):
         self, request: oracle_pb2.AnswerRequest, context: Context
     ) -> oracle_pb2.AnswerResponse:
         """Store one answer."""
-        labeler = validate.labeler(request.labeler)
-        session_id = names.session_id(request.answer.session, "answer.session")
-        ack = await self._labeling.answer(session_id, labeler, _holder(labeler), request.answer)
-        return oracle_pb2.AnswerResponse(ack=_of(ack, session_id))
+        ack = await self._apply(request.labeler, request.answer, "answer")
+        return oracle_pb2.AnswerResponse(ack=ack)
 
     @rpc
     @undisturbed
@@ -69,21 +68,17 @@ class OracleServicer(oracle_pb2_grpc.OracleServiceServicer):
         self, request: oracle_pb2.ExtendRequest, context: Context
     ) -> oracle_pb2.ExtendResponse:
         """Extend leases."""
-        labeler = validate.labeler(request.labeler)
-        session_id = names.session_id(request.extend.session, "extend.session")
-        ack = await self._labeling.extend(session_id, labeler, _holder(labeler), request.extend)
-        return oracle_pb2.ExtendResponse(ack=_of(ack, session_id))
+        ack = await self._apply(request.labeler, request.extend, "extend")
+        return oracle_pb2.ExtendResponse(ack=ack)
 
     @rpc
     @undisturbed
     async def Release(
         self, request: oracle_pb2.ReleaseRequest, context: Context
     ) -> oracle_pb2.ReleaseResponse:
-        """Give queries back."""
-        labeler = validate.labeler(request.labeler)
-        session_id = names.session_id(request.release.session, "release.session")
-        ack = await self._labeling.release(session_id, _holder(labeler), request.release.lease_ids)
-        return oracle_pb2.ReleaseResponse(ack=_of(ack, session_id))
+        """Release leases."""
+        ack = await self._apply(request.labeler, request.release, "release")
+        return oracle_pb2.ReleaseResponse(ack=ack)
 
     @rpc
     @undisturbed
@@ -91,10 +86,8 @@ class OracleServicer(oracle_pb2_grpc.OracleServiceServicer):
         self, request: oracle_pb2.SkipRequest, context: Context
     ) -> oracle_pb2.SkipResponse:
         """Pass on a query."""
-        labeler = validate.labeler(request.labeler)
-        session_id = names.session_id(request.skip.session, "skip.session")
-        ack = await self._labeling.skip(session_id, labeler, _holder(labeler), request.skip)
-        return oracle_pb2.SkipResponse(ack=_of(ack, session_id))
+        ack = await self._apply(request.labeler, request.skip, "skip")
+        return oracle_pb2.SkipResponse(ack=ack)
 
     @rpc
     @undisturbed
@@ -102,17 +95,15 @@ class OracleServicer(oracle_pb2_grpc.OracleServiceServicer):
         self, request: oracle_pb2.RetractRequest, context: Context
     ) -> oracle_pb2.RetractResponse:
         """Withdraw a vote."""
-        labeler = validate.labeler(request.labeler)
-        session_id = names.session_id(request.retract.session, "retract.session")
-        ack = await self._labeling.retract(session_id, labeler, request.retract)
-        return oracle_pb2.RetractResponse(ack=_of(ack, session_id))
+        ack = await self._apply(request.labeler, request.retract, "retract")
+        return oracle_pb2.RetractResponse(ack=ack)
+
+    async def _apply(self, labeler: str, item: Item, field: str) -> oracle_pb2.Ack:
+        holder = _holder(validate.labeler(labeler))
+        session_id = names.session_id(item.session, f"{field}.session")
+        return await self._labeling.apply(session_id, labeler, holder, item)
 
 
 def _holder(labeler: str) -> str:
-    """Whose leases those of the unary calls are."""
+    """Owner of the leases of all unary calls of a labeler."""
     return f"{labeler}/"
-
-
-def _of(ack: oracle_pb2.Ack, session_id: SessionId) -> oracle_pb2.Ack:
-    ack.session = names.session_name(session_id)
-    return ack

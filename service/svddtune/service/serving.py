@@ -1,5 +1,6 @@
-"""One session as a stream serves it: what is held there, and what its labeler has been told."""
+"""One session of a stream: the leases held in it, and what the client knows of it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from svddtune.service import names
@@ -7,7 +8,7 @@ from svddtune.service.convert import session_to_proto
 from svddtune.state.session import Lease, LeaseOutcome, ServeOrder, Session, SessionId, SessionState
 from svddtune.v1 import oracle_pb2, tuning_pb2
 
-# Pause before another look where the store did not answer.
+# Pause before another request after the store did not answer.
 RETRY_S = 1.0
 
 _TAKING_LABELS = frozenset({SessionState.PREPARING, SessionState.LABELING, SessionState.PAUSED})
@@ -32,17 +33,18 @@ class Serving:
     last_version: int
     lease_s: float
     held: dict[str, Held] = field(default_factory=dict)
-    # The stream's turn in which it last got a query from it; its turns are counted.
+    # Number of the stream's delivery in which it last got a query of the session.
     served: int = 0
-    # What is held may have changed, or the store is to be asked again.
+    # The leases held may have changed: the store is to be asked.
     stale: bool = True
-    # All that there is was taken; the store tells when there is more.
-    dry: bool = False
+    # The last request got all queries there were; a notice announces further ones.
+    exhausted: bool = False
     retry_at: float | None = None
     report_at: float | None = None
     last_report: float = float("-inf")
+    # Nothing more will be asked.
     finished: bool = False
-    # Why, until the client is told.
+    # Why, until the client has been sent it.
     finish_reason: str = ""
 
     @property
@@ -52,16 +54,16 @@ class Serving:
 
     @property
     def wake_at(self) -> float | None:
-        """When something is due."""
+        """When something is due; None for never."""
         due = [moment for moment in (self.retry_at, self.report_at) if moment is not None]
         return min(due, default=None)
 
     def awake(self, redis_ms: float) -> int:
-        """Leases that have not run out then, by Redis's clock."""
+        """Number of leases that have not expired at a moment of Redis's clock."""
         return sum(one.expires_ms > redis_ms for one in self.held.values())
 
     def take(self, outcome: LeaseOutcome) -> tuple[list[str], list[Lease]]:
-        """What a look brought: ids of leases that are gone, and leases that are new."""
+        """Take in the store's reply: ids of leases that are gone, and leases that are new."""
         current = {lease.lease_id for lease in outcome.leases}
         gone = [lease_id for lease_id in self.held if lease_id not in current]
         new = [lease for lease in outcome.leases if lease.lease_id not in self.held]
@@ -70,7 +72,7 @@ class Serving:
         return gone, new
 
     def revoked(self, lease_id: str, outcome: LeaseOutcome) -> oracle_pb2.Revoke:
-        """Forget a lease that is gone, and say why it is."""
+        """Forget a lease that is gone, and return why it is."""
         one = self.held.pop(lease_id)
         if outcome.withdrawn:
             reason = "LABELER_WITHDRAWN"
@@ -85,7 +87,7 @@ class Serving:
         )
 
     def note_end(self, outcome: LeaseOutcome) -> bool:
-        """Whether the client is to be told now that nothing more will be asked."""
+        """Note whether the session asks anything more; True if the client is to be sent its end."""
         over = outcome.withdrawn or outcome.state not in _TAKING_LABELS
         news = over and not self.finished
         self.finished = over
@@ -98,7 +100,7 @@ class Serving:
         return news
 
     def report(self, session: Session) -> oracle_pb2.ConverseResponse | None:
-        """The session as it is now, where that is news to the client."""
+        """The session as a message; None if the client has this version."""
         if self.finish_reason:
             reason, self.finish_reason = self.finish_reason, ""
             self.last_version = session.version
@@ -110,11 +112,19 @@ class Serving:
         return oracle_pb2.ConverseResponse(progress=progress)
 
     def drop(self, *lease_ids: str) -> None:
-        """Forget leases that the client gave back or used."""
+        """Forget leases that the client released or used."""
         for lease_id in lease_ids:
             self.held.pop(lease_id, None)
 
+    def prolong(self, lease_ids: Iterable[str], ack: oracle_pb2.Ack) -> None:
+        """Note the new expiry of leases."""
+        expires_ms = ack.lease_expire_time.ToMilliseconds()
+        for lease_id in lease_ids:
+            if lease_id in self.held:
+                held = self.held[lease_id]
+                held.expires_ms = max(held.expires_ms, expires_ms)
+
 
 def finished(session: tuning_pb2.Session, reason: str) -> oracle_pb2.ConverseResponse:
-    """Nothing more will be asked."""
+    """The message that nothing more will be asked."""
     return oracle_pb2.ConverseResponse(finished=oracle_pb2.Finished(session=session, reason=reason))
