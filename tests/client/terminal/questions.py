@@ -1,4 +1,4 @@
-"""Queries and sessions to put on a desk."""
+"""Queries and sessions to show."""
 
 from typing import Any
 

@@ -39,7 +39,7 @@ def labelled(
     )
 
 
-def test_lines_answer_one_question_each(stack: EmbeddedStack, client: TuningClient) -> None:
+def test_each_line_answers_one_question(stack: EmbeddedStack, client: TuningClient) -> None:
     session = start(client)
     done = labelled(stack, session, "i\no\nundo\ninlier\nunsure\nskip\nwhat?\nu 99\ni\nquit\n")
     assert done.returncode == 0
@@ -60,7 +60,7 @@ def test_end_of_input_leaves_after_the_last_answer_is_stored(
     assert [event.verdict for event in client.labels(session)] == ["outlier"]
 
 
-def test_drop_wants_a_yes(stack: EmbeddedStack, client: TuningClient) -> None:
+def test_drop_needs_a_yes(stack: EmbeddedStack, client: TuningClient) -> None:
     session = start(client)
     done = labelled(stack, session, "drop\nno\ndrop\nyes\ni\n")
     assert "Not dropped" in done.stderr
@@ -135,7 +135,7 @@ def test_session_is_found_by_id_start_and_name(
         (["label", "--any", "--labeler", "no spaces"], 2, "'no spaces'"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(
+def test_error_is_reported_in_one_line(
     stack: EmbeddedStack, arguments: list[str], code: int, says: str
 ) -> None:
     done = subprocess.run(
@@ -150,7 +150,7 @@ def test_what_is_wrong_is_said_in_one_line(
     assert len(done.stderr.strip().splitlines()) == 1
 
 
-def test_error_is_a_line_of_json_too(
+def test_error_is_reported_as_a_json_line(
     stack: EmbeddedStack, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["label", "nowhere", "--json-lines", "--server", stack.address]) == 2
@@ -159,6 +159,6 @@ def test_error_is_a_line_of_json_too(
     assert "There is no session 'nowhere'" in err
 
 
-def test_service_that_is_away_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unreachable_service_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["label", "x", "--server", "127.0.0.1:1"]) == 1
     assert "svddtune up" in capsys.readouterr().err

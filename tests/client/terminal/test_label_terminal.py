@@ -146,7 +146,7 @@ def test_question_and_key_survive_a_restart_of_the_service(
     ("options", "says"),
     [((), "somebody else answered it"), (("--unary",), "it is with somebody else now")],
 )
-def test_question_that_somebody_else_answers_makes_way_for_the_next(
+def test_question_answered_by_somebody_else_is_replaced_by_the_next(
     stack: EmbeddedStack, client: TuningClient, options: tuple[str, ...], says: str
 ) -> None:
     session = start(client, lease_s=3.0)
@@ -160,7 +160,7 @@ def test_question_that_somebody_else_answers_makes_way_for_the_next(
         assert terminal.wait() == 0
 
 
-def test_interrupt_gives_the_question_back(stack: EmbeddedStack, client: TuningClient) -> None:
+def test_interrupt_releases_the_query(stack: EmbeddedStack, client: TuningClient) -> None:
     session = start(client)
     with labelling(stack.address, session) as terminal:
         observation = next_question(terminal)
@@ -174,7 +174,7 @@ def test_interrupt_gives_the_question_back(stack: EmbeddedStack, client: TuningC
 
 
 @pytest.mark.slow
-def test_second_interrupt_leaves_at_once_and_says_what_is_not_stored(redis_url: str) -> None:
+def test_second_interrupt_leaves_at_once_and_lists_what_is_not_stored(redis_url: str) -> None:
     with front(redis_url) as process:
         with TuningClient(process.ready["address"]) as client:
             session = start(client)
@@ -191,7 +191,7 @@ def test_second_interrupt_leaves_at_once_and_says_what_is_not_stored(redis_url: 
             assert f"Not stored: query 1 ({observation}): outlier" in terminal.screen.text
 
 
-def test_pause_and_others_are_said_and_waited_for(
+def test_waits_for_a_paused_session_and_for_other_labelers_are_explained(
     stack: EmbeddedStack, client: TuningClient
 ) -> None:
     session = start(client, budget=2)
@@ -211,7 +211,9 @@ def test_pause_and_others_are_said_and_waited_for(
             assert "[SESSION_CANCELLED]" in terminal.screen.text
 
 
-def test_no_color_and_dumb_terminals(stack: EmbeddedStack, client: TuningClient) -> None:
+def test_no_color_and_dumb_terminals_get_plain_text(
+    stack: EmbeddedStack, client: TuningClient
+) -> None:
     session = start(client)
     with labelling(stack.address, session, NO_COLOR="1") as terminal:
         next_question(terminal)
@@ -229,7 +231,7 @@ def test_no_color_and_dumb_terminals(stack: EmbeddedStack, client: TuningClient)
         assert "\x1b" not in terminal.raw
 
 
-def test_window_changes_its_size_and_the_process_is_stopped_and_goes_on(
+def test_screen_survives_resize_and_stop_of_the_process(
     stack: EmbeddedStack, client: TuningClient
 ) -> None:
     session = start(client)

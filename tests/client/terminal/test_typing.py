@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svddtune.client import SkipMode, Verdict
-from svddtune.client.terminal.commands import Command, Key, words
+from svddtune.client.terminal.commands import Action, Command, parse_line
 from svddtune.client.terminal.keyboard import Keyboard, Typed, has_keys
 
 
@@ -40,53 +40,55 @@ def typed(pipe: tuple[int, int], data: bytes, *, keys: bool) -> list[Typed]:
         ("inlier 12", Verdict.INLIER, 12),
         ("1 12", Verdict.INLIER, 12),
         ("u", Verdict.UNSURE, None),
-        ("undo", Key.UNDO, None),
+        ("undo", Action.UNDO, None),
         ("skip", SkipMode.LATER, None),
         ("skip others 3", SkipMode.OTHERS, 3),
         ("drop", SkipMode.DROP, None),
-        ("quit", Key.QUIT, None),
+        ("quit", Action.QUIT, None),
         ("12", None, None),
         ("inlier twelve", None, None),
         ("perhaps", None, None),
         ("", None, None),
     ],
 )
-def test_words(line: str, command: Command | None, number: int | None) -> None:
-    assert words(line) == (command, number)
+def test_line_is_parsed_as_a_command(
+    line: str, command: Command | None, number: int | None
+) -> None:
+    assert parse_line(line) == (command, number)
 
 
 @given(st.text())
-def test_any_line_is_a_command_or_none(line: str) -> None:
-    command, number = words(line)
-    assert command is None or isinstance(command, Verdict | SkipMode | Key)
+def test_parsing_accepts_any_line(line: str) -> None:
+    command, number = parse_line(line)
+    assert command is None or isinstance(command, Verdict | SkipMode | Action)
     assert number is None or number >= 0
 
 
-def test_keys_are_commands_and_arrows_are_nothing(pipe: tuple[int, int]) -> None:
+def test_keys_are_commands_and_arrow_keys_are_ignored(pipe: tuple[int, int]) -> None:
     found = typed(pipe, b"iO\x1b[A\x1b[1;5C\x1bOPz\xc3\xa9k", keys=True)
     assert [one.command for one in found] == [
         Verdict.INLIER,
         Verdict.OUTLIER,
-        Key.UNDO,
+        Action.UNDO,
         None,
         None,
-        Key.QUIT,
+        Action.QUIT,
     ]
     assert [one.text for one in found[3:5]] == ["é", "k"]
 
 
-def test_lines_come_whole_and_the_last_one_needs_no_end(pipe: tuple[int, int]) -> None:
+def test_lines_are_read_whole_and_the_last_needs_no_line_end(pipe: tuple[int, int]) -> None:
     found = typed(pipe, b"inlier 4\n\n  o \r\nwhat\xff?\nu", keys=False)
     assert found == [
         Typed(Verdict.INLIER, "inlier 4", 4),
         Typed(Verdict.OUTLIER, "o"),
         Typed(None, "what\ufffd?"),
         Typed(Verdict.UNSURE, "u"),
-        Typed(Key.QUIT, ""),
+        Typed(Action.QUIT, ""),
     ]
 
 
-def test_line_in_two_pieces_is_one(pipe: tuple[int, int]) -> None:
+def test_line_in_two_pieces_is_read_as_one(pipe: tuple[int, int]) -> None:
     keyboard = Keyboard(pipe[0], keys=False)
     os.write(pipe[1], b"out")
     keyboard.read()
@@ -97,7 +99,7 @@ def test_line_in_two_pieces_is_one(pipe: tuple[int, int]) -> None:
     assert [one.command for one in keyboard.waiting] == [Verdict.OUTLIER]
 
 
-def test_terminal_is_given_back_as_it_was() -> None:
+def test_terminal_settings_are_restored() -> None:
     master, slave = pty.openpty()
     try:
         before = termios.tcgetattr(slave)
@@ -112,7 +114,7 @@ def test_terminal_is_given_back_as_it_was() -> None:
         os.close(master)
 
 
-def test_pipe_has_no_keys(pipe: tuple[int, int]) -> None:
+def test_pipe_is_read_by_lines(pipe: tuple[int, int]) -> None:
     os.close(pipe[1])
     assert not has_keys(pipe[0])
     with Keyboard(pipe[0], keys=False).raw():

@@ -13,13 +13,13 @@ from tests.client.terminal.questions import SESSION, query, session
 from tests.profiles import sized
 
 from svddtune.client import Ack, LabelCounts, Nearby, SkipMode, Verdict
-from svddtune.client.terminal import messages as words
+from svddtune.client.terminal import messages
 from svddtune.client.terminal.card import bar, everything
-from svddtune.client.terminal.commands import Key
-from svddtune.client.terminal.controller import Desk
-from svddtune.client.terminal.line_renderer import Plain
+from svddtune.client.terminal.commands import Action
+from svddtune.client.terminal.controller import LabelingController
+from svddtune.client.terminal.line_renderer import LineRenderer
 from svddtune.client.terminal.requests import Card
-from svddtune.client.terminal.screen import Screen
+from svddtune.client.terminal.screen import ScreenRenderer
 from svddtune.client.terminal.view import View
 from svddtune.client.types import SessionState, Unusual
 
@@ -36,22 +36,28 @@ def written(console: Console) -> str:
     return console.file.getvalue()
 
 
-def desk_with(**changes: Any) -> Desk:
-    desk = Desk()
-    desk.start()
-    desk.known.told(connected=True, sessions={SESSION: session()})
-    desk.came(0.0, query(1, **changes), NAMES)
-    return desk
+def controller_with(**changes: Any) -> LabelingController:
+    controller = LabelingController()
+    controller.start()
+    controller.status.update(connected=True, sessions={SESSION: session()})
+    controller.came(0.0, query(1, **changes), NAMES)
+    return controller
 
 
-def drawn(desk: Desk, width: int = 80, height: int = 24, now: float = 9.0, note: str = "") -> str:
+def drawn(
+    controller: LabelingController,
+    width: int = 80,
+    height: int = 24,
+    now: float = 9.0,
+    note: str = "",
+) -> str:
     console = paper(width, height)
-    console.print(VIEW.draw(desk, note, now, console))
+    console.print(VIEW.draw(controller, note, now, console))
     return written(console)
 
 
 def test_question_shows_what_helps_to_answer_it() -> None:
-    text = drawn(desk_with())
+    text = drawn(controller_with())
     for part in (
         "pumps (p00-1)  as ann",
         "Query 1   observation case-1",
@@ -73,17 +79,17 @@ def test_question_shows_what_helps_to_answer_it() -> None:
 
 def test_typical_values_are_named_after_the_observations_that_the_query_names() -> None:
     # Five inliers are labelled by now; the query was ranked before.
-    assert "typical row" in drawn(desk_with(reference_inliers=0))
+    assert "typical row" in drawn(controller_with(reference_inliers=0))
 
 
 def test_few_features_are_all_shown_and_many_are_counted() -> None:
     unusual = (Unusual("", 1, 3.0, 1.0, 2.0),)
-    text = drawn(desk_with(features=np.arange(3.0), unusual=unusual))
+    text = drawn(controller_with(features=np.arange(3.0), unusual=unusual))
     assert [text.count(f"feature {j}") for j in range(3)] == [1, 1, 1]
-    assert "feature (10 more: f)" in drawn(desk_with())
+    assert "feature (10 more: f)" in drawn(controller_with())
 
 
-def test_everything_has_all_features_and_fields() -> None:
+def test_all_features_and_fields_can_be_shown() -> None:
     console = paper(60, 24)
     console.print(everything(query(1, display={f"k{j}": "v" for j in range(30)}), NAMES))
     text = written(console)
@@ -93,9 +99,11 @@ def test_everything_has_all_features_and_fields() -> None:
 
 @pytest.mark.parametrize("height", [10, 18, 24, 50])
 @pytest.mark.parametrize("width", [40, 80, 200])
-def test_picture_fits(width: int, height: int) -> None:
-    desk = desk_with(display={f"key {j}": "value " * 40 for j in range(20)}, why="because " * 50)
-    lines = drawn(desk, width, height).splitlines()
+def test_picture_fits_into_the_terminal(width: int, height: int) -> None:
+    controller = controller_with(
+        display={f"key {j}": "value " * 40 for j in range(20)}, why="because " * 50
+    )
+    lines = drawn(controller, width, height).splitlines()
     assert all(len(line) <= width for line in lines)
     if width >= 80 and height >= 18:
         assert len(lines) < height
@@ -109,11 +117,11 @@ def test_picture_fits(width: int, height: int) -> None:
     deviation=st.floats(),
     distance2=st.floats(min_value=0),
 )
-def test_data_do_not_steer_the_terminal(
+def test_control_characters_in_data_do_not_reach_the_terminal(
     text: str, value: float, deviation: float, distance2: float
 ) -> None:
     hostile = f"\x1b[2J\x9b1m\u202e[bold]{text}"
-    desk = desk_with(
+    controller = controller_with(
         observation_id=hostile,
         display={hostile: hostile},
         why=hostile,
@@ -121,9 +129,9 @@ def test_data_do_not_steer_the_terminal(
         unusual=(Unusual(hostile, 0, value, value, deviation),),
         nearby=(Nearby(hostile, Verdict.INLIER, distance2),),
     )
-    shown = drawn(desk)
-    assert not set(shown) & {"\x1b", "\x9b", "\u202e", "\r"}
-    assert "[bold]" in shown
+    renderer = drawn(controller)
+    assert not set(renderer) & {"\x1b", "\x9b", "\u202e", "\r"}
+    assert "[bold]" in renderer
 
 
 @given(st.floats())
@@ -140,7 +148,7 @@ def test_bar_is_as_long_as_the_deviation(deviation: float) -> None:
 def test_terminal_without_unicode_gets_ascii() -> None:
     file = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     console = Console(file=file, width=80, height=24, highlight=False)
-    console.print(VIEW.draw(desk_with(), "", 9.0, console))
+    console.print(VIEW.draw(controller_with(), "", 9.0, console))
     file.flush()
     assert isinstance(file.buffer, io.BytesIO)
     assert b"|#######" in file.buffer.getvalue()
@@ -157,40 +165,40 @@ def test_terminal_without_unicode_gets_ascii() -> None:
         ({}, "being ranked"),
     ],
 )
-def test_waiting_says_for_what(changes: dict[str, Any], says: str) -> None:
-    desk = Desk()
-    desk.start()
-    desk.known.told(connected=True, sessions={SESSION: session(**changes)})
-    assert says in drawn(desk)
+def test_waiting_says_what_for(changes: dict[str, Any], says: str) -> None:
+    controller = LabelingController()
+    controller.start()
+    controller.status.update(connected=True, sessions={SESSION: session(**changes)})
+    assert says in drawn(controller)
 
 
 def test_first_contact_and_a_dialogue_about_any_session_wait_too() -> None:
-    desk = Desk()
-    assert "Connecting to localhost:1" in drawn(desk)
-    desk.known.told(connected=True, sessions={})
-    assert "No session has a question now" in drawn(desk)
+    controller = LabelingController()
+    assert "Connecting to localhost:1" in drawn(controller)
+    controller.status.update(connected=True, sessions={})
+    assert "No session has a question now" in drawn(controller)
 
 
 def test_lost_connection_leaves_the_question_and_says_what_is_kept() -> None:
-    desk = desk_with()
-    desk.known.told(connected=False, sessions=desk.known.sessions)
-    assert "Connection lost, trying again" in drawn(desk)
-    desk.command(1.0, Verdict.OUTLIER)
-    text = drawn(desk, now=1000.0)
+    controller = controller_with()
+    controller.status.update(connected=False, sessions=controller.status.sessions)
+    assert "Connection lost, trying again" in drawn(controller)
+    controller.command(1.0, Verdict.OUTLIER)
+    text = drawn(controller, now=1000.0)
     assert "Query 1   observation case-1   outlier" in text
     assert "1 answer kept" in text
 
 
 def test_confirmation_help_and_notes_are_shown() -> None:
-    desk = desk_with()
-    assert "somebody else answered" in drawn(desk, note="somebody else answered")
-    desk.command(1.0, SkipMode.DROP)
-    assert "Drop case-1 from the session" in drawn(desk)
-    desk = desk_with()
-    desk.command(1.0, Key.HELP)
-    assert "takes your last answer back" in drawn(desk)
+    controller = controller_with()
+    assert "somebody else answered" in drawn(controller, note="somebody else answered")
+    controller.command(1.0, SkipMode.DROP)
+    assert "Drop case-1 from the session" in drawn(controller)
+    controller = controller_with()
+    controller.command(1.0, Action.HELP)
+    assert "takes your last answer back" in drawn(controller)
     card = Card(query(4), leased=False, taken_back=Verdict.OUTLIER)
-    assert words.heading(card).endswith("(again: you said outlier)")
+    assert messages.heading(card).endswith("(again: you said outlier)")
 
 
 @pytest.mark.parametrize(
@@ -198,53 +206,53 @@ def test_confirmation_help_and_notes_are_shown() -> None:
     [(1.0, "13 s"), (10.0, "2 min"), (600.0, "2 h 10 min"), (0.001, "1 s")],
 )
 def test_time_left_follows_the_labelers_pace(pace_s: float, says: str) -> None:
-    desk = desk_with()
-    assert words.time_left(desk) == ""
-    desk.paces_s = [pace_s, pace_s, 1000.0]
-    assert words.time_left(desk) == f"about {says} left"
+    controller = controller_with()
+    assert messages.time_left(controller) == ""
+    controller.paces_s = [pace_s, pace_s, 1000.0]
+    assert messages.time_left(controller) == f"about {says} left"
 
 
-def test_answer_lingers_and_is_then_gone() -> None:
-    desk = desk_with()
-    desk.command(10.0, Verdict.INLIER)
-    desk.stored(10.1, 1, Ack("", 1, True, LabelCounts(1, 0, 0, 1)))
-    assert "case-1   inlier" in drawn(desk, now=10.2)
-    assert "being ranked" in drawn(desk, now=20.0)
+def test_answer_stays_for_a_moment_and_then_disappears() -> None:
+    controller = controller_with()
+    controller.command(10.0, Verdict.INLIER)
+    controller.stored(10.1, 1, Ack("", 1, True, LabelCounts(1, 0, 0, 1)))
+    assert "case-1   inlier" in drawn(controller, now=10.2)
+    assert "being ranked" in drawn(controller, now=20.0)
 
 
-def test_screen_draws_only_what_has_changed_and_keeps_what_was_done() -> None:
+def test_screen_draws_changes_only_and_keeps_finished_queries() -> None:
     console = paper(force_terminal=True, color_system=None, legacy_windows=False)
-    desk = desk_with()
-    with Screen(console, VIEW) as screen:
-        screen.show(desk, 1.0)
+    controller = controller_with()
+    with ScreenRenderer(console, VIEW) as screen:
+        screen.render(controller, 1.0)
         before = written(console)
-        screen.show(desk, 1.1)
+        screen.render(controller, 1.1)
         assert written(console) == before
-        desk.command(2.0, Verdict.OUTLIER)
-        desk.stored(2.1, 1, Ack("", 1, True, LabelCounts(1, 0, 0, 1)))
-        screen.show(desk, 2.2)
+        controller.command(2.0, Verdict.OUTLIER)
+        controller.stored(2.1, 1, Ack("", 1, True, LabelCounts(1, 0, 0, 1)))
+        screen.render(controller, 2.2)
     assert "    1  case-1  outlier" in written(console)
 
 
-def test_plain_prints_each_question_once_and_waits_without_a_word() -> None:
+def test_line_renderer_prints_each_question_once_and_short_waits_not_at_all() -> None:
     console = paper()
-    desk = desk_with()
-    plain = Plain(console, VIEW, keys=False)
+    controller = controller_with()
+    plain = LineRenderer(console, VIEW, keys=False)
     for now in (1.0, 1.1, 1.2):
-        plain.show(desk, now)
+        plain.render(controller, now)
     assert written(console).count("Query 1") == 1
     assert "Say inlier, outlier" in written(console)
-    desk.command(2.0, Verdict.OUTLIER)
-    plain.show(desk, 2.0)
+    controller.command(2.0, Verdict.OUTLIER)
+    plain.render(controller, 2.0)
     assert "being ranked" not in written(console)
-    plain.show(desk, 9.0)
+    plain.render(controller, 9.0)
     assert "being ranked" in written(console)
-    desk.known.told(connected=False, sessions=desk.known.sessions)
-    plain.show(desk, 9.1)
+    controller.status.update(connected=False, sessions=controller.status.sessions)
+    plain.render(controller, 9.1)
     assert "Connection lost" in written(console)
-    desk.came(9.2, query(2), NAMES)
-    desk.command(20.0, Key.FEATURES)
-    desk.command(20.0, SkipMode.DROP)
-    plain.show(desk, 20.0)
+    controller.came(9.2, query(2), NAMES)
+    controller.command(20.0, Action.FEATURES)
+    controller.command(20.0, SkipMode.DROP)
+    plain.render(controller, 20.0)
     for part in ("Query 2 ", "all features", "Drop case-2", "feature 11"):
         assert part in written(console)

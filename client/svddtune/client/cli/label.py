@@ -47,18 +47,18 @@ def label(
     )
     from svddtune.client.client import TuningClient
     from svddtune.client.errors import UsageError
-    from svddtune.client.terminal.labeling import Sitting
+    from svddtune.client.terminal.labeling import TerminalLabeling
 
     if (session is None) == (not any_session):
         raise UsageError("Say which session to label, or --any: svddtune label SESSION")
     name = checked_labeler(labeler) if labeler is not None else default_labeler()
     with TuningClient(server, tls_ca=tls_ca) as client:
-        stopped = Sitting(
+        stopped = TerminalLabeling(
             None if any_session or session in (None, ANY) else find_session(client, session),
             name,
             credit,
             unary,
             as_lines,
-        ).hold(client)
+        ).run(client)
     if stopped:
         raise SystemExit(_BY_SIGNAL + stopped)

@@ -22,44 +22,44 @@ _LONGEST_KEY = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
-    """How much of a question there is room for: display fields, features, lines of reasons."""
+class Detail:
+    """How much of a question is shown: display fields, features, lines of reasons."""
 
     fields: int
     features: int
     reasons: int
 
-    def less(self) -> Room:
-        """Return the next smaller room: fields go first, what is unusual last."""
+    def reduced(self) -> Detail:
+        """Return the next smaller detail: fields go first, unusual features last."""
         if self.fields > 2:
-            return Room(self.fields - 1, self.features, self.reasons)
+            return Detail(self.fields - 1, self.features, self.reasons)
         if self.reasons > 1:
-            return Room(self.fields, self.features, self.reasons - 1)
+            return Detail(self.fields, self.features, self.reasons - 1)
         if self.features > 2:
-            return Room(self.fields, self.features - 1, self.reasons)
-        return Room(max(0, self.fields - 1), max(0, self.features - 1), self.reasons)
+            return Detail(self.fields, self.features - 1, self.reasons)
+        return Detail(max(0, self.fields - 1), max(0, self.features - 1), self.reasons)
 
     @property
-    def none(self) -> bool:
+    def empty(self) -> bool:
         """True where there is nothing left to leave out."""
         return not self.fields and not self.features
 
 
-FULL = Room(12, 8, 3)
+FULL = Detail(12, 8, 3)
 
 
-def body(query: Query, names: Sequence[str], room: Room, *, ascii: bool) -> Group:
+def body(query: Query, names: Sequence[str], detail: Detail, *, ascii: bool) -> Group:
     """Return fields, features, neighbours and the reason of one question."""
     parts: list[RenderableType] = []
-    if query.display and room.fields:
-        parts += [_fields(query, room.fields), Text()]
-    if room.features:
-        parts += [_features(query, names, room.features, ascii=ascii)]
+    if query.display and detail.fields:
+        parts += [_fields(query, detail.fields), Text()]
+    if detail.features:
+        parts += [_features(query, names, detail.features, ascii=ascii)]
     parts.append(Text())
     if query.nearby:
         parts.append(_nearby(query))
     if query.why:
-        parts.append(_lines(Text(f"Why: {on_one_line(query.why)}", style="italic"), room.reasons))
+        parts.append(_lines(Text(f"Why: {on_one_line(query.why)}", style="italic"), detail.reasons))
     return Group(*parts)
 
 

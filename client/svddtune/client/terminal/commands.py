@@ -1,4 +1,4 @@
-"""What a labeler may say, as keys and as words."""
+"""What a labeler may type, as keys and as words."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from enum import Enum
 from svddtune.client.types import SkipMode, Verdict
 
 
-class Key(Enum):
-    """A wish that is neither a verdict nor a way to skip."""
+class Action(Enum):
+    """A command that is neither a verdict nor a way to skip."""
 
     UNDO = "undo"
     YES = "yes"
@@ -17,22 +17,22 @@ class Key(Enum):
     QUIT = "quit"
 
 
-Command = Verdict | SkipMode | Key
+Command = Verdict | SkipMode | Action
 
 # By one letter, with or without Enter.
 KEYS: dict[str, Command] = {
     "i": Verdict.INLIER,
     "o": Verdict.OUTLIER,
     "u": Verdict.UNSURE,
-    "z": Key.UNDO,
+    "z": Action.UNDO,
     "s": SkipMode.LATER,
     "x": SkipMode.OTHERS,
     "d": SkipMode.DROP,
-    "y": Key.YES,
-    "f": Key.FEATURES,
-    "?": Key.HELP,
-    "q": Key.QUIT,
-    "\x04": Key.QUIT,  # Ctrl-D
+    "y": Action.YES,
+    "f": Action.FEATURES,
+    "?": Action.HELP,
+    "q": Action.QUIT,
+    "\x04": Action.QUIT,  # Ctrl-D
 }
 _WORDS: dict[str, Command] = {
     **KEYS,
@@ -42,7 +42,7 @@ _WORDS: dict[str, Command] = {
     "outlier": Verdict.OUTLIER,
     "-1": Verdict.OUTLIER,
     "unsure": Verdict.UNSURE,
-    "undo": Key.UNDO,
+    "undo": Action.UNDO,
     "skip": SkipMode.LATER,
     "later": SkipMode.LATER,
     "skip later": SkipMode.LATER,
@@ -50,16 +50,16 @@ _WORDS: dict[str, Command] = {
     "skip others": SkipMode.OTHERS,
     "drop": SkipMode.DROP,
     "skip drop": SkipMode.DROP,
-    "yes": Key.YES,
-    "features": Key.FEATURES,
-    "help": Key.HELP,
-    "quit": Key.QUIT,
+    "yes": Action.YES,
+    "features": Action.FEATURES,
+    "help": Action.HELP,
+    "quit": Action.QUIT,
 }
 WORDS_HELP = "inlier, outlier, unsure, undo, skip, others, drop, features, help or quit"
 
 
-def words(line: str) -> tuple[Command | None, int | None]:
-    """Return what a line says, None for nothing known, and the number of the query it names.
+def parse_line(line: str) -> tuple[Command | None, int | None]:
+    """Return the command of a line, None for an unknown one, and the number of the query it names.
 
     ``inlier 12`` is an answer to query 12 and to no other; ``1`` alone is an inlier.
     """

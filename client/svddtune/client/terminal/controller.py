@@ -1,7 +1,7 @@
-"""The labeler's desk, without I/O: commands and news in, orders out.
+"""Decides what labelling at a terminal does, without I/O: commands and events in, requests out.
 
-A question lies on the desk from the moment it came until it is answered, skipped or lost. What was
-answered stays in the history, so that it can be taken back, newest first.
+A question stays in `cards` from its arrival until it is answered, skipped or lost. Answers stay in
+the history, so that they can be undone, newest first.
 """
 
 from __future__ import annotations
@@ -9,68 +9,68 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from svddtune.client.errors import SvddtuneError
-from svddtune.client.terminal.commands import Command, Key
+from svddtune.client.terminal.commands import Action, Command
 from svddtune.client.terminal.requests import (
     LOST,
     SKIPPED,
-    Ask,
+    Answered,
     Card,
-    Done,
+    FetchQuery,
     Leave,
-    Order,
+    Notice,
     Relabel,
-    Remark,
+    Request,
     Retract,
     Sent,
     Skip,
     Submit,
 )
-from svddtune.client.terminal.status import Known
+from svddtune.client.terminal.status import LabelingStatus
 from svddtune.client.types import Ack, Query, SkipMode, Verdict
 
-# A key pressed sooner after a question has come was meant for the one before.
+# A key pressed sooner after a question has appeared was meant for the previous one.
 GUARD_S = 0.2
 _PACES = 20
 
 
 @dataclass(slots=True)
-class Desk:
-    """What one labeler sees and does.
+class LabelingController:
+    """The state of one labeler's work.
 
     Parameters
     ----------
     credit : int
         Queries to hold at once.
     confirm_drop : bool
-        False for programs, which do not slip on a keyboard.
+        Whether to ask before an observation is dropped; False for programs.
     guard_s : float
-        Time after a question has come during which verdicts are not taken.
+        Seconds after a question has appeared during which verdicts are ignored.
     """
 
     credit: int = 1
     confirm_drop: bool = True
     guard_s: float = GUARD_S
 
-    hand: list[Card] = field(default_factory=list)
-    history: list[Done] = field(default_factory=list)
+    cards: list[Card] = field(default_factory=list)
+    history: list[Answered] = field(default_factory=list)
     sent: dict[int, Sent] = field(default_factory=dict)
-    remarks: list[Remark] = field(default_factory=list)
-    known: Known = field(default_factory=Known)
+    notices: list[Notice] = field(default_factory=list)
+    status: LabelingStatus = field(default_factory=LabelingStatus)
     finished: str = ""
     confirming: bool = False
     helping: bool = False
     quitting: bool = False
     paces_s: list[float] = field(default_factory=list)
     _all_features: bool = False
-    # Tickets whose fate is of no interest to the labeler.
-    _unsaid: set[int] = field(default_factory=set)
+    # Tickets of requests whose outcome is not reported to the labeler.
+    _unreported: set[int] = field(default_factory=set)
     _asking: bool = False
     _tickets: int = 0
 
     @property
     def card(self) -> Card | None:
         """The question that is to be answered now."""
-        return self.hand[0] if self.hand else None
+        return self.cards[0] if self.cards else None
 
     @property
     def unsent(self) -> int:
@@ -78,32 +78,32 @@ class Desk:
         return sum(1 for one in self.sent.values() if isinstance(one, Submit | Relabel))
 
     def takes(self, command: Command) -> bool:
-        """Return whether the command means something now; without a question only some do."""
-        return self.card is not None or isinstance(command, Key)
+        """Return whether the command applies now; without a question only actions do."""
+        return self.card is not None or isinstance(command, Action)
 
-    def start(self) -> list[Order]:
-        """Return the first orders."""
+    def start(self) -> list[Request]:
+        """Return the first requests."""
         return self._next()
 
-    # What the labeler says
+    # What the labeler does
 
-    def command(self, now: float, command: Command, number: int | None = None) -> list[Order]:
-        """Do what the labeler wants; `number` is that of the query meant, where it was named."""
+    def command(self, now: float, command: Command, number: int | None = None) -> list[Request]:
+        """Carry out a command; `number` is the query's, where the labeler named one."""
         if self.helping:
             self.helping = False
-            if command is not Key.QUIT:
+            if command is not Action.QUIT:
                 return []
-        if command is Key.QUIT:
+        if command is Action.QUIT:
             return self.quit()
         if self.confirming:
             return self._confirmed(now, command)
         card = self.card
-        if isinstance(command, Key):
-            return self._wish(now, command)
+        if isinstance(command, Action):
+            return self._act(now, command)
         if card is None or self.quitting:
             return []
         if number is not None and number != card.query.number:
-            self._remark(
+            self._notify(
                 "refused", f"Query {number} is not the one asked now ({card.query.number})"
             )
             return []
@@ -117,32 +117,32 @@ class Desk:
         return self._skip(now, card, command)
 
     def mistyped(self, text: str) -> None:
-        """Something was typed that means nothing."""
+        """Take in text that is no command."""
         if self.helping:
             self.helping = False
         elif self.confirming:
             self._keep()
         else:
-            self._remark("refused", f"{text!r} means nothing; ? tells what does")
+            self._notify("refused", f"{text!r} means nothing; ? tells what does")
 
-    def quit(self) -> list[Order]:
-        """Stop: no further questions, and leave once all answers are acknowledged."""
+    def quit(self) -> list[Request]:
+        """Stop asking, and leave once all answers are acknowledged."""
         self.quitting = True
         self.confirming = False
         return self._next()
 
-    def _wish(self, now: float, key: Key) -> list[Order]:
-        if key is Key.UNDO:
+    def _act(self, now: float, key: Action) -> list[Request]:
+        if key is Action.UNDO:
             return self._undo(now)
-        if key is Key.HELP:
+        if key is Action.HELP:
             self.helping = True
-        elif key is Key.FEATURES:
+        elif key is Action.FEATURES:
             self._all_features = self.card is not None
         return []
 
-    def _confirmed(self, now: float, command: Command) -> list[Order]:
+    def _confirmed(self, now: float, command: Command) -> list[Request]:
         card = self.card
-        if command is Key.YES and card is not None:
+        if command is Action.YES and card is not None:
             self.confirming = False
             return self._skip(now, card, SkipMode.DROP)
         self._keep()
@@ -150,157 +150,157 @@ class Desk:
 
     def _keep(self) -> None:
         self.confirming = False
-        self._remark("info", "Not dropped")
+        self._notify("info", "Not dropped")
 
-    def _answer(self, now: float, card: Card, verdict: Verdict) -> list[Order]:
-        self._take_off(now, card)
-        self.history.append(Done(card.query, verdict, now))
+    def _answer(self, now: float, card: Card, verdict: Verdict) -> list[Request]:
+        self._remove(now, card)
+        self.history.append(Answered(card.query, verdict, now))
         self.paces_s = [*self.paces_s, now - card.shown_at][-_PACES:]
         kind = Submit if card.leased else Relabel
         return [self._send(kind(self._ticket(), card.query, verdict)), *self._next()]
 
-    def _skip(self, now: float, card: Card, mode: SkipMode) -> list[Order]:
+    def _skip(self, now: float, card: Card, mode: SkipMode) -> list[Request]:
         if card.leased:
-            self._take_off(now, card)
+            self._remove(now, card)
             return [self._send(Skip(self._ticket(), card.query, mode)), *self._next()]
         if mode is not SkipMode.LATER:
-            self._remark(
+            self._notify(
                 "refused",
                 f"Query {card.query.number} was answered before: answer it again, or skip it to "
                 "leave it open",
             )
             return []
-        self._take_off(now, card)
-        self._remark("skipped", "left open", card.query)
+        self._remove(now, card)
+        self._notify("skipped", "left open", card.query)
         return self._next()
 
-    def _undo(self, now: float) -> list[Order]:
+    def _undo(self, now: float) -> list[Request]:
         if self.quitting or self.finished:
             return []
         if not self.history:
-            self._remark("refused", "There is no answer of this run to take back")
+            self._notify("refused", "There is no answer of this run to take back")
             return []
         done = self.history.pop()
         card = Card(done.query, leased=False, taken_back=done.verdict, shown_at=now)
-        self.hand.insert(0, card)
-        self.known.session_name = done.query.session
+        self.cards.insert(0, card)
+        self.status.session_name = done.query.session
         return [self._send(Retract(self._ticket(), done.query, done.verdict))]
 
     # What the service says
 
-    def came(self, now: float, query: Query, names: tuple[str, ...] = ()) -> list[Order]:
-        """A query is ours now; `names` are those of its features, where they are known."""
+    def came(self, now: float, query: Query, names: tuple[str, ...] = ()) -> list[Request]:
+        """Take in a query that is now leased; `names` are those of its features, where known."""
         self._asking = False
-        self.known.waiting = ""
-        self.known.name_features(query.session, names)
+        self.status.waiting = ""
+        self.status.set_feature_names(query.session, names)
         if any(isinstance(one, Relabel) and _same(one.query, query) for one in self.sent.values()):
-            # Taken back, leased anew and answered again, all at once: that answer is on the way.
+            # Undone, leased anew and answered again at once: that answer has no Ack yet.
             skip = Skip(self._ticket(), query, SkipMode.LATER)
-            self._unsaid.add(skip.ticket)
+            self._unreported.add(skip.ticket)
             return [self._send(skip), *self._next()]
-        again = next((c for c in self.hand if not c.leased and _same(c.query, query)), None)
+        again = next((c for c in self.cards if not c.leased and _same(c.query, query)), None)
         if again is not None:
             again.query, again.leased = query, True
         else:
-            self.hand.append(Card(query, leased=True, shown_at=now))
+            self.cards.append(Card(query, leased=True, shown_at=now))
         self._look_at_top()
         return self._next()
 
-    def lost(self, now: float, query: Query, reason: str) -> list[Order]:
-        """A query that lay on the desk is not ours any more."""
-        card = next((c for c in self.hand if c.leased and c.query is query), None)
+    def lost(self, now: float, query: Query, reason: str) -> list[Request]:
+        """Take in that the lease of a query has ended."""
+        card = next((c for c in self.cards if c.leased and c.query is query), None)
         if card is None:
             return []
-        self._take_off(now, card)
-        self._remark("lost", LOST.get(reason, LOST[""]), query)
+        self._remove(now, card)
+        self._notify("lost", LOST.get(reason, LOST[""]), query)
         return self._next()
 
-    def stored(self, now: float, ticket: int, ack: Ack) -> list[Order]:
-        """Something sent is acknowledged."""
+    def stored(self, now: float, ticket: int, ack: Ack) -> list[Request]:
+        """Take in that a request was acknowledged."""
         sent = self.sent.pop(ticket)
-        if ticket in self._unsaid:
+        if ticket in self._unreported:
             return self._next()
         if not isinstance(sent, Skip):
-            self.known.count(sent.query.session, ack.counts)
+            self.status.set_counts(sent.query.session, ack.counts)
         match sent:
             case Skip(mode=mode):
-                self._remark("skipped", SKIPPED[mode], sent.query)
+                self._notify("skipped", SKIPPED[mode], sent.query)
             case Retract():
-                self._remark("undone", f"{sent.verdict.value} taken back", sent.query)
+                self._notify("undone", f"{sent.verdict.value} taken back", sent.query)
             case Submit() | Relabel() if not ack.applied:
                 self._forget(sent.query)
-                self._remark("lost", f"{sent.verdict.value} came too late to count", sent.query)
+                self._notify("lost", f"{sent.verdict.value} came too late to count", sent.query)
             case Submit() | Relabel():
-                self._remark("stored", sent.verdict.value, sent.query)
+                self._notify("stored", sent.verdict.value, sent.query)
         return self._next()
 
-    def refused(self, now: float, ticket: int, error: SvddtuneError) -> list[Order]:
-        """Something sent is not taken."""
+    def refused(self, now: float, ticket: int, error: SvddtuneError) -> list[Request]:
+        """Take in that a request was refused."""
         sent = self.sent.pop(ticket)
-        if ticket in self._unsaid:
+        if ticket in self._unreported:
             return self._next()
         if isinstance(sent, Retract):
             if (
                 error.reason != "NOT_LABELED"
             ):  # nothing to take back: it is asked again all the same
-                card = next((c for c in self.hand if c.query is sent.query), None)
+                card = next((c for c in self.cards if c.query is sent.query), None)
                 if card is not None and not card.leased:
-                    self._take_off(now, card)
-                self._remark("refused", f"not taken back: {error.message}", sent.query)
+                    self._remove(now, card)
+                self._notify("refused", f"not taken back: {error.message}", sent.query)
         else:
             self._forget(sent.query)
-            self._remark("refused", f"not stored: {error.message}", sent.query)
+            self._notify("refused", f"not stored: {error.message}", sent.query)
         return self._next()
 
-    def waits(self, now: float, sentence: str) -> list[Order]:
-        """Nothing was asked for a while; `sentence` says why, empty where that is not known."""
-        self.known.waiting = sentence
+    def waits(self, now: float, sentence: str) -> list[Request]:
+        """Take in that no query comes; `sentence` says why, empty where that is not known."""
+        self.status.waiting = sentence
         return []
 
-    def ended(self, now: float, reason: str) -> list[Order]:
-        """Nothing more is asked."""
+    def ended(self, now: float, reason: str) -> list[Request]:
+        """Take in that nothing more is asked."""
         self._asking = False
         self.finished = reason
-        for card in list(self.hand):
-            self._take_off(now, card)
+        for card in list(self.cards):
+            self._remove(now, card)
         return self._next()
 
     @property
-    def mark(self) -> tuple[object, ...]:
-        """Something that is equal as long as the desk looks the same."""
+    def fingerprint(self) -> tuple[object, ...]:
+        """A value that is equal as long as the state looks the same."""
         card = self.card
         shown = card and (card.query.session, card.query.number, card.query.lease_id)
-        known = (
-            self.known.connected,
-            self.known.counts,
-            id(self.known.session),
-            self.known.waiting,
+        status = (
+            self.status.connected,
+            self.status.counts,
+            id(self.status.session),
+            self.status.waiting,
         )
         state = (self.finished, self.confirming, self.helping, self.quitting)
-        return (shown, known, state, len(self.sent), len(self.history))
+        return (shown, status, state, len(self.sent), len(self.history))
 
-    def take_wish_for_all_features(self) -> bool:
-        """Return, once, whether the labeler wants to see all features."""
-        wish, self._all_features = self._all_features, False
-        return wish
+    def take_features_request(self) -> bool:
+        """Return, once, whether the labeler asked for all features."""
+        requested, self._all_features = self._all_features, False
+        return requested
 
-    def heard(self) -> list[Remark]:
-        """Return the remarks since the last call."""
-        remarks, self.remarks = self.remarks, []
-        return remarks
+    def take_notices(self) -> list[Notice]:
+        """Return the notices since the last call."""
+        notices, self.notices = self.notices, []
+        return notices
 
-    def _next(self) -> list[Order]:
+    def _next(self) -> list[Request]:
         if self.quitting or self.finished:
             return [] if self.sent else [Leave()]
-        held = sum(1 for card in self.hand if card.leased)
+        held = sum(1 for card in self.cards if card.leased)
         if self._asking or held >= self.credit:
             return []
         self._asking = True
-        return [Ask()]
+        return [FetchQuery()]
 
-    def _take_off(self, now: float, card: Card) -> None:
+    def _remove(self, now: float, card: Card) -> None:
         on_top = card is self.card
-        self.hand.remove(card)
+        self.cards.remove(card)
         if on_top:
             self.confirming = False
             self._look_at_top()
@@ -309,11 +309,11 @@ class Desk:
 
     def _look_at_top(self) -> None:
         if self.card is not None:
-            self.known.session_name = self.card.query.session
+            self.status.session_name = self.card.query.session
 
-    def _send(self, order: Sent) -> Sent:
-        self.sent[order.ticket] = order
-        return order
+    def _send(self, request: Sent) -> Sent:
+        self.sent[request.ticket] = request
+        return request
 
     def _ticket(self) -> int:
         self._tickets += 1
@@ -322,8 +322,8 @@ class Desk:
     def _forget(self, query: Query) -> None:
         self.history = [done for done in self.history if done.query is not query]
 
-    def _remark(self, kind: str, text: str, query: Query | None = None) -> None:
-        self.remarks.append(Remark(kind, text, query))
+    def _notify(self, kind: str, text: str, query: Query | None = None) -> None:
+        self.notices.append(Notice(kind, text, query))
 
 
 def _same(one: Query, other: Query) -> bool:

@@ -1,4 +1,4 @@
-"""The desk for programs: a JSON object a line."""
+"""Labelling by programs: one JSON object a line."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ import sys
 from typing import Any
 
 from svddtune.client.json_values import jsonable
-from svddtune.client.terminal.controller import Desk
-from svddtune.client.terminal.renderer import Shown
+from svddtune.client.terminal.controller import LabelingController
+from svddtune.client.terminal.renderer import Renderer
 from svddtune.client.terminal.requests import Card
 
 
-class JsonLines(Shown):
-    """Writes ``{"event": "query", ...}`` for each question; what else happens has other events."""
+class JsonLinesRenderer(Renderer):
+    """Writes ``{"event": "query", ...}`` for each question, and other events for all else."""
 
     def __init__(self) -> None:
         self._card: Card | None = None
 
-    def show(self, desk: Desk, now: float) -> None:
+    def render(self, controller: LabelingController, now: float) -> None:
         """Write what is new."""
-        for one in desk.heard():
+        for one in controller.take_notices():
             number = one.query.number if one.query else None
             emit(one.kind, query=number, message=one.text)
-        if desk.card is not self._card:
-            self._card = desk.card
-            if desk.card is not None:
-                emit("query", **_question(desk, desk.card))
+        if controller.card is not self._card:
+            self._card = controller.card
+            if controller.card is not None:
+                emit("query", **_question(controller, controller.card))
 
 
 def emit(event: str, **values: Any) -> None:
@@ -35,7 +35,7 @@ def emit(event: str, **values: Any) -> None:
     print(line, file=sys.stdout, flush=True)
 
 
-def _question(desk: Desk, card: Card) -> dict[str, Any]:
+def _question(controller: LabelingController, card: Card) -> dict[str, Any]:
     query = card.query
     return {
         "session": query.session,
@@ -43,7 +43,7 @@ def _question(desk: Desk, card: Card) -> dict[str, Any]:
         "observation_id": query.observation_id,
         "row": query.row,
         "features": query.features,
-        "feature_names": list(desk.known.feature_names(query.session)),
+        "feature_names": list(controller.status.feature_names(query.session)),
         "display": query.display,
         "why": query.why,
         "score": query.score,
@@ -51,6 +51,6 @@ def _question(desk: Desk, card: Card) -> dict[str, Any]:
         "unusual": query.unusual,
         "reference_inliers": query.reference_inliers,
         "taken_back": card.taken_back,
-        "labels": desk.known.counts,
-        "budget": desk.known.session.config.budget if desk.known.session else None,
+        "labels": controller.status.counts,
+        "budget": controller.status.session.config.budget if controller.status.session else None,
     }

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from svddtune.client.terminal.commands import KEYS, Command, Key, words
+from svddtune.client.terminal.commands import KEYS, Action, Command, parse_line
 
 # What arrow keys and the like send.
 _ESCAPES = re.compile(r"\x1b(?:\[[0-9;?<>=]*[ -/]*[@-~]|O.|.)?", re.DOTALL)
@@ -37,13 +37,13 @@ class Keyboard:
         self._partial = b""
 
     def read(self) -> None:
-        """Take in what there is to read, into `waiting`; the end of input is a wish to quit."""
+        """Read the input into `waiting`; the end of input is the command to quit."""
         data = os.read(self.fd, _MOST)
         if not data:
             self.ended = True
             if self._partial:
                 self._line(self._partial)
-            self.waiting.append(Typed(Key.QUIT, ""))
+            self.waiting.append(Typed(Action.QUIT, ""))
         elif self.keys:
             for key in _ESCAPES.sub("", data.decode(errors="ignore")):
                 self.waiting.append(Typed(KEYS.get(key.lower()), key))
@@ -55,7 +55,7 @@ class Keyboard:
     def _line(self, line: bytes) -> None:
         text = line.decode(errors="replace").strip()
         if text:
-            self.waiting.append(Typed(*_ordered(text)))
+            self.waiting.append(Typed(*_parsed(text)))
 
     @contextmanager
     def raw(self) -> Iterator[None]:
@@ -81,8 +81,8 @@ class Keyboard:
             tty.setcbreak(self.fd)
 
 
-def _ordered(text: str) -> tuple[Command | None, str, int | None]:
-    command, number = words(text)
+def _parsed(text: str) -> tuple[Command | None, str, int | None]:
+    command, number = parse_line(text)
     return command, text, number
 
 

@@ -1,4 +1,4 @@
-"""One labeler at work, from the first question to the last word."""
+"""One labeler's work at a terminal, from the connection to the summary."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from dataclasses import dataclass
 
 from svddtune.client.client import TuningClient
 from svddtune.client.result import Result
-from svddtune.client.terminal import messages as words
-from svddtune.client.terminal.controller import GUARD_S, Desk
-from svddtune.client.terminal.json_lines import JsonLines, emit
+from svddtune.client.terminal import messages
+from svddtune.client.terminal.controller import GUARD_S, LabelingController
+from svddtune.client.terminal.json_lines import JsonLinesRenderer, emit
 from svddtune.client.terminal.keyboard import Keyboard, has_keys
-from svddtune.client.terminal.line_renderer import Plain
-from svddtune.client.terminal.loop import run
+from svddtune.client.terminal.line_renderer import LineRenderer
+from svddtune.client.terminal.loop import run_loop
 from svddtune.client.terminal.output import say, stderr, tell
-from svddtune.client.terminal.renderer import Shown
-from svddtune.client.terminal.screen import Screen
-from svddtune.client.terminal.sender import Talk
+from svddtune.client.terminal.renderer import Renderer
+from svddtune.client.terminal.screen import ScreenRenderer
+from svddtune.client.terminal.sender import RequestSender
 from svddtune.client.terminal.signals import Signals
 from svddtune.client.terminal.view import View
 from svddtune.client.types import Session
@@ -28,8 +28,8 @@ _ACK_TIMEOUT_S = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
-class Sitting:
-    """How somebody wants to label: which session (None: any), as whom, and by what means."""
+class TerminalLabeling:
+    """Labels one session, or any (None), under a name; `run` also prints how it ended."""
 
     session: str | None
     labeler: str
@@ -38,8 +38,8 @@ class Sitting:
     as_json: bool = False
     resume_token: str = ""
 
-    def hold(self, client: TuningClient) -> int:
-        """Label until the labeler or the session ends it, and tell how it ended.
+    def run(self, client: TuningClient) -> int:
+        """Label until the labeler or the session ends it, and print how it ended.
 
         Returns the signal that ended it, or 0.
 
@@ -48,17 +48,17 @@ class Sitting:
         SvddtuneError
             The dialogue cannot go on, or the session ended without a result.
         KeyboardInterrupt
-            The labeler did not want to wait for what is not stored yet.
+            A second signal to stop came while answers were not stored yet.
         """
-        desk, signal = self.label(client)
-        self._tell_end(client, desk, signal)
+        controller, signal = self.label(client)
+        self._report_end(client, controller, signal)
         return signal
 
-    def label(self, client: TuningClient) -> tuple[Desk, int]:
-        """Label as `hold` does; return the desk as it was left and the signal, or 0."""
+    def label(self, client: TuningClient) -> tuple[LabelingController, int]:
+        """Label as `run` does; return the final state and the signal that ended it, or 0."""
         fd = sys.stdin.fileno()
         keyboard = Keyboard(fd, keys=has_keys(fd) and not self.as_json)
-        desk = Desk(
+        controller = LabelingController(
             credit=self.credit,
             confirm_drop=not self.as_json,
             guard_s=GUARD_S if keyboard.keys else 0.0,
@@ -75,51 +75,54 @@ class Sitting:
                 ack_timeout_s=_ACK_TIMEOUT_S,
                 resume_token=self.resume_token,
             )
-            talk = Talk(client, tuning, signals.wake)
+            sender = RequestSender(client, tuning, signals.wake)
             stack.enter_context(keyboard.raw())
-            shown = stack.enter_context(self._shown(client.address, keyboard))
+            renderer = stack.enter_context(self._renderer(client.address, keyboard))
             try:
-                run(desk, talk, keyboard, shown, signals)
-                talk.close()
+                run_loop(controller, sender, keyboard, renderer, signals)
+                sender.close()
             finally:
-                for sent in desk.sent.values():
-                    say(f"Not stored: {words.unstored(sent)}")
-        return desk, signals.stop
+                for sent in controller.sent.values():
+                    say(f"Not stored: {messages.unstored(sent)}")
+        return controller, signals.stop
 
-    def _shown(self, address: str, keyboard: Keyboard) -> Shown:
+    def _renderer(self, address: str, keyboard: Keyboard) -> Renderer:
         if self.as_json:
-            return JsonLines()
+            return JsonLinesRenderer()
         console = stderr()
         view = View(address, self.labeler)
         if keyboard.keys and console.is_terminal and not console.is_dumb_terminal:
-            return Screen(console, view)
-        return Plain(console, view, keys=keyboard.keys)
+            return ScreenRenderer(console, view)
+        return LineRenderer(console, view, keys=keyboard.keys)
 
-    def _tell_end(self, client: TuningClient, desk: Desk, stop: int) -> None:
-        answers = Counter(done.verdict.value for done in desk.history)
-        reason = desk.finished or ("INTERRUPTED" if stop else "QUIT")
+    def _report_end(self, client: TuningClient, controller: LabelingController, stop: int) -> None:
+        answers = Counter(done.verdict.value for done in controller.history)
+        reason = controller.finished or ("INTERRUPTED" if stop else "QUIT")
         result = None
-        if desk.finished and desk.known.session_name:
-            say(f"Finished: {words.REASONS.get(reason, reason)}.")
-            result = self._result(client, desk.known.session_name)
+        if controller.finished and controller.status.session_name:
+            say(f"Finished: {messages.REASONS.get(reason, reason)}.")
+            result = self._result(client, controller.status.session_name)
         if self.as_json:
             emit(
                 "end",
                 reason=reason,
-                session=desk.known.session_name,
+                session=controller.status.session_name,
                 answers=answers,
-                labels=desk.known.counts,
+                labels=controller.status.counts,
                 result=result and _figures(result),
             )
             return
         given = ", ".join(f"{number} {verdict}" for verdict, number in sorted(answers.items()))
-        total = words.many(sum(answers.values()), "answer")
+        total = messages.many(sum(answers.values()), "answer")
         tell(f"{self.labeler}: {total}" + (f" ({given})" if given else ""))
         if result is not None:
-            observations = desk.known.session.observation_count if desk.known.session else 0
-            for line in words.headline(result, observations):
+            observations = (
+                controller.status.session.observation_count if controller.status.session else 0
+            )
+            for line in messages.headline(result, observations):
                 tell(line)
-            tell(f"The model: svddtune export {desk.known.session_name.removeprefix('sessions/')}")
+            session_id = controller.status.session_name.removeprefix("sessions/")
+            tell(f"The model: svddtune export {session_id}")
 
     def _result(self, client: TuningClient, session: str) -> Result:
         console = stderr()
@@ -129,15 +132,15 @@ class Sitting:
 
 
 def wants_result(client: TuningClient, session: Session) -> bool:
-    """Ask whoever left before the end whether the result is wanted now, from the labels there are.
+    """Ask a labeler who left early whether to compute the result from the labels so far.
 
-    The default is no: what is stored stays, and labelling goes on another time.
+    The default is no: the labels stay stored, and labelling can go on later.
     """
     total = client.get_session(session).counts.total
     if not total or not sys.stdin.isatty():
         return False
     print(
-        f"Compute the result from {words.many(total, 'label')} now? "
+        f"Compute the result from {messages.many(total, 'label')} now? "
         "y: yes, anything else: keep them and go on later ",
         end="",
         file=sys.stderr,

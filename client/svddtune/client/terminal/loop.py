@@ -1,74 +1,80 @@
-"""Keys, news and signals to the desk, its orders to the service, its look to the terminal."""
+"""The loop of labelling: input, events and signals in; requests and pictures out."""
 
 from __future__ import annotations
 
 import select
 import time
 
-from svddtune.client.terminal.controller import Desk
+from svddtune.client.terminal.controller import LabelingController
 from svddtune.client.terminal.keyboard import Keyboard
-from svddtune.client.terminal.renderer import Shown
-from svddtune.client.terminal.requests import Leave, Order
-from svddtune.client.terminal.sender import Talk
+from svddtune.client.terminal.renderer import Renderer
+from svddtune.client.terminal.requests import Leave, Request
+from svddtune.client.terminal.sender import RequestSender
 from svddtune.client.terminal.signals import Signals
 
-# How often connection and leases are looked at.
+# Seconds between looks at the connection and the leases.
 _TICK_S = 0.2
 
 
-def run(desk: Desk, talk: Talk, keyboard: Keyboard, shown: Shown, signals: Signals) -> None:
-    """Label until the desk wants to leave.
+def run_loop(
+    controller: LabelingController,
+    sender: RequestSender,
+    keyboard: Keyboard,
+    renderer: Renderer,
+    signals: Signals,
+) -> None:
+    """Label until the controller leaves.
 
     Raises
     ------
     SvddtuneError
         The dialogue cannot go on.
     KeyboardInterrupt
-        The second wish to stop.
+        The second signal to stop.
     """
-    orders = desk.start()
-    while not _carry_out(orders, talk):
+    requests = controller.start()
+    while not _send(requests, sender):
         now = time.monotonic()
-        orders = talk.look(desk, now)
-        for news in talk.news():
-            orders += news(desk, now)
-        if signals.stop and not desk.quitting:
-            orders += desk.quit()
-        orders += _typed(desk, keyboard, now)
+        requests = sender.poll(controller, now)
+        for event in sender.events():
+            requests += event(controller, now)
+        if signals.stop and not controller.quitting:
+            requests += controller.quit()
+        requests += _typed(controller, keyboard, now)
         if signals.take_redraw():
             keyboard.resume()
-            shown.again()
-        shown.show(desk, now)
-        if not orders:
+            renderer.redraw()
+        renderer.render(controller, now)
+        if not requests:
             _wait(keyboard, signals)
 
 
-def _carry_out(orders: list[Order], talk: Talk) -> bool:
-    """Hand on the orders; True where the last of them is to leave."""
-    for order in orders:
-        if isinstance(order, Leave):
+def _send(requests: list[Request], sender: RequestSender) -> bool:
+    """Send the requests; return True where one of them is to leave."""
+    for request in requests:
+        if isinstance(request, Leave):
             return True
-        talk.carry_out(order)
+        sender.send(request)
     return False
 
 
-def _typed(desk: Desk, keyboard: Keyboard, now: float) -> list[Order]:
-    """Do what was typed. A line waits for its question; a key was not meant for one to come."""
-    orders: list[Order] = []
+def _typed(controller: LabelingController, keyboard: Keyboard, now: float) -> list[Request]:
+    """Carry out what was typed. A line waits for its question; a key without one is dropped."""
+    requests: list[Request] = []
     while keyboard.waiting:
         typed = keyboard.waiting[0]
         if typed.command is None:
-            desk.mistyped(typed.text)
-        elif desk.takes(typed.command):
-            orders += desk.command(now, typed.command, typed.number)
+            controller.mistyped(typed.text)
+        elif controller.takes(typed.command):
+            requests += controller.command(now, typed.command, typed.number)
         elif not keyboard.keys:
-            return orders
+            return requests
         keyboard.waiting.popleft()
-    return orders
+    return requests
 
 
 def _wait(keyboard: Keyboard, signals: Signals) -> None:
-    """Wait for a key, news, a signal, or the next look around."""
+    """Wait for input, an event, a signal, or the next poll."""
     inputs = [signals.fd] if keyboard.ended else [signals.fd, keyboard.fd]
     ready, _, _ = select.select(inputs, [], [], _TICK_S)
     if signals.fd in ready:

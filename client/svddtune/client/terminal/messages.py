@@ -1,13 +1,13 @@
-"""What is said to a labeler, as plain text."""
+"""Messages to the labeler, as plain text."""
 
 from __future__ import annotations
 
 from statistics import median
 
 from svddtune.client.result import Result
-from svddtune.client.terminal.controller import Desk
+from svddtune.client.terminal.controller import LabelingController
 from svddtune.client.terminal.output import figure
-from svddtune.client.terminal.requests import Card, Remark, Retract, Sent, Skip
+from svddtune.client.terminal.requests import Card, Notice, Retract, Sent, Skip
 from svddtune.client.types import Session, SessionState
 from svddtune.text import on_one_line
 
@@ -59,17 +59,17 @@ def confirmation(card: Card) -> str:
     return f"Drop {name} from the session, for everybody? y: yes, anything else: no"
 
 
-def waiting(desk: Desk, address: str) -> str:
+def waiting(controller: LabelingController, address: str) -> str:
     """Return why there is no question now."""
-    if desk.quitting:
-        return "Storing what you said ..." if desk.sent else "Leaving ..."
-    if desk.known.connected is None:
+    if controller.quitting:
+        return "Storing what you said ..." if controller.sent else "Leaving ..."
+    if controller.status.connected is None:
         return f"Connecting to {address} ..."
-    session = desk.known.session
+    session = controller.status.session
     if session is None:
         return "No session has a question now; waiting for one ..."
-    if desk.known.waiting:
-        return desk.known.waiting
+    if controller.status.waiting:
+        return controller.status.waiting
     if session.state is SessionState.PREPARING:
         share = f" ({session.atlas_progress:.0%})" if session.atlas_progress else ""
         return f"Waiting for the first query: the session is being prepared{share} ..."
@@ -77,7 +77,7 @@ def waiting(desk: Desk, address: str) -> str:
         return "The session is paused; it goes on by itself once it is resumed ..."
     if session.state is SessionState.ESTIMATING:
         return "Nothing more is asked: the result is being computed ..."
-    left = session.config.budget - desk.known.counts.total
+    left = session.config.budget - controller.status.counts.total
     others = session.leased_count
     if left <= 0 and session.awaiting_votes:
         return f"Waiting: others are to vote on {many(session.awaiting_votes, 'observation')} ..."
@@ -86,16 +86,18 @@ def waiting(desk: Desk, address: str) -> str:
     return "Waiting for the next query: being ranked ..."
 
 
-def connection(desk: Desk) -> str:
-    """Return what to know about the connection; empty where all is well."""
-    if desk.known.connected is not False:
+def connection(controller: LabelingController) -> str:
+    """Return that the connection is lost; empty where it is not."""
+    if controller.status.connected is not False:
         return ""
-    kept = f"; {many(desk.unsent, 'answer')} kept, to be sent then" if desk.unsent else ""
+    kept = (
+        f"; {many(controller.unsent, 'answer')} kept, to be sent then" if controller.unsent else ""
+    )
     return f"Connection lost, trying again ...{kept}"
 
 
-def remark(one: Remark) -> str:
-    """Return a remark as a line."""
+def notice_line(one: Notice) -> str:
+    """Return a notice as a line."""
     if one.query is None:
         return one.text
     name = on_one_line(one.query.observation_id)
@@ -105,7 +107,7 @@ def remark(one: Remark) -> str:
 
 
 def unstored(sent: Sent) -> str:
-    """Return what was said and may not be stored."""
+    """Return a description of a request that may not have been stored."""
     if isinstance(sent, Skip):
         what = f"skip ({sent.mode.value})"
     else:
@@ -113,27 +115,29 @@ def unstored(sent: Sent) -> str:
     return f"query {sent.query.number} ({on_one_line(sent.query.observation_id)}): {what}"
 
 
-def labels(desk: Desk) -> str:
+def labels(controller: LabelingController) -> str:
     """Return how far the session is."""
-    counts = desk.known.counts
-    session = desk.known.session
+    counts = controller.status.counts
+    session = controller.status.session
     budget = f"/{session.config.budget}" if session else ""
     return f"{counts.total}{budget} labels: {counts.inlier} inlier, {counts.outlier} outlier" + (
         f", {counts.unsure} unsure" if counts.unsure else ""
     )
 
 
-def time_left(desk: Desk) -> str:
-    """Return the time that the rest takes this labeler alone; empty while nobody can know."""
-    session = desk.known.session
-    if session is None or len(desk.paces_s) < _FEW_PACES:
+def time_left(controller: LabelingController) -> str:
+    """Return how long the rest of the budget takes this labeler alone; empty while unknown."""
+    session = controller.status.session
+    if session is None or len(controller.paces_s) < _FEW_PACES:
         return ""
-    seconds = max(0, session.config.budget - desk.known.counts.total) * median(desk.paces_s)
+    seconds = max(0, session.config.budget - controller.status.counts.total) * median(
+        controller.paces_s
+    )
     return f"about {_duration(seconds)} left" if seconds else ""
 
 
 def headline(result: Result, observations: int) -> list[str]:
-    """Return what came out, in a few lines."""
+    """Return the result in a few lines."""
     quality = result.quality
     score = f"{quality.metric} on the labels {figure(quality.value, 3)}"
     if quality.interval:

@@ -47,13 +47,13 @@ class TerminalPrompt:
         KeyboardInterrupt
             The person left; `Stopped` where a signal other than SIGINT was the reason.
         """
-        from svddtune.client.terminal.labeling import Sitting, wants_result
+        from svddtune.client.terminal.labeling import TerminalLabeling, wants_result
 
-        sitting = Sitting(session.name, labeler or _BY_NAME, resume_token=resume_token)
-        desk, signal = sitting.label(client)
+        labeling = TerminalLabeling(session.name, labeler or _BY_NAME, resume_token=resume_token)
+        controller, signal = labeling.label(client)
         if signal:
             raise Stopped(signal)
-        if desk.finished:
+        if controller.finished:
             return None
         if wants_result(client, session):
             return Command.STOP

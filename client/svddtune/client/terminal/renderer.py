@@ -1,17 +1,17 @@
-"""What every way to show the desk can do."""
+"""The interface of everything that shows the state to the labeler."""
 
 from __future__ import annotations
 
 from types import TracebackType
 from typing import Protocol
 
-from svddtune.client.terminal.controller import Desk
+from svddtune.client.terminal.controller import LabelingController
 
 
-class Shown(Protocol):
-    """Shows a desk; as a context manager it owns the output."""
+class Renderer(Protocol):
+    """Shows a controller's state; as a context manager it owns the output."""
 
-    def __enter__(self) -> Shown:
+    def __enter__(self) -> Renderer:
         return self
 
     def __exit__(
@@ -22,10 +22,10 @@ class Shown(Protocol):
     ) -> None:
         return None
 
-    def show(self, desk: Desk, now: float) -> None:
-        """Show what is new; called often, does nothing where nothing is."""
+    def render(self, controller: LabelingController, now: float) -> None:
+        """Show what is new; called often, does nothing where nothing is new."""
         ...
 
-    def again(self) -> None:
-        """Show all anew: the terminal has another size, or showed something else meanwhile."""
+    def redraw(self) -> None:
+        """Show everything again: the terminal was resized or showed something else."""
         return

@@ -1,4 +1,4 @@
-"""What the desk wants done, what lies on it, and what it has to say."""
+"""What the controller requests of the service, and the values of its state."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from svddtune.client.types import Query, SkipMode, Verdict
 
-# Orders: what is to be told to the service. `ticket` comes back with the news about it.
+# Requests to the service. The event about a request's outcome carries its `ticket`.
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class FetchQuery:
     """Fetch the next query."""
 
 
@@ -25,7 +25,7 @@ class Submit:
 
 @dataclass(frozen=True, slots=True)
 class Relabel:
-    """Give the verdict on an observation whose answer was taken back."""
+    """Give the verdict on an observation whose answer was undone."""
 
     ticket: int
     query: Query
@@ -43,7 +43,7 @@ class Skip:
 
 @dataclass(frozen=True, slots=True)
 class Retract:
-    """Take an answer back."""
+    """Withdraw an answer."""
 
     ticket: int
     query: Query
@@ -52,16 +52,16 @@ class Retract:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """Give back what is held and end; nothing waits for an acknowledgement."""
+    """Give back what is held and end; all requests were acknowledged."""
 
 
-Order = Ask | Submit | Relabel | Skip | Retract | Leave
+Request = FetchQuery | Submit | Relabel | Skip | Retract | Leave
 Sent = Submit | Relabel | Skip | Retract
 
 
 @dataclass(slots=True)
 class Card:
-    """A question on the desk. `leased` is False for one that is asked again after an undo."""
+    """A question to answer. `leased` is False for one that is asked again after an undo."""
 
     query: Query
     leased: bool
@@ -70,7 +70,7 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class Answered:
     """A question that was answered, and when."""
 
     query: Query
@@ -79,15 +79,15 @@ class Done:
 
 
 @dataclass(frozen=True, slots=True)
-class Remark:
-    """Something to read. `kind` is stored, lost, refused, undone, skipped or info."""
+class Notice:
+    """A message to the labeler. `kind` is stored, lost, refused, undone, skipped or info."""
 
     kind: str
     text: str
     query: Query | None = None
 
 
-# Why a question is gone, and what became of one that was passed on.
+# Why a question is gone, by reason; what became of a skipped one, by mode.
 LOST = {
     "EXPIRED": "the time for it ran out; it goes to somebody else",
     "ANSWERED_BY_OTHER": "somebody else answered it",

@@ -1,4 +1,4 @@
-"""The desk as a picture that stays in place; what is done is written above it, line by line."""
+"""A picture that stays in place; finished queries are written above it, line by line."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from svddtune.client.terminal import messages as words
+from svddtune.client.terminal import messages
 from svddtune.client.terminal.card import everything
-from svddtune.client.terminal.controller import Desk
-from svddtune.client.terminal.renderer import Shown
+from svddtune.client.terminal.controller import LabelingController
+from svddtune.client.terminal.renderer import Renderer
 from svddtune.client.terminal.view import View, lingering
 
 _DONE = ("stored", "skipped", "undone")
 
 
-class Screen(Shown):
+class ScreenRenderer(Renderer):
     """Draws on a terminal that can move its cursor."""
 
     def __init__(self, console: Console, view: View) -> None:
@@ -29,7 +29,7 @@ class Screen(Shown):
             console=console, auto_refresh=False, transient=True, vertical_overflow="crop"
         )
 
-    def __enter__(self) -> Screen:
+    def __enter__(self) -> ScreenRenderer:
         self._live.start()
         return self
 
@@ -41,23 +41,23 @@ class Screen(Shown):
     ) -> None:
         self._live.stop()
 
-    def show(self, desk: Desk, now: float) -> None:
+    def render(self, controller: LabelingController, now: float) -> None:
         """Draw the picture anew where it has changed."""
-        for one in desk.heard():
+        for one in controller.take_notices():
             done = one.kind in _DONE
-            self._note = "" if done else words.remark(one)
+            self._note = "" if done else messages.notice_line(one)
             if done:
-                self._console.print(Text(words.remark(one)))
-        if desk.take_wish_for_all_features() and desk.card is not None:
-            query = desk.card.query
-            self._console.print(everything(query, desk.known.feature_names(query.session)))
-        drawn = (desk.mark, self._note, lingering(desk, now) is None)
+                self._console.print(Text(messages.notice_line(one)))
+        if controller.take_features_request() and controller.card is not None:
+            query = controller.card.query
+            self._console.print(everything(query, controller.status.feature_names(query.session)))
+        drawn = (controller.fingerprint, self._note, lingering(controller, now) is None)
         if drawn != self._drawn:
             self._drawn = drawn
-            picture = self._view.draw(desk, self._note, now, self._console)
+            picture = self._view.draw(controller, self._note, now, self._console)
             self._live.update(picture, refresh=True)
 
-    def again(self) -> None:
+    def redraw(self) -> None:
         """Draw on new lines: where the old picture is now nobody knows."""
         self._live.stop()
         self._live.start()

@@ -1,4 +1,4 @@
-"""Between the desk and the service: orders go out in order, news come in when they come."""
+"""Sends the controller's requests to the service, in order, and returns what happened as events."""
 
 from __future__ import annotations
 
@@ -12,77 +12,77 @@ from functools import partial
 from svddtune.client.client import TuningClient
 from svddtune.client.errors import SvddtuneError, Unavailable
 from svddtune.client.runs.waiting import reason
-from svddtune.client.terminal.controller import Desk
-from svddtune.client.terminal.requests import Ask, Order, Relabel, Retract, Skip, Submit
+from svddtune.client.terminal.controller import LabelingController
+from svddtune.client.terminal.requests import FetchQuery, Relabel, Request, Retract, Skip, Submit
 from svddtune.client.tuning import Tuning
 from svddtune.client.types import Ack, Query
 
-# A wait for a query that is longer is looked into.
+# After so many seconds without a query the reason is looked up.
 _PATIENCE_S = 3.0
 
-News = Callable[[Desk, float], list[Order]]
+Event = Callable[[LabelingController, float], list[Request]]
 
 
-class Talk:
-    """Carries out orders in threads of its own, so that nobody at the keyboard waits for the wire.
+class RequestSender:
+    """Sends requests in threads of its own, so that the labeler never waits for the network.
 
     Parameters
     ----------
     wake : callable
-        Called, from any thread, when there are news.
+        Called, from any thread, when there are events.
     """
 
     def __init__(self, client: TuningClient, tuning: Tuning, wake: Callable[[], None]) -> None:
         self._client = client
         self._tuning = tuning
         self._wake = wake
-        self._news: queue.SimpleQueue[News] = queue.SimpleQueue()
-        self._orders: queue.SimpleQueue[Order | None] = queue.SimpleQueue()
-        self._asks: queue.SimpleQueue[Ask | None] = queue.SimpleQueue()
+        self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        self._requests: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
+        self._asks: queue.SimpleQueue[FetchQuery | None] = queue.SimpleQueue()
         self._names: dict[str, tuple[str, ...]] = {}
         self._closed = False
         for target in (self._send_all, self._ask_all):
             threading.Thread(target=target, name="svddtune-label", daemon=True).start()
 
-    def carry_out(self, order: Order) -> None:
-        """Have an order carried out after those before it."""
-        self._orders.put(order)
+    def send(self, request: Request) -> None:
+        """Send a request after those before it."""
+        self._requests.put(request)
 
-    def news(self) -> list[News]:
-        """Return what is new, in order; each is to be told to the desk."""
-        found: list[News] = []
+    def events(self) -> list[Event]:
+        """Return the events since the last call, in order, to be called with the controller."""
+        found: list[Event] = []
         with contextlib.suppress(queue.Empty):
             while True:
-                found.append(self._news.get_nowait())
+                found.append(self._events.get_nowait())
         return found
 
-    def look(self, desk: Desk, now: float) -> list[Order]:
-        """Tell the desk how things are: the connection, the sessions, what is still ours."""
-        desk.known.told(connected=self._tuning.connected, sessions=self._tuning.sessions)
-        orders: list[Order] = []
-        for card in list(desk.hand):
+    def poll(self, controller: LabelingController, now: float) -> list[Request]:
+        """Update the controller's view of the connection, the sessions and the leases."""
+        controller.status.update(connected=self._tuning.connected, sessions=self._tuning.sessions)
+        requests: list[Request] = []
+        for card in list(controller.cards):
             if card.leased and not self._tuning.is_open(card.query):
                 reason = self._tuning.lost_reason(card.query)
-                orders += desk.lost(now, card.query, reason)
-        return orders
+                requests += controller.lost(now, card.query, reason)
+        return requests
 
     def close(self) -> None:
-        """End the dialogue: what is held goes back to the queue."""
+        """End the dialogue: queries that are held go back to the queue."""
         self._closed = True
-        self._orders.put(None)
+        self._requests.put(None)
         self._asks.put(None)
         self._tuning.close()
 
-    def _tell(self, news: News) -> None:
-        self._news.put(news)
+    def _report(self, event: Event) -> None:
+        self._events.put(event)
         self._wake()
 
     def _send_all(self) -> None:
-        while (order := self._orders.get()) is not None:
-            match order:
-                case Ask():
-                    # Not before what was said earlier is under way: it makes room.
-                    self._asks.put(order)
+        while (request := self._requests.get()) is not None:
+            match request:
+                case FetchQuery():
+                    # After the requests before it: they make room for the next query.
+                    self._asks.put(request)
                 case Submit(ticket, query, verdict):
                     self._acknowledge(ticket, partial(self._tuning.submit, query, verdict))
                 case Relabel(ticket, query, verdict):
@@ -109,10 +109,10 @@ class Talk:
         except SvddtuneError as error:
             self._refuse(ticket, error)
         else:
-            self._tell(partial(Desk.stored, ticket=ticket, ack=ack))
+            self._report(partial(LabelingController.stored, ticket=ticket, ack=ack))
 
     def _refuse(self, ticket: int, error: SvddtuneError) -> None:
-        self._tell(partial(Desk.refused, ticket=ticket, error=error))
+        self._report(partial(LabelingController.refused, ticket=ticket, error=error))
 
     def _ask_all(self) -> None:
         while self._asks.get() is not None:
@@ -120,23 +120,23 @@ class Talk:
                 query = self._next_query()
             except SvddtuneError as error:
                 if not self._closed:
-                    self._tell(_raising(error))
+                    self._report(_raising(error))
                 return
             if query is None:
-                self._tell(partial(Desk.ended, reason=self._tuning.finished))
+                self._report(partial(LabelingController.ended, reason=self._tuning.finished))
             else:
                 names = self._feature_names(query)
-                self._tell(partial(Desk.came, query=query, names=names))
+                self._report(partial(LabelingController.came, query=query, names=names))
 
     def _next_query(self) -> Query | None:
-        """Return the next query; tell the desk meanwhile what it waits for."""
+        """Return the next query; report meanwhile why none comes."""
         while True:
             try:
                 return self._tuning.next_query(timeout_s=_PATIENCE_S)
             except Unavailable as error:
                 if error.reason != "WAIT_TIMEOUT":
                     raise
-            self._tell(partial(Desk.waits, sentence=self._reason()))
+            self._report(partial(LabelingController.waits, sentence=self._reason()))
 
     def _reason(self) -> str:
         if not self._tuning.name or not self._tuning.connected:
@@ -159,8 +159,8 @@ class Talk:
             return ()
 
 
-def _raising(error: SvddtuneError) -> News:
-    def news(desk: Desk, now: float) -> list[Order]:
+def _raising(error: SvddtuneError) -> Event:
+    def event(controller: LabelingController, now: float) -> list[Request]:
         raise error
 
-    return news
+    return event

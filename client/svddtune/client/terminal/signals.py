@@ -1,4 +1,4 @@
-"""Signals as things to look at between two questions."""
+"""Signals of the operating system, kept until the loop reads them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _REDRAWS = ("SIGWINCH", "SIGCONT")
 
 
 class Signals:
-    """What the system wants: the first signal to stop is noted, the second one is obeyed at once.
+    """Catches signals: the first one to stop is noted, the second raises KeyboardInterrupt.
 
     ``fd`` is readable after each of them, and after `wake`.
     """

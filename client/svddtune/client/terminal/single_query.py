@@ -1,4 +1,4 @@
-"""One question at the terminal, for a program that wants the answer now."""
+"""One question at the terminal, for a program that waits for the answer."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import sys
 import time
 
 from svddtune.client.oracles.answers import Answer, Command
-from svddtune.client.terminal.commands import Key, words
-from svddtune.client.terminal.controller import GUARD_S, Desk
+from svddtune.client.terminal.commands import Action, parse_line
+from svddtune.client.terminal.controller import GUARD_S, LabelingController
 from svddtune.client.terminal.keyboard import Keyboard, Typed, has_keys
-from svddtune.client.terminal.line_renderer import Plain
+from svddtune.client.terminal.line_renderer import LineRenderer
 from svddtune.client.terminal.output import stderr
-from svddtune.client.terminal.renderer import Shown
-from svddtune.client.terminal.requests import Leave, Order, Skip, Submit
-from svddtune.client.terminal.screen import Screen
+from svddtune.client.terminal.renderer import Renderer
+from svddtune.client.terminal.requests import Leave, Request, Skip, Submit
+from svddtune.client.terminal.screen import ScreenRenderer
 from svddtune.client.terminal.view import View
 from svddtune.client.types import Query
 
@@ -23,36 +23,38 @@ from svddtune.client.types import Query
 def ask(query: Query, names: tuple[str, ...]) -> Answer:
     """Show `query`, whose features have these names, until it is answered, skipped or left.
 
-    A wish to undo is the caller's to fulfil.
+    The caller carries out an undo.
     """
     keyboard = _keyboard()
-    desk = Desk(guard_s=GUARD_S if keyboard else 0.0)
-    desk.start()
-    desk.came(time.monotonic(), query, names)
+    controller = LabelingController(guard_s=GUARD_S if keyboard else 0.0)
+    controller.start()
+    controller.came(time.monotonic(), query, names)
     if keyboard is None:
-        return _settle(desk, None, _shown(keys=False))
-    with keyboard.raw(), _shown(keys=True) as shown:
-        return _settle(desk, keyboard, shown)
+        return _settle(controller, None, _renderer(keys=False))
+    with keyboard.raw(), _renderer(keys=True) as renderer:
+        return _settle(controller, keyboard, renderer)
 
 
-def _settle(desk: Desk, keyboard: Keyboard | None, shown: Shown) -> Answer:
+def _settle(
+    controller: LabelingController, keyboard: Keyboard | None, renderer: Renderer
+) -> Answer:
     while True:
-        shown.show(desk, time.monotonic())
+        renderer.render(controller, time.monotonic())
         for typed in _typed(keyboard):
-            if typed.command is Key.UNDO and not (desk.helping or desk.confirming):
+            if typed.command is Action.UNDO and not (controller.helping or controller.confirming):
                 return Command.UNDO
             if typed.command is None:
-                desk.mistyped(typed.text)
+                controller.mistyped(typed.text)
                 continue
-            orders = desk.command(time.monotonic(), typed.command, typed.number)
-            answer = _answer(orders)
+            requests = controller.command(time.monotonic(), typed.command, typed.number)
+            answer = _answer(requests)
             if answer is not None:
                 return answer
 
 
-def _answer(orders: list[Order]) -> Answer | None:
-    for order in orders:
-        match order:
+def _answer(requests: list[Request]) -> Answer | None:
+    for request in requests:
+        match request:
             case Submit(verdict=verdict):
                 return verdict
             case Skip(mode=mode):
@@ -68,8 +70,8 @@ def _typed(keyboard: Keyboard | None) -> list[Typed]:
         try:
             line = input("> ")
         except EOFError:
-            return [Typed(Key.QUIT, "")]
-        command, number = words(line)
+            return [Typed(Action.QUIT, "")]
+        command, number = parse_line(line)
         return [Typed(command, line, number)] if line.strip() else []
     select.select([keyboard.fd], [], [])
     keyboard.read()
@@ -87,9 +89,9 @@ def _keyboard() -> Keyboard | None:
     return Keyboard(fd, keys=True) if has_keys(fd) else None
 
 
-def _shown(*, keys: bool) -> Shown:
+def _renderer(*, keys: bool) -> Renderer:
     console = stderr()
     view = View("", "you")
     if keys and console.is_terminal and not console.is_dumb_terminal:
-        return Screen(console, view)
-    return Plain(console, view, keys=keys)
+        return ScreenRenderer(console, view)
+    return LineRenderer(console, view, keys=keys)

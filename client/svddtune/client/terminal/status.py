@@ -1,4 +1,4 @@
-"""What the labeler's desk knows of the sessions and of the connection."""
+"""What is known of the sessions and of the connection."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from svddtune.client.types import LabelCounts, Session
 
 
 @dataclass(slots=True)
-class Known:
-    """How things are; `session_name` is that of the session in front."""
+class LabelingStatus:
+    """The latest known state; `session_name` names the session of the current question."""
 
     sessions: Mapping[str, Session] = field(default_factory=dict)
     session_name: str = ""
@@ -22,20 +22,20 @@ class Known:
 
     @property
     def session(self) -> Session | None:
-        """The session in front; None where nothing was heard of it."""
+        """The session of the current question; None where nothing is known of it."""
         return self.sessions.get(self.session_name)
 
     @property
     def counts(self) -> LabelCounts:
-        """Labels in the session in front."""
+        """Labels in the session of the current question."""
         return self._counts.get(self.session_name, LabelCounts())
 
     def feature_names(self, session: str) -> tuple[str, ...]:
         """Names of a session's features; none where they are not known."""
         return self._feature_names.get(session, ())
 
-    def told(self, *, connected: bool, sessions: Mapping[str, Session]) -> None:
-        """Take in how things are. Before the first contact a connection is not lost."""
+    def update(self, *, connected: bool, sessions: Mapping[str, Session]) -> None:
+        """Update connection and sessions. Before the first contact the connection is not lost."""
         if self.connected or connected:
             self.connected = connected
         for name, session in sessions.items():
@@ -45,10 +45,10 @@ class Known:
         if not self.session_name and sessions:
             self.session_name = next(iter(sessions))
 
-    def count(self, session: str, counts: LabelCounts) -> None:
-        """Take in the labels of a session."""
+    def set_counts(self, session: str, counts: LabelCounts) -> None:
+        """Set the label counts of a session."""
         self._counts[session] = counts
 
-    def name_features(self, session: str, names: tuple[str, ...]) -> None:
-        """Take in the names of a session's features."""
+    def set_feature_names(self, session: str, names: tuple[str, ...]) -> None:
+        """Set the names of a session's features."""
         self._feature_names[session] = names
