@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -16,10 +17,12 @@ from tests.client.dialogue.peer import (
     assign,
     finished,
     progress,
+    reject,
     session,
     welcome,
 )
 from tests.client.dialogue.statuses import status
+from tests.client.flavours import Connect
 from tests.waiting import wait_until
 
 from svddtune.client import (
@@ -27,6 +30,8 @@ from svddtune.client import (
     Label,
     LeaseLost,
     ProtocolError,
+    Query,
+    SvddtuneError,
     Tuning,
     TuningClient,
     Unauthenticated,
@@ -40,29 +45,27 @@ Responses = Iterator[pb.ConverseResponse]
 
 
 @contextmanager
-def talking(*scripts: peer.Script, **options: Any) -> Iterator[Tuning]:
+def talking(connect: Connect, *scripts: peer.Script, **options: Any) -> Iterator[Tuning]:
     """A dialogue with a peer that follows the scripts, one a stream."""
     with (
         peer.peer(*scripts) as address,
-        TuningClient(address) as client,
+        connect(address) as client,
         client.tuning(SESSION, **options) as tuning,
     ):
         yield tuning
 
 
-@pytest.fixture(autouse=True)
-def no_thread_is_left() -> Iterator[None]:
-    before = set(threading.enumerate())
-    yield
-    left = [t for t in threading.enumerate() if t not in before and t.name.startswith("svddtune")]
-    assert left == []
+def next_of(tuning: Tuning) -> Query:
+    query = tuning.next_query(timeout_s=20)
+    assert query is not None
+    return query
 
 
-def test_asks_until_finished_and_says_bye() -> None:
+def test_asks_until_finished_and_says_bye(connect: Connect) -> None:
     said: list[str] = []
 
     def script(talk: Talk) -> Responses:
-        talk.take("hello")
+        assert talk.take("hello").hello.labeler == "ann"
         yield welcome()
         for number in (1, 2):
             yield assign(number)
@@ -72,18 +75,20 @@ def test_asks_until_finished_and_says_bye() -> None:
         yield finished()
         said.extend(talk.rest())
 
-    with talking(script, labeler="ann") as tuning:
+    with talking(connect, script, labeler="ann") as tuning:
+        assert tuning.session.name == SESSION
         asked = []
         for query in tuning.queries():
             asked.append((query.number, query.observation_id, query.display["host"]))
             assert tuning.answer(query, "inlier").counts.total == query.number
         assert tuning.finished == "BUDGET_SPENT"
+        assert tuning.counts.total == 2
         assert len(tuning.per_query_s) == 1
         assert asked == [(1, "obs-1", "db-7"), (2, "obs-2", "db-7")]
     assert said == ["bye"]
 
 
-def test_answer_whose_ack_was_lost_is_sent_again_with_its_id() -> None:
+def test_answer_whose_ack_was_lost_is_sent_again_with_its_id(connect: Connect) -> None:
     ids: list[str] = []
 
     def breaks(talk: Talk) -> Responses:
@@ -103,14 +108,16 @@ def test_answer_whose_ack_was_lost_is_sent_again_with_its_id() -> None:
         yield finished()
         talk.rest()
 
-    with talking(breaks, resumes) as tuning:
+    with talking(connect, breaks, resumes) as tuning:
         asked = [tuning.answer(query, -1).applied for query in tuning.queries()]
     assert asked == [True]
     assert len(ids) == 2
     assert ids[0] == ids[1]
 
 
-def test_drain_is_followed_by_a_new_stream_that_keeps_the_query() -> None:
+def test_drain_is_followed_by_a_new_stream_that_keeps_the_query(connect: Connect) -> None:
+    drained = threading.Event()
+
     def drains(talk: Talk) -> Responses:
         talk.take("hello")
         yield welcome("token")
@@ -121,16 +128,22 @@ def test_drain_is_followed_by_a_new_stream_that_keeps_the_query() -> None:
     def goes_on(talk: Talk) -> Responses:
         assert talk.take("hello").hello.resume_token == "token"
         yield welcome("token2")
+        assert list(talk.take("extend").extend.lease_ids) == ["lease-1"]
         yield assign(1)
-        yield ack(talk.skip_to("answer"))
+        drained.set()
+        yield ack(talk.take("answer"))
         yield finished()
         talk.rest()
 
-    with talking(drains, goes_on) as tuning:
-        assert [tuning.answer(query, 1).query for query in tuning.queries()] == [1]
+    with talking(connect, drains, goes_on) as tuning:
+        query = next_of(tuning)
+        assert drained.wait(20)
+        assert tuning.is_open(query)
+        assert tuning.answer(query, 1).query == 1
+        assert tuning.next_query(timeout_s=20) is None
 
 
-def test_stream_that_just_ends_is_opened_again() -> None:
+def test_stream_that_just_ends_is_opened_again(connect: Connect) -> None:
     def ends(talk: Talk) -> Responses:
         talk.take("hello")
         yield welcome()
@@ -141,12 +154,12 @@ def test_stream_that_just_ends_is_opened_again() -> None:
         yield finished("CANCELLED")
         talk.rest()
 
-    with talking(ends, ends, goes_on) as tuning:
+    with talking(connect, ends, ends, goes_on) as tuning:
         assert tuning.next_query(timeout_s=20) is None
         assert tuning.finished == "CANCELLED"
 
 
-def test_leases_are_extended_while_the_labeler_thinks() -> None:
+def test_leases_are_extended_while_the_labeler_thinks(connect: Connect) -> None:
     beaten = threading.Event()
 
     def script(talk: Talk) -> Responses:
@@ -160,46 +173,40 @@ def test_leases_are_extended_while_the_labeler_thinks() -> None:
         yield finished()
         talk.rest()
 
-    with talking(script) as tuning:
+    with talking(connect, script) as tuning:
         for query in tuning.queries():
             assert beaten.wait(20)
             tuning.answer(query, "unsure")
 
 
-def test_refused_item_is_raised_where_it_was_given_and_the_stream_lives() -> None:
+def test_refused_item_is_raised_where_it_was_given_and_the_stream_lives(connect: Connect) -> None:
     def script(talk: Talk) -> Responses:
         talk.take("hello")
         yield welcome()
         yield assign(1)
-        refused = talk.take("answer").answer.answer_id
-        yield pb.ConverseResponse(
-            reject=pb.Reject(
-                answer_id=refused,
-                query=1,
-                status=status(code_pb2.FAILED_PRECONDITION, "LEASE_LOST"),
-            )
-        )
-        unknown = talk.take("answer").answer
-        assert unknown.query == 0
-        yield pb.ConverseResponse(
-            reject=pb.Reject(
-                answer_id=unknown.answer_id,
-                status=status(code_pb2.INVALID_ARGUMENT, "UNKNOWN_OBSERVATION"),
-            )
-        )
+        lost = status(code_pb2.FAILED_PRECONDITION, "LEASE_LOST")
+        yield reject(talk.take("answer"), lost)
+        unknown = status(code_pb2.INVALID_ARGUMENT, "UNKNOWN_OBSERVATION")
+        for _ in range(3):
+            answer = talk.take("answer")
+            assert answer.answer.query == 0
+            yield ack(answer) if answer.answer.observation_id == "a" else reject(answer, unknown)
         yield ack(talk.take("retract"))
+        yield assign(2)
+        yield ack(talk.take("skip"))
         yield finished()
         talk.rest()
 
-    with talking(script) as tuning:
-        query = tuning.next_query(timeout_s=20)
-        assert query is not None
+    with talking(connect, script) as tuning:
         with pytest.raises(LeaseLost):
-            tuning.answer(query, "inlier")
+            tuning.answer(next_of(tuning), "inlier")
         with pytest.raises(InvalidInput) as refused:
             tuning.label("nobody", "outlier")
         assert refused.value.reason == "UNKNOWN_OBSERVATION"
+        with pytest.raises(InvalidInput):
+            tuning.label_many({"a": 1, "b": 1})
         assert tuning.retract("obs-3").applied
+        assert tuning.skip(next_of(tuning), "drop").query == 2
         assert tuning.next_query(timeout_s=20) is None
 
 
@@ -212,21 +219,21 @@ def test_refused_item_is_raised_where_it_was_given_and_the_stream_lives() -> Non
     ],
 )
 def test_what_trying_again_cannot_mend_ends_the_dialogue(
-    code: grpc.StatusCode, kind: type[Exception]
+    connect: Connect, code: grpc.StatusCode, kind: type[Exception]
 ) -> None:
     def script(talk: Talk) -> Responses:
         talk.take("hello")
         talk.abort(code, "no")
         yield welcome()
 
-    with talking(script) as tuning:
+    with talking(connect, script) as tuning:
         with pytest.raises(kind):
             tuning.next_query(timeout_s=20)
         with pytest.raises(kind):
             tuning.label("a", "inlier")
 
 
-def test_many_labels_are_sent_without_waiting_for_each() -> None:
+def test_many_labels_are_sent_without_waiting_for_each(connect: Connect) -> None:
     count = 600
 
     def script(talk: Talk) -> Responses:
@@ -236,16 +243,18 @@ def test_many_labels_are_sent_without_waiting_for_each() -> None:
         answers = [talk.take("answer") for _ in range(256)]
         for answer in answers:
             yield ack(answer)
-        for _ in range(count - len(answers)):
-            yield ack(talk.take("answer"))
+        for number in range(len(answers), count):
+            answer = talk.take("answer")
+            assert answer.answer.observation_id == str(number)
+            yield ack(answer)
         talk.rest()
 
-    with talking(script, credit=0) as tuning:
+    with talking(connect, script, credit=0) as tuning:
         acks = tuning.label_many({str(i): Verdict.INLIER for i in range(count)})
     assert len(acks) == count
 
 
-def test_id_that_is_missing_is_refused_before_anything_is_sent() -> None:
+def test_id_that_is_missing_is_refused_before_anything_is_sent(connect: Connect) -> None:
     def script(talk: Talk) -> Responses:
         talk.take("hello")
         yield welcome()
@@ -254,7 +263,7 @@ def test_id_that_is_missing_is_refused_before_anything_is_sent() -> None:
         yield ack(answer)
         talk.rest()
 
-    with talking(script, credit=0) as tuning:
+    with talking(connect, script, credit=0) as tuning:
         for missing in (None, float("nan"), b"7", True):
             with pytest.raises(InvalidInput, match="observation id"):
                 tuning.label(missing, "inlier")  # type: ignore[arg-type]
@@ -265,7 +274,7 @@ def test_id_that_is_missing_is_refused_before_anything_is_sent() -> None:
         tuning.label(7, "inlier")  # type: ignore[arg-type]
 
 
-def test_several_queries_are_held_and_answered_out_of_order() -> None:
+def test_several_queries_are_held_and_answered_out_of_order(connect: Connect) -> None:
     def script(talk: Talk) -> Responses:
         assert talk.take("hello").hello.credit == 2
         yield welcome()
@@ -278,7 +287,7 @@ def test_several_queries_are_held_and_answered_out_of_order() -> None:
         yield finished()
         talk.rest()
 
-    with talking(script, credit=2) as tuning:
+    with talking(connect, script, credit=2) as tuning:
         one, two = tuning.next_query(timeout_s=20), tuning.next_query(timeout_s=20)
         assert one is not None
         assert two is not None
@@ -295,22 +304,21 @@ def test_next_query_before_the_last_one_is_settled_is_an_error_not_a_deadlock() 
         yield assign(1)
         talk.rest()
 
-    with talking(script) as tuning, pytest.raises(WrongState) as refused:
+    with talking(TuningClient, script) as tuning, pytest.raises(WrongState) as refused:
         for _ in tuning.queries():
             pass
     assert refused.value.reason == "QUERY_UNANSWERED"
 
 
-def test_missing_ack_and_missing_query_end_in_a_timeout() -> None:
+def test_missing_ack_and_missing_query_end_in_a_timeout(connect: Connect) -> None:
     def script(talk: Talk) -> Responses:
         talk.take("hello")
         yield welcome()
         yield assign(1)
         talk.rest()
 
-    with talking(script, ack_timeout_s=0.05, credit=2) as tuning:
-        query = tuning.next_query(timeout_s=20)
-        assert query is not None
+    with talking(connect, script, ack_timeout_s=0.05, credit=2) as tuning:
+        query = next_of(tuning)
         with pytest.raises(Unavailable) as refused:
             tuning.answer(query, "inlier")
         assert refused.value.reason == "ACK_TIMEOUT"
@@ -319,31 +327,114 @@ def test_missing_ack_and_missing_query_end_in_a_timeout() -> None:
         assert refused.value.reason == "WAIT_TIMEOUT"
 
 
-def test_nobody_there_is_said_with_the_address() -> None:
+def test_nobody_there_is_said_with_the_address(connect: Connect) -> None:
     with (
-        TuningClient("127.0.0.1:1", timeout_s=0.5) as client,
+        connect("127.0.0.1:1", timeout_s=0.5) as client,
         client.tuning(SESSION) as tuning,
         pytest.raises(Unavailable, match=r"127\.0\.0\.1:1.*svddtune up"),
     ):
         tuning.next_query(timeout_s=30)
 
 
-def test_closed_dialogue_takes_nothing() -> None:
+def test_closed_dialogue_takes_nothing(connect: Connect) -> None:
     def script(talk: Talk) -> Responses:
         talk.take("hello")
         yield welcome()
         talk.rest()
 
-    with peer.peer(script) as address, TuningClient(address) as client:
-        tuning = client.tuning(SESSION)
+    with talking(connect, script) as tuning:
         assert tuning.session.name == SESSION
         tuning.close()
         tuning.close()
+        for use in (
+            tuning.next_query,
+            lambda: tuning.label("a", 1),
+            lambda: tuning.set_credit(2),
+            tuning.__enter__,
+        ):
+            with pytest.raises(WrongState) as refused:
+                use()
+            assert refused.value.reason == "CLIENT_CLOSED"
+
+
+def test_server_that_never_welcomes_is_given_up(connect: Connect) -> None:
+    def silent(talk: Talk) -> Responses:
+        talk.take("hello")
+        talk.rest()
+        yield welcome()
+
+    with (
+        peer.peer(*[silent] * 8) as address,
+        connect(address, timeout_s=0.2) as client,
+        client.tuning(SESSION) as tuning,
+        pytest.raises(Unavailable, match="svddtune up"),
+    ):
+        tuning.next_query(timeout_s=20)
+
+
+def test_query_that_goes_away_is_told_with_its_reason(connect: Connect) -> None:
+    def script(talk: Talk) -> Responses:
+        talk.take("hello")
+        yield welcome()
+        for number in (1, 2):
+            yield assign(number)
+        yield ack(talk.take("answer"))
+        revoke = pb.Revoke(session=SESSION, query=2, lease_id="lease-2", reason="EXPIRED")
+        yield pb.ConverseResponse(revoke=revoke)
+        talk.rest()
+
+    with (
+        talking(connect, script, credit=2, extend=False) as tuning,
+        ThreadPoolExecutor(1) as elsewhere,
+    ):
+        one, two = next_of(tuning), next_of(tuning)
+        gone = elsewhere.submit(tuning.until_gone, two)
+        tuning.answer(one, "inlier")
+        assert gone.result(20) == "EXPIRED"
+        assert tuning.until_gone(one) == ""
+
+
+def test_released_query_and_new_credit_are_sent(connect: Connect) -> None:
+    seen: list[pb.ConverseRequest] = []
+
+    def script(talk: Talk) -> Responses:
+        talk.take("hello")
+        yield welcome()
+        yield assign(1)
+        seen.append(talk.take("release"))
+        seen.append(talk.take("credit"))
+        yield finished()
+        talk.rest()
+
+    with talking(connect, script) as tuning:
+        tuning.release(next_of(tuning))
+        tuning.set_credit(3)
+        assert tuning.next_query(timeout_s=20) is None
+    assert list(seen[0].release.lease_ids) == ["lease-1"]
+    assert seen[1].credit.queries == 3
+
+
+def test_client_that_closes_ends_its_dialogues(connect: Connect) -> None:
+    def script(talk: Talk) -> Responses:
+        talk.take("hello")
+        yield welcome()
+        with suppress(grpc.RpcError):
+            talk.rest()
+
+    with peer.peer(script) as address, ThreadPoolExecutor(1) as elsewhere:
+        client = connect(address)
+        with client.tuning(SESSION) as tuning:
+            assert tuning.session.name == SESSION
+            waiting = elsewhere.submit(tuning.next_query)
+            client.close()
+            with pytest.raises(SvddtuneError) as ended:
+                waiting.result(20)
+            assert ended.value.reason == "CLIENT_CLOSED"
         with pytest.raises(WrongState):
-            tuning.label("a", 1)
+            client.get_session(SESSION)
 
 
-def test_query_given_back_while_away_is_given_back_on_the_next_stream() -> None:
+def test_query_given_back_while_away_is_given_back_on_the_next_stream(connect: Connect) -> None:
     away = threading.Event()
     given = threading.Event()
     said: list[str] = []
@@ -362,9 +453,8 @@ def test_query_given_back_while_away_is_given_back_on_the_next_stream() -> None:
         yield finished()
         talk.rest()
 
-    with talking(breaks, goes_on) as tuning:
-        query = tuning.next_query(timeout_s=20)
-        assert query is not None
+    with talking(connect, breaks, goes_on) as tuning:
+        query = next_of(tuning)
         away.set()
         wait_until(lambda: not tuning.connected)
         tuning.release(query)
@@ -373,7 +463,7 @@ def test_query_given_back_while_away_is_given_back_on_the_next_stream() -> None:
     assert said == ["lease-1"]
 
 
-def test_dialogue_that_keeps_its_leases_says_no_bye_and_is_resumed_by_another() -> None:
+def test_kept_leases_are_resumed_by_another_dialogue(connect: Connect) -> None:
     said: list[str] = []
 
     def first(talk: Talk) -> Responses:
@@ -391,17 +481,17 @@ def test_dialogue_that_keeps_its_leases_says_no_bye_and_is_resumed_by_another() 
         yield finished()
         talk.rest()
 
-    with peer.peer(first, second) as address, TuningClient(address) as client:
-        tuning = client.tuning(SESSION, labeler="ann")
-        assert tuning.next_query(timeout_s=20) is not None
-        token = tuning.resume_token
-        tuning.close(keep_leases=True)
+    with peer.peer(first, second) as address, connect(address) as client:
+        with client.tuning(SESSION, labeler="ann") as tuning:
+            next_of(tuning)
+            token = tuning.resume_token
+            tuning.close(keep_leases=True)
         with client.tuning(SESSION, labeler="ann", resume_token=token) as resumed:
             assert [resumed.answer(query, 1).query for query in resumed.queries()] == [1]
     assert said == []
 
 
-def test_several_sessions_are_served_by_one_stream() -> None:
+def test_several_sessions_are_served_by_one_stream(connect: Connect) -> None:
     a, b = "sessions/a", "sessions/b"
 
     def script(talk: Talk) -> Responses:
@@ -420,7 +510,7 @@ def test_several_sessions_are_served_by_one_stream() -> None:
 
     with (
         peer.peer(script) as address,
-        TuningClient(address) as client,
+        connect(address) as client,
         client.tuning([a, b], credit=2) as tuning,
     ):
         held = [tuning.next_query(timeout_s=20) for _ in range(2)]
@@ -435,7 +525,7 @@ def test_several_sessions_are_served_by_one_stream() -> None:
             tuning.finish()
 
 
-def test_correction_is_sent_with_the_id_given() -> None:
+def test_correction_is_sent_with_the_id_given(connect: Connect) -> None:
     said: list[pb.Answer] = []
 
     def script(talk: Talk) -> Responses:
@@ -450,7 +540,7 @@ def test_correction_is_sent_with_the_id_given() -> None:
         yield ack(retraction)
         talk.rest()
 
-    with talking(script, credit=0) as tuning:
+    with talking(connect, script, credit=0) as tuning:
         tuning.label("x", "inlier", answer_id="ticket-7/1", source_reference="ticket-7")
         tuning.label("x", "outlier", answer_id="ticket-7/2", replace=True)
         assert tuning.retract("x", of_labeler="bob", answer_id="r").answer_id == "r"

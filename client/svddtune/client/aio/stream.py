@@ -182,11 +182,7 @@ class AsyncDialogueStream:
                     message = await outbox.get()
             except TimeoutError:
                 if pulse.late(time.monotonic()):
-                    return Unavailable(
-                        f"{self._address} did not answer in the time given. "
-                        "Check the address, or start a service with: svddtune up",
-                        reason="DEADLINE_EXCEEDED",
-                    )
+                    return refusals.no_welcome(self._address)
                 message = pulse.beat(time.monotonic())
                 if message is None:
                     continue

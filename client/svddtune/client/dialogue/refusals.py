@@ -44,6 +44,15 @@ def nothing_to_ask(dialogue: Dialogue, within_s: float | None) -> Unavailable:
     )
 
 
+def no_welcome(address: str) -> Unavailable:
+    """Return the error for a server that takes a stream and says nothing on it."""
+    return Unavailable(
+        f"{address} did not answer in the time given. "
+        "Check the address, or start a service with: svddtune up",
+        reason="DEADLINE_EXCEEDED",
+    )
+
+
 def no_ack(address: str, within_s: float) -> Unavailable:
     """Return the error for an Ack that did not come in time."""
     return Unavailable(

@@ -56,7 +56,9 @@ class DialogueStream:
         self._thread.start()
 
     def start(self) -> None:
-        """Do nothing: the thread runs since the stream was made."""
+        """Raise where the stream was closed; its thread runs since it was made."""
+        with self.lock:
+            self.check_open()
 
     def check_open(self) -> None:
         """Raise what ended the dialogue, where something did. Hold `lock`."""
@@ -127,11 +129,12 @@ class DialogueStream:
     def _one_stream(self, reconnect: Reconnect) -> SvddtuneError | None:
         """Hold one stream until it ends; return the error it ended with."""
         outbox: queue.SimpleQueue[pb.ConverseRequest | None] = queue.SimpleQueue()
+        pulse = Pulse(self._dialogue, welcome_within_s=self._welcome_within_s, now=time.monotonic())
         with self.changed:
             outbox.put(self._dialogue.hello())
             self._outbox = outbox
         try:
-            call = self._converse(self._requests(outbox), timeout=STREAM_S)
+            call = self._converse(self._requests(outbox, pulse), timeout=STREAM_S)
             with self.changed:
                 self._call = call
                 if self._closed:
@@ -145,6 +148,8 @@ class DialogueStream:
                         break
             return None
         except grpc.RpcError as error:
+            if error.code() is grpc.StatusCode.CANCELLED and pulse.late(time.monotonic()):
+                return refusals.no_welcome(self._address)
             return from_rpc_error(error, self._address)
         except ValueError as error:  # grpc's way of saying that the channel is closed
             return WrongState(str(error), reason="CLIENT_CLOSED")
@@ -158,10 +163,9 @@ class DialogueStream:
             outbox.put(None)
 
     def _requests(
-        self, outbox: queue.SimpleQueue[pb.ConverseRequest | None]
+        self, outbox: queue.SimpleQueue[pb.ConverseRequest | None], pulse: Pulse
     ) -> Iterator[pb.ConverseRequest]:
         """Yield what is to be sent on one stream; gRPC runs this in a thread of its own."""
-        pulse = Pulse(self._dialogue, welcome_within_s=self._welcome_within_s, now=time.monotonic())
         while True:
             with self.changed:
                 wait_s = pulse.wait_s(time.monotonic())
