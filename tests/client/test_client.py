@@ -1,7 +1,11 @@
-"""Against a real service."""
+"""Both clients against a real service."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from tests.client.flavours import Connect
 from tests.client.scene import blob
 
 from svddtune.client import (
@@ -12,6 +16,7 @@ from svddtune.client import (
     Observation,
     SessionConfig,
     SessionState,
+    Tuning,
     TuningClient,
     Unavailable,
     Verdict,
@@ -19,6 +24,13 @@ from svddtune.client import (
 )
 
 pytestmark = pytest.mark.integration
+
+
+@pytest.fixture
+def client(stack: EmbeddedStack, connect: Connect) -> Iterator[TuningClient]:
+    """A client of the stack that the tests share."""
+    with connect(stack.address) as connected:
+        yield connected
 
 
 def test_dataset_is_described_listed_and_deleted(client: TuningClient) -> None:
@@ -41,7 +53,7 @@ def test_dataset_is_described_listed_and_deleted(client: TuningClient) -> None:
 
 
 def test_large_upload_arrives_whole(client: TuningClient) -> None:
-    X = np.random.default_rng(0).normal(size=(30_000, 12))
+    X = np.random.default_rng(0).normal(size=(12_000, 12))
     ids = [f"row-{row}" for row in range(len(X))]
     display = [{"host": f"h{row % 7}"} for row in range(len(X))]
     dataset = client.upload_dataset(X, observation_ids=ids, display=display)
@@ -84,6 +96,8 @@ def test_session_from_start_to_model(client: TuningClient) -> None:
     assert [found.name for found in client.results(session)] == [result.name]
     assert result.to_dict()["gamma"] == result.gamma
     assert session.name in {item.name for item in client.list_sessions()}
+    reports, _ = client.list_labelers(session)
+    assert "ann" in {report.labeler for report in reports}
     client.delete_session(session)
     with pytest.raises(NotFound):
         client.get_session(session)
@@ -92,7 +106,7 @@ def test_session_from_start_to_model(client: TuningClient) -> None:
 def test_session_is_steered(client: TuningClient) -> None:
     X, y = blob(3)
     session = client.create_session(client.upload_dataset(X), budget=8)
-    with client.tuning(session) as tuning:
+    with client.tuning(session, labeler="ann") as tuning:
         first = tuning.next_query(timeout_s=60)
         assert first is not None
         assert client.pause_session(session).state is SessionState.PAUSED
@@ -104,7 +118,11 @@ def test_session_is_steered(client: TuningClient) -> None:
         other = next(str(row) for row in range(60) if row not in (first.row, second.row))
         assert tuning.label(other, "inlier").counts.total == 2
         assert tuning.retract(other).counts.total == 1
+        assert tuning.label(other, "inlier", replace=True).counts.total == 2
+        effect = client.withdraw_labeler(session, "ann", preview=True)
+        assert effect.votes == 2
         assert client.update_budget(session, 9).config.budget == 9
+        assert client.update_session(session, priority=7).config.priority == 7
         tuning.finish()
         client.wait_until_completed(session, timeout_s=60)
         assert tuning.next_query(timeout_s=60) is None
@@ -120,7 +138,9 @@ def test_watch_tells_every_label_once(client: TuningClient) -> None:
             tuning.answer(query, int(y[query.row]))
     updates = list(client.watch(session))
     assert updates[-1].session.state is SessionState.COMPLETED
-    assert client.wait_until_completed(session).state is SessionState.COMPLETED
+    seen = list[SessionState]()
+    done = client.wait_until_completed(session, on_update=lambda told: seen.append(told.state))
+    assert done.state is seen[-1] is SessionState.COMPLETED
 
 
 def test_cancelled_session_has_no_result_to_wait_for(client: TuningClient) -> None:
@@ -157,29 +177,57 @@ def test_wrong_session_is_refused(
     assert refused.value.reason == reason
 
 
+def test_several_labelers_share_two_sessions(client: TuningClient) -> None:
+    X, y = blob(42)
+    dataset = client.upload_dataset(X)
+    sessions = [
+        client.create_session(dataset, budget=10, seed=seed, priority=seed) for seed in range(2)
+    ]
+
+    def label(tuning: Tuning) -> int:
+        answers = (tuning.answer(query, int(y[query.row])) for query in tuning.queries())
+        return sum(ack.applied for ack in answers)
+
+    with (
+        client.tuning(sessions, labeler="ann") as ann,
+        client.tuning(sessions, labeler="bob") as bob,
+        ThreadPoolExecutor(2) as threads,
+    ):
+        answered = list(threads.map(label, (ann, bob)))
+        assert set(ann.finished_sessions) == {session.name for session in sessions}
+    assert sum(answered) == 20
+    assert min(answered) > 0
+    for session in sessions:
+        assert client.wait_until_completed(session, timeout_s=60).counts.total == 10
+
+
 def test_unknown_session_ends_a_dialogue(client: TuningClient) -> None:
     with client.tuning("sessions/none") as tuning, pytest.raises(NotFound):
         tuning.next_query(timeout_s=60)
     with pytest.raises(NotFound):
-        next(client.watch("sessions/none"))
+        next(iter(client.watch("sessions/none")))
 
 
-def test_nobody_there_is_told_with_the_address() -> None:
-    with TuningClient("127.0.0.1:1", timeout_s=1.0) as lonely, pytest.raises(Unavailable) as lost:
+def test_nobody_there_is_told_with_the_address(connect: Connect) -> None:
+    with connect("127.0.0.1:1", timeout_s=1.0) as lonely, pytest.raises(Unavailable) as lost:
         lonely.get_session("sessions/x")
     assert "127.0.0.1:1" in lost.value.message
     assert "svddtune up" in lost.value.message
 
 
-def test_closed_client_says_so(stack: EmbeddedStack) -> None:
-    client = TuningClient(stack.address)
+def test_closed_client_says_so(client: TuningClient) -> None:
     client.close()
-    with pytest.raises(WrongState) as refused:
-        client.get_session("sessions/x")
-    assert refused.value.reason == "CLIENT_CLOSED"
+    for use in (
+        lambda: client.get_session("sessions/x"),
+        lambda: next(iter(client.watch("sessions/x"))),
+        lambda: client.model("sessions/x"),
+    ):
+        with pytest.raises(WrongState) as refused:
+            use()
+        assert refused.value.reason == "CLIENT_CLOSED"
 
 
 @pytest.mark.parametrize("address", ["", "nowhere"])
-def test_address_needs_a_port(address: str) -> None:
+def test_address_needs_a_port(connect: Connect, address: str) -> None:
     with pytest.raises(InvalidInput, match="HOST:PORT"):
-        TuningClient(address)
+        connect(address)

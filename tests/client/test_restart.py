@@ -1,18 +1,16 @@
 """The service goes away in the middle of a question and comes back; nothing is asked twice."""
 
-import asyncio
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from tests.client.aio.tasks import run
+from tests.client.flavours import Connect, connecting
 from tests.client.scene import blob
 from tests.e2e.processes import service, worker
 from tests.waiting import wait_until
 
 from svddtune.client import Session, TuningClient
-from svddtune.client.aio import AsyncTuningClient
 
 pytestmark = [pytest.mark.integration, pytest.mark.e2e]
 
@@ -61,14 +59,21 @@ def numbers_asked(address: str, session: Session) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    ("hard", "answers_while_away"),
-    [(True, True), pytest.param(False, False, marks=pytest.mark.slow)],
-    ids=["killed", "drained"],
+    ("flavour", "hard", "answers_while_away"),
+    [
+        ("blocking", True, True),
+        pytest.param("blocking", False, False, marks=pytest.mark.slow),
+        pytest.param("asyncio", True, True, marks=pytest.mark.slow),
+    ],
+    ids=["killed", "drained", "killed, asyncio"],
 )
-def test_question_outlives_the_service(front: Front, hard: bool, answers_while_away: bool) -> None:
+def test_query_outlives_the_service(
+    front: Front, flavour: str, hard: bool, answers_while_away: bool
+) -> None:
     session = session_at(front.address)
     with (
-        TuningClient(front.address) as client,
+        connecting(flavour) as connect,
+        connect(front.address) as client,
         client.tuning(session, labeler="ann") as tuning,
         ThreadPoolExecutor(1) as elsewhere,
     ):
@@ -91,44 +96,18 @@ def test_question_outlives_the_service(front: Front, hard: bool, answers_while_a
 
 
 @pytest.mark.slow
-def test_question_outlives_the_service_in_a_loop_too(front: Front) -> None:
+def test_restarted_labeler_gets_its_query_again(front: Front, connect: Connect) -> None:
     session = session_at(front.address)
-
-    async def scene() -> None:
-        async with (
-            AsyncTuningClient(front.address) as client,
-            client.tuning(session, labeler="ann") as tuning,
-        ):
-            query = await tuning.next_query(timeout_s=60)
-            assert query is not None
-            await asyncio.to_thread(front.go, hard=True)
-            answering = asyncio.create_task(tuning.answer(query, int(Y[query.row])))
-            await asyncio.to_thread(front.come_back)
-            assert (await answering).applied
-            async for query in tuning.queries():
-                await tuning.answer(query, int(Y[query.row]))
-
-    run(scene())
-    assert numbers_asked(front.address, session) == list(range(1, BUDGET + 1))
-
-
-@pytest.mark.slow
-def test_labeler_that_is_restarted_gets_its_question_again(front: Front) -> None:
-    session = session_at(front.address)
-
-    async def scene() -> None:
-        async with AsyncTuningClient(front.address) as client:
-            async with client.tuning(session, labeler="ann") as tuning:
-                before = await tuning.next_query(timeout_s=60)
-                token = tuning.resume_token
-                await tuning.close(keep_leases=True)
-            async with client.tuning(session, labeler="ann", resume_token=token) as tuning:
-                after = await tuning.next_query(timeout_s=60)
-                assert before is not None
-                assert after is not None
-                assert (after.number, after.lease_id) == (before.number, before.lease_id)
-
-    run(scene())
+    with connect(front.address) as client:
+        with client.tuning(session, labeler="ann") as tuning:
+            before = tuning.next_query(timeout_s=60)
+            token = tuning.resume_token
+            tuning.close(keep_leases=True)
+        with client.tuning(session, labeler="ann", resume_token=token) as tuning:
+            after = tuning.next_query(timeout_s=60)
+        assert before is not None
+        assert after is not None
+        assert (after.number, after.lease_id) == (before.number, before.lease_id)
 
 
 @pytest.mark.slow

@@ -2,12 +2,11 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from tests.client.aio.tasks import run
 from tests.client.dialogue import peer
 from tests.client.dialogue.peer import (
     SESSION,
@@ -19,6 +18,7 @@ from tests.client.dialogue.peer import (
     session,
     welcome,
 )
+from tests.client.flavours import LIMIT_S, no_task_is_left
 
 from svddtune.client import (
     InvalidInput,
@@ -29,6 +29,17 @@ from svddtune.client.aio import AsyncTuning, AsyncTuningClient
 from svddtune.v1 import oracle_pb2 as pb
 
 Responses = Iterator[pb.ConverseResponse]
+
+
+def run(scene: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine; fail where it leaves a task behind."""
+
+    async def watched() -> None:
+        async with asyncio.timeout(LIMIT_S):
+            await scene
+        await no_task_is_left()
+
+    asyncio.run(watched())
 
 
 @asynccontextmanager

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tests.client.dialogue.unary_peer import CODE, peer, talking
+from tests.client.flavours import Connect
 from tests.client.scene import blob
 from tests.waiting import wait_until
 
@@ -16,7 +17,6 @@ from svddtune.client import (
     NotFound,
     SessionState,
     Tuning,
-    TuningClient,
 )
 from svddtune.client.dialogue.unary import LeaseBook
 from svddtune.v1 import oracle_pb2 as pb
@@ -28,9 +28,9 @@ def take(tuning: Tuning) -> Any:
     return query
 
 
-def test_asks_until_finished() -> None:
+def test_asks_until_finished(connect: Connect) -> None:
     server = peer(a=4)
-    with talking(server) as tuning:
+    with talking(connect, server) as tuning:
         asked = [tuning.answer(query, "inlier").query for query in tuning.queries()]
         assert tuning.finished == "BUDGET_SPENT"
         assert tuning.counts.total == 4
@@ -41,11 +41,13 @@ def test_asks_until_finished() -> None:
 
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("method", ["Lease", "Answer", "Extend", "GetSession"])
-def test_call_that_failed_is_made_again_and_has_one_effect(method: str, when: str) -> None:
+def test_call_that_failed_is_made_again_and_has_one_effect(
+    connect: Connect, method: str, when: str
+) -> None:
     server = peer(a=3, lease_s=0.3)
     server.fail(method, CODE.UNAVAILABLE, when=when)
     asked = []
-    with talking(server) as tuning:
+    with talking(connect, server) as tuning:
         for query in tuning.queries():
             if method != "Answer":
                 wait_until(lambda: server.broken)
@@ -55,18 +57,18 @@ def test_call_that_failed_is_made_again_and_has_one_effect(method: str, when: st
     assert sorted(answer.query for answer in server.answers.values()) == [1, 2, 3]
 
 
-def test_skip_that_acted_before_its_call_broke_is_done() -> None:
+def test_skip_that_acted_before_its_call_broke_is_done(connect: Connect) -> None:
     server = peer(a=2)
     server.fail("Skip", CODE.UNAVAILABLE, when="after")
-    with talking(server) as tuning:
+    with talking(connect, server) as tuning:
         tuning.skip(take(tuning), "others")
         assert take(tuning).number == 2
     assert server.calls["Skip"] == 2
 
 
-def test_heartbeat_keeps_leases_and_shows_which_are_lost() -> None:
+def test_heartbeat_keeps_leases_and_shows_which_are_lost(connect: Connect) -> None:
     server = peer(a=2, lease_s=0.3)
-    with talking(server) as tuning:
+    with talking(connect, server) as tuning:
         query = take(tuning)
         wait_until(lambda: server.calls["Extend"] >= 3)
         assert tuning.is_open(query)
@@ -77,9 +79,9 @@ def test_heartbeat_keeps_leases_and_shows_which_are_lost() -> None:
         assert take(tuning).number == 2
 
 
-def test_refused_items_are_raised_and_the_dialogue_goes_on() -> None:
+def test_refused_items_are_raised_and_the_dialogue_goes_on(connect: Connect) -> None:
     server = peer(a=2)
-    with talking(server) as tuning:
+    with talking(connect, server) as tuning:
         query = take(tuning)
         with server.changed:
             server.held.clear()
@@ -93,9 +95,9 @@ def test_refused_items_are_raised_and_the_dialogue_goes_on() -> None:
         assert take(tuning).number == 2
 
 
-def test_queries_are_held_up_to_the_credit_and_given_back_at_the_end() -> None:
+def test_queries_are_held_up_to_the_credit_and_given_back_at_the_end(connect: Connect) -> None:
     server = peer(a=5)
-    with talking(server, credit=3) as tuning:
+    with talking(connect, server, credit=3) as tuning:
         one, two, three = take(tuning), take(tuning), take(tuning)
         assert len(server.held) == 3
         tuning.answer(two, "inlier")
@@ -107,10 +109,10 @@ def test_queries_are_held_up_to_the_credit_and_given_back_at_the_end() -> None:
     assert server.held == {}
 
 
-def test_one_dialogue_serves_several_sessions_until_all_are_finished() -> None:
+def test_one_dialogue_serves_several_sessions_until_all_are_finished(connect: Connect) -> None:
     server = peer(a=2, b=3, c=1)
     names = ["sessions/a", "sessions/b", "sessions/c"]
-    with talking(server, names, credit=2) as tuning:
+    with talking(connect, server, names, credit=2) as tuning:
         asked = Counter[str]()
         while (query := tuning.next_query(timeout_s=20)) is not None:
             asked[query.session] += 1
@@ -119,9 +121,9 @@ def test_one_dialogue_serves_several_sessions_until_all_are_finished() -> None:
     assert asked == {"sessions/a": 2, "sessions/b": 3, "sessions/c": 1}
 
 
-def test_any_session_is_waited_for() -> None:
+def test_any_session_is_waited_for(connect: Connect) -> None:
     server = peer(a=1)
-    with talking(server, None) as tuning:
+    with talking(connect, server, None) as tuning:
         tuning.answer(take(tuning), "inlier")
         with server.changed:
             server.left["sessions/later"] = [7]
@@ -131,9 +133,11 @@ def test_any_session_is_waited_for() -> None:
         assert set(tuning.sessions) == {"sessions/a", "sessions/later"}
 
 
-def test_session_that_was_deleted_is_finished_and_one_that_never_was_is_an_error() -> None:
+def test_session_that_was_deleted_is_finished_and_one_that_never_was_is_an_error(
+    connect: Connect,
+) -> None:
     server = peer(a=1, b=1)
-    with talking(server, ["sessions/a", "sessions/b"]) as tuning:
+    with talking(connect, server, ["sessions/a", "sessions/b"]) as tuning:
         first = take(tuning)
         with server.changed:
             other = "sessions/b" if first.session == "sessions/a" else "sessions/a"
@@ -141,14 +145,14 @@ def test_session_that_was_deleted_is_finished_and_one_that_never_was_is_an_error
         tuning.answer(first, "inlier")
         assert tuning.next_query(timeout_s=20) is None
         assert tuning.finished_sessions[other] == "DELETED"
-    with talking(peer(a=1), "sessions/none") as tuning, pytest.raises(NotFound):
+    with talking(connect, peer(a=1), "sessions/none") as tuning, pytest.raises(NotFound):
         tuning.next_query(timeout_s=20)
 
 
-def test_closing_does_not_wait_for_a_long_poll() -> None:
+def test_closing_does_not_wait_for_a_long_poll(connect: Connect) -> None:
     server = peer(a=0, b=0)
     before = set(threading.enumerate())
-    with talking(server, None):
+    with talking(connect, server, None):
         wait_until(lambda: server.calls["Lease"] > 0)
         ours = set(threading.enumerate()) - before
     left = [t for t in ours if t.name.startswith(("svddtune", "unary"))]
@@ -171,9 +175,9 @@ def test_lease_in_doubt_is_neither_extended_nor_forgotten() -> None:
 
 
 @pytest.mark.integration
-def test_real_session_is_labelled_by_unary_calls(stack: EmbeddedStack) -> None:
+def test_real_session_is_labelled_by_unary_calls(connect: Connect, stack: EmbeddedStack) -> None:
     X, y = blob(5)
-    with TuningClient(stack.address) as client:
+    with connect(stack.address) as client:
         session = client.create_session(client.upload_dataset(X), budget=10)
         with client.tuning(session, stream=False, credit=2) as tuning:
             skipped = take(tuning)

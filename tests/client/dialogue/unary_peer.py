@@ -9,8 +9,9 @@ from typing import Any
 
 import grpc
 from tests.client.dialogue.statuses import status
+from tests.client.flavours import Connect
 
-from svddtune.client import Tuning, TuningClient
+from svddtune.client import Tuning
 from svddtune.v1 import common_pb2, oracle_pb2_grpc, tuning_pb2, tuning_pb2_grpc
 from svddtune.v1 import oracle_pb2 as pb
 
@@ -158,7 +159,9 @@ def peer(**options: Any) -> Peer:
 
 
 @contextmanager
-def talking(peer: Peer, sessions: Any = "sessions/a", **options: Any) -> Iterator[Tuning]:
+def talking(
+    connect: Connect, peer: Peer, sessions: Any = "sessions/a", **options: Any
+) -> Iterator[Tuning]:
     """A dialogue by unary calls."""
     server = grpc.server(futures.ThreadPoolExecutor(max_workers=8))
     oracle_pb2_grpc.add_OracleServiceServicer_to_server(peer, server)
@@ -167,7 +170,7 @@ def talking(peer: Peer, sessions: Any = "sessions/a", **options: Any) -> Iterato
     server.start()
     try:
         with (
-            TuningClient(f"127.0.0.1:{port}", timeout_s=10) as client,
+            connect(f"127.0.0.1:{port}", timeout_s=10) as client,
             client.tuning(sessions, stream=False, labeler="ann", **options) as tuning,
         ):
             yield tuning
