@@ -12,9 +12,13 @@ import numpy as np
 
 
 def jsonable(value: Any) -> Any:
-    """Return `value` as plain JSON values: NaN and infinities become None, instants ISO 8601."""
+    """Return `value` as plain JSON values: NaN and infinities become None, instants ISO 8601.
+
+    Fields that a dataclass leaves out of its repr, since they hold bulk data, are left out.
+    """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: jsonable(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        shown = (field.name for field in dataclasses.fields(value) if field.repr)
+        return {name: jsonable(getattr(value, name)) for name in shown}
     if isinstance(value, Mapping):
         return {str(key): jsonable(item) for key, item in value.items()}
     if isinstance(value, np.ndarray):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +53,17 @@ class Comparison:
     score: float
     outside_count: int
     best_c_score: float = float("nan")
+    outside: bytes = field(default=b"", repr=False)
+
+    def predictions(self, count: int) -> LabelArray | None:
+        """Return +1 or -1 for each of the dataset's `count` rows, as the rule's model has them.
+
+        None above 4,096 rows, where the service does not send them.
+        """
+        if not self.outside:
+            return None
+        bits = np.unpackbits(np.frombuffer(self.outside, dtype=np.uint8), count=count)
+        return np.where(bits == 1, np.int8(-1), np.int8(1))
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,7 @@ class AlignmentPoint(_message.Message):
     def __init__(self, gamma: _Optional[float] = ..., alignment: _Optional[float] = ...) -> None: ...
 
 class Comparison(_message.Message):
-    __slots__ = ("name", "gamma", "nu", "score", "outside_count", "best_c_score", "sample_size")
+    __slots__ = ("name", "gamma", "nu", "score", "outside_count", "best_c_score", "sample_size", "outside")
     NAME_FIELD_NUMBER: _ClassVar[int]
     GAMMA_FIELD_NUMBER: _ClassVar[int]
     NU_FIELD_NUMBER: _ClassVar[int]
@@ -70,6 +70,7 @@ class Comparison(_message.Message):
     OUTSIDE_COUNT_FIELD_NUMBER: _ClassVar[int]
     BEST_C_SCORE_FIELD_NUMBER: _ClassVar[int]
     SAMPLE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    OUTSIDE_FIELD_NUMBER: _ClassVar[int]
     name: str
     gamma: float
     nu: float
@@ -77,7 +78,8 @@ class Comparison(_message.Message):
     outside_count: int
     best_c_score: float
     sample_size: int
-    def __init__(self, name: _Optional[str] = ..., gamma: _Optional[float] = ..., nu: _Optional[float] = ..., score: _Optional[float] = ..., outside_count: _Optional[int] = ..., best_c_score: _Optional[float] = ..., sample_size: _Optional[int] = ...) -> None: ...
+    outside: bytes
+    def __init__(self, name: _Optional[str] = ..., gamma: _Optional[float] = ..., nu: _Optional[float] = ..., score: _Optional[float] = ..., outside_count: _Optional[int] = ..., best_c_score: _Optional[float] = ..., sample_size: _Optional[int] = ..., outside: _Optional[bytes] = ...) -> None: ...
 
 class Manifest(_message.Message):
     __slots__ = ("versions", "dataset_hash", "seed", "last_event_id", "labeled_rows", "verdicts", "query_rows", "kernel_mean_sample", "fit_sample", "provenances", "config")

@@ -53,6 +53,11 @@ def test_known_labels_give_a_model(stack: EmbeddedStack) -> None:
     assert document["dataset"]["n"] == 60
     assert document["queries"] == list(tuned.queries)
     assert set(document["defaults"]) >= {"sklearn_default", "scott", "silverman"}
+    for rule in tuned.result.comparisons:
+        predictions = rule.predictions(60)
+        assert predictions is not None
+        assert (predictions == -1).sum() == rule.outside_count
+    assert "outside" not in document["comparisons"][0]
     assert {one.row for one in tuned.outside} == set(
         np.flatnonzero(tuned.predict(X) == -1).tolist()
     )

@@ -128,6 +128,7 @@ def _comparisons(
     evidence: Evidence, metric: Metric, judged: bool
 ) -> Iterator[result_pb2.Comparison]:
     labels = evidence.labels
+    sampled = len(labels) > RULE_ROWS
     for name, output in evidence.rules.items():
         for cell in output.cells:
             verdicts = predictions([cell], len(labels))[0]
@@ -138,7 +139,8 @@ def _comparisons(
                 score=float(numerics.score(labels, verdicts, metric)) if judged else math.nan,
                 outside_count=cell.outside_count,
                 best_c_score=_best_c_score(evidence, cell.gamma, metric) if judged else math.nan,
-                sample_size=RULE_ROWS if len(labels) > RULE_ROWS else 0,
+                sample_size=RULE_ROWS if sampled else 0,
+                outside=b"" if sampled else cell.outside,
             )
 
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from svddtune.client.cli import picture
 from svddtune.client.cli.outside import OUTSIDE_FILE, outside_table, write_outside
-from svddtune.client.cli.reference import MAX_ROWS, one_class_labels
 from svddtune.client.errors import NotInstalled
 from svddtune.client.model import cohen_kappa
 from svddtune.client.result import TuningResult
@@ -42,11 +41,10 @@ class Report:
         if self.truth is None:
             return
         self.truth_kappa = cohen_kappa(self.truth, self.tuned.predict(self.X))
-        if len(self.X) <= MAX_ROWS:
-            Z = self.tuned.model.scaled(self.X)
-            for rule in self.tuned.result.comparisons:
-                labels = one_class_labels(Z, gamma=rule.gamma, nu=rule.nu)
-                self.default_kappas[rule.name] = cohen_kappa(self.truth, labels)
+        for rule in self.tuned.result.comparisons:
+            predictions = rule.predictions(len(self.X))
+            if predictions is not None:
+                self.default_kappas[rule.name] = cohen_kappa(self.truth, predictions)
 
     def document(self) -> dict[str, Any]:
         """Return the JSON document."""

@@ -47,7 +47,13 @@ def result_from_proto(result: result_pb2.Result) -> Result:
         ),
         comparisons=tuple(
             Comparison(
-                rule.name, rule.gamma, rule.nu, rule.score, rule.outside_count, rule.best_c_score
+                rule.name,
+                rule.gamma,
+                rule.nu,
+                rule.score,
+                rule.outside_count,
+                rule.best_c_score,
+                rule.outside,
             )
             for rule in result.comparisons
         ),
