@@ -25,7 +25,6 @@ from svddtune.state.session import (
     Session,
     SessionId,
     SkipMode,
-    Verdict,
     WithdrawalEffect,
 )
 from svddtune.v1 import common_pb2, oracle_pb2, tuning_pb2
@@ -35,11 +34,6 @@ AnyMessage = TypeVar("AnyMessage", bound=Message)
 # Below gRPC's limit of 4 MiB a message.
 MOST_BYTES = 3 << 20
 
-_VERDICTS = {
-    Verdict.INLIER: common_pb2.VERDICT_INLIER,
-    Verdict.OUTLIER: common_pb2.VERDICT_OUTLIER,
-    Verdict.UNSURE: common_pb2.VERDICT_UNSURE,
-}
 _EVENT_ID = re.compile(r"([0-9]{1,20})-([0-9]{1,20})")
 _SKIP_MODES: dict[int, SkipMode] = {
     oracle_pb2.SKIP_MODE_UNSPECIFIED: SkipMode.LATER,
@@ -95,7 +89,7 @@ def event_to_proto(event: LabelEvent, observation_id: str) -> common_pb2.LabelEv
         kind=f"KIND_{event.kind}",
         observation_id="" if of_labeler else observation_id,
         row=event.row,
-        verdict=None if of_labeler else _VERDICTS[event.verdict],
+        verdict=None if of_labeler else codec.VERDICTS[event.verdict],
         labeler=event.labeler,
         query=event.query,
         source_reference=event.source_reference,

@@ -7,9 +7,10 @@ from uuid import UUID
 
 from svddtune.config import InvalidConfig, SessionConfig, Violation, checked, from_proto
 from svddtune.service import names
+from svddtune.state import codec
 from svddtune.state.errors import FieldViolation, InvalidFields, InvalidInput
 from svddtune.state.session import InitialLabel, SessionId, Verdict
-from svddtune.v1 import common_pb2, oracle_pb2, tuning_pb2
+from svddtune.v1 import oracle_pb2, tuning_pb2
 
 Number = TypeVar("Number", int, float)
 
@@ -25,11 +26,7 @@ DEFAULT_PAGE = 50
 LARGEST_PAGE = 1000
 
 _LABELER = re.compile(r"[A-Za-z0-9._@-]{1,64}")
-_VERDICTS: dict[int, Verdict] = {
-    common_pb2.VERDICT_INLIER: Verdict.INLIER,
-    common_pb2.VERDICT_OUTLIER: Verdict.OUTLIER,
-    common_pb2.VERDICT_UNSURE: Verdict.UNSURE,
-}
+_VERDICTS: dict[int, Verdict] = {number: verdict for verdict, number in codec.VERDICTS.items()}
 
 
 def invalid_field(field: str, value: object, allowed: str) -> InvalidInput:

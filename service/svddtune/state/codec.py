@@ -17,10 +17,17 @@ from svddtune.state.session import (
     Session,
     SessionId,
     SessionState,
+    Verdict,
 )
 from svddtune.v1 import common_pb2, jobs_pb2
 
 Fields = Mapping[bytes, bytes]
+
+VERDICTS = {
+    Verdict.INLIER: common_pb2.VERDICT_INLIER,
+    Verdict.OUTLIER: common_pb2.VERDICT_OUTLIER,
+    Verdict.UNSURE: common_pb2.VERDICT_UNSURE,
+}
 
 
 def gamma_bounds(

@@ -6,7 +6,9 @@ import numpy as np
 
 from svddtune import numerics
 from svddtune.numerics import IndexArray, LabelArray, Spread
-from svddtune.v1 import common_pb2, oracle_pb2
+from svddtune.state.codec import VERDICTS
+from svddtune.state.session import Verdict
+from svddtune.v1 import oracle_pb2
 from svddtune.worker.audit import Candidate
 from svddtune.worker.data import Data
 
@@ -29,7 +31,6 @@ _WHY = {
     "cold_random": "Drawn at random: there are no labels yet to compare with.",
     "cold_outlying": "Far from its neighbours: no outlier is known yet.",
 }
-_VERDICTS = {1: common_pb2.VERDICT_INLIER, -1: common_pb2.VERDICT_OUTLIER}
 
 
 def latest_labelled(labels: LabelArray, asked_by: Mapping[int, int]) -> IndexArray:
@@ -85,7 +86,7 @@ def explain(
             nearby=[
                 oracle_pb2.NearbyLabel(
                     observation_id=ids[row],
-                    verdict=_VERDICTS[int(labels[row])],
+                    verdict=VERDICTS[Verdict(int(labels[row]))],
                     distance2=distance,
                 )
                 for row, distance in zip(near[n].tolist(), distance2[n].tolist(), strict=True)

@@ -5,14 +5,14 @@ from importlib.metadata import version
 
 from svddtune.config import to_proto
 from svddtune.numerics import LabelArray, Preparation, SvddModel
+from svddtune.state.codec import VERDICTS
+from svddtune.state.session import Verdict
 from svddtune.state.workspace import LabelLog, Snapshot
-from svddtune.v1 import common_pb2, result_pb2
+from svddtune.v1 import result_pb2
 from svddtune.worker.data import Data
 
 PACKAGES = ("svddtune", "numpy", "scipy", "scikit-learn")
 PACKAGES_OF_AGGREGATION = {"dawid_skene": ("crowd-kit",)}
-
-VERDICTS = {1: common_pb2.VERDICT_INLIER, -1: common_pb2.VERDICT_OUTLIER}
 
 
 def manifest(
@@ -39,7 +39,7 @@ def manifest(
         seed=config.seed,
         last_event_id=log.last_event_id,
         labeled_rows=rows,
-        verdicts=[VERDICTS[int(used[row])] for row in rows],
+        verdicts=[VERDICTS[Verdict(int(used[row]))] for row in rows],
         query_rows=log.query_rows,
         kernel_mean_sample=prep.sample_size or 0,
         fit_sample=0 if model.fit_rows is None else len(model.fit_rows),
