@@ -15,7 +15,7 @@ from tests.client.scene import blob
 
 from svddtune.client import EmbeddedStack
 from svddtune.client.cli.app import run
-from svddtune.client.cli.plan import duration
+from svddtune.client.cli.simulation import duration
 
 
 def write_csv(path: Path, seed: int = 0) -> None:
@@ -44,23 +44,25 @@ OF_CSV = ["--label-column", "class", "--outlier-value", "bad", "--id-column", "i
 @pytest.mark.e2e
 def test_with_a_service_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_csv(tmp_path / "data.csv")
-    plan = simulate(
+    simulation = simulate(
         capsys,
         tmp_path / "data.csv",
         "--labelers 3 --noise 0.1 --abstain 0.05 --delay 20 --cost 2.5 --overlap 2 "
         "--overlap-rule adaptive --budget 9 --workers 1",
         *OF_CSV,
     )
-    assert plan["labels"]["total"] == 9
-    assert plan["votes"] >= 9
-    assert plan["answers"] >= plan["votes"]
-    assert plan["cost"] == 2.5 * plan["answers"]
-    assert plan["busy_s"] == 20 * plan["answers"]
-    assert 9 / 3 * 20 <= plan["wall_clock_s"] <= plan["busy_s"]
-    assert plan["took_s"] < plan["wall_clock_s"]
-    assert -1 <= plan["kappa"] <= 1
-    assert plan["config"]["overlap_rule"] == "adaptive"
-    assert [one["labeler"] for one in plan["labelers"]] == [f"simulated-{i}" for i in (1, 2, 3)]
+    assert simulation["labels"]["total"] == 9
+    assert simulation["votes"] >= 9
+    assert simulation["answers"] >= simulation["votes"]
+    assert simulation["cost"] == 2.5 * simulation["answers"]
+    assert simulation["busy_s"] == 20 * simulation["answers"]
+    assert 9 / 3 * 20 <= simulation["wall_clock_s"] <= simulation["busy_s"]
+    assert simulation["took_s"] < simulation["wall_clock_s"]
+    assert -1 <= simulation["kappa"] <= 1
+    assert simulation["config"]["overlap_rule"] == "adaptive"
+    assert [one["labeler"] for one in simulation["labelers"]] == [
+        f"simulated-{i}" for i in (1, 2, 3)
+    ]
 
 
 @pytest.mark.integration
@@ -68,7 +70,7 @@ def test_all_figures_are_those_of_the_labelers(
     stack: EmbeddedStack, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_csv(tmp_path / "data.csv", 1)
-    plan = simulate(
+    simulation = simulate(
         capsys,
         tmp_path / "data.csv",
         "--labelers 2 --overlap 2 --budget 15 --seed 3 --noise inlier=0,outlier=1 "
@@ -76,15 +78,15 @@ def test_all_figures_are_those_of_the_labelers(
         *[*OF_CSV, "--server", stack.address],
     )
     # Both say of every outlier that it is an inlier, and agree on it.
-    assert plan["labels"]["outlier"] == 0
-    outliers = plan["labels"]["wrong"]
-    wrong = sum(one["wrong"] for one in plan["labelers"])
+    assert simulation["labels"]["outlier"] == 0
+    outliers = simulation["labels"]["wrong"]
+    wrong = sum(one["wrong"] for one in simulation["labelers"])
     assert wrong >= 2 * outliers
-    assert plan["cost"] == plan["answers"] + 9 * wrong
-    assert plan["agreement"]["observed"] == 1.0
-    assert plan["votes"] == 30
-    assert all(one["self_consistency"] == 1.0 for one in plan["labelers"])
-    assert plan["audit"]["kind"] == "audit"
+    assert simulation["cost"] == simulation["answers"] + 9 * wrong
+    assert simulation["agreement"]["observed"] == 1.0
+    assert simulation["votes"] == 30
+    assert all(one["self_consistency"] == 1.0 for one in simulation["labelers"])
+    assert simulation["audit"]["kind"] == "audit"
 
 
 @pytest.mark.integration

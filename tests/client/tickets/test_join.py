@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from svddtune.client.tickets.identity import Identity, identity
 from svddtune.client.tickets.join import IdJoin, WindowJoin
-from svddtune.client.tickets.observations import Observation
+from svddtune.client.tickets.observations import KeyedObservation
 from svddtune.client.tickets.ticket import Standing, Ticket
 from svddtune.client.types import Verdict
 
@@ -43,7 +43,8 @@ def test_a_window_matches_equal_keys_within_the_closed_interval(
     rows: list[tuple[Any, datetime]], key: Any, observed: datetime, before: int, after: int
 ) -> None:
     observations = [
-        Observation(identity(f"row-{n}"), identity(k), time) for n, (k, time) in enumerate(rows)
+        KeyedObservation(identity(f"row-{n}"), identity(k), time)
+        for n, (k, time) in enumerate(rows)
     ]
     early, late = timedelta(minutes=before), timedelta(minutes=after)
     join = WindowJoin(observations, before=early, after=late)
@@ -67,7 +68,7 @@ ids = st.sampled_from(["7", "07", " 7", "7.0", "x", "X", "\u00df", "SS", 7, 70, 
 
 @given(known=st.lists(ids, unique_by=identity, max_size=8), wanted=ids)
 def test_ids_match_exactly_or_are_near_misses(known: list[Any], wanted: Any) -> None:
-    join = IdJoin([Observation(identity(item)) for item in known])
+    join = IdJoin([KeyedObservation(identity(item)) for item in known])
     ticket = about(ids=[wanted])
     exact = [item for item in known if type(item) is type(wanted) and item == wanted]
     assert join.match(ticket) == [str(item) for item in exact]
@@ -108,7 +109,7 @@ def test_without_observations_text_ids_match_and_numbers_are_near_misses() -> No
 def test_windows_at_the_ends_of_time_do_not_overflow() -> None:
     last = datetime.max.replace(tzinfo=UTC)
     join = WindowJoin(
-        [Observation(identity("r"), identity("k"), last)],
+        [KeyedObservation(identity("r"), identity("k"), last)],
         before=timedelta(days=1),
         after=timedelta(days=1),
     )
@@ -119,9 +120,9 @@ def test_windows_at_the_ends_of_time_do_not_overflow() -> None:
 def test_keys_and_times_that_are_missing_match_nothing() -> None:
     join = WindowJoin(
         [
-            Observation(identity("r"), identity("k"), START),
-            Observation(identity("s"), None, START),
-            Observation(identity("t"), identity("k"), None),
+            KeyedObservation(identity("r"), identity("k"), START),
+            KeyedObservation(identity("s"), None, START),
+            KeyedObservation(identity("t"), identity("k"), None),
         ],
         before=timedelta(days=9),
         after=timedelta(days=9),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from svddtune.client.tickets.identity import identity
 from svddtune.client.tickets.join import IdJoin, Several
 from svddtune.client.tickets.ledger import Ledger, Outcome
-from svddtune.client.tickets.observations import Observation
+from svddtune.client.tickets.observations import KeyedObservation
 from svddtune.client.tickets.ticket import Standing, Ticket
 from svddtune.client.types import Verdict
 
@@ -77,7 +77,7 @@ def by_definition(records: list[Told], several: Several) -> dict[str, Verdict | 
 
 
 def ledger(several: Several = Several.ABSTAIN) -> Ledger:
-    return Ledger(IdJoin([Observation(identity(row)) for row in ROWS]), several)
+    return Ledger(IdJoin([KeyedObservation(identity(row)) for row in ROWS]), several)
 
 
 def decided(ledger: Ledger) -> dict[str, Verdict | None]:

@@ -47,7 +47,7 @@ def demo(
 
     The data: breast cancer diagnostics (Wisconsin), the benign rows and ten malignant ones.
     """
-    from svddtune.client.cli.carry import Command, carry, check_out
+    from svddtune.client.cli.tuning_run import SavedCommand, check_out, run_and_report
     from svddtune.client.oracles import KnownLabels
     from svddtune.client.runs.kept import new_folder
     from svddtune.client.runs.tune import tune
@@ -56,10 +56,10 @@ def demo(
     check_out(out)
     X, truth, ids = wisconsin()
     known = {key: Verdict.of(int(sign)).value for key, sign in zip(ids, truth, strict=True)}
-    command = Command("DATA.csv", known, str(out.absolute()))
+    command = SavedCommand("DATA.csv", known, str(out.absolute()))
     folder = new_folder("demo")
     command.save(folder)
-    carry(
+    run_and_report(
         command,
         partial(
             tune,

@@ -39,7 +39,7 @@ def resume(
 
     Without RUN: the only one there is, else a list of them.
     """
-    from svddtune.client.cli.carry import Command, carry
+    from svddtune.client.cli.tuning_run import SavedCommand, run_and_report
     from svddtune.client.errors import UsageError
     from svddtune.client.oracles import KnownLabels
     from svddtune.client.runs.kept import KeptRun, kept_runs
@@ -62,7 +62,7 @@ def resume(
     with_run = KeptRun.open(run)
     folder, data = with_run.folder, with_run.data()
     with_run.close()
-    command = Command.load(folder)
+    command = SavedCommand.load(folder)
     if command is None:
         raise UsageError(
             f"{folder} was begun in Python, by tune(X, oracle); go on with it there: "
@@ -75,7 +75,7 @@ def resume(
     oracle: Any = TerminalPrompt() if command.known is None else KnownLabels(command.known)
     if finish:
         oracle = _Finished(oracle)
-    carry(
+    run_and_report(
         command,
         partial(tune, None, resume=folder, budget=budget, workers=workers),
         oracle=oracle,

@@ -15,7 +15,7 @@ from svddtune.client.cli.options import STRATEGY_HELP, Json, TlsCa
 from svddtune.client.terminal.output import print_json
 
 if TYPE_CHECKING:
-    from svddtune.client.cli.plan import Plan
+    from svddtune.client.cli.simulation import Simulation
     from svddtune.client.files.data import Data
     from svddtune.client.files.source import TextFormat
     from svddtune.client.oracles import SimulatedLabeler
@@ -121,8 +121,8 @@ def simulate(
     They err, abstain and take their time as told; the session is a real one, from its first query
     without any label to its model. Told is what it reached on all rows, and what it took.
     """
-    from svddtune.client.cli.plan import run_plan
     from svddtune.client.cli.progress import ProgressBar
+    from svddtune.client.cli.simulation import run_simulation
     from svddtune.client.errors import UsageError
     from svddtune.client.types import SessionConfig
     from svddtune.client.wire.convert import (
@@ -189,7 +189,7 @@ def simulate(
         repeat_every=repeat_every,
     )
     with ProgressBar() as progress:
-        plan: Plan = run_plan(
+        simulation: Simulation = run_simulation(
             source,
             panel,
             config,
@@ -202,9 +202,9 @@ def simulate(
             on_progress=progress,
         )
     if as_json:
-        print_json(plan.document() | {"warnings": files.notes_document(source.notes)})
+        print_json(simulation.document() | {"warnings": files.notes_document(source.notes)})
         return
-    plan.show()
+    simulation.show()
 
 
 def _source(

@@ -108,7 +108,7 @@ def tune(
     Answers come from --labels, --label-column or the y of an NPZ file; else you are asked. What is
     answered is kept: an interrupted run goes on with svddtune resume.
     """
-    from svddtune.client.cli.carry import Command, carry, check_out
+    from svddtune.client.cli.tuning_run import SavedCommand, check_out, run_and_report
     from svddtune.client.errors import UsageError
     from svddtune.client.files.data import read_data
     from svddtune.client.files.labels import read_labels, without_unsure
@@ -165,7 +165,7 @@ def tune(
         )
     oracle: Any = KnownLabels(known) if known or nothing_asked else TerminalPrompt()
     human = not isinstance(oracle, KnownLabels)
-    command = Command(
+    command = SavedCommand(
         source=str(data),
         known=None if human else {key: verdict.value for key, verdict in known.items()},
         out=None if out is None else str(out.absolute()),
@@ -178,7 +178,7 @@ def tune(
         folder = new_folder(files.data_name(data)) if data_dir is None else data_dir.absolute()
         folder.mkdir(parents=True, exist_ok=True)
         command.save(folder)
-    carry(
+    run_and_report(
         command,
         partial(
             run_tune,

@@ -17,7 +17,7 @@ _MOST = 1000
 QueryKey = tuple[str, int]
 
 
-class Memory(Generic[_T]):
+class BoundedDict(Generic[_T]):
     """What was noted under the newest keys; older ones are forgotten."""
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Holding:
     def __init__(self) -> None:
         self._held: OrderedDict[QueryKey, Query] = OrderedDict()
         self._waiting: deque[QueryKey] = deque()
-        self._lost: Memory[str] = Memory()
+        self._lost: BoundedDict[str] = BoundedDict()
 
     def __len__(self) -> int:
         return len(self._held)

@@ -39,7 +39,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 
-from svddtune.client.dialogue.holding import Holding, Memory, QueryKey
+from svddtune.client.dialogue.holding import BoundedDict, Holding, QueryKey
 from svddtune.client.dialogue.pending import Item, ItemKey, Pending
 from svddtune.client.dialogue.served import Served
 from svddtune.client.errors import NotFound, SvddtuneError
@@ -122,7 +122,7 @@ class Dialogue:
         # A Release has no Ack. One made without a stream is sent on the next; a lease that comes
         # back although it was given back is given back again.
         self._unsent: list[pb.ConverseRequest] = []
-        self._given_back: Memory[None] = Memory()
+        self._given_back: BoundedDict[None] = BoundedDict()
         # Leases named in the first Extend of a stream, by session, until the server has answered.
         self._reclaimed: dict[str, list[QueryKey]] = {}
 

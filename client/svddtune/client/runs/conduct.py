@@ -26,7 +26,7 @@ _OLD_CHILD_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class RunPlan:
     """What decides a run's queries and result, and how it is labelled.
 
     `config` holds fields of SessionConfig.
@@ -58,7 +58,7 @@ class Plan:
         }
 
     @classmethod
-    def of(cls, data: RunData, options: Mapping[str, Any]) -> Plan:
+    def of(cls, data: RunData, options: Mapping[str, Any]) -> RunPlan:
         """Inverse of `options`."""
         initial = {key: Verdict.of(value) for key, value in options["initial"].items()}
         return cls(**{**options, "data": data, "initial": initial})
@@ -79,7 +79,7 @@ class Place:
 
 
 def conduct(
-    plan: Plan,
+    plan: RunPlan,
     oracle: Oracle,
     place: Place,
     *,
@@ -129,7 +129,7 @@ def _left(place: Place, run: Run, session: str, resumed: bool) -> Interruption:
 
 
 def _carry_out(
-    plan: Plan, oracle: Oracle, place: Place, run: Run, sessions: list[str]
+    plan: RunPlan, oracle: Oracle, place: Place, run: Run, sessions: list[str]
 ) -> TuningResult:
     """Return the result; the session's name is in `sessions` as soon as there is one."""
     with contextlib.ExitStack() as stack:
@@ -184,7 +184,7 @@ def _carry_out(
     )
 
 
-def _session(client: TuningClient, plan: Plan, place: Place, dataset: Dataset) -> Session:
+def _session(client: TuningClient, plan: RunPlan, place: Place, dataset: Dataset) -> Session:
     """Return the session to go on with, or a new one."""
     if place.session:
         found: Session | None = client.get_session(place.session)
@@ -211,6 +211,6 @@ def _session(client: TuningClient, plan: Plan, place: Place, dataset: Dataset) -
     return found
 
 
-def with_budget(plan: Plan, budget: int) -> Plan:
+def with_budget(plan: RunPlan, budget: int) -> RunPlan:
     """Return the plan with another budget."""
     return replace(plan, config={**plan.config, "budget": budget})

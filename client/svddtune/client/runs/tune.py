@@ -16,7 +16,7 @@ from svddtune.client.inputs.validate import check_magnitude, gamma_range
 from svddtune.client.oracles import KnownLabels, Oracle
 from svddtune.client.result import TuningResult
 from svddtune.client.runs.asking import Progress
-from svddtune.client.runs.conduct import Place, Plan, conduct, with_budget
+from svddtune.client.runs.conduct import Place, RunPlan, conduct, with_budget
 from svddtune.client.runs.initial import initial_labels
 from svddtune.client.runs.inputs import read_inputs
 from svddtune.client.runs.kept import KeptRun, RunData
@@ -182,7 +182,7 @@ def tune(
             metadata={"field": "overlap", "value": str(overlap)},
         )
     _note_given(ask, start_labels, observation_ids)
-    plan = Plan(
+    plan = RunPlan(
         data=RunData(
             X=rows,
             ids=observation_ids if ids is not None else None,
@@ -200,7 +200,7 @@ def tune(
         place = Place(server=server, tls_ca=tls_ca, session=str(resume or ""))
     else:
         kept = KeptRun.create(plan.data, plan.options(), title=name, storage=storage)
-        plan = Plan.of(plan.data, kept.options)
+        plan = RunPlan.of(plan.data, kept.options)
         place = Place(kept=kept, workers=workers)
     return conduct(
         plan, ask, place, on_progress=on_progress, wait_for_labelers_s=wait_for_labelers_s
@@ -220,7 +220,7 @@ def _resumed(
     """Go on with a run that is kept in a folder; `given` are the options named once more."""
     kept = KeptRun.open(which)
     try:
-        plan = Plan.of(kept.data(), kept.options)
+        plan = RunPlan.of(kept.data(), kept.options)
         _check_same_data(plan, X)
         _check_same_options(plan, given)
         ids = plan.data.observation_ids
@@ -250,7 +250,7 @@ def _note_given(ask: Oracle, labels: Mapping[str, Verdict], ids: Sequence[str]) 
             ask.given(observation_id, row_of[observation_id])
 
 
-def _check_same_data(plan: Plan, X: Any) -> None:
+def _check_same_data(plan: RunPlan, X: Any) -> None:
     if X is None:
         return
     rows = read_features(X).rows
@@ -264,7 +264,7 @@ def _check_same_data(plan: Plan, X: Any) -> None:
         )
 
 
-def _check_same_options(plan: Plan, given: Mapping[str, Any]) -> None:
+def _check_same_options(plan: RunPlan, given: Mapping[str, Any]) -> None:
     """Refuse options that would change what the run is, rather than pass them over."""
     known = {**plan.config, "scaling": plan.scaling, "name": plan.title, "labeler": plan.labeler}
     for option, value in given.items():

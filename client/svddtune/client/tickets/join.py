@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from svddtune.client.tickets.identity import Identity
-from svddtune.client.tickets.observations import Observation
+from svddtune.client.tickets.observations import KeyedObservation
 from svddtune.client.tickets.ticket import Ticket
 
 
@@ -50,7 +50,7 @@ class IdJoin:
         Without them every id matches: whether there is such an observation is not known.
     """
 
-    def __init__(self, observations: Iterable[Observation] | None) -> None:
+    def __init__(self, observations: Iterable[KeyedObservation] | None) -> None:
         self._ids: set[Identity] | None = None
         self._alike: dict[str, list[Identity]] = {}
         if observations is not None:
@@ -87,7 +87,7 @@ class WindowJoin:
     """
 
     def __init__(
-        self, observations: Iterable[Observation], *, before: timedelta, after: timedelta
+        self, observations: Iterable[KeyedObservation], *, before: timedelta, after: timedelta
     ) -> None:
         self._before = before
         self._after = after

@@ -22,7 +22,7 @@ _ID_NAMES = ("id", "observation_id", "observation")
 
 
 @dataclass(frozen=True, slots=True)
-class Observation:
+class KeyedObservation:
     """One observation; key and time are None where there are none. The time is UTC."""
 
     id: Identity
@@ -51,7 +51,7 @@ def read_observations(
     *,
     by_window: bool,
     form: TextFormat | None = None,
-) -> list[Observation]:
+) -> list[KeyedObservation]:
     """Return the observations of a file (CSV, JSON lines, Parquet), or of mappings.
 
     Parameters
@@ -67,7 +67,7 @@ def read_observations(
         OBSERVATIONS_INVALID with the place of the first fault; TIME_INVALID, TIME_ZONE_MISSING and
         TIME_AMBIGUOUS for times.
     """
-    observations: list[Observation] = []
+    observations: list[KeyedObservation] = []
     places: dict[str, str] = {}
     id_column = columns.id
     for record in _records(source, form):
@@ -105,7 +105,7 @@ def _id_column(record: Record) -> str:
 
 def _observation(
     record: Record, id_column: str, columns: Columns, *, by_window: bool
-) -> Observation:
+) -> KeyedObservation:
     # Files of `svddtune observations` mark in CSV what a spreadsheet would take for a formula.
     marked = not record.typed and record.values.keys() >= OBSERVATION_FILE
     plain = without_formula_mark if marked else str
@@ -118,11 +118,11 @@ def _observation(
             f"{record.place}: field {id_column!r} is {value!r}; ids are text or whole numbers"
         )
     if not by_window:
-        return Observation(identity(value))
+        return KeyedObservation(identity(value))
     key = _needed(record, columns.key, "--key-column")
     key = plain(key) if isinstance(key, str) else key
     time = _needed(record, columns.time, "--time-column")
-    return Observation(
+    return KeyedObservation(
         identity(value),
         None if key is None or key == "" else identity(key),
         None

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Simulation:
     """A finished session with simulated labelers, beside the truth.
 
     `wall_clock_s` is when the last answer that counted was given, by the labelers' delays;
@@ -111,7 +111,7 @@ class Plan:
 
         result, config = self.result, self.session.config
         counts = result.quality.counts
-        title = f"Plan: {len(self.labelers)} labelers, budget {config.budget}"
+        title = f"Simulation: {len(self.labelers)} labelers, budget {config.budget}"
         if config.overlap > 1:
             title += f", overlap {config.overlap} ({config.overlap_rule})"
         grid = Table(show_header=False, box=None, title=title, title_justify="left")
@@ -176,7 +176,7 @@ class Plan:
         }
 
 
-def run_plan(
+def run_simulation(
     source: Data,
     labelers: Sequence[SimulatedLabeler],
     config: SessionConfig,
@@ -188,7 +188,7 @@ def run_plan(
     workers: int,
     real_time: bool,
     on_progress: Callable[[Progress], None],
-) -> Plan:
+) -> Simulation:
     """Run a session with `labelers` to its result; delays are simulated unless `real_time`."""
     started = time.monotonic()
     panel = Panel(labelers, real_time=real_time)
@@ -208,7 +208,7 @@ def run_plan(
             display=source.display,
             scaling=scaling,
         )
-        session = client.create_session(dataset, config, name=f"plan for {name}")
+        session = client.create_session(dataset, config, name=f"simulation of {name}")
         on_progress(Progress("preparing", session.config.budget))
         panel.label(client, session, on_answer=_Newest(on_progress))
         on_progress(Progress("estimating", session.config.budget))
@@ -217,7 +217,7 @@ def run_plan(
         reports, agreement = client.list_labelers(session)
         kappa, known_rows = _true_kappa(source, client.model(session))
         on_progress(Progress("done", session.config.budget))
-    return Plan(
+    return Simulation(
         session=session,
         result=result,
         kappa=kappa,

@@ -30,7 +30,7 @@ _BY_SIGNAL = 128
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class SavedCommand:
     """What a command line wanted beside the run itself.
 
     `known` holds verdicts by observation id, None where a person is asked; `warnings` are about
@@ -47,7 +47,7 @@ class Command:
         (folder / COMMAND_FILE).write_text(json.dumps(asdict(self)))
 
     @classmethod
-    def load(cls, folder: Path) -> Command | None:
+    def load(cls, folder: Path) -> SavedCommand | None:
         """Return what was kept; None for a run that no command line began."""
         try:
             return cls(**json.loads((folder / COMMAND_FILE).read_text()))
@@ -55,8 +55,8 @@ class Command:
             return None
 
 
-def carry(
-    command: Command,
+def run_and_report(
+    command: SavedCommand,
     call: Callable[..., TuningResult],
     *,
     oracle: Any,
