@@ -93,8 +93,11 @@ class SvddModel:
     def scaled(self, X: Any) -> FloatArray:
         """Return raw rows, shape (n, M), as the method sees them.
 
-        All methods that take rows take an array by position and a frame by the names of its
-        columns, in any order.
+        Parameters
+        ----------
+        X : array-like or frame (n, M)
+            An array is taken by position, a frame by the names of its columns, in any order. All
+            methods that take rows do so.
 
         Raises
         ------
@@ -106,15 +109,48 @@ class SvddModel:
         return rows if self.scaling == "none" else (rows - self.offset) / self.scale
 
     def distance2(self, X: Any) -> FloatArray:
-        """Return the squared distance of each raw row to the centre, shape (n,), in [0, 4]."""
+        """Return the squared distance of each raw row to the centre, shape (n,), in [0, 4].
+
+        Parameters
+        ----------
+        X : array-like or frame (n, M)
+            Raw rows.
+
+        Raises
+        ------
+        InvalidInput
+            As `scaled`.
+        """
         return self._distance2(self.scaled(X))
 
     def decision(self, X: Any) -> FloatArray:
-        """Return R2 + tolerance - distance2: not negative for inliers, shape (n,)."""
+        """Return R2 + tolerance - distance2: not negative for inliers, shape (n,).
+
+        Parameters
+        ----------
+        X : array-like or frame (n, M)
+            Raw rows.
+
+        Raises
+        ------
+        InvalidInput
+            As `scaled`.
+        """
         return self.R2 + self.tolerance - self.distance2(X)
 
     def predict(self, X: Any) -> LabelArray:
-        """Return +1 (inlier) or -1 (outlier) for each raw row, shape (n,)."""
+        """Return +1 (inlier) or -1 (outlier) for each raw row, shape (n,).
+
+        Parameters
+        ----------
+        X : array-like or frame (n, M)
+            Raw rows.
+
+        Raises
+        ------
+        InvalidInput
+            As `scaled`.
+        """
         return np.where(self.decision(X) >= 0, 1, -1).astype(np.int8)
 
     def to_sklearn(self) -> dict[str, float]:
@@ -140,7 +176,18 @@ class SvddModel:
         return self.tolerance * self.sklearn_nu * self.observation_count / 2
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write one .npz file, arrays and a manifest.json, whole or not at all; return its path."""
+        """Write one .npz file, arrays and a manifest.json, whole or not at all; return its path.
+
+        Parameters
+        ----------
+        path : path
+            The file; folders that are missing are made.
+
+        Raises
+        ------
+        OSError
+            It cannot be written.
+        """
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, partial = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
@@ -161,13 +208,20 @@ class SvddModel:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SvddModel:
-        """Read a model file and verify it.
+        """Read a model file, verify it and return the model.
+
+        Parameters
+        ----------
+        path : path
+            What `save` or ``svddtune export`` wrote.
 
         Raises
         ------
         ModelCorrupt
-            Where it is no model file, is of a newer format, or computes other distances than
-            those it was saved with.
+            MODEL_CORRUPT: it is no model file, or it computes other distances than those it was
+            saved with; MODEL_VERSION_UNSUPPORTED: it is of another format version.
+        OSError
+            It cannot be read.
         """
         with Path(path).open("rb") as file:
             try:
@@ -184,7 +238,20 @@ class SvddModel:
 
     @classmethod
     def from_parts(cls, values: Mapping[str, Any], arrays: Mapping[str, FloatArray]) -> SvddModel:
-        """Build from the manifest's values and the arrays; ModelCorrupt where they do not fit."""
+        """Return the model of a manifest's values and arrays.
+
+        Parameters
+        ----------
+        values : mapping
+            The manifest's "model".
+        arrays : mapping of str to array
+            The file's arrays, by name.
+
+        Raises
+        ------
+        ModelCorrupt
+            MODEL_CORRUPT: a part is missing, or the parts do not fit together.
+        """
         try:
             parts: dict[str, Any] = {name: float(values[name]) for name in _FLOATS}
             parts |= {name: str(values[name]) for name in ("scaling", "dataset_hash", "result")}

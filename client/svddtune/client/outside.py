@@ -46,6 +46,8 @@ def outside_rows(
 
     Parameters
     ----------
+    model : SvddModel
+        Fitted.
     X : array-like or frame (N, M)
         Raw rows.
     ids : sequence of N str, optional
@@ -56,7 +58,7 @@ def outside_rows(
     Raises
     ------
     InvalidInput
-        Where `X` does not fit the model.
+        `X` does not fit the model, as `SvddModel.scaled`.
     """
     return outside_of(model.decision(X), ids, labels)
 

@@ -56,9 +56,17 @@ class Comparison:
     outside: bytes = field(default=b"", repr=False)
 
     def predictions(self, count: int) -> LabelArray | None:
-        """Return +1 or -1 for each of the dataset's `count` rows, as the rule's model has them.
+        """Return +1 or -1 for each row of the dataset, as the rule's model has them.
 
-        None above 4,096 rows, where the service does not send them.
+        Parameters
+        ----------
+        count : int
+            Rows of the dataset.
+
+        Returns
+        -------
+        array (count,) or None
+            None above 4,096 rows, where the service does not send them.
         """
         if not self.outside:
             return None
@@ -204,7 +212,18 @@ class TuningResult:
         return tuple(asked.observation_id for asked in self.asked)
 
     def predict(self, X: Any) -> LabelArray:
-        """Return +1 (inlier) or -1 (outlier) for each raw row; frames are matched by name."""
+        """Return +1 (inlier) or -1 (outlier) for each raw row, shape (n,).
+
+        Parameters
+        ----------
+        X : array-like or frame (n, M)
+            Raw rows; a frame is matched by the names of its columns.
+
+        Raises
+        ------
+        InvalidInput
+            As `SvddModel.scaled`.
+        """
         return self.model.predict(X)
 
     def to_dict(self) -> dict[str, Any]:

@@ -66,15 +66,29 @@ class DialogueView:
             return tuple(self._dialogue.per_query_s)
 
     def is_open(self, query: Query) -> bool:
-        """Return whether `query` still waits for this labeler's answer."""
+        """Return whether `query` still waits for this labeler's answer.
+
+        Parameters
+        ----------
+        query : Query
+            One of this dialogue.
+        """
         with self._lock:
             return self._dialogue.is_open(query)
 
     def lost_reason(self, query: Query) -> str:
         """Return why `query` went away; empty while it did not, or where it was settled.
 
-        EXPIRED, ANSWERED_BY_OTHER, SESSION_ENDED or LABELER_WITHDRAWN; LEASE_LOST where all that
-        is known is that it went while the server was away.
+        Parameters
+        ----------
+        query : Query
+            One of this dialogue.
+
+        Returns
+        -------
+        str
+            EXPIRED, ANSWERED_BY_OTHER, SESSION_ENDED or LABELER_WITHDRAWN; LEASE_LOST where all
+            that is known is that it went while the server was away.
         """
         with self._lock:
             return self._dialogue.lost_reason(query)

@@ -15,6 +15,8 @@ from svddtune.client.types import Query, SkipMode, Verdict
 class KnownLabels:
     """An automated oracle that looks verdicts up.
 
+    A query about an observation without a label is dropped; once all labels are given it stops.
+
     Parameters
     ----------
     labels : array (N,) or mapping
@@ -22,8 +24,6 @@ class KnownLabels:
         known. Labels of 0 and 1, booleans and other codes need `outlier_value`.
     outlier_value : optional
         The value that marks an outlier; every other one that is not missing marks an inlier.
-
-    A query about an observation without a label is dropped; once all labels are given it stops.
 
     Raises
     ------
@@ -62,10 +62,16 @@ class KnownLabels:
     def verdicts(self, ids: Iterable[str]) -> dict[int, Verdict]:
         """Return row -> verdict for a dataset with these observation ids.
 
+        Parameters
+        ----------
+        ids : sequence of N str
+            In the order of the rows.
+
         Raises
         ------
         InvalidInput
-            UNKNOWN_OBSERVATION for a label of an observation that the dataset has not.
+            UNKNOWN_OBSERVATION: a label is about an observation that the dataset does not have;
+            INVALID_FIELD: an array of labels has another length.
         """
         names = list(ids)
         if self.by_row is not None:
@@ -82,9 +88,25 @@ class KnownLabels:
         return {rows[name]: verdict for name, verdict in sorted(self.by_id.items())}
 
     def given(self, observation_id: str, row: int) -> None:
-        """Note that an observation's label is with the service already."""
+        """Note that an observation's label is with the service already.
+
+        Parameters
+        ----------
+        observation_id : str
+            As the dataset has it.
+        row : int
+            Its row, from 0.
+        """
         self._left.discard(observation_id if self.by_row is None else row)
 
     def look_up(self, observation_id: str, row: int) -> Verdict | None:
-        """Return an observation's label, None where it is not known."""
+        """Return an observation's label, None where it is not known.
+
+        Parameters
+        ----------
+        observation_id : str
+            As the dataset has it.
+        row : int
+            Its row, from 0.
+        """
         return self.by_id.get(observation_id) if self.by_row is None else self.by_row.get(row)

@@ -29,6 +29,8 @@ class SimulatedLabeler:
     ----------
     truth : array (N,), mapping or KnownLabels
         As for `KnownLabels`. A query about an observation without truth is dropped.
+    name : str
+        Default "simulated".
     noise : float or mapping, in [0, 1]
         Share of verdicts that are the wrong one; a mapping gives it by the true class, e.g.
         ``{"inlier": 0.02, "outlier": 0.2}``. Classes it does not name get 0.
@@ -41,6 +43,8 @@ class SimulatedLabeler:
         Of one answer ("unsure" is one, passing on is not), by the true class as with `noise`.
     consistency : float, in [0, 1]
         Share of repeated questions answered as the first time; the others get the other verdict.
+    seed : int
+        Default 0.
     sleep : callable
         Called with the seconds of each query; default `time.sleep`. Replace it to simulate time.
 
@@ -58,7 +62,8 @@ class SimulatedLabeler:
     Raises
     ------
     InvalidInput
-        For a share outside [0, 1], a negative delay or cost, or a class that does not exist.
+        INVALID_FIELD: a share is outside [0, 1], a delay or cost is negative, or a class does not
+        exist.
     """
 
     def __init__(

@@ -57,11 +57,17 @@ class Tiers:
     Parameters
     ----------
     tiers : sequence of Tier, oracle, array or mapping
+        In the order in which they are asked; at least one.
     unsure_abstains : bool
         Whether "unsure" passes to the next tier too. Where nobody knows more, it stands.
     otherwise : SkipMode
         What becomes of a query that all abstain from. Default: it is dropped, as in a run with one
         oracle nobody else is there to ask; give OTHERS where a session has other labelers.
+
+    Raises
+    ------
+    InvalidInput
+        INVALID_FIELD: there is no tier.
     """
 
     def __init__(

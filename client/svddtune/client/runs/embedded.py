@@ -35,16 +35,20 @@ class EmbeddedStack:
     Parameters
     ----------
     workers : int
-        Worker processes.
+        Worker processes; default 2.
     data_dir : path, optional
         Where sessions and the log are kept; default a temporary folder, removed at the end.
     listen : str
         Address of the service; port 0 takes a free one.
     redis : str, optional
         URL of a server to use instead of starting one.
+    command : sequence of str
+        What to start; default this interpreter with ``-m svddtune.stack``.
+    start_timeout_s : float
+        Seconds until the child must serve; default 120.
     patience_s : float
-        How long to wait for a data folder that is still in use: by the child of a process that was
-        killed, which ends too.
+        Seconds to wait for a data folder that is still in use by the child of a process that was
+        killed: that child ends too. Default 0.
     """
 
     def __init__(
@@ -106,9 +110,10 @@ class EmbeddedStack:
         Raises
         ------
         NotInstalled
-            Where a package is missing that service or workers need.
+            NOT_INSTALLED: a package is missing that service or workers need.
         Unavailable
-            With the child's reason and the end of its log, where it does not come up.
+            The child does not come up: its own reason, DATA_DIR_IN_USE say, else
+            EMBEDDED_START_FAILED. The message holds the end of its log.
         """
         check_complete()
         if self.data_dir is None:

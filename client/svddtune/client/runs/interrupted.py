@@ -71,6 +71,11 @@ def interruption(error: BaseException) -> Interruption | None:
             left = interruption(error)
             if left and left.resume:
                 tuned = tune(X, oracle, resume=left.resume)
+
+    Parameters
+    ----------
+    error : BaseException
+        What `tune` raised.
     """
     found = getattr(error, _ATTRIBUTE, None)
     return found if isinstance(found, Interruption) else None

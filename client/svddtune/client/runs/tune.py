@@ -62,7 +62,7 @@ def tune(
     wait_for_labelers_s: float | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> TuningResult:
-    """Tune gamma and C of an SVDD on `X` by asking `oracle` about the right observations.
+    """Return gamma and C of an SVDD on `X`, tuned by asking `oracle` about the right observations.
 
     Parameters
     ----------
@@ -84,9 +84,17 @@ def tune(
     strategy : str
         How queries are chosen: "knowledge_gradient" (the service's default), "disagreement",
         "lama" (exactly the paper's method) or "random".
+    k : int
+        Neighbours that a label speaks for, the row itself included, 1 to 1000; default 5.
+    seed : int
+        Of all that is drawn; the same seed and answers give the same result. Default 0.
     gamma_bounds : (low, high), optional
         Range that gamma is chosen from, 0 < low < high, in inverse squared units of the scaled
         data. Default: it follows the data; (0.1, 100) for most min-max scaled ones.
+    c_cells : int
+        Values of C that are tried; default 20.
+    metric : "kappa", "mcc", "f1" or "balanced_accuracy"
+        The score that the model is chosen by; default "kappa".
     audit : int
         Observations, part of the budget, that are drawn uniformly and kept out of tuning: they give
         an unbiased score.
@@ -94,15 +102,32 @@ def tune(
         Stop before the budget is spent once more labels gain little.
     overlap : int
         Votes sought on each observation asked about, of as many labelers; above 1 it needs a
-        `server` at which others label too. `overlap_rule`, `overlap_limit`, `aggregation`,
-        `repeat_every` and `priority` are those of `SessionConfig`.
+        `server` at which others label too. Default 1.
+    overlap_rule, overlap_limit, aggregation, repeat_every, priority
+        As in `SessionConfig`.
+    labeler : str
+        Who the oracle is; default a name of its own.
+    human : bool
+        True where a person is behind the oracle: automated labelers are asked first. Default False.
+    lease_s : float
+        Seconds that a query stays with its labeler; 0 (default) for the service's default.
     server : str, optional
         HOST:PORT of a service; default an embedded one for the time of the call.
+    workers : int
+        Worker processes of the embedded service; default 2.
+    name : str
+        Of the dataset and the session, shown to people; default none.
     tls_ca : path, optional
         Certificates (PEM) to trust; the connection to `server` is then encrypted.
     ids : sequence of N, optional
         Observation ids, unique texts or whole numbers; default the row numbers. The index of a
         frame is not used: give ``ids=X.index`` if you mean it.
+    feature_names : sequence of M str, optional
+        Unique; default a frame's columns.
+    display : sequence of N mappings, or frame with N rows, optional
+        What the oracle is shown of each observation beside its features (`Query.display`).
+    scaling : "none", "minmax" or "robust"
+        How the columns are scaled, kept with the model; default "none".
     storage : path, optional
         Folder that keeps a run without `server`: its data, its session and every answer, synced to
         disk before the next question. It stays. Default: a folder of the run's own in the user's

@@ -42,10 +42,21 @@ class TerminalPrompt:
     ) -> Command | None:
         """Label a session until it asks no more; return Command.STOP where the person wants that.
 
+        Parameters
+        ----------
+        client : TuningClient
+            Connected to the session's service.
+        session : Session
+            What is labelled.
+        labeler : str
+            Who labels; empty for "terminal".
+        resume_token : str
+            Of an earlier dialogue of this labeler; empty for none.
+
         Raises
         ------
         KeyboardInterrupt
-            The person left; `Stopped` where a signal other than SIGINT was the reason.
+            The person left, or SIGINT, SIGTERM or SIGHUP came.
         """
         from svddtune.client.terminal.labeling import TerminalLabeling, wants_result
 

@@ -161,7 +161,13 @@ class TicketOracle:
         return self.decision(query.observation_id).verdict or self._otherwise
 
     def decision(self, observation_id: str) -> Decision:
-        """Return what the tickets say about an observation, and which they are."""
+        """Return what the tickets say about an observation, and which they are.
+
+        Parameters
+        ----------
+        observation_id : str
+            As the dataset has it.
+        """
         return self._ledger.decision(observation_id)
 
     def decisions(self) -> dict[str, Decision]:
@@ -173,7 +179,18 @@ class TicketOracle:
         }
 
     def add(self, records: Iterable[Record]) -> list[str]:
-        """Take further records in; return the ids of the observations they are about."""
+        """Take further records in; return the ids of the observations they are about.
+
+        Parameters
+        ----------
+        records : iterable of Record
+            Rows of an export, oldest first.
+
+        Raises
+        ------
+        InvalidInput
+            UNMAPPED_VALUES: with strict reading, a value that the mapping does not know.
+        """
         suspect = False
         for record in records:
             ticket = self._reader.read(record)
@@ -184,7 +201,13 @@ class TicketOracle:
         return self._ledger.take_changed()
 
     def report(self, *, examples: int = 20) -> Report:
-        """Return what there is and what says nothing; at most `examples` of each, 0 for all."""
+        """Return what there is and what says nothing.
+
+        Parameters
+        ----------
+        examples : int
+            How many of each kind to name, 0 for all; default 20.
+        """
         return make_report(
             self._ledger,
             self.mapping,
