@@ -10,7 +10,7 @@ import asyncio
 import pytest
 from tests.profiles import sized
 from tests.properties.streams.town import Pair, Shape, Town, working
-from tests.service.desk import desk_at
+from tests.service.harness import harness_at
 from tests.waiting import wait_until
 
 from svddtune.v1 import common_pb2, tuning_pb2
@@ -52,13 +52,13 @@ def test_messages_on_streams_agree_with_the_log(redis_url: str, shape: Shape, se
     with Pair(redis_url, shape.stream_s) as pair, working(redis_url) as worker:
         town = Town(pair, worker, redis_url, shape, seed)
         asyncio.run(town.play())
-        with desk_at(pair.addresses[0], redis_url) as desk:
+        with harness_at(pair.addresses[0], redis_url) as harness:
 
             def events(name: str) -> list[common_pb2.LabelEvent]:
                 request = tuning_pb2.ListLabelsRequest(name=name, page_size=PAGE)
                 found: list[common_pb2.LabelEvent] = []
                 while True:
-                    page = desk.tuning.ListLabels(request)
+                    page = harness.tuning.ListLabels(request)
                     found += page.events
                     request.page_token = page.next_page_token
                     if not request.page_token:
@@ -66,7 +66,7 @@ def test_messages_on_streams_agree_with_the_log(redis_url: str, shape: Shape, se
 
             completed = tuning_pb2.SESSION_STATE_COMPLETED
             for name in town.accounts:
-                wait_until(lambda name=name: desk.get(name).state == completed)  # type: ignore[misc]
+                wait_until(lambda name=name: harness.get(name).state == completed)  # type: ignore[misc]
             ends = town.judge(events)
     # Enough has happened for all that to mean something.
     assert min(ends[one] for one in ("Ack", "KIND_LABELED", "tenures")) > shape.crowd, ends

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from tests.e2e.processes import Process, service
-from tests.service.desk import Desk, desk_at
+from tests.service.harness import Harness, harness_at
 
 from svddtune.stack import EmbeddedServer
 
@@ -23,7 +23,7 @@ def service_process(redis_server: EmbeddedServer) -> Iterator[Process]:
 
 
 @pytest.fixture
-def desk(redis_url: str, service_process: Process) -> Iterator[Desk]:
+def harness(redis_url: str, service_process: Process) -> Iterator[Harness]:
     """Calls to the service, and a scripted worker beside it."""
-    with desk_at(service_process.ready["address"], redis_url) as desk:
-        yield desk
+    with harness_at(service_process.ready["address"], redis_url) as harness:
+        yield harness

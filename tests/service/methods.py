@@ -14,7 +14,7 @@ from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha import reflection_pb2
-from tests.service.desk import CALL_S
+from tests.service.harness import CALL_S
 
 from svddtune.v1 import dataset_pb2, oracle_pb2, tuning_pb2
 

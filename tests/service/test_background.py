@@ -1,4 +1,4 @@
-"""Tasks that last as long as their process: what breaks one is seen, and it begins again."""
+"""Background tasks of a process: a failure is logged and the task is restarted."""
 
 import asyncio
 import json
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.e2e.processes import service
-from tests.service.desk import desk_at
+from tests.service.harness import harness_at
 from tests.state.scene import Scene, play
 from tests.waiting import wait_until
 
@@ -27,7 +27,7 @@ from svddtune.v1 import tuning_pb2
 pytestmark = pytest.mark.integration
 
 
-def test_lasting_task_begins_again_after_a_fault(
+def test_background_task_is_restarted_after_it_fails(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     runs = 0
@@ -44,7 +44,7 @@ def test_lasting_task_begins_again_after_a_fault(
     assert "The task failed" in caplog.text
 
 
-def test_listener_that_fails_keeps_no_notice_from_others(
+def test_failing_listener_keeps_no_notice_from_others(
     redis_url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(notice: Notice | None) -> None:
@@ -72,22 +72,20 @@ def test_listener_that_fails_keeps_no_notice_from_others(
     assert "a listener failed" in caplog.text
 
 
-def test_service_goes_on_after_a_notice_that_nobody_understands(
-    redis_url: str, tmp_path: Path
-) -> None:
+def test_service_goes_on_after_an_unreadable_notice(redis_url: str, tmp_path: Path) -> None:
     log = tmp_path / "log"
     with (
         service(redis_url, log=log) as process,
-        desk_at(process.ready["address"], redis_url) as desk,
+        harness_at(process.ready["address"], redis_url) as harness,
         connect(redis_url) as client,
     ):
-        name = desk.create(config=tuning_pb2.SessionConfig(budget=2, lease_s=1)).name
-        labeler = desk.labeler(name)
+        name = harness.create(config=tuning_pb2.SessionConfig(budget=2, lease_s=1)).name
+        labeler = harness.labeler(name)
         labeler.expect("welcome")
         client.xadd(f"{keys.prefix(0)}notices", {"unknown": "1"})
         wait_until(lambda: "failed and begins again" in log.read_text())
         # What was changed meanwhile is seen, and leases end when they run out.
-        desk.worker.work_off()
+        harness.worker.work_off()
         assign = labeler.expect("assign")
         assert labeler.expect("revoke").lease_id == assign.lease_id
     (fault,) = [
@@ -114,7 +112,7 @@ def _unavailable() -> StoreUnavailable:
 @pytest.mark.parametrize(
     "fault", [_unavailable(), KeyError("unexpected")], ids=["store away", "unexpected"]
 )
-def test_leases_end_though_the_store_failed_when_they_ran_out(
+def test_leases_expire_even_if_the_store_failed_at_that_moment(
     redis_url: str, fault: Exception
 ) -> None:
     async def act(scene: Scene) -> None:
@@ -148,7 +146,7 @@ def test_leases_end_though_the_store_failed_when_they_ran_out(
     [(KeyError("unexpected"), True), (NotFound("SESSION_NOT_FOUND", "gone"), False)],
     ids=["fault", "refusal"],
 )
-def test_fault_of_work_whose_caller_has_gone_is_logged(
+def test_failure_of_work_is_logged_after_its_caller_has_gone(
     caplog: pytest.LogCaptureFixture, fault: Exception, is_told: bool
 ) -> None:
     async def act() -> None:

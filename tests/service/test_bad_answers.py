@@ -1,10 +1,10 @@
-"""Bad input of labelers: refused alike by call and by stream, and nobody else is disturbed."""
+"""Bad input of labelers is refused alike by stream and by unary call, and disturbs nobody else."""
 
 from typing import Any
 
 import grpc
 import pytest
-from tests.service.desk import INLIER, OUTLIER, Desk, refusal
+from tests.service.harness import INLIER, OUTLIER, Harness, refusal
 from tests.service.support import error_info, reason_of, status_of
 
 from svddtune.v1 import oracle_pb2
@@ -92,11 +92,11 @@ ANSWERS: list[tuple[str, oracle_pb2.Answer, str, grpc.StatusCode]] = [
     [case[1:] for case in ANSWERS],
     ids=[case[0] for case in ANSWERS],
 )
-def test_wrong_answer_is_refused_alike_by_call_and_by_stream(
-    desk: Desk, message: oracle_pb2.Answer, reason: str, code: grpc.StatusCode
+def test_wrong_answer_is_refused_alike_by_stream_and_by_unary_call(
+    harness: Harness, message: oracle_pb2.Answer, reason: str, code: grpc.StatusCode
 ) -> None:
-    name = desk.session().name
-    labeler = desk.labeler(name)
+    name = harness.session().name
+    labeler = harness.labeler(name)
     labeler.expect("assign")
     labeler.send(answer=answer(answer_id="used", observation_id="11", verdict=OUTLIER))
     labeler.expect("ack")
@@ -109,25 +109,25 @@ def test_wrong_answer_is_refused_alike_by_call_and_by_stream(
 
     message.session = name
     request = oracle_pb2.AnswerRequest(labeler="ann", answer=message)
-    error = refusal(lambda: desk.oracle.Answer(request))
+    error = refusal(lambda: harness.oracle.Answer(request))
     assert reason_of(error) == reason
     assert error.code() is code
-    assert desk.get(name).counts.total == 1
+    assert harness.get(name).counts.total == 1
 
 
-def test_retract_of_nothing_is_refused(desk: Desk) -> None:
-    name = desk.session().name
+def test_retraction_without_a_vote_is_refused(harness: Harness) -> None:
+    name = harness.session().name
     retract = oracle_pb2.Retract(answer_id="r", session=name, observation_id="3")
     error = refusal(
-        lambda: desk.oracle.Retract(oracle_pb2.RetractRequest(labeler="ann", retract=retract))
+        lambda: harness.oracle.Retract(oracle_pb2.RetractRequest(labeler="ann", retract=retract))
     )
     assert reason_of(error) == "NOT_LABELED"
     assert error.code() is grpc.StatusCode.FAILED_PRECONDITION
 
 
-def test_answer_after_completion_is_refused(desk: Desk) -> None:
-    session = desk.completed()
-    error = refusal(lambda: desk.label(session.name, "3"))
+def test_answer_after_completion_is_refused(harness: Harness) -> None:
+    session = harness.completed()
+    error = refusal(lambda: harness.label(session.name, "3"))
     assert reason_of(error) == "SESSION_NOT_ACTIVE"
     assert error_info(status_of(error)).metadata["state"] == "COMPLETED"
 
@@ -144,26 +144,26 @@ def test_answer_after_completion_is_refused(desk: Desk) -> None:
         ({"resume_token": "x"}, "INVALID_FIELD"),
     ],
 )
-def test_wrong_hello_ends_the_stream(desk: Desk, hello: dict[str, Any], reason: str) -> None:
+def test_wrong_hello_ends_the_stream(harness: Harness, hello: dict[str, Any], reason: str) -> None:
     values: dict[str, Any] = {"protocol_version": 1, "sessions": [NOWHERE], "labeler": "ann"}
-    stream = desk.silent()
+    stream = harness.silent()
     stream.send(hello=oracle_pb2.Hello(**(values | hello)))
     error = stream.end()
     assert error is not None
     assert reason_of(error) == reason
 
 
-def test_stream_without_hello_is_a_violation(desk: Desk) -> None:
-    stream = desk.silent()
+def test_stream_without_hello_violates_the_protocol(harness: Harness) -> None:
+    stream = harness.silent()
     stream.send(credit=oracle_pb2.Credit(queries=1))
     error = stream.end()
     assert error is not None
     assert reason_of(error) == "PROTOCOL_VIOLATION"
 
 
-def test_bad_input_of_one_leaves_others_alone(desk: Desk) -> None:
-    name = desk.session().name
-    good, bad = desk.labeler(name, "good"), desk.labeler(name, "bad", credit=0)
+def test_bad_input_of_one_labeler_does_not_disturb_others(harness: Harness) -> None:
+    name = harness.session().name
+    good, bad = harness.labeler(name, "good"), harness.labeler(name, "bad", credit=0)
     assign = good.expect("assign")
     for _ in range(20):
         bad.send(answer=answer(observation_id="none"))

@@ -1,4 +1,4 @@
-"""Bad input: a clear status with the stable reason, the values named, nothing stored."""
+"""Bad input gets a status with a stable reason and the values, and nothing is stored."""
 
 import uuid
 from collections.abc import Callable, Iterable
@@ -8,7 +8,7 @@ import grpc
 import numpy as np
 import pytest
 from google.rpc import error_details_pb2
-from tests.service.desk import INLIER, OUTLIER, UNSURE, Desk, N, chunk, grid, header, refusal
+from tests.service.harness import INLIER, OUTLIER, UNSURE, Harness, N, chunk, grid, header, refusal
 from tests.service.support import error_info, reason_of, status_of
 
 from svddtune.state.connect import connect
@@ -153,18 +153,18 @@ UPLOADS: list[tuple[str, list[dataset_pb2.UploadDatasetRequest], str, dict[str, 
     ids=[case[0] for case in UPLOADS],
 )
 def test_wrong_upload_is_refused_and_leaves_nothing(
-    desk: Desk,
+    harness: Harness,
     requests: Iterable[dataset_pb2.UploadDatasetRequest],
     reason: str,
     metadata: dict[str, str],
 ) -> None:
-    error = refusal(lambda: desk.datasets.UploadDataset(iter(requests)))
+    error = refusal(lambda: harness.datasets.UploadDataset(iter(requests)))
     assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
     info = error_info(status_of(error))
     assert info.reason == reason
     assert info.domain == "svddtune"
     assert metadata.items() <= dict(info.metadata).items()
-    with connect(desk.redis_url) as client:
+    with connect(harness.redis_url) as client:
         assert client.keys("*:d:*") == []
 
 
@@ -198,8 +198,10 @@ CONFIGS: list[tuple[Config, str, str]] = [
 
 
 @pytest.mark.parametrize(("config", "reason", "field"), CONFIGS)
-def test_wrong_config_names_the_field(desk: Desk, config: Config, reason: str, field: str) -> None:
-    error = refusal(lambda: desk.create(config=config))
+def test_wrong_config_names_the_field(
+    harness: Harness, config: Config, reason: str, field: str
+) -> None:
+    error = refusal(lambda: harness.create(config=config))
     status = status_of(error)
     assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
     assert error_info(status).reason == reason
@@ -208,9 +210,9 @@ def test_wrong_config_names_the_field(desk: Desk, config: Config, reason: str, f
     assert violations.field_violations[0].field == field
 
 
-def test_refusal_names_every_setting_at_fault(desk: Desk) -> None:
+def test_refusal_names_every_setting_at_fault(harness: Harness) -> None:
     config = Config(k=1001, budget=N + 1, metric=9, overlap=2, overlap_limit=1)  # type: ignore[arg-type]
-    error = refusal(lambda: desk.create(config=config))
+    error = refusal(lambda: harness.create(config=config))
     violations = error_details_pb2.BadRequest()
     assert any(detail.Unpack(violations) for detail in status_of(error).details)
     assert {(one.field, one.reason) for one in violations.field_violations} == {
@@ -260,64 +262,64 @@ CREATIONS: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("request_", "reason"), CREATIONS)
 def test_wrong_creation_leaves_no_session(
-    desk: Desk, request_: dict[str, Any], reason: str
+    harness: Harness, request_: dict[str, Any], reason: str
 ) -> None:
-    assert reason_of(refusal(lambda: desk.create(**request_))) == reason
-    listed = desk.tuning.ListSessions(tuning_pb2.ListSessionsRequest())
+    assert reason_of(refusal(lambda: harness.create(**request_))) == reason
+    listed = harness.tuning.ListSessions(tuning_pb2.ListSessionsRequest())
     assert list(listed.sessions) == []
 
 
-def test_request_id_with_another_request_is_refused(desk: Desk) -> None:
-    request_id, dataset = str(uuid.uuid4()), desk.upload().name
-    first = desk.create(dataset, request_id=request_id)
-    assert desk.create(dataset, request_id=request_id.upper()).name == first.name
-    error = refusal(lambda: desk.create(dataset, request_id=request_id, display_name="other"))
+def test_request_id_with_another_request_is_refused(harness: Harness) -> None:
+    request_id, dataset = str(uuid.uuid4()), harness.upload().name
+    first = harness.create(dataset, request_id=request_id)
+    assert harness.create(dataset, request_id=request_id.upper()).name == first.name
+    error = refusal(lambda: harness.create(dataset, request_id=request_id, display_name="other"))
     assert reason_of(error) == "REQUEST_ID_REUSED"
     assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
 
 
-Call = Callable[[Desk, str], Any]
+Call = Callable[[Harness, str], Any]
 
 NAMES: list[tuple[str, Call, str, grpc.StatusCode]] = [
     (
         "malformed session",
-        lambda desk, name: desk.get("session/1"),
+        lambda harness, name: harness.get("session/1"),
         "INVALID_NAME",
         grpc.StatusCode.INVALID_ARGUMENT,
     ),
     (
         "impossible session",
-        lambda desk, name: desk.get("sessions/1"),
+        lambda harness, name: harness.get("sessions/1"),
         "SESSION_NOT_FOUND",
         grpc.StatusCode.NOT_FOUND,
     ),
     (
         "unknown session",
-        lambda desk, name: desk.get(NOWHERE),
+        lambda harness, name: harness.get(NOWHERE),
         "SESSION_NOT_FOUND",
         grpc.StatusCode.NOT_FOUND,
     ),
     (
         "session of another partition",
-        lambda desk, name: desk.get("sessions/p07-ffffffffffffffffffff"),
+        lambda harness, name: harness.get("sessions/p07-ffffffffffffffffffff"),
         "SESSION_NOT_FOUND",
         grpc.StatusCode.NOT_FOUND,
     ),
     (
         "watch of an unknown session",
-        lambda desk, name: list(desk.watch(NOWHERE)),
+        lambda harness, name: list(harness.watch(NOWHERE)),
         "SESSION_NOT_FOUND",
         grpc.StatusCode.NOT_FOUND,
     ),
     (
         "malformed resume token",
-        lambda desk, name: list(desk.watch(name, "!")),
+        lambda harness, name: list(harness.watch(name, "!")),
         "INVALID_FIELD",
         grpc.StatusCode.INVALID_ARGUMENT,
     ),
     (
         "malformed page token",
-        lambda desk, name: desk.tuning.ListSessions(
+        lambda harness, name: harness.tuning.ListSessions(
             tuning_pb2.ListSessionsRequest(page_token="bm8")
         ),
         "INVALID_FIELD",
@@ -325,13 +327,15 @@ NAMES: list[tuple[str, Call, str, grpc.StatusCode]] = [
     ),
     (
         "page size",
-        lambda desk, name: desk.tuning.ListSessions(tuning_pb2.ListSessionsRequest(page_size=1001)),
+        lambda harness, name: harness.tuning.ListSessions(
+            tuning_pb2.ListSessionsRequest(page_size=1001)
+        ),
         "INVALID_FIELD",
         grpc.StatusCode.INVALID_ARGUMENT,
     ),
     (
         "negative page size",
-        lambda desk, name: desk.datasets.ListDatasets(
+        lambda harness, name: harness.datasets.ListDatasets(
             dataset_pb2.ListDatasetsRequest(page_size=-1)
         ),
         "INVALID_FIELD",
@@ -339,7 +343,7 @@ NAMES: list[tuple[str, Call, str, grpc.StatusCode]] = [
     ),
     (
         "no result yet",
-        lambda desk, name: desk.tuning.GetResult(
+        lambda harness, name: harness.tuning.GetResult(
             tuning_pb2.GetResultRequest(name=f"{name}/results/-")
         ),
         "RESULT_NOT_FOUND",
@@ -347,7 +351,7 @@ NAMES: list[tuple[str, Call, str, grpc.StatusCode]] = [
     ),
     (
         "no such result",
-        lambda desk, name: desk.tuning.GetResult(
+        lambda harness, name: harness.tuning.GetResult(
             tuning_pb2.GetResultRequest(name=f"{name}/results/7")
         ),
         "RESULT_NOT_FOUND",
@@ -355,7 +359,7 @@ NAMES: list[tuple[str, Call, str, grpc.StatusCode]] = [
     ),
     (
         "malformed result",
-        lambda desk, name: desk.tuning.GetResult(
+        lambda harness, name: harness.tuning.GetResult(
             tuning_pb2.GetResultRequest(name=f"{name}/results/0")
         ),
         "INVALID_NAME",
@@ -363,35 +367,39 @@ NAMES: list[tuple[str, Call, str, grpc.StatusCode]] = [
     ),
     (
         "model without result",
-        lambda desk, name: list(
-            desk.tuning.ExportModel(tuning_pb2.ExportModelRequest(name=f"{name}/results/-"))
+        lambda harness, name: list(
+            harness.tuning.ExportModel(tuning_pb2.ExportModelRequest(name=f"{name}/results/-"))
         ),
         "RESULT_NOT_FOUND",
         grpc.StatusCode.NOT_FOUND,
     ),
     (
         "unknown dataset",
-        lambda desk, name: desk.datasets.GetDataset(dataset_pb2.GetDatasetRequest(name=NO_DATASET)),
+        lambda harness, name: harness.datasets.GetDataset(
+            dataset_pb2.GetDatasetRequest(name=NO_DATASET)
+        ),
         "DATASET_NOT_FOUND",
         grpc.StatusCode.NOT_FOUND,
     ),
     (
         "dataset in use",
-        lambda desk, name: desk.datasets.DeleteDataset(
-            dataset_pb2.DeleteDatasetRequest(name=desk.get(name).dataset)
+        lambda harness, name: harness.datasets.DeleteDataset(
+            dataset_pb2.DeleteDatasetRequest(name=harness.get(name).dataset)
         ),
         "DATASET_IN_USE",
         grpc.StatusCode.FAILED_PRECONDITION,
     ),
     (
         "budget of nothing",
-        lambda desk, name: desk.tuning.UpdateSession(tuning_pb2.UpdateSessionRequest(name=name)),
+        lambda harness, name: harness.tuning.UpdateSession(
+            tuning_pb2.UpdateSessionRequest(name=name)
+        ),
         "INVALID_FIELD",
         grpc.StatusCode.INVALID_ARGUMENT,
     ),
     (
         "budget above N",
-        lambda desk, name: desk.tuning.UpdateSession(
+        lambda harness, name: harness.tuning.UpdateSession(
             tuning_pb2.UpdateSessionRequest(name=name, budget=N + 1)
         ),
         "BUDGET_TOO_LARGE",
@@ -399,7 +407,7 @@ NAMES: list[tuple[str, Call, str, grpc.StatusCode]] = [
     ),
     (
         "lease of too many",
-        lambda desk, name: desk.oracle.Lease(
+        lambda harness, name: harness.oracle.Lease(
             oracle_pb2.LeaseRequest(session=name, labeler="ann", max_queries=1001)
         ),
         "INVALID_FIELD",
@@ -407,7 +415,7 @@ NAMES: list[tuple[str, Call, str, grpc.StatusCode]] = [
     ),
     (
         "wait for too long",
-        lambda desk, name: desk.oracle.Lease(
+        lambda harness, name: harness.oracle.Lease(
             oracle_pb2.LeaseRequest(session=name, labeler="ann", wait_s=61)
         ),
         "INVALID_FIELD",
@@ -415,7 +423,7 @@ NAMES: list[tuple[str, Call, str, grpc.StatusCode]] = [
     ),
     (
         "priority",
-        lambda desk, name: desk.tuning.UpdateSession(
+        lambda harness, name: harness.tuning.UpdateSession(
             tuning_pb2.UpdateSessionRequest(name=name, priority=101)
         ),
         "INVALID_FIELD",
@@ -423,7 +431,7 @@ NAMES: list[tuple[str, Call, str, grpc.StatusCode]] = [
     ),
     (
         "kind of a labeler",
-        lambda desk, name: desk.oracle.Lease(
+        lambda harness, name: harness.oracle.Lease(
             oracle_pb2.LeaseRequest(session=name, labeler="ann", kind=7)  # type: ignore[arg-type]
         ),
         "INVALID_FIELD",
@@ -431,7 +439,7 @@ NAMES: list[tuple[str, Call, str, grpc.StatusCode]] = [
     ),
     (
         "retraction without a session",
-        lambda desk, name: desk.oracle.Retract(
+        lambda harness, name: harness.oracle.Retract(
             oracle_pb2.RetractRequest(
                 labeler="ann", retract=oracle_pb2.Retract(answer_id="r", observation_id="1")
             )
@@ -441,7 +449,7 @@ NAMES: list[tuple[str, Call, str, grpc.StatusCode]] = [
     ),
     (
         "retraction of nobody's vote",
-        lambda desk, name: desk.oracle.Retract(
+        lambda harness, name: harness.oracle.Retract(
             oracle_pb2.RetractRequest(
                 labeler="ann",
                 retract=oracle_pb2.Retract(
@@ -454,7 +462,7 @@ NAMES: list[tuple[str, Call, str, grpc.StatusCode]] = [
     ),
     (
         "skip mode",
-        lambda desk, name: desk.oracle.Skip(
+        lambda harness, name: harness.oracle.Skip(
             oracle_pb2.SkipRequest(
                 labeler="ann",
                 skip=oracle_pb2.Skip(
@@ -470,13 +478,15 @@ NAMES: list[tuple[str, Call, str, grpc.StatusCode]] = [
     ),
     (
         "labelers of an unknown session",
-        lambda desk, name: desk.tuning.ListLabelers(tuning_pb2.ListLabelersRequest(name=NOWHERE)),
+        lambda harness, name: harness.tuning.ListLabelers(
+            tuning_pb2.ListLabelersRequest(name=NOWHERE)
+        ),
         "SESSION_NOT_FOUND",
         grpc.StatusCode.NOT_FOUND,
     ),
     (
         "withdrawal of an unknown labeler",
-        lambda desk, name: desk.tuning.WithdrawLabeler(
+        lambda harness, name: harness.tuning.WithdrawLabeler(
             tuning_pb2.WithdrawLabelerRequest(name=name, labeler="nobody")
         ),
         "UNKNOWN_LABELER",
@@ -484,7 +494,7 @@ NAMES: list[tuple[str, Call, str, grpc.StatusCode]] = [
     ),
     (
         "reinstatement of an unknown labeler",
-        lambda desk, name: desk.tuning.ReinstateLabeler(
+        lambda harness, name: harness.tuning.ReinstateLabeler(
             tuning_pb2.ReinstateLabelerRequest(name=name, labeler="nobody")
         ),
         "UNKNOWN_LABELER",
@@ -492,7 +502,7 @@ NAMES: list[tuple[str, Call, str, grpc.StatusCode]] = [
     ),
     (
         "withdrawal of a malformed labeler",
-        lambda desk, name: desk.tuning.WithdrawLabeler(
+        lambda harness, name: harness.tuning.WithdrawLabeler(
             tuning_pb2.WithdrawLabelerRequest(name=name, labeler="two words")
         ),
         "INVALID_FIELD",
@@ -500,7 +510,7 @@ NAMES: list[tuple[str, Call, str, grpc.StatusCode]] = [
     ),
     (
         "observations of an unknown dataset",
-        lambda desk, name: desk.datasets.ListObservations(
+        lambda harness, name: harness.datasets.ListObservations(
             dataset_pb2.ListObservationsRequest(parent=NO_DATASET)
         ),
         "DATASET_NOT_FOUND",
@@ -508,16 +518,18 @@ NAMES: list[tuple[str, Call, str, grpc.StatusCode]] = [
     ),
     (
         "page of too many observations",
-        lambda desk, name: desk.datasets.ListObservations(
-            dataset_pb2.ListObservationsRequest(parent=desk.get(name).dataset, page_size=10_001)
+        lambda harness, name: harness.datasets.ListObservations(
+            dataset_pb2.ListObservationsRequest(parent=harness.get(name).dataset, page_size=10_001)
         ),
         "INVALID_FIELD",
         grpc.StatusCode.INVALID_ARGUMENT,
     ),
     (
         "page of observations of another list",
-        lambda desk, name: desk.datasets.ListObservations(
-            dataset_pb2.ListObservationsRequest(parent=desk.get(name).dataset, page_token="WyJ4Il0")
+        lambda harness, name: harness.datasets.ListObservations(
+            dataset_pb2.ListObservationsRequest(
+                parent=harness.get(name).dataset, page_token="WyJ4Il0"
+            )
         ),
         "INVALID_FIELD",
         grpc.StatusCode.INVALID_ARGUMENT,
@@ -528,21 +540,23 @@ NAMES: list[tuple[str, Call, str, grpc.StatusCode]] = [
 @pytest.mark.parametrize(
     ("call", "reason", "code"), [case[1:] for case in NAMES], ids=[case[0] for case in NAMES]
 )
-def test_wrong_name_or_value(desk: Desk, call: Call, reason: str, code: grpc.StatusCode) -> None:
-    name = desk.session().name
-    error = refusal(lambda: call(desk, name))
+def test_wrong_name_or_value_is_refused(
+    harness: Harness, call: Call, reason: str, code: grpc.StatusCode
+) -> None:
+    name = harness.session().name
+    error = refusal(lambda: call(harness, name))
     assert reason_of(error) == reason
     assert error.code() is code
 
 
-def test_overlap_of_nothing_means_one(desk: Desk) -> None:
-    config = desk.create(config=Config(overlap=0)).config
+def test_overlap_of_zero_means_one(harness: Harness) -> None:
+    config = harness.create(config=Config(overlap=0)).config
     assert (config.overlap, config.overlap_limit) == (1, 1)
-    config = desk.create(config=Config(overlap=10)).config
+    config = harness.create(config=Config(overlap=10)).config
     assert (config.overlap, config.overlap_limit) == (10, 11)
 
 
-def test_long_values_are_cut_so_that_the_status_arrives(desk: Desk) -> None:
-    error = refusal(lambda: desk.get("x" * 100_000))
+def test_long_values_are_cut_so_that_the_status_arrives(harness: Harness) -> None:
+    error = refusal(lambda: harness.get("x" * 100_000))
     assert reason_of(error) == "INVALID_NAME"
     assert len(error_info(status_of(error)).metadata["value"]) <= 200

@@ -53,7 +53,7 @@ def test_wrong_hello_ends_the_stream(changes: dict[str, Any], reason: str) -> No
     assert refusal.value.reason == reason
 
 
-def test_supported_version_is_named() -> None:
+def test_refusal_of_a_version_names_the_supported_one() -> None:
     with pytest.raises(InvalidInput) as refusal:
         World().say(hello(protocol_version=2))
     assert refusal.value.metadata["supported"] == "1"
@@ -109,7 +109,7 @@ def test_answer_is_acknowledged_and_the_next_query_waits_for_the_notice() -> Non
     assert "revoke" not in world.kinds()
 
 
-def test_fault_of_one_item_is_a_reject() -> None:
+def test_faulty_item_is_rejected_and_the_stream_goes_on() -> None:
     world = begun(credit=1, available=1)
     world.say(answer(world.queries[0], session="sessions/p00-ffffffffffffffffffff"))
     reject = world.sent[-1].reject
@@ -126,13 +126,13 @@ def test_more_credit_is_used_at_once() -> None:
     assert len(world.queries) == 2
 
 
-def test_less_credit_is_told_to_the_store_where_the_stream_waits_for_more() -> None:
+def test_lower_credit_reaches_the_store_while_the_stream_waits_for_more() -> None:
     world = begun(credit=2, available=1)
     world.say(oracle_pb2.ConverseRequest(credit=oracle_pb2.Credit(queries=1)))
     assert world.looks[-1] == (SESSION_ID, 1)
 
 
-def test_what_others_answered_makes_no_room_above_a_lower_credit() -> None:
+def test_query_answered_by_others_makes_no_room_above_a_lower_credit() -> None:
     world = begun(credit=3, available=3)
     world.say(oracle_pb2.ConverseRequest(credit=oracle_pb2.Credit(queries=1)))
     del world.only.leases[1]
@@ -143,7 +143,7 @@ def test_what_others_answered_makes_no_room_above_a_lower_credit() -> None:
     assert world.only.leases.keys() == {3}
 
 
-def test_silent_labeler_gets_nothing_for_what_others_answered() -> None:
+def test_silent_labeler_gets_no_query_in_place_of_one_that_others_answered() -> None:
     world = begun(credit=2, available=1)
     world.wait(LEASE_S / 2)
     world.only.available = 1
@@ -157,7 +157,7 @@ def test_silent_labeler_gets_nothing_for_what_others_answered() -> None:
     assert world.open_count == 0
 
 
-def test_expired_lease_is_revoked_and_others_come_first() -> None:
+def test_expired_lease_is_revoked_and_other_labelers_are_served_first() -> None:
     world = begun(credit=1, available=1)
     world.expire()
     (revoke,) = (one.revoke for one in world.sent if one.HasField("revoke"))
@@ -166,14 +166,14 @@ def test_expired_lease_is_revoked_and_others_come_first() -> None:
     assert len(world.queries) == 1
 
 
-def test_labeler_that_speaks_again_is_served_again() -> None:
+def test_labeler_with_an_expired_lease_is_served_when_it_sends_something() -> None:
     world = begun(credit=1, available=1)
     world.expire()
     world.say(oracle_pb2.ConverseRequest(extend=oracle_pb2.Extend()))
     assert len(world.queries) == 2
 
 
-def test_labeler_that_stays_silent_is_served_again_after_a_while() -> None:
+def test_silent_labeler_with_an_expired_lease_is_served_after_a_lease_length() -> None:
     world = begun(credit=1, available=1)
     world.expire()
     world.wait(LEASE_S + 1)
@@ -189,7 +189,7 @@ def test_extended_lease_is_not_revoked() -> None:
     assert "revoke" not in world.kinds()
 
 
-def test_answer_of_somebody_else_revokes() -> None:
+def test_lease_is_revoked_when_another_labeler_answers() -> None:
     world = begun(credit=1, available=1)
     world.only.leases.clear()
     world.change()
@@ -201,7 +201,7 @@ def test_idle_stream_sets_no_timer() -> None:
     assert begun().dialogue.wake_at is None
 
 
-def test_end_of_the_session_is_told_once_and_late_answers_are_still_taken() -> None:
+def test_end_of_session_is_sent_once_and_late_answers_are_still_taken() -> None:
     world = begun(credit=1, available=1)
     world.only.state, world.only.finish_reason = SessionState.ESTIMATING, "BUDGET_SPENT"
     world.only.leases.clear()
@@ -219,7 +219,7 @@ def test_end_of_the_session_is_told_once_and_late_answers_are_still_taken() -> N
     assert not world.ended
 
 
-def test_resumed_session_is_served_and_ends_once_more() -> None:
+def test_resumed_session_is_served_and_its_end_is_sent_again() -> None:
     world = begun(credit=1)
     world.only.state, world.only.finish_reason = SessionState.COMPLETED, "FINISHED"
     world.change()
@@ -231,7 +231,7 @@ def test_resumed_session_is_served_and_ends_once_more() -> None:
     assert world.kinds().count("finished") == 2
 
 
-def test_progress_is_merged_when_changes_come_quickly() -> None:
+def test_changes_in_quick_succession_make_one_progress_message() -> None:
     world = begun()
     for _ in range(10):
         world.change()
@@ -241,7 +241,7 @@ def test_progress_is_merged_when_changes_come_quickly() -> None:
     assert world.sent[-1].progress.session.etag == str(world.only.version)
 
 
-def test_one_of_many_streams_reports_when_its_turn_comes() -> None:
+def test_progress_of_one_of_many_streams_waits_for_its_turn() -> None:
     world = begun(credit=1)
     world.dialogue.progress_s, world.dialogue.progress_wait_s = 2.0, 1.5
     world.only.available = 1
@@ -263,7 +263,7 @@ def test_deleted_session_ends_the_stream() -> None:
 
 
 @pytest.mark.parametrize("bye", [True, False])
-def test_bye_and_half_close_give_leases_back(bye: bool) -> None:
+def test_bye_and_half_close_release_all_leases(bye: bool) -> None:
     world = begun(credit=1, available=1)
     if bye:
         world.say(oracle_pb2.ConverseRequest(bye=oracle_pb2.Bye()))
@@ -281,7 +281,7 @@ def test_drain_keeps_leases_for_the_next_stream() -> None:
     assert not world.released
 
 
-def test_unknown_session_is_not_found() -> None:
+def test_unknown_session_ends_the_stream_with_not_found() -> None:
     with pytest.raises(NotFound):
         World().say(hello(sessions=["sessions/p00-xyz"]))
 
@@ -303,7 +303,9 @@ steps = st.lists(
 
 
 @given(credit=st.integers(0, 5), script=steps)
-def test_promises_hold_for_every_history(credit: int, script: list[tuple[str, object]]) -> None:
+def test_protocol_promises_hold_for_every_history(
+    credit: int, script: list[tuple[str, object]]
+) -> None:
     world = begun(credit=credit, available=3)
     items = 0
     most = credit
@@ -355,7 +357,7 @@ def test_promises_hold_for_every_history(credit: int, script: list[tuple[str, ob
     assert not world.ended
 
 
-def test_store_that_does_not_answer_is_asked_again_later() -> None:
+def test_store_is_asked_again_after_it_did_not_answer() -> None:
     world = begun(credit=1)
     assert world.dialogue.postponed(SESSION_ID, (), world.now) == []
     assert world.dialogue.wake_at == pytest.approx(world.now + RETRY_S)
@@ -364,7 +366,7 @@ def test_store_that_does_not_answer_is_asked_again_later() -> None:
     assert len(world.queries) == 1
 
 
-def test_query_that_could_not_be_sent_is_sent_later() -> None:
+def test_query_that_could_not_be_delivered_is_delivered_later() -> None:
     world = begun(credit=1, available=1)
     world.dialogue.postponed(SESSION_ID, world.queries, world.now)
     world.wait(RETRY_S)

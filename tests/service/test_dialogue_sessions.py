@@ -1,4 +1,4 @@
-"""The pure dialogue with several sessions: one credit, a fair choice, one outcome an item."""
+"""The pure dialogue with several sessions: one credit, a fair order, one outcome per item."""
 
 from typing import Any
 
@@ -45,11 +45,11 @@ def reply_all(world: World) -> None:
             reply(world, session_id, lease.query)
 
 
-def test_credit_is_over_all_sessions() -> None:
+def test_credit_covers_all_sessions() -> None:
     assert served(begun(credit=2, available=5)) == [A, B]
 
 
-def test_what_comes_back_with_a_stream_counts_before_there_is_more() -> None:
+def test_leases_of_a_resumed_stream_count_before_new_ones_are_made() -> None:
     world = World(stored={one: Stored(one, available=5) for one in (A, B)})
     (held,) = world.stored[B].lease(1, world.redis_ms).leases
     world.say(hello(credit=1, sessions=NAMES[:2], resume_token="0" * 32))
@@ -84,14 +84,14 @@ def test_new_priority_takes_effect_with_the_next_query() -> None:
     assert served(world) == [A, B, B, B]
 
 
-def test_welcome_describes_one_session_progress_several() -> None:
+def test_welcome_describes_one_session_and_progress_several() -> None:
     world = begun(sessions=2)
     assert world.kinds() == ["welcome", "progress", "progress"]
     assert not world.sent[0].welcome.HasField("session")
     assert [one.progress.session.name for one in world.sent[1:]] == list(NAMES[:2])
 
 
-def test_stream_to_any_session_gets_those_that_join() -> None:
+def test_stream_without_named_sessions_is_joined_by_sessions_that_begin_to_ask() -> None:
     world = begun(credit=1, sessions=1, named=False)
     assert world.dialogue.serves_any
     world.stored[B] = Stored(B, available=1)
@@ -103,7 +103,7 @@ def test_stream_to_any_session_gets_those_that_join() -> None:
     assert served(world) == [B]
 
 
-def test_many_that_join_at_once_share_the_credit() -> None:
+def test_sessions_that_join_at_once_share_the_credit() -> None:
     world = begun(credit=1, sessions=0, named=False)
     commands = []
     for one in SESSION_IDS:
@@ -115,7 +115,7 @@ def test_many_that_join_at_once_share_the_credit() -> None:
     assert world.open_count == 1
 
 
-def test_deleted_session_leaves_and_its_credit_serves_others() -> None:
+def test_deleted_session_leaves_the_stream_and_its_credit_serves_others() -> None:
     world = begun(credit=1, available=1, named=False)
     assert served(world) == [A]
     del world.stored[A]
@@ -129,7 +129,7 @@ def test_deleted_session_leaves_and_its_credit_serves_others() -> None:
     assert not world.ended
 
 
-def test_stream_to_named_sessions_ends_with_the_last_of_them() -> None:
+def test_stream_ends_with_the_last_of_its_named_sessions() -> None:
     world = begun(sessions=2)
     world.perform(world.dialogue.deleted(A))
     assert not world.ended
@@ -139,7 +139,7 @@ def test_stream_to_named_sessions_ends_with_the_last_of_them() -> None:
 
 
 @pytest.mark.parametrize("what", ["end", "withdrawn"])
-def test_session_that_asks_no_more_frees_its_credit(what: str) -> None:
+def test_ended_session_frees_its_credit(what: str) -> None:
     world = begun(credit=1, available=2)
     one = world.stored[A]
     one.leases.clear()
@@ -178,7 +178,7 @@ def test_item_of_a_session_that_is_not_served_is_refused() -> None:
     assert world.sent[-1].reject.status.code == 9
 
 
-def test_extend_without_a_session_is_about_all() -> None:
+def test_extend_without_a_session_covers_all_sessions() -> None:
     world = begun(credit=3, available=1)
     before = len(world.sent)
     world.say(oracle_pb2.ConverseRequest(extend=oracle_pb2.Extend()))
@@ -188,13 +188,13 @@ def test_extend_without_a_session_is_about_all() -> None:
     assert world.sent[-1].ack.session == NAMES[1]
 
 
-def test_extend_of_nothing_is_acknowledged() -> None:
+def test_extend_without_leases_is_acknowledged() -> None:
     world = begun(credit=3)
     world.say(oracle_pb2.ConverseRequest(extend=oracle_pb2.Extend()))
     assert world.kinds()[-1] == "ack"
 
 
-def test_release_without_a_session_is_about_all() -> None:
+def test_release_without_a_session_covers_all_sessions() -> None:
     world = begun(credit=2, available=1)
     world.say(oracle_pb2.ConverseRequest(credit=oracle_pb2.Credit(queries=0)))
     world.say(oracle_pb2.ConverseRequest(release=oracle_pb2.Release()))
@@ -209,7 +209,7 @@ def test_leases_named_without_a_session_are_refused() -> None:
     assert world.kinds()[-1] == "reject"
 
 
-def test_lease_that_runs_out_lets_the_whole_stream_sleep() -> None:
+def test_expired_lease_stops_new_queries_of_all_sessions() -> None:
     world = begun(credit=1, available=1)
     world.expire()
     assert served(world) == [A]
@@ -228,7 +228,7 @@ def test_idle_stream_sets_no_timer(named: bool) -> None:
     assert len(world.looks) == looks
 
 
-def test_session_whose_store_is_away_does_not_hold_up_others() -> None:
+def test_session_with_an_unavailable_store_does_not_delay_others() -> None:
     world = begun(credit=1)
     world.dialogue.postponed(A, (), world.now)
     world.stored[A].available = world.stored[B].available = 1
@@ -237,7 +237,7 @@ def test_session_whose_store_is_away_does_not_hold_up_others() -> None:
     assert world.dialogue.wake_at == pytest.approx(world.now + RETRY_S)
 
 
-def test_bye_gives_back_the_leases_of_all() -> None:
+def test_bye_releases_the_leases_of_all_sessions() -> None:
     world = begun(credit=2, available=1)
     world.say(oracle_pb2.ConverseRequest(bye=oracle_pb2.Bye()))
     assert world.released == [A, B, C]
@@ -266,7 +266,7 @@ steps = st.lists(
 
 
 @given(credit=st.integers(0, 5), named=st.booleans(), script=steps)
-def test_promises_hold_for_every_history(
+def test_protocol_promises_hold_for_every_history(
     credit: int, named: bool, script: list[tuple[str, int]]
 ) -> None:
     world = begun(credit=credit, available=2, named=named)
@@ -339,7 +339,7 @@ def test_promises_hold_for_every_history(
     late=st.integers(0, 10),
     priority=st.sampled_from([0, 5]),
 )
-def test_nobody_starves(turns: int, credit: int, late: int, priority: int) -> None:
+def test_no_session_starves(turns: int, credit: int, late: int, priority: int) -> None:
     """With a labeler that answers, sessions of equal priority differ by one query at the most."""
     world = begun(credit=credit, available=turns, named=False, c=priority)
     for turn in range(turns):

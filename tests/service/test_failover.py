@@ -1,4 +1,4 @@
-"""The store fails over, is full, emptied or frozen: who waits is told, and all goes on later."""
+"""The store fails over, is full, emptied or frozen: callers get an error, later work goes on."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from tests.e2e.processes import Process, service, worker
 from tests.proxy import Proxy, proxy_to
-from tests.service.desk import Desk, chunk, desk_at, grid, header, refusal
+from tests.service.harness import Harness, chunk, grid, harness_at, header, refusal
 from tests.service.support import reason_of
 from tests.waiting import wait_until
 
@@ -62,9 +62,9 @@ def process(server: EmbeddedServer) -> Iterator[Process]:
 
 
 @pytest.fixture
-def desk(server: EmbeddedServer, process: Process) -> Iterator[Desk]:
-    with desk_at(process.ready["address"], server.url) as desk:
-        yield desk
+def harness(server: EmbeddedServer, process: Process) -> Iterator[Harness]:
+    with harness_at(process.ready["address"], server.url) as harness:
+        yield harness
 
 
 # Failover
@@ -123,19 +123,19 @@ def test_answers_are_acknowledged_after_a_failover(tmp_path: Path) -> None:
     with (
         pair_of_servers(tmp_path) as pair,
         service(pair.proxy.url) as process,
-        desk_at(process.ready["address"], pair.proxy.url) as desk,
+        harness_at(process.ready["address"], pair.proxy.url) as harness,
     ):
-        name = desk.session().name
-        labeler = desk.labeler(name, credit=2)
+        name = harness.session().name
+        labeler = harness.labeler(name, credit=2)
         first, second = labeler.expect("assign"), labeler.expect("assign")
         labeler.answer(first)
         assert labeler.expect("ack").counts.total == 1
         pair.fail_over()
         labeler.answer(second)
         assert labeler.expect("ack").counts.total == 2
-        assert desk.get(name).counts.total == 2
+        assert harness.get(name).counts.total == 2
         wait_for_health(process, SERVING)
-        desk.worker.close()
+        harness.worker.close()
         # Nothing leads to the old master any more, so nobody reads what it does not know yet.
         wait_until(lambda: pair.strangers_on_the_old_master() == 0)
 
@@ -144,18 +144,18 @@ def test_worker_follows_a_failover(tmp_path: Path) -> None:
     with (
         pair_of_servers(tmp_path) as pair,
         service(pair.proxy.url) as process,
-        desk_at(process.ready["address"], pair.proxy.url) as desk,
+        harness_at(process.ready["address"], pair.proxy.url) as harness,
         worker(pair.proxy.url),
     ):
-        assert_served(desk, desk.upload().name)
+        assert_served(harness, harness.upload().name)
         pair.fail_over()
-        assert_served(desk, desk.upload(header(), chunk(grid() + 1)).name)
+        assert_served(harness, harness.upload(header(), chunk(grid() + 1)).name)
 
 
-def assert_served(desk: Desk, dataset: str) -> None:
+def assert_served(harness: Harness, dataset: str) -> None:
     """A real worker prepares a new session and ranks for it."""
     lama = tuning_pb2.SessionConfig(budget=6, strategy="QUERY_STRATEGY_LAMA")
-    labeler = desk.labeler(desk.create(dataset, config=lama).name)
+    labeler = harness.labeler(harness.create(dataset, config=lama).name)
     assert labeler.expect("assign").query == 1
 
 
@@ -198,22 +198,22 @@ def relieve(server: EmbeddedServer, client: Redis) -> None:
         pytest.param(fill_disk, "STORE_FULL", marks=pytest.mark.slow),
     ],
 )
-def test_store_that_takes_no_writes(
+def test_store_that_refuses_writes_is_reported_and_work_goes_on_later(
     server: EmbeddedServer,
     client: Redis,
     process: Process,
-    desk: Desk,
+    harness: Harness,
     spoil: Callable[[EmbeddedServer, Redis], None],
     reason: str,
 ) -> None:
-    name = desk.session().name
-    labeler = desk.labeler(name)
+    name = harness.session().name
+    labeler = harness.labeler(name)
     token = labeler.expect("welcome").resume_token
     held = labeler.expect("assign")
     spoil(server, client)
     # Nobody has to try first.
     wait_for_health(process, NOT_SERVING)
-    error = refusal(lambda: desk.label(name, "11"))
+    error = refusal(lambda: harness.label(name, "11"))
     assert (error.code(), reason_of(error)) == (grpc.StatusCode.UNAVAILABLE, reason)
     answer = labeler.answer(held)
     ended = labeler.end()
@@ -221,44 +221,44 @@ def test_store_that_takes_no_writes(
     assert reason_of(ended) == reason
     relieve(server, client)
     wait_for_health(process, SERVING)
-    again = desk.labeler(name, resume_token=token)
+    again = harness.labeler(name, resume_token=token)
     assert again.expect("assign").lease_id == held.lease_id
     again.send(answer=answer)
     assert again.expect("ack").counts.total == 1
 
 
-def test_worker_starts_where_memory_is_full_and_works_later(
-    server: EmbeddedServer, client: Redis, desk: Desk
+def test_worker_starts_while_memory_is_full_and_works_later(
+    server: EmbeddedServer, client: Redis, harness: Harness
 ) -> None:
     fill_memory(server, client)
     with worker(server.url):
         relieve(server, client)
-        assert_served(desk, desk.upload().name)
+        assert_served(harness, harness.upload().name)
 
 
-def test_session_can_be_deleted_where_memory_is_full(
-    server: EmbeddedServer, client: Redis, desk: Desk
+def test_session_can_be_deleted_while_memory_is_full(
+    server: EmbeddedServer, client: Redis, harness: Harness
 ) -> None:
-    name = desk.session().name
+    name = harness.session().name
     fill_memory(server, client)
-    desk.tuning.DeleteSession(tuning_pb2.DeleteSessionRequest(name=name))
-    assert refusal(lambda: desk.get(name)).code() is grpc.StatusCode.NOT_FOUND
+    harness.tuning.DeleteSession(tuning_pb2.DeleteSessionRequest(name=name))
+    assert refusal(lambda: harness.get(name)).code() is grpc.StatusCode.NOT_FOUND
 
 
 # The data are lost
 
 
-def test_emptied_store_ends_all_waiting(
-    server: EmbeddedServer, client: Redis, process: Process, desk: Desk
+def test_emptied_store_ends_all_waiting_calls(
+    server: EmbeddedServer, client: Redis, process: Process, harness: Harness
 ) -> None:
-    name = desk.session().name
-    labeler, idle = desk.labeler(name), desk.labeler(name, "bob", credit=0)
+    name = harness.session().name
+    labeler, idle = harness.labeler(name), harness.labeler(name, "bob", credit=0)
     labeler.expect("assign")
     idle.expect("welcome")
-    watch = desk.watch(name)
+    watch = harness.watch(name)
     next(watch)
-    waiting = desk.oracle.Lease.future(
-        oracle_pb2.LeaseRequest(session=desk.create().name, labeler="eve", wait_s=30)
+    waiting = harness.oracle.Lease.future(
+        oracle_pb2.LeaseRequest(session=harness.create().name, labeler="eve", wait_s=30)
     )
     layout = keys.prefix(0) + "layout"
     client.flushall()
@@ -280,8 +280,8 @@ def test_emptied_store_is_told_to_every_service(server: EmbeddedServer, client: 
     with (
         service(server.url) as one,
         service(server.url) as two,
-        desk_at(one.ready["address"], server.url) as here,
-        desk_at(two.ready["address"], server.url) as there,
+        harness_at(one.ready["address"], server.url) as here,
+        harness_at(two.ready["address"], server.url) as there,
     ):
         name = here.session().name
         labelers = [here.labeler(name, "ann"), there.labeler(name, "bob")]
@@ -294,12 +294,12 @@ def test_emptied_store_is_told_to_every_service(server: EmbeddedServer, client: 
 
 @pytest.mark.slow
 def test_emptied_store_is_worked_on_again(
-    server: EmbeddedServer, client: Redis, desk: Desk
+    server: EmbeddedServer, client: Redis, harness: Harness
 ) -> None:
     with worker(server.url):
-        assert_served(desk, desk.upload().name)
+        assert_served(harness, harness.upload().name)
         client.flushall()
-        assert_served(desk, desk.upload().name)
+        assert_served(harness, harness.upload().name)
 
 
 # The server does not move
@@ -307,17 +307,17 @@ def test_emptied_store_is_worked_on_again(
 
 @pytest.mark.slow
 def test_frozen_store_is_told_within_the_bound(
-    server: EmbeddedServer, process: Process, desk: Desk
+    server: EmbeddedServer, process: Process, harness: Harness
 ) -> None:
-    name = desk.session().name
-    labeler, idle = desk.labeler(name), desk.labeler(name, "bob")
+    name = harness.session().name
+    labeler, idle = harness.labeler(name), harness.labeler(name, "bob")
     held = labeler.expect("assign")
     other = idle.expect("assign")
     os.kill(server.process.pid, signal.SIGSTOP)
     try:
         # More calls than there are connections; their own deadline is far later than the bound.
         request = tuning_pb2.GetSessionRequest(name=name)
-        calls = [desk.tuning.GetSession.future(request, timeout=3 * CALL_S) for _ in range(40)]
+        calls = [harness.tuning.GetSession.future(request, timeout=3 * CALL_S) for _ in range(40)]
         labeler.answer(held)
         for call in calls:
             error = refusal(call.result)
@@ -334,4 +334,4 @@ def test_frozen_store_is_told_within_the_bound(
     wait_for_health(process, SERVING)
     idle.answer(other)
     assert idle.expect("ack").query == other.query
-    assert desk.get(name).state == tuning_pb2.SESSION_STATE_LABELING
+    assert harness.get(name).state == tuning_pb2.SESSION_STATE_LABELING

@@ -4,7 +4,7 @@ from concurrent import futures
 
 import grpc
 import pytest
-from tests.service.desk import Desk
+from tests.service.harness import Harness
 
 from svddtune.v1 import tuning_pb2, tuning_pb2_grpc
 
@@ -15,9 +15,9 @@ PING_S = 10
 IDLE_S = 4 * PING_S + 5
 
 
-def test_idle_stream_with_pings_stays_open(desk: Desk, service_process: object) -> None:
+def test_idle_stream_with_pings_stays_open(harness: Harness, service_process: object) -> None:
     address = service_process.ready["address"]  # type: ignore[attr-defined]
-    session = desk.session()
+    session = harness.session()
     options = [
         ("grpc.keepalive_time_ms", PING_S * 1000),
         ("grpc.keepalive_permit_without_calls", 1),

@@ -1,7 +1,7 @@
 """Labelers at work, by stream and by call, against a scripted worker."""
 
 import pytest
-from tests.service.desk import INLIER, OUTLIER, Desk, N
+from tests.service.harness import INLIER, OUTLIER, Harness, N
 from tests.waiting import wait_until
 
 from svddtune.v1 import oracle_pb2, tuning_pb2
@@ -13,9 +13,9 @@ Ack = oracle_pb2.Ack
 State = tuning_pb2.SessionState
 
 
-def test_one_labeler_spends_the_budget(desk: Desk) -> None:
-    name = desk.session(config=Config(budget=4)).name
-    labeler = desk.labeler(name)
+def test_one_labeler_spends_the_budget(harness: Harness) -> None:
+    name = harness.session(config=Config(budget=4)).name
+    labeler = harness.labeler(name)
     welcome = labeler.expect("welcome")
     assert welcome.session.name == name
     assert welcome.lease_s == 60.0
@@ -27,26 +27,28 @@ def test_one_labeler_spends_the_budget(desk: Desk) -> None:
         assert ack.disposition == Ack.DISPOSITION_APPLIED
         assert ack.counts.total == count
         assert ack.event_id
-        desk.worker.work_off()
+        harness.worker.work_off()
     finished = labeler.expect("finished")
     assert finished.reason == "BUDGET_SPENT"
-    assert desk.get(name).state == State.SESSION_STATE_COMPLETED
+    assert harness.get(name).state == State.SESSION_STATE_COMPLETED
     labeler.send(bye=oracle_pb2.Bye())
     assert labeler.end() is None
 
 
-def test_queries_of_a_vanished_labeler_go_to_others_when_they_run_out(desk: Desk) -> None:
-    name = desk.session(config=Config(budget=3, lease_s=1)).name
-    gone = desk.labeler(name, "gone", credit=3)
+def test_queries_of_a_vanished_labeler_go_to_others_when_its_leases_expire(
+    harness: Harness,
+) -> None:
+    name = harness.session(config=Config(budget=3, lease_s=1)).name
+    gone = harness.labeler(name, "gone", credit=3)
     held = {gone.expect("assign").query for _ in range(3)}
-    other = desk.labeler(name, "other", credit=3)
+    other = harness.labeler(name, "other", credit=3)
     other.expect("welcome")
     gone.vanish()
     assert {other.expect("assign").query for _ in range(3)} == held
 
 
-def test_silent_labeler_hears_that_its_lease_ran_out(desk: Desk) -> None:
-    labeler = desk.labeler(desk.session(config=Config(budget=3, lease_s=1)).name)
+def test_silent_labeler_is_sent_the_expiry_of_its_lease(harness: Harness) -> None:
+    labeler = harness.labeler(harness.session(config=Config(budget=3, lease_s=1)).name)
     assign = labeler.expect("assign")
     revoke = labeler.expect("revoke")
     assert (revoke.lease_id, revoke.reason) == (assign.lease_id, "EXPIRED")
@@ -55,33 +57,33 @@ def test_silent_labeler_hears_that_its_lease_ran_out(desk: Desk) -> None:
     assert labeler.expect("ack").disposition == Ack.DISPOSITION_APPLIED
 
 
-def test_pause_and_resume_are_messages(desk: Desk) -> None:
-    name = desk.session().name
-    labeler = desk.labeler(name)
+def test_pause_and_resume_are_sent_as_messages(harness: Harness) -> None:
+    name = harness.session().name
+    labeler = harness.labeler(name)
     assign = labeler.expect("assign")
-    desk.tuning.PauseSession(tuning_pb2.PauseSessionRequest(name=name))
+    harness.tuning.PauseSession(tuning_pb2.PauseSessionRequest(name=name))
     while labeler.expect("progress").session.state != State.SESSION_STATE_PAUSED:
         pass
     labeler.answer(assign)
     assert labeler.expect("ack").disposition == Ack.DISPOSITION_APPLIED
-    desk.worker.work_off()
-    assert desk.get(name).leased_count == 0
-    desk.tuning.ResumeSession(tuning_pb2.ResumeSessionRequest(name=name))
-    desk.worker.work_off()
+    harness.worker.work_off()
+    assert harness.get(name).leased_count == 0
+    harness.tuning.ResumeSession(tuning_pb2.ResumeSessionRequest(name=name))
+    harness.worker.work_off()
     assert labeler.expect("assign").query == 2
 
 
 @pytest.mark.parametrize("how", ["finish", "cancel", "delete"])
-def test_end_of_a_session_is_a_message(desk: Desk, how: str) -> None:
-    name = desk.session().name
-    labeler = desk.labeler(name)
+def test_end_of_a_session_is_sent_as_a_message(harness: Harness, how: str) -> None:
+    name = harness.session().name
+    labeler = harness.labeler(name)
     assign = labeler.expect("assign")
     if how == "finish":
-        desk.tuning.FinishSession(tuning_pb2.FinishSessionRequest(name=name))
+        harness.tuning.FinishSession(tuning_pb2.FinishSessionRequest(name=name))
     elif how == "cancel":
-        desk.tuning.CancelSession(tuning_pb2.CancelSessionRequest(name=name))
+        harness.tuning.CancelSession(tuning_pb2.CancelSessionRequest(name=name))
     else:
-        desk.tuning.DeleteSession(tuning_pb2.DeleteSessionRequest(name=name))
+        harness.tuning.DeleteSession(tuning_pb2.DeleteSessionRequest(name=name))
     finished = labeler.expect("finished")
     assert finished.session.name == name
     assert (
@@ -99,9 +101,9 @@ def test_end_of_a_session_is_a_message(desk: Desk, how: str) -> None:
 
 
 @pytest.mark.parametrize("bye", [True, False])
-def test_leaving_gives_queries_back(desk: Desk, bye: bool) -> None:
-    name = desk.session().name
-    labeler = desk.labeler(name, credit=2)
+def test_bye_releases_queries(harness: Harness, bye: bool) -> None:
+    name = harness.session().name
+    labeler = harness.labeler(name, credit=2)
     held = [labeler.expect("assign"), labeler.expect("assign")]
     # What was sent before is still done.
     labeler.answer(held[0])
@@ -111,40 +113,42 @@ def test_leaving_gives_queries_back(desk: Desk, bye: bool) -> None:
         labeler.half_close()
     assert labeler.expect("ack").query == held[0].query
     assert labeler.end() is None
-    session = desk.get(name)
+    session = harness.get(name)
     assert (session.leased_count, session.counts.total) == (0, 1)
 
 
-def test_broken_stream_keeps_its_queries_for_a_while(desk: Desk) -> None:
-    name = desk.session().name
-    labeler = desk.labeler(name)
+def test_broken_stream_keeps_its_leases_until_they_expire(harness: Harness) -> None:
+    name = harness.session().name
+    labeler = harness.labeler(name)
     labeler.expect("assign")
     labeler.vanish()
-    assert desk.get(name).leased_count == 1
+    assert harness.get(name).leased_count == 1
 
 
-def test_lease_waits_for_a_query_without_asking_again(desk: Desk) -> None:
-    name = desk.create(config=Config(budget=3)).name
-    waiting = desk.oracle.Lease.future(
+def test_lease_call_waits_for_a_query(harness: Harness) -> None:
+    name = harness.create(config=Config(budget=3)).name
+    waiting = harness.oracle.Lease.future(
         oracle_pb2.LeaseRequest(session=name, labeler="ann", wait_s=20)
     )
-    wait_until(lambda: desk.get(name).state == State.SESSION_STATE_PREPARING)
+    wait_until(lambda: harness.get(name).state == State.SESSION_STATE_PREPARING)
     assert not waiting.done()
-    desk.worker.work_off()
+    harness.worker.work_off()
     assert len(waiting.result(timeout=20).assignments) == 1
 
 
-def test_lease_that_waits_in_vain_says_so(desk: Desk) -> None:
-    name = desk.create().name
-    response = desk.oracle.Lease(oracle_pb2.LeaseRequest(session=name, labeler="ann", wait_s=0.05))
+def test_lease_call_returns_nothing_when_its_wait_ends(harness: Harness) -> None:
+    name = harness.create().name
+    response = harness.oracle.Lease(
+        oracle_pb2.LeaseRequest(session=name, labeler="ann", wait_s=0.05)
+    )
     assert list(response.assignments) == []
     assert response.finished_reason == ""
     assert response.session.state == State.SESSION_STATE_PREPARING
 
 
-def test_many_assignments_fit_into_one_response(desk: Desk) -> None:
-    name = desk.session(config=Config(budget=N)).name
-    response = desk.oracle.Lease(
+def test_many_assignments_fit_into_one_response(harness: Harness) -> None:
+    name = harness.session(config=Config(budget=N)).name
+    response = harness.oracle.Lease(
         oracle_pb2.LeaseRequest(session=name, labeler="ann", max_queries=1000)
     )
     assert len(response.assignments) == N

@@ -1,4 +1,4 @@
-"""What a call needs of the service's memory is bounded by its response, not by what is stored."""
+"""The memory that a call needs is bounded by its response, not by what is stored."""
 
 import asyncio
 import hashlib
@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.processes import Process, service
-from tests.service.desk import Desk, desk_at
-from tests.service.hands import hand
+from tests.service.drivers import driver
+from tests.service.harness import Harness, harness_at
 
 from svddtune.state.connect import connect_async
 from svddtune.state.datasets import DatasetStore
@@ -37,9 +37,9 @@ def process(redis_url: str) -> Iterator[Process]:
 
 
 @pytest.fixture
-def desk(redis_url: str, process: Process) -> Iterator[Desk]:
-    with desk_at(process.ready["address"], redis_url) as desk:
-        yield desk
+def harness(redis_url: str, process: Process) -> Iterator[Harness]:
+    with harness_at(process.ready["address"], redis_url) as harness:
+        yield harness
 
 
 def memory_mb(process: Process, what: str) -> float:
@@ -69,8 +69,8 @@ def store_rows(redis_url: str) -> str:
     return f"datasets/{dataset_id}"
 
 
-def test_page_of_observations_needs_the_memory_of_what_it_holds(
-    redis_url: str, process: Process, desk: Desk
+def test_page_of_observations_needs_the_memory_of_its_content(
+    redis_url: str, process: Process, harness: Harness
 ) -> None:
     dataset = store_rows(redis_url)
 
@@ -78,7 +78,7 @@ def test_page_of_observations_needs_the_memory_of_what_it_holds(
         rows: list[int] = []
         request = dataset_pb2.ListObservationsRequest(parent=dataset, page_size=10_000)
         while True:
-            response = desk.datasets.ListObservations(request)
+            response = harness.datasets.ListObservations(request)
             assert response.ByteSize() < 4 << 20
             assert all(len(one.display) == len(SHOWN.fields) for one in response.observations)
             rows += [one.row for one in response.observations]
@@ -95,28 +95,28 @@ def test_page_of_observations_needs_the_memory_of_what_it_holds(
 
 @pytest.mark.parametrize("path", ["stream", "unary"])
 def test_many_leases_need_the_memory_of_one_response(
-    redis_url: str, process: Process, desk: Desk, path: str
+    redis_url: str, process: Process, harness: Harness, path: str
 ) -> None:
-    session = desk.create(
+    session = harness.create(
         store_rows(redis_url),
         config=tuning_pb2.SessionConfig(budget=ROWS, strategy="QUERY_STRATEGY_LAMA"),
     ).name
-    desk.worker.work_off()
-    ann = hand(desk, path, session)
+    harness.worker.work_off()
+    ann = driver(harness, path, session)
     before = memory_mb(process, "VmRSS")
     if path == "stream":
         assert len(ann.wait(ROWS)) == ROWS
     else:
         assert 1 < len(ann.take(ROWS)) < ROWS
         request = oracle_pb2.LeaseRequest(labeler="ann", max_queries=ROWS)
-        assert 1 < len(desk.oracle.Lease(request).assignments) < ROWS
-        assert desk.get(session).leased_count == ROWS
+        assert 1 < len(harness.oracle.Lease(request).assignments) < ROWS
+        assert harness.get(session).leased_count == ROWS
     # (The messages of a stream wait for their client one by one.)
     assert memory_mb(process, "VmHWM") - before < MOST_MB
 
 
-def test_page_of_datasets_holds_what_one_response_does(
-    redis_url: str, process: Process, desk: Desk
+def test_page_of_datasets_needs_the_memory_of_one_response(
+    redis_url: str, process: Process, harness: Harness
 ) -> None:
     names = [f"{i:05d} {'x' * 240}" for i in range(10_000)]
     ids = [DatasetId(hashlib.sha256(bytes([i])).hexdigest()[:32]) for i in range(25)]
@@ -139,7 +139,7 @@ def test_page_of_datasets_holds_what_one_response_does(
     found: list[str] = []
     request = dataset_pb2.ListDatasetsRequest(page_size=1000)
     while True:
-        response = desk.datasets.ListDatasets(request)
+        response = harness.datasets.ListDatasets(request)
         assert response.ByteSize() < 4 << 20
         found += [one.name for one in response.datasets]
         request.page_token = response.next_page_token

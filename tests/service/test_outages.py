@@ -1,4 +1,4 @@
-"""Redis goes away, services come and go: nothing that was acknowledged is lost."""
+"""Redis and services go away and come back: nothing acknowledged is lost."""
 
 from pathlib import Path
 
@@ -7,8 +7,8 @@ import pytest
 from google.rpc import error_details_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from tests.e2e.processes import Process, service
-from tests.service.desk import desk_at, refusal
-from tests.service.hands import PATHS, hand
+from tests.service.drivers import PATHS, driver
+from tests.service.harness import harness_at, refusal
 from tests.service.support import reason_of, status_of
 from tests.waiting import wait_until
 
@@ -33,15 +33,15 @@ def health(process: Process, name: str = "") -> int:
         return int(stub.Check(health_pb2.HealthCheckRequest(service=name), timeout=10).status)
 
 
-def test_redis_away_and_back(tmp_path: Path) -> None:
+def test_calls_fail_while_redis_is_away_and_streams_go_on_after_its_return(tmp_path: Path) -> None:
     with (
         EmbeddedServer(tmp_path) as first,
         service(first.url) as process,
-        desk_at(process.ready["address"], first.url) as desk,
+        harness_at(process.ready["address"], first.url) as harness,
     ):
         assert {health(process, name) for name in SERVICES} == {SERVING}
-        name = desk.session().name
-        labeler, watch = desk.labeler(name), desk.watch(name)
+        name = harness.session().name
+        labeler, watch = harness.labeler(name), harness.watch(name)
         held = labeler.expect("assign")
         seen = next(watch)
 
@@ -49,7 +49,7 @@ def test_redis_away_and_back(tmp_path: Path) -> None:
         first.process.wait()
         wait_until(lambda: health(process) == NOT_SERVING)
         assert {health(process, name) for name in SERVICES} == {NOT_SERVING}
-        error = refusal(lambda: desk.get(name))
+        error = refusal(lambda: harness.get(name))
         assert error.code() is grpc.StatusCode.UNAVAILABLE
         assert reason_of(error) == "REDIS_UNAVAILABLE"
         retry = error_details_pb2.RetryInfo()
@@ -57,22 +57,22 @@ def test_redis_away_and_back(tmp_path: Path) -> None:
 
         with EmbeddedServer(tmp_path):
             wait_until(lambda: health(process) == SERVING)
-            assert desk.get(name).state == tuning_pb2.SESSION_STATE_LABELING
+            assert harness.get(name).state == tuning_pb2.SESSION_STATE_LABELING
             # The idle stream has lived through it.
             labeler.answer(held)
             assert labeler.expect("ack").counts.total == 1
-            resumed = desk.watch(name, seen.resume_token)
+            resumed = harness.watch(name, seen.resume_token)
             wait_until(lambda: next(resumed).session.counts.total == 1)
 
 
-def test_answer_while_redis_is_away_is_not_acknowledged(tmp_path: Path) -> None:
+def test_answer_gets_no_ack_while_redis_is_away(tmp_path: Path) -> None:
     with (
         EmbeddedServer(tmp_path) as first,
         service(first.url) as process,
-        desk_at(process.ready["address"], first.url) as desk,
+        harness_at(process.ready["address"], first.url) as harness,
     ):
-        name = desk.session().name
-        labeler = desk.labeler(name)
+        name = harness.session().name
+        labeler = harness.labeler(name)
         token = labeler.expect("welcome").resume_token
         held = labeler.expect("assign")
         first.process.kill()
@@ -83,7 +83,7 @@ def test_answer_while_redis_is_away_is_not_acknowledged(tmp_path: Path) -> None:
         assert reason_of(error) == "REDIS_UNAVAILABLE"
         with EmbeddedServer(tmp_path):
             wait_until(lambda: health(process) == SERVING)
-            again = desk.labeler(name, resume_token=token)
+            again = harness.labeler(name, resume_token=token)
             assert again.expect("assign").lease_id == held.lease_id
             again.send(answer=answer)
             assert again.expect("ack").counts.total == 1
@@ -93,16 +93,16 @@ def test_drain_moves_labelers_to_another_service(redis_url: str) -> None:
     with (
         service(redis_url) as leaving,
         service(redis_url) as staying,
-        desk_at(leaving.ready["address"], redis_url) as desk,
-        desk_at(staying.ready["address"], redis_url) as other,
+        harness_at(leaving.ready["address"], redis_url) as harness,
+        harness_at(staying.ready["address"], redis_url) as other,
     ):
-        name = desk.session().name
-        labeler, watch = desk.labeler(name), desk.watch(name)
+        name = harness.session().name
+        labeler, watch = harness.labeler(name), harness.watch(name)
         token = labeler.expect("welcome").resume_token
         held = labeler.expect("assign")
         seen = next(watch)
-        waiting = desk.oracle.Lease.future(
-            oracle_pb2.LeaseRequest(session=desk.create().name, labeler="bob", wait_s=30)
+        waiting = harness.oracle.Lease.future(
+            oracle_pb2.LeaseRequest(session=harness.create().name, labeler="bob", wait_s=30)
         )
         leaving.stop()
         assert labeler.expect("drain").reason
@@ -125,8 +125,8 @@ def test_two_services_serve_one_session(redis_url: str) -> None:
     with (
         service(redis_url) as one,
         service(redis_url) as two,
-        desk_at(one.ready["address"], redis_url) as here,
-        desk_at(two.ready["address"], redis_url) as there,
+        harness_at(one.ready["address"], redis_url) as here,
+        harness_at(two.ready["address"], redis_url) as there,
     ):
         name = here.session().name
         ann, bob = here.labeler(name, "ann"), there.labeler(name, "bob")
@@ -146,21 +146,21 @@ def test_killed_service_loses_no_acknowledged_answer(redis_url: str, path: str) 
     with (
         service(redis_url) as doomed,
         service(redis_url) as next_one,
-        desk_at(doomed.ready["address"], redis_url) as desk,
-        desk_at(next_one.ready["address"], redis_url) as other,
+        harness_at(doomed.ready["address"], redis_url) as harness,
+        harness_at(next_one.ready["address"], redis_url) as other,
     ):
-        name = desk.session().name
-        ann = hand(desk, path, name)
+        name = harness.session().name
+        ann = driver(harness, path, name)
         first, second = ann.wait(2)
         ack = ann.answer(first, answer_id="one")
         doomed.kill()
-        again = hand(other, path, name)
+        again = driver(other, path, name)
         # What was acknowledged is there, and what was held may still be answered.
         assert again.answer(first, answer_id="one") == ack
         assert again.answer(second).counts.total == 2
 
 
-def test_watchers_of_health_hear_of_the_end_though_another_one_left(redis_url: str) -> None:
+def test_health_watchers_are_sent_the_end_after_another_watcher_left(redis_url: str) -> None:
     request = health_pb2.HealthCheckRequest()
     with service(redis_url) as process, grpc.insecure_channel(process.ready["address"]) as channel:
         stub = health_pb2_grpc.HealthStub(channel)

@@ -1,10 +1,10 @@
-"""What the oracle protocol promises, by stream and by unary calls alike."""
+"""The promises of the oracle protocol hold by stream and by unary calls."""
 
 from collections.abc import Callable
 
 import pytest
-from tests.service.desk import INLIER, OUTLIER, UNSURE, Desk, N
-from tests.service.hands import PATHS, Hand, Refused, hand
+from tests.service.drivers import PATHS, Driver, Refused, driver
+from tests.service.harness import INLIER, OUTLIER, UNSURE, Harness, N
 from tests.waiting import wait_until
 
 from svddtune.v1 import common_pb2, oracle_pb2, tuning_pb2
@@ -16,72 +16,72 @@ Ack = oracle_pb2.Ack
 State = tuning_pb2.SessionState
 Kind = common_pb2.LabelEvent.Kind
 
-Hands = Callable[..., Hand]
+Drive = Callable[..., Driver]
 
 
 @pytest.fixture(params=PATHS)
-def hands(request: pytest.FixtureRequest, desk: Desk) -> Hands:
-    """Labelers on one path: ``hands(session, name)``."""
-    return lambda *args, **further: hand(desk, request.param, *args, **further)
+def drive(request: pytest.FixtureRequest, harness: Harness) -> Drive:
+    """Labelers on one path: ``drive(session, name)``."""
+    return lambda *args, **further: driver(harness, request.param, *args, **further)
 
 
-def events(desk: Desk, name: str) -> list[common_pb2.LabelEvent]:
-    return list(desk.tuning.ListLabels(tuning_pb2.ListLabelsRequest(name=name)).events)
+def events(harness: Harness, name: str) -> list[common_pb2.LabelEvent]:
+    return list(harness.tuning.ListLabels(tuning_pb2.ListLabelsRequest(name=name)).events)
 
 
 # 1: an Ack means stored; a repeat has one effect
 
 
-def test_ack_names_what_was_stored(desk: Desk, hands: Hands) -> None:
-    name = desk.session().name
-    ann = hands(name)
+def test_ack_names_the_stored_answer(harness: Harness, drive: Drive) -> None:
+    name = harness.session().name
+    ann = drive(name)
     (assign,) = ann.take()
     ack = ann.answer(assign, OUTLIER, answer_id="one", source_reference="T-7")
     assert (ack.answer_id, ack.query, ack.session) == ("one", assign.query, name)
     assert ack.disposition == Ack.DISPOSITION_APPLIED
     assert (ack.counts.inlier, ack.counts.outlier) == (0, 1)
-    (event,) = events(desk, name)
+    (event,) = events(harness, name)
     assert (event.event_id, event.kind) == (ack.event_id, Kind.KIND_LABELED)
     assert (event.observation_id, event.labeler) == (assign.observation_id, "ann")
     assert (event.source_reference, event.query) == ("T-7", assign.query)
     assert 0 < event.answer_s < 10
 
 
-def test_repeat_of_an_answer_has_one_effect_and_the_same_ack(desk: Desk, hands: Hands) -> None:
-    name = desk.session().name
-    ann = hands(name)
+def test_repeated_answer_has_one_effect_and_the_same_ack(harness: Harness, drive: Drive) -> None:
+    name = harness.session().name
+    ann = drive(name)
     (assign,) = ann.take()
     first = ann.answer(assign, answer_id="one")
     assert ann.answer(assign, answer_id="one") == first
-    assert len(events(desk, name)) == first.counts.total == 1
+    assert len(events(harness, name)) == first.counts.total == 1
     with pytest.raises(Refused) as refused:
         ann.answer(assign, OUTLIER, answer_id="one")
     assert refused.value.reason == "ANSWER_ID_REUSED"
 
 
-def test_repeat_of_a_retraction_has_one_effect(desk: Desk, hands: Hands) -> None:
-    name = desk.session().name
-    ann = hands(name)
+def test_repeated_retraction_has_one_effect(harness: Harness, drive: Drive) -> None:
+    name = harness.session().name
+    ann = drive(name)
     ann.label("3")
     first = ann.retract("3", answer_id="r")
     assert ann.retract("3", answer_id="r") == first
-    assert [one.kind for one in events(desk, name)] == [Kind.KIND_LABELED, Kind.KIND_RETRACTED]
+    assert [one.kind for one in events(harness, name)] == [Kind.KIND_LABELED, Kind.KIND_RETRACTED]
 
 
 # 2: one labeler at a time; how leases end
 
 
-def test_queries_are_with_one_labeler_each(desk: Desk, hands: Hands) -> None:
-    name = desk.session(config=Config(budget=N)).name
-    ann, bob = hands(name, "ann"), hands(name, "bob")
+def test_query_is_leased_to_one_labeler_at_a_time(harness: Harness, drive: Drive) -> None:
+    name = harness.session(config=Config(budget=N)).name
+    ann, bob = drive(name, "ann"), drive(name, "bob")
     held = [one.query for one in (*ann.take(4), *bob.take(4))]
     assert len(set(held)) == len(held) == 8
 
 
 @pytest.mark.parametrize("how", ["release", "later", "others", "expiry"])
-def test_query_that_comes_back_goes_to_the_next_labeler(desk: Desk, hands: Hands, how: str) -> None:
-    name = desk.session(config=Config(budget=1, lease_s=1 if how == "expiry" else 60)).name
-    ann, bob = hands(name, "ann"), hands(name, "bob")
+def test_released_query_goes_to_the_next_labeler(harness: Harness, drive: Drive, how: str) -> None:
+    name = harness.session(config=Config(budget=1, lease_s=1 if how == "expiry" else 60)).name
+    ann, bob = drive(name, "ann"), drive(name, "bob")
     (assign,) = ann.take()
     assert bob.take() == []
     if how == "release":
@@ -97,44 +97,46 @@ def test_query_that_comes_back_goes_to_the_next_labeler(desk: Desk, hands: Hands
     assert back.lease_id != assign.lease_id
 
 
-def test_skip_to_others_is_never_asked_again(desk: Desk, hands: Hands) -> None:
-    name = desk.session(config=Config(budget=2)).name
-    ann = hands(name)
+def test_query_skipped_to_others_never_returns_to_its_labeler(
+    harness: Harness, drive: Drive
+) -> None:
+    name = harness.session(config=Config(budget=2)).name
+    ann = drive(name)
     (assign,) = ann.take()
     assert ann.skip(assign, oracle_pb2.SKIP_MODE_OTHERS).query == assign.query
     (other,) = ann.wait()
     assert other.row != assign.row
     ann.answer(other)
-    desk.worker.work_off()
+    harness.worker.work_off()
     assert ann.take() == []
-    assert [one.row for one in hands(name, "bob").take()] == [assign.row]
+    assert [one.row for one in drive(name, "bob").take()] == [assign.row]
 
 
-def test_skip_for_later_comes_behind_new_queries(desk: Desk, hands: Hands) -> None:
-    name = desk.session(config=Config(budget=2)).name
-    ann = hands(name)
+def test_query_skipped_for_later_comes_after_new_queries(harness: Harness, drive: Drive) -> None:
+    name = harness.session(config=Config(budget=2)).name
+    ann = drive(name)
     (first,) = ann.take()
     ann.skip(first, oracle_pb2.SKIP_MODE_LATER)
     (second,) = ann.wait()
     assert second.query != first.query
     ann.answer(second)
-    desk.worker.work_off()
+    harness.worker.work_off()
     assert [one.query for one in ann.wait()] == [first.query]
 
 
-def test_dropped_observation_is_asked_of_nobody(desk: Desk, hands: Hands) -> None:
-    name = desk.session(config=Config(budget=2)).name
-    ann, bob = hands(name, "ann"), hands(name, "bob")
+def test_dropped_observation_is_never_asked_again(harness: Harness, drive: Drive) -> None:
+    name = harness.session(config=Config(budget=2)).name
+    ann, bob = drive(name, "ann"), drive(name, "bob")
     (assign,) = ann.take()
     ann.skip(assign, oracle_pb2.SKIP_MODE_DROP)
-    desk.worker.work_off()
+    harness.worker.work_off()
     rows = [one.row for one in (*ann.wait(), *bob.take(2))]
     assert assign.row not in rows
 
 
-def test_skip_without_the_lease_is_refused(desk: Desk, hands: Hands) -> None:
-    name = desk.session().name
-    ann = hands(name)
+def test_skip_without_the_lease_is_refused(harness: Harness, drive: Drive) -> None:
+    name = harness.session().name
+    ann = drive(name)
     (assign,) = ann.take()
     ann.answer(assign)
     with pytest.raises(Refused) as refused:
@@ -145,8 +147,8 @@ def test_skip_without_the_lease_is_refused(desk: Desk, hands: Hands) -> None:
     assert refused.value.reason == "UNKNOWN_QUERY"
 
 
-def test_extend_moves_the_end_of_leases(desk: Desk, hands: Hands) -> None:
-    ann = hands(desk.session().name)
+def test_extend_moves_the_expiry_of_leases(harness: Harness, drive: Drive) -> None:
+    ann = drive(harness.session().name)
     first, second = ann.wait(2)
     ack = ann.extend()
     assert ack.lease_expire_time.ToMilliseconds() >= second.lease_expire_time.ToMilliseconds()
@@ -156,9 +158,9 @@ def test_extend_moves_the_end_of_leases(desk: Desk, hands: Hands) -> None:
     assert refused.value.reason == "LEASE_LOST"
 
 
-def test_heartbeat_keeps_a_lease_beyond_its_length(desk: Desk, hands: Hands) -> None:
-    name = desk.session(config=Config(budget=1, lease_s=1)).name
-    ann, bob = hands(name, "ann"), hands(name, "bob")
+def test_heartbeat_keeps_a_lease_beyond_its_first_expiry(harness: Harness, drive: Drive) -> None:
+    name = harness.session(config=Config(budget=1, lease_s=1)).name
+    ann, bob = drive(name, "ann"), drive(name, "bob")
     (assign,) = ann.take()
     until = assign.lease_expire_time.ToMilliseconds() + 500
 
@@ -170,30 +172,30 @@ def test_heartbeat_keeps_a_lease_beyond_its_length(desk: Desk, hands: Hands) -> 
     assert ann.answer(assign).disposition == Ack.DISPOSITION_APPLIED
 
 
-def test_release_names_what_is_lost(desk: Desk, hands: Hands) -> None:
-    name = desk.session().name
-    ann = hands(name)
+def test_release_names_lost_leases(harness: Harness, drive: Drive) -> None:
+    name = harness.session().name
+    ann = drive(name)
     first, _ = ann.wait(2)
     assert list(ann.release(first.lease_id, "gone").lost_lease_ids) == ["gone"]
-    assert desk.get(name).leased_count == 1
+    assert harness.get(name).leased_count == 1
     with pytest.raises(Refused) as refused:
         ann.release("gone")
     assert refused.value.reason == "LEASE_LOST"
     ann.release()
-    assert desk.get(name).leased_count == 0
+    assert harness.get(name).leased_count == 0
 
 
-def test_lease_follows_the_pace_of_its_labeler(desk: Desk, hands: Hands) -> None:
-    name = desk.session(config=Config(budget=6, lease_s=60)).name
-    ann = hands(name)
+def test_lease_follows_the_pace_of_its_labeler(harness: Harness, drive: Drive) -> None:
+    name = harness.session(config=Config(budget=6, lease_s=60)).name
+    ann = drive(name)
 
     def length_s() -> float:
         (assign,) = ann.wait()
         now_ms = ann.extend().lease_expire_time.ToMilliseconds()
         ann.answer(assign)
-        desk.worker.work_off()
+        harness.worker.work_off()
         # Just extended: the lease has its whole length from then on.
-        return (now_ms - desk.get(name).update_time.ToMilliseconds()) / 1000
+        return (now_ms - harness.get(name).update_time.ToMilliseconds()) / 1000
 
     assert 55 < length_s() <= 60
     # Whoever answers at once keeps queries half as long as the config says, not shorter.
@@ -203,55 +205,57 @@ def test_lease_follows_the_pace_of_its_labeler(desk: Desk, hands: Hands) -> None
 # 3: never more open queries than asked for
 
 
-def test_never_more_than_asked_for(desk: Desk, hands: Hands) -> None:
-    name = desk.session(config=Config(budget=N)).name
-    ann = hands(name)
-    assert len(ann.take(2)) == desk.get(name).leased_count == 2
-    assert len(ann.take(3)) == desk.get(name).leased_count == 3
+def test_labeler_never_holds_more_queries_than_it_requests(harness: Harness, drive: Drive) -> None:
+    name = harness.session(config=Config(budget=N)).name
+    ann = drive(name)
+    assert len(ann.take(2)) == harness.get(name).leased_count == 2
+    assert len(ann.take(3)) == harness.get(name).leased_count == 3
     # What it holds it keeps, also where it wants less now.
-    assert len(ann.take(1)) == desk.get(name).leased_count == 3
+    assert len(ann.take(1)) == harness.get(name).leased_count == 3
 
 
 # 4: leases come again; late answers are no errors
 
 
-def test_what_is_held_comes_again(desk: Desk) -> None:
-    name = desk.session().name
-    by_call = hand(desk, "unary", name)
+def test_lease_call_returns_held_queries_again(harness: Harness) -> None:
+    name = harness.session().name
+    by_call = driver(harness, "unary", name)
     assert by_call.take(2) == by_call.take(2)
-    first = desk.labeler(name, "bob", credit=2)
+    first = harness.labeler(name, "bob", credit=2)
     token = first.expect("welcome").resume_token
     held = [first.expect("assign"), first.expect("assign")]
     first.vanish()
-    second = desk.labeler(name, "bob", credit=2, resume_token=token)
+    second = harness.labeler(name, "bob", credit=2, resume_token=token)
     assert second.expect("welcome").resume_token == token
     assert [second.expect("assign"), second.expect("assign")] == held
 
 
-def test_late_answer_counts_while_the_query_is_open(desk: Desk, hands: Hands) -> None:
-    name = desk.session(config=Config(budget=1, lease_s=1)).name
-    ann = hands(name)
+def test_late_answer_counts_while_the_query_is_open(harness: Harness, drive: Drive) -> None:
+    name = harness.session(config=Config(budget=1, lease_s=1)).name
+    ann = drive(name)
     (assign,) = ann.take()
-    wait_until(lambda: desk.get(name).leased_count == 0)
+    wait_until(lambda: harness.get(name).leased_count == 0)
     assert ann.answer(assign).disposition == Ack.DISPOSITION_APPLIED
 
 
-def test_late_answer_to_what_others_have_answered_is_recorded(desk: Desk, hands: Hands) -> None:
-    name = desk.session().name
-    ann, bob = hands(name, "ann"), hands(name, "bob")
+def test_late_answer_to_a_settled_query_is_recorded_as_unused(
+    harness: Harness, drive: Drive
+) -> None:
+    name = harness.session().name
+    ann, bob = drive(name, "ann"), drive(name, "bob")
     (assign,) = ann.take()
     assert bob.label(assign.observation_id, OUTLIER).query == assign.query
     late = ann.answer(assign)
     assert late.disposition == Ack.DISPOSITION_UNUSED
     assert (late.counts.inlier, late.counts.outlier) == (0, 1)
-    assert [one.kind for one in events(desk, name)] == [Kind.KIND_LABELED, Kind.KIND_UNUSED]
+    assert [one.kind for one in events(harness, name)] == [Kind.KIND_LABELED, Kind.KIND_UNUSED]
 
 
-def test_answer_after_the_end_is_recorded(desk: Desk, hands: Hands) -> None:
-    name = desk.session().name
-    ann = hands(name)
+def test_answer_after_the_end_is_recorded(harness: Harness, drive: Drive) -> None:
+    name = harness.session().name
+    ann = drive(name)
     (assign,) = ann.take()
-    desk.tuning.FinishSession(tuning_pb2.FinishSessionRequest(name=name))
+    harness.tuning.FinishSession(tuning_pb2.FinishSessionRequest(name=name))
     assert ann.finished() == "FINISHED"
     assert ann.answer(assign).disposition == Ack.DISPOSITION_UNUSED
     with pytest.raises(Refused) as refused:
@@ -265,87 +269,91 @@ def test_answer_after_the_end_is_recorded(desk: Desk, hands: Hands) -> None:
 # 6: unasked answers
 
 
-def test_unasked_answer_is_a_label_that_the_next_query_knows_of(desk: Desk, hands: Hands) -> None:
-    name = desk.session().name
-    ann = hands(name)
+def test_unasked_answer_counts_for_the_next_ranking(harness: Harness, drive: Drive) -> None:
+    name = harness.session().name
+    ann = drive(name)
     ack = ann.label("0", OUTLIER)
     assert (ack.query, ack.counts.outlier) == (0, 1)
-    desk.worker.work_off()
+    harness.worker.work_off()
     assert [one.row for one in ann.wait()] == [1]
 
 
-def test_unsure_is_no_label_and_is_asked_no_more(desk: Desk, hands: Hands) -> None:
-    name = desk.session(config=Config(budget=2)).name
-    ann = hands(name)
+def test_unsure_is_no_label_and_its_observation_is_not_asked_again(
+    harness: Harness, drive: Drive
+) -> None:
+    name = harness.session(config=Config(budget=2)).name
+    ann = drive(name)
     (assign,) = ann.take()
     ack = ann.answer(assign, UNSURE)
     assert (ack.counts.unsure, ack.counts.total) == (1, 0)
-    desk.worker.work_off()
+    harness.worker.work_off()
     assert ann.wait()[0].row != assign.row
 
 
-def test_retracted_label_is_asked_for_again(desk: Desk, hands: Hands) -> None:
-    name = desk.session().name
-    ann = hands(name)
+def test_query_of_a_retracted_label_is_open_again(harness: Harness, drive: Drive) -> None:
+    name = harness.session().name
+    ann = drive(name)
     (assign,) = ann.take()
     ann.answer(assign)
     assert ann.retract(assign.observation_id).counts.total == 0
-    desk.worker.work_off()
+    harness.worker.work_off()
     assert ann.wait()[0].row == assign.row
 
 
 # 7: pause and the end are no faults
 
 
-def test_pause_hands_out_nothing_and_takes_answers(desk: Desk, hands: Hands) -> None:
-    name = desk.session().name
-    ann = hands(name)
+def test_paused_session_leases_no_query_and_takes_answers(harness: Harness, drive: Drive) -> None:
+    name = harness.session().name
+    ann = drive(name)
     (assign,) = ann.take()
-    desk.tuning.PauseSession(tuning_pb2.PauseSessionRequest(name=name))
+    harness.tuning.PauseSession(tuning_pb2.PauseSessionRequest(name=name))
     assert ann.answer(assign).disposition == Ack.DISPOSITION_APPLIED
-    desk.worker.work_off()
+    harness.worker.work_off()
     assert ann.take() == []
-    desk.tuning.ResumeSession(tuning_pb2.ResumeSessionRequest(name=name))
-    desk.worker.work_off()
+    harness.tuning.ResumeSession(tuning_pb2.ResumeSessionRequest(name=name))
+    harness.worker.work_off()
     assert [one.query for one in ann.wait()] == [2]
 
 
 @pytest.mark.parametrize(("how", "reason"), [("budget", "BUDGET_SPENT"), ("Cancel", "CANCELLED")])
-def test_end_is_told(desk: Desk, hands: Hands, how: str, reason: str) -> None:
-    name = desk.session(config=Config(budget=1)).name
-    ann = hands(name)
+def test_labeler_is_sent_the_end_of_the_session(
+    harness: Harness, drive: Drive, how: str, reason: str
+) -> None:
+    name = harness.session(config=Config(budget=1)).name
+    ann = drive(name)
     (assign,) = ann.take()
     if how == "budget":
         ann.answer(assign)
     else:
-        desk.tuning.CancelSession(tuning_pb2.CancelSessionRequest(name=name))
+        harness.tuning.CancelSession(tuning_pb2.CancelSessionRequest(name=name))
     assert ann.finished() == reason
 
 
 # 8: order
 
 
-def test_run_of_one_labeler_is_the_same_on_both_paths(desk: Desk) -> None:
+def test_run_of_one_labeler_is_the_same_by_stream_and_by_unary_calls(harness: Harness) -> None:
     logs = []
     for path in PATHS:
-        name = desk.session(config=Config(budget=5, seed=7)).name
-        ann = hand(desk, path, name)
+        name = harness.session(config=Config(budget=5, seed=7)).name
+        ann = driver(harness, path, name)
         for turn in range(5):
             (assign,) = ann.wait()
             ann.answer(assign, OUTLIER if turn % 2 else INLIER, answer_id=f"a{turn}")
-            desk.worker.work_off()
+            harness.worker.work_off()
         assert ann.finished() == "BUDGET_SPENT"
-        assert desk.get(name).state == State.SESSION_STATE_COMPLETED
+        assert harness.get(name).state == State.SESSION_STATE_COMPLETED
         logs.append(
-            [(one.row, one.verdict, one.query, one.answer_id) for one in events(desk, name)]
+            [(one.row, one.verdict, one.query, one.answer_id) for one in events(harness, name)]
         )
     assert logs[0] == logs[1]
     assert len(logs[0]) == 5
 
 
-def test_answers_of_one_stream_are_applied_in_order(desk: Desk) -> None:
-    name = desk.session(config=Config(budget=N)).name
-    stream = desk.labeler(name, credit=0)
+def test_answers_of_one_stream_are_applied_in_order(harness: Harness) -> None:
+    name = harness.session(config=Config(budget=N)).name
+    stream = harness.labeler(name, credit=0)
     for row in range(8):
         stream.send(
             answer=oracle_pb2.Answer(answer_id=f"{row}", observation_id=f"{row}", verdict=INLIER)
@@ -353,4 +361,4 @@ def test_answers_of_one_stream_are_applied_in_order(desk: Desk) -> None:
     acks = [stream.expect("ack") for _ in range(8)]
     assert [ack.answer_id for ack in acks] == [str(row) for row in range(8)]
     assert [ack.counts.total for ack in acks] == list(range(1, 9))
-    assert [event.row for event in events(desk, name)] == list(range(8))
+    assert [event.row for event in events(harness, name)] == list(range(8))

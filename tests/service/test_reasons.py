@@ -1,4 +1,4 @@
-"""The reasons that the code can give are those that the protos list, and the other way round."""
+"""The reasons in the code and the reasons that the protos list are the same."""
 
 import ast
 import re

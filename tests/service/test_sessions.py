@@ -5,7 +5,7 @@ import uuid
 import grpc
 import numpy as np
 import pytest
-from tests.service.desk import INLIER, OUTLIER, Desk, M, N, chunk, grid, header, refusal
+from tests.service.harness import INLIER, OUTLIER, Harness, M, N, chunk, grid, header, refusal
 from tests.service.support import reason_of
 from tests.state.scene import explanation_of
 
@@ -17,11 +17,11 @@ State = tuning_pb2.SessionState
 Kind = common_pb2.LabelEvent.Kind
 
 
-def test_dataset_is_described(desk: Desk) -> None:
+def test_dataset_is_described(harness: Harness) -> None:
     rows = grid()
     rows[:, 1] = 7.0
     rows[5], rows[6] = rows[2], rows[2]
-    dataset = desk.upload(
+    dataset = harness.upload(
         header(
             display_name="hosts",
             feature_names=["cpu", "memory"],
@@ -29,7 +29,7 @@ def test_dataset_is_described(desk: Desk) -> None:
         ),
         chunk(rows),
     )
-    found = desk.datasets.GetDataset(dataset_pb2.GetDatasetRequest(name=dataset.name)).dataset
+    found = harness.datasets.GetDataset(dataset_pb2.GetDatasetRequest(name=dataset.name)).dataset
     assert found == dataset
     assert (found.observation_count, found.feature_count) == (N, M)
     assert found.duplicate_row_count == 2
@@ -39,11 +39,11 @@ def test_dataset_is_described(desk: Desk) -> None:
     assert found.session_count == 0
 
 
-def test_same_content_is_the_same_dataset_however_it_is_cut(desk: Desk) -> None:
+def test_same_content_makes_the_same_dataset_in_any_chunks(harness: Harness) -> None:
     ids = [f"id-{row}" for row in range(N)]
-    whole = desk.upload(header(), chunk(grid(), observation_ids=ids))
+    whole = harness.upload(header(), chunk(grid(), observation_ids=ids))
     pieces = [chunk(grid()[row : row + 1], observation_ids=[ids[row]]) for row in range(N)]
-    response = desk.datasets.UploadDataset(iter([header(display_name="other"), *pieces]))
+    response = harness.datasets.UploadDataset(iter([header(display_name="other"), *pieces]))
     assert response.already_existed
     assert response.dataset == whole
 
@@ -66,34 +66,34 @@ def test_same_content_is_the_same_dataset_however_it_is_cut(desk: Desk) -> None:
         ],
     ],
 )
-def test_other_content_is_another_dataset(
-    desk: Desk, messages: list[dataset_pb2.UploadDatasetRequest]
+def test_different_content_makes_a_different_dataset(
+    harness: Harness, messages: list[dataset_pb2.UploadDatasetRequest]
 ) -> None:
-    assert desk.upload(*messages).name != desk.upload().name
+    assert harness.upload(*messages).name != harness.upload().name
 
 
-def test_large_dataset_is_cut_for_redis_and_read_back(desk: Desk) -> None:
+def test_large_dataset_is_stored_in_chunks_and_read_back(harness: Harness) -> None:
     n, m = 3000, 100
     rows = np.random.default_rng(1).normal(size=(n, m))
     pieces = [chunk(rows[start : start + 700]) for start in range(0, n, 700)]
-    dataset = desk.upload(header(observation_count=n, feature_count=m), *pieces)
-    name = desk.session(dataset=dataset.name).name
-    assign = desk.labeler(name).expect("assign")
+    dataset = harness.upload(header(observation_count=n, feature_count=m), *pieces)
+    name = harness.session(dataset=dataset.name).name
+    assign = harness.labeler(name).expect("assign")
     assert list(assign.features) == rows[assign.row].tolist()
 
 
-def test_labeler_is_shown_id_display_and_explanation_of_its_row(desk: Desk) -> None:
+def test_labeler_is_shown_id_display_and_explanation_of_its_row(harness: Harness) -> None:
     displays = [
         dataset_pb2.Display(fields=[common_pb2.DisplayField(key="host", value=f"db-{row}")])
         for row in range(5)
     ]
     ids = [f"id-{row}" for row in range(N)]
-    dataset = desk.upload(
+    dataset = harness.upload(
         header(),
         chunk(grid()[:5], observation_ids=ids[:5], displays=displays),
         chunk(grid()[5:], observation_ids=ids[5:]),
     )
-    labeler = desk.labeler(desk.session(dataset=dataset.name).name, credit=6)
+    labeler = harness.labeler(harness.session(dataset=dataset.name).name, credit=6)
     for _ in range(6):
         assign = labeler.expect("assign")
         assert assign.observation_id == f"id-{assign.row}"
@@ -103,12 +103,12 @@ def test_labeler_is_shown_id_display_and_explanation_of_its_row(desk: Desk) -> N
         assert assign.explanation == explanation_of(assign.row)
 
 
-def test_datasets_are_listed_page_by_page_and_deleted(desk: Desk) -> None:
-    names = [desk.upload(header(), chunk(grid() + shift)).name for shift in range(5)]
+def test_datasets_are_listed_page_by_page_and_deleted(harness: Harness) -> None:
+    names = [harness.upload(header(), chunk(grid() + shift)).name for shift in range(5)]
     found: list[str] = []
     token = ""
     for _ in range(3):
-        page = desk.datasets.ListDatasets(
+        page = harness.datasets.ListDatasets(
             dataset_pb2.ListDatasetsRequest(page_size=2, page_token=token)
         )
         found += [one.name for one in page.datasets]
@@ -116,18 +116,18 @@ def test_datasets_are_listed_page_by_page_and_deleted(desk: Desk) -> None:
     assert token == ""
     assert sorted(found) == sorted(names)
     for name in names:
-        desk.datasets.DeleteDataset(dataset_pb2.DeleteDatasetRequest(name=name))
-    assert not desk.datasets.ListDatasets(dataset_pb2.ListDatasetsRequest()).datasets
+        harness.datasets.DeleteDataset(dataset_pb2.DeleteDatasetRequest(name=name))
+    assert not harness.datasets.ListDatasets(dataset_pb2.ListDatasetsRequest()).datasets
 
 
-def test_defaults_are_filled_in(desk: Desk) -> None:
-    config = desk.create().config
+def test_config_in_force_has_defaults_filled_in(harness: Harness) -> None:
+    config = harness.create().config
     assert (config.k, config.budget, config.c_cells, config.lease_s) == (5, N, 20, 60.0)
     assert config.strategy == tuning_pb2.QUERY_STRATEGY_KNOWLEDGE_GRADIENT
     assert config.metric == tuning_pb2.METRIC_KAPPA
 
 
-def test_given_values_are_kept(desk: Desk) -> None:
+def test_config_in_force_keeps_given_values(harness: Harness) -> None:
     config = tuning_pb2.SessionConfig(
         k=1000,
         budget=3,
@@ -149,14 +149,14 @@ def test_given_values_are_kept(desk: Desk) -> None:
         repeat_every=10,
         priority=-7,
     )
-    assert desk.create(config=config).config == config
+    assert harness.create(config=config).config == config
 
 
-def test_sessions_are_listed_newest_first_page_by_page(desk: Desk) -> None:
-    dataset = desk.upload().name
-    names = {desk.create(dataset).name for _ in range(5)}
-    first = desk.tuning.ListSessions(tuning_pb2.ListSessionsRequest(page_size=3))
-    second = desk.tuning.ListSessions(
+def test_sessions_are_listed_newest_first_page_by_page(harness: Harness) -> None:
+    dataset = harness.upload().name
+    names = {harness.create(dataset).name for _ in range(5)}
+    first = harness.tuning.ListSessions(tuning_pb2.ListSessionsRequest(page_size=3))
+    second = harness.tuning.ListSessions(
         tuning_pb2.ListSessionsRequest(page_size=3, page_token=first.next_page_token)
     )
     found = [*first.sessions, *second.sessions]
@@ -166,15 +166,15 @@ def test_sessions_are_listed_newest_first_page_by_page(desk: Desk) -> None:
     assert times == sorted(times, reverse=True)
 
 
-def test_initial_labels_count_and_name_their_labeler(desk: Desk) -> None:
+def test_initial_labels_count_and_name_their_labeler(harness: Harness) -> None:
     labels = [
         tuning_pb2.InitialLabel(observation_id="3", verdict=INLIER, source_reference="T-1"),
         tuning_pb2.InitialLabel(observation_id="4", verdict=OUTLIER),
         tuning_pb2.InitialLabel(observation_id="4", verdict=OUTLIER),
     ]
-    session = desk.create(initial_labels=labels, labeler="archive")
+    session = harness.create(initial_labels=labels, labeler="archive")
     assert (session.counts.inlier, session.counts.outlier, session.counts.total) == (1, 1, 2)
-    events = desk.tuning.ListLabels(tuning_pb2.ListLabelsRequest(name=session.name)).events
+    events = harness.tuning.ListLabels(tuning_pb2.ListLabelsRequest(name=session.name)).events
     assert [(one.observation_id, one.row, one.labeler) for one in events] == [
         ("3", 3, "archive"),
         ("4", 4, "archive"),
@@ -182,9 +182,9 @@ def test_initial_labels_count_and_name_their_labeler(desk: Desk) -> None:
     assert events[0].source_reference == "T-1"
 
 
-def test_session_moves_as_told(desk: Desk) -> None:
-    tuning, name = desk.tuning, desk.session().name
-    assert desk.get(name).state == State.SESSION_STATE_LABELING
+def test_session_follows_commands(harness: Harness) -> None:
+    tuning, name = harness.tuning, harness.session().name
+    assert harness.get(name).state == State.SESSION_STATE_LABELING
     paused = tuning.PauseSession(tuning_pb2.PauseSessionRequest(name=name)).session
     assert paused.state == State.SESSION_STATE_PAUSED
     resumed = tuning.ResumeSession(tuning_pb2.ResumeSessionRequest(name=name)).session
@@ -199,27 +199,27 @@ def test_session_moves_as_told(desk: Desk) -> None:
     cancelled = tuning.CancelSession(tuning_pb2.CancelSessionRequest(name=name)).session
     assert cancelled.state == State.SESSION_STATE_CANCELLED
     tuning.DeleteSession(tuning_pb2.DeleteSessionRequest(name=name))
-    assert reason_of(refusal(lambda: desk.get(name))) == "SESSION_NOT_FOUND"
+    assert reason_of(refusal(lambda: harness.get(name))) == "SESSION_NOT_FOUND"
 
 
-def test_result_and_model_are_read_by_name_and_by_dash(desk: Desk) -> None:
-    session = desk.completed()
+def test_result_and_model_are_found_by_revision_and_as_the_latest(harness: Harness) -> None:
+    session = harness.completed()
     assert session.latest_result == f"{session.name}/results/1"
     for name in (session.latest_result, f"{session.name}/results/-"):
-        result = desk.tuning.GetResult(tuning_pb2.GetResultRequest(name=name)).result
+        result = harness.tuning.GetResult(tuning_pb2.GetResultRequest(name=name)).result
         assert (result.name, result.gamma) == (session.latest_result, 2.0)
-        pieces = list(desk.tuning.ExportModel(tuning_pb2.ExportModelRequest(name=name)))
+        pieces = list(harness.tuning.ExportModel(tuning_pb2.ExportModelRequest(name=name)))
         assert [piece.header.result for piece in pieces] == [session.latest_result]
-    listed = desk.tuning.ListResults(tuning_pb2.ListResultsRequest(parent=session.name)).results
+    listed = harness.tuning.ListResults(tuning_pb2.ListResultsRequest(parent=session.name)).results
     assert [one.name for one in listed] == [session.latest_result]
 
 
-def test_label_log_is_paged(desk: Desk) -> None:
-    name = desk.session().name
+def test_label_log_is_paged(harness: Harness) -> None:
+    name = harness.session().name
     for row in range(5):
-        desk.label(name, str(row))
-    first = desk.tuning.ListLabels(tuning_pb2.ListLabelsRequest(name=name, page_size=3))
-    second = desk.tuning.ListLabels(
+        harness.label(name, str(row))
+    first = harness.tuning.ListLabels(tuning_pb2.ListLabelsRequest(name=name, page_size=3))
+    second = harness.tuning.ListLabels(
         tuning_pb2.ListLabelsRequest(name=name, page_size=3, page_token=first.next_page_token)
     )
     assert [one.row for one in (*first.events, *second.events)] == list(range(5))
@@ -227,65 +227,67 @@ def test_label_log_is_paged(desk: Desk) -> None:
     assert {one.kind for one in first.events} == {Kind.KIND_LABELED}
 
 
-def test_watch_shows_each_label_and_ends_with_the_session(desk: Desk) -> None:
-    name = desk.session().name
-    watch = desk.watch(name)
+def test_watch_shows_each_label_and_ends_with_the_session(harness: Harness) -> None:
+    name = harness.session().name
+    watch = harness.watch(name)
     assert next(watch).session.state == State.SESSION_STATE_LABELING
-    desk.label(name, "3")
+    harness.label(name, "3")
     seen = next(watch)
     assert seen.session.counts.total == 1
     assert [event.observation_id for event in seen.events] == ["3"]
-    desk.tuning.FinishSession(tuning_pb2.FinishSessionRequest(name=name))
-    desk.worker.work_off()
+    harness.tuning.FinishSession(tuning_pb2.FinishSessionRequest(name=name))
+    harness.worker.work_off()
     last = list(watch)[-1]
     assert last.session.state == State.SESSION_STATE_COMPLETED
     assert last.session.latest_result
 
 
-def test_watch_resumes_where_it_stopped(desk: Desk) -> None:
-    name = desk.session().name
-    desk.label(name, "3")
-    first = next(desk.watch(name))
+def test_watch_resumes_where_it_stopped(harness: Harness) -> None:
+    name = harness.session().name
+    harness.label(name, "3")
+    first = next(harness.watch(name))
     assert [event.row for event in first.events] == [3]
 
-    again = desk.watch(name, first.resume_token)
-    desk.label(name, "4")
+    again = harness.watch(name, first.resume_token)
+    harness.label(name, "4")
     second = next(again)
     assert [event.row for event in second.events] == [4]
     assert second.session.etag != first.session.etag
 
 
-def test_watch_of_an_ended_session_ends_at_once(desk: Desk) -> None:
-    name = desk.completed().name
-    (only,) = desk.watch(name)
-    assert list(desk.watch(name, only.resume_token)) == []
+def test_watch_of_an_ended_session_ends_at_once(harness: Harness) -> None:
+    name = harness.completed().name
+    (only,) = harness.watch(name)
+    assert list(harness.watch(name, only.resume_token)) == []
 
 
-def test_watch_says_when_the_session_is_deleted(desk: Desk) -> None:
-    name = desk.session().name
-    watch = desk.watch(name)
+def test_watch_ends_with_not_found_when_the_session_is_deleted(harness: Harness) -> None:
+    name = harness.session().name
+    watch = harness.watch(name)
     next(watch)
-    desk.tuning.DeleteSession(tuning_pb2.DeleteSessionRequest(name=name))
+    harness.tuning.DeleteSession(tuning_pb2.DeleteSessionRequest(name=name))
     error = refusal(lambda: list(watch))
     assert reason_of(error) == "SESSION_NOT_FOUND"
     assert error.code() is grpc.StatusCode.NOT_FOUND
 
 
-def test_creation_repeated_with_its_request_id_makes_one_session(desk: Desk) -> None:
-    dataset, request_id = desk.upload().name, str(uuid.uuid4())
-    names = {desk.create(dataset, request_id=request_id).name for _ in range(3)}
+def test_creation_repeated_with_its_request_id_makes_one_session(harness: Harness) -> None:
+    dataset, request_id = harness.upload().name, str(uuid.uuid4())
+    names = {harness.create(dataset, request_id=request_id).name for _ in range(3)}
     assert len(names) == 1
-    assert len(desk.tuning.ListSessions(tuning_pb2.ListSessionsRequest()).sessions) == 1
+    assert len(harness.tuning.ListSessions(tuning_pb2.ListSessionsRequest()).sessions) == 1
 
 
-def test_session_tells_that_a_ranking_is_pending_and_how_many_labelers_wait(desk: Desk) -> None:
-    name = desk.session().name
-    ann = desk.labeler(name)
+def test_session_tells_that_a_ranking_is_pending_and_how_many_labelers_wait(
+    harness: Harness,
+) -> None:
+    name = harness.session().name
+    ann = harness.labeler(name)
     ann.answer(ann.expect("assign"))
     ann.expect("ack")
-    session = desk.get(name)
+    session = harness.get(name)
     assert (session.ranking_pending, session.waiting_count) == (True, 1)
-    desk.worker.work_off()
+    harness.worker.work_off()
     ann.expect("assign")
-    session = desk.get(name)
+    session = harness.get(name)
     assert (session.ranking_pending, session.waiting_count) == (False, 0)

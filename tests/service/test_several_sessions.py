@@ -1,8 +1,8 @@
-"""One stream, or one caller, for several sessions: whose query comes, who joins, who leaves."""
+"""One stream, or one caller, serves several sessions: their order, who joins, who leaves."""
 
 import pytest
-from tests.service.desk import INLIER, Desk, Labeler
-from tests.service.hands import PATHS, hand
+from tests.service.drivers import PATHS, driver
+from tests.service.harness import INLIER, Harness, Labeler
 from tests.service.support import error_info
 from tests.waiting import wait_until
 
@@ -14,11 +14,11 @@ Config = tuning_pb2.SessionConfig
 AUTOMATED = oracle_pb2.LABELER_KIND_AUTOMATED
 
 
-def sessions(desk: Desk, *priorities: int, budget: int = 6) -> list[str]:
+def sessions(harness: Harness, *priorities: int, budget: int = 6) -> list[str]:
     """Sessions that ask, with these priorities."""
-    dataset = desk.upload().name
+    dataset = harness.upload().name
     return [
-        desk.session(dataset=dataset, config=Config(budget=budget, priority=priority)).name
+        harness.session(dataset=dataset, config=Config(budget=budget, priority=priority)).name
         for priority in priorities
     ]
 
@@ -31,90 +31,94 @@ def reply(stream: Labeler, assign: oracle_pb2.Assign) -> oracle_pb2.Ack:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_sessions_take_turns(desk: Desk, path: str) -> None:
-    names = sessions(desk, 0, 0, 0)
-    ann = hand(desk, path, "")
+def test_sessions_take_turns(harness: Harness, path: str) -> None:
+    names = sessions(harness, 0, 0, 0)
+    ann = driver(harness, path, "")
     asked = []
     for _ in range(6):
         (assign,) = ann.wait()
         asked.append(assign.session)
         ann.answer(assign)
-        desk.worker.work_off()
+        harness.worker.work_off()
     assert asked == names * 2
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_higher_priority_is_served_first_and_may_change(desk: Desk, path: str) -> None:
-    low, high = sessions(desk, 0, 3)
-    ann = hand(desk, path, "")
+def test_session_with_higher_priority_is_served_first_also_after_a_change(
+    harness: Harness, path: str
+) -> None:
+    low, high = sessions(harness, 0, 3)
+    ann = driver(harness, path, "")
     asked = []
     for turn in range(4):
         (assign,) = ann.wait()
         asked.append(assign.session)
         if turn == 1:
             update = tuning_pb2.UpdateSessionRequest(name=low, priority=9)
-            updated = desk.tuning.UpdateSession(update).session
+            updated = harness.tuning.UpdateSession(update).session
             assert updated.config.priority == 9
         # The next query comes when all sessions have one again.
         ann.rest()
         ann.answer(assign)
-        desk.worker.work_off()
+        harness.worker.work_off()
     assert asked == [high, high, low, low]
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_holds_no_more_than_asked_for_over_all_sessions(desk: Desk, path: str) -> None:
-    first, second = sessions(desk, 0, 0)
-    ann = hand(desk, path, "")
+def test_labeler_holds_no_more_than_its_credit_over_all_sessions(
+    harness: Harness, path: str
+) -> None:
+    first, second = sessions(harness, 0, 0)
+    ann = driver(harness, path, "")
     held = ann.wait(3)
     assert [one.session for one in held].count(first) == 2
-    assert sum(desk.get(name).leased_count for name in (first, second)) == 3
+    assert sum(harness.get(name).leased_count for name in (first, second)) == 3
     # What a session holds later in the order counts as well.
     update = tuning_pb2.UpdateSessionRequest(name=second, priority=9)
-    desk.tuning.UpdateSession(update)
+    harness.tuning.UpdateSession(update)
     assert len(ann.take(3)) == 3
-    assert sum(desk.get(name).leased_count for name in (first, second)) == 3
+    assert sum(harness.get(name).leased_count for name in (first, second)) == 3
 
 
-def test_named_sessions_only(desk: Desk) -> None:
-    first, _, third = sessions(desk, 0, 5, 0)
-    stream = desk.labeler([first, third], credit=4)
+def test_stream_with_named_sessions_serves_only_these(harness: Harness) -> None:
+    first, _, third = sessions(harness, 0, 5, 0)
+    stream = harness.labeler([first, third], credit=4)
     assert not stream.expect("welcome").HasField("session")
     described = [stream.expect("progress").session.name for _ in range(2)]
     assert described == [first, third]
     assert sorted(stream.expect("assign").session for _ in range(4)) == sorted([first, third] * 2)
 
 
-def test_session_joins_when_it_begins_to_ask(desk: Desk) -> None:
-    stream = desk.labeler((), credit=2)
+def test_session_joins_when_it_begins_to_ask(harness: Harness) -> None:
+    stream = harness.labeler((), credit=2)
     stream.expect("welcome")
-    name = desk.create(config=Config(budget=3)).name
-    desk.worker.work_off()
+    name = harness.create(config=Config(budget=3)).name
+    harness.worker.work_off()
     assert stream.expect("progress").session.name == name
     assert stream.expect("assign").session == name
 
 
-def test_sessions_leave_by_their_end_and_by_deletion(desk: Desk) -> None:
-    ended, deleted, left = sessions(desk, 9, 8, 0)
-    stream = desk.labeler((), credit=1)
+def test_session_leaves_the_stream_when_it_ends_or_is_deleted(harness: Harness) -> None:
+    ended, deleted, left = sessions(harness, 9, 8, 0)
+    stream = harness.labeler((), credit=1)
     assert stream.expect("assign").session == ended
-    desk.tuning.CancelSession(tuning_pb2.CancelSessionRequest(name=ended))
+    harness.tuning.CancelSession(tuning_pb2.CancelSessionRequest(name=ended))
     assert stream.expect("revoke").reason == "SESSION_ENDED"
     finished = stream.expect("finished")
     assert (finished.session.name, finished.reason) == (ended, "CANCELLED")
     assert stream.expect("assign").session == deleted
-    desk.tuning.DeleteSession(tuning_pb2.DeleteSessionRequest(name=deleted))
+    harness.tuning.DeleteSession(tuning_pb2.DeleteSessionRequest(name=deleted))
     finished = stream.expect("finished")
     assert (finished.session.name, finished.reason) == (deleted, "DELETED")
     assert reply(stream, stream.expect("assign")).session == left
 
 
-def test_every_answer_to_a_session_that_was_just_deleted_is_refused(desk: Desk) -> None:
-    names = sessions(desk, 0, 0)
-    stream = desk.labeler(names, credit=2)
+def test_answer_to_a_deleted_session_is_refused(harness: Harness) -> None:
+    names = sessions(harness, 0, 0)
+    stream = harness.labeler(names, credit=2)
     held = {assign.session: assign for assign in (stream.expect("assign") for _ in names)}
     gone, left = names
-    desk.tuning.DeleteSession(tuning_pb2.DeleteSessionRequest(name=gone))
+    harness.tuning.DeleteSession(tuning_pb2.DeleteSessionRequest(name=gone))
     # Whether the stream knows of it already or not.
     for _ in range(3):
         stream.answer(held[gone], session=gone)
@@ -125,9 +129,9 @@ def test_every_answer_to_a_session_that_was_just_deleted_is_refused(desk: Desk) 
     assert reply(stream, held[left]).session == left
 
 
-def test_items_must_name_the_session(desk: Desk) -> None:
-    names = sessions(desk, 0, 0)
-    stream = desk.labeler(names, credit=2)
+def test_items_must_name_the_session(harness: Harness) -> None:
+    names = sessions(harness, 0, 0)
+    stream = harness.labeler(names, credit=2)
     held = [stream.expect("assign"), stream.expect("assign")]
     stream.answer(held[0])
     reject = stream.expect("reject")
@@ -136,14 +140,14 @@ def test_items_must_name_the_session(desk: Desk) -> None:
     assert reject.query == held[0].query
     assert reply(stream, held[0]).session == held[0].session
 
-    stranger = desk.session().name
+    stranger = harness.session().name
     stream.answer(held[1], session=stranger)
     assert error_info(stream.expect("reject").status).metadata["value"] == stranger
 
 
-def test_extend_and_release_are_about_all_sessions(desk: Desk) -> None:
-    names = sessions(desk, 0, 0)
-    stream = desk.labeler(names, credit=2)
+def test_extend_and_release_cover_all_sessions(harness: Harness) -> None:
+    names = sessions(harness, 0, 0)
+    stream = harness.labeler(names, credit=2)
     held = {one.session: one for one in (stream.expect("assign"), stream.expect("assign"))}
     assert held.keys() == set(names)
     stream.send(extend=oracle_pb2.Extend())
@@ -155,15 +159,17 @@ def test_extend_and_release_are_about_all_sessions(desk: Desk) -> None:
     stream.send(credit=oracle_pb2.Credit(queries=0))
     stream.send(release=oracle_pb2.Release())
     assert {stream.expect("ack").session for _ in range(2)} == set(names)
-    assert [desk.get(name).leased_count for name in names] == [0, 0]
+    assert [harness.get(name).leased_count for name in names] == [0, 0]
     # Nothing is held now: done is done.
     stream.send(release=oracle_pb2.Release())
     stream.expect("ack")
 
 
-def test_unasked_answer_names_its_session_where_any_is_served(desk: Desk) -> None:
-    (name,) = sessions(desk, 0)
-    stream = desk.labeler((), credit=0)
+def test_unasked_answer_needs_its_session_on_a_stream_without_named_sessions(
+    harness: Harness,
+) -> None:
+    (name,) = sessions(harness, 0)
+    stream = harness.labeler((), credit=0)
     stream.expect("welcome")
     answer = oracle_pb2.Answer(answer_id="u", session=name, observation_id="7", verdict=INLIER)
     stream.send(answer=answer)
@@ -171,27 +177,29 @@ def test_unasked_answer_names_its_session_where_any_is_served(desk: Desk) -> Non
     assert (ack.session, ack.counts.total) == (name, 1)
 
 
-def test_reconnect_finds_the_leases_of_all_sessions(desk: Desk) -> None:
-    names = sessions(desk, 0, 0)
-    first = desk.labeler(names, credit=2)
+def test_resumed_stream_gets_the_leases_of_all_sessions(harness: Harness) -> None:
+    names = sessions(harness, 0, 0)
+    first = harness.labeler(names, credit=2)
     token = first.expect("welcome").resume_token
     held = {first.expect("assign").lease_id for _ in range(2)}
     first.vanish()
-    second = desk.labeler(names, credit=2, resume_token=token)
+    second = harness.labeler(names, credit=2, resume_token=token)
     assert {second.expect("assign").lease_id for _ in range(2)} == held
 
 
-def test_programs_are_asked_before_people_and_what_they_skip_falls_through(desk: Desk) -> None:
-    name = desk.create(config=Config(budget=2)).name
-    person = desk.labeler(name, "ann")
+def test_programs_are_asked_before_people_and_what_they_skip_falls_through(
+    harness: Harness,
+) -> None:
+    name = harness.create(config=Config(budget=2)).name
+    person = harness.labeler(name, "ann")
     person.expect("welcome")
-    program = desk.labeler(name, "rule", kind=AUTOMATED)
+    program = harness.labeler(name, "rule", kind=AUTOMATED)
     program.expect("welcome")
     # Behind these the streams wait for queries.
     for stream in (person, program):
         stream.send(extend=oracle_pb2.Extend())
         stream.expect("ack")
-    desk.worker.work_off()
+    harness.worker.work_off()
     first = program.expect("assign")
     assert (first.query, first.row) == (1, 0)
     # There is enough for both.
@@ -202,23 +210,23 @@ def test_programs_are_asked_before_people_and_what_they_skip_falls_through(desk:
     assert person.expect("assign").query == 1
 
 
-def test_one_program_before_many_people(desk: Desk) -> None:
-    name = desk.create(config=Config(budget=1)).name
-    people = [desk.labeler(name, f"person-{i}") for i in range(3)]
-    program = desk.labeler(name, "rule", kind=AUTOMATED)
+def test_program_is_asked_before_people(harness: Harness) -> None:
+    name = harness.create(config=Config(budget=1)).name
+    people = [harness.labeler(name, f"person-{i}") for i in range(3)]
+    program = harness.labeler(name, "rule", kind=AUTOMATED)
     for stream in (*people, program):
         stream.send(extend=oracle_pb2.Extend())
         stream.expect("ack")
-    desk.worker.work_off()
+    harness.worker.work_off()
     assert program.expect("assign").query == 1
-    assert desk.get(name).leased_count == 1
+    assert harness.get(name).leased_count == 1
 
 
-def test_call_for_any_session_waits_for_the_first_that_asks(desk: Desk) -> None:
-    waiting = desk.oracle.Lease.future(oracle_pb2.LeaseRequest(labeler="ann", wait_s=20))
-    name = desk.create(config=Config(budget=2)).name
-    wait_until(lambda: desk.get(name).observation_count > 0)
-    desk.worker.work_off()
+def test_lease_call_without_a_session_waits_for_the_first_that_asks(harness: Harness) -> None:
+    waiting = harness.oracle.Lease.future(oracle_pb2.LeaseRequest(labeler="ann", wait_s=20))
+    name = harness.create(config=Config(budget=2)).name
+    wait_until(lambda: harness.get(name).observation_count > 0)
+    harness.worker.work_off()
     response = waiting.result(timeout=20)
     assert [one.session for one in response.assignments] == [name]
     assert not response.HasField("session")

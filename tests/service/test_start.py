@@ -1,4 +1,4 @@
-"""Starting the process: one clear line where something is wrong, a ready line where not."""
+"""Starting the process prints a ready line, or one clear line about what is wrong."""
 
 import os
 import signal
@@ -33,7 +33,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_defaults() -> None:
+def test_settings_have_defaults() -> None:
     settings = read_settings(Settings, [], program="service")
     assert settings.listen == "127.0.0.1:50051"
     assert settings.redis == "redis://127.0.0.1:6379/0"
@@ -80,7 +80,7 @@ def test_wrong_setting_is_named_in_one_line(arguments: list[str], words: list[st
     assert all(word in text for word in words)
 
 
-def test_wrong_environment_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_environment_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SVDDTUNE_MAX_ROWS", "-1")
     with pytest.raises(SettingsError, match="SVDDTUNE_MAX_ROWS is '-1'"):
         read_settings(Settings, [], program="service")
@@ -106,7 +106,7 @@ def test_wrong_redis_url_stops_the_start_with_exit_code_2(url: str) -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_redis_that_is_not_there_stops_the_start() -> None:
+def test_unreachable_redis_stops_the_start() -> None:
     done = run("--redis", "unix:///nowhere/redis.sock", "--listen", "127.0.0.1:0")
     assert done.returncode == 1
     assert done.stderr.startswith("REDIS_UNAVAILABLE: ")
@@ -114,7 +114,7 @@ def test_redis_that_is_not_there_stops_the_start() -> None:
 
 
 @pytest.mark.integration
-def test_redis_that_may_drop_labels_is_refused(redis_url: str) -> None:
+def test_redis_with_an_eviction_policy_is_refused(redis_url: str) -> None:
     with connect(redis_url) as client:
         client.config_set("maxmemory-policy", "allkeys-lru")
         try:
@@ -134,7 +134,7 @@ def test_port_in_use_stops_the_start(redis_url: str, service_process: Process) -
 
 
 @pytest.mark.integration
-def test_insecure_is_said_out_loud(redis_url: str) -> None:
+def test_insecure_start_is_logged_as_a_warning(redis_url: str) -> None:
     process = subprocess.Popen(
         [
             *(sys.executable, "-m", "svddtune.service"),
@@ -153,7 +153,7 @@ def test_insecure_is_said_out_loud(redis_url: str) -> None:
 
 
 @pytest.mark.integration
-def test_unix_socket_serves(redis_url: str, tmp_path: Path) -> None:
+def test_service_listens_on_a_unix_socket(redis_url: str, tmp_path: Path) -> None:
     with service(redis_url, listen=f"unix:{tmp_path}/s") as process:
         assert process.ready["address"] == f"unix:{tmp_path}/s"
         assert process.ready["server"].split()[0] in ("redis", "valkey")

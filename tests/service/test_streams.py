@@ -1,4 +1,4 @@
-"""What only a stream does: credit, heartbeat, revocation, drain, and what it costs while idle."""
+"""Streams only: credit, heartbeat, revocation, drain, and the cost of an idle stream."""
 
 import asyncio
 import uuid
@@ -6,7 +6,7 @@ import uuid
 import grpc
 import pytest
 from tests.e2e.processes import service
-from tests.service.desk import INLIER, OUTLIER, Desk, chunk, desk_at, grid, header
+from tests.service.harness import INLIER, OUTLIER, Harness, chunk, grid, harness_at, header
 from tests.service.support import error_info
 from tests.waiting import wait_until
 
@@ -24,45 +24,45 @@ NOTICES = keys.prefix(0) + "notices"
 LAMA = tuning_pb2.QUERY_STRATEGY_LAMA
 
 
-def withdraw(desk: Desk, name: str, labeler: str) -> None:
-    desk.tuning.WithdrawLabeler(tuning_pb2.WithdrawLabelerRequest(name=name, labeler=labeler))
+def withdraw(harness: Harness, name: str, labeler: str) -> None:
+    harness.tuning.WithdrawLabeler(tuning_pb2.WithdrawLabelerRequest(name=name, labeler=labeler))
 
 
-def reinstate(desk: Desk, name: str, labeler: str) -> None:
-    desk.tuning.ReinstateLabeler(tuning_pb2.ReinstateLabelerRequest(name=name, labeler=labeler))
+def reinstate(harness: Harness, name: str, labeler: str) -> None:
+    harness.tuning.ReinstateLabeler(tuning_pb2.ReinstateLabelerRequest(name=name, labeler=labeler))
 
 
-def test_less_credit_takes_nothing_away_and_asks_nothing_more(desk: Desk) -> None:
-    name = desk.session().name
-    labeler = desk.labeler(name, credit=2)
+def test_lower_credit_keeps_leases_and_brings_no_new_ones(harness: Harness) -> None:
+    name = harness.session().name
+    labeler = harness.labeler(name, credit=2)
     held = [labeler.expect("assign"), labeler.expect("assign")]
     labeler.send(credit=oracle_pb2.Credit(queries=1))
     labeler.answer(held[0])
     labeler.expect("ack")
-    desk.worker.work_off()
-    assert desk.get(name).leased_count == 1
+    harness.worker.work_off()
+    assert harness.get(name).leased_count == 1
     labeler.send(credit=oracle_pb2.Credit(queries=0))
     labeler.send(release=oracle_pb2.Release())
     labeler.expect("ack")
-    assert desk.get(name).leased_count == 0
+    assert harness.get(name).leased_count == 0
     labeler.send(credit=oracle_pb2.Credit(queries=2))
     assert labeler.expect("assign").query == held[1].query
 
 
-def test_heartbeat_is_a_third_of_the_shortest_lease(desk: Desk) -> None:
-    short = desk.session(config=Config(budget=3, lease_s=6)).name
-    long = desk.session(config=Config(budget=3, lease_s=60)).name
-    welcome = desk.labeler(short).expect("welcome")
+def test_heartbeat_is_a_third_of_the_shortest_lease(harness: Harness) -> None:
+    short = harness.session(config=Config(budget=3, lease_s=6)).name
+    long = harness.session(config=Config(budget=3, lease_s=60)).name
+    welcome = harness.labeler(short).expect("welcome")
     assert (welcome.lease_s, welcome.heartbeat_s) == (6.0, 1.0)
-    welcome = desk.labeler([long, short]).expect("welcome")
+    welcome = harness.labeler([long, short]).expect("welcome")
     # By the session with the shortest ones.
     assert (welcome.lease_s, welcome.heartbeat_s) == (6.0, 1.0)
     assert welcome.stream_s == 3600.0
 
 
-def test_heartbeat_keeps_what_silence_loses(desk: Desk) -> None:
-    name = desk.session(config=Config(budget=2, lease_s=1)).name
-    thinking, silent = desk.labeler(name, "thinking"), desk.labeler(name, "silent")
+def test_heartbeat_keeps_a_lease_that_silence_loses(harness: Harness) -> None:
+    name = harness.session(config=Config(budget=2, lease_s=1)).name
+    thinking, silent = harness.labeler(name, "thinking"), harness.labeler(name, "silent")
     held = thinking.expect("assign")
     silent.expect("assign")
     until = held.lease_expire_time.ToMilliseconds() + 1000
@@ -76,24 +76,24 @@ def test_heartbeat_keeps_what_silence_loses(desk: Desk) -> None:
     assert thinking.expect("ack").disposition == oracle_pb2.Ack.DISPOSITION_APPLIED
 
 
-def test_query_that_another_one_answers_is_revoked(desk: Desk) -> None:
-    name = desk.session().name
-    labeler = desk.labeler(name)
+def test_lease_is_revoked_when_another_labeler_answers_the_query(harness: Harness) -> None:
+    name = harness.session().name
+    labeler = harness.labeler(name)
     assign = labeler.expect("assign")
-    desk.label(name, assign.observation_id)
+    harness.label(name, assign.observation_id)
     revoke = labeler.expect("revoke")
     assert (revoke.session, revoke.query) == (name, assign.query)
     assert (revoke.lease_id, revoke.reason) == (assign.lease_id, "ANSWERED_BY_OTHER")
 
 
-def test_withdrawn_labeler_is_asked_nothing_until_it_is_reinstated(desk: Desk) -> None:
-    name = desk.session().name
-    labeler = desk.labeler(name, "bob")
+def test_withdrawn_labeler_is_asked_nothing_until_it_is_reinstated(harness: Harness) -> None:
+    name = harness.session().name
+    labeler = harness.labeler(name, "bob")
     labeler.answer(labeler.expect("assign"))
     labeler.expect("ack")
-    desk.worker.work_off()
+    harness.worker.work_off()
     held = labeler.expect("assign")
-    withdraw(desk, name, "bob")
+    withdraw(harness, name, "bob")
     revoke = labeler.expect("revoke")
     assert (revoke.lease_id, revoke.reason) == (held.lease_id, "LABELER_WITHDRAWN")
     assert labeler.expect("finished").reason == "LABELER_WITHDRAWN"
@@ -103,17 +103,17 @@ def test_withdrawn_labeler_is_asked_nothing_until_it_is_reinstated(desk: Desk) -
     info = error_info(reject.status)
     assert (info.reason, info.metadata["labeler"]) == ("LABELER_WITHDRAWN", "bob")
     lease = oracle_pb2.LeaseRequest(session=name, labeler="bob")
-    assert desk.oracle.Lease(lease).finished_reason == "LABELER_WITHDRAWN"
+    assert harness.oracle.Lease(lease).finished_reason == "LABELER_WITHDRAWN"
 
-    reinstate(desk, name, "bob")
-    desk.worker.work_off()
+    reinstate(harness, name, "bob")
+    harness.worker.work_off()
     labeler.send(credit=oracle_pb2.Credit(queries=1))
     assert labeler.expect("assign").session == name
 
 
-def test_reject_names_item_reason_and_values(desk: Desk) -> None:
-    name = desk.session().name
-    labeler = desk.labeler(name, credit=0)
+def test_reject_names_item_reason_and_values(harness: Harness) -> None:
+    name = harness.session().name
+    labeler = harness.labeler(name, credit=0)
     labeler.send(
         answer=oracle_pb2.Answer(answer_id="x", observation_id="none", verdict=INLIER, session=name)
     )
@@ -127,39 +127,41 @@ def test_reject_names_item_reason_and_values(desk: Desk) -> None:
     assert labeler.expect("ack").answer_id == "x"
 
 
-def test_old_stream_is_drained_and_its_leases_live_on_in_the_next(redis_url: str) -> None:
+def test_stream_at_its_maximum_age_is_drained_and_its_leases_stay_for_the_next(
+    redis_url: str,
+) -> None:
     with (
         service(redis_url, "127.0.0.1:0", "--stream-s", "1") as process,
-        desk_at(process.ready["address"], redis_url) as desk,
+        harness_at(process.ready["address"], redis_url) as harness,
     ):
-        name = desk.session(config=Config(budget=6)).name
-        labeler = desk.labeler(name, credit=2)
+        name = harness.session(config=Config(budget=6)).name
+        labeler = harness.labeler(name, credit=2)
         welcome = labeler.expect("welcome")
         assert welcome.stream_s == 1.0
         held = {labeler.expect("assign").lease_id for _ in range(2)}
         assert "age" in labeler.expect("drain").reason
         assert labeler.end() is None
-        assert desk.get(name).leased_count == 2
-        again = desk.labeler(name, credit=2, resume_token=welcome.resume_token)
+        assert harness.get(name).leased_count == 2
+        again = harness.labeler(name, credit=2, resume_token=welcome.resume_token)
         assert {again.expect("assign").lease_id for _ in range(2)} == held
 
 
-def test_parked_labeler_gets_nothing_new(desk: Desk) -> None:
-    name = desk.create(config=Config(budget=3)).name
-    gone = desk.labeler(name, "gone")
+def test_labeler_without_a_stream_gets_no_new_query(harness: Harness) -> None:
+    name = harness.create(config=Config(budget=3)).name
+    gone = harness.labeler(name, "gone")
     gone.expect("welcome")
     gone.vanish()
-    desk.worker.work_off()
-    assert desk.labeler(name, "there", credit=3).expect("assign").query == 1
-    wait_until(lambda: desk.get(name).leased_count == 3)
+    harness.worker.work_off()
+    assert harness.labeler(name, "there", credit=3).expect("assign").query == 1
+    wait_until(lambda: harness.get(name).leased_count == 3)
 
 
-def test_labeler_that_repeats_an_answer_after_a_silence_is_asked_again(desk: Desk) -> None:
-    name = desk.session(config=Config(budget=6, lease_s=1)).name
-    labeler = desk.labeler(name)
+def test_labeler_that_repeats_an_answer_after_an_expiry_is_served_again(harness: Harness) -> None:
+    name = harness.session(config=Config(budget=6, lease_s=1)).name
+    labeler = harness.labeler(name)
     first = labeler.answer(labeler.expect("assign"))
     labeler.expect("ack")
-    desk.worker.work_off()
+    harness.worker.work_off()
     held = labeler.expect("assign")
     assert labeler.expect("revoke").reason == "EXPIRED"
     labeler.send(answer=first)
@@ -167,35 +169,35 @@ def test_labeler_that_repeats_an_answer_after_a_silence_is_asked_again(desk: Des
     assert labeler.expect("assign").query == held.query
 
 
-def test_stream_that_resumes_early_is_not_parked_with_the_old_one(desk: Desk) -> None:
-    name = desk.session(config=Config(budget=6)).name
-    old = desk.labeler(name)
+def test_stream_resumed_before_the_old_one_ends_is_not_parked_with_it(harness: Harness) -> None:
+    name = harness.session(config=Config(budget=6)).name
+    old = harness.labeler(name)
     token = old.expect("welcome").resume_token
     old.answer(old.expect("assign"))
     old.expect("ack")
-    new = desk.labeler(name, resume_token=token)
+    new = harness.labeler(name, resume_token=token)
     new.expect("welcome")
     # Behind this reply the new stream waits for queries.
     new.send(extend=oracle_pb2.Extend())
     new.expect("ack")
-    with connect(desk.redis_url) as client:
+    with connect(harness.redis_url) as client:
         before = client.xlen(NOTICES)
         old.vanish()
         wait_until(lambda: client.xlen(NOTICES) > before)
-    desk.worker.work_off()
+    harness.worker.work_off()
     assert new.expect("assign").query == 2
 
 
-def test_streams_that_break_off_keep_their_leases(desk: Desk) -> None:
+def test_broken_streams_keep_their_leases(harness: Harness) -> None:
     rows = 60
-    dataset = desk.upload(header(observation_count=rows), chunk(grid(rows))).name
-    name = desk.session(dataset=dataset, config=Config(budget=rows, strategy=LAMA)).name
-    streams = [desk.labeler(name, f"l{i}") for i in range(40)]
+    dataset = harness.upload(header(observation_count=rows), chunk(grid(rows))).name
+    name = harness.session(dataset=dataset, config=Config(budget=rows, strategy=LAMA)).name
+    streams = [harness.labeler(name, f"l{i}") for i in range(40)]
     tokens = [one.expect("welcome").resume_token for one in streams]
     held = [one.expect("assign").lease_id for one in streams]
     for one in streams:
         one.vanish()
-    again = [desk.labeler(name, f"l{i}", resume_token=token) for i, token in enumerate(tokens)]
+    again = [harness.labeler(name, f"l{i}", resume_token=token) for i, token in enumerate(tokens)]
     assert [one.expect("assign").lease_id for one in again] == held
 
 
@@ -207,20 +209,20 @@ def commands_processed(redis_url: str) -> int:
         return count - own
 
 
-def test_idle_streams_cost_redis_nothing(desk: Desk) -> None:
-    name = desk.session(config=Config(budget=6)).name
-    stream = [desk.labeler(name, "first", credit=6)]
+def test_idle_streams_cost_redis_nothing(harness: Harness) -> None:
+    name = harness.session(config=Config(budget=6)).name
+    stream = [harness.labeler(name, "first", credit=6)]
     for _ in range(6):
         stream[0].expect("assign")
 
     def over_two_seconds() -> int:
-        before = commands_processed(desk.redis_url)
+        before = commands_processed(harness.redis_url)
         asyncio.run(asyncio.sleep(2))
-        return commands_processed(desk.redis_url) - before
+        return commands_processed(harness.redis_url) - before
 
     # The one reader of notices, and whatever else the process does by itself.
     alone = over_two_seconds()
-    others = [desk.labeler(() if i % 2 else name, f"l{i}", credit=3) for i in range(50)]
+    others = [harness.labeler(() if i % 2 else name, f"l{i}", credit=3) for i in range(50)]
     for one in others:
         one.expect("welcome")
         # Behind this answer nothing that a stream begins with is left to do.
@@ -231,11 +233,11 @@ def test_idle_streams_cost_redis_nothing(desk: Desk) -> None:
     assert over_two_seconds() <= alone + 15
 
 
-def test_streams_that_come_and_go_leave_nothing_behind(desk: Desk) -> None:
-    name = desk.session(config=Config(budget=6)).name
+def test_ended_streams_leave_nothing_behind(harness: Harness) -> None:
+    name = harness.session(config=Config(budget=6)).name
 
     async def churn() -> None:
-        options = ["--redis", desk.redis_url, "--listen", "127.0.0.1:0"]
+        options = ["--redis", harness.redis_url, "--listen", "127.0.0.1:0"]
         server = Server(read_settings(Settings, options, program="test"))
         address = await server.start()
         await server.wait_until_serving()
@@ -276,17 +278,17 @@ def test_streams_that_come_and_go_leave_nothing_behind(desk: Desk) -> None:
         await server.stop()
 
     asyncio.run(churn())
-    with connect(desk.redis_url) as client:
+    with connect(harness.redis_url) as client:
         found = [key.decode() for key in client.scan_iter(count=1000)]
         assert not [key for key in found if key.endswith((":waiting", ":waiters"))]
     # Whoever comes next is served.
-    ack = desk.label(name, "11")
+    ack = harness.label(name, "11")
     assert ack.counts.total == 1
 
 
-def test_messages_wait_in_the_client_where_the_service_is_slower(desk: Desk) -> None:
-    name = desk.session(config=Config(budget=12)).name
-    labeler = desk.labeler(name, credit=0)
+def test_messages_wait_in_the_client_while_the_service_is_slower(harness: Harness) -> None:
+    name = harness.session(config=Config(budget=12)).name
+    labeler = harness.labeler(name, credit=0)
     sent = [uuid.uuid4().hex for _ in range(300)]
     for turn, answer_id in enumerate(sent):
         labeler.send(

@@ -1,4 +1,4 @@
-"""Whatever bytes come: a status with a reason, a short line in the log, and the server goes on."""
+"""Undecodable bytes: the call ends with a reason, the log gets one line, and the server goes on."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ import grpc
 import pytest
 from google.protobuf.descriptor import MethodDescriptor
 from tests.e2e.processes import Process, service
-from tests.service.desk import CALL_S, desk_at, header
+from tests.service.harness import CALL_S, harness_at, header
 from tests.service.methods import METHODS, Garbler, ask, ask_fully, path
 from tests.service.support import error_info, reason_of, status_of
 from tests.waiting import wait_until
@@ -99,11 +99,11 @@ def test_many_undecodable_messages_make_few_lines_that_count_them_all(
     assert len(watched.lines("undecodable message")) - lines < 30
 
 
-def test_stream_ends_with_a_status_after_what_came_before_the_fault(
+def test_undecodable_message_ends_the_stream_after_the_messages_before_it(
     channel: grpc.Channel, watched: Watched, redis_url: str
 ) -> None:
-    with desk_at(watched.process.ready["address"], redis_url) as desk:
-        name = desk.session().name
+    with harness_at(watched.process.ready["address"], redis_url) as harness:
+        name = harness.session().name
         hello = oracle_pb2.Hello(protocol_version=1, labeler="ann", sessions=[name], credit=1)
         answer = oracle_pb2.Answer(answer_id="a", observation_id="11", verdict=1)  # type: ignore[arg-type]
         sent = [
@@ -119,7 +119,7 @@ def test_stream_ends_with_a_status_after_what_came_before_the_fault(
         assert code is grpc.StatusCode.INVALID_ARGUMENT
         assert error is not None
         assert reason_of(error) == "UNDECODABLE_MESSAGE"
-        assert desk.get(name).counts.total == 1
+        assert harness.get(name).counts.total == 1
 
 
 def test_random_messages_never_break_a_method(
@@ -128,10 +128,10 @@ def test_random_messages_never_break_a_method(
     seed = random.randrange(2**32)
     chance = random.Random(seed)
     broken = {grpc.StatusCode.UNKNOWN, grpc.StatusCode.INTERNAL, grpc.StatusCode.UNAVAILABLE}
-    with desk_at(watched.process.ready["address"], redis_url) as desk:
+    with harness_at(watched.process.ready["address"], redis_url) as harness:
         for turn in range(CALLS):
             if turn % 100 == 0:
-                session = desk.session()
+                session = harness.session()
                 texts = (session.name, session.dataset, f"{session.name}/results/-")
                 garbler = Garbler(chance, texts)
             method = METHODS[turn % len(METHODS)]
@@ -142,7 +142,7 @@ def test_random_messages_never_break_a_method(
                 ]
             code, error = ask_fully(channel, method, *messages)
             assert code not in broken, (seed, path(method), messages, error)
-        assert desk.session().name
+        assert harness.session().name
     # Every line is JSON, and none has a traceback.
     assert [line for line in watched.lines() if "exception" in line] == []
 
@@ -170,7 +170,7 @@ HEADER = header().SerializeToString()
     ],
     ids=["no hello", "no header", "no rows"],
 )
-def test_stream_whose_client_says_nothing_ends(
+def test_stream_without_hello_ends_after_the_time_limit(
     channel: grpc.Channel,
     redis_url: str,
     method: MethodDescriptor,
@@ -185,11 +185,11 @@ def test_stream_whose_client_says_nothing_ends(
     assert reason_of(error) == reason
 
 
-def test_labeler_that_said_hello_may_be_silent_for_longer(watched: Watched, redis_url: str) -> None:
-    with desk_at(watched.process.ready["address"], redis_url) as desk:
-        labeler = desk.labeler(desk.session().name)
+def test_silence_after_hello_has_no_time_limit(watched: Watched, redis_url: str) -> None:
+    with harness_at(watched.process.ready["address"], redis_url) as harness:
+        labeler = harness.labeler(harness.session().name)
         labeler.expect("welcome")
-        assert desk.silent().end() is not None
+        assert harness.silent().end() is not None
         # Its time is over by now, that of the other one would be too.
         labeler.send(credit=oracle_pb2.Credit(queries=2))
         labeler.expect("assign")
@@ -226,7 +226,7 @@ async def _talk(
     [(OSError("broken"), OSError), (asyncio.CancelledError(), ServerDraining)],
     ids=["fault", "cancellation"],
 )
-def test_stream_ends_with_whatever_ends_its_reader(
+def test_stream_ends_with_the_error_of_its_reader(
     redis_url: str, fault: BaseException, ends_with: type[BaseException]
 ) -> None:
     async def requests() -> AsyncIterator[oracle_pb2.ConverseRequest]:

@@ -1,9 +1,9 @@
-"""Uploads that meet each other, break off or come slowly."""
+"""Uploads that run at the same time, break off or are slow."""
 
 import queue
 
 import pytest
-from tests.service.desk import Desk, chunk, grid, header
+from tests.service.harness import Harness, chunk, grid, header
 from tests.state.scene import Scene, play
 from tests.waiting import wait_until
 
@@ -14,7 +14,7 @@ from svddtune.v1 import dataset_pb2
 pytestmark = pytest.mark.integration
 
 
-def test_second_upload_at_the_same_time_lets_nothing_expire(redis_url: str) -> None:
+def test_concurrent_upload_of_the_same_data_loses_no_part(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         names = [f"id-{row}" for row in range(12)]
         dataset_id = await scene.upload(ids=names)
@@ -28,24 +28,24 @@ def test_second_upload_at_the_same_time_lets_nothing_expire(redis_url: str) -> N
     play(redis_url, act)
 
 
-def test_upload_that_breaks_off_leaves_nothing(desk: Desk) -> None:
+def test_interrupted_upload_leaves_nothing(harness: Harness) -> None:
     parts: queue.SimpleQueue[dataset_pb2.UploadDatasetRequest | None] = queue.SimpleQueue()
-    call = desk.datasets.UploadDataset.future(iter(parts.get, None))
+    call = harness.datasets.UploadDataset.future(iter(parts.get, None))
     parts.put(header())
     parts.put(chunk(grid()[:6]))
     call.cancel()  # type: ignore[no-untyped-call]
     parts.put(None)
     wait_until(call.done)
-    assert not desk.datasets.ListDatasets(dataset_pb2.ListDatasetsRequest()).datasets
-    with connect(desk.redis_url) as client:
+    assert not harness.datasets.ListDatasets(dataset_pb2.ListDatasetsRequest()).datasets
+    with connect(harness.redis_url) as client:
         assert client.keys("*:d:*") == []
 
 
-def test_many_ids_and_displays_are_stored_in_batches(desk: Desk) -> None:
+def test_many_ids_and_displays_are_stored_in_batches(harness: Harness) -> None:
     n = 2500
     ids = [f"id-{row}" for row in range(n)]
     display = dataset_pb2.Display(fields=[{"key": "k", "value": "v" * 1000}])
-    dataset = desk.upload(
+    dataset = harness.upload(
         header(observation_count=n),
         *(
             chunk(
@@ -56,9 +56,9 @@ def test_many_ids_and_displays_are_stored_in_batches(desk: Desk) -> None:
             for start in range(0, n, 500)
         ),
     )
-    name = desk.session(dataset=dataset.name).name
-    desk.label(name, "id-2499")
-    desk.worker.work_off()
-    assign = desk.labeler(name).expect("assign")
+    name = harness.session(dataset=dataset.name).name
+    harness.label(name, "id-2499")
+    harness.worker.work_off()
+    assign = harness.labeler(name).expect("assign")
     assert assign.observation_id == ids[assign.row]
     assert assign.display[0].value == "v" * 1000

@@ -1,4 +1,4 @@
-"""The world around a pure dialogue: a store with leases, a clock, and what the client was sent."""
+"""The surroundings of a pure dialogue: a store with leases, a clock, and the messages sent."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any

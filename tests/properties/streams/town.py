@@ -18,7 +18,7 @@ from tests.properties.streams.ledger import Account
 from tests.properties.streams.member import Member
 from tests.properties.streams.stream import Stream
 from tests.properties.streams.whims import Whimsical
-from tests.service.desk import chunk, desk_at, grid, header
+from tests.service.harness import chunk, grid, harness_at, header
 from tests.state.scene import ScriptedWorker
 
 from svddtune.state.queue import Claim
@@ -123,9 +123,9 @@ class Town:
 
     def __init__(self, pair: Pair, worker: Worker, redis_url: str, shape: Shape, seed: int) -> None:
         self._pair, self._client, self._shape, self._seed = pair, worker.client, shape, seed
-        with desk_at(pair.addresses[0], redis_url) as desk:
-            dataset = desk.upload(header(observation_count=ROWS), chunk(grid(ROWS))).name
-            created = [desk.create(dataset, config=config) for config in shape.configs]
+        with harness_at(pair.addresses[0], redis_url) as harness:
+            dataset = harness.upload(header(observation_count=ROWS), chunk(grid(ROWS))).name
+            created = [harness.create(dataset, config=config) for config in shape.configs]
         self._configs = {one.name: one.config for one in created}
         self.accounts = {one.name: Account(one.config.lease_s) for one in created}
         self._settled = False

@@ -1,4 +1,4 @@
-"""A labeler at work by stream or by unary calls, driven alike: what is promised holds for both."""
+"""Labelers by stream and by unary calls behind one interface: the promises hold for both."""
 
 import uuid
 from abc import ABC, abstractmethod
@@ -8,7 +8,7 @@ from typing import Any
 
 import grpc
 from google.rpc import status_pb2
-from tests.service.desk import CALL_S, INLIER, Desk, Labeler
+from tests.service.harness import CALL_S, INLIER, Harness, Labeler
 from tests.service.support import error_info, status_of
 
 from svddtune.v1 import oracle_pb2
@@ -33,7 +33,7 @@ class Refused(Exception):
         return dict(error_info(self.status).metadata)
 
 
-class Hand(ABC):
+class Driver(ABC):
     """One labeler in one session, or in any where the session is ""."""
 
     def __init__(self, session: str) -> None:
@@ -96,7 +96,7 @@ class Hand(ABC):
         return self.do(release=oracle_pb2.Release(lease_ids=lease_ids))
 
 
-class StreamHand(Hand):
+class StreamDriver(Driver):
     """By stream."""
 
     def __init__(self, stream: Labeler, session: str) -> None:
@@ -166,12 +166,12 @@ class StreamHand(Hand):
         return response
 
 
-class UnaryHand(Hand):
+class UnaryDriver(Driver):
     """By calls."""
 
-    def __init__(self, desk: Desk, session: str, labeler: str, kind: int) -> None:
+    def __init__(self, harness: Harness, session: str, labeler: str, kind: int) -> None:
         super().__init__(session)
-        self._desk = desk
+        self._harness = harness
         self._labeler = labeler
         self._kind = kind
 
@@ -193,7 +193,7 @@ class UnaryHand(Hand):
         if not message.session:
             message.session = self._session
         request = getattr(oracle_pb2, f"{kind.title()}Request")
-        call = getattr(self._desk.oracle, kind.title())
+        call = getattr(self._harness.oracle, kind.title())
         try:
             response = call(request(labeler=self._labeler, **{kind: message}), timeout=CALL_S)
         except grpc.RpcError as error:
@@ -214,13 +214,15 @@ class UnaryHand(Hand):
             wait_s=wait_s,
             kind=self._kind,  # type: ignore[arg-type]
         )
-        return self._desk.oracle.Lease(request, timeout=CALL_S)
+        return self._harness.oracle.Lease(request, timeout=CALL_S)
 
 
-def hand(desk: Desk, path: str, session: str, labeler: str = "ann", kind: int = 0) -> Hand:
+def driver(
+    harness: Harness, path: str, session: str, labeler: str = "ann", kind: int = 0
+) -> Driver:
     """A labeler on one of the two paths; it holds nothing yet."""
     if path == "unary":
-        return UnaryHand(desk, session, labeler, kind)
-    stream = desk.labeler(session or (), labeler, credit=0, kind=kind)
+        return UnaryDriver(harness, session, labeler, kind)
+    stream = harness.labeler(session or (), labeler, credit=0, kind=kind)
     stream.expect("welcome")
-    return StreamHand(stream, session)
+    return StreamDriver(stream, session)

@@ -1,4 +1,4 @@
-"""What tests of the service work with: raw stubs, a dataset, labelers, a scripted worker."""
+"""Tools for tests of the service: raw stubs, a dataset, labelers, a scripted worker."""
 
 import queue
 import threading
@@ -71,7 +71,7 @@ class Labeler:
         self._inbox.put(None)
 
     def send(self, **message: Any) -> None:
-        """Say something: ``send(credit=Credit(...))``."""
+        """Send a message: ``send(credit=Credit(...))``."""
         self._outbox.put(oracle_pb2.ConverseRequest(**message))
 
     def answer(
@@ -103,7 +103,7 @@ class Labeler:
         raise AssertionError(f"the stream ended without {kind}: {self.error}")
 
     def end(self) -> grpc.RpcError | None:
-        """Wait for the end of the stream: its error, None where it ended well."""
+        """Wait for the end of the stream: its error, None if it ended well."""
         while self.next():
             pass
         self._outbox.put(None)
@@ -111,7 +111,7 @@ class Labeler:
         return self.error
 
     def half_close(self) -> None:
-        """Say that nothing more will be said."""
+        """Close the client's side of the stream."""
         self._outbox.put(None)
 
     def vanish(self) -> None:
@@ -121,8 +121,8 @@ class Labeler:
         self._reader.join()
 
 
-class Desk:
-    """Stubs of all services, with the few things that most tests need."""
+class Harness:
+    """Stubs of all services, and shortcuts that most tests need."""
 
     def __init__(self, channel: grpc.Channel, redis_url: str) -> None:
         self.datasets = dataset_pb2_grpc.DatasetServiceStub(channel)
@@ -134,7 +134,7 @@ class Desk:
 
     @property
     def worker(self) -> ScriptedWorker:
-        """A worker that works when told to."""
+        """A worker that works when a test calls it."""
         if self._worker is None:
             self._worker = ScriptedWorker(self.redis_url)
         return self._worker
@@ -168,7 +168,7 @@ class Desk:
         return self.get(name)
 
     def labeler(self, session: str | Sequence[str], labeler: str = "ann", **hello: Any) -> Labeler:
-        """A stream to a session, to several, or to any where none is named."""
+        """A stream to a session, to several, or to all if none is named."""
         sessions = [session] if isinstance(session, str) else session
         self._labelers.append(Labeler(self.oracle, sessions=sessions, labeler=labeler, **hello))
         return self._labelers[-1]
@@ -215,11 +215,11 @@ def refusal(call: Callable[[], Any]) -> grpc.RpcError:
 
 
 @contextmanager
-def desk_at(address: str, redis_url: str) -> Iterator[Desk]:
-    """A desk at the service that listens there."""
+def harness_at(address: str, redis_url: str) -> Iterator[Harness]:
+    """A harness for the service at an address."""
     with grpc.insecure_channel(address) as channel:
-        desk = Desk(channel, redis_url)
+        harness = Harness(channel, redis_url)
         try:
-            yield desk
+            yield harness
         finally:
-            desk.close()
+            harness.close()
