@@ -1,4 +1,4 @@
-"""Votes and what follows from them, by the contract in ``protos/svddtune/v1/``: plain values."""
+"""A model of votes and labels by the contract in ``protos/svddtune/v1/``, in plain values."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 Counts = tuple[int, int, int]
-"""Observations that are inlier, outlier, unsure."""
+"""Numbers of observations labelled inlier, outlier and unsure."""
 
 
 @dataclass(frozen=True)
@@ -20,14 +20,14 @@ class Rules:
 
 
 class Vote(NamedTuple):
-    """What a labeler says of a row, and the query that was about the row then (0: none)."""
+    """A labeler's verdict on a row, and the query about the row at that time (0: none)."""
 
     verdict: int
     query: int
 
 
 class Judgement(NamedTuple):
-    """What votes come to: the label in force (None: none), votes wanted, votes given."""
+    """The label that follows from votes (None: none), the votes sought and the votes given."""
 
     label: int | None
     wanted: int
@@ -35,7 +35,7 @@ class Judgement(NamedTuple):
 
 
 class Lease(NamedTuple):
-    """Who has a query."""
+    """The right of a holder to answer a query."""
 
     holder: str
     labeler: str
@@ -43,7 +43,7 @@ class Lease(NamedTuple):
 
 @dataclass
 class Query:
-    """One observation that somebody is asked about, or shown again (``repeats``)."""
+    """A query about a row, or a repeat (``repeats``)."""
 
     n: int
     row: int
@@ -51,8 +51,8 @@ class Query:
     repeats: bool = False
     open: bool = True
     leases: dict[str, Lease] = field(default_factory=dict)
-    # Labelers that passed it on to others.
-    passed_on: set[str] = field(default_factory=set)
+    # Labelers that skipped it to others.
+    skipped_by: set[str] = field(default_factory=set)
 
 
 class Effect(NamedTuple):
@@ -81,17 +81,18 @@ class Ballot:
         self.queries: dict[int, Query] = {}
 
     def open_queries(self) -> list[Query]:
-        """All that want votes."""
+        """All queries that seek votes."""
         return [one for one in self.queries.values() if one.open and not one.repeats]
 
     def query_on(self, row: int, answered: int = 0) -> Query | None:
-        """The query that may want votes on a row: the open one, else the latest that was about it
-        when a vote was given. None where there was none, or the row was dropped.
+        """The query that may seek votes on a row: the open one, else the latest with a vote.
+
+        None if there was none, or if the row was dropped.
         """
         return None if row in self.dropped else self.queries.get(self.number_on(row, answered))
 
     def number_on(self, row: int, answered: int = 0) -> int:
-        """The number that votes on a row remember, also where the row was dropped; 0 for none."""
+        """The query number that a vote on a row stores, even if the row was dropped; 0 for none."""
         found = [one.n for one in self.open_queries() if one.row == row]
         assert len(found) <= 1, found
         latest = max((vote.query for vote in self.votes.get(row, {}).values()), default=0)
@@ -100,19 +101,19 @@ class Ballot:
     def judge(
         self, row: int, query: Query | None, void: Collection[str] | None = None
     ) -> Judgement:
-        """What the votes on a row come to."""
+        """The label that follows from the votes on a row."""
         void = self.void if void is None else void
         cast = [vote.verdict for name, vote in self.votes.get(row, {}).items() if name not in void]
         wanted = 1 if query is None else self.rules.overlap
         if self.rules.adaptive and query is not None:
-            # The first vote stands where it says what was expected, or nothing was.
+            # The first vote stands if it equals the prediction, or if there was none.
             surprising = cast and (cast[0] == 0 or query.predicted not in (0, cast[0]))
             wanted = self.rules.overlap if surprising else 1
         tally = Counter(cast)
         if tally[1] != tally[-1]:
             return Judgement(1 if tally[1] > tally[-1] else -1, wanted, len(cast))
         if query is not None and wanted <= len(cast) < self.rules.limit:
-            # A tie, or nobody is sure: one more.
+            # A tie, or only unsure votes: seek one more.
             wanted = len(cast) + 1
         return Judgement(0 if cast and len(cast) >= wanted else None, wanted, len(cast))
 
@@ -122,26 +123,26 @@ class Ballot:
         return {row: label for row, label in found.items() if label is not None}
 
     def counts(self) -> Counts:
-        """How many there are of each."""
+        """Numbers of labels by kind."""
         return counted(Counter(self.labels().values()))
 
     def total(self) -> int:
-        """What the budget is compared with."""
+        """The number of labels that the budget limits."""
         inlier, outlier, _ = self.counts()
         return inlier + outlier
 
     def awaiting(self) -> set[int]:
-        """Labelled observations on which a further vote is awaited."""
+        """Labelled rows that still await a vote."""
         labels = self.labels()
         return {one.row for one in self.open_queries() if labels.get(one.row)}
 
     def unmet(self, query: Query) -> int:
-        """Votes that a query wants beyond those there are and those on their way."""
+        """Votes that a query seeks beyond those given and those of its leases."""
         _, wanted, given = self.judge(query.row, query)
         return wanted - given - len(query.leases)
 
     def leases(self) -> dict[str, tuple[Query, Lease]]:
-        """All that are out, by id."""
+        """All leases by id."""
         return dict(self._leases())
 
     def _leases(self) -> Iterator[tuple[str, tuple[Query, Lease]]]:
@@ -158,7 +159,7 @@ class Ballot:
         return [row for row, votes in self.votes.items() if labeler in votes]
 
     def voiding(self, labeler: str, void: bool) -> Effect:
-        """What making a labeler's votes void, or letting them count again, would do."""
+        """The effect of making a labeler's votes void, or of letting them count again."""
         before = self.counts()
         if (labeler in self.void) == void:
             return Effect(0, 0, 0, 0, 0, before, before)
@@ -186,5 +187,5 @@ class Ballot:
 
 
 def counted(tally: Counter[int]) -> Counts:
-    """Counts in their order."""
+    """Counts in the order of `Counts`."""
     return tally[1], tally[-1], tally[0]

@@ -1,16 +1,16 @@
-"""What must hold between Redis and the model after every step."""
+"""Checks of Redis against the model after every step."""
 
 from collections import Counter
 
 from tests.properties.ballot import Lease, Query
-from tests.properties.model import Memory, Model
+from tests.properties.model import Model, RepeatState
 from tests.properties.stored import LogEntry, Stored
 
 
 def take_grants(model: Model, stored: Stored, asking: str) -> set[str]:
-    """Tell the model of leases that were given since: who got some. Each must be right.
+    """Check new leases and tell the model of them; return the holders that got some.
 
-    ``asking`` is the holder that asks right now.
+    ``asking`` is the holder that asks in this step.
     """
     known, granted = model.leases(), set()
     assert known.keys() <= stored.leases, "a lease ended that should not have"
@@ -32,7 +32,7 @@ def take_grants(model: Model, stored: Stored, asking: str) -> set[str]:
 
 
 def _ask(model: Model, n: int, row: int, predicted: int) -> None:
-    """A new query: only of the ranking in force, on a row that is free, within the budget."""
+    """Add a new query: it must be of the current ranking, on a free row, within the budget."""
     assert n == len(model.queries) + 1
     assert model.ranking is not None
     assert row in model.ranking
@@ -42,12 +42,12 @@ def _ask(model: Model, n: int, row: int, predicted: int) -> None:
 
 
 def _show_again(model: Model, n: int, row: int, labeler: str) -> None:
-    """An own observation again, the oldest first, after so many answers, for nobody else."""
+    """Add a repeat: it must be due, on the labeler's oldest observation that may be repeated."""
     assert n == len(model.queries) + 1
     assert due_repeat(model, labeler) == row
-    memory = model.memories[labeler]
-    memory.since = 0
-    memory.repeatable = memory.repeatable[memory.repeatable.index(row) + 1 :]
+    repeats = model.repeat_states[labeler]
+    repeats.since = 0
+    repeats.repeatable = repeats.repeatable[repeats.repeatable.index(row) + 1 :]
     model.queries[n] = Query(n, row, repeats=True)
 
 
@@ -61,23 +61,23 @@ def _lease(model: Model, query: Query, lease_id: str, lease: Lease) -> None:
 
 
 def may_get(model: Model, query: Query, labeler: str) -> bool:
-    """Whether the labeler has neither answered, nor holds, nor passed on the query."""
+    """Whether the labeler has neither answered nor skipped the query, and does not hold it."""
     return (
         labeler not in model.votes.get(query.row, {})
-        and labeler not in query.passed_on
+        and labeler not in query.skipped_by
         and labeler not in {lease.labeler for lease in query.leases.values()}
     )
 
 
 def due_repeat(model: Model, labeler: str) -> int | None:
-    """The row that the labeler is to be shown again now."""
-    memory = model.memories.get(labeler, Memory())
-    if not 0 < model.rules.repeat_every <= memory.since:
+    """The row of the repeat that is due for the labeler, or None."""
+    repeats = model.repeat_states.get(labeler, RepeatState())
+    if not 0 < model.rules.repeat_every <= repeats.since:
         return None
     return next(
         (
             row
-            for row in memory.repeatable
+            for row in repeats.repeatable
             if labeler in model.votes.get(row, {}) and row not in model.dropped
         ),
         None,
@@ -99,36 +99,38 @@ def something_for(model: Model, stored: Stored, labeler: str) -> bool:
     return any(labeler not in model.votes.get(row, {}) for row in new) or any(
         model.unmet(query) > 0
         and may_get(model, query, labeler)
-        # Put back for later: behind what is new.
+        # A query skipped for later comes after new ones.
         and (not stored.queries[query.n].get("later") or bool(new) or model.nothing_new())
         for query in model.open_queries()
     )
 
 
 def check_waiting(model: Model, stored: Stored) -> None:
-    """Nobody waits for what is there; who has all it wants waits no more."""
+    """Check that no holder waits for an available query, or with all the leases it asked for."""
     for holder, waiter in list(model.waiting.items()):
         if len(model.held(holder)) >= waiter.most:
-            # The list may keep it until somebody looks; it gets nothing.
+            # The list in Redis may keep it for a while, but it gets nothing.
             del model.waiting[holder]
             continue
         if holder not in stored.waiting:
             assert waiter.notify_only, f"{holder} is forgotten"
             del model.waiting[holder]
         elif waiter.notify_only:
-            # A repeat comes when it asks.
+            # It gets a repeat only when it asks.
             assert not (
                 due_repeat(model, waiter.labeler) is None
                 and something_for(model, stored, waiter.labeler)
             )
         else:
-            assert not something_for(model, stored, waiter.labeler), f"{holder} waits in vain"
+            assert not something_for(model, stored, waiter.labeler), (
+                f"{holder} waits for an available query"
+            )
     for holder in stored.waiting.keys() - model.waiting.keys():
         assert len(model.held(holder)) >= stored.waiting[holder], f"{holder} asked for nothing"
 
 
 def check_state(model: Model, stored: Stored) -> None:
-    """Labels, counts, queries and leases are those of the model."""
+    """Check that labels, counts, queries and leases are those of the model."""
     assert (stored.fields["state"], stored.fields["finish_reason"]) == (model.state, model.reason)
     assert stored.withdrawn == model.void
     assert [entry[:5] for entry in stored.log] == model.log
@@ -142,7 +144,7 @@ def check_state(model: Model, stored: Stored) -> None:
     }
     assert stored.labels == model.labels()
     assert stored.counts == model.counts()
-    # None lost, none doubled: what is asked is open, and waits for as many as are not out.
+    # No query is lost or doubled. Those that lack leases are in the list of open queries.
     asked = {query.row: query.n for query in model.open_queries()}
     assert stored.asked == asked
     assert Counter(stored.open) == Counter(
@@ -168,12 +170,12 @@ def check_state(model: Model, stored: Stored) -> None:
 
 
 def check_work(model: Model, stored: Stored) -> None:
-    """A ranking is being made wherever one is needed, and never two at once."""
+    """Check that a ranking job is queued if one is needed, and never two."""
     assert stored.suggest_jobs == int(stored.fields["suggesting"]) <= 1
     ranking = [row for row in stored.ranked if row in _free(model)] if model.ranking else []
     fresh_reserve = model.ranking is not None and bool(stored.ranked)
     if model.state == "LABELING" and not model.nothing_new() and not fresh_reserve:
-        assert stored.suggest_jobs, "no ranking, and none on its way"
+        assert stored.suggest_jobs, "neither a ranking nor a job for one"
     assert set(ranking) <= set(model.ranking or ())
 
 
@@ -201,7 +203,7 @@ def fold(log: list[LogEntry]) -> dict[int, dict[str, int]]:
 
 
 def check_fold(stored: Stored) -> None:
-    """The labels are the majority of the votes that the log leaves in force."""
+    """Check that the labels are the majority of the votes in force by the log."""
     votes = fold(stored.log)
     assert stored.labels.keys() <= votes.keys()
     for row, of_row in votes.items():
@@ -210,7 +212,7 @@ def check_fold(stored: Stored) -> None:
             assert stored.labels[row] == (1 if balance > 0 else -1)
         else:
             assert not stored.labels.get(row), "a tie is no label"
-            # Nobody is asked any more: unsure.
+            # The label is unsure only if the query is closed.
             assert (row in stored.asked) <= (row not in stored.labels)
     answers = Counter(entry[5] for entry in stored.log if entry[5])
     assert answers == Counter(stored.receipts.keys()), "each receipt is for one entry of the log"

@@ -1,8 +1,8 @@
-"""What a session must do, by the contract in ``protos/svddtune/v1/``: plain values, no Redis.
+"""A model of a session by the contract in ``protos/svddtune/v1/``: plain values, no Redis.
 
-The model says what each call has to answer, and which votes, labels, queries and leases are left
-after it. Which of several waiting labelers gets which query it does not foresee: it is told of each
-lease that was given, and says whether it was right to give it (``checks.py``).
+The model predicts the reply to each call, and the votes, labels, queries and leases after it. It
+does not predict which of several waiting holders gets which query. ``checks.py`` tells it of each
+new lease and checks that the lease was allowed.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,10 +16,8 @@ _NO_VOTES = frozenset({"UNUSED", "REPEATED"})
 
 
 @dataclass
-class Memory:
-    """What is remembered of a labeler: leased answers since it was last shown an observation again,
-    and what may be shown again.
-    """
+class RepeatState:
+    """A labeler's leased answers since its last repeat, and the rows that may be repeated."""
 
     since: int = 0
     repeatable: list[int] = field(default_factory=list)
@@ -27,7 +25,7 @@ class Memory:
 
 @dataclass(frozen=True)
 class Waiter:
-    """A holder that gets queries as soon as there are any, or (``notify_only``) is told of them."""
+    """A holder that waits for queries: to get leases or, with ``notify_only``, to be notified."""
 
     holder: str
     labeler: str
@@ -36,11 +34,11 @@ class Waiter:
 
 
 class Refusal(Exception):
-    """The call is refused, for the reason that is its text."""
+    """The call is refused. The text is the reason."""
 
 
 class Model(Ballot):
-    """One session."""
+    """The model of one session."""
 
     def __init__(
         self, rules: Rules, rows: int, budget: int, initial: Mapping[int, int] | None = None
@@ -48,16 +46,16 @@ class Model(Ballot):
         super().__init__(rules)
         self.rows, self.budget = rows, budget
         self.state, self.reason = "LABELING", ""
-        self.memories: dict[str, Memory] = {}
+        self.repeat_states: dict[str, RepeatState] = {}
         self.waiting: dict[str, Waiter] = {}
-        # Leases that were skipped, by whom and how; those that were given back, by which holder.
+        # Skipped leases with labeler and mode; released leases with their holder.
         self.skipped: dict[str, tuple[str, str]] = {}
         self.given_back: dict[str, str] = {}
-        # Leases that have run out but that nobody has ended yet.
+        # Leases that have expired and that no service has ended yet.
         self.overdue: set[str] = set()
         # (kind, row, verdict, labeler, query)
         self.log: list[tuple[str, int, int, str, int]] = []
-        # The ranking in force; None once votes have changed.
+        # The current ranking; None once votes have changed.
         self.ranking: list[int] | None = None
         self.exhausted = self.outrun = False
         for row, verdict in (initial or {}).items():
@@ -66,11 +64,11 @@ class Model(Ballot):
         self._advance()
 
     def nothing_new(self) -> bool:
-        """No further observation is to be asked about, for now."""
+        """Whether no new query may be created now."""
         outstanding = len(self.open_queries()) - len(self.awaiting())
         return self.exhausted or self.total() + outstanding >= self.budget
 
-    # What labelers do
+    # Calls of labelers
 
     def answer(
         self,
@@ -83,7 +81,7 @@ class Model(Ballot):
         replace: bool = False,
         then: Waiter | None = None,
     ) -> str:
-        """A verdict with a new answer id: APPLIED or UNUSED. Raises Refusal."""
+        """Answer with a new answer id: APPLIED or UNUSED. Raises Refusal."""
         asked = self.queries[query] if query else None
         row = asked.row if asked else row
         if labeler in self.void:
@@ -95,7 +93,7 @@ class Model(Ballot):
         if refusal:
             self._log("UNUSED", row, verdict, labeler, query)
             return UNUSED
-        memory = self.memories.setdefault(labeler, Memory())
+        repeats = self.repeat_states.setdefault(labeler, RepeatState())
         if asked and asked.repeats:
             self.end_lease(lease_id)
             self._log("REPEATED", row, verdict, labeler, query)
@@ -105,8 +103,8 @@ class Model(Ballot):
             self.votes.setdefault(row, {})[labeler] = vote
             self._log("LABELED", row, verdict, labeler, query)
             if leased:
-                memory.since += 1
-                memory.repeatable.append(row)
+                repeats.since += 1
+                repeats.repeatable.append(row)
             for one, (on, lease) in self.leases().items():
                 if on.row == row and not on.repeats and lease.labeler == labeler:
                     self.end_lease(one)
@@ -118,7 +116,7 @@ class Model(Ballot):
     def _unfit(
         self, labeler: str, row: int, asked: Query | None, *, leased: bool, replace: bool
     ) -> str:
-        """Why an answer does not count; empty where it does."""
+        """The reason why an answer does not count; empty if it does."""
         if self.state not in _TAKES_LABELS:
             return "SESSION_NOT_ACTIVE"
         if asked and asked.repeats:
@@ -129,7 +127,7 @@ class Model(Ballot):
         return "" if fits else "ALREADY_ANSWERED"
 
     def retract(self, labeler: str, row: int) -> str:
-        """Take a vote back. Raises Refusal."""
+        """Retract a vote. Raises Refusal."""
         if self.state not in _TAKES_LABELS:
             raise Refusal("SESSION_NOT_ACTIVE")
         vote = self.votes.get(row, {}).get(labeler)
@@ -146,7 +144,7 @@ class Model(Ballot):
     def skip(
         self, labeler: str, query: int, lease_id: str, mode: str, then: Waiter | None = None
     ) -> str:
-        """Pass on a query. Raises Refusal."""
+        """Skip a query. Raises Refusal."""
         self.reap()
         lease = self.queries[query].leases.get(lease_id)
         if lease is None and self.skipped.get(lease_id) == (labeler, mode):
@@ -156,7 +154,7 @@ class Model(Ballot):
         self.skipped[lease_id] = labeler, mode
         one = self.end_lease(lease_id)
         if mode == "OTHERS":
-            one.passed_on.add(labeler)
+            one.skipped_by.add(labeler)
         elif mode == "DROP" and not one.repeats:
             self.dropped.add(one.row)
             self._close(one)
@@ -166,12 +164,12 @@ class Model(Ballot):
         return APPLIED
 
     def extend(self, holder: str, lease_ids: Iterable[str]) -> set[str]:
-        """A heartbeat: those named that are lost."""
+        """Extend leases; return the named ones that are lost."""
         self.reap()
         return set(lease_ids) - set(self.held(holder))
 
     def release(self, holder: str, lease_ids: Iterable[str]) -> set[str]:
-        """Give back those named, or all and wait for none: those named that are lost."""
+        """Release named leases, or all and stop waiting; return the named ones that are lost."""
         self.reap()
         named, held = set(lease_ids), set(self.held(holder))
         if not named:
@@ -184,7 +182,7 @@ class Model(Ballot):
         return named - held - repeated
 
     def ask(self, waiter: Waiter) -> bool:
-        """It waits for queries, at least until it gets what there is; whether it is withdrawn."""
+        """Let a holder wait for queries; return whether its labeler is withdrawn."""
         self.reap()
         if len(self.held(waiter.holder)) < waiter.most:
             self.waiting[waiter.holder] = waiter
@@ -194,7 +192,7 @@ class Model(Ballot):
         return waiter.labeler in self.void
 
     def park(self, holder: str) -> None:
-        """It keeps its leases and gets nothing new."""
+        """Let a holder keep its leases and wait no more."""
         self.waiting.pop(holder, None)
 
     def _wait(self, waiter: Waiter | None) -> None:
@@ -202,31 +200,31 @@ class Model(Ballot):
             self.waiting[waiter.holder] = waiter
 
     def reap(self) -> None:
-        """Leases that have run out end; their holders get nothing new until they ask."""
+        """End expired leases; their holders wait no more until they ask."""
         for lease_id in list(self.overdue):
             self.waiting.pop(self.leases()[lease_id][1].holder, None)
             self.end_lease(lease_id)
         self._advance()
 
     def end_lease(self, lease_id: str) -> Query:
-        """It is over. What was shown again is asked of nobody else."""
+        """End a lease. A repeat closes with its lease."""
         query, _ = self.leases()[lease_id]
         del query.leases[lease_id]
         self.overdue.discard(lease_id)
         query.open = query.open and not query.repeats
         return query
 
-    # What the owner does
+    # Calls of the owner
 
     def pause(self) -> None:
-        """Stop asking. Raises Refusal."""
+        """Pause the session. Raises Refusal."""
         if self.state not in ("LABELING", "PAUSED"):
             raise Refusal("ILLEGAL_TRANSITION")
         self.state = "PAUSED"
         self._advance()
 
     def resume(self) -> None:
-        """Go on asking. Raises Refusal."""
+        """Resume the session. Raises Refusal."""
         if self.state in ("COMPLETED", "FAILED"):
             if self.total() >= self.budget:
                 raise Refusal("BUDGET_SPENT")
@@ -237,14 +235,14 @@ class Model(Ballot):
         self._advance()
 
     def finish(self) -> None:
-        """Compute the result from what there is. Raises Refusal."""
+        """Finish the session. Raises Refusal."""
         if self.state in ("LABELING", "PAUSED"):
             self._end("ESTIMATING", "FINISHED")
         elif self.state not in ("ESTIMATING", "COMPLETED"):
             raise Refusal("ILLEGAL_TRANSITION")
 
     def set_budget(self, budget: int) -> None:
-        """Raises Refusal."""
+        """Set the budget. Raises Refusal."""
         if self.state == "ESTIMATING":
             raise Refusal("SESSION_NOT_ACTIVE")
         if budget > self.rows:
@@ -255,10 +253,10 @@ class Model(Ballot):
         self._advance()
 
     def effect(self, labeler: str, void: bool) -> Effect:
-        """What ``withdraw`` would do. Raises Refusal."""
+        """The effect that ``withdraw`` would have. Raises Refusal."""
         if self.state in ("ESTIMATING", "FAILED"):
             raise Refusal("SESSION_NOT_ACTIVE")
-        if not self.rows_of(labeler) and labeler not in self.memories:
+        if not self.rows_of(labeler) and labeler not in self.repeat_states:
             raise Refusal("UNKNOWN_LABELER")
         return self.voiding(labeler, void)
 
@@ -277,10 +275,10 @@ class Model(Ballot):
             self._advance()
         return effect
 
-    # What workers do
+    # Calls of workers
 
     def rank(self, rows: list[int], log_length: int) -> bool:
-        """A ranking made when the log had so many events is offered: whether it is taken."""
+        """Offer a ranking made when the log had `log_length` events; return whether it is used."""
         fresh = all(kind in _NO_VOTES for kind, *_ in self.log[log_length:])
         at_work = {lease.holder for _, lease in self.leases().values()}
         at_work |= {one.holder for one in self.waiting.values() if one.labeler not in self.void}
@@ -293,13 +291,13 @@ class Model(Ballot):
         return taken
 
     def fail(self) -> None:
-        """A job could not be done."""
+        """Fail the session because of a job."""
         self._end("FAILED", "FAILED")
 
-    # What follows
+    # Consequences
 
     def _advance(self) -> None:
-        """The session ends where its budget is spent or nothing is left to ask."""
+        """End the session if its budget is spent or no row is left to ask about."""
         if self.state not in ("LABELING", "PAUSED"):
             return
         if self.total() >= self.budget and not self.awaiting():
@@ -313,7 +311,7 @@ class Model(Ballot):
             self.ranking, self.exhausted = None, False
 
     def _settle(self, query: Query | None) -> None:
-        """Votes on its row have changed: it is open, or done."""
+        """Open or close a query after a change of the votes on its row."""
         if query is None:
             return
         _, wanted, given = self.judge(query.row, query)
@@ -328,7 +326,7 @@ class Model(Ballot):
             self.end_lease(lease_id)
 
     def _end_repeats(self, row: int, labeler: str = "") -> None:
-        """Nobody, or not this labeler, is shown the row again."""
+        """End the repeats of a row, of one labeler or of all."""
         for lease_id, (query, lease) in self.leases().items():
             if query.repeats and query.row == row and labeler in ("", lease.labeler):
                 self.end_lease(lease_id)

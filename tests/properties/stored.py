@@ -1,4 +1,4 @@
-"""Everything that Redis has of one session, read in one go."""
+"""Everything that Redis stores of one session, read in one transaction."""
 
 import json
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ LogEntry = tuple[str, int, int, str, int, str]
 
 @dataclass(frozen=True)
 class Stored:
-    """One session at one instant."""
+    """The stored state of one session at one time."""
 
     fields: dict[str, str]
     labels: dict[int, int]
@@ -26,20 +26,20 @@ class Stored:
     awaiting: set[int]
     dropped: set[int]
     withdrawn: set[str]
-    # Lease ids; those of a holder.
+    # All lease ids; lease ids by holder.
     leases: set[str]
     held: dict[str, list[str]]
-    # Who waits, and how many it wants.
+    # Waiting holder -> largest number of leases.
     waiting: dict[str, int]
     ranked: list[int]
     log: list[LogEntry]
-    # (row, query) of each query made, oldest first.
+    # (row, query) of each query created, oldest first.
     asked_events: list[tuple[int, int]]
     # Answer id -> fingerprint and receipt.
     receipts: dict[str, Any]
     # SUGGEST jobs of the session that are queued or running.
     suggest_jobs: int
-    # Ids of the latest notices on the session, and the holders they name; all where it moved.
+    # Latest notices on the session: id, named holders, and whether its state changed.
     notices: list[tuple[str, set[str], bool]]
 
     @property
@@ -59,12 +59,12 @@ class Stored:
 
 
 def _text(stored: dict[bytes, bytes]) -> dict[str, str]:
-    # (A record and job payloads are bytes of protobuf: nothing here looks into them.)
+    # Records and payloads of jobs are protobuf bytes, which no check reads.
     return {key.decode(): value.decode(errors="replace") for key, value in stored.items()}
 
 
 def read(client: Redis, session_id: SessionId, *, notices_after: str) -> Stored:
-    """The session now, with the notices on it after one of them."""
+    """Read the session, and the notices on it after the given one."""
     prefix = keys.prefix(keys.partition_of_session(session_id))
 
     def key(part: str = "") -> str:

@@ -1,7 +1,7 @@
-"""Any interleaving of up to 50 holders, against the model.
+"""The store agrees with the model in random histories of up to 50 holders.
 
-No vote is lost and none has two effects, leases are exclusive, the fold over the log is the state,
-whoever is concerned is told, and with honest labelers every session ends.
+No vote is lost, and none has two effects. Leases are exclusive. The state is the fold over the log.
+A notice names every holder whose leases change. With truthful labelers every session ends.
 """
 
 from collections.abc import Iterator
@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.profiles import IS_LONG, sized
 from tests.properties.ballot import Rules
+from tests.properties.checked_session import Backend
 from tests.properties.histories import VERBS, History
 from tests.properties.labeling import Start, Step
-from tests.properties.table import House
 from tests.proxy import proxy_to
 
 pytestmark = pytest.mark.integration
@@ -31,8 +31,8 @@ starts = st.builds(
     rows=st.sampled_from([14, 60, 6]),
     budget=st.integers(3, 20),
     initial=st.dictionaries(st.integers(0, 5), st.sampled_from([1, -1]), max_size=3),
-    crowd=st.sampled_from([3, 8, 50]),
-    model=st.integers(0, 3),
+    holder_count=st.sampled_from([3, 8, 50]),
+    prediction=st.integers(0, 3),
 )
 steps = st.lists(
     st.builds(
@@ -49,17 +49,17 @@ steps = st.lists(
 
 
 @pytest.fixture
-def house(redis_url: str) -> Iterator[House]:
-    opened = House(redis_url)
+def backend(redis_url: str) -> Iterator[Backend]:
+    opened = Backend(redis_url)
     yield opened
     opened.close()
 
 
 @pytest.fixture
-def lossy_house(redis_url: str) -> Iterator[House]:
-    """One that never sees some of the replies to its calls, which are made again then."""
+def lossy_backend(redis_url: str) -> Iterator[Backend]:
+    """A backend that loses some replies to its calls, and then repeats the calls."""
     with proxy_to(redis_url) as proxy:
-        opened = House(proxy.url)
+        opened = Backend(proxy.url)
         proxy.lose_some(0.1, seed=1)
         yield opened
         opened.close()
@@ -73,18 +73,18 @@ def lossy_house(redis_url: str) -> Iterator[House]:
 )
 @given(start=starts, steps=steps)
 def test_random_histories_agree_with_the_model(
-    house: House, start: Start, steps: list[Step]
+    backend: Backend, start: Start, steps: list[Step]
 ) -> None:
-    play(house, start, steps)
+    run_history(backend, start, steps)
 
 
-def play(house: House, start: Start, steps: list[Step]) -> None:
-    """Play a history to its end."""
-    history = History(house, start)
+def run_history(backend: Backend, start: Start, steps: list[Step]) -> None:
+    """Run a history, complete its session and delete it."""
+    history = History(backend, start)
     for step in steps:
         history.act(step)
     history.drain()
-    history.table.delete()
+    history.checked.delete()
 
 
 @pytest.mark.timeout(0 if IS_LONG else 120)
@@ -94,6 +94,6 @@ def play(house: House, start: Start, steps: list[Step]) -> None:
 )
 @given(start=starts, steps=steps)
 def test_histories_with_lost_replies_agree_with_the_model(
-    lossy_house: House, start: Start, steps: list[Step]
+    lossy_backend: Backend, start: Start, steps: list[Step]
 ) -> None:
-    play(lossy_house, start, steps)
+    run_history(lossy_backend, start, steps)

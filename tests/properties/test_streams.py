@@ -1,15 +1,15 @@
-"""Up to 50 streams over two services that do random things: the log and the streams agree.
+"""The log and up to 50 streams with random actions agree, over two services.
 
-What is acknowledged is in the log once, no answer has two effects, nobody has more queries than its
-credit or one that others have, what a broken stream had comes back, nobody is forgotten, and with
-honest labelers every session ends.
+Every acknowledged answer is in the log once, and no answer has two effects. No stream has more
+queries than its credit, or a query that is leased to others. The leases of a broken stream come
+back with the next one. No waiting stream is forgotten. With truthful labelers every session ends.
 """
 
 import asyncio
 
 import pytest
 from tests.profiles import sized
-from tests.properties.streams.town import Pair, Shape, Town, working
+from tests.properties.streams.scenario import Scenario, ScenarioConfig, ServicePair, working
 from tests.service.harness import harness_at
 from tests.waiting import wait_until
 
@@ -22,7 +22,7 @@ PAGE = 1000
 
 
 def config(**changes: int) -> tuning_pb2.SessionConfig:
-    """Leases that silence soon ends, and room for all that a crowd may say."""
+    """Leases that silence soon ends, and room for all that a stream_count may say."""
     return tuning_pb2.SessionConfig(
         budget=500,
         strategy=tuning_pb2.QUERY_STRATEGY_LAMA,
@@ -32,26 +32,28 @@ def config(**changes: int) -> tuning_pb2.SessionConfig:
 
 
 ADAPTIVE = tuning_pb2.OVERLAP_RULE_ADAPTIVE
-SHAPES = {
-    "one vote": Shape((config(),), stream_s=3),
-    "two where the first surprises": Shape((config(overlap=2, overlap_rule=ADAPTIVE),)),
-    "several sessions": Shape((config(), config(overlap=2))),
+SCENARIOS = {
+    "one vote": ScenarioConfig((config(),), stream_s=3),
+    "adaptive overlap": ScenarioConfig((config(overlap=2, overlap_rule=ADAPTIVE),)),
+    "several sessions": ScenarioConfig((config(), config(overlap=2))),
 }
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize(
-    "shape",
-    # One that is quick, for every run.
+    "settings",
+    # The quick one always runs.
     [
-        pytest.param(shape, id=name, marks=() if name == "one vote" else pytest.mark.slow)
-        for name, shape in SHAPES.items()
+        pytest.param(settings, id=name, marks=() if name == "one vote" else pytest.mark.slow)
+        for name, settings in SCENARIOS.items()
     ],
 )
-def test_messages_on_streams_agree_with_the_log(redis_url: str, shape: Shape, seed: int) -> None:
-    with Pair(redis_url, shape.stream_s) as pair, working(redis_url) as worker:
-        town = Town(pair, worker, redis_url, shape, seed)
-        asyncio.run(town.play())
+def test_messages_on_streams_agree_with_the_log(
+    redis_url: str, settings: ScenarioConfig, seed: int
+) -> None:
+    with ServicePair(redis_url, settings.stream_s) as pair, working(redis_url) as worker:
+        scenario = Scenario(pair, worker, redis_url, settings, seed)
+        asyncio.run(scenario.run())
         with harness_at(pair.addresses[0], redis_url) as harness:
 
             def events(name: str) -> list[common_pb2.LabelEvent]:
@@ -65,9 +67,11 @@ def test_messages_on_streams_agree_with_the_log(redis_url: str, shape: Shape, se
                         return found
 
             completed = tuning_pb2.SESSION_STATE_COMPLETED
-            for name in town.accounts:
+            for name in scenario.transcripts:
                 wait_until(lambda name=name: harness.get(name).state == completed)  # type: ignore[misc]
-            ends = town.judge(events)
-    # Enough has happened for all that to mean something.
-    assert min(ends[one] for one in ("Ack", "KIND_LABELED", "tenures")) > shape.crowd, ends
+            ends = scenario.check(events)
+    # The scenario had enough answers of each outcome to be a test.
+    assert min(ends[one] for one in ("Ack", "KIND_LABELED", "periods")) > settings.stream_count, (
+        ends
+    )
     assert all(ends[one] for one in ("no reply", "ANSWER_ID_REUSED", "back")), ends

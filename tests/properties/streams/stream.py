@@ -1,4 +1,4 @@
-"""One Converse call of a labeler; whatever comes back on it is checked as it comes."""
+"""One Converse call of a labeler, which checks each message that it receives."""
 
 import asyncio
 import time
@@ -7,44 +7,52 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from math import inf
 
 import grpc
-from tests.properties.streams.ledger import ALL, Account, Item, Reply, Said, Tenure, Touch
+from tests.properties.streams.transcript import (
+    ALL,
+    Item,
+    LeasePeriod,
+    PossibleEnd,
+    Reply,
+    SentItem,
+    Transcript,
+)
 
 from svddtune.v1 import oracle_pb2, oracle_pb2_grpc
 
-# Redis tells milliseconds.
+# Redis has a resolution of milliseconds.
 TICK_S = 0.002
 REASONS = ("EXPIRED", "ANSWERED_BY_OTHER", "SESSION_ENDED")
 
 
 class Stream:
-    """What its client knows: queries that are open, items without a reply, sessions that ended."""
+    """One stream and its client's knowledge: open queries, unanswered items, finished sessions."""
 
     def __init__(
         self,
         stub: "oracle_pb2_grpc.OracleServiceAsyncStub",
         hello: oracle_pb2.Hello,
-        accounts: Mapping[str, Account],
+        transcripts: Mapping[str, Transcript],
     ) -> None:
-        self.labeler, self._accounts = hello.labeler, accounts
+        self.labeler, self._transcripts = hello.labeler, transcripts
         self.sessions, self._resumes = list(hello.sessions), bool(hello.resume_token)
         self.welcome: oracle_pb2.Welcome | None = None
         # By lease id.
         self.open: dict[str, oracle_pb2.Assign] = {}
-        self.tenures: dict[str, Tenure] = {}
-        # Sessions in which nothing more will be asked, and why.
+        self.periods: dict[str, LeasePeriod] = {}
+        # Finished sessions, with the reason.
         self.finished: dict[str, str] = {}
         self.error: grpc.aio.AioRpcError | None = None
         self.drained = self.ended = False
-        # When the first item was replied to: what came back with the stream came before.
+        # Time of the first reply to an item. Resumed leases come before it.
         self.replied_at = inf
         self.credit = hello.credit
         # The highest credit that may be in force at the server.
         self._most = hello.credit
         self._lowered_before = 0
-        self._said: deque[tuple[Said, list[Touch]]] = deque()
+        self._sent: deque[tuple[SentItem, list[PossibleEnd]]] = deque()
         self._count = self._replies = 0
-        # Gone without a word, or with Bye.
-        self._vanished = self.left = False
+        # The client cancelled the stream, or ended it in order.
+        self._broken_off = self.left = False
         self._news = asyncio.Event()
         self.history: deque[object] = deque(maxlen=30)
         self._outbox: asyncio.Queue[oracle_pb2.ConverseRequest | None] = asyncio.Queue()
@@ -56,46 +64,48 @@ class Stream:
             self.history.append(request)
             yield request
 
-    def told(self) -> str:
-        """The latest that was said here, for a fault's report."""
+    def recent_messages(self) -> str:
+        """The latest messages, for the report of a failure."""
         lines = [f"{self.labeler} {self.welcome.resume_token if self.welcome else ''}"]
         for one in self.history:
-            # (Features and the session's config say nothing here.)
+            # Features and the session's config are cut off.
             text = " ".join(str(one).split())
             lines.append(f"{type(one).__name__}: {text[:300]}")
         return "\n".join(lines)
 
     @property
     def holder(self) -> str:
-        """As Redis names it."""
+        """The holder's name in Redis."""
         assert self.welcome is not None
         return f"{self.labeler}/{self.welcome.resume_token}"
 
     @property
-    def unanswered(self) -> list[Said]:
+    def unanswered(self) -> list[SentItem]:
         """Items without a reply, oldest first."""
-        return [said for said, _ in self._said]
+        return [sent for sent, _ in self._sent]
 
-    # What the client says
+    # Requests
 
-    def say(self, item: Item, session: str, row: int = ALL, *, reopens: bool = False) -> None:
-        """Send an item; it is about a row, and may open its query again (``reopens``)."""
-        account = self._accounts[session]
-        said = Said(item, session, self.labeler, time.time())
-        touches: list[Touch] = []
+    def send(self, item: Item, session: str, row: int = ALL, *, reopens: bool = False) -> None:
+        """Send an item. It may concern a row, and may open the row's query again (``reopens``)."""
+        transcript = self._transcripts[session]
+        sent = SentItem(item, session, self.labeler, time.time())
+        possible_ends: list[PossibleEnd] = []
         if isinstance(item, oracle_pb2.Release):
-            touches.append(account.touching(ALL, self.holder, said.sent))
+            possible_ends.append(transcript.possible_end(ALL, self.holder, sent.sent_at))
         elif row != ALL:
-            touches.append(account.touching(row, "" if reopens else self.labeler, said.sent))
+            possible_ends.append(
+                transcript.possible_end(row, "" if reopens else self.labeler, sent.sent_at)
+            )
         if isinstance(item, oracle_pb2.Answer | oracle_pb2.Retract):
-            account.said[item.answer_id].append(said)
-        self._said.append((said, touches))
+            transcript.answers[item.answer_id].append(sent)
+        self._sent.append((sent, possible_ends))
         self._count += 1
         kind = type(item).__name__.lower()
         self._outbox.put_nowait(oracle_pb2.ConverseRequest(**{kind: item}))  # type: ignore[arg-type]
 
     def set_credit(self, credit: int) -> None:
-        """Hold more or less at once."""
+        """Change the number of queries to hold at once."""
         self.credit = credit
         self._most = max(self._most, credit)
         self._lowered_before = self._count
@@ -104,21 +114,21 @@ class Stream:
         )
 
     def leave(self, *, bye: bool = True) -> None:
-        """Say Bye, or that nothing more will be said: leases are given back."""
+        """End the requests, with or without Bye, so that the service releases all leases."""
         self.left = True
-        for account in self._accounts.values():
-            account.touching(ALL, self.holder, time.time())
+        for transcript in self._transcripts.values():
+            transcript.possible_end(ALL, self.holder, time.time())
         if bye:
             self._outbox.put_nowait(oracle_pb2.ConverseRequest(bye=oracle_pb2.Bye()))
         self._outbox.put_nowait(None)
 
-    def vanish(self) -> None:
-        """Break off without a word."""
-        self._vanished = True
+    def break_off(self) -> None:
+        """Cancel the call."""
+        self._broken_off = True
         self._call.cancel()
 
-    async def news(self, within_s: float) -> None:
-        """Return once something has come, or after a while."""
+    async def wait_for_message(self, within_s: float) -> None:
+        """Return once a message has come, or after `within_s` seconds."""
         self._news.clear()
         try:
             async with asyncio.timeout(within_s):
@@ -126,7 +136,7 @@ class Stream:
         except TimeoutError:
             pass
 
-    # What comes back
+    # Responses
 
     async def listen(self) -> None:
         """Read until the end of the stream."""
@@ -136,12 +146,12 @@ class Stream:
                 self._note(response)
                 self._news.set()
         except AssertionError as error:
-            error.add_note(self.told())
+            error.add_note(self.recent_messages())
             raise
         except grpc.aio.AioRpcError as error:
             self.error = error
         except asyncio.CancelledError:
-            if not self._vanished:
+            if not self._broken_off:
                 raise
         finally:
             self.ended = True
@@ -163,7 +173,7 @@ class Stream:
             case "revoke":
                 self._revoked(response.revoke)
             case "progress":
-                assert response.progress.session.name in self._accounts
+                assert response.progress.session.name in self._transcripts
             case "finished":
                 name = response.finished.session.name
                 assert name not in self.finished, "finished twice"
@@ -174,29 +184,29 @@ class Stream:
 
     def _assigned(self, assign: oracle_pb2.Assign) -> None:
         assert self.welcome is not None, "a query before Welcome"
-        assert assign.session in (self.sessions or self._accounts)
+        assert assign.session in (self.sessions or self._transcripts)
         assert assign.session not in self.finished
         assert assign.lease_id not in self.open, "assigned twice"
         queries = {(one.session, one.query) for one in self.open.values()}
         assert (assign.session, assign.query) not in queries, "two leases on one query"
         assert int(assign.observation_id) == assign.row
         self.open[assign.lease_id] = assign
-        account = self._accounts[assign.session]
-        # What comes back with a stream comes back whatever its credit; one that serves any session
-        # learns of some of it late.
-        if assign.lease_id not in account.leases and not (self._resumes and not self.sessions):
+        transcript = self._transcripts[assign.session]
+        # Resumed leases come back whatever the credit. A stream that serves all sessions may get
+        # some of them later than others.
+        if assign.lease_id not in transcript.leases and not (self._resumes and not self.sessions):
             assert len(self.open) <= self._most, f"{len(self.open)} open, credit {self._most}"
-        tenure = account.assigned(assign, self.labeler, self.holder, time.time())
-        self.tenures[assign.lease_id] = tenure
+        period = transcript.assigned(assign, self.labeler, self.holder, time.time())
+        self.periods[assign.lease_id] = period
 
     def _replied(self, reply: Reply) -> None:
-        said, touches = self._said.popleft()
-        said.reply = reply
-        item, now = said.item, time.time()
-        for touch in touches:
-            touch.done = now
+        sent, possible_ends = self._sent.popleft()
+        sent.reply = reply
+        item, now = sent.item, time.time()
+        for ending in possible_ends:
+            ending.end = now
         assert reply.answer_id == getattr(item, "answer_id", "")
-        assert reply.session == said.session
+        assert reply.session == sent.session
         self._replies += 1
         self.replied_at = min(self.replied_at, now)
         if self._replies > self._lowered_before:
@@ -206,16 +216,16 @@ class Stream:
             return
         if isinstance(item, oracle_pb2.Answer | oracle_pb2.Skip):
             assert item.query in (0, reply.query)
-            self._close(lambda one: one.query == reply.query, said.session)
+            self._close(lambda one: one.query == reply.query, sent.session)
         elif isinstance(item, oracle_pb2.Release):
             named = item.lease_ids
-            self._close(lambda one: not named or one.lease_id in named, said.session)
+            self._close(lambda one: not named or one.lease_id in named, sent.session)
         elif isinstance(item, oracle_pb2.Extend):
-            # (Of those not named some may have ended already.)
+            # Leases that the item does not name may have ended already.
             for lease_id in set(item.lease_ids) - set(reply.lost_lease_ids):
                 expires = reply.lease_expire_time.ToMilliseconds() / 1000
-                tenure = self.tenures[lease_id]
-                tenure.end = max(tenure.end, expires)
+                period = self.periods[lease_id]
+                period.end = max(period.end, expires)
 
     def _close(self, which: Callable[[oracle_pb2.Assign], bool], session: str) -> None:
         self.open = {
@@ -229,4 +239,4 @@ class Stream:
         assert (one.session, one.query) == (revoke.session, revoke.query)
         assert revoke.reason in REASONS
         if revoke.reason == "EXPIRED":
-            assert time.time() >= self.tenures[revoke.lease_id].end - TICK_S, "too early"
+            assert time.time() >= self.periods[revoke.lease_id].end - TICK_S, "too early"

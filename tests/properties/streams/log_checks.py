@@ -1,4 +1,4 @@
-"""What the log and Redis say of a session, against what its streams were told."""
+"""Checks of a session's log and stored state against the messages on its streams."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from tests.properties import checks
 from tests.properties.ballot import Ballot, Lease, Query, Rules, Vote
 from tests.properties.stored import LogEntry, Stored
-from tests.properties.streams.ledger import Account, Said
 from tests.properties.streams.stream import Stream
+from tests.properties.streams.transcript import SentItem, Transcript
 from tests.service.support import error_info
 
 from svddtune.v1 import common_pb2, oracle_pb2, tuning_pb2
@@ -16,7 +16,7 @@ VERDICTS = {common_pb2.VERDICT_INLIER: 1, common_pb2.VERDICT_OUTLIER: -1}
 
 
 def rules_of(config: tuning_pb2.SessionConfig) -> Rules:
-    """What a ballot obeys."""
+    """The rules of a ballot under a session's config."""
     return Rules(
         overlap=config.overlap,
         adaptive=config.overlap_rule == tuning_pb2.OVERLAP_RULE_ADAPTIVE,
@@ -25,12 +25,15 @@ def rules_of(config: tuning_pb2.SessionConfig) -> Rules:
 
 
 def at_once(rules: Rules) -> int:
-    """Labelers that may have a query at a time: the first vote alone decides on further ones."""
+    """Largest number of labelers with one query at a time.
+
+    Under the adaptive rule the first vote decides whether a second one is sought.
+    """
     return max(1, rules.overlap - rules.adaptive)
 
 
 def check_state(stored: Stored, rules: Rules) -> None:
-    """Labels, counts, queries and leases are what the log makes of them."""
+    """Check that labels, counts, queries and leases follow from the log."""
     checks.check_fold(stored)
     votes = {
         row: {name: (int(verdict), query) for name, verdict, query in of_row}
@@ -53,7 +56,7 @@ def check_state(stored: Stored, rules: Rules) -> None:
         ballot.queries[n].leases[lease_id] = Lease(holder, labeler)
     assert stored.labels == ballot.labels()
     assert stored.counts == ballot.counts()
-    # Each query is open, with whoever has it, or settled: none is lost.
+    # Each query is open, leased or settled: none is lost.
     assert stored.asked == {query.row: query.n for query in ballot.open_queries()}
     assert stored.awaiting == ballot.awaiting()
     assert Counter(stored.open) == Counter(
@@ -69,8 +72,8 @@ def check_state(stored: Stored, rules: Rules) -> None:
         assert not set(names) & ballot.votes.get(asked.row, {}).keys()
 
 
-def parted(stored: Mapping[str, Stored], streams: Iterable[Stream]) -> str:
-    """How streams and Redis differ now on who has what and who waits; empty where they agree."""
+def difference(stored: Mapping[str, Stored], streams: Iterable[Stream]) -> str:
+    """The first difference between streams and Redis in leases and waiters; empty if none."""
     for stream in streams:
         for name, one in stored.items():
             known = {lease for lease, given in stream.open.items() if given.session == name}
@@ -78,49 +81,49 @@ def parted(stored: Mapping[str, Stored], streams: Iterable[Stream]) -> str:
                 return f"{stream.holder} has {one.held.get(stream.holder)}, knows of {known}"
             asks = one.fields["state"] == "LABELING" and len(stream.open) < stream.credit
             if asks and stream.holder not in one.waiting:
-                return f"{stream.holder} is forgotten: {stream.credit}\n{stream.told()}"
+                return f"{stream.holder} is forgotten: {stream.credit}\n{stream.recent_messages()}"
     return ""
 
 
 def check_answers(
-    account: Account, stored: Stored, events: list[common_pb2.LabelEvent]
+    transcript: Transcript, stored: Stored, events: list[common_pb2.LabelEvent]
 ) -> Counter[str]:
-    """What is acknowledged is in the log once, with this effect; what was refused is not.
+    """Check that each acknowledged answer is in the log once, with its effect, and no refused one.
 
-    Returns how many answers ended how.
+    Returns the number of answers by outcome.
     """
-    assert [_entry(event) for event in events] == stored.log, "ListLabels tells something else"
+    assert [_entry(event) for event in events] == stored.log, "ListLabels differs from Redis"
     found = {event.answer_id: event for event in events}
     assert len(found) == len(events), "an answer with two effects"
-    assert found.keys() <= account.said.keys()
+    assert found.keys() <= transcript.answers.keys()
     ends: Counter[str] = Counter()
-    for answer_id, said in account.said.items():
+    for answer_id, sent in transcript.answers.items():
         event = found.get(answer_id)
-        acks = [one.reply for one in said if isinstance(one.reply, oracle_pb2.Ack)]
-        for one in said:
+        acks = [one.reply for one in sent if isinstance(one.reply, oracle_pb2.Ack)]
+        for one in sent:
             ends[_check_reply(one, event)] += 1
         assert all(ack == acks[0] for ack in acks), "another receipt"
         if event is None:
             ends["without effect"] += 1
         else:
-            assert any(_is_of(event, one) for one in said)
+            assert any(_is_of(event, one) for one in sent)
             ends[common_pb2.LabelEvent.Kind.Name(event.kind)] += 1
     return ends
 
 
-def _check_reply(said: Said, event: common_pb2.LabelEvent | None) -> str:
-    """The reply, in a word."""
-    reply = said.reply
+def _check_reply(sent: SentItem, event: common_pb2.LabelEvent | None) -> str:
+    """Check the reply to an item; return its kind."""
+    reply = sent.reply
     if reply is None:
         return "no reply"
-    is_stored = event is not None and _is_of(event, said)
+    is_stored = event is not None and _is_of(event, sent)
     if isinstance(reply, oracle_pb2.Reject):
         reason = str(error_info(reply.status).reason)
         if reason == "ANSWER_ID_REUSED":
             assert event is not None
             assert not is_stored, "refused as another answer"
         return reason
-    assert event is not None, f"acknowledged and lost: {said}"
+    assert event is not None, f"acknowledged and lost: {sent}"
     assert is_stored
     assert reply.event_id == event.event_id
     unused = event.kind == common_pb2.LabelEvent.KIND_UNUSED
@@ -128,17 +131,17 @@ def _check_reply(said: Said, event: common_pb2.LabelEvent | None) -> str:
     return "Ack"
 
 
-def _is_of(event: common_pb2.LabelEvent, said: Said) -> bool:
-    """Whether the entry of the log is what was said."""
-    item = said.item
+def _is_of(event: common_pb2.LabelEvent, sent: SentItem) -> bool:
+    """Whether the entry of the log stems from the item."""
+    item = sent.item
     if isinstance(item, oracle_pb2.Retract):
-        of = item.of_labeler or said.labeler
+        of = item.of_labeler or sent.labeler
         return (event.kind == event.KIND_RETRACTED and event.labeler == of
                 and event.observation_id == item.observation_id)  # fmt: skip
     assert isinstance(item, oracle_pb2.Answer)
     return (
         event.kind in (event.KIND_LABELED, event.KIND_UNUSED)
-        and event.labeler == said.labeler
+        and event.labeler == sent.labeler
         and event.verdict == item.verdict
         and event.query == item.query
         and item.observation_id in ("", event.observation_id)

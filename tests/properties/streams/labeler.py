@@ -1,12 +1,12 @@
-"""A labeler: it comes back where a stream ends, keeps what it has, and does honest work."""
+"""A labeler that reconnects after its stream has ended, keeps its leases and answers truthfully."""
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
 import grpc
-from tests.properties.streams.ledger import Account, Said
 from tests.properties.streams.stream import Stream
+from tests.properties.streams.transcript import SentItem, Transcript
 
 from svddtune.v1 import common_pb2, oracle_pb2, oracle_pb2_grpc
 
@@ -14,12 +14,12 @@ INLIER, OUTLIER = common_pb2.VERDICT_INLIER, common_pb2.VERDICT_OUTLIER
 
 
 def truth(row: int) -> common_pb2.Verdict:
-    """What an honest labeler says."""
+    """The verdict of a truthful labeler."""
     return INLIER if row % 5 else OUTLIER
 
 
-class Member:
-    """One labeler: one stream at a time, to one of the services."""
+class Labeler:
+    """A labeler with one stream at a time, to one of the services."""
 
     def __init__(
         self,
@@ -27,32 +27,32 @@ class Member:
         seed: str,
         *,
         stubs: "Sequence[oracle_pb2_grpc.OracleServiceAsyncStub]",
-        accounts: Mapping[str, Account],
+        transcripts: Mapping[str, Transcript],
         sessions: Sequence[str],
         rows: int,
         listening: Callable[[Stream], object],
     ) -> None:
-        self.labeler, self.accounts, self.rows = labeler, accounts, rows
-        # (None: any.)
+        self.labeler, self.transcripts, self.rows = labeler, transcripts, rows
+        # Empty: all sessions.
         self.sessions = sessions
-        self._dice = Random(seed)
+        self._random = Random(seed)
         self._stubs, self._listening = stubs, listening
-        self.at = self._dice.randrange(len(stubs))
+        self.at = self._random.randrange(len(stubs))
         self.stream: Stream | None = None
         self._token = ""
-        self._credit = self._dice.randint(1, 3)
-        self._kind = self._dice.randrange(3)
-        # Streams and those that went on from them.
+        self._credit = self._random.randint(1, 3)
+        self._kind = self._random.randrange(3)
+        # Pairs of a stream and the one that resumed it.
         self.resumed: list[tuple[Stream, Stream]] = []
-        # Queries it ever had.
+        # All queries it has had.
         self._past: list[oracle_pb2.Assign] = []
-        # Answers it ever gave, each with the row it is about.
-        self._answers: list[tuple[Said, int]] = []
+        # All answers it has given, each with its row.
+        self._answers: list[tuple[SentItem, int]] = []
 
-    # Coming and going
+    # Connecting and leaving
 
-    async def present(self) -> Stream:
-        """Its stream: where the last one ended, one that goes on at the other service."""
+    async def connected(self) -> Stream:
+        """The open stream. If the last one has ended, a new one resumes it at the other service."""
         if self.stream is not None and self.stream.ended:
             await self._lost()
         return await self._open()
@@ -69,18 +69,18 @@ class Member:
                     resume_token=self._token,
                     credit=self._credit,
                 ),
-                self.accounts,
+                self.transcripts,
             )
             self._listening(stream)
             while not stream.welcome and not stream.ended:
-                await stream.news(20)
+                await stream.wait_for_message(20)
             if stream.welcome:
                 self._token = stream.welcome.resume_token
             else:
-                # That service is not there now.
+                # That service is down.
                 self._check_gone(stream)
                 self.at = 1 - self.at
-                await stream.news(0.05)
+                await stream.wait_for_message(0.05)
         return self.stream
 
     @staticmethod
@@ -101,58 +101,58 @@ class Member:
         stream = await self._open()
         self.resumed.append((broken, stream))
         for session in {one.session for one in broken.open.values()}:
-            stream.say(oracle_pb2.Extend(session=session), session)
+            stream.send(oracle_pb2.Extend(session=session), session)
             while stream.unanswered and not stream.ended:
-                await stream.news(20)
+                await stream.wait_for_message(20)
         for one, row in [known for known in self._answers if id(known[0]) in unanswered]:
             # Sent again, and seldom not.
-            if self._dice.random() < 0.9:
-                self._say(one.item, one.session, row)  # type: ignore[arg-type]
+            if self._random.random() < 0.9:
+                self._send(one.item, one.session, row)  # type: ignore[arg-type]
 
-    def _say(self, item: oracle_pb2.Answer | oracle_pb2.Retract, session: str, row: int) -> None:
+    def _send(self, item: oracle_pb2.Answer | oracle_pb2.Retract, session: str, row: int) -> None:
         assert self.stream is not None
         reopens = isinstance(item, oracle_pb2.Retract) or item.replace
-        self.stream.say(item, session, row, reopens=reopens)
-        self._answers.append((self.accounts[session].said[item.answer_id][-1], row))
+        self.stream.send(item, session, row, reopens=reopens)
+        self._answers.append((self.transcripts[session].answers[item.answer_id][-1], row))
 
     def _answer_to(self, one: oracle_pb2.Assign, verdict: common_pb2.Verdict) -> None:
-        named = self._dice.random() < 0.5
+        named = self._random.random() < 0.5
         answer = oracle_pb2.Answer(
-            answer_id=uuid.UUID(int=self._dice.getrandbits(128)).hex,
+            answer_id=uuid.UUID(int=self._random.getrandbits(128)).hex,
             session=one.session,
             query=one.query,
             lease_id=one.lease_id,
             observation_id=one.observation_id if named else "",
             verdict=verdict,
         )
-        self._say(answer, one.session, one.row)
+        self._send(answer, one.session, one.row)
 
     def extend(self, stream: Stream, *, all_of: bool = False) -> None:
-        """A heartbeat for what it knows it has, or for all there is."""
+        """Send a heartbeat for the known leases, or for all."""
         for session in {one.session for one in stream.open.values()}:
             ids = [one.lease_id for one in stream.open.values() if one.session == session]
             extend = oracle_pb2.Extend(session=session, lease_ids=[] if all_of else ids)
-            stream.say(extend, session)
+            stream.send(extend, session)
 
     async def leave(self, *, bye: bool = True) -> None:
-        """Say so, and wait for the end."""
-        stream = await self.present()
+        """End the stream, with or without Bye, and wait until it has ended."""
+        stream = await self.connected()
         stream.leave(bye=bye)
         while not stream.ended:
-            await stream.news(20)
+            await stream.wait_for_message(20)
         self._check_gone(stream)
 
-    # What it does in the end
+    # Work at the end of a scenario
 
     async def keep(self) -> None:
-        """Keep what it has, and want no more than it may."""
-        stream = await self.present()
+        """Keep the leases."""
+        stream = await self.connected()
         self.extend(stream)
-        await stream.news(0.3)
+        await stream.wait_for_message(0.3)
 
     async def work(self) -> None:
-        """Answer honestly what it is asked."""
-        stream = await self.present()
+        """Answer the open queries truthfully."""
+        stream = await self.connected()
         answered = {
             one.item.lease_id
             for one in stream.unanswered
@@ -161,4 +161,4 @@ class Member:
         for one in list(stream.open.values()):
             if one.lease_id not in answered:
                 self._answer_to(one, truth(one.row))
-        await stream.news(1)
+        await stream.wait_for_message(1)

@@ -1,4 +1,4 @@
-"""One session on a real store, played step by step beside its model."""
+"""A session on a real store that is compared with its model after every step."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -22,50 +22,50 @@ T = TypeVar("T")
 LONG_MS = 60_000
 
 
-class House:
-    """A store and a worker that many sessions follow each other on."""
+class Backend:
+    """A store and a worker, for one session after the other."""
 
     def __init__(self, url: str) -> None:
         self.runner = asyncio.Runner()
-        self.scene = self.do(self._scene(url))
+        self.scene = self.run(self._scene(url))
         self.other = ScriptedWorker(url)
         self._datasets: dict[int, Any] = {}
-        # A history broke off: what it left is in nobody's way.
-        self.unclean = False
+        # A failed history has left jobs, which the next one removes.
+        self.dirty = False
 
     @staticmethod
     async def _scene(url: str) -> Scene:
         return Scene(url)
 
-    def do(self, work: Coroutine[Any, Any, T]) -> T:
-        """Await something."""
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine."""
         return self.runner.run(work)
 
     def dataset(self, rows: int) -> Any:
-        """A dataset of so many rows."""
-        if self.unclean:
+        """A dataset with the given number of rows."""
+        if self.dirty:
             client = self.scene.worker.client
             for key in client.scan_iter(keys.prefix(0) + "q:*"):
                 client.delete(key)
             self.scene.worker.queue.prepare()
-        self.unclean = True
+        self.dirty = True
         if rows not in self._datasets:
-            self._datasets[rows] = self.do(self.scene.upload(n=rows))
+            self._datasets[rows] = self.run(self.scene.upload(n=rows))
         return self._datasets[rows]
 
     def close(self) -> None:
-        """Give connections back."""
-        self.do(self.scene.close())
+        """Close the connections."""
+        self.run(self.scene.close())
         self.other.close()
         self.runner.close()
 
 
-class Table:
-    """A session, its model, and jobs that workers have begun."""
+class CheckedSession:
+    """A session, its model, and the jobs that workers have begun."""
 
     def __init__(
         self,
-        house: House,
+        backend: Backend,
         rules: Rules,
         *,
         rows: int,
@@ -73,12 +73,12 @@ class Table:
         initial: dict[int, int],
         predicted: Callable[[int], int],
     ) -> None:
-        self.house, self.predicted = house, predicted
-        self.store, self.worker = house.scene.sessions, house.scene.worker
+        self.backend, self.predicted = backend, predicted
+        self.store, self.worker = backend.scene.sessions, backend.scene.worker
         self.client = self.worker.client
-        self.session_id: SessionId = house.do(
+        self.session_id: SessionId = backend.run(
             self.store.create(
-                house.dataset(rows),
+                backend.dataset(rows),
                 SessionConfig(
                     budget=budget,
                     strategy="lama",
@@ -92,19 +92,17 @@ class Table:
             )
         )
         self.model = Model(rules, rows, budget, initial)
-        # Jobs that workers have begun, what they read, and how long the log was then.
+        # Jobs that workers have begun: claim, snapshot, and length of the log at that time.
         self.begun: list[tuple[Claim, Snapshot, int]] = []
-        # All leases ever: query, holder, labeler.
-        self.given: dict[str, tuple[int, str, str]] = {}
+        # All leases, including ended ones: query, holder, labeler.
+        self.all_leases: dict[str, tuple[int, str, str]] = {}
         self._last_notice = ""
-        # False where Redis and the model have parted.
-        self.intact = True
         self.work_off()
 
     def _read(self) -> Stored:
         return read(self.client, self.session_id, notices_after=self._last_notice)
 
-    # A step: something is done, and everything is looked at
+    # A step and its checks
 
     def step(
         self,
@@ -112,16 +110,15 @@ class Table:
         expected: Callable[[], Any],
         result: Callable[[T], Any] = lambda reply: reply,
         *,
-        speaker: str = "",
+        actor: str = "",
         asks: bool = False,
         stays: bool = True,
     ) -> T | None:
-        """Do the same to the store and to the model; both answer alike.
+        """Apply a step to the store and to the model, and compare replies and states.
 
-        ``speaker`` is the holder that acts. One that ``asks`` learns of new leases by the reply,
-        and waits for more where it ``stays``.
+        ``actor`` is the holder that acts. If it ``asks``, the reply has its new leases. If it
+        ``stays``, it waits for more.
         """
-        self.intact = False
         before = self._held()
         waited = set(self.model.waiting)
         reply: T | None = None
@@ -136,21 +133,20 @@ class Table:
             wanted = str(refusal)
         assert got == wanted
         self.stored = read(self.client, self.session_id, notices_after=self._last_notice)
-        granted = checks.take_grants(self.model, self.stored, asking=speaker if asks else "")
+        granted = checks.take_grants(self.model, self.stored, asking=actor if asks else "")
         if not stays:
-            self.model.waiting.pop(speaker, None)
+            self.model.waiting.pop(actor, None)
         checks.check_state(self.model, self.stored)
         checks.check_waiting(self.model, self.stored)
         checks.check_work(self.model, self.stored)
         checks.check_fold(self.stored)
-        self.given |= self.stored.leases_of_queries()
+        self.all_leases |= self.stored.leases_of_queries()
         held = self._held()
         concerned = {holder for holder, ids in before.items() if ids - held.get(holder, set())}
-        # Told of a query instead of getting it, and so waiting no more.
+        # Notified holders wait no more.
         concerned |= waited - self.stored.waiting.keys() - held.keys()
-        concerned = concerned - {speaker} | granted
-        self._check_notices(concerned - {speaker} if asks else concerned)
-        self.intact = True
+        concerned = concerned - {actor} | granted
+        self._check_notices(concerned - {actor} if asks else concerned)
         return reply
 
     def _held(self) -> dict[str, set[str]]:
@@ -160,25 +156,25 @@ class Table:
         return held
 
     def _check_notices(self, concerned: set[str]) -> None:
-        """Whoever lost or got leases without its doing is told."""
+        """Check that notices name all holders whose leases changed by no request of theirs."""
         notices = self.stored.notices
         told = set().union(*(holders for _, holders, _ in notices))
         if not any(moved for *_, moved in notices):
-            assert concerned <= told, f"{concerned - told} learn of nothing"
+            assert concerned <= told, f"{concerned - told} got no notice"
         if notices:
             self._last_notice = notices[-1][0]
 
     # Workers
 
     def take(self, queue: JobQueue) -> Claim | None:
-        """A job that nobody has begun."""
+        """Claim a job that no worker has begun."""
         prefix = keys.prefix(0)
         begun = self.client.xpending(prefix + "q:hi", keys.GROUP)["pending"]
         waiting = self.client.xlen(prefix + "q:hi") > begun or self.client.exists(prefix + "q:turn")
         return queue.take() if waiting else None
 
     def begin(self, claim: Claim) -> None:
-        """A worker reads what the job needs."""
+        """Begin a job: read its snapshot."""
         snapshot = self.worker.workspace.snapshot(claim)
         assert snapshot is not None
         self._check_snapshot(snapshot)
@@ -201,7 +197,7 @@ class Table:
         }
 
     def end_suggest(self, index: int, most: int) -> None:
-        """A worker commits the ranking it has made, as ``worker/step.py`` does."""
+        """Commit a ranking of at most `most` rows, as ``worker/step.py`` does."""
         claim, snapshot, log = self.begun.pop(index)
         if snapshot.session.state.ended:
             self.step(lambda: self.worker.workspace.commit_nothing(claim), lambda: None)
@@ -217,30 +213,30 @@ class Table:
         )
 
     def lose_suggest(self, index: int) -> None:
-        """A worker falls silent; another one takes its job, and it cannot commit any more."""
+        """Lose a worker: another one takes over its job, and the lost one cannot commit."""
         claim, *_ = self.begun[index]
         if claim.lost >= 2:
-            return  # (Later losses put it back after a pause.)
+            return  # After further losses the job waits for a pause.
         del self.begun[index]
         for other, *_ in self.begun:
             self.worker.queue.renew(other)
         self.client.xclaim(
             claim.stream, keys.GROUP, claim.consumer, 0, [claim.entry], idle=LONG_MS, justid=True
         )
-        assert self.house.other.queue.recover().lost == 1
+        assert self.backend.other.queue.recover().lost == 1
 
         def taken_again() -> int:
             return sum(other.lost == claim.lost + 1 for other, *_ in self.begun)
 
         before = taken_again()
-        # It is put back behind what waited there already.
-        self.work_off(self.house.other.queue)
+        # The job is requeued behind the waiting ones.
+        self.work_off(self.backend.other.queue)
         assert taken_again() == before + 1
         with pytest.raises(ClaimLost):
             self.worker.workspace.commit_nothing(claim)
 
     def fail_suggest(self, index: int) -> None:
-        """A job cannot be done: the session fails."""
+        """Fail a job, and with it the session."""
         claim, *_ = self.begun.pop(index)
         self.step(
             lambda: self.worker.queue.fail(claim, "JOB_FAILED", "no luck", final=True),
@@ -253,7 +249,7 @@ class Table:
         return True
 
     def work_off(self, queue: JobQueue | None = None) -> None:
-        """Workers, or the one with this queue, begin to make rankings, and do everything else."""
+        """Begin all ranking jobs and complete all other jobs, by any worker or the given one."""
         self.step(lambda: self._work_off(queue or self.worker.queue), self._completed)
 
     def _work_off(self, queue: JobQueue) -> None:
@@ -266,8 +262,8 @@ class Table:
                 self.worker.do(claim)
 
     def delete(self) -> None:
-        """Leave nothing behind."""
-        self.house.do(self.store.delete(self.session_id))
+        """Delete the session and check that no key is left."""
+        self.backend.run(self.store.delete(self.session_id))
         for claim, *_ in self.begun:
             assert self.worker.workspace.snapshot(claim) is None
             self.worker.workspace.commit_nothing(claim)
@@ -275,7 +271,7 @@ class Table:
         assert [
             self.client.xlen(stream) for stream in self.worker.queue._streams("hi", "bulk")
         ] == [0, 0]
-        self.house.unclean = False
+        self.backend.dirty = False
 
     def _completed(self) -> None:
         if self.model.state == "ESTIMATING":

@@ -1,4 +1,4 @@
-"""Two services, a worker and a crowd of labelers on real sessions: the acts of one play."""
+"""A scenario: random labelers on real sessions, over two services and one worker."""
 
 import asyncio
 import threading
@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import grpc
 from tests.e2e.processes import Process, service
 from tests.properties.stored import Stored, read
-from tests.properties.streams import audit
-from tests.properties.streams.ledger import Account
-from tests.properties.streams.member import Member
+from tests.properties.streams import log_checks
+from tests.properties.streams.labeler import Labeler
+from tests.properties.streams.random_labeler import RandomLabeler
 from tests.properties.streams.stream import Stream
-from tests.properties.streams.whims import Whimsical
+from tests.properties.streams.transcript import Transcript
 from tests.service.harness import chunk, grid, harness_at, header
 from tests.state.scene import ScriptedWorker
 
@@ -26,8 +26,8 @@ from svddtune.state.session import RankedRow, SessionId
 from svddtune.v1 import common_pb2, oracle_pb2_grpc, tuning_pb2, tuning_pb2_grpc
 
 ROWS = 600
-# Enough labelers who never voted, for every query.
-HONEST = 6
+# Truthful labelers who join at the end: enough new voters for every query.
+TRUTHFUL = 6
 CHANNEL = [
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 300),
@@ -39,20 +39,20 @@ if TYPE_CHECKING:
     Stubs = tuple[oracle_pb2_grpc.OracleServiceAsyncStub, tuning_pb2_grpc.TuningServiceAsyncStub]
 
 
-class Shape(NamedTuple):
-    """What is played."""
+class ScenarioConfig(NamedTuple):
+    """Size and settings of a scenario."""
 
-    # One a session; a stream serves all sessions or, some of them, any.
+    # One config for each session. A stream names all sessions, or none to serve all.
     configs: tuple[tuning_pb2.SessionConfig, ...]
-    # Streams at a time, and what each does at random.
-    crowd: int = 50
-    acts: int = 12
+    # Number of streams at a time, and random actions of each.
+    stream_count: int = 50
+    actions: int = 12
     # Age at which streams of the second service end.
     stream_s: float = 3600.0
 
 
-class Pair:
-    """Two services on one Redis; the second one dies now and then."""
+class ServicePair:
+    """Two services on one Redis. The second one can be killed and restarted."""
 
     def __init__(self, redis_url: str, stream_s: float) -> None:
         self._url, self._further = redis_url, ("--stream-s", str(stream_s))
@@ -63,7 +63,7 @@ class Pair:
         return service(self._url, listen, *self._further)
 
     async def crash(self, away_s: float) -> None:
-        """SIGKILL, and back at the same address."""
+        """Kill the second service, and restart it at the same address after `away_s` seconds."""
         await asyncio.to_thread(self._processes[1].kill)
         await asyncio.sleep(away_s)
         await asyncio.to_thread(self._restart)
@@ -71,17 +71,17 @@ class Pair:
     def _restart(self) -> None:
         self._processes[1] = self._second(self.addresses[1])
 
-    def __enter__(self) -> "Pair":
+    def __enter__(self) -> "ServicePair":
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
         for one in self._processes:
-            # Both must end well; where something else failed, that is what is to be seen.
+            # Both must stop without an error, unless the test has failed already.
             (one.kill if kind else one.stop)()
 
 
 class Worker(ScriptedWorker):
-    """Ranks some rows ahead, and expects inliers."""
+    """A worker that ranks some rows and predicts inliers."""
 
     AHEAD = 40
 
@@ -101,7 +101,7 @@ class Worker(ScriptedWorker):
 
 @contextmanager
 def working(redis_url: str) -> Iterator[Worker]:
-    """A worker that does jobs as they come."""
+    """A worker that does jobs as they arrive."""
     worker, stop = Worker(redis_url), threading.Event()
 
     def work() -> None:
@@ -118,57 +118,69 @@ def working(redis_url: str) -> Iterator[Worker]:
         thread.join()
 
 
-class Town:
-    """The sessions, and everybody who is there."""
+class Scenario:
+    """Sessions with their owner, their labelers and their services."""
 
-    def __init__(self, pair: Pair, worker: Worker, redis_url: str, shape: Shape, seed: int) -> None:
-        self._pair, self._client, self._shape, self._seed = pair, worker.client, shape, seed
+    def __init__(
+        self,
+        pair: ServicePair,
+        worker: Worker,
+        redis_url: str,
+        settings: ScenarioConfig,
+        seed: int,
+    ) -> None:
+        self._pair, self._client, self._settings, self._seed = (
+            pair,
+            worker.client,
+            settings,
+            seed,
+        )
         with harness_at(pair.addresses[0], redis_url) as harness:
             dataset = harness.upload(header(observation_count=ROWS), chunk(grid(ROWS))).name
-            created = [harness.create(dataset, config=config) for config in shape.configs]
+            created = [harness.create(dataset, config=config) for config in settings.configs]
         self._configs = {one.name: one.config for one in created}
-        self.accounts = {one.name: Account(one.config.lease_s) for one in created}
+        self.transcripts = {one.name: Transcript(one.config.lease_s) for one in created}
         self._settled = False
         self.resumed: list[tuple[Stream, Stream]] = []
 
-    async def play(self) -> None:
-        """Random acts, a look at everybody, and honest work to the end."""
+    async def run(self) -> None:
+        """Let labelers act at random, compare streams and Redis, then complete the sessions."""
         async with self._stubs() as stubs, asyncio.TaskGroup() as group:
             tuning = stubs[0][1]
 
             def listening(stream: Stream) -> None:
                 group.create_task(stream.listen())
 
-            def member(number: int, labeler: str) -> Whimsical:
+            def make(number: int, labeler: str) -> RandomLabeler:
                 several = len(self._configs) > 1
-                return Whimsical(
+                return RandomLabeler(
                     labeler,
                     f"{self._seed} {labeler} {number}",
                     stubs=[oracle for oracle, _ in stubs],
-                    accounts=self.accounts,
+                    transcripts=self.transcripts,
                     sessions=() if several and number % 4 == 3 else tuple(self._configs),
                     rows=ROWS,
                     listening=listening,
                 )
 
             # Some labelers have two streams.
-            crowd = [member(i, f"l{i * 2 // 3}") for i in range(self._shape.crowd)]
-            acting = [group.create_task(self._act(one)) for one in crowd]
+            labelers = [make(i, f"l{i * 2 // 3}") for i in range(self._settings.stream_count)]
+            acting = [group.create_task(self._act(one)) for one in labelers]
             acting.append(group.create_task(self._own(tuning)))
             await asyncio.gather(*acting)
-            keeping = [group.create_task(self._keep(one)) for one in crowd]
-            await self._settle(crowd)
+            keeping = [group.create_task(self._keep(one)) for one in labelers]
+            await self._settle(labelers)
             self._settled = True
             await asyncio.gather(*keeping)
             for name in self._configs:
-                budget = sum(self._read(name).counts[:2]) + len(crowd) // 2
+                budget = sum(self._read(name).counts[:2]) + len(labelers) // 2
                 await tuning.UpdateSession(
                     tuning_pb2.UpdateSessionRequest(name=name, budget=budget)
                 )
-            crowd += [member(i, f"honest{i}") for i in range(HONEST)]
-            self.resumed = [pair for one in crowd for pair in one.resumed]
+            labelers += [make(i, f"truthful{i}") for i in range(TRUTHFUL)]
+            self.resumed = [pair for one in labelers for pair in one.resumed]
             async with asyncio.timeout(40):
-                await asyncio.gather(*[self._work(one) for one in crowd])
+                await asyncio.gather(*[self._work(one) for one in labelers])
 
     @asynccontextmanager
     async def _stubs(self) -> AsyncIterator[list["Stubs"]]:
@@ -188,74 +200,74 @@ class Town:
                 await channel.close(None)
 
     def _read(self, name: str) -> Stored:
-        # (Of notices nothing is wanted: after all there are.)
+        # An id after all notices: none of them is needed.
         return read(self._client, SessionId(name.removeprefix("sessions/")), notices_after="9" * 15)
 
-    async def _act(self, member: Whimsical) -> None:
-        for _ in range(self._shape.acts):
-            await member.act()
+    async def _act(self, labeler: RandomLabeler) -> None:
+        for _ in range(self._settings.actions):
+            await labeler.act()
 
-    async def _keep(self, member: Member) -> None:
-        member.at = 0
+    async def _keep(self, labeler: Labeler) -> None:
+        labeler.at = 0
         while not self._settled:
-            await member.keep()
+            await labeler.keep()
 
-    async def _work(self, member: Member) -> None:
-        while not self._over(await member.present()):
-            await member.work()
-        await member.leave()
+    async def _work(self, labeler: Labeler) -> None:
+        while not self._over(await labeler.connected()):
+            await labeler.work()
+        await labeler.leave()
 
     def _over(self, stream: Stream) -> bool:
         if stream.sessions:
             return stream.finished.keys() == self._configs.keys()
-        # One that serves any learns of the end of those that asked since it is there.
+        # A stream that serves all sessions learns only of the end of those that it had queries of.
         return all(self._read(name).fields["finish_reason"] for name in self._configs)
 
     async def _own(self, tuning: "tuning_pb2_grpc.TuningServiceAsyncStub") -> None:
-        """Pauses, other budgets and priorities, and a service that dies."""
-        dice = Random(self._seed)
+        """Act as the owner: pause, resume, change budget and priority, and kill a service."""
+        random = Random(self._seed)
         for turn in range(3):
-            await asyncio.sleep(dice.uniform(0.2, 0.6))
-            name = dice.choice(list(self._configs))
+            await asyncio.sleep(random.uniform(0.2, 0.6))
+            name = random.choice(list(self._configs))
             await tuning.PauseSession(tuning_pb2.PauseSessionRequest(name=name))
-            await asyncio.sleep(dice.uniform(0.1, 0.3))
+            await asyncio.sleep(random.uniform(0.1, 0.3))
             await tuning.UpdateSession(
                 tuning_pb2.UpdateSessionRequest(name=name, budget=ROWS - turn, priority=turn)
             )
             await tuning.ResumeSession(tuning_pb2.ResumeSessionRequest(name=name))
             if turn == 0:
-                await self._pair.crash(dice.uniform(0, 0.5))
+                await self._pair.crash(random.uniform(0, 0.5))
 
-    async def _settle(self, crowd: Sequence[Member]) -> None:
-        """Everybody who is there knows what Redis knows, and waits where it has room."""
+    async def _settle(self, labelers: Sequence[Labeler]) -> None:
+        """Wait until the streams agree with Redis on leases and waiters."""
         deadline = time.monotonic() + 20
         while True:
             stored = {name: self._read(name) for name in self._configs}
             for name, one in stored.items():
-                audit.check_state(one, audit.rules_of(self._configs[name]))
-            streams = [one.stream for one in crowd if one.stream and not one.stream.ended]
-            fault = audit.parted(stored, [one for one in streams if one.welcome])
-            if not fault and len(streams) == len(crowd):
+                log_checks.check_state(one, log_checks.rules_of(self._configs[name]))
+            streams = [one.stream for one in labelers if one.stream and not one.stream.ended]
+            fault = log_checks.difference(stored, [one for one in streams if one.welcome])
+            if not fault and len(streams) == len(labelers):
                 return
             assert time.monotonic() < deadline, fault
             await asyncio.sleep(0.05)
 
-    def judge(self, events: Callable[[str], list[common_pb2.LabelEvent]]) -> Counter[str]:
-        """All is over: what the log says is what the streams were told."""
+    def check(self, events: Callable[[str], list[common_pb2.LabelEvent]]) -> Counter[str]:
+        """Check that the log and the streams agree; return the number of answers by outcome."""
         ends: Counter[str] = Counter()
-        for name, account in self.accounts.items():
-            rules, stored = audit.rules_of(self._configs[name]), self._read(name)
+        for name, transcript in self.transcripts.items():
+            rules, stored = log_checks.rules_of(self._configs[name]), self._read(name)
             assert stored.fields["finish_reason"] == "BUDGET_SPENT"
-            audit.check_state(stored, rules)
-            ends += audit.check_answers(account, stored, events(name))
-            ends["tenures"] += account.check_exclusive(audit.at_once(rules))
+            log_checks.check_state(stored, rules)
+            ends += log_checks.check_answers(transcript, stored, events(name))
+            ends["periods"] += transcript.check_exclusive(log_checks.at_once(rules))
             for broken, stream in self.resumed:
                 if stream.sessions and stream.replied_at < inf and not broken.left:
                     held = {
-                        one.lease_id: broken.tenures[one.lease_id]
+                        one.lease_id: broken.periods[one.lease_id]
                         for one in broken.open.values()
                         if one.session == name
                     }
                     by = stream.replied_at
-                    ends["back"] += account.check_returns(held, stream.tenures, by)
+                    ends["back"] += transcript.check_returns(held, stream.periods, by)
         return ends
