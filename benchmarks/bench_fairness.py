@@ -45,7 +45,7 @@ def main() -> None:
     given = parser.parse_args()
     large, trials = (5000, 1) if given.quick else (given.large, given.trials)
     with EmbeddedStack(workers=given.workers) as stack, TuningClient(stack.address) as client:
-        # (The first session of all also pays for what a worker loads once.)
+        # The first session also waits for what a worker loads once.
         first_question_s(client, generated(given.small, 2, seed=0))
         alone = [
             first_question_s(client, generated(given.small, 2, seed=seed))

@@ -4,8 +4,8 @@
         [--strategy knowledge_gradient] [--workers 1] [--quick]
 
 Embedded server, one service, generated data. The dataset is uploaded before the clock starts.
-Beside the time stands the processor time of all processes from their start, about 4 s of it for the
-start itself: it says more where other programs use the cores too.
+The processor time of all processes from their start is printed too, about 4 s of it for the start
+itself. It is more reliable where other programs use the cores too.
 """
 
 import argparse

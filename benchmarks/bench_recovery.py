@@ -2,10 +2,10 @@
 
     python benchmarks/bench_recovery.py [--trials 10] [--rows 2000] [--quick]
 
-Two workers, one of them for urgent jobs alone, no supervisor that could see a death: the claim has
-to lapse. A worker is stopped while it waits for a job, so that it gets the ranking of the next
-query and does not do it; then it is killed with SIGKILL, and the clock runs until the labeler has
-that query. "Under load" three atlases are being built all the time.
+Two workers run, one of them for urgent jobs only. No supervisor notices a death, so the claim has
+to expire. A worker is stopped while it waits for a job, so that it receives the ranking of the next
+query without doing it. It is then killed with SIGKILL, and the clock runs until the labeler has
+that query. Under load, three atlases are being built all the time.
 """
 
 import argparse
@@ -30,7 +30,7 @@ ATLASES = 3
 
 
 class Crew:
-    """A worker that is killed again and again, and one that is not."""
+    """A worker that is killed in every trial, and one that is not."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -67,7 +67,7 @@ class Crew:
 
 
 class Load:
-    """Keeps so many atlases in the making."""
+    """Keeps this many atlases being built."""
 
     def __init__(self, client: TuningClient, rows: int) -> None:
         self._client, self._rows, self._seed = client, rows, 0

@@ -1,4 +1,4 @@
-"""What it costs that a script called twice has one effect: server time, log and memory per answer.
+"""Cost of making scripts repeatable: server time, log size and memory per answer.
 
     python benchmarks/bench_repeats.py [--rounds 30] [--answers 60]
 

@@ -1,4 +1,4 @@
-"""Time a session over the real service: from an Answer to the next Assign, and where it goes.
+"""Time a session over the real service: from an Answer to the next Assign, by part.
 
     python benchmarks/bench_session.py [--data DIR] [--workers 2] [--sessions 5] [--strategy lama]
 

@@ -1,12 +1,13 @@
-"""Load one service process with many open streams: what an Ack takes, and what a stream costs.
+"""Load one service process with many open streams: time to an Ack, and cost of a stream.
 
     python benchmarks/bench_streams.py [--streams 200] [--answers 10000] [--per-second 60]
         [--sessions 20] [--rows 2000] [--strategy random] [--workers 4] [--profile DIR]
     python benchmarks/bench_streams.py --idle 1000
 
 One service process, embedded server (append-only file, fsync always), loopback, a connection per
-stream. Labelers think for an exponential time, so that all together answer so often; with
---per-second 0 they answer at once: what the service can do at most. --idle only opens streams.
+stream. Labelers wait for an exponential time, so that together they answer at the given rate. With
+--per-second 0 they answer at once, which measures the most the service can do. --idle only opens
+streams.
 """
 
 import argparse
@@ -47,7 +48,7 @@ Config = tuning_pb2.SessionConfig
 
 
 class Child:
-    """A service or worker process, and what it takes of the machine."""
+    """A service or worker process, and its use of memory and processor."""
 
     def __init__(self, module: str, *arguments: str, profile: Path | None = None) -> None:
         profiling = ["-m", "cProfile", "-o", str(profile)] if profile else []
@@ -243,7 +244,7 @@ async def load(given: argparse.Namespace, service: Child, workers: list[Child], 
 
 async def idle(given: argparse.Namespace, service: Child, url: str) -> None:
     address = service.ready["address"]
-    # The first stream brings what all share.
+    # The first stream creates what all streams share.
     streams = [Labeler(address, "labeler-0", [], credit=0)]
     await streams[0].open()
     empty, begin, seconds = service.memory_mib(), time.perf_counter(), 10
@@ -273,7 +274,7 @@ def tell_times(what: str, times: Sequence[float]) -> None:
 
 
 def synced_writes(url: str, count: int = 300) -> list[float]:
-    """Times of single writes, each synced to disk: what no Ack can be quicker than."""
+    """Times of single writes, each synced to disk: a lower bound for any Ack."""
     times = []
     with connect(url) as client:
         for number in range(count):

@@ -1,4 +1,4 @@
-"""The method with full matrices and no shortcuts: what the numerical core is measured against."""
+"""The method with full matrices and no shortcuts, with which the numerical core is compared."""
 
 import numpy as np
 from sklearn.svm import OneClassSVM

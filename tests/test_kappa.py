@@ -38,7 +38,7 @@ def test_kappa_equals_that_of_scikit_learn(pairs: list[tuple[int, int]]) -> None
     assert cohen_kappa(*map(pairs.count, outcomes)) == pytest.approx(expected)
 
 
-def test_kappa_of_one_category_is_what_the_caller_says() -> None:
+def test_kappa_of_one_category_is_value_given_for_undefined() -> None:
     assert math.isnan(cohen_kappa(7, 0, 0, 0))
     assert math.isnan(cohen_kappa(0, 0, 0, 0))
     assert cohen_kappa(0, 0, 0, 7, undefined=0.0) == 0.0

@@ -62,7 +62,7 @@ def one_document(text: str) -> Any:
 
 
 @pytest.mark.slow
-def test_whole_command_with_all_methods(data: Path, tmp_path: Path) -> None:
+def test_paper_command_runs_all_methods(data: Path, tmp_path: Path) -> None:
     out, docs = tmp_path / "out", tmp_path / "docs"
     done = subprocess.run(
         [
@@ -100,7 +100,7 @@ def test_whole_command_with_all_methods(data: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.integration
-def test_service_asks_the_same(
+def test_service_asks_same_queries_as_single_process(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = quick(data, tmp_path / "out", "--sets", "Glass", "--json", "--service")
@@ -113,7 +113,7 @@ def test_service_asks_the_same(
 
 
 @pytest.mark.slow
-def test_second_run_computes_what_is_missing_alone(
+def test_second_run_computes_only_missing_work(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
@@ -128,7 +128,7 @@ def test_second_run_computes_what_is_missing_alone(
     assert second["per_set"] == first["per_set"]
 
 
-def test_damaged_piece_of_work_is_done_again(
+def test_damaged_piece_of_work_is_recomputed(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
@@ -140,7 +140,7 @@ def test_damaged_piece_of_work_is_done_again(
     assert one_document(capsys.readouterr().out)["per_set"] == first["per_set"]
 
 
-def test_table_for_people_names_the_paper(
+def test_printed_table_shows_published_figures(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(quick(data, tmp_path / "out", "--sets", "glass")) == 0
@@ -149,7 +149,7 @@ def test_table_for_people_names_the_paper(
     assert "paper" in shown
 
 
-def test_sets_that_are_not_in_the_paper_are_in_no_mean(
+def test_means_leave_out_sets_that_paper_lacks(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(quick(data, tmp_path / "out", "--sets", "own,Glass", "--json")) == 0
@@ -166,7 +166,7 @@ def test_sets_that_are_not_in_the_paper_are_in_no_mean(
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
-def test_interrupt_is_one_line_and_keeps_what_is_finished(data: Path, tmp_path: Path) -> None:
+def test_interrupt_keeps_finished_work_without_traceback(data: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     process = subprocess.Popen(
         [
@@ -203,7 +203,7 @@ def test_interrupt_is_one_line_and_keeps_what_is_finished(data: Path, tmp_path: 
         (["--seeds", "1"], 2, "--data"),
     ],
 )
-def test_wrong_arguments_are_one_line(
+def test_wrong_arguments_give_one_line_error(
     arguments: list[str], code: int, words: str, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     given = [argument.format(data=data) for argument in arguments]
@@ -212,7 +212,7 @@ def test_wrong_arguments_are_one_line(
 
 
 @pytest.mark.parametrize("content", ["nothing", "text", "no labels", "one class", "not finite"])
-def test_unusable_file_is_one_line_that_names_it(
+def test_unusable_file_gives_one_line_error_with_its_name(
     content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "data"
@@ -234,14 +234,16 @@ def test_unusable_file_is_one_line_that_names_it(
     assert "Pima.npz" in one_line(capsys)
 
 
-def test_same_set_twice_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_same_set_twice_gives_one_line_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = write_sets(tmp_path / "data")
     (folder / "glass_norm.csv").write_text("a,outlier\n1,0\n2,1\n")
     assert run(["bench", "paper", "--data", str(folder)]) == 2
     assert "Glass" in one_line(capsys)
 
 
-def test_failure_with_json_is_a_document_too(capsys: pytest.CaptureFixture[str]) -> None:
+def test_failure_with_json_prints_error_document(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["bench", "paper", "--data", "nowhere", "--json"]) == 2
     assert "nowhere" in one_document(capsys.readouterr().out)["error"]["message"]
 

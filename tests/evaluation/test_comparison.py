@@ -12,7 +12,7 @@ from svddtune.evaluation.sets import find_sets
 from svddtune.evaluation.store import Record
 
 
-def test_error_is_that_of_the_mean_over_fixed_sets() -> None:
+def test_standard_error_is_of_mean_over_fixed_sets() -> None:
     rng = np.random.default_rng(0)
     levels, spread = np.array([0.1, 0.5, 0.9, 0.3]), np.array([0.02, 0.1, 0.3, 0.05])
     drawn = [
@@ -25,7 +25,7 @@ def test_error_is_that_of_the_mean_over_fixed_sets() -> None:
     assert np.sqrt(np.square(errors).mean()) == pytest.approx(means.std(), rel=0.05)
 
 
-def test_one_seed_has_no_error() -> None:
+def test_one_seed_has_no_standard_error() -> None:
     one = estimate(np.array([[0.2], [0.4]]))
     assert one.mean == pytest.approx(0.3)
     assert one.error is None
@@ -33,7 +33,7 @@ def test_one_seed_has_no_error() -> None:
     assert one.shown(signed=True) == "+0.300"
 
 
-def test_shown_rounds_and_never_to_minus_nothing() -> None:
+def test_shown_value_is_rounded_without_negative_zero() -> None:
     assert Estimate(-0.0001, 0.0004).shown(signed=True) == "0.000 ± 0.000"
     assert Estimate(-0.0316, 0.01).shown(signed=True) == "-0.032 ± 0.010"
     assert Estimate(-0.0316, 0.01).stands_out
@@ -76,7 +76,7 @@ def test_outcomes_of_noise_are_paired_differences(tmp_path: Path) -> None:
     assert at_votes.kappa.mean == pytest.approx(0.2)
 
 
-def test_outcomes_of_parallel_are_against_one_at_a_time(tmp_path: Path) -> None:
+def test_outcomes_of_parallel_compare_with_one_open_query(tmp_path: Path) -> None:
     sets = tuple(find_sets(write_sets(tmp_path / "data"), ["Glass"]))
     method = SESSIONS["default_cold"]
     compared = Comparison(sets, (method,), parallel.settings(), 1)
@@ -96,7 +96,7 @@ def test_outcomes_of_parallel_are_against_one_at_a_time(tmp_path: Path) -> None:
     assert found["default_cold", 10, "oldest", 50].both_after == 50.0
 
 
-def test_settings_share_what_is_one_and_the_same_session(tmp_path: Path) -> None:
+def test_settings_share_identical_sessions(tmp_path: Path) -> None:
     sets = tuple(find_sets(write_sets(tmp_path / "data"), ["Glass"]))
     kept = {
         unit.key

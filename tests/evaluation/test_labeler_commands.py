@@ -43,7 +43,7 @@ def outcomes(document: Any, **wanted: object) -> list[Any]:
 
 
 @pytest.mark.parametrize("command", SETTINGS)
-def test_whole_command(
+def test_command_writes_document_table_page_and_picture(
     command: str, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out, docs = tmp_path / "out", tmp_path / "docs"
@@ -71,7 +71,7 @@ def assert_page(path: Path, command: str, private: Path) -> None:
     assert f"evaluation/{command}.png" in page
 
 
-def test_noise_says_what_votes_cost_and_buy(
+def test_noise_reports_cost_and_benefit_of_votes(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(quick("noise", data, tmp_path / "out", "--share", "0.2", "--json")) == 0
@@ -111,7 +111,7 @@ def test_commands_share_sessions_and_a_second_run_computes_nothing(
 
 
 @pytest.mark.slow
-def test_tables_for_people_and_parts_beside_each_other(
+def test_commands_print_tables_and_write_their_parts_of_one_page(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
@@ -141,7 +141,7 @@ def test_tables_for_people_and_parts_beside_each_other(
         (["tables", "--data", "{data}"], "tables"),
     ],
 )
-def test_wrong_arguments_are_one_line(
+def test_wrong_arguments_give_one_line_error(
     arguments: Sequence[str], words: str, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["bench", *(argument.format(data=data) for argument in arguments)]) == 2

@@ -79,7 +79,7 @@ VERDICTS = st.lists(st.sampled_from([-1, 1]), min_size=20, max_size=20)
 
 
 @given(VERDICTS, st.integers(1, 10), st.integers(0, 10))
-def test_always_seeks_so_many_votes_and_more_on_ties_alone(
+def test_always_rule_seeks_further_votes_only_on_ties(
     verdicts: list[int], sought: int, more: int
 ) -> None:
     how = Labelers(votes=sought, limit=sought + more)
@@ -91,13 +91,13 @@ def test_always_seeks_so_many_votes_and_more_on_ties_alone(
 
 
 @given(VERDICTS)
-def test_two_votes_and_a_third_on_a_tie_give_the_label_of_three(verdicts: list[int]) -> None:
+def test_tie_break_gives_label_of_three_votes(verdicts: list[int]) -> None:
     _, label = votes_sought(Labelers(votes=2, limit=3), verdicts, predicted=0)
     assert label == np.sign(sum(verdicts[:3]))
 
 
 @given(VERDICTS, st.sampled_from([-1, 0, 1]))
-def test_adaptive_votes_again_where_the_first_vote_surprises(
+def test_adaptive_rule_votes_again_after_surprising_vote(
     verdicts: list[int], predicted: int
 ) -> None:
     how = Labelers(votes=2, limit=3, rule="adaptive")
@@ -109,7 +109,7 @@ def test_adaptive_votes_again_where_the_first_vote_surprises(
         assert (votes, label) == votes_sought(always, verdicts, predicted)
 
 
-def test_mistakes_are_the_share_of_votes_and_the_same_for_all_settings() -> None:
+def test_mistakes_have_given_share_and_are_shared_by_settings() -> None:
     single = Labelers(wrong=0.1).mistakes(20_000, seed=3)
     thrice = Labelers(wrong=0.1, votes=2, limit=3).mistakes(20_000, seed=3)
     np.testing.assert_array_equal(thrice[:, :1], single)
@@ -121,7 +121,7 @@ def test_mistakes_are_the_share_of_votes_and_the_same_for_all_settings() -> None
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_one_labeler_without_mistakes_is_the_session_of_the_method(
+def test_single_perfect_labeler_reproduces_session_of_method(
     task: Task, strategy: Strategy
 ) -> None:
     expected = run(
@@ -136,7 +136,7 @@ def test_one_labeler_without_mistakes_is_the_session_of_the_method(
 
 @pytest.mark.parametrize("order", ["oldest", "random"])
 @pytest.mark.parametrize("open_queries", [2, 5])
-def test_open_queries_are_so_many_until_the_labels_run_out(
+def test_number_of_open_queries_is_kept_until_labels_run_out(
     task: Task, open_queries: int, order: Order
 ) -> None:
     how = Labelers(open=open_queries, order=order)
@@ -150,7 +150,7 @@ def test_open_queries_are_so_many_until_the_labels_run_out(
     assert not set(state.queries) & set(beginning(task).tolist())
 
 
-def test_answers_come_in_order_or_not(task: Task) -> None:
+def test_answers_come_oldest_first_or_at_random(task: Task) -> None:
     def answered(order: Order) -> list[int]:
         known: list[int] = []
         for state in states(task, Labelers(open=5, order=order)):
@@ -174,7 +174,7 @@ def ranked(task: Task, labels: list[int], out: list[int], queries: int) -> Sugge
     )  # fmt: skip
 
 
-def test_first_ranking_serves_all_and_later_ones_know_what_is_open(task: Task) -> None:
+def test_later_rankings_know_open_queries(task: Task) -> None:
     state = last(task, Labelers(open=4))
     initial, queries = beginning(task).tolist(), state.queries
     assert queries[:4] == ranked(task, initial, [], 0).rows[:4].tolist()
@@ -184,7 +184,7 @@ def test_first_ranking_serves_all_and_later_ones_know_what_is_open(task: Task) -
 
 
 @pytest.mark.parametrize("rule", ["always", "adaptive"])
-def test_votes_follow_the_rule_and_the_prediction_before_the_query(task: Task, rule: Rule) -> None:
+def test_adaptive_rule_uses_prediction_before_the_query(task: Task, rule: Rule) -> None:
     how = Labelers(wrong=0.25, votes=2, limit=3, rule=rule)
     mistakes = how.mistakes(len(task.y), seed=0)
     expected = np.zeros_like(task.y)
@@ -204,7 +204,7 @@ def test_votes_follow_the_rule_and_the_prediction_before_the_query(task: Task, r
     assert (state.labels * task.y < 0).any()
 
 
-def test_a_label_is_in_force_while_a_further_vote_is_awaited(task: Task) -> None:
+def test_label_counts_while_further_vote_is_awaited(task: Task) -> None:
     known = 4
     for state in states(task, TWO_OR_THREE):
         if state.awaiting and state.labelled == known + 1:
@@ -213,7 +213,7 @@ def test_a_label_is_in_force_while_a_further_vote_is_awaited(task: Task) -> None
     pytest.fail("no label was provisional")
 
 
-def test_an_observation_that_stays_tied_has_no_label_and_is_not_asked_again(task: Task) -> None:
+def test_observation_with_lasting_tie_is_dropped(task: Task) -> None:
     state = last(task, Labelers(wrong=0.25, votes=2, limit=2))
     unlabelled = [row for row in state.queries if state.labels[row] == 0]
     assert unlabelled
@@ -222,14 +222,14 @@ def test_an_observation_that_stays_tied_has_no_label_and_is_not_asked_again(task
     assert state.votes == 4 + 2 * len(state.queries)
 
 
-def test_a_session_ends_where_no_row_is_left(task: Task) -> None:
+def test_session_ends_when_no_row_is_left(task: Task) -> None:
     *_, state = states(task, Labelers(open=10), budget=1000)
     assert state.labelled == len(task.y)
     np.testing.assert_array_equal(state.labels, task.y)
 
 
 @pytest.mark.parametrize("method", ["default", "disagreement", "lama"])
-def test_record_holds_the_choice_after_so_many_observations_and_votes(
+def test_record_has_choice_by_observations_and_by_votes(
     glass: BenchSet, folder: Path, task: Task, method: str
 ) -> None:
     unit = comparison.session(glass, SESSIONS[method], TWO_OR_THREE, 0)
@@ -250,7 +250,7 @@ def test_record_holds_the_choice_after_so_many_observations_and_votes(
     assert record["observations"]["50"]["wrong"] > 0
 
 
-def test_every_kind_of_work_has_a_key_of_its_own_code() -> None:
+def test_key_of_every_kind_depends_on_its_own_code() -> None:
     assert len({code_digest(kind) for kind in ("labelled", "session", "columns", "atlas")}) == 4
     for kind, work in KINDS.items():
         if work.__module__ != "svddtune.evaluation.compute":

@@ -15,7 +15,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("order", list(permutations(PARTS)), ids="-".join)
-def test_the_order_of_the_commands_does_not_matter(order: tuple[str, ...], tmp_path: Path) -> None:
+def test_page_does_not_depend_on_order_of_commands(order: tuple[str, ...], tmp_path: Path) -> None:
     for name in order:
         path = write_part(tmp_path / "docs", name, TEXTS[name])
     page = path.read_text()
@@ -24,7 +24,7 @@ def test_the_order_of_the_commands_does_not_matter(order: tuple[str, ...], tmp_p
     assert places == sorted(places)
 
 
-def test_a_part_is_replaced_and_the_others_stay(tmp_path: Path) -> None:
+def test_writing_a_part_replaces_it_and_keeps_others(tmp_path: Path) -> None:
     for name, text in TEXTS.items():
         path = write_part(tmp_path, name, text)
     before = path.read_text()
@@ -34,7 +34,7 @@ def test_a_part_is_replaced_and_the_others_stay(tmp_path: Path) -> None:
     assert path.read_text() == before
 
 
-def test_pictures_say_what_drew_them(tmp_path: Path) -> None:
+def test_picture_captions_name_their_command(tmp_path: Path) -> None:
     made = {"stop": tmp_path / "evaluation" / "stop.png"}
     shown = pictures(made, {"stop": "Stop rules.", "bias": "Bias."}, "svddtune bench paper")
     assert shown["bias"] == ""

@@ -15,7 +15,7 @@ from svddtune.evaluation.summary import point_at
 from svddtune.numerics import prepare
 
 
-def test_global_alignment_is_that_of_all_labelled_pairs() -> None:
+def test_global_alignment_covers_all_labelled_pairs() -> None:
     X, y = cloud(40, 6, seed=5)
     labels = np.where(np.arange(40) % 3 == 0, y, 0).astype(np.int8)
     labels[np.flatnonzero(y == -1)[:2]] = -1
@@ -50,7 +50,7 @@ def test_paper_draw_keeps_the_share_of_outliers() -> None:
         ("mine.csv", "mine"),
     ],
 )
-def test_set_is_known_by_the_name_of_its_file(file: str, name: str) -> None:
+def test_set_name_comes_from_file_name(file: str, name: str) -> None:
     assert set_name(Path(file)) == name
 
 
@@ -67,7 +67,7 @@ def test_all_formats_give_rows_and_truth(tmp_path: Path) -> None:
     assert (found["own"].N, found["own"].outliers) == (55, 5)
 
 
-def test_published_figures_have_a_place_for_every_set_and_column() -> None:
+def test_published_figures_cover_every_set_and_column() -> None:
     assert len(PAPER) == 16
     assert all(len(values) == len(COLUMNS) for values in PAPER.values())
     assert published("Glass", "qms") is None
@@ -76,14 +76,14 @@ def test_published_figures_have_a_place_for_every_set_and_column() -> None:
     assert published_mean(PAPER, "upper_bound") == pytest.approx(0.288, abs=5e-4)
 
 
-def test_point_at_is_the_last_choice_with_at_most_so_many_labels() -> None:
+def test_point_at_returns_last_choice_within_label_count() -> None:
     record = {"points": [{"labels": n} for n in (5, 10, 40)]}
     assert point_at(record, 25) == {"labels": 10}
     assert point_at(record, 40) == {"labels": 40}
     assert point_at(record, 2) == {"labels": 5}
 
 
-def test_store_gives_back_whole_records_alone(tmp_path: Path) -> None:
+def test_store_returns_only_complete_records(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.put("a", {"kappa": 0.1})
     assert store.get("a") == {"kappa": 0.1}

@@ -25,7 +25,9 @@ BOUNDS = (0.05, 50.0)
 
 
 @given(labelled(), st.floats(0.05, 50.0))
-def test_pools_pairs_and_alignment(case: tuple[FloatArray, LabelArray, int], gamma: float) -> None:
+def test_pools_pairs_and_alignment_equal_definition(
+    case: tuple[FloatArray, LabelArray, int], gamma: float
+) -> None:
     X, labels, k = case
     prep = prepare(X, k=k, gamma_bounds=BOUNDS)
     local = local_alignment(prep, X, labels, k=k)
@@ -44,7 +46,7 @@ def test_pools_pairs_and_alignment(case: tuple[FloatArray, LabelArray, int], gam
 
 @given(labelled(), st.floats(0.05, 50.0))
 @settings(max_examples=sized(60))
-def test_tau_counts_the_whole_change(
+def test_tau_includes_changes_of_neighbours_labels(
     case: tuple[FloatArray, LabelArray, int], gamma: float
 ) -> None:
     X, labels, k = case
@@ -59,7 +61,7 @@ def test_tau_counts_the_whole_change(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 5])
-def test_wdbc_by_definition(k: int) -> None:
+def test_alignment_and_tau_on_wdbc_equal_definition(k: int) -> None:
     X, y = wdbc()
     labels = partial_labels(y, 16, seed=4)
     prep = prepare(X, k=8)
@@ -101,7 +103,7 @@ def test_best_gamma_is_at_least_the_best_of_a_fine_grid() -> None:
 
 @given(st.integers(0, 500), st.floats(1e-2, 1e2))
 @settings(max_examples=sized(25))
-def test_row_order_and_scale_do_not_matter(seed: int, c: float) -> None:
+def test_alignment_does_not_depend_on_row_order_or_scale(seed: int, c: float) -> None:
     X, y = blobs(60, 3, seed=seed, outliers=0.3)
     labels = partial_labels(y, 12, seed=seed)
     prep = prepare(X, k=4, gamma_bounds=(0.1, 100.0))
@@ -114,7 +116,7 @@ def test_row_order_and_scale_do_not_matter(seed: int, c: float) -> None:
     assert at_first == pytest.approx(value, abs=1e-5)
 
 
-def test_one_cluster_per_class_aligns_better_at_the_right_scale() -> None:
+def test_alignment_of_two_clusters_peaks_at_their_scale() -> None:
     rng = np.random.default_rng(0)
     X = np.vstack((rng.normal(0.0, 0.1, (30, 2)), rng.normal(3.0, 0.1, (30, 2))))
     labels = np.zeros(60, dtype=np.int8)
@@ -125,7 +127,7 @@ def test_one_cluster_per_class_aligns_better_at_the_right_scale() -> None:
     assert values[1] < 0.6
 
 
-def test_no_labels_and_one_class_give_zero_or_bounded_values() -> None:
+def test_alignment_without_both_classes_is_zero_or_bounded() -> None:
     X, _ = blobs(20, 2, seed=0)
     labels = np.zeros(20, dtype=np.int8)
     prep = prepare(X, k=20)
@@ -143,13 +145,13 @@ def test_tau_of_no_candidates_is_empty() -> None:
     assert tau(local, X, np.empty(0, dtype=np.int64), k=3, gamma=1.0).shape == (0,)
 
 
-def test_relabelling_ties_are_outliers() -> None:
+def test_tie_of_neighbour_counts_goes_to_outlier_pool() -> None:
     pools = relabel(np.array([0, 1, 0, 1, 2, 1]), np.array([0, 0, 1, 1, 1, 2]))
     assert pools.tolist() == [0, 1, -1, -1, 1, -1]
     assert pools.dtype == np.int8
 
 
-def test_an_untouched_outlier_stays_in_the_outlier_pool() -> None:
+def test_labelled_outlier_without_inlier_neighbours_stays_in_outlier_pool() -> None:
     prep = prepare(np.array([[0.0], [0.1], [9.0], [9.1]]), k=2)
     pools = spread(prep.nn, np.array([1, 0, -1, 0], dtype=np.int8), k=2)
     assert pools.y.tolist() == [1, 1, -1, -1]

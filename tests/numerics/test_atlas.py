@@ -31,7 +31,7 @@ def check_against_single_fits(Z: FloatArray, atlas: Atlas) -> None:
 
 
 @pytest.mark.parametrize("Z", [X, DUPLICATES, CONSTANT_COLUMN], ids=["plain", "twins", "constant"])
-def test_every_bit_is_the_answer_of_a_single_fit(Z: FloatArray) -> None:
+def test_every_bit_equals_prediction_of_single_fit(Z: FloatArray) -> None:
     atlas = fit_atlas(Z, default_gamma_bounds(Z), count=4, cells=6)
     assert len(atlas) == 24
     assert atlas.packed.shape == (24, (len(Z) + 7) // 8)
@@ -43,7 +43,7 @@ def test_every_bit_is_the_answer_of_a_single_fit(Z: FloatArray) -> None:
     [np.zeros((9, 2)), np.full((2, 3), 0.5), np.array([[0.0], [1.0]]), np.array([[0.0], [5.0]])],
     ids=["equal", "equal pair", "pair", "wide pair"],
 )
-def test_degenerate_data_have_an_atlas(Z: FloatArray) -> None:
+def test_degenerate_data_give_an_atlas(Z: FloatArray) -> None:
     atlas = fit_atlas(Z, default_gamma_bounds(Z), count=3, cells=4)
     assert len(atlas) == 12
     check_against_single_fits(Z, atlas)
@@ -56,7 +56,7 @@ def test_equal_rows_are_outliers_only_where_nu_is_one() -> None:
 
 
 @given(lattices(max_rows=9))
-def test_equal_rows_get_equal_bits(Z: FloatArray) -> None:
+def test_equal_rows_have_equal_bits(Z: FloatArray) -> None:
     atlas = fit_atlas(Z, default_gamma_bounds(Z), count=2, cells=3)
     bits = atlas.outside_at(np.arange(len(Z)))
     _, group = np.unique(Z, axis=0, return_inverse=True)
@@ -64,7 +64,7 @@ def test_equal_rows_get_equal_bits(Z: FloatArray) -> None:
         assert (bits[:, members] == bits[:, members[:1]]).all()
 
 
-def test_cells_ascend_in_gamma_and_then_in_c() -> None:
+def test_cells_are_sorted_by_gamma_then_c() -> None:
     order = np.lexsort((ATLAS.C, ATLAS.gamma))
     np.testing.assert_array_equal(order, np.arange(24))
     np.testing.assert_array_equal(ATLAS.gammas, lattice_gammas(default_gamma_bounds(X), count=4))
@@ -84,7 +84,7 @@ def test_parts_of_other_data_are_refused() -> None:
         Atlas.from_parts([fit_atlas_part(X, 1.0), fit_atlas_part(X[1:], 2.0)])
 
 
-def test_arrays_hold_all_of_it() -> None:
+def test_atlas_survives_round_trip_through_arrays() -> None:
     copy = Atlas.from_arrays(ATLAS.to_arrays())
     assert copy.N == ATLAS.N
     for name, values in ATLAS.to_arrays().items():
@@ -93,21 +93,21 @@ def test_arrays_hold_all_of_it() -> None:
         assert again.dtype == values.dtype
 
 
-def test_lattice_is_geometric_and_holds_its_bounds() -> None:
+def test_lattice_is_geometric_and_includes_its_bounds() -> None:
     gammas = lattice_gammas((0.1, 100.0))
     assert (len(gammas), gammas[0], gammas[-1]) == (21, 0.1, 100.0)
     np.testing.assert_allclose(gammas[1:] / gammas[:-1], 1000.0 ** (1 / 20))
 
 
 @pytest.mark.parametrize("bounds", [(0.0, 1.0), (2.0, 1.0), (1.0, 1.0), (1.0, np.inf)])
-def test_wrong_bounds_are_named(bounds: tuple[float, float]) -> None:
+def test_error_names_wrong_bounds(bounds: tuple[float, float]) -> None:
     with pytest.raises(ValueError, match="gamma_bounds are"):
         lattice_gammas(bounds)
     with pytest.raises(ValueError, match="count is 1"):
         lattice_gammas((0.1, 1.0), count=1)
 
 
-def test_look_ups_agree_with_loops() -> None:
+def test_lookups_equal_loops_over_cells() -> None:
     table = np.array([ATLAS.outside(cell) for cell in range(24)])
     rows = np.random.default_rng(0).integers(0, 83, 40)
     np.testing.assert_array_equal(
@@ -124,14 +124,14 @@ def test_look_ups_agree_with_loops() -> None:
     np.testing.assert_allclose(ATLAS.panel_vote, ATLAS.vote(np.arange(83)))
 
 
-def test_no_voter_no_vote() -> None:
+def test_vote_is_zero_without_voters() -> None:
     Z = np.zeros((5, 1))
     atlas = fit_atlas(Z, default_gamma_bounds(Z), count=2, cells=2)
     assert len(atlas.voters) == 0
     assert atlas.vote(np.arange(5)).tolist() == [0.0] * 5
 
 
-def test_large_data_are_represented_by_a_fixed_sample() -> None:
+def test_panel_of_large_data_is_a_fixed_sample() -> None:
     assert panel_rows(4096).tolist() == list(range(4096))
     panel = panel_rows(5000)
     assert len(np.unique(panel)) == len(panel) == 4096

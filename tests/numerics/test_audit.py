@@ -54,7 +54,9 @@ def audit(
     "n", [20, pytest.param(50, marks=pytest.mark.slow), pytest.param(100, marks=pytest.mark.slow)]
 )
 @pytest.mark.parametrize("known_size", [False, True])
-def test_nominal_90_percent_intervals_cover(n: int, known_size: bool) -> None:
+def test_90_percent_interval_covers_true_score_about_nine_times_in_ten(
+    n: int, known_size: bool
+) -> None:
     covered, errors = [], []
     for table in TABLES.values():
         inside = []
@@ -70,7 +72,7 @@ def test_nominal_90_percent_intervals_cover(n: int, known_size: bool) -> None:
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_every_metric_has_an_interval_that_covers(metric: str) -> None:
+def test_interval_of_every_metric_covers_true_score(metric: str) -> None:
     inside = []
     for table in TABLES.values():
         for seed in range(60):
@@ -81,7 +83,7 @@ def test_every_metric_has_an_interval_that_covers(metric: str) -> None:
 
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 @pytest.mark.parametrize("metric", METRICS)
-def test_an_audit_of_all_rows_is_the_truth(
+def test_audit_of_all_rows_gives_true_score(
     table: tuple[LabelArray, LabelArray], metric: str
 ) -> None:
     N = len(table[0])
@@ -93,7 +95,7 @@ def test_an_audit_of_all_rows_is_the_truth(
     assert sampled.low < true < sampled.high
 
 
-def test_value_is_the_score_at_the_observed_shares() -> None:
+def test_value_equals_score_at_observed_shares() -> None:
     truth, predicted = population(6, 2, 3, 29)
     found = audit_score(truth, predicted, share_outside=0.3, rng=np.random.default_rng(0))
     p_out, p_in = 6 / 9, 2 / 31
@@ -104,7 +106,7 @@ def test_value_is_the_score_at_the_observed_shares() -> None:
     assert found.n == 40
 
 
-def test_unanswered_rows_do_not_count() -> None:
+def test_rows_without_answer_do_not_count() -> None:
     truth, predicted = population(6, 2, 3, 29)
     more = np.concatenate((truth, np.zeros(7, dtype=np.int8)))
     wider = np.concatenate((predicted, np.full(7, -1, dtype=np.int8)))
@@ -113,7 +115,7 @@ def test_unanswered_rows_do_not_count() -> None:
     assert one == two
 
 
-def test_no_answer_is_the_whole_range() -> None:
+def test_interval_without_answers_is_whole_range() -> None:
     nothing = np.zeros(5, dtype=np.int8)
     for metric, least in (("kappa", -1.0), ("f1", 0.0)):
         found = audit_score(
@@ -125,7 +127,7 @@ def test_no_answer_is_the_whole_range() -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0])
-def test_models_that_call_all_rows_the_same(share: float) -> None:
+def test_score_of_model_with_one_class_is_zero(share: float) -> None:
     truth = np.array([1, 1, 1, -1], dtype=np.int8)
     predicted = np.full(4, -1 if share else 1, dtype=np.int8)
     for N in (None, 50):
@@ -135,7 +137,7 @@ def test_models_that_call_all_rows_the_same(share: float) -> None:
         assert found.value == found.low == found.high == 0.0
 
 
-def test_more_answers_and_the_size_narrow_the_interval() -> None:
+def test_interval_narrows_with_answers_and_with_known_size() -> None:
     widths = {
         (n, size): float(np.mean([
             (a := audit(TABLES["good"], n, seed, known_size=size, metric="kappa")[0]).high - a.low
@@ -147,7 +149,7 @@ def test_more_answers_and_the_size_narrow_the_interval() -> None:
     assert widths[200, True] < widths[200, False]
 
 
-def test_draws_are_uniform_without_the_excluded_rows() -> None:
+def test_draw_is_uniform_over_rows_not_excluded() -> None:
     exclude = np.array([3, 4, 17])
     counts = np.zeros(20)
     for seed in range(600):
@@ -159,7 +161,7 @@ def test_draws_are_uniform_without_the_excluded_rows() -> None:
     assert abs(free - 600 * 5 / 17).max() < 4.5 * np.sqrt(600 * 5 / 17)
 
 
-def test_a_shorter_audit_is_the_beginning_of_a_longer_one() -> None:
+def test_shorter_audit_is_prefix_of_longer_one() -> None:
     longest = draw_audit(50, 50, seed=3, exclude=NONE)
     assert sorted(longest.tolist()) == list(range(50))
     assert draw_audit(50, 9, seed=3, exclude=NONE).tolist() == longest[:9].tolist()
@@ -167,14 +169,14 @@ def test_a_shorter_audit_is_the_beginning_of_a_longer_one() -> None:
     assert draw_audit(50, 0, seed=3, exclude=NONE).shape == (0,)
 
 
-def test_every_place_of_the_draw_is_uniform() -> None:
+def test_every_position_of_draw_is_uniform() -> None:
     draws = np.array([draw_audit(10, 4, seed=seed, exclude=NONE) for seed in range(4000)])
     for place in draws.T:
         assert abs(np.bincount(place, minlength=10) / 4000 - 0.1).max() < 0.02
 
 
 @given(st.integers(1, 40), st.integers(0, 40), st.integers(0, 2**32), st.data())
-def test_draw_has_distinct_rows_that_are_not_excluded(
+def test_drawn_rows_are_distinct_and_not_excluded(
     N: int, n: int, seed: int, data: st.DataObject
 ) -> None:
     exclude = np.array(data.draw(st.lists(st.integers(0, N - 1))), dtype=np.int64)
@@ -190,7 +192,7 @@ def test_draw_has_distinct_rows_that_are_not_excluded(
     st.floats(0.0, 1.0),
     st.sampled_from(METRICS),
 )
-def test_any_audit_has_a_score_inside_its_interval(
+def test_score_lies_inside_its_interval(
     pairs: list[tuple[int, int]], share: float, metric: Metric
 ) -> None:
     truth, predicted = np.array(pairs, dtype=np.int8).T
@@ -202,7 +204,7 @@ def test_any_audit_has_a_score_inside_its_interval(
         assert -1.0 <= result.low <= result.value <= result.high <= 1.0
 
 
-def test_a_lower_level_is_a_narrower_interval() -> None:
+def test_lower_level_gives_narrower_interval() -> None:
     truth, predicted = (labels[::8] for labels in TABLES["half found"])
     wide, narrow, again = (
         audit_score(truth, predicted, share_outside=0.19, level=level, rng=np.random.default_rng(0))
@@ -212,7 +214,7 @@ def test_a_lower_level_is_a_narrower_interval() -> None:
     assert narrow == again
 
 
-def test_wrong_arguments_are_named() -> None:
+def test_error_names_wrong_argument() -> None:
     with pytest.raises(ValueError, match="n is 19, expected 0 to 18"):
         draw_audit(20, 19, seed=0, exclude=np.array([1, 2]))
     truth, predicted = blobs(10, 2, seed=0)[1], np.ones(10, dtype=np.int8)

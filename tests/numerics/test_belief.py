@@ -28,7 +28,7 @@ def full_covariance(belief: Belief) -> FloatArray:
     return np.asarray(dense_belief.prior(X) - belief.root.T @ belief.root)
 
 
-def test_length_follows_the_tenth_neighbours() -> None:
+def test_kernel_length_follows_distance_to_tenth_neighbour() -> None:
     D = np.sort(np.sqrt(np.square(X[:, None] - X[None]).sum(axis=2)), axis=1)
     np.testing.assert_allclose(BASIS.isolation, D[:, 10], rtol=1e-6)
     assert BASIS.length == pytest.approx(dense_belief.length(X))
@@ -36,7 +36,7 @@ def test_length_follows_the_tenth_neighbours() -> None:
 
 
 @pytest.mark.parametrize("labels", CASES.values(), ids=CASES)
-def test_posterior_is_laplaces(labels: LabelArray) -> None:
+def test_posterior_equals_laplace_approximation_by_definition(labels: LabelArray) -> None:
     belief = believe(BASIS, X, labels)
     q, _, Sigma = dense_belief.probability(X, labels)
     np.testing.assert_allclose(belief.probability, q, atol=1e-5)
@@ -45,7 +45,7 @@ def test_posterior_is_laplaces(labels: LabelArray) -> None:
 
 
 @pytest.mark.parametrize("labels", CASES.values(), ids=CASES)
-def test_a_vote_tilts_the_prior_mean(labels: LabelArray) -> None:
+def test_vote_of_atlas_shifts_prior_mean(labels: LabelArray) -> None:
     share = np.random.default_rng(0).random(120)
 
     def vote(rows: IndexArray) -> FloatArray:
@@ -58,7 +58,7 @@ def test_a_vote_tilts_the_prior_mean(labels: LabelArray) -> None:
 
 
 @pytest.mark.parametrize("labels", [NOTHING, BOTH], ids=["none", "both"])
-def test_open_rows_take_variance_away_and_say_nothing(labels: LabelArray) -> None:
+def test_open_rows_reduce_variance_but_keep_probabilities(labels: LabelArray) -> None:
     waiting = np.flatnonzero(labels == 0)[[3, 40, 7]]
     belief = believe(BASIS, X, labels, open_rows=waiting)
     q, f, _ = dense_belief.probability(X, labels)
@@ -69,7 +69,7 @@ def test_open_rows_take_variance_away_and_say_nothing(labels: LabelArray) -> Non
     np.testing.assert_allclose(full_covariance(belief), Sigma, atol=1e-4)
 
 
-def test_open_rows_count_once_and_not_beside_their_label() -> None:
+def test_repeated_or_labelled_open_row_counts_once() -> None:
     waiting = np.flatnonzero(BOTH == 0)[:2]
     answered = np.flatnonzero(BOTH)[:3]
     once = believe(BASIS, X, BOTH, open_rows=waiting)
@@ -77,7 +77,7 @@ def test_open_rows_count_once_and_not_beside_their_label() -> None:
     np.testing.assert_array_equal(once.variance, again.variance)
 
 
-def test_without_labels_all_rows_are_alike() -> None:
+def test_all_rows_have_equal_belief_without_labels() -> None:
     belief = believe(BASIS, X, NOTHING)
     assert np.ptp(belief.probability) == 0.0
     assert belief.probability[0] == pytest.approx(1 / (1 + np.exp(2 / np.sqrt(1 + 5 * np.pi / 8))))
@@ -85,14 +85,14 @@ def test_without_labels_all_rows_are_alike() -> None:
     assert belief.root.shape == (0, 120)
 
 
-def test_labels_of_one_class_move_all_rows_their_way() -> None:
+def test_labels_of_one_class_move_all_probabilities_towards_it() -> None:
     flat = believe(BASIS, X, NOTHING).probability
     for name, sign in (("only inliers", -1.0), ("only outliers", 1.0)):
         moved = believe(BASIS, X, CASES[name]).probability - flat
         assert (sign * moved > 0.0).all()
 
 
-def test_order_of_rows_does_not_matter() -> None:
+def test_belief_does_not_depend_on_row_order() -> None:
     order = np.random.default_rng(2).permutation(120)
     plain = believe(BASIS, X, BOTH, open_rows=np.array([0, 1]))
     position = np.argsort(order)
@@ -101,19 +101,19 @@ def test_order_of_rows_does_not_matter() -> None:
     np.testing.assert_allclose(shuffled.variance, plain.variance[order], atol=1e-4)
 
 
-def test_same_labels_same_bits() -> None:
+def test_same_labels_give_bit_identical_belief() -> None:
     first, second = (believe(belief_basis(X), X, BOTH) for _ in range(2))
     np.testing.assert_array_equal(first.probability, second.probability)
     np.testing.assert_array_equal(first.variance, second.variance)
     np.testing.assert_array_equal(first.root, second.root)
 
 
-def test_scale_and_offset_of_the_data_do_not_matter() -> None:
+def test_belief_does_not_depend_on_scale_or_offset_of_data() -> None:
     plain, moved = believe(BASIS, X, BOTH), believe(belief_basis(40 * X + 7), 40 * X + 7, BOTH)
     np.testing.assert_allclose(moved.probability, plain.probability, atol=1e-5)
 
 
-def test_mode_solves_its_equation_where_the_prior_is_wide() -> None:
+def test_newton_finds_mode_under_wide_prior() -> None:
     rng = np.random.default_rng(3)
     K = 1e4 * np.exp(-np.abs(np.subtract.outer(np.arange(30), np.arange(30))) / 5.0)
     target = rng.integers(0, 2, 30).astype(np.float64)
@@ -123,7 +123,7 @@ def test_mode_solves_its_equation_where_the_prior_is_wide() -> None:
 
 
 @given(lattices())
-def test_twins_of_a_labelled_row_believe_its_label_most(Z: FloatArray) -> None:
+def test_row_equal_to_labelled_row_has_strongest_belief(Z: FloatArray) -> None:
     labels = np.zeros(len(Z), dtype=np.int8)
     labels[0] = -1
     q = believe(belief_basis(Z), Z, labels).probability
@@ -135,7 +135,7 @@ def test_twins_of_a_labelled_row_believe_its_label_most(Z: FloatArray) -> None:
         assert (q[1:] <= q[1:][twins[1:]].max() + 1e-5).all()
 
 
-def test_all_rows_equal_are_one_row() -> None:
+def test_equal_rows_have_equal_belief() -> None:
     Z = np.full((12, 2), 0.3)
     labels = np.zeros(12, dtype=np.int8)
     labels[:3] = (1, 1, -1)

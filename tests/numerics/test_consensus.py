@@ -53,7 +53,7 @@ def by_definition(votes: Votes) -> FloatArray:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_estimate_is_that_of_the_em_algorithm(seed: int) -> None:
+def test_estimate_equals_em_algorithm_by_definition(seed: int) -> None:
     votes, _ = crowd(60, {"ann": 0.95, "ben": 0.8, "cem": 0.7, "dan": 0.6}, 1 + seed % 3, seed)
     votes[60] = {"ann": 1, "ben": 1}
     chances = by_definition(votes)
@@ -63,7 +63,7 @@ def test_estimate_is_that_of_the_em_algorithm(seed: int) -> None:
             assert estimate[row] == (1 if chance > 0.5 else -1)
 
 
-def test_good_labelers_outweigh_the_many() -> None:
+def test_reliable_labelers_outweigh_unreliable_majority() -> None:
     reliability = {"ann": 0.97, "ben": 0.97, "cem": 0.55, "dan": 0.55, "eva": 0.55}
     votes, truth = crowd(300, reliability, 5, seed=0)
     most, estimate = majority(votes), dawid_skene(votes)
@@ -83,7 +83,7 @@ def test_estimate_does_not_depend_on_the_order_of_votes() -> None:
     assert dawid_skene(shuffled) == dawid_skene(votes)
 
 
-def test_single_votes_stand_as_they_are() -> None:
+def test_row_with_single_vote_keeps_it() -> None:
     assert dawid_skene({3: {"ann": 1}, 1: {"ben": -1, "cem": 0}, 2: {"ben": 0}}) == {1: -1, 3: 1}
     assert dawid_skene({}) == {}
 
@@ -92,11 +92,11 @@ def test_a_row_with_even_chances_has_no_label() -> None:
     assert dawid_skene({1: {"ann": 1, "ben": -1}}) == {}
 
 
-def test_one_class_alone_is_no_problem() -> None:
+def test_votes_of_one_class_give_labels_of_that_class() -> None:
     assert dawid_skene({1: {"ann": -1, "ben": -1}, 2: {"ann": -1}}) == {1: -1, 2: -1}
 
 
-def test_without_crowd_kit_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_crowd_kit_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "crowdkit.aggregation", None)
     with pytest.raises(DawidSkeneUnavailable, match=r'pip install "svddtune\[dawid-skene\]"'):
         dawid_skene({1: {"ann": 1}})

@@ -17,7 +17,7 @@ from svddtune.numerics.context import DEVIATION_CAP
 
 
 @given(lattices(min_rows=4, max_rows=40), st.data())
-def test_nearest_labelled_rows_are_those_of_a_full_sort(X: FloatArray, data: st.DataObject) -> None:
+def test_nearest_labelled_rows_equal_those_of_full_sort(X: FloatArray, data: st.DataObject) -> None:
     order = data.draw(st.permutations(range(len(X))))
     cut = data.draw(st.integers(0, len(X)))
     rows, labelled = np.array(order[:cut], dtype=np.int64), np.array(order[cut:], dtype=np.int64)
@@ -31,7 +31,7 @@ def test_nearest_labelled_rows_are_those_of_a_full_sort(X: FloatArray, data: st.
         assert len({*near[n].tolist()}) == near.shape[1]
 
 
-def test_nearest_labelled_of_many_are_exact() -> None:
+def test_nearest_of_many_labelled_rows_are_exact() -> None:
     X, _ = blobs(1500, 8, seed=3)
     rows, labelled = np.arange(16), np.arange(16, 1500)
     near, distance2 = nearest_labelled(X, rows, labelled, 3)
@@ -41,14 +41,14 @@ def test_nearest_labelled_of_many_are_exact() -> None:
     np.testing.assert_allclose(distance2, np.take_along_axis(exact, order, 1), rtol=1e-12)
 
 
-def test_equally_near_rows_come_by_row() -> None:
+def test_ties_in_distance_go_to_lower_row() -> None:
     near, distance2 = nearest_labelled(np.zeros((5, 2)), np.array([1]), np.array([4, 3, 0, 2]), 3)
     assert near.tolist() == [[0, 2, 3]]
     assert distance2.tolist() == [[0.0, 0.0, 0.0]]
 
 
 @given(lattices(max_rows=30))
-def test_spread_is_median_and_scaled_mad_by_definition(X: FloatArray) -> None:
+def test_spread_equals_median_and_scaled_mad(X: FloatArray) -> None:
     spread = spread_of(X)
     for column in range(X.shape[1]):
         values = X[:, column]
@@ -60,7 +60,7 @@ def test_spread_is_median_and_scaled_mad_by_definition(X: FloatArray) -> None:
             assert spread.scale[column] == pytest.approx(values.std())
 
 
-def test_spread_does_not_depend_on_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spread_does_not_depend_on_block_size(monkeypatch: pytest.MonkeyPatch) -> None:
     X, _ = blobs(50, 7, seed=0)
     X[:, 3] = 0.0
     X[:5, 5] = 0.0
@@ -82,17 +82,17 @@ def test_deviation_is_signed_robust_and_capped() -> None:
     assert found[2].tolist() == [0.0, 0.0, -DEVIATION_CAP]
 
 
-def test_one_row_alone_makes_everything_else_unusual() -> None:
+def test_any_other_value_than_that_of_a_single_row_is_unusual() -> None:
     found = deviations(np.array([[1.0, 3.0]]), spread_of(np.array([[1.0, 2.0]])))
     assert found.tolist() == [[0.0, DEVIATION_CAP]]
 
 
-def test_most_unusual_columns_come_first_and_ties_by_column() -> None:
+def test_most_unusual_columns_come_first_with_ties_to_lower_column() -> None:
     deviation = np.array([[0.0, -3.0, 1.0, 3.0], [2.0, 1.0, -5.0, 0.0]])
     assert most_unusual(deviation, 3).tolist() == [[1, 3, 2], [2, 0, 1]]
     assert most_unusual(deviation, 9).shape == (2, 4)
 
 
-def test_no_rows_have_no_spread() -> None:
+def test_spread_of_no_rows_is_refused() -> None:
     with pytest.raises(ValueError, match=r"shape \(0, 2\)"):
         spread_of(np.empty((0, 2)))

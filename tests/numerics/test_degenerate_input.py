@@ -30,7 +30,7 @@ ODD = {
     "k", [pytest.param(1, marks=pytest.mark.slow), 5, pytest.param(100, marks=pytest.mark.slow)]
 )
 @pytest.mark.parametrize("strategy", ["lama", "random", "disagreement", "knowledge_gradient"])
-def test_a_session_ends(X: FloatArray, k: int, strategy: str) -> None:
+def test_session_runs_to_its_end(X: FloatArray, k: int, strategy: str) -> None:
     result = run(
         X, lambda row: -1 if row % 3 == 1 else 1, k=k, strategy=strategy,  # type: ignore[arg-type]
         budget=12, initial=(0, 0), cells=5,
@@ -43,7 +43,7 @@ def test_a_session_ends(X: FloatArray, k: int, strategy: str) -> None:
 
 @given(lattices(min_rows=1, max_rows=12), st.integers(0, 2**12 - 1), st.integers(1, 14))
 @settings(max_examples=sized(60))
-def test_every_labelling_of_tied_data(X: FloatArray, bits: int, k: int) -> None:
+def test_session_over_tied_data_ends_with_any_labelling(X: FloatArray, bits: int, k: int) -> None:
     truth = np.array([1 if bits >> i & 1 else -1 for i in range(len(X))], dtype=np.int8)
     result = run(X, truth, k=k, budget=100, initial=(0, 0), cells=3, sample=0)
     np.testing.assert_array_equal(result.labels, truth)
@@ -51,7 +51,7 @@ def test_every_labelling_of_tied_data(X: FloatArray, bits: int, k: int) -> None:
 
 @pytest.mark.parametrize("X", ODD.values(), ids=ODD)
 @pytest.mark.parametrize("label", [1, pytest.param(-1, marks=pytest.mark.slow)])
-def test_one_class_ends_in_a_choice(X: FloatArray, label: int) -> None:
+def test_session_with_labels_of_one_class_ends_with_a_choice(X: FloatArray, label: int) -> None:
     result = run(
         X, lambda row: label, k=5, strategy="knowledge_gradient", budget=12, initial=(0, 0)
     )

@@ -55,7 +55,7 @@ def evidence(on_labels: list[float], expected: list[float]) -> Evidence:
 
 
 @pytest.mark.parametrize("labels", SEEN.values(), ids=SEEN)
-def test_expected_kappa_is_that_of_soft_counts(labels: LabelArray) -> None:
+def test_expected_kappa_equals_kappa_of_soft_counts(labels: LabelArray) -> None:
     belief = believe(BASIS, X, labels)
     weighed = weigh(ATLAS, belief, labels)
     expected = [soft_kappa(TABLE[cell], belief.probability) for cell in range(20)]
@@ -65,7 +65,7 @@ def test_expected_kappa_is_that_of_soft_counts(labels: LabelArray) -> None:
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_with_all_labels_every_metric_expects_the_truth(metric: Metric) -> None:
+def test_expected_score_equals_true_score_when_all_rows_are_labelled(metric: Metric) -> None:
     weighed = weigh(ATLAS, believe(BASIS, X, y), y, metric=metric)
     np.testing.assert_allclose(weighed.on_labels, score(y, TABLE, metric))
     np.testing.assert_allclose(weighed.expected, score(y, TABLE, metric), atol=1e-5)
@@ -91,7 +91,7 @@ def test_choice_has_the_largest_evidence(reason: str, labels: LabelArray) -> Non
 @pytest.mark.parametrize(
     ("tied", "cell"), [([7], 7), ([3, 4, 9], 4), ([3, 9], 9), ([1, 2, 3, 4, 6, 7, 8], 4)]
 )
-def test_the_middle_of_the_ties_is_taken(tied: list[int], cell: int) -> None:
+def test_middle_of_tied_cells_is_chosen(tied: list[int], cell: int) -> None:
     value = np.zeros(20)
     value[tied] = 1.0
     value[tied[0]] += 1e-10  # a rounding error apart
@@ -99,14 +99,14 @@ def test_the_middle_of_the_ties_is_taken(tied: list[int], cell: int) -> None:
     assert (choice.cell, choice.plateau) == (cell, len(tied))
 
 
-def test_cells_with_nearly_every_row_outside_are_no_ties() -> None:
+def test_cells_with_nearly_every_row_outside_are_not_among_ties() -> None:
     useful = np.flatnonzero(ATLAS.outliers <= 0.9 * ATLAS.N)
     assert len(useful) < 20
     choice = pick(ATLAS, evidence([0.0] * 20, [1.0] * 20), LABELS)
     assert (choice.cell, choice.plateau) == (useful[len(useful) // 2], len(useful))
 
 
-def test_labels_alone_decide_where_they_are_asked_to_and_can() -> None:
+def test_labels_decide_alone_by_request_once_both_classes_are_known() -> None:
     on_labels, expected = [0.0] * 20, [0.0] * 20
     on_labels[2], expected[11] = 1.0, 1.0
     weighed = evidence(on_labels, expected)
@@ -121,7 +121,7 @@ def test_choice_on_labels_has_the_best_score_on_them() -> None:
     assert choice.on_labels == score(LABELS, TABLE).max()
 
 
-def test_evidence_does_not_depend_on_the_order_of_rows() -> None:
+def test_evidence_does_not_depend_on_row_order() -> None:
     order = np.random.default_rng(5).permutation(90)
     packed = np.packbits(TABLE[:, order] == -1, axis=1)
     shuffled = choose_cell(replace(ATLAS, packed=packed), X[order], LABELS[order])
@@ -146,7 +146,7 @@ def test_predicted_labels_are_those_of_the_chosen_cell(labels: LabelArray) -> No
     np.testing.assert_array_equal(found, TABLE[choice.cell][rows])
 
 
-def test_nothing_is_predicted_without_a_choice() -> None:
+def test_predictions_are_zero_without_choice() -> None:
     choice = choose_cell(ATLAS, X, LABELS, basis=BASIS)
     rows = np.array([3, 4])
     assert predicted_labels(None, ATLAS, rows).tolist() == [0, 0]

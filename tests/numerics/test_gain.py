@@ -91,14 +91,14 @@ def test_disagreement_is_the_weighted_vote_variance() -> None:
     np.testing.assert_allclose(disagreement(ATLAS, committee), p * (1.0 - p), atol=1e-6)
 
 
-def test_gradient_is_the_slope_of_kappa() -> None:
+def test_gradient_equals_numerical_slope_of_kappa() -> None:
     q = BELIEF.probability
     slopes = gradient(ATLAS, COMMITTEE, q, np.arange(N))
     np.testing.assert_allclose(slopes, kappa_slopes(q), atol=1e-6)
     np.testing.assert_allclose(slopes @ COMMITTEE.weights, 0.0, atol=1e-9)
 
 
-def test_gain_is_the_expected_fall_of_variance() -> None:
+def test_gain_equals_expected_decrease_of_variance() -> None:
     q, _, Sigma = dense_belief.probability(X, LABELS)
     expected = gains_by_definition(Sigma, q)
     np.testing.assert_allclose(GAINS.value, expected, rtol=2e-3, atol=1e-3 * expected.max())
@@ -110,7 +110,7 @@ def test_first_row_has_the_largest_gain() -> None:
     assert GAINS.value[rows[0]] == pytest.approx(GAINS.value[U].max(), rel=1e-6)
 
 
-def test_later_rows_assume_the_answers_before_them() -> None:
+def test_later_places_assume_answers_of_earlier_places() -> None:
     U = np.flatnonzero(LABELS == 0)
     positions, values = rank_by_gain(
         GAINS, BASIS, BELIEF, X, U, reserve=6, rng=np.random.default_rng(0)
@@ -146,7 +146,7 @@ def test_labelled_excluded_and_open_rows_are_never_ranked(reserve: int) -> None:
     assert set(rows.tolist()) <= set(allowed.tolist())
 
 
-def test_one_place_is_the_first_of_many() -> None:
+def test_ranking_of_one_place_is_prefix_of_longer_ranking() -> None:
     for seed in range(5):
         many = ask(exclude=NONE, open_rows=NONE, seed=seed)
         assert ask(exclude=NONE, open_rows=NONE, seed=seed, reserve=1)[0] == many[0]

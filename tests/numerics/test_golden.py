@@ -42,12 +42,12 @@ def golden(request: pytest.FixtureRequest) -> Golden:
     return Golden(request.param)
 
 
-def test_neighbours_are_the_same(golden: Golden) -> None:
+def test_neighbours_equal_golden_case(golden: Golden) -> None:
     for row, near in golden.case["nn"].items():
         assert golden.prep.nn[int(row), : golden.k].tolist() == near
 
 
-def test_counts_and_pools_are_the_same(golden: Golden) -> None:
+def test_counts_and_pools_equal_golden_case(golden: Golden) -> None:
     pools = golden.local.pools
     for name, counts in (("n_in", pools.n_in), ("n_out", pools.n_out)):
         assert {str(row): int(counts[row]) for row in np.flatnonzero(counts)} == golden.case[name]
@@ -55,19 +55,19 @@ def test_counts_and_pools_are_the_same(golden: Golden) -> None:
     assert np.flatnonzero(pools.y == -1).tolist() == golden.case["pool_out"]
 
 
-def test_pairs_are_the_same(golden: Golden) -> None:
+def test_pairs_equal_golden_case(golden: Golden) -> None:
     edges, mask = golden.local.edges, golden.local.mask
     found = zip(edges.i[mask].tolist(), edges.j[mask].tolist(), strict=True)
     assert sorted(found) == sorted((i, j) for i, j in golden.case["pairs"])
 
 
-def test_alignment_through_the_table(golden: Golden) -> None:
+def test_alignment_by_interpolated_means_equals_golden_case(golden: Golden) -> None:
     gammas = np.array([float(gamma) for gamma in golden.case["alignment"]])
     expected = np.array(list(golden.case["alignment"].values()))
     np.testing.assert_allclose(golden.local(gammas), expected, rtol=0, atol=1e-5)
 
 
-def test_alignment_with_exact_means(golden: Golden) -> None:
+def test_alignment_by_exact_means_equals_golden_case(golden: Golden) -> None:
     D2 = np.square(golden.X[:, None] - golden.X).sum(axis=2)
     edges, mask, y = golden.local.edges, golden.local.mask, golden.local.pools.y
     i, j = edges.i[mask], edges.j[mask]
@@ -79,13 +79,13 @@ def test_alignment_with_exact_means(golden: Golden) -> None:
         assert aligned(Kc[:, None], Yc)[0] == pytest.approx(expected, rel=0, abs=1e-9)
 
 
-def test_gamma_opt(golden: Golden) -> None:
+def test_optimal_gamma_equals_golden_case(golden: Golden) -> None:
     gamma, value = best_gamma(golden.local, (0.1, 100.0))
     assert gamma == pytest.approx(golden.case["gamma_opt"], rel=0.01)
     assert value == pytest.approx(golden.case["alignment_opt"], rel=0, abs=1e-5)
 
 
-def test_tau_and_next_query(golden: Golden) -> None:
+def test_tau_and_next_query_equal_golden_case(golden: Golden) -> None:
     rows = np.array([int(row) for row in golden.case["tau"]])
     expected = np.array(list(golden.case["tau"].values()))
     values = tau(golden.local, golden.X, rows, k=golden.k, gamma=golden.case["query_gamma"])
@@ -93,13 +93,13 @@ def test_tau_and_next_query(golden: Golden) -> None:
     assert rows[values.argmax()] == golden.case["next_query"]
 
 
-def test_bounds_of_c(golden: Golden) -> None:
+def test_bounds_of_c_equal_golden_case(golden: Golden) -> None:
     C_LB, C_UB = c_bounds(golden.X, gamma=golden.case["query_gamma"])
     assert golden.case["C_LB"] == C_LB
     assert pytest.approx(golden.case["C_UB"], rel=1e-4) == C_UB
 
 
-def test_cells(golden: Golden) -> None:
+def test_cells_equal_golden_case(golden: Golden) -> None:
     cells = golden.case["cells"]
     C = np.array([cell["C"] for cell in cells])
     fits = fit_cells(golden.X, gamma=golden.case["query_gamma"], C=C)

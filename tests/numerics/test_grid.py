@@ -24,7 +24,7 @@ def test_grids_never_leave_the_bounds(low: float, share: float, steps: int, even
     assert (np.diff(grid) >= 0).all()
 
 
-def test_wrong_arguments_are_named() -> None:
+def test_error_names_wrong_argument() -> None:
     with pytest.raises(ValueError, match=r"C_LB is 0\.5, C_UB is 0\.1"):
         c_grid(0.5, 0.1)
     with pytest.raises(ValueError, match="steps is 0"):
@@ -70,7 +70,9 @@ def test_cells_equal_single_fits() -> None:
 
 
 @pytest.mark.parametrize("limit", [100, 10])
-def test_cells_of_large_data(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+def test_cells_of_large_data_are_fitted_on_sample(
+    monkeypatch: pytest.MonkeyPatch, limit: int
+) -> None:
     monkeypatch.setattr(solver, "FIT_LIMIT", limit)
     monkeypatch.setattr(solver, "FIT_SAMPLE", 80)
     monkeypatch.setattr(solver, "GRAM_LIMIT", limit)
@@ -81,7 +83,7 @@ def test_cells_of_large_data(monkeypatch: pytest.MonkeyPatch, limit: int) -> Non
         np.testing.assert_array_equal(outside, model.outside(X))
 
 
-def test_row_order_does_not_matter() -> None:
+def test_cells_do_not_depend_on_row_order() -> None:
     X, _ = blobs(150, 3, seed=4)
     order = np.random.default_rng(0).permutation(150)
     assert c_bounds(X[order], gamma=3.0) == pytest.approx(c_bounds(X, gamma=3.0), rel=1e-4)
@@ -101,7 +103,7 @@ def test_row_order_does_not_matter() -> None:
         ([-1, 0, 0, 0], 2),  # outside in no cell: nothing contradicts less
     ],
 )
-def test_without_both_classes_the_largest_c_that_contradicts_the_fewest_labels_is_chosen(
+def test_largest_c_with_fewest_contradictions_is_chosen_without_both_classes(
     labels: list[int], chosen: int
 ) -> None:
     predicted = np.array([[1, 1, -1, -1], [1, 1, 1, -1], [1, 1, 1, 1]], dtype=np.int8)
@@ -111,7 +113,7 @@ def test_without_both_classes_the_largest_c_that_contradicts_the_fewest_labels_i
 
 
 @pytest.mark.parametrize("labels", [[0, 0, 0, 0], [-1, 1, 0, 0], [-1, -1, -1, -1]])
-def test_a_cell_with_every_row_outside_is_chosen_only_where_there_is_no_other(
+def test_cell_with_every_row_outside_is_chosen_only_as_last_resort(
     labels: list[int],
 ) -> None:
     given = np.array(labels, dtype=np.int8)

@@ -53,7 +53,7 @@ def ask(
     )  # fmt: skip
 
 
-def test_knowledge_gradient_asks_for_the_largest_gain() -> None:
+def test_knowledge_gradient_asks_about_row_with_largest_gain() -> None:
     belief = believe(BASIS, X, LABELS)
     committee = knowledge_committee(ATLAS, weigh(ATLAS, belief, LABELS))
     gains = knowledge_gains(ATLAS, BASIS, belief, committee)
@@ -65,7 +65,7 @@ def test_knowledge_gradient_asks_for_the_largest_gain() -> None:
     assert suggestion.alignment is None
 
 
-def test_disagreement_asks_where_the_votes_part() -> None:
+def test_disagreement_asks_about_row_with_largest_vote_variance() -> None:
     evidence = weigh(ATLAS, believe(BASIS, X, LABELS), LABELS)
     value = disagreement(ATLAS, form_committee(ATLAS, evidence.on_labels, sharpness=20.0))
     suggestion = ask(strategy="disagreement")
@@ -89,7 +89,7 @@ def test_labelled_excluded_and_open_rows_are_not_asked(
 
 @pytest.mark.parametrize("strategy", BOTH)
 @pytest.mark.parametrize("labels", [LABELS, UNLABELLED], ids=["warm", "cold"])
-def test_same_generator_same_answer(strategy: Strategy, labels: LabelArray) -> None:
+def test_same_generator_gives_same_suggestion(strategy: Strategy, labels: LabelArray) -> None:
     one, two = ask(labels, strategy, seed=4), ask(labels, strategy, seed=4)
     assert one.rows.tolist() == two.rows.tolist()
     assert one.scores.tolist() == two.scores.tolist()
@@ -98,7 +98,7 @@ def test_same_generator_same_answer(strategy: Strategy, labels: LabelArray) -> N
 
 @pytest.mark.parametrize("strategy", ["lama", "random", *BOTH])
 @pytest.mark.parametrize("labels", [LABELS, UNLABELLED], ids=["warm", "cold"])
-def test_the_choice_on_the_way_is_choose_cell(strategy: Strategy, labels: LabelArray) -> None:
+def test_choice_of_suggestion_equals_choose_cell(strategy: Strategy, labels: LabelArray) -> None:
     suggestion = ask(labels, strategy)
     chosen = choose_cell(
         ATLAS, X, labels, basis=BASIS,
@@ -111,7 +111,7 @@ def test_the_choice_on_the_way_is_choose_cell(strategy: Strategy, labels: LabelA
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_the_choice_is_by_the_metric_of_the_session(metric: Metric) -> None:
+def test_choice_uses_metric_of_session(metric: Metric) -> None:
     suggestion = suggest(
         PREP, X, LABELS, k=5, strategy="knowledge_gradient", sample=10,
         rng=np.random.default_rng(0), atlas=ATLAS, basis=BASIS, metric=metric,
@@ -123,12 +123,12 @@ def test_open_rows_do_not_change_the_choice() -> None:
     assert ask(open_rows=np.flatnonzero(LABELS == 0)[:5]).choice == ask().choice
 
 
-def test_the_next_place_is_what_would_be_asked_with_the_first_open() -> None:
+def test_second_place_equals_suggestion_with_first_row_open() -> None:
     rows = ask(reserve=3).rows
     assert ask(open_rows=rows[:1]).rows[0] in rows[1:].tolist()
 
 
-def test_the_order_of_the_rows_does_not_matter() -> None:
+def test_suggestion_does_not_depend_on_row_order() -> None:
     order = np.random.default_rng(7).permutation(len(X))
     prep = prepare(X[order], k=6, gamma_bounds=PREP.gamma_bounds)
     moved = suggest(
@@ -141,7 +141,7 @@ def test_the_order_of_the_rows_does_not_matter() -> None:
     assert moved.choice.gamma == ask().gamma
 
 
-def test_cold_start_asks_far_and_contested_rows_in_turn() -> None:
+def test_cold_start_asks_about_isolated_and_contested_rows_in_turn() -> None:
     far = ask(UNLABELLED)
     assert far.rule == "cold_outlying"
     assert far.rows[0] == BASIS.isolation.argmax()
@@ -155,7 +155,7 @@ def test_cold_start_asks_far_and_contested_rows_in_turn() -> None:
     assert ask(labels, open_rows=contested.rows[:1]).rule == "cold_outlying"
 
 
-def test_cold_start_with_outliers_alone_asks_for_a_typical_row() -> None:
+def test_cold_start_with_only_outliers_asks_about_typical_row() -> None:
     labels = np.where(LABELS == -1, LABELS, 0).astype(np.int8)
     suggestion = ask(labels)
     assert suggestion.rule == "cold_typical"
@@ -164,7 +164,7 @@ def test_cold_start_with_outliers_alone_asks_for_a_typical_row() -> None:
     assert suggestion.choice.reason == "no_inlier"
 
 
-def test_no_row_left_is_an_empty_answer() -> None:
+def test_suggestion_is_empty_when_no_row_is_left() -> None:
     for strategy in BOTH:
         suggestion = ask(strategy=strategy, exclude=np.arange(len(X)))
         assert suggestion.rows.shape == suggestion.scores.shape == (0,)
@@ -172,7 +172,7 @@ def test_no_row_left_is_an_empty_answer() -> None:
 
 
 @pytest.mark.slow
-def test_rows_outside_the_panel_come_last() -> None:
+def test_rows_outside_panel_are_asked_last() -> None:
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(4200, 2))
     prep, basis = prepare(Z, k=5), belief_basis(Z)
@@ -215,7 +215,7 @@ def test_run_is_the_loop_over_suggest(strategy: Strategy, initial: tuple[int, in
     assert float(score(y, result.final.predictions)) > 0.5
 
 
-def test_wrong_arguments_are_named() -> None:
+def test_error_names_wrong_argument() -> None:
     with pytest.raises(ValueError, match="strategy is 'disagreement', expected an atlas with it"):
         suggest(
             PREP, X, LABELS, k=5, strategy="disagreement", sample=0, rng=np.random.default_rng(0)

@@ -18,7 +18,7 @@ def test_ties_go_to_the_lower_row(X: FloatArray, k: int) -> None:
     assert nearest(X, k).tolist() == expected
 
 
-def test_blocks_and_group_minima_agree_with_full_matrix() -> None:
+def test_blockwise_search_equals_full_sort() -> None:
     X, _ = blobs(3000, 6, seed=1)
     X[100:140] = X[100]
     D2 = np.array([np.square(X - x).sum(axis=1) for x in X])
@@ -26,12 +26,12 @@ def test_blocks_and_group_minima_agree_with_full_matrix() -> None:
     np.testing.assert_array_equal(nearest(X, 9), np.argsort(D2, axis=1, kind="stable")[:, :9])
 
 
-def test_wdbc_agrees_with_definition() -> None:
+def test_neighbours_of_wdbc_equal_definition() -> None:
     X, _ = wdbc()
     assert nearest(X, 6).tolist() == by_definition.nearest(by_definition.squared_distances(X), 6)
 
 
-def test_far_offset_does_not_blur_ties() -> None:
+def test_ties_survive_a_far_offset() -> None:
     # Integers of this size are exact, their squares are not.
     X = np.arange(200.0)[:, None] % 17 + 2.0**40
     assert nearest(X, 5).tolist() == nearest(X - 2.0**40, 5).tolist()
@@ -44,19 +44,19 @@ def test_extreme_row_does_not_hide_neighbours() -> None:
     np.testing.assert_array_equal(nearest(X, 5), np.argsort(D2, axis=1, kind="stable")[:, :5])
 
 
-def test_all_rows_equal() -> None:
+def test_equal_rows_are_neighbours_by_row_order() -> None:
     nn = nearest(np.ones((5000, 4)), 4)
     assert nn[0].tolist() == [0, 1, 2, 3]
     assert nn[2].tolist() == [2, 0, 1, 3]
     assert nn[4999].tolist() == [4999, 0, 1, 2]
 
 
-def test_small_k_is_a_prefix() -> None:
+def test_neighbours_for_small_k_are_prefix_of_those_for_large_k() -> None:
     X, _ = blobs(300, 3, seed=2)
     np.testing.assert_array_equal(nearest(X, 12)[:, :5], nearest(X, 5))
 
 
-def test_thread_count_does_not_matter() -> None:
+def test_neighbours_do_not_depend_on_thread_count() -> None:
     X, _ = blobs(1500, 20, seed=3)
     with threadpool_limits(1):
         one = nearest(X, 8)
@@ -70,7 +70,7 @@ def test_k_below_one_is_refused() -> None:
 
 
 @given(lattices(), st.integers(1, 6))
-def test_mutual_and_reverse(X: FloatArray, k: int) -> None:
+def test_mutual_and_reverse_neighbours_equal_definition(X: FloatArray, k: int) -> None:
     nn = nearest(X, k)
     lists = nn.tolist()
     rows = np.arange(len(X))
@@ -83,7 +83,7 @@ def test_mutual_and_reverse(X: FloatArray, k: int) -> None:
 
 
 @given(lattices())
-def test_distinct_rows(X: FloatArray) -> None:
+def test_distinct_rows_are_grouped_by_equality(X: FloatArray) -> None:
     X = np.where(X == 0.0, -0.0, X)
     X[::2] += 0.0
     first, group = distinct_rows(X)

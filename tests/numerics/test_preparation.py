@@ -51,7 +51,7 @@ def test_means_are_within_1e_5(bounds: tuple[float, float]) -> None:
             assert abs(grand_mean(prep, gamma) - exact.mean()) <= 1e-5
 
 
-def test_means_at_a_node_and_at_the_ends() -> None:
+def test_means_are_accurate_at_nodes_and_bounds() -> None:
     X, _ = blobs(60, 3, seed=5)
     prep = prepare(X, k=3)
     for gamma in (*np.exp(prep.log_gamma[3:-3:5]), *prep.gamma_bounds):
@@ -60,7 +60,7 @@ def test_means_at_a_node_and_at_the_ends() -> None:
 
 
 @pytest.mark.slow
-def test_large_data_use_a_declared_sample() -> None:
+def test_means_of_large_data_come_from_declared_sample() -> None:
     X, _ = blobs(3000, 4, seed=1)
     prep = prepare(X, k=5, exact_limit=1000, sample_size=900)
     assert prep.sample_size == 900
@@ -90,7 +90,7 @@ def test_bounds_follow_the_squared_scale(seed: int, c: float) -> None:
         assert scaled == pytest.approx(bound / c**2, rel=1e-6)
 
 
-def test_bounds_cover_the_paper_s_on_min_max_scaled_data() -> None:
+def test_bounds_cover_those_of_paper_on_min_max_scaled_data() -> None:
     for X in (
         wdbc()[0],
         fit_scaling(blobs(200, 1, seed=3)[0], "minmax").apply(blobs(200, 1, 3)[0]),
@@ -100,7 +100,7 @@ def test_bounds_cover_the_paper_s_on_min_max_scaled_data() -> None:
         assert high >= 100.0 * (1 - 1e-9)
 
 
-def test_bounds_reach_the_bulk_despite_an_extreme_row() -> None:
+def test_bounds_fit_the_bulk_despite_extreme_row() -> None:
     X = np.vstack((np.random.default_rng(0).normal(size=(200, 2)), [[100.0, 100.0]]))
     low, high = default_gamma_bounds(X)
     assert (low, high) == pytest.approx(default_gamma_bounds(X[:-1]))
@@ -113,7 +113,7 @@ def test_equal_rows_have_equal_means(X: FloatArray) -> None:
 
 
 @pytest.mark.parametrize("bounds", [(0.0, 1.0), (2.0, 1.0), (1.0, np.inf)])
-def test_senseless_bounds_are_refused(bounds: tuple[float, float]) -> None:
+def test_invalid_bounds_are_refused(bounds: tuple[float, float]) -> None:
     with pytest.raises(ValueError, match="gamma_bounds are"):
         prepare(np.eye(3), k=1, gamma_bounds=bounds)
 

@@ -48,12 +48,12 @@ def test_first_row_has_the_highest_tau_of_the_candidates() -> None:
     assert suggestion.scores[0] == scores.max()
 
 
-def test_zero_sample_means_all_rows_and_needs_no_randomness() -> None:
+def test_sample_of_zero_takes_all_rows_without_randomness() -> None:
     assert ask(sample=0, seed=1).rows.tolist() == ask(sample=0, seed=2).rows.tolist()
     assert ask(sample=0).rows.tolist() == ask(sample=10_000).rows.tolist()
 
 
-def test_a_wider_neighbour_table_changes_nothing() -> None:
+def test_wider_neighbour_table_gives_same_suggestion() -> None:
     narrow = suggest(
         prepare(X, k=5), X, LABELS, k=5, strategy="lama", sample=100, rng=np.random.default_rng(4)
     )
@@ -62,7 +62,7 @@ def test_a_wider_neighbour_table_changes_nothing() -> None:
     assert narrow.rows.tolist() == wide.rows.tolist()
 
 
-def test_same_seed_same_rows() -> None:
+def test_same_seed_gives_same_rows() -> None:
     assert ask(seed=5).rows.tolist() == ask(seed=5).rows.tolist()
     assert ask(seed=5).rows.tolist() != ask(seed=6).rows.tolist()
 
@@ -74,7 +74,7 @@ def test_labelled_excluded_and_open_rows_are_not_asked(strategy: str) -> None:
     assert set(suggestion.rows.tolist()) == set(U[210:].tolist())
 
 
-def test_ranked_rows_keep_apart_until_none_is_left() -> None:
+def test_neighbours_of_ranked_rows_move_behind() -> None:
     rows = ask(sample=0, reserve=10).rows
     for position in range(1, 10):
         assert rows[position] not in PREP.nn[rows[:position], :5]
@@ -83,7 +83,7 @@ def test_ranked_rows_keep_apart_until_none_is_left() -> None:
     assert len(everything) == int((LABELS == 0).sum())
 
 
-def test_neighbours_of_an_open_row_rank_behind_but_never_displace_the_first() -> None:
+def test_neighbours_of_open_row_rank_last_except_the_first_choice() -> None:
     plain = ask(sample=0)
     first, second = int(plain.rows[0]), int(plain.rows[1])
     crowding = next(
@@ -113,7 +113,7 @@ def test_ties_go_to_the_lower_row() -> None:
     assert suggestion.rows[0] in (1, 6, 12)
 
 
-def test_no_row_left_is_an_empty_answer() -> None:
+def test_suggestion_is_empty_when_no_row_is_left() -> None:
     for strategy in ("lama", "random"):
         suggestion = ask(strategy=strategy, exclude=np.arange(300))
         assert suggestion.rows.shape == suggestion.scores.shape == (0,)
@@ -128,7 +128,7 @@ def test_random_is_uniform_over_unlabelled_rows() -> None:
     assert np.bincount(quarter, minlength=4).min() > 70
 
 
-def test_cold_start_without_an_inlier_draws_at_random() -> None:
+def test_cold_start_without_inlier_draws_at_random() -> None:
     for labels in (np.zeros_like(LABELS), np.where(LABELS == -1, LABELS, 0).astype(np.int8)):
         suggestion = ask(labels)
         assert suggestion.alignment is None
@@ -138,7 +138,7 @@ def test_cold_start_without_an_inlier_draws_at_random() -> None:
         assert not suggestion.scores.any()
 
 
-def test_cold_start_without_an_outlier_asks_about_the_loneliest_row() -> None:
+def test_cold_start_without_outlier_asks_about_most_isolated_row() -> None:
     labels = np.where(LABELS == 1, LABELS, 0).astype(np.int8)
     suggestion = ask(labels, sample=0)
     distances = np.sqrt(np.square(X[PREP.nn[:, 1:5]] - X[:, None]).sum(axis=2)).mean(axis=1)
@@ -149,7 +149,7 @@ def test_cold_start_without_an_outlier_asks_about_the_loneliest_row() -> None:
     assert y[suggestion.rows[0]] == -1
 
 
-def test_wrong_arguments_are_named() -> None:
+def test_error_names_wrong_argument() -> None:
     with pytest.raises(ValueError, match="strategy is 'best'"):
         ask(strategy="best")
     with pytest.raises(ValueError, match=r"labels have shape \(7,\), expected \(300,\)"):

@@ -44,7 +44,7 @@ def test_scores_agree_with_scikit_learn(metric: Metric, pairs: list[tuple[int, i
     assert score(y, pred, metric) == pytest.approx(expected, abs=1e-12)
 
 
-def test_perfect_useless_and_undefined_kappa() -> None:
+def test_kappa_of_perfect_inverted_and_constant_predictions() -> None:
     y = np.array([1, 1, -1, -1], dtype=np.int8)
     assert score(y, y) == 1.0
     assert score(y, -y) == -1.0
@@ -53,7 +53,7 @@ def test_perfect_useless_and_undefined_kappa() -> None:
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_many_at_once_and_unlabelled_rows_do_not_count(metric: Metric) -> None:
+def test_many_predictions_are_scored_at_once_without_unlabelled_rows(metric: Metric) -> None:
     rng = np.random.default_rng(0)
     y = rng.choice(np.array([-1, 0, 1], dtype=np.int8), 60)
     pred = rng.choice(np.array([-1, 1], dtype=np.int8), (5, 60))
@@ -63,7 +63,7 @@ def test_many_at_once_and_unlabelled_rows_do_not_count(metric: Metric) -> None:
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_bootstrap_resembles_resampling_of_rows(metric: Metric) -> None:
+def test_bootstrap_interval_agrees_with_resampled_rows(metric: Metric) -> None:
     rng = np.random.default_rng(1)
     y = rng.choice(np.array([-1, 1], dtype=np.int8), 80, p=(0.3, 0.7))
     pred = np.where(rng.random(80) < 0.2, -y, y).astype(np.int8)
@@ -76,7 +76,7 @@ def test_bootstrap_resembles_resampling_of_rows(metric: Metric) -> None:
     assert low < narrow[0] < narrow[1] < high
 
 
-def test_bootstrap_without_labels_knows_nothing() -> None:
+def test_bootstrap_interval_without_labels_is_whole_range() -> None:
     nothing = np.zeros(5, dtype=np.int8)
     pred = np.ones(5, dtype=np.int8)
     rng = np.random.default_rng(0)
@@ -88,7 +88,7 @@ def test_class_counts() -> None:
     assert class_counts(np.array([1, 0, -1, 1, 0], dtype=np.int8)) == (2, 1)
 
 
-def test_wrong_arguments_are_named() -> None:
+def test_error_names_wrong_argument() -> None:
     y = np.ones(3, dtype=np.int8)
     with pytest.raises(ValueError, match="metric is 'auc'"):
         score(y, y, "auc")  # type: ignore[arg-type]
@@ -99,7 +99,7 @@ def test_wrong_arguments_are_named() -> None:
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_soft_counts_with_rounding_below_zero_give_a_number(metric: Metric) -> None:
+def test_soft_counts_rounded_below_zero_give_finite_score(metric: Metric) -> None:
     tiny = np.array([-1e-16, 0.0, 1e-16])
     counts = Confusion(found=tiny, missed=tiny + 3.0, rejected=tiny, kept=tiny + 9.0)
     assert np.isfinite(score_counts(counts, metric)).all()

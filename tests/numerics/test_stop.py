@@ -26,7 +26,7 @@ def wandering(first: int, last: int) -> list[Moment]:
     return [moment(n, 2.0 ** (n % 5), 0.01 * n) for n in range(first, last + 1)]
 
 
-def test_a_moving_cell_goes_on() -> None:
+def test_changing_cell_does_not_stop() -> None:
     moving = wandering(8, 39)
     advice = advise(moving, budget=500)
     assert (advice.stop, advice.rule) == (False, "")
@@ -38,14 +38,14 @@ def test_a_moving_cell_goes_on() -> None:
     assert "changed 3 labels ago" in advise(settled, budget=500).sentence
 
 
-def test_budget() -> None:
+def test_spent_budget_stops() -> None:
     for labels in (50, 51):
         advice = advise([Moment(labels, 1.0, 0.1, NAN, NAN, NAN, labels, 0)], budget=50)
         assert (advice.stop, advice.rule) == (True, "budget")
         assert advice.sentence == "All 50 labels of the budget are given."
 
 
-def test_unchanged_cell() -> None:
+def test_unchanged_cell_stops() -> None:
     history = wandering(8, 12) + [moment(n, 99.0) for n in range(13, 13 + CELL_LABELS + 1)]
     assert not advise(history[:-1], budget=500).stop
     advice = advise(history, budget=500)
@@ -53,7 +53,7 @@ def test_unchanged_cell() -> None:
     assert advice.sentence == f"The best cell has not changed for the last {CELL_LABELS} labels."
 
 
-def test_steady_gamma() -> None:
+def test_steady_gamma_stops() -> None:
     steady = [
         moment(n, GAMMA_FACTOR ** (n % 2), 0.01 * n) for n in range(13, 13 + GAMMA_LABELS + 1)
     ]
@@ -64,12 +64,12 @@ def test_steady_gamma() -> None:
     assert advice.sentence == "gamma has stayed within a factor of 1.5 for the last 20 labels."
 
 
-def test_a_drifting_gamma_is_not_steady_though_each_step_is_small() -> None:
+def test_gamma_drifting_in_small_steps_does_not_stop() -> None:
     drifting = [moment(n, 1.1**n, 0.01 * n) for n in range(10, 45)]
     assert not advise(drifting, budget=500).stop
 
 
-def test_narrow_interval() -> None:
+def test_narrow_interval_stops() -> None:
     history = [*wandering(8, 30), moment(31, width=INTERVAL_WIDTH - 0.02)]
     advice = advise(history, budget=500)
     assert (advice.stop, advice.rule) == (True, "interval")
@@ -84,7 +84,7 @@ def test_narrow_interval() -> None:
 
 
 @pytest.mark.parametrize("name", ["inliers", "outliers"])
-def test_nothing_but_the_budget_stops_before_three_of_each_class(name: str) -> None:
+def test_only_budget_stops_before_three_labels_of_each_class(name: str) -> None:
     history = [moment(n) for n in range(8, 48)]
     assert advise(history, budget=50).stop
     for count in range(1, LEAST_PER_CLASS):
@@ -95,7 +95,7 @@ def test_nothing_but_the_budget_stops_before_three_of_each_class(name: str) -> N
         assert advise([replace(history[-1], **{name: count})], budget=47).stop
 
 
-def test_without_counts_the_moments_after_both_classes_decide() -> None:
+def test_moments_after_both_classes_decide_when_counts_are_unknown() -> None:
     cold = [Moment(n, 1.0, 0.1, NAN, NAN, NAN) for n in range(31)]
     warm = [Moment(n, 1.0, 0.1, 1.0, 0.2, 0.4) for n in range(31, 60)]
     stops = [advise(cold + warm[:n], budget=500).stop for n in range(1, len(warm) + 1)]
@@ -103,7 +103,7 @@ def test_without_counts_the_moments_after_both_classes_decide() -> None:
     assert all(stops[LEAST_PER_CLASS - 1 :])
 
 
-def test_choices_before_both_classes_are_no_evidence_of_rest() -> None:
+def test_choices_before_both_classes_do_not_count_as_unchanged() -> None:
     cold = [Moment(n, 1.0, 0.1, NAN, NAN, NAN, n, 0) for n in range(41)]
     advice = advise(cold, budget=500)
     assert not advice.stop
@@ -112,7 +112,7 @@ def test_choices_before_both_classes_are_no_evidence_of_rest() -> None:
     assert not advise(cold + warm, budget=500).stop
 
 
-def test_nothing_yet() -> None:
+def test_no_moment_gives_no_advice() -> None:
     for history in ([], [Moment(0, 1.0, 0.1, NAN, NAN, NAN)]):
         advice = advise(history, budget=50)
         assert (advice.stop, advice.sentence) == (False, "There is no label yet.")
@@ -123,14 +123,14 @@ def test_nothing_yet() -> None:
 
 
 @pytest.mark.parametrize(("ratio", "stop"), [(GAMMA_FACTOR, True), (GAMMA_FACTOR + 0.01, False)])
-def test_the_factor_of_gamma_is_included_both_ways(ratio: float, stop: bool) -> None:
+def test_gamma_may_differ_by_exactly_the_factor(ratio: float, stop: bool) -> None:
     for gamma in (2.0 * ratio, 2.0 / ratio):
         history = [moment(n, 2.0, 0.01 * n) for n in range(20, 41)]
         history[10] = moment(30, gamma, 0.5)
         assert advise(history, budget=500).stop == stop
 
 
-def test_a_single_change_starts_the_count_anew() -> None:
+def test_single_change_restarts_the_count() -> None:
     history = [moment(n, 2.0) for n in range(12, 46)]
     history[-10] = moment(36, 99.0)
     advice = advise(history, budget=500)
@@ -140,18 +140,18 @@ def test_a_single_change_starts_the_count_anew() -> None:
     assert not advise(history, budget=500).stop
 
 
-def test_labels_are_counted_and_not_moments() -> None:
+def test_labels_rather_than_moments_are_counted() -> None:
     sparse = [*wandering(8, 19), moment(20, 99.0), moment(20 + CELL_LABELS, 99.0)]
     assert advise(sparse, budget=500).rule == "cell"
 
 
 @pytest.mark.parametrize(("width", "stop"), [(0.29, True), (0.31, False), (0.0, False)])
-def test_interval_at_its_least_number_of_labels(width: float, stop: bool) -> None:
+def test_interval_stops_from_its_minimum_number_of_labels(width: float, stop: bool) -> None:
     history = [*wandering(8, INTERVAL_LABELS - 1), moment(INTERVAL_LABELS, width=width)]
     assert advise(history, budget=500).stop == stop
 
 
-def test_the_first_rule_that_holds_is_named() -> None:
+def test_first_rule_that_holds_is_named() -> None:
     same_cell = [moment(n, width=0.2) for n in range(20, 41)]
     same_gamma = [moment(n, C=0.01 * n, width=0.2) for n in range(20, 41)]
     assert advise(same_cell, budget=40).rule == "budget"

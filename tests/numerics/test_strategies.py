@@ -53,7 +53,7 @@ def labels_of(*rows: int, label: int = 1) -> LabelArray:
 
 @pytest.mark.parametrize("strategy", OVER_ATLAS)
 @pytest.mark.parametrize("labels", SEEN.values(), ids=SEEN)
-def test_equal_generators_equal_answers(strategy: Strategy, labels: LabelArray) -> None:
+def test_equal_generators_give_equal_suggestions(strategy: Strategy, labels: LabelArray) -> None:
     first, second = (ask(strategy, labels, seed=7) for _ in range(2))
     assert first.rows.tolist() == second.rows.tolist()
     assert first.scores.tolist() == second.scores.tolist()
@@ -61,12 +61,12 @@ def test_equal_generators_equal_answers(strategy: Strategy, labels: LabelArray) 
 
 
 @pytest.mark.parametrize("strategy", OVER_ATLAS)
-def test_the_basis_is_made_where_it_is_not_given(strategy: Strategy) -> None:
+def test_suggestion_is_the_same_without_a_given_basis(strategy: Strategy) -> None:
     assert ask(strategy, basis=None).rows.tolist() == ask(strategy).rows.tolist()
 
 
 @pytest.mark.parametrize("strategy", OVER_ATLAS)
-def test_cold_rules_take_turns(strategy: Strategy) -> None:
+def test_cold_rules_take_turns_over_queries(strategy: Strategy) -> None:
     rules = [ask(strategy, labels_of(*range(n))).rule for n in range(5)]
     assert rules == ["cold_outlying", "cold_entropy"] * 2 + ["cold_outlying"]
     assert ask(strategy, labels_of(0), open_rows=np.array([5])).rule == "cold_outlying"
@@ -75,7 +75,7 @@ def test_cold_rules_take_turns(strategy: Strategy) -> None:
 
 @pytest.mark.parametrize("strategy", OVER_ATLAS)
 @pytest.mark.parametrize("waiting", [0, 1, 4])
-def test_cold_rules_take_turns_over_the_places_too(strategy: Strategy, waiting: int) -> None:
+def test_cold_rules_take_turns_over_places(strategy: Strategy, waiting: int) -> None:
     open_rows = np.arange(waiting)
     suggestion = ask(strategy, SEEN["none"], open_rows=open_rows, reserve=6)
     D = np.sort(np.sqrt(np.square(X[:, None] - X[None]).sum(axis=2)), axis=1)[:, 10]
@@ -96,7 +96,7 @@ def test_cold_rules_take_turns_over_the_places_too(strategy: Strategy, waiting: 
 
 
 @pytest.mark.parametrize("strategy", OVER_ATLAS)
-def test_cold_rules_rank_by_what_they_say(strategy: Strategy) -> None:
+def test_cold_rules_rank_by_isolation_and_by_vote_entropy(strategy: Strategy) -> None:
     D = np.sort(np.sqrt(np.square(X[:, None] - X[None]).sum(axis=2)), axis=1)[:, 10]
     alone = ask(strategy, SEEN["none"])
     assert alone.rows[0] == D.argmax()
@@ -113,7 +113,7 @@ def test_cold_rules_rank_by_what_they_say(strategy: Strategy) -> None:
 @pytest.mark.parametrize("strategy", OVER_ATLAS)
 @pytest.mark.parametrize("labels", SEEN.values(), ids=SEEN)
 @pytest.mark.parametrize("reserve", [1, 16, 200])
-def test_only_rows_that_may_be_asked_are(
+def test_only_rows_that_may_be_asked_are_suggested(
     strategy: Strategy, labels: LabelArray, reserve: int
 ) -> None:
     U = np.flatnonzero(labels == 0)
@@ -125,7 +125,7 @@ def test_only_rows_that_may_be_asked_are(
 
 @pytest.mark.parametrize("strategy", OVER_ATLAS)
 @pytest.mark.parametrize("labels", [*SEEN.values(), y], ids=[*SEEN, "all"])
-def test_no_row_left_is_an_empty_answer(strategy: Strategy, labels: LabelArray) -> None:
+def test_suggestion_is_empty_when_no_row_is_left(strategy: Strategy, labels: LabelArray) -> None:
     suggestion = ask(strategy, labels, exclude=np.arange(130))
     assert suggestion.rows.shape == suggestion.scores.shape == (0,)
     assert suggestion.choice is not None
@@ -133,7 +133,7 @@ def test_no_row_left_is_an_empty_answer(strategy: Strategy, labels: LabelArray) 
 
 @pytest.mark.parametrize("strategy", ["lama", "random", *OVER_ATLAS])
 @pytest.mark.parametrize("labels", SEEN.values(), ids=SEEN)
-def test_every_strategy_tells_the_live_choice(strategy: Strategy, labels: LabelArray) -> None:
+def test_every_strategy_reports_the_live_choice(strategy: Strategy, labels: LabelArray) -> None:
     suggestion = ask(strategy, labels)
     criterion: Any = "labels" if strategy == "disagreement" else "evidence"
     choice = choose_cell(ATLAS, X, labels, basis=BASIS, criterion=criterion)
@@ -143,7 +143,7 @@ def test_every_strategy_tells_the_live_choice(strategy: Strategy, labels: LabelA
 
 
 @pytest.mark.parametrize("labels", SEEN.values(), ids=SEEN)
-def test_open_questions_do_not_move_the_choice(labels: LabelArray) -> None:
+def test_open_queries_do_not_change_the_choice(labels: LabelArray) -> None:
     choice = ask("knowledge_gradient", labels, open_rows=np.flatnonzero(labels == 0)[:4]).choice
     alone = choose_cell(ATLAS, X, labels, basis=BASIS)
     assert choice is not None
@@ -153,9 +153,7 @@ def test_open_questions_do_not_move_the_choice(labels: LabelArray) -> None:
 
 @pytest.mark.parametrize("strategy", ["lama", "random"])
 @pytest.mark.parametrize("labels", SEEN.values(), ids=SEEN)
-def test_an_atlas_does_not_change_the_papers_queries(
-    strategy: Strategy, labels: LabelArray
-) -> None:
+def test_atlas_does_not_change_queries_of_lama(strategy: Strategy, labels: LabelArray) -> None:
     plain = ask(strategy, labels, atlas=None, basis=None)
     beside = ask(strategy, labels)
     assert plain.choice is None
@@ -169,7 +167,7 @@ def test_an_atlas_does_not_change_the_papers_queries(
 
 
 @pytest.mark.parametrize("strategy", ["lama", *OVER_ATLAS])
-def test_a_run_ends_with_the_cell_it_last_named(strategy: Strategy) -> None:
+def test_run_ends_with_cell_of_its_last_choice(strategy: Strategy) -> None:
     result = run(X, y, budget=12, strategy=strategy, atlas=ATLAS, basis=BASIS, choice="atlas")
     final, last = result.final, result.choices[-1]
     cell = final.cells[final.chosen]
@@ -179,7 +177,7 @@ def test_a_run_ends_with_the_cell_it_last_named(strategy: Strategy) -> None:
     assert [c.C for c in final.cells] == ATLAS.C[ATLAS.gamma == last.gamma].tolist()
 
 
-def test_an_atlas_beside_the_papers_run_only_reports() -> None:
+def test_atlas_beside_lama_run_only_reports() -> None:
     plain = run(X, y, budget=10, prep=PREP)
     beside = run(X, y, budget=10, prep=PREP, atlas=ATLAS, basis=BASIS)
     assert plain.queries.tolist() == beside.queries.tolist()
@@ -189,7 +187,7 @@ def test_an_atlas_beside_the_papers_run_only_reports() -> None:
 
 
 @pytest.mark.parametrize("seen", SEEN)
-def test_the_end_is_possible_after_any_labels(seen: str) -> None:
+def test_session_can_end_after_any_labels(seen: str) -> None:
     final = finish_with_atlas(PREP, X, SEEN[seen], ATLAS, k=5)
     assert (final.alignment is None) == (seen != "both")
     assert len(final.cells) == 6
@@ -197,7 +195,7 @@ def test_the_end_is_possible_after_any_labels(seen: str) -> None:
 
 @given(lattices(max_rows=12), st.data())
 @settings(max_examples=sized(80))
-def test_any_labels_of_tied_data_have_an_answer(Z: FloatArray, data: st.DataObject) -> None:
+def test_any_labels_of_tied_data_have_a_suggestion(Z: FloatArray, data: st.DataObject) -> None:
     N = len(Z)
     labels = np.array(
         data.draw(st.lists(st.sampled_from([-1, 0, 1]), min_size=N, max_size=N)), dtype=np.int8
@@ -219,7 +217,7 @@ def test_any_labels_of_tied_data_have_an_answer(Z: FloatArray, data: st.DataObje
 
 @given(lattices(max_rows=10), st.integers(0, 2**10 - 1), st.sampled_from(OVER_ATLAS))
 @settings(max_examples=sized(40))
-def test_a_session_over_tied_data_ends(Z: FloatArray, bits: int, strategy: Strategy) -> None:
+def test_session_over_tied_data_ends(Z: FloatArray, bits: int, strategy: Strategy) -> None:
     truth = np.array([1 if bits >> i & 1 else -1 for i in range(len(Z))], dtype=np.int8)
     atlas = fit_atlas(Z, default_gamma_bounds(Z), count=3, cells=3)
     result = run(Z, truth, k=3, budget=100, initial=(0, 0), strategy=strategy, atlas=atlas)

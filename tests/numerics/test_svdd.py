@@ -36,12 +36,12 @@ def test_infeasible_c_is_refused_with_its_range(C: float) -> None:
 
 
 @pytest.mark.parametrize("nu", [0.0, 1.1, np.nan])
-def test_senseless_nu_is_refused(nu: float) -> None:
+def test_nu_outside_its_range_is_refused(nu: float) -> None:
     with pytest.raises(ValueError, match=f"nu is {nu}"):
         c_from_nu(nu, 10)
 
 
-def test_senseless_gamma_is_refused() -> None:
+def test_gamma_outside_its_range_is_refused() -> None:
     with pytest.raises(ValueError, match=r"gamma is 0\.0, expected a positive number"):
         fit(np.eye(10), gamma=0.0, C=0.5)
 
@@ -70,7 +70,7 @@ def assert_optimal(model: SvddModel, X: FloatArray, bound: float) -> None:
     st.booleans(),
 )
 @settings(max_examples=sized(80))
-def test_optimality(
+def test_fit_satisfies_optimality_conditions(
     seed: int, N: int, M: int, position: float, log_gamma: float, duplicates: bool
 ) -> None:
     rng = np.random.default_rng(seed)
@@ -85,7 +85,7 @@ def test_optimality(
 
 @pytest.mark.parametrize("gamma", [0.1, 3.0, 100.0])
 @pytest.mark.parametrize("nu", [0.02, 0.3, 0.9])
-def test_identity_with_the_one_class_svm(gamma: float, nu: float) -> None:
+def test_fit_equals_one_class_svm(gamma: float, nu: float) -> None:
     X, _ = wdbc()
     model = fit(X, gamma=gamma, C=c_from_nu(nu, len(X)))
     twin = OneClassSVM(gamma=gamma, nu=nu, tol=1e-8).fit(X)
@@ -135,7 +135,7 @@ def test_no_row_between_the_bounds_leaves_the_radius_in_the_gap() -> None:
     assert_optimal(model, X, 0.5)
 
 
-def test_new_rows_and_shared_gram() -> None:
+def test_given_gram_matrix_changes_nothing_and_far_row_is_outside() -> None:
     X, _ = blobs(200, 3, seed=1)
     K = np.exp(-4.0 * np.square(X[:, None] - X).sum(axis=2))
     shared, own = fit(X, gamma=4.0, C=0.02, gram=K), fit(X, gamma=4.0, C=0.02)
@@ -145,7 +145,7 @@ def test_new_rows_and_shared_gram() -> None:
     assert own.distance2(far)[0] == pytest.approx(1.0 + own.center_norm2)
 
 
-def test_without_a_gram_matrix_the_fit_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fit_is_the_same_without_gram_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
     X, _ = blobs(200, 3, seed=1)
     X = X + 1e4  # an offset that libsvm's own expansion would not survive
     shared = fit(X, gamma=4.0, C=0.02)
@@ -176,7 +176,7 @@ def test_large_data_are_fitted_on_a_declared_sample(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("N", [1, 2, 3, 50])
-def test_equal_rows(N: int) -> None:
+def test_hard_margin_of_equal_rows_keeps_them_inside(N: int) -> None:
     X = np.ones((N, 2))
     model = hard_margin(X, gamma=1.0)
     assert model.alphas.sum() == pytest.approx(1.0)
@@ -184,7 +184,7 @@ def test_equal_rows(N: int) -> None:
     assert fit(X, gamma=1.0, C=1 / N).outside(X).all()
 
 
-def test_two_rows() -> None:
+def test_hard_margin_of_two_rows_weighs_them_equally() -> None:
     model = hard_margin(np.array([[0.0], [1.0]]), gamma=1.0)
     np.testing.assert_allclose(model.alphas, 0.5)
     assert not model.outside(np.array([[0.0], [1.0], [0.5]])).any()

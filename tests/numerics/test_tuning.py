@@ -17,7 +17,7 @@ from svddtune.numerics import (
 X, y = blobs(200, 3, seed=21)
 
 
-def test_initial_draw_follows_its_rule() -> None:
+def test_initial_draw_follows_documented_rule() -> None:
     rng = np.random.default_rng(7)
     inliers = rng.choice(np.flatnonzero(y == 1), 3, replace=False)
     outliers = rng.choice(np.flatnonzero(y == -1), 2, replace=False)
@@ -62,27 +62,27 @@ def test_final_choice_is_consistent() -> None:
     assert final.alignment >= final.curve.value.max()
 
 
-def test_a_cold_start_finds_both_classes() -> None:
+def test_cold_start_finds_both_classes() -> None:
     result = run(X, lambda row: int(y[row]), budget=20, initial=(0, 0))
     assert set(result.labels.tolist()) == {-1, 0, 1}
     assert result.final.alignment is not None
 
 
-def test_one_class_only_ends_with_the_default_gamma() -> None:
+def test_session_with_one_class_ends_with_default_gamma() -> None:
     result = run(X, np.ones_like(y), budget=8, initial=(2, 0))
     assert result.final.gamma == prepare(X, k=5).default_gamma
     assert result.final.alignment is None
     assert result.final.curve is None
 
 
-def test_budget_beyond_the_rows_ends_when_none_is_left() -> None:
+def test_session_with_budget_above_row_count_ends_after_last_row() -> None:
     Z, truth = blobs(15, 2, seed=1, outliers=0.4)
     result = run(Z, truth, budget=500)
     np.testing.assert_array_equal(result.labels, truth)
     assert len(result.queries) == 11
 
 
-def test_misuse_is_named() -> None:
+def test_misuse_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match=r"initial is \(2, 2\), expected \(0, 0\)"):
         run(X, lambda row: 1)
     with pytest.raises(ValueError, match="oracle has shape"):

@@ -21,7 +21,7 @@ def ask(queries: int, audits: int, *, tuning: int = 1000, seed: int = 0) -> list
 
 
 @given(st.integers(1, 80), st.data())
-def test_every_audited_row_is_asked_and_they_are_spread(queries: int, data: st.DataObject) -> None:
+def test_audited_rows_are_spread_evenly_over_queries(queries: int, data: st.DataObject) -> None:
     audits = data.draw(st.integers(0, queries))
     rules = ask(queries, audits)
     assert rules.count(RULE) == audits
@@ -29,7 +29,7 @@ def test_every_audited_row_is_asked_and_they_are_spread(queries: int, data: st.D
         assert abs(rules[:end].count(RULE) - end * audits / queries) <= 1
 
 
-def test_a_ranking_goes_on_where_one_kind_is_used_up() -> None:
+def test_ranking_continues_when_one_kind_of_row_is_used_up() -> None:
     ranked = [Candidate(1, 1.0, "lama")]
     rows = [one.row for one in interleave(ranked, [7, 8], asked=0, audits=2, queries=4)]
     assert sorted(rows) == [1, 7, 8]

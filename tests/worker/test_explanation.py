@@ -49,7 +49,7 @@ def test_nearby_rows_are_labelled_ones_by_scaled_distance() -> None:
     assert [round(one.distance2, 4) for one in found.nearby] == [0.25, 0.8101, 2.0]
 
 
-def test_rows_are_compared_with_five_labelled_inliers_or_more_and_else_with_all_rows() -> None:
+def test_rows_are_compared_with_all_rows_below_five_labelled_inliers() -> None:
     raw = np.column_stack((np.arange(20.0), np.ones(20)))
     data = data_of(raw)
     (few,) = explanations(data, [19], labels_of(20, inliers=[0, 1, 2, 3], outliers=[18]))
@@ -61,7 +61,7 @@ def test_rows_are_compared_with_five_labelled_inliers_or_more_and_else_with_all_
     assert round(enough.unusual[0].deviation, 2) == round((19 - 2) / 1.4826, 2)
 
 
-def test_at_most_five_features_and_none_that_is_usual() -> None:
+def test_at_most_five_unusual_features_are_named() -> None:
     raw = np.zeros((10, 8))
     raw[9] = [0, 1, 0, 2, 3, 4, 5, 6]
     found, plain = explanations(data_of(raw), [9, 8], labels_of(10, inliers=[0, 1, 2, 3, 4]))
@@ -79,14 +79,14 @@ def test_unusual_features_have_the_names_of_the_columns() -> None:
     assert found.why == "Drawn at random among the unlabelled observations."
 
 
-def test_without_labels_there_is_nothing_nearby() -> None:
+def test_nearby_rows_are_empty_without_labels() -> None:
     raw, _ = blobs(30, 3, seed=0)
     for one in explanations(data_of(raw), [3, 4], labels_of(30)):
         assert not one.nearby
         assert len(one.unusual) == 3
 
 
-def test_of_many_labels_those_of_the_latest_queries_are_looked_at() -> None:
+def test_nearby_rows_come_from_latest_queries_when_labels_are_many() -> None:
     N = LATEST_LABELS + 50
     labels = labels_of(N + 10, inliers=list(range(N)))
     # The higher the row the earlier it was asked about; the last ones came unasked.

@@ -41,7 +41,7 @@ def parts_stored(shop: Workshop) -> list[str]:
     return [key.decode() for key in shop.worker.client.scan_iter("*:part:*")]
 
 
-def test_parts_put_together_are_the_preparation(redis_url: str) -> None:
+def test_joined_parts_equal_the_preparation(redis_url: str) -> None:
     async def act(shop: Workshop) -> None:
         session_id = await begin(shop)
         parts = 0
@@ -61,7 +61,7 @@ def test_parts_put_together_are_the_preparation(redis_url: str) -> None:
     work(redis_url, act)
 
 
-def test_preparation_that_nobody_waits_for_any_more_stops_and_begins_anew_later(
+def test_abandoned_preparation_stops_and_restarts_when_needed(
     redis_url: str,
 ) -> None:
     async def act(shop: Workshop) -> None:

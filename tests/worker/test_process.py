@@ -54,7 +54,7 @@ def test_absent_redis_is_one_line_and_exit_code_1() -> None:
 
 
 @pytest.mark.slow
-def test_hi_only_is_a_flag(redis_url: str) -> None:
+def test_worker_with_hi_only_registers_as_such(redis_url: str) -> None:
     with (
         connect(redis_url) as client,
         Process("svddtune.worker", "--redis", redis_url, "--hi-only") as one,
@@ -67,7 +67,9 @@ def test_hi_only_is_a_flag(redis_url: str) -> None:
 @pytest.mark.parametrize(
     "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)]
 )
-def test_worker_leaves_no_trace_after_a_signal(redis_url: str, number: signal.Signals) -> None:
+def test_worker_removes_its_registration_after_signal(
+    redis_url: str, number: signal.Signals
+) -> None:
     with connect(redis_url) as client:
         stream = keys.prefix(0) + "q:hi"
         with worker(redis_url) as one:
@@ -91,7 +93,7 @@ def long_job(redis_url: str) -> None:
 
 
 @pytest.mark.slow
-def test_signal_in_a_job_gives_it_back_once_the_grace_is_over(redis_url: str) -> None:
+def test_job_goes_back_to_queue_when_grace_after_signal_ends(redis_url: str) -> None:
     long_job(redis_url)
     stream = keys.prefix(0) + "q:bulk"
     with connect(redis_url) as client:
@@ -111,7 +113,7 @@ def test_signal_in_a_job_gives_it_back_once_the_grace_is_over(redis_url: str) ->
 
 
 @pytest.mark.slow
-def test_signal_in_a_job_lets_it_end_within_the_grace(redis_url: str, tmp_path: Path) -> None:
+def test_job_ends_within_grace_after_signal(redis_url: str, tmp_path: Path) -> None:
     long_job(redis_url)
     log, options = tmp_path / "log", ("--grace-s", "60", "--log-level", "debug")
     with Process("svddtune.worker", "--redis", redis_url, *options, log=log) as one:
@@ -149,7 +151,7 @@ OneClassSVM(nu=0.5, tol=1e-12).fit(X)
 """
 
 
-def test_signal_ends_a_worker_whose_main_thread_never_comes_back_to_python() -> None:
+def test_signal_ends_worker_stuck_outside_python() -> None:
     with subprocess.Popen([sys.executable, "-c", DEAF], stdout=subprocess.PIPE, text=True) as one:
         assert one.stdout is not None
         assert one.stdout.readline() == "ready\n"
@@ -160,7 +162,7 @@ def test_signal_ends_a_worker_whose_main_thread_never_comes_back_to_python() -> 
 
 
 @pytest.mark.slow
-def test_worker_for_urgent_jobs_takes_others_while_nobody_else_does(redis_url: str) -> None:
+def test_worker_for_urgent_jobs_takes_bulk_jobs_while_alone(redis_url: str) -> None:
     long_job(redis_url)
     with connect(redis_url) as client:
         stream = keys.prefix(0) + "q:bulk"

@@ -203,7 +203,7 @@ async def change_minds(shop: Workshop, session_id: SessionId) -> None:
 @pytest.mark.parametrize(
     "strategy", ["knowledge_gradient", pytest.param("lama", marks=pytest.mark.slow)]
 )
-def test_the_log_gives_the_same_queries_again(redis_url: str, strategy: str) -> None:
+def test_replay_of_label_log_gives_same_queries(redis_url: str, strategy: str) -> None:
     async def act(shop: Workshop) -> tuple[Log, Session, frozenset[int]]:
         await shop.upload_rows(X)
         known = {int(np.flatnonzero(TRUTH == verdict)[0]): Verdict(verdict) for verdict in (1, -1)}

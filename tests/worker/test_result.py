@@ -37,7 +37,7 @@ def fitted(plan: jobs_pb2.GridPlan) -> list[jobs_pb2.FitOutput]:
     ]
 
 
-def test_plan_holds_every_cell_once_and_the_rules_beside_them(plan: jobs_pb2.GridPlan) -> None:
+def test_plan_has_every_cell_once_and_all_rules(plan: jobs_pb2.GridPlan) -> None:
     cells = sorted(c for part in plan.fits if part.purpose == "grid" for c in part.c)
     assert cells == list(plan.c_grid)
     assert len(cells) == CONFIG.c_cells
@@ -45,7 +45,7 @@ def test_plan_holds_every_cell_once_and_the_rules_beside_them(plan: jobs_pb2.Gri
     assert rules == ["sklearn_default", "scott", "silverman"]
 
 
-def test_cells_come_back_in_the_order_of_c(plan: jobs_pb2.GridPlan) -> None:
+def test_cells_of_fit_jobs_are_sorted_by_c(plan: jobs_pb2.GridPlan) -> None:
     assert [cell.c for cell in grid_cells(plan, fitted(plan))] == list(plan.c_grid)
 
 
@@ -55,7 +55,7 @@ def test_fit_jobs_name_their_part_and_attempt(plan: jobs_pb2.GridPlan) -> None:
     assert {job.fit.attempt for job in jobs} == {3}
 
 
-def test_bits_become_verdicts() -> None:
+def test_packed_bits_give_predictions() -> None:
     outside = np.array([1, 0, 0, 1, 0, 0, 0, 0, 1, 0], dtype=bool)
     cell = jobs_pb2.FittedCell(outside=np.packbits(outside).tobytes())
     np.testing.assert_array_equal(predictions([cell], 10)[0], np.where(outside, -1, 1))
@@ -68,7 +68,7 @@ def atlas() -> numerics.Atlas:
     return numerics.Atlas.from_parts([numerics.fit_atlas_part(X, g) for g in gammas[::7]])
 
 
-def test_plan_from_the_atlas_needs_no_fit_and_names_one_of_its_cells(atlas: numerics.Atlas) -> None:
+def test_plan_from_atlas_names_one_of_its_cells_without_fits(atlas: numerics.Atlas) -> None:
     X, y = blobs(80, 3, seed=1)
     labels = partial_labels(y, 20, 0)
     config = SessionConfig(strategy="knowledge_gradient")
@@ -84,7 +84,7 @@ def test_plan_from_the_atlas_needs_no_fit_and_names_one_of_its_cells(atlas: nume
 
 
 @pytest.mark.parametrize("name", RULES)
-def test_rule_on_few_rows_is_the_heuristic_fitted_to_all(name: str) -> None:
+def test_rule_on_few_rows_is_fitted_to_all(name: str) -> None:
     X, _ = blobs(80, 3, seed=1)
     heuristic = numerics.HEURISTICS["sklearn_scale" if name == "sklearn_default" else name]
     gamma = heuristic(X, rng=np.random.default_rng(0))
@@ -98,7 +98,7 @@ def test_rule_on_few_rows_is_the_heuristic_fitted_to_all(name: str) -> None:
     np.testing.assert_array_equal(predictions([cell], 80)[0] == -1, model.outside(X))
 
 
-def test_rule_on_many_rows_sees_a_sample_and_speaks_of_all() -> None:
+def test_rule_on_many_rows_is_fitted_to_sample_and_classifies_all() -> None:
     X, _ = blobs(200, 3, seed=1)
     sample = rule_sample(200, limit=50)
     assert sample is not None
@@ -111,5 +111,5 @@ def test_rule_on_many_rows_sees_a_sample_and_speaks_of_all() -> None:
     np.testing.assert_array_equal(predictions([cell], 200)[0] == -1, model.outside(X))
 
 
-def test_parts_of_an_atlas_are_its_gammas() -> None:
+def test_atlas_has_one_part_per_gamma() -> None:
     assert numerics.atlas.LATTICE_GAMMAS == ATLAS_PARTS

@@ -38,7 +38,9 @@ async def _result(
     return result_pb2.Result.FromString(await shop.sessions.result(session_id))
 
 
-def test_service_and_one_process_choose_alike_whatever_classes_are_labelled(redis_url: str) -> None:
+def test_service_and_single_process_choose_the_same_for_any_labelled_classes(
+    redis_url: str,
+) -> None:
     prep = numerics.prepare(X, k=8)
     atlas, basis = numerics.fit_atlas(X, prep.gamma_bounds), numerics.belief_basis(X)
 
@@ -62,7 +64,7 @@ def test_service_and_one_process_choose_alike_whatever_classes_are_labelled(redi
 
 
 @pytest.mark.parametrize("bounds", [(50.0, 60.0), (1e-4, 2e-4), (3e4, 1e6)])
-def test_gamma_lies_within_the_bounds_asked_for_with_every_strategy(
+def test_gamma_lies_within_requested_bounds_with_every_strategy(
     redis_url: str, bounds: tuple[float, float]
 ) -> None:
     async def act(shop: Workshop) -> None:
@@ -76,7 +78,7 @@ def test_gamma_lies_within_the_bounds_asked_for_with_every_strategy(
     work(redis_url, act)
 
 
-def test_a_result_names_columns_that_hardly_count(redis_url: str) -> None:
+def test_result_names_columns_that_hardly_count(redis_url: str) -> None:
     async def act(shop: Workshop) -> None:
         await shop.upload_rows(X * np.array([1.0, 1.0, 1e5]))
         result = await _result(shop, "lama", LABELLED["both classes"])

@@ -53,7 +53,7 @@ async def result_of(shop: Workshop, session_id: SessionId) -> result_pb2.Result:
     return result_pb2.Result.FromString(await shop.sessions.result(session_id))
 
 
-def test_a_query_comes_with_what_is_near_and_what_is_unusual(redis_url: str) -> None:
+def test_query_carries_nearby_rows_and_unusual_features(redis_url: str) -> None:
     async def act(shop: Workshop) -> None:
         await shop.upload_rows(X)
         session_id = await shop.tuning(budget=12)
@@ -93,7 +93,7 @@ async def preview_of(shop: Workshop, session_id: SessionId, labeler: str) -> job
     return preview
 
 
-def test_a_preview_is_live_evidence_with_and_without_a_labeler(redis_url: str) -> None:
+def test_preview_has_live_evidence_with_and_without_labeler(redis_url: str) -> None:
     async def act(shop: Workshop) -> None:
         await shop.upload_rows(X)
         session_id = await shop.tuning(budget=20)
@@ -115,7 +115,7 @@ def test_a_preview_is_live_evidence_with_and_without_a_labeler(redis_url: str) -
     work(redis_url, act)
 
 
-def test_a_preview_judges_nothing_without_both_classes(redis_url: str) -> None:
+def test_preview_has_no_score_without_both_classes(redis_url: str) -> None:
     async def act(shop: Workshop) -> None:
         await shop.upload_rows(X)
         session_id = await shop.tuning(budget=20)
@@ -128,7 +128,7 @@ def test_a_preview_judges_nothing_without_both_classes(redis_url: str) -> None:
     work(redis_url, act)
 
 
-def test_a_result_tells_of_several_votes(redis_url: str) -> None:
+def test_result_notes_several_votes(redis_url: str) -> None:
     async def act(shop: Workshop) -> None:
         await shop.upload_rows(X)
         session_id = await shop.tuning(budget=30, overlap=2, overlap_limit=3, audit=4)
@@ -151,7 +151,7 @@ def test_a_result_tells_of_several_votes(redis_url: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_result_by_dawid_and_skene_weighs_labelers(redis_url: str) -> None:
+def test_result_with_dawid_skene_weighs_labelers(redis_url: str) -> None:
     pytest.importorskip("crowdkit")
     rng = np.random.default_rng(1)
     guesses = {
@@ -186,7 +186,7 @@ def test_a_result_by_dawid_and_skene_weighs_labelers(redis_url: str) -> None:
     work(redis_url, act)
 
 
-def test_without_crowd_kit_a_session_that_wants_it_fails_and_says_how_to_get_it(
+def test_session_with_dawid_skene_fails_with_advice_without_crowd_kit(
     redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "crowdkit.aggregation", None)

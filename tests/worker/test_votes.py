@@ -45,12 +45,12 @@ def rows_of(*rows: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         ({"ann": 1, "ben": -1, "cem": -1}, -1),
     ],
 )
-def test_majority(votes: dict[str, int], label: int) -> None:
+def test_label_is_majority_of_votes(votes: dict[str, int], label: int) -> None:
     assert majority(votes) == label
 
 
 @given(VOTES, st.lists(st.integers(0, 19), max_size=5))
-def test_labels_of_an_audit_stay_out(votes: Votes, audited: list[int]) -> None:
+def test_audit_labels_do_not_choose_gamma_and_c(votes: Votes, audited: list[int]) -> None:
     labels = effective_labels(snapshot_of(votes), without=rows_of(*audited))
     for row in range(20):
         expected = 0 if row in audited else majority(votes.get(row, {}))
@@ -58,7 +58,7 @@ def test_labels_of_an_audit_stay_out(votes: Votes, audited: list[int]) -> None:
 
 
 @given(VOTES)
-def test_without_a_labeler_the_others_decide(votes: Votes) -> None:
+def test_votes_of_others_decide_without_a_labeler(votes: Votes) -> None:
     snapshot = without_votes_of(snapshot_of(votes), "ann")
     for row in range(20):
         others = {name: said for name, said in votes.get(row, {}).items() if name != "ann"}
@@ -67,7 +67,7 @@ def test_without_a_labeler_the_others_decide(votes: Votes) -> None:
         assert (row in snapshot.labels) == (majority(others) != 0)
 
 
-def test_labels_that_are_no_votes_of_the_labeler_stay() -> None:
+def test_dropped_row_stays_without_label_when_a_labeler_is_left_out() -> None:
     # A row that was dropped has votes and no label.
     snapshot = snapshot_of({1: {"ann": 1}, 2: {"ben": 1}})
     snapshot.labels.pop(2)
@@ -76,7 +76,7 @@ def test_labels_that_are_no_votes_of_the_labeler_stay() -> None:
 
 
 @pytest.mark.slow
-def test_dawid_skene_decides_where_the_session_wants_it() -> None:
+def test_dawid_skene_decides_in_session_with_that_aggregation() -> None:
     snapshot = snapshot_of(CROWD, N=60, aggregation="dawid_skene")
     labels = effective_labels(snapshot)
     estimate = dawid_skene(CROWD)
@@ -84,7 +84,7 @@ def test_dawid_skene_decides_where_the_session_wants_it() -> None:
     assert labels.tolist() != effective_labels(snapshot_of(CROWD, N=60)).tolist()
 
 
-def test_dawid_skene_learns_nothing_from_rows_left_out() -> None:
+def test_dawid_skene_ignores_rows_left_out() -> None:
     # Labels and votes of the audit may say anything: the others come out the same.
     wrong = CROWD | {row: dict.fromkeys(CROWD[row], -1) for row in range(15)}
     audited = rows_of(*range(15))
@@ -95,13 +95,13 @@ def test_dawid_skene_learns_nothing_from_rows_left_out() -> None:
     np.testing.assert_array_equal(made[0], made[1])
 
 
-def test_dawid_skene_labels_no_row_that_the_session_has_not() -> None:
+def test_dawid_skene_labels_only_labelled_rows() -> None:
     snapshot = snapshot_of(CROWD, N=60, aggregation="dawid_skene")
     del snapshot.labels[7]
     assert effective_labels(snapshot)[7] == 0
 
 
-def test_notes_tell_how_many_votes_there_are_and_how_well_they_agree() -> None:
+def test_notes_give_number_and_agreement_of_votes() -> None:
     votes = {1: {"ann": 1, "ben": 1}, 2: {"ann": 1, "ben": -1, "cem": -1}, 3: {"ann": 1}}
     snapshot = snapshot_of(votes, overlap=2)
     assert list(vote_notes(snapshot, effective_labels(snapshot))) == [
@@ -121,7 +121,7 @@ def test_notes_tell_what_dawid_skene_changed() -> None:
 
 
 @pytest.mark.parametrize(("overlap", "said"), [(1, 0), (2, 1)])
-def test_single_votes_are_mentioned_only_where_more_were_wanted(overlap: int, said: int) -> None:
+def test_notes_mention_single_votes_only_with_overlap(overlap: int, said: int) -> None:
     snapshot = snapshot_of({1: {"ann": 1}, 2: {"ben": -1}}, overlap=overlap)
     notes = list(vote_notes(snapshot, effective_labels(snapshot)))
     assert notes == ["No observation has several votes: labelers cannot be compared."][:said]

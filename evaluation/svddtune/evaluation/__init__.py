@@ -1,10 +1,10 @@
-"""The evaluation on benchmark sets: the paper's table, labelers who err, labelers side by side.
+"""The evaluation on benchmark sets: the paper's table, wrong labels, and parallel labelers.
 
-Order of reading: `paper` (what was published), `sets` (the data), `methods` (what is compared),
-`units` (one piece of work and its key), `compute` (what a piece does, by kind in `sessions`,
-`labelers`, `label_free`, `curves`), `engine` (all pieces on all cores), `commands`. What comes of
-the paper's pieces: `plan`, `summary`, `evidence`, `report`, `figures`, `docs`. Of the other two:
-`comparison`, `noise`, `parallel`.
+Read the modules in this order: `paper` (published figures), `sets` (data), `methods` (what is
+compared), `units` (a piece of work and its key), `compute` (how a piece is computed, by kind in
+`sessions`, `labelers`, `competitors` and `curves`), `engine` (all pieces on all cores), `commands`.
+The results of ``svddtune bench paper`` are made by `plan`, `summary`, `evidence`, `report`,
+`figures` and `docs`, those of ``noise`` and ``parallel`` by `comparison`, `noise` and `parallel`.
 
-    python -m svddtune.evaluation paper --data DIR
+    svddtune bench paper --data DIR
 """

@@ -1,4 +1,4 @@
-"""``svddtune bench``: its options. What a command does with them: `commands`."""
+"""The options of ``svddtune bench``; `commands` runs it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,8 @@ Sets = Annotated[
     str, typer.Option(metavar="A,B,...", help="Default: all in DIR (paper), or the paper's.")
 ]
 Out = Annotated[
-    Path, typer.Option(metavar="DIR", help="Report, a CSV of all runs, and all that is finished.")
+    Path,
+    typer.Option(metavar="DIR", help="Folder of the report, a CSV of all runs, and finished work."),
 ]
 Docs = Annotated[
     Path | None,
@@ -70,7 +71,7 @@ Docs = Annotated[
         help="Write the command's part of evaluation.md and its pictures here too.",
     ),
 ]
-Jobs = Annotated[int | None, typer.Option(min=1, help="Processes. Default: one a core.")]
+Jobs = Annotated[int | None, typer.Option(min=1, help="Processes. Default: one per core.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 
 OUT = Path("svddtune-bench")
@@ -95,7 +96,7 @@ def paper(
     jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
-    """Run the paper's whole evaluation; the same command goes on where it was interrupted."""
+    """Run the paper's whole evaluation. After an interruption the same command continues it."""
     from svddtune.evaluation import commands
 
     options = _options(data, seeds, methods, sets, out, docs, jobs, as_json)
@@ -116,7 +117,7 @@ def noise(
     jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
-    """Measure what wrong answers cost, and what further votes on an observation buy back."""
+    """Measure how much wrong answers cost, and how much of it further votes recover."""
     from svddtune.evaluation import commands
 
     options = _options(data, seeds, methods, sets, out, docs, jobs, as_json)
@@ -134,7 +135,7 @@ def parallel(
     jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
-    """Measure what it costs to have 2, 5 or 10 queries open at a time instead of one."""
+    """Measure the cost of 2, 5 or 10 open queries at a time instead of one."""
     from svddtune.evaluation import commands
 
     options = _options(data, seeds, methods, sets, out, docs, jobs, as_json)
@@ -163,7 +164,7 @@ def _cores() -> int:
 
 
 def _run(options: Options, command: Callable[[], None]) -> None:
-    """Run a command; where it is interrupted, say how to continue."""
+    """Run a command. If it is interrupted, say how to continue."""
     try:
         command()
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""What each command does once its options are read."""
+"""The commands: measure, then write documents, tables and pages."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from svddtune.evaluation.units import Unit, versions
 
 
 def run_paper(options: Options, *, service: bool) -> None:
-    """Every method of the paper's table, and the sessions beside it."""
+    """Measure every method of the paper's table, and the sessions compared with it."""
     _check(options.methods, METHODS)
     plan = Plan(
         tuple(find_sets(options.data, options.sets)),
@@ -61,7 +61,7 @@ def run_paper(options: Options, *, service: bool) -> None:
 
 
 def run_noise(options: Options, *, share: float) -> None:
-    """Labelers who err, by how many votes are sought."""
+    """Measure sessions with wrong votes, by the number of votes sought."""
     compared = _comparison(options, noise.METHODS, noise.settings(share))
     records, told = _measured(compared.units(), options, "noise", share=share)
     report.write_csv(options.out / "noise.csv", comparison.runs(compared, records))
@@ -76,7 +76,7 @@ def run_noise(options: Options, *, share: float) -> None:
 
 
 def run_parallel(options: Options) -> None:
-    """Several queries open at a time."""
+    """Measure sessions with several open queries."""
     compared = _comparison(options, parallel.METHODS, parallel.settings())
     records, told = _measured(compared.units(), options, "parallel")
     report.write_csv(options.out / "parallel.csv", comparison.runs(compared, records))
@@ -111,7 +111,7 @@ def _comparison(
 def _measured(
     units: Sequence[Unit], options: Options, name: str, *, share: float = noise.SHARE
 ) -> tuple[dict[str, Record], Told]:
-    """All records, and what is to be said of the run."""
+    """Return all records, and the facts of the run that reports name."""
     started = time.monotonic()
     with Bar(units) as bar:
         records = complete(units, options.out, jobs=options.jobs, on_done=bar)
@@ -141,7 +141,7 @@ def _folders(options: Options) -> list[Path]:
 
 
 def _command(options: Options, name: str, share: float) -> str:
-    """The command as others would call it: the paths are theirs."""
+    """Return the command line with paths replaced by placeholders."""
     words = ["svddtune", "bench", name, "--data", "DIR", "--seeds", str(options.seeds)]
     if share != noise.SHARE:
         words += ["--share", f"{share:g}"]

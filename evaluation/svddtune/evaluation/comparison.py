@@ -1,4 +1,4 @@
-"""The same sessions under several settings of their labelers, set by set and seed by seed."""
+"""Compare the same sessions under several settings of their labelers, by set and seed."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class Estimate:
     ----------
     mean : float
     error : float or None
-        The sets are taken as given: it says how far other seeds might move the mean. None with
-        one seed.
+        How far other seeds might move the mean, with the sets taken as given. None with one
+        seed.
     """
 
     mean: float
@@ -59,7 +59,7 @@ class Estimate:
 
 
 def estimate(values: FloatArray) -> Estimate:
-    """Estimate from one value a set and seed.
+    """Estimate from one value per set and seed.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def estimate(values: FloatArray) -> Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What is compared with what.
+    """The sets, methods and settings that are compared.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class Comparison:
 
 
 def select(names: Sequence[str], among: Sequence[str]) -> tuple[Method, ...]:
-    """Sessions by name, in the order of `among`; all of these where there is no name."""
+    """Return sessions by name, in the order of `among`; all of them without names."""
     return tuple(SESSIONS[name] for name in among if not names or name in names)
 
 
@@ -146,7 +146,7 @@ def session(data: BenchSet, method: Method, labelers: Labelers, seed: int) -> Un
 
 @dataclass(frozen=True, slots=True)
 class LabelledRun:
-    """One session, once.
+    """One run of one session.
 
     Attributes
     ----------
@@ -209,7 +209,7 @@ def document(comparison: Comparison, told: Told) -> dict[str, Any]:
 
 
 def scope(comparison: Comparison) -> str:
-    """What means are over, for people."""
+    """Describe which sets the means are over."""
     sets, seeds = len(comparison.sets), comparison.seeds
     named = f"{sets} sets" if sets > 1 else comparison.sets[0].name
     return f"{named}, {seeds} seed{'s' if seeds > 1 else ''}"

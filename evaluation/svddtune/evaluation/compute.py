@@ -1,4 +1,4 @@
-"""What a piece of work does: a set and parameters in, a plain record out."""
+"""Compute a piece of work: a set and parameters in, a plain record out."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from svddtune.evaluation.competitors import columns, dfn_sample
 from svddtune.evaluation.curves import alignments, neighbours
-from svddtune.evaluation.label_free import columns, dfn_sample
 from svddtune.evaluation.labelers import labelled
 from svddtune.evaluation.sessions import atlas_session, cold_starts, session
 from svddtune.evaluation.store import Record
@@ -19,7 +19,7 @@ from svddtune.numerics import score
 
 
 def compute(unit: Unit, *, folder: Path) -> Record:
-    """Do a piece of work; its record says how long it took. Atlases are kept in `folder`."""
+    """Compute a piece of work. Its record has the seconds it took; atlases stay in `folder`."""
     task = task_of(unit, folder)
     started = time.process_time()
     record = KINDS[unit.kind](task)

@@ -1,4 +1,4 @@
-"""What only pictures show: LAMA over the locality, and alignment over gamma."""
+"""Curves for the pictures: LAMA over the locality, and alignment over gamma."""
 
 from __future__ import annotations
 

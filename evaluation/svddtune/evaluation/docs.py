@@ -1,4 +1,4 @@
-"""The paper's part of the page: tables, pictures, and what they say of the paper's."""
+"""The paper's part of the page: tables, pictures, and a comparison with published figures."""
 
 from __future__ import annotations
 

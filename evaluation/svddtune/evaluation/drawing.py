@@ -1,4 +1,4 @@
-"""How pictures look and are kept."""
+"""Style and file format of the pictures."""
 
 from __future__ import annotations
 

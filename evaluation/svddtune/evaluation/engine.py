@@ -1,4 +1,4 @@
-"""All pieces of work on all cores; what is finished is kept and never done again."""
+"""Compute all pieces of work on all cores. Finished pieces are stored and never repeated."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def complete(
         records[unit.key] = record
         on_done(unit, True)
 
-    # What others build on goes first, then the longest, so that all cores end together.
+    # Atlases first, since sessions need them; then the longest, so that all cores end together.
     todo.sort(key=lambda unit: (unit.kind != "atlas", -unit.cost))
     work = partial(compute, folder=folder / "atlases")
     if jobs == 1 or len(todo) <= 1:
@@ -91,7 +91,7 @@ def _in_processes(
 
 
 def _named(unit: Unit, work: Callable[[], Record]) -> Record:
-    """Do the work; an error says what it befell."""
+    """Do the work; an error names the unit."""
     try:
         return work()
     except (SvddtuneError, OSError):

@@ -1,4 +1,4 @@
-"""How far figures can be trusted: bias on queried labels, audits, stop rules, cold starts."""
+"""Evidence for the figures: bias on queried labels, audits, stop rules, cold starts."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Stopping:
-    """A rule instead of the whole budget: labels saved and true kappa lost, means."""
+    """Mean labels saved and true kappa lost by a stop rule, against the whole budget."""
 
     rule: str
     limit: float | None
@@ -133,7 +133,7 @@ def audit_table(plan: Plan, records: Records) -> str:
 
 
 def advice(plan: Plan, records: Records) -> list[Stopping]:
-    """What following the advice saves and costs: by the rule that came first, and in all."""
+    """Labels saved and kappa lost by following the advice, by first rule and in total."""
     sessions = _stopped(plan, records)
     rules = {record["stops"]["advice"]["rule"] for record in sessions}
     found = []

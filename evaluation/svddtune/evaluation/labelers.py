@@ -1,9 +1,9 @@
-"""Sessions whose labelers err, vote and work side by side, as a service sees them.
+"""Sessions whose labelers err, vote and work in parallel, as a service sees them.
 
-A session hands out queries from its last ranking as long as no label has come since; after an
-answer the next ranking is made, with the queries that are still open. An observation's further
-votes come right after the first. Its label is what most of its votes say, at once and for as long
-as further ones are awaited.
+A session hands out queries from its last ranking until a new label comes. After an answer the next
+ranking is made, given the queries that are still open. The further votes on an observation come
+right after the first. The label is the majority of the votes so far, also while further votes are
+awaited.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class _Open:
-    """A query that is with a labeler, and what the live choice said of its row."""
+    """An open query, and what the live choice predicted for its row."""
 
     row: int
     predicted: int

@@ -1,4 +1,4 @@
-"""What is compared: every method by name, what it is, and where its runs come from."""
+"""All compared methods by name, with what they are and where their runs come from."""
 
 from __future__ import annotations
 

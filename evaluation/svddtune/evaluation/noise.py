@@ -1,4 +1,4 @@
-"""Labelers who err: what wrong answers cost, and what further votes buy back."""
+"""Wrong votes: how much they cost, and how much of it further votes recover."""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ from svddtune.numerics import (
     Moment,
     Strategy,
     advise,
+    as_labels,
     audit_score,
     class_counts,
     draw_audit,
@@ -83,7 +84,7 @@ def atlas_session(task: Task) -> Record:
         if asked:
             row = result.queries[asked - 1]
             labels[row] = y[row]
-        predictions = np.where(atlas.outside(choice.cell), np.int8(-1), np.int8(1))
+        predictions = as_labels(atlas.outside(choice.cell))
         points.append(point(y, labels, choice.gamma, choice.C, predictions))
         judged = choice.reason == "both_classes"
         low, high = choice.interval if judged else (np.nan, np.nan)

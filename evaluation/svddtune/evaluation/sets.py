@@ -15,7 +15,7 @@ from svddtune.client.files.data import full_truth, read_data
 from svddtune.client.files.read_table import read_table
 from svddtune.client.files.table import Table
 from svddtune.evaluation.paper import SETS
-from svddtune.numerics import FloatArray, LabelArray, class_counts
+from svddtune.numerics import FloatArray, LabelArray, class_counts, fit_scaling
 
 ENDINGS = (".npz", ".arff", ".csv")
 LABEL_COLUMNS = ("outlier", "y", "label", "class")
@@ -138,7 +138,7 @@ def load(path: str) -> tuple[FloatArray, LabelArray]:
     X = data.X
     if Path(path).suffix.lower() != ".npz":
         rows = paper_draw(y)
-        X, y = _min_max(X)[rows], y[rows]
+        X, y = fit_scaling(X, "minmax").apply(X)[rows], y[rows]
     return np.ascontiguousarray(X, dtype=np.float64), y
 
 
@@ -163,8 +163,3 @@ def paper_draw(y: LabelArray, most: int = MOST_ROWS) -> np.ndarray[tuple[int], n
 def _named(table: Table, names: Sequence[str]) -> str:
     lower = {name.lower(): name for name in table.names}
     return next((lower[name] for name in names if name in lower), "")
-
-
-def _min_max(X: FloatArray) -> FloatArray:
-    low, width = X.min(axis=0), np.ptp(X, axis=0)
-    return np.asarray((X - low) / np.where(width > 0, width, 1.0))

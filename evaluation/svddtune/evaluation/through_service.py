@@ -1,4 +1,4 @@
-"""The same sessions through the real service: both must ask the same."""
+"""Run the same sessions through the real service and compare their queries."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class SameSession:
-    """A session through the service beside the same one in process.
+    """A session through the service, compared with the same one in process.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class SameSession:
     queries : int
         That the service asked.
     same : int
-        Of them, those that are the same at the same place.
+        How many of them are the same at the same place.
     same_choice : bool
         gamma and C agree.
     """
@@ -45,9 +45,9 @@ class SameSession:
 
 
 def compare(plan: Plan, records: Records) -> list[SameSession]:
-    """One session per strategy with seed 0, on the smallest set, in process and by the service.
+    """Compare one session per strategy, with seed 0, on the smallest set.
 
-    Nothing is compared where the service is not installed or does not start; stderr says so.
+    Nothing is compared if the service does not start; stderr says so.
     """
     data = min(plan.sets, key=lambda one: one.N)
     names = [method.name for method in plan.methods if method.name in ROWS]

@@ -1,4 +1,4 @@
-"""Pieces of work: what each is, what it needs, and the key under which it is kept."""
+"""Pieces of work: inputs, cost, and the key under which a record is stored."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _OWN = {
     "session": "sessions.py",
     "atlas_session": "sessions.py",
     "cold_starts": "sessions.py",
-    "columns": "label_free.py",
-    "dfn_sample": "label_free.py",
+    "columns": "competitors.py",
+    "dfn_sample": "competitors.py",
     "neighbours": "curves.py",
     "alignments": "curves.py",
     "labelled": "labelers.py",
@@ -53,7 +53,7 @@ class Unit:
 
     @property
     def key(self) -> str:
-        """Digest of data, kind, parameters and code: another of these, another key."""
+        """Digest of data, kind, parameters and code; it changes with any of them."""
         told = [self.kind, self.data.digest, sorted(self.parameters), code_digest(self.kind)]
         return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:32]
 

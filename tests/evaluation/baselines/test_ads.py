@@ -10,7 +10,7 @@ from svddtune.numerics import FloatArray, fit
 from svddtune.numerics.label_free.edges import neighbour_count, outward
 
 
-def test_line_by_hand() -> None:
+def test_edges_of_a_line_equal_hand_calculation() -> None:
     # K = 4: all others. Rows 0 and 4 are on the edge, their mean distance is 2.5. Row 2 has as
     # many neighbours on either side and no direction.
     pseudo = shift(np.arange(5.0)[:, None])
@@ -19,7 +19,7 @@ def test_line_by_hand() -> None:
     assert pseudo.targets.ravel().tolist() == [1.0, 2.0, 2.0, 3.0]
 
 
-def test_neighbour_count() -> None:
+def test_neighbour_count_follows_formula_within_limits() -> None:
     assert [neighbour_count(N) for N in (2, 5, 10, 100, 1000, 2000)] == [1, 4, 5, 10, 15, 17]
 
 
@@ -34,7 +34,7 @@ def test_shifting_by_definition(seed: int) -> None:
     np.testing.assert_array_equal(shift(X, authors=True).targets, pseudo.targets)
 
 
-def test_equal_rows_have_no_direction_but_spoil_nothing() -> None:
+def test_equal_rows_have_no_direction_and_leave_others_unchanged() -> None:
     X = np.concatenate((np.arange(5.0), [4.0]))[:, None]
     found = outward(X)
     assert found.edge.tolist() == [True, False, False, False, True, True]
@@ -50,7 +50,7 @@ def test_shifting_follows_the_scale() -> None:
     np.testing.assert_allclose(b.targets, 10.0 * a.targets, rtol=1e-9)
 
 
-def test_grids_are_the_papers() -> None:
+def test_grids_equal_those_of_paper() -> None:
     gammas, C = GRIDS["default"]
     assert gammas == pytest.approx([1e-4, 1e-3, 1e-2, 0.1, 1, 10, 100, 1e3, 1e4])
     assert C.tolist() == [0.01, 0.05]
@@ -60,7 +60,7 @@ def test_grids_are_the_papers() -> None:
 
 
 @pytest.mark.parametrize("grid", ["default", "extended"])
-def test_choice_has_the_least_error_on_pseudo_rows(grid: str) -> None:
+def test_chosen_cell_has_least_error_on_pseudo_rows(grid: str) -> None:
     X, _ = blobs(120, 2, seed=3)
     pseudo = shift(X)
     choice = ads(X, grid=grid)  # type: ignore[arg-type]
@@ -78,11 +78,11 @@ def test_choice_has_the_least_error_on_pseudo_rows(grid: str) -> None:
 
 
 @pytest.mark.parametrize("X", [np.ones((1, 2)), np.ones((2, 2)), np.full((40, 3), 0.3), np.eye(2)])
-def test_undefined_or_infeasible(X: FloatArray) -> None:
+def test_ads_is_undefined_without_feasible_cell(X: FloatArray) -> None:
     assert ads(X) is None
 
 
-def test_no_pseudo_outliers_no_choice() -> None:
+def test_ads_is_undefined_without_pseudo_outliers() -> None:
     X, _ = blobs(120, 2, seed=3)
     pseudo = Shifted(np.empty((0, 2)), X, np.empty(0, dtype=np.int64))
     assert ads_choice(ads_lattice(X, pseudo, grid="default"), pseudo) is None

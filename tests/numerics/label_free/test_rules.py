@@ -150,12 +150,12 @@ def test_every_rule_survives_odd_data(name: str, data: FloatArray) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, rule in HEURISTICS.items() if rule.uses_rng])
-def test_large_data_are_sampled(name: str) -> None:
+def test_rules_sample_large_data(name: str) -> None:
     large, _ = blobs(1500, 2, seed=1)
     gamma = HEURISTICS[name](large, rng=rng())
     assert gamma is not None
     assert gamma > 0.0
 
 
-def test_registry_holds_the_existing_rules() -> None:
+def test_registry_uses_scott_gamma() -> None:
     assert HEURISTICS["scott"](X, rng=rng()) == scott_gamma(X)

@@ -144,7 +144,7 @@ from svddtune.numerics.tuning import (
     run,
     score_cells,
 )
-from svddtune.numerics.types import BoolArray, FloatArray, IndexArray, LabelArray
+from svddtune.numerics.types import BoolArray, FloatArray, IndexArray, LabelArray, as_labels
 
 __all__ = [
     "ATLAS_STRATEGIES",
@@ -190,6 +190,7 @@ __all__ = [
     "advise",
     "alignment",
     "alignment_curve",
+    "as_labels",
     "audit_score",
     "belief_basis",
     "believe",

@@ -1,4 +1,4 @@
-"""The atlas: every cell (gamma, C) of a lattice, fitted once a dataset, one bit a row and cell.
+"""The atlas: all cells (gamma, C) of a lattice, fitted once per dataset; one bit per row and cell.
 
 SVDD is unsupervised: which rows a cell calls outliers does not depend on the labels. With the
 answers of all cells at hand, a label updates the evidence for every cell by table look-up.

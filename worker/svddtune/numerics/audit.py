@@ -1,4 +1,4 @@
-"""An honest score: rows drawn uniformly, asked like the others and kept out of the tuning.
+"""An unbiased score, from rows that are drawn uniformly and kept out of the tuning.
 
 The score on queried labels is no estimate of the score on all rows: queries favour contested
 rows, and the cell was chosen on their labels. Audited rows are drawn without regard to any

@@ -1,4 +1,4 @@
-"""What the labels say about the rows nobody labelled: a Gaussian process classifier.
+"""Beliefs about unlabelled rows, from the labels: a Gaussian process classifier.
 
 The log-odds f of "outlier" have a Gaussian process prior with mean -2 and covariance
 
@@ -49,7 +49,7 @@ Vote = Callable[[IndexArray], FloatArray]
 
 @dataclass(frozen=True, slots=True)
 class BeliefBasis:
-    """What the belief needs once a dataset.
+    """What the belief needs of the data; computed once per dataset.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class BeliefBasis:
 
 @dataclass(frozen=True, slots=True)
 class Belief:
-    """What is believed about the rows of the panel.
+    """Beliefs about the rows of the panel.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class Belief:
 
 
 def belief_basis(X: FloatArray, *, seed: int = 0) -> BeliefBasis:
-    """Measure the data for the belief; once a dataset, about 0.1 s at 2000 rows.
+    """Measure the data for the belief, once per dataset; about 0.1 s at 2000 rows.
 
     Parameters
     ----------
@@ -197,8 +197,8 @@ def believe(
     X : FloatArray, shape (N, M)
     labels : LabelArray, shape (N,)
     open_rows : IndexArray
-        Rows somebody is being asked about: their answers are unknown, but the variance that is
-        left after them is not, to first order, and it is what the next query can still remove.
+        Rows of open queries. Their answers are unknown, but the variance that remains after them
+        is known to first order, and it is what the next query can still reduce.
     vote : callable, optional
         From rows to values in [0, 1] that tilt the prior mean by `VOTE_SLOPE`; flat by default.
 

@@ -1,7 +1,8 @@
-"""What to ask about before both classes have a label.
+"""Queries before both classes have a label.
 
-Isolated outliers show by their distance to their neighbours, the others where the cells of the
-atlas disagree: the two are asked in turn. With nothing but outliers so far, the most typical row.
+Two rules take turns. One asks about rows far from their neighbours, which finds isolated outliers;
+the other about rows on which the cells of the atlas disagree, which finds the rest. If all labels
+so far are outliers, the most typical row is asked about.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ ColdRule = Literal["cold_outlying", "cold_entropy", "cold_typical"]
 
 
 def cold_rule(asked: int, *, only_outliers: bool) -> ColdRule:
-    """Name the rule in turn after `asked` labels and open questions."""
+    """Name the rule that is next after `asked` labels and open queries."""
     if only_outliers:
         return "cold_typical"
     return "cold_outlying" if asked % 2 == 0 else "cold_entropy"

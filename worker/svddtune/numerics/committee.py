@@ -1,4 +1,4 @@
-"""The cells that lead on the evidence, and what they do not agree about."""
+"""The leading cells of the atlas, and the rows they disagree about."""
 
 from __future__ import annotations
 

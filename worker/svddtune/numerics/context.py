@@ -1,4 +1,4 @@
-"""What helps to judge a row: labelled rows near it, and the features in which it is unusual."""
+"""Context to judge a row by: labelled rows near it, and its unusual features."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BLOCK = 1 << 22  # numbers held at once by the medians
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Where the values of each column lie.
+    """Centre and scale of each column.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""How good is each cell of the atlas, and which one to use."""
+"""Score every cell of the atlas, and choose one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from svddtune.numerics.scores import (
     score,
     score_counts,
 )
-from svddtune.numerics.types import FloatArray, IndexArray, LabelArray
+from svddtune.numerics.types import FloatArray, IndexArray, LabelArray, as_labels
 
 Criterion = Literal["evidence", "labels"]
 Reason = Literal["both_classes", "no_label", "no_outlier", "no_inlier"]
@@ -51,7 +51,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class LiveChoice:
-    """The cell the labels so far speak for.
+    """The best cell by the labels so far.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class LiveChoice:
     expected : float
         Expected score over all rows. Pessimistic.
     interval : tuple of float
-        Of `on_labels`, over resamples of the labels: how much hangs on single labels.
+        Of `on_labels`, over resamples of the labels: how much single labels matter.
     plateau : int
         Cells that share the best value of the criterion.
     labels : int
@@ -181,7 +181,7 @@ def pick(
     ties = np.flatnonzero(value >= value.max() - _TIE)
     cell = int(ties[len(ties) // 2])
     rows = np.flatnonzero(labels)
-    predicted = np.where(atlas.outside_at(rows)[cell], np.int8(-1), np.int8(1))
+    predicted = as_labels(atlas.outside_at(rows)[cell])
     interval = bootstrap_interval(labels[rows], predicted, metric, rng=np.random.default_rng(0))
     return LiveChoice(
         cell=cell,
@@ -218,7 +218,7 @@ def final_cell(atlas: Atlas, choice: LiveChoice, labels: LabelArray) -> int:
     column = np.flatnonzero(atlas.gamma == choice.gamma)
     rows = np.flatnonzero(labels)
     predictions = np.zeros((len(column), len(labels)), dtype=np.int8)
-    predictions[:, rows] = np.where(atlas.outside_at(rows)[column], np.int8(-1), np.int8(1))
+    predictions[:, rows] = as_labels(atlas.outside_at(rows)[column])
     scores = np.zeros(len(column))
     return int(column[choose_c(labels, predictions, scores, atlas.outliers[column])])
 
@@ -226,7 +226,7 @@ def final_cell(atlas: Atlas, choice: LiveChoice, labels: LabelArray) -> int:
 def predicted_labels(
     choice: LiveChoice | None, atlas: Atlas | None, rows: IndexArray
 ) -> LabelArray:
-    """What the live choice says of rows.
+    """Predictions of the live choice.
 
     Parameters
     ----------
@@ -244,10 +244,10 @@ def predicted_labels(
     rows = np.asarray(rows, dtype=np.int64)
     if choice is None or atlas is None:
         return np.zeros(len(rows), dtype=np.int8)
-    return np.where(atlas.outside_at(rows)[choice.cell], np.int8(-1), np.int8(1))
+    return as_labels(atlas.outside_at(rows)[choice.cell])
 
 
 def _on_labels(atlas: Atlas, labels: LabelArray, metric: Metric) -> FloatArray:
     rows = np.flatnonzero(labels)
-    predicted = np.where(atlas.outside_at(rows), np.int8(-1), np.int8(1))
+    predicted = as_labels(atlas.outside_at(rows))
     return score(labels[rows], predicted, metric)

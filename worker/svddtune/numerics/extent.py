@@ -1,7 +1,7 @@
-"""How far the rows of a dataset reach, told by quantiles: a few extreme rows do not set it.
+"""Length scales of a dataset, from quantiles, so that a few extreme rows do not determine them.
 
-Everything that needs a length scale of the data takes it from here. On data without extreme values
-the results are those of the plain range.
+All code that needs a length scale of the data uses these. On data without extreme values they equal
+those of the plain range.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from svddtune.numerics.neighbors import distinct_rows
 from svddtune.numerics.types import BoolArray, FloatArray
 
 REACH = 32.0
-"""Rows farther than so many median distances from the centre are extreme: they have no part in the
+"""Rows farther than this many median distances from the centre are extreme and do not enter the
 length scales."""
 LARGEST = 1e100
 """Largest magnitude of a value. Far below the limit of a double, since squared distances, and gamma

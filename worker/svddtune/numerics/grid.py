@@ -9,8 +9,8 @@ import numpy as np
 
 from svddtune.numerics.scores import class_counts
 from svddtune.numerics.solver import Problem, make_problem
-from svddtune.numerics.svdd import SvddModel, beyond, c_upper_bound, fit_all
-from svddtune.numerics.types import BoolArray, FloatArray, IndexArray, LabelArray
+from svddtune.numerics.svdd import SvddModel, c_upper_bound, classify, fit_all
+from svddtune.numerics.types import BoolArray, FloatArray, IndexArray, LabelArray, as_labels
 
 Spacing = Literal["linear", "geometric"]
 Rule = Literal["plateau", "first"]
@@ -67,7 +67,7 @@ class CellFits:
 
     def predictions(self) -> LabelArray:
         """+1 inside and -1 outside, shape (S, N)."""
-        return np.where(self.outside, np.int8(-1), np.int8(1))
+        return as_labels(self.outside)
 
 
 def c_bounds(
@@ -159,15 +159,8 @@ def fit_cells(
     if C is None:
         C = c_grid(*_c_bounds(problem, X), steps=steps, spacing=spacing)
     fits = fit_all(problem, C, N)
-    norms2 = np.array([[model.center_norm2] for model in fits.models])
-    if problem.sampled:
-        distance2 = 1.0 - 2.0 * problem.similarity(fits.alphas, X) + norms2
-    else:
-        distance2 = np.empty_like(fits.distance2)
-        distance2[:, problem.rows] = fits.distance2
-    R2 = np.array([[model.R2] for model in fits.models])
-    degenerate = np.array([[model.degenerate] for model in fits.models])
-    return CellFits(float(gamma), fits.models, beyond(distance2, R2, degenerate))
+    outside = classify(problem, fits, X if problem.sampled else None)
+    return CellFits(float(gamma), fits.models, outside)
 
 
 def tells_apart(outliers: IndexArray, N: int) -> BoolArray:

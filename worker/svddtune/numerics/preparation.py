@@ -1,4 +1,4 @@
-"""What is computed once a dataset, so that no later step is quadratic in N.
+"""Quantities computed once per dataset, so that no later step is quadratic in N.
 
 The neighbour table and the kernel means: r_i(gamma), the mean of row i of the kernel matrix, and
 m(gamma), the grand mean. Both are smooth in log(gamma) and kept at Chebyshev nodes.
@@ -24,12 +24,12 @@ EXACT_LIMIT = 10_000
 SAMPLE_SIZE = 4096
 
 PART_S = 1.0
-"""What a part of a preparation takes, in seconds."""
+"""Intended duration of a part of a preparation, in seconds."""
 
-# Seconds a pair of rows takes, without and for each column, measured on one core of 2024: they only
-# decide where a preparation is cut.
+# Seconds per pair of rows, without columns and for each column, on one core of 2024. They only
+# decide where a preparation is split.
 _MEANS_PAIR_S, _NEIGHBOURS_PAIR_S, _COLUMN_S = 8e-8, 1e-8, 1e-10
-_SLACK = 1.2  # a part may take so much longer rather than leave a crumb to the next
+_SLACK = 1.2  # a part may be longer by this factor to avoid a tiny last part
 _SUMS = "sums"  # name of the running sums where each row's come from all parts
 _TILE = 192  # float32 tiles of this side stay in the second-level cache
 _MARGIN = 2.0  # the nodes reach beyond the bounds by this factor

@@ -43,7 +43,7 @@ _NO_ROWS = np.empty(0, dtype=np.int64)
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A ranked answer to "what next?".
+    """A ranking of the rows to ask about next.
 
     Attributes
     ----------
@@ -62,8 +62,8 @@ class Suggestion:
         "cold_random", "cold_outlying" (far from its neighbours), "cold_entropy" (the cells
         disagree), "cold_typical" (near its neighbours).
     choice : LiveChoice or None
-        Where there is an atlas: the cell that the labels so far speak for, by the labels alone
-        with "disagreement" and by all evidence otherwise.
+        With an atlas: the best cell so far, by the labels alone with "disagreement" and by all
+        evidence otherwise.
     """
 
     gamma: float
@@ -118,7 +118,7 @@ def suggest(
     exclude : IndexArray
         Rows not to be asked about: leased to labelers, or dropped.
     open_rows : IndexArray
-        Rows somebody is being asked about now; not in U either. Their neighbours rank last.
+        Rows of open queries; not in U either. Their neighbours rank last.
     reserve : int
         Largest number of ranked rows.
     atlas : Atlas, optional
@@ -164,16 +164,16 @@ def suggest(
     askable = labels == 0
     askable[np.asarray(exclude, dtype=np.int64)] = False
     askable[open_rows] = False
-    desk = None
+    state = None
     if atlas is not None:
         basis = belief_basis(X) if basis is None else basis
-        desk = _Desk(atlas, basis, prep, X, labels, open_rows, metric)
+        state = _AtlasState(atlas, basis, prep, X, labels, open_rows, metric)
     if strategy in ATLAS_STRATEGIES:
-        if desk is None:
+        if state is None:
             raise ValueError(f"strategy is {strategy!r}, expected an atlas with it")
-        return desk.suggest(strategy, askable, k=k, reserve=reserve, rng=rng)
+        return state.suggest(strategy, askable, k=k, reserve=reserve, rng=rng)
     U = np.flatnonzero(askable)
-    choice = None if desk is None else desk.choice("evidence")
+    choice = None if state is None else state.choice("evidence")
     has_inlier = bool((labels == INLIER).any())
     local, value = None, None
     if has_inlier and (labels == OUTLIER).any():
@@ -199,8 +199,8 @@ def suggest(
     return Suggestion(gamma, value, rows[order], scores[order], (rule,), choice)
 
 
-class _Desk:
-    """What the atlas strategies know at one moment."""
+class _AtlasState:
+    """Belief and evidence of the atlas strategies, for one state of the labels."""
 
     def __init__(
         self,
@@ -281,7 +281,7 @@ def _mean_neighbor_distance(
 
 
 def _in_medians(distances: FloatArray) -> FloatArray:
-    """Distances in a unit of their own, in which they may be rounded whatever the data's unit."""
+    """Distances in units of their median, so that rounding does not depend on the data's unit."""
     typical = float(np.median(np.abs(distances))) if len(distances) else 0.0
     return distances / typical if typical > 0.0 else distances
 

@@ -1,4 +1,4 @@
-"""Attribute scaling: one offset and one scale a column, fitted once and applied to new rows."""
+"""Attribute scaling: one offset and scale per column, fitted once and applied to new rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SCALING_KINDS = ("none", "minmax", "robust")
 
 @dataclass(frozen=True, slots=True)
 class Scaling:
-    """An affine map a column: (X - offset) / scale.
+    """One affine map per column: (X - offset) / scale.
 
     Attributes
     ----------

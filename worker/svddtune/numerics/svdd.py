@@ -103,6 +103,32 @@ def beyond(
     return np.asarray((distance2 > R2 + BOUNDARY_TOLERANCE) | degenerate)
 
 
+def classify(problem: Problem, fits: Fits, X: FloatArray | None = None) -> BoolArray:
+    """Tell which rows each model of `fits` has outside.
+
+    Parameters
+    ----------
+    problem : Problem
+        That `fits` solve.
+    fits : Fits
+    X : FloatArray, shape (n, M), optional
+        By default the fitted rows, in the order of the data; then all rows have to be fitted.
+
+    Returns
+    -------
+    BoolArray, shape (S, n)
+    """
+    if X is None:
+        distance2 = np.empty_like(fits.distance2)
+        distance2[:, problem.rows] = fits.distance2
+    else:
+        norms2 = np.array([[model.center_norm2] for model in fits.models])
+        distance2 = 1.0 - 2.0 * problem.similarity(fits.alphas, X) + norms2
+    R2 = np.array([[model.R2] for model in fits.models])
+    degenerate = np.array([[model.degenerate] for model in fits.models])
+    return beyond(distance2, R2, degenerate)
+
+
 def nu_from_c(C: float, N: int) -> float:
     """Convert C to nu = 1 / (N C), in [1/N, 1].
 

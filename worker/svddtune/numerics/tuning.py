@@ -1,4 +1,4 @@
-"""The whole method in one process: draw, ask, learn, choose, fit."""
+"""The whole method in one process: draw initial labels, query, choose gamma and C, fit."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from svddtune.numerics.preparation import Preparation, prepare
 from svddtune.numerics.query import ATLAS_STRATEGIES, Strategy, suggest
 from svddtune.numerics.scores import Metric, class_counts, score
 from svddtune.numerics.svdd import SvddModel, fit, nu_from_c
-from svddtune.numerics.types import FloatArray, IndexArray, LabelArray
+from svddtune.numerics.types import FloatArray, IndexArray, LabelArray, as_labels
 
 Oracle = Callable[[int], int]
 
@@ -240,7 +240,7 @@ def finish_with_atlas(
     column = np.flatnonzero(atlas.gamma == choice.gamma)
     rows = np.flatnonzero(labels)
     outside = atlas.outside_at(rows)[column]
-    scores = score(labels[rows], np.where(outside, np.int8(-1), np.int8(1)), metric)
+    scores = score(labels[rows], as_labels(outside), metric)
     model = fit(X, gamma=choice.gamma, C=float(atlas.C[final]), seed=seed)
     return FinalChoice(
         gamma=choice.gamma,
@@ -259,7 +259,7 @@ def finish_with_atlas(
         ),
         chosen=int(np.flatnonzero(column == final)[0]),
         model=model,
-        predictions=np.where(model.outside(X), np.int8(-1), np.int8(1)),
+        predictions=as_labels(model.outside(X)),
         sample_size=prep.sample_size,
     )
 

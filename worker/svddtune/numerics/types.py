@@ -25,3 +25,8 @@ BoolArray = NDArray[np.bool_]
 
 INLIER = 1
 OUTLIER = -1
+
+
+def as_labels(outside: BoolArray) -> LabelArray:
+    """Return -1 where a model has a row outside and +1 elsewhere; shape of `outside`."""
+    return np.where(outside, np.int8(OUTLIER), np.int8(INLIER))

@@ -1,4 +1,4 @@
-"""Whether more labels are worth their price, said with the live evidence."""
+"""Stop advice: whether further labels are worth their price."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from svddtune.v1 import tuning_pb2
 
 
 def moment(live: tuning_pb2.LiveEvidence) -> Moment:
-    """What the stop rules see of live evidence."""
+    """Return the part of live evidence that the stop rules use."""
     quality = live.quality
     judged = quality.HasField("interval")
     return Moment(
@@ -26,7 +26,7 @@ def moment(live: tuning_pb2.LiveEvidence) -> Moment:
 def add_advice(
     live: tuning_pb2.LiveEvidence, history: Sequence[tuning_pb2.LiveEvidence], budget: int
 ) -> None:
-    """Judge the newest evidence by all that came before it."""
+    """Judge the newest evidence by its history."""
     earlier = [moment(one) for one in history if one.labels < live.labels]
     advice = numerics.advise([*earlier, moment(live)], budget=budget)
     live.advice = advice.sentence

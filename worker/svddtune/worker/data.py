@@ -1,4 +1,4 @@
-"""Datasets and preparations that a worker keeps between jobs."""
+"""A worker's cache of datasets, preparations and atlases."""
 
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -64,7 +64,7 @@ Entry = Data | Preparation | FittedLattice
 
 
 class DataCache:
-    """Least recently used datasets and preparations go first once the limit is passed.
+    """Drops the least recently used entries above its size limit.
 
     Entries are named by content, so they are never stale.
     """
@@ -86,7 +86,7 @@ class DataCache:
         return cast(Data, found)
 
     def preparation(self, claim: Claim, snapshot: Snapshot) -> Preparation:
-        """What PREPARE made for the session's locality, over the session's range of gamma."""
+        """The preparation for the session's locality and range of gamma."""
         k, bounds = snapshot.prep_k, snapshot.session.config.gamma_bounds
         key = ("preparation", claim.dataset_id, k, bounds)
         found = self._get(key)

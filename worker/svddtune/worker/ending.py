@@ -1,4 +1,4 @@
-"""How a signal ends a worker: after its job, or in the middle of it once its grace is over."""
+"""A signal ends a worker after its job, or in the middle of it when its grace is over."""
 
 import logging
 import os
@@ -12,16 +12,16 @@ from svddtune.state.errors import StoreUnavailable
 log = logging.getLogger(__name__)
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
-# For the store to be told; without it the claim lapses by itself.
+# Time to tell the store. Otherwise the claim expires by itself.
 TELL_S = 2.0
 
 
 class Ending:
     """Waits for a signal in a thread of its own.
 
-    Python runs signal handlers in the main thread only, which may be in a computation for long. So
-    the interpreter is told to write to a socket when a signal comes, and this thread reads it. Make
-    it in the main thread.
+    Python runs signal handlers in the main thread only, and a computation may occupy that for long.
+    So the interpreter writes to a socket when a signal comes, and this thread reads it. Create the
+    object in the main thread.
     """
 
     def __init__(

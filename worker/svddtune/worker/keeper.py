@@ -1,4 +1,4 @@
-"""What a worker does while it computes: it shows that it lives, and puts back what others lost."""
+"""Upkeep beside the computation: renew the claim, register, and recover lost jobs."""
 
 import logging
 import random
@@ -19,10 +19,10 @@ PAUSE_S = 1.0
 
 
 class Keeper:
-    """A thread with a clock of its own: no job, however long, holds it up.
+    """A thread that keeps its intervals however long a job takes.
 
-    Each tick it renews the claim that is worked on and puts back jobs of workers that fell silent;
-    every few seconds it signs in. The first tick is at the start.
+    On each tick it renews the current claim and puts back jobs of workers that stopped renewing
+    theirs. Every few seconds it renews the worker's registration. The first tick is at the start.
     """
 
     def __init__(self, queue: JobQueue, description: Mapping[str, object]) -> None:
@@ -57,13 +57,13 @@ class Keeper:
                 log.warning("keeper: %s", error.message)
                 pause_s = PAUSE_S
             except Exception:
-                # Without this thread the worker would lose every long job: it goes on.
+                # The thread continues: without it the worker would lose every long job.
                 log.exception("keeper failed")
                 pause_s = PAUSE_S
             self._stopping.wait(pause_s)
 
     def _tick(self) -> None:
-        # First of all: recovery must not find this worker's own claim silent.
+        # Renew first, so that recovery does not take this worker's own claim.
         claim = self._claim
         if claim is not None:
             try:

@@ -1,4 +1,4 @@
-"""What is live after every label: the best cell so far, its score, and whether to go on."""
+"""Live evidence after a label: the best cell so far, its score, and stop advice."""
 
 import math
 

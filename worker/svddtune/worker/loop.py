@@ -1,4 +1,4 @@
-"""Claim a job, do it while the claim is kept, commit; again until told to stop."""
+"""The loop: claim a job, do it while its claim is renewed, commit, until stopped."""
 
 import contextlib
 import logging
@@ -28,11 +28,11 @@ class WorkerLoop:
         self.ended = threading.Event()
 
     def stop(self) -> None:
-        """Let ``run`` return after the job it is at."""
+        """Let ``run`` return after its current job."""
         self._stopping.set()
 
     def run(self, description: Mapping[str, object]) -> None:
-        """Work until stopped, then leave. Redis may go away and come back meanwhile."""
+        """Work until stopped, then sign out. Redis may be unavailable for a while."""
         keeper = Keeper(self._queue, description)
         pause, stray = 0.1, False
         while not self._stopping.is_set():
@@ -41,13 +41,13 @@ class WorkerLoop:
                     self._queue.give_back()
                     stray = False
                 claim = self._queue.take()
-                # One that came as the worker was told to stop goes back with the sign-out.
+                # A job claimed while the worker was being stopped goes back with the sign-out.
                 if claim is not None and not self._stopping.is_set():
                     self._work(claim, keeper)
                 pause = 0.1
             except StoreUnavailable as error:
                 log.warning("%s; trying again in %.1f s", error.message, pause)
-                # A job may have been delivered with the reply that was lost, or broken off.
+                # A lost reply may have delivered a job.
                 stray = True
                 self._stopping.wait(pause * random.uniform(0.5, 1.0))
                 pause = min(pause * 2, 5.0)
@@ -68,7 +68,7 @@ class WorkerLoop:
         except ClaimLost:
             log.warning("outcome refused: another worker has the job", extra=event)
         except StoreUnavailable:
-            # That is not the job's fault: it goes back uncounted.
+            # The job did not cause this, so it goes back without counting an error.
             log.warning("job broken off", extra=event)
             raise
         except NotFound as error:
@@ -76,7 +76,7 @@ class WorkerLoop:
         except DawidSkeneUnavailable as error:
             self._give_up(claim, "DAWID_SKENE_UNAVAILABLE", f"{error}.", final=True)
         except MemoryError:
-            # Perhaps a neighbour took it: a later try may find more.
+            # Another process may have taken the memory; a later attempt may succeed.
             self._give_up(claim, "OUT_OF_MEMORY", "The worker has too little memory.")
         except Exception as error:
             fault = uuid4().hex[:12]

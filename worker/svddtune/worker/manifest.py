@@ -1,4 +1,4 @@
-"""What a result was computed from."""
+"""The manifest of a result: everything it was computed from."""
 
 from collections import Counter
 from importlib.metadata import version
@@ -23,7 +23,7 @@ def manifest(
     log: LabelLog,
     used: LabelArray,
 ) -> result_pb2.Manifest:
-    """Enough to compute a result again; ``used`` are the labels used, the audit's included."""
+    """Return what is needed to compute a result again. ``used`` has all labels, audits included."""
     config = snapshot.session.config
     packages = (*PACKAGES, *PACKAGES_OF_AGGREGATION.get(config.aggregation, ()))
     rows = [row for row in log.provenances if used[row] != 0]

@@ -1,4 +1,4 @@
-"""PLAN: the final gamma, the range of C at it, and which cells are to be fitted."""
+"""PLAN: the final gamma, its range of C, and the cells to fit."""
 
 from typing import cast
 
@@ -43,7 +43,7 @@ def plan_from_atlas(
 
 
 def criterion(config: SessionConfig) -> Criterion:
-    """What a session's strategy chooses its cell by."""
+    """Return the criterion by which a session's strategy chooses its cell."""
     return "labels" if config.strategy == "disagreement" else "evidence"
 
 
@@ -138,4 +138,4 @@ def predictions(cells: list[jobs_pb2.FittedCell], N: int) -> LabelArray:
     """+1 inside, -1 outside, shape (cells, N)."""
     bits = np.array([np.frombuffer(cell.outside, dtype=np.uint8) for cell in cells])
     outside = np.unpackbits(bits, axis=1, count=N)
-    return np.where(outside == 1, np.int8(-1), np.int8(1))
+    return numerics.as_labels(outside.astype(np.bool_))

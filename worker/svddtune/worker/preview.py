@@ -1,4 +1,4 @@
-"""PREVIEW: what the labels say with and without the votes of one labeler."""
+"""PREVIEW: live evidence with and without the votes of one labeler."""
 
 from svddtune import numerics
 from svddtune.numerics import FloatArray

@@ -1,4 +1,4 @@
-"""Which rows to ask about next: all that a snapshot of a session decides."""
+"""Rank the rows to ask about next, from a snapshot of a session."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from svddtune.worker.data import Data, FittedLattice
 from svddtune.worker.plan import metric_of
 from svddtune.worker.votes import effective_labels
 
-# Rows ranked ahead, for labelers that come while a job is under way.
+# Rows ranked in advance, for labelers that ask while the next ranking is computed.
 RESERVE = 16
 
 

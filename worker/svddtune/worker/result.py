@@ -35,7 +35,7 @@ PIECE_BYTES = 1 << 19
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a result is assembled from beside the plan's fits."""
+    """Inputs of a result besides the plan's fits."""
 
     # What gamma and C are chosen on: without the audit's.
     labels: LabelArray
@@ -75,7 +75,7 @@ def assemble(
         chosen = numerics.choose_c(labels, predicted, scores, outliers)
     model = numerics.fit(data.X, gamma=plan.gamma, C=cells[chosen].c)
     # The model's own verdicts, not those of the grid's fit: they are what the user gets.
-    final = np.where(model.outside(data.X), np.int8(-1), np.int8(1))
+    final = numerics.as_labels(model.outside(data.X))
 
     result = result_pb2.Result(
         gamma=plan.gamma,
@@ -152,7 +152,7 @@ def _best_c_score(evidence: Evidence, gamma: float, metric: Metric) -> float:
     nearest = atlas.gammas[np.argmin(np.abs(np.log(atlas.gammas / gamma)))]
     rows, column = np.flatnonzero(labels), np.flatnonzero(atlas.gamma == nearest)
     column = column[numerics.tells_apart(atlas.outliers[column], atlas.N)]
-    votes = np.where(atlas.outside_at(rows)[column], np.int8(-1), np.int8(1))
+    votes = numerics.as_labels(atlas.outside_at(rows)[column])
     return float(numerics.score(labels[rows], votes, metric).max())
 
 

@@ -1,4 +1,4 @@
-"""Label-free rules for gamma, to compare a result with. Nothing waits for them but the result."""
+"""Label-free rules for gamma, with which a result is compared. Only the result waits for them."""
 
 from collections.abc import Iterable, Mapping
 
@@ -10,11 +10,11 @@ from svddtune.v1 import jobs_pb2
 
 # scikit-learn's OneClassSVM default, which the rules are compared at.
 DEFAULT_NU = 0.5
-# Some rules look at all pairs of rows: above this many they, and the fit at what they propose, see
-# a uniform sample of this many, and what that says is judged on all rows.
+# Some rules look at all pairs of rows. Above this number of rows they and their fits use a uniform
+# sample of this size. Their predictions cover all rows.
 RULE_ROWS = 4096
 
-# Names that differ from those of numerics.HEURISTICS: this one is a setting people know.
+# Names that differ from those of numerics.HEURISTICS; users know this setting.
 _HEURISTICS = {"sklearn_default": "sklearn_scale"}
 RULES = tuple(
     {heuristic: name for name, heuristic in _HEURISTICS.items()}.get(heuristic, heuristic)
@@ -30,9 +30,9 @@ def rule_sample(N: int, *, limit: int = RULE_ROWS) -> IndexArray | None:
 
 
 def evaluate_rule(X: FloatArray, name: str, *, limit: int = RULE_ROWS) -> jobs_pb2.FitOutput:
-    """What a rule proposes, and what that says of all rows at nu = 0.5.
+    """Return the gamma that a rule proposes, and the predictions of its fit at nu = 0.5.
 
-    Without a cell where the rule is undefined on the data.
+    The output has no cell if the rule is undefined on the data.
     """
     sample = rule_sample(len(X), limit=limit)
     seen = X if sample is None else X[sample]

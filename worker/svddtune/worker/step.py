@@ -26,7 +26,7 @@ from svddtune.worker.votes import effective_labels
 
 
 class Steps:
-    """Runs jobs. Every method may run twice for one job: the commit lets one outcome count."""
+    """Runs jobs. A job may run twice; the commit accepts one outcome."""
 
     def __init__(
         self, workspace: Workspace, cache: DataCache, *, part_s: float = numerics.PART_S
@@ -194,7 +194,7 @@ class Steps:
     def _rules(
         self, claim: Claim, plan: jobs_pb2.GridPlan, outputs: list[jobs_pb2.FitOutput]
     ) -> dict[str, jobs_pb2.FitOutput]:
-        """What all label-free rules say, in their order, or the few that the plan fitted."""
+        """Outputs of all label-free rules in their order, or of the few that the plan fitted."""
         planned = {
             part.purpose: output
             for part, output in zip(plan.fits, outputs, strict=True)

@@ -1,4 +1,4 @@
-"""From votes to the labels that count, as a session's config says."""
+"""Labels in force, from votes, by the session's aggregation."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -14,7 +14,7 @@ _NO_ROWS = np.empty(0, dtype=np.int64)
 
 
 def majority(votes: Mapping[str, int]) -> int:
-    """What most labelers say: +1 or -1; 0 for a tie and where nobody is sure."""
+    """Return the majority vote, +1 or -1; 0 for a tie and if nobody is sure."""
     return int(np.sign(sum(votes.values())))
 
 
@@ -51,7 +51,7 @@ def without_votes_of(snapshot: Snapshot, labeler: str) -> Snapshot:
 
 
 def vote_notes(snapshot: Snapshot, labels: LabelArray) -> Iterator[str]:
-    """Plain sentences on several votes on an observation: how many, how well they agree, what for.
+    """Sentences on repeated votes: how many, how well they agree, how they are used.
 
     ``labels`` are those that the result was computed from.
     """

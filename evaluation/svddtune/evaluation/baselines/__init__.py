@@ -1,4 +1,4 @@
-"""The paper's competitors of LAMA: other ways to choose gamma and C, arrays in, arrays out.
+"""The methods that the paper compares LAMA with. Arrays in, arrays out.
 
 ===================== ======================================================= ===============
 Method                Chooses                                                 Module

@@ -1,4 +1,4 @@
-"""The paper's table: what its competitors choose on one dataset, with the authors' conventions.
+"""The paper's table: the choices of its methods on one dataset, by the authors' conventions.
 
 Conventions: infeasible cells (C < 1/N) are skipped, the first best cell wins, gammas in the
 outer loop and C in the inner one.

@@ -1,4 +1,4 @@
-"""Fits over a lattice of gamma and C, and what its cells say about any rows.
+"""Fits over a lattice of gamma and C, and the predictions of its cells for any rows.
 
 All cells at one gamma share the kernel matrix; every method that searches the same lattice
 shares its fits.
@@ -13,8 +13,8 @@ import numpy as np
 from svddtune.numerics.label_free.curves import PRECISION
 from svddtune.numerics.scores import Metric, score
 from svddtune.numerics.solver import Problem, make_problem
-from svddtune.numerics.svdd import Fits, beyond, fit_all, nu_from_c
-from svddtune.numerics.types import BoolArray, FloatArray, IndexArray, LabelArray
+from svddtune.numerics.svdd import Fits, classify, fit_all, nu_from_c
+from svddtune.numerics.types import BoolArray, FloatArray, IndexArray, LabelArray, as_labels
 
 _ROUNDING = 1e-9
 
@@ -44,12 +44,12 @@ class Lattice:
 
     def predictions(self) -> LabelArray:
         """+1 inside and -1 outside of the fitted rows, shape (G, S, N)."""
-        return np.where(self.outside, np.int8(-1), np.int8(1))
+        return as_labels(self.outside)
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A cell and why.
+    """A chosen cell and its score.
 
     Attributes
     ----------
@@ -111,9 +111,9 @@ def fit_lattice(
         for g, gamma in enumerate(gammas):
             problem = make_problem(X, gamma=float(gamma), seed=seed)
             fits = _fit_row(problem, bounds, N)
-            outside[g] = _classify(problem, fits, X if problem.sampled else None)
+            outside[g] = classify(problem, fits, X if problem.sampled else None)
             if others is not None and P:
-                other_outside[g] = _classify(problem, fits, others)
+                other_outside[g] = classify(problem, fits, others)
             upper = bounds[:, None] * (N / problem.n)
             between = (fits.alphas > PRECISION) & (fits.alphas < upper - PRECISION)
             free[g] = between.sum(axis=1)
@@ -140,19 +140,6 @@ def _fit_row(problem: Problem, C: FloatArray, N: int) -> Fits:
         np.where(own, rest.alphas[source], top.alphas[0]),
         np.where(own, rest.distance2[source], top.distance2[0]),
     )
-
-
-def _classify(problem: Problem, fits: Fits, X: FloatArray | None) -> BoolArray:
-    """Which rows of `X` (default: the fitted rows, in the order of the data) are outside."""
-    R2 = np.array([[model.R2] for model in fits.models])
-    degenerate = np.array([[model.degenerate] for model in fits.models])
-    if X is None:
-        distance2 = np.empty_like(fits.distance2)
-        distance2[:, problem.rows] = fits.distance2
-    else:
-        norms2 = np.array([[model.center_norm2] for model in fits.models])
-        distance2 = 1.0 - 2.0 * problem.similarity(fits.alphas, X) + norms2
-    return beyond(distance2, R2, degenerate)
 
 
 def take(lattice: Lattice, scores: FloatArray) -> Choice | None:

@@ -34,7 +34,7 @@ class Heuristic:
     Attributes
     ----------
     source : str
-        Whom it is from.
+        Its authors.
     summary : str
         What it does, in one sentence.
     uses_rng, uses_C : bool
@@ -146,4 +146,4 @@ HEURISTICS: dict[str, Heuristic] = {
         True, True, 0.2, lambda X, rng, C: artificial_gamma(X, rng=rng, C=C),
     ),
 }  # fmt: skip
-"""Name -> rule, so that all can be scored on the labels of any session."""
+"""Name -> rule."""

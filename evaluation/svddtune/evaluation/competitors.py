@@ -1,4 +1,4 @@
-"""Methods of the paper's table that are no session."""
+"""The methods of the paper's table that are not sessions."""
 
 from __future__ import annotations
 
