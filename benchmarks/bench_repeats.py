@@ -13,7 +13,7 @@ import asyncio
 import statistics
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -25,10 +25,11 @@ from svddtune.stack import EmbeddedServer
 from svddtune.state import scripts
 from svddtune.state.connect import Redis, connect
 
+# Which scripts keep no reply.
 RULES = {
-    "none kept": frozenset(scripts.names()),
-    "where needed": scripts.REPEATABLE,
-    "all kept": frozenset[str](),
+    "none kept": set(scripts.SCRIPTS),
+    "where needed": {name for name, script in scripts.SCRIPTS.items() if script.repeatable},
+    "all kept": set[str](),
 }
 
 
@@ -84,8 +85,8 @@ def main() -> None:
     ):
         for _ in range(given.rounds):
             for name, rule in RULES.items():
-                scripts.REPEATABLE = rule
-                scripts.source.cache_clear()
+                for one, script in scripts.SCRIPTS.items():
+                    scripts.SCRIPTS[one] = replace(script, repeatable=one in rule)
                 costs[name].append(measure(client, server.url, given.answers))
     base = costs["none kept"]
     for name, found in costs.items():

@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from svddtune.state import scripts
+
 ROOT = Path(__file__).parent.parent.parent
 PROTOS = ROOT / "protos" / "svddtune" / "v1"
 SERVICE = ROOT / "service" / "svddtune"
@@ -106,9 +108,7 @@ def test_errors_of_the_code_are_those_that_the_protos_list() -> None:
 
 def test_rejects_have_the_reasons_that_their_comment_lists() -> None:
     items = ("answer", "skip", "extend", "release", "retract")
-    given = refused_in(*(SCRIPTS / f"{name}.lua" for name in items))
-    # What these use: ids seen before, and corrections.
-    given |= refused_in(SCRIPTS / "lib" / "base.lua", SCRIPTS / "lib" / "votes.lua")
+    given = {reason for name in items for reason in scripts.SCRIPTS[name].refusals}
     given |= raised_in(SERVICE / "service" / "labeling.py")
     # Names, fields and observations of the item.
     given |= {"INVALID_NAME", "INVALID_FIELD", "UNKNOWN_OBSERVATION", "DATASET_NOT_FOUND"}

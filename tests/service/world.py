@@ -109,7 +109,6 @@ class Stored:
             finish_reason=self.finish_reason,
             leases=tuple(self.leases.values()),
             now_ms=redis_ms,
-            next_expiry_ms=0,
             lease_s=LEASE_S,
             withdrawn=self.withdrawn,
         )

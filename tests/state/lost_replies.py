@@ -314,7 +314,7 @@ async def move__cancel(scene: Scene) -> AsyncIterator[Any]:
 
 
 @case
-async def move__budget_that_is_spent(scene: Scene) -> AsyncIterator[Any]:
+async def set_budget__that_is_spent(scene: Scene) -> AsyncIterator[Any]:
     session_id = await scene.session()
     await scene.answer(session_id, 3)
     yield None
@@ -323,7 +323,7 @@ async def move__budget_that_is_spent(scene: Scene) -> AsyncIterator[Any]:
 
 
 @case
-async def move__priority(scene: Scene) -> AsyncIterator[Any]:
+async def set_priority(scene: Scene) -> AsyncIterator[Any]:
     session_id = await scene.session()
     yield None
     await scene.sessions.set_priority(session_id, 5)
@@ -342,7 +342,9 @@ async def park(scene: Scene) -> AsyncIterator[Any]:
 @case
 async def probe(scene: Scene) -> AsyncIterator[Any]:
     yield None
-    yield await scene.sessions._call("probe", keys.prefix(0), keys.LAYOUT_VERSION, "f" * 32)
+    yield await scene.sessions._call(
+        "probe", keys.prefix(0), layout=keys.LAYOUT_VERSION, name="f" * 32
+    )
 
 
 @case
@@ -476,7 +478,7 @@ async def upgrade_dataset(scene: Scene) -> AsyncIterator[Any]:
     client.hset(key, mapping={"prep:8": "ready", "prepchunks:8": 1, "atlasparts": 21})
     client.set(f"{key}:prep:8:0", b"")
     yield None
-    yield Scripts(client)("upgrade_dataset", keys.prefix(0), scene.dataset_id)
+    yield Scripts(client)("upgrade_dataset", keys.prefix(0), dataset=scene.dataset_id)
 
 
 @case
@@ -485,6 +487,13 @@ async def upgrade_session(scene: Scene) -> AsyncIterator[Any]:
     client, key = scene.worker.client, keys.session(session_id)
     client.hset(key, "k", 8)
     client.hdel(key, "prep", "range")
-    arguments = ("8:default", "default", b"prepare", b"atlas")
     yield None
-    yield Scripts(client)("upgrade_session", keys.prefix(0), session_id, *arguments)
+    yield Scripts(client)(
+        "upgrade_session",
+        keys.prefix(0),
+        session=session_id,
+        preparation="8:default",
+        range="default",
+        job_prepare=b"prepare",
+        atlas_jobs=[b"atlas"],
+    )

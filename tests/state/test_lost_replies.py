@@ -41,7 +41,7 @@ def outcome(redis_url: str, proxy: Proxy, name: str, *, lossy: bool) -> tuple[st
 
 
 def test_every_script_has_a_lost_reply_case() -> None:
-    assert {script_of(name) for name in CASES} == set(scripts.names())
+    assert {script_of(name) for name in CASES} == scripts.SCRIPTS.keys()
 
 
 @pytest.mark.parametrize("name", CASES)

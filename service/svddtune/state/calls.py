@@ -1,7 +1,10 @@
-"""Calling scripts: arguments to text, refusals to exceptions; a repeated call has one effect."""
+"""Calling scripts: arguments by name, refusals to exceptions; a repeated call has one effect."""
 
-import json
+import string
+from collections.abc import Mapping
 from typing import Any
+
+import msgpack
 
 from svddtune.state import keys, scripts
 from svddtune.state.connect import AsyncRedis, Redis
@@ -15,10 +18,7 @@ from svddtune.state.errors import (
     WrongState,
 )
 from svddtune.state.faults import redis_faults, store_call
-
-Argument = str | bytes | int | float
-
-_VERDICTS = {"1": "INLIER", "-1": "OUTLIER", "0": "UNSURE"}
+from svddtune.state.session import Verdict
 
 # Reason of a refusal -> exception and sentence. Sentences name the values and what to do.
 _REFUSALS: dict[str, tuple[type[StateError], str]] = {
@@ -40,7 +40,7 @@ _REFUSALS: dict[str, tuple[type[StateError], str]] = {
     "UNKNOWN_QUERY": (NotFound, "Session {session} has no query {query}."),
     "OBSERVATION_MISMATCH": (
         InvalidInput,
-        "Query {query} asks about row {row}, not about {observation}.",
+        "Query {query} asks about row {asked_row}, not about row {row}.",
     ),
     "LEASE_LOST": (
         WrongState,
@@ -84,66 +84,86 @@ _REFUSALS: dict[str, tuple[type[StateError], str]] = {
 }
 
 
-class _Words(dict[str, object]):
-    """Values of a sentence; what is not known stays recognisable."""
+def _check_sentences() -> None:
+    """Raise ValueError where a sentence names a value that a script with this refusal lacks."""
+    for script in scripts.SCRIPTS.values():
+        for reason, values in script.refusals.items():
+            known = script.arguments.keys() | set(values)
+            if reason != "CLAIM_LOST" and not _named_in(reason) <= known:
+                raise ValueError(
+                    f"script {script.name}: {reason} lacks {_named_in(reason) - known}"
+                )
 
-    def __missing__(self, key: str) -> str:
-        return f"({key})"
+
+def _named_in(reason: str) -> set[str]:
+    """Names of the values in the sentence of a refusal."""
+    return {name for _, name, _, _ in string.Formatter().parse(_REFUSALS[reason][1]) if name}
 
 
-def _reply(text: bytes, context: dict[str, object]) -> dict[str, Any]:
-    reply: dict[str, Any] = json.loads(text)
+_check_sentences()
+
+
+def _reply(packed: bytes, arguments: Mapping[str, object]) -> dict[str, Any]:
+    # (Nothing is packed as an empty list.)
+    reply: dict[str, Any] = msgpack.unpackb(packed) or {}
     reason = reply.pop("error", None)
     if reason is None:
         return reply
     if reason == "CLAIM_LOST":
-        raise ClaimLost(str(context))
+        raise ClaimLost(str(arguments["claim"]))
     kind, sentence = _REFUSALS[reason]
-    values = context | reply
     if "verdict" in reply:
-        values["verdict"] = _VERDICTS[str(reply["verdict"])]
-    raise kind(reason, sentence.format_map(_Words(values)), **values)
+        reply["verdict"] = Verdict(reply["verdict"]).name
+    values = {**arguments, **reply}
+    named = _named_in(reason) | reply.keys() | ({"session", "dataset"} & arguments.keys())
+    raise kind(reason, sentence.format_map(values), **{name: values[name] for name in named})
 
 
-def _keys(name: str, prefix: str) -> list[str]:
-    """KEYS of one call, whose attempts all have the same: see ``scripts/lib/repeats.lua``."""
-    route = prefix + "q:hi"
-    return [route] if name in scripts.REPEATABLE else [route, keys.new_call(prefix)]
+class _Scripts:
+    """The scripts as one client knows them."""
+
+    def __init__(self, client: Redis | AsyncRedis) -> None:
+        self._client = client
+        self._registered: dict[str, Any] = {}
+
+    def _prepare(
+        self, name: str, prefix: str, arguments: Mapping[str, object]
+    ) -> tuple[Any, dict[str, list[Any]]]:
+        """What is to be called, and with what: all attempts at a call have the same key."""
+        script = scripts.SCRIPTS[name]
+        registered = self._registered.get(name)
+        if registered is None:
+            registered = self._registered[name] = self._client.register_script(script.source)
+        return registered, {"keys": [keys.new_call(prefix)], "args": [script.pack(arguments)]}
 
 
-class Scripts:
+class Scripts(_Scripts):
     """Calls scripts synchronously."""
 
-    def __init__(self, client: Redis) -> None:
-        self._client = client
-        self._registered: dict[str, Any] = {}
+    def __call__(self, script: str, prefix: str, /, **arguments: object) -> dict[str, Any]:
+        """Run a script in a partition and return its reply.
 
-    def __call__(
-        self, name: str, prefix: str, *args: Argument, **context: object
-    ) -> dict[str, Any]:
-        """Run a script. Raises its refusal as a StateError, a Redis fault as StoreUnavailable."""
-        script = self._registered.get(name)
-        if script is None:
-            script = self._registered[name] = self._client.register_script(scripts.source(name))
+        Raises
+        ------
+        StateError
+            The script refused; ClaimLost where it takes a claim that is lost.
+        StoreUnavailable
+            Redis is away.
+        TypeError
+            The arguments are not those that the script declares.
+        """
+        call, given = self._prepare(script, prefix, arguments)
         with redis_faults():
-            text = script(keys=_keys(name, prefix), args=[prefix, *args])
-        return _reply(text, context)
+            packed = call(**given)
+        return _reply(packed, arguments)
 
 
-class AsyncScripts:
+class AsyncScripts(_Scripts):
     """Calls scripts asynchronously."""
 
-    def __init__(self, client: AsyncRedis) -> None:
-        self._client = client
-        self._registered: dict[str, Any] = {}
-
-    async def __call__(
-        self, name: str, prefix: str, *args: Argument, **context: object
-    ) -> dict[str, Any]:
-        """Run a script. Raises its refusal as a StateError, a Redis fault as StoreUnavailable."""
-        script = self._registered.get(name)
-        if script is None:
-            script = self._registered[name] = self._client.register_script(scripts.source(name))
+    async def __call__(self, script: str, prefix: str, /, **arguments: object) -> dict[str, Any]:
+        """Run a script in a partition and return its reply; raises as ``Scripts`` does."""
+        call, given = self._prepare(script, prefix, arguments)
         async with store_call():
-            text = await script(keys=_keys(name, prefix), args=[prefix, *args])
-        return _reply(text, context)
+            packed = await call(**given)
+        return _reply(packed, arguments)

@@ -96,13 +96,6 @@ def counts_to_proto(counts: LabelCounts) -> common_pb2.LabelCounts:
     )
 
 
-def counts_from_json(counts: Mapping[str, float]) -> LabelCounts:
-    """Counts as the scripts report them."""
-    return LabelCounts(
-        inlier=int(counts["inlier"]), outlier=int(counts["outlier"]), unsure=int(counts["unsure"])
-    )
-
-
 def pack_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """Plain arrays by name; no objects, so nothing is executed when they are read."""
     message = jobs_pb2.NamedArrays()

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, takewhile
+from itertools import accumulate, chain, takewhile
+from typing import Any
 
 from svddtune.state import codec, keys
 from svddtune.state.calls import AsyncScripts
@@ -52,26 +53,38 @@ class DatasetStore:
 
     async def put_rows(self, dataset_id: DatasetId, index: int, values: bytes) -> None:
         """Store chunk ``index`` of the rows; it expires unless the dataset is committed."""
-        await self._put(dataset_id, f"x:{index}", values)
+        await self._put(dataset_id, f"x:{index}", value=values)
 
     async def put_ids(self, dataset_id: DatasetId, first_row: int, ids: Sequence[str]) -> None:
         """Store observation ids of consecutive rows, both ways; they expire as chunks do."""
-        forth = [(str(first_row + i), name) for i, name in enumerate(ids)]
-        await self._put(dataset_id, "ids", *(part for pair in forth for part in pair))
-        await self._put(dataset_id, "rows", *(part for row, name in forth for part in (name, row)))
+        rows = [str(first_row + i) for i in range(len(ids))]
+        await self._put(dataset_id, "ids", fields=_alternating(rows, ids))
+        await self._put(dataset_id, "rows", fields=_alternating(ids, rows))
 
     async def put_displays(
-        self, dataset_id: DatasetId, first_row: int, displays: Iterable[bytes]
+        self, dataset_id: DatasetId, first_row: int, displays: Sequence[bytes]
     ) -> None:
         """Store serialized Display messages of consecutive rows; they expire as chunks do."""
-        pairs = [(str(first_row + i), one) for i, one in enumerate(displays)]
-        await self._put(dataset_id, "display", *(part for pair in pairs for part in pair))
+        rows = [str(first_row + i) for i in range(len(displays))]
+        await self._put(dataset_id, "display", fields=_alternating(rows, displays))
 
-    async def _put(self, dataset_id: DatasetId, part: str, *values: str | bytes) -> None:
-        partition = keys.partition_of_dataset(dataset_id, self._partitions)
-        await self._call(
-            "put_part", keys.prefix(partition), dataset_id, part, UPLOAD_TTL_S, *values
+    async def _put(
+        self,
+        dataset_id: DatasetId,
+        part: str,
+        *,
+        value: bytes | None = None,
+        fields: list[str | bytes] | None = None,
+    ) -> None:
+        await self._dataset_call(
+            "put_part", dataset_id, part=part, ttl_s=UPLOAD_TTL_S, value=value, fields=fields
         )
+
+    async def _dataset_call(
+        self, script: str, dataset_id: DatasetId, **arguments: object
+    ) -> dict[str, Any]:
+        partition = keys.partition_of_dataset(dataset_id, self._partitions)
+        return await self._call(script, keys.prefix(partition), dataset=dataset_id, **arguments)
 
     async def commit(
         self,
@@ -86,17 +99,14 @@ class DatasetStore:
 
         Raises Conflict (``DATASET_INCOMPLETE``) where parts are missing.
         """
-        partition = keys.partition_of_dataset(dataset_id, self._partitions)
-        reply = await self._call(
+        reply = await self._dataset_call(
             "commit_dataset",
-            keys.prefix(partition),
             dataset_id,
-            record.SerializeToString(),
-            record.observation_count,
-            chunks,
-            int(has_ids),
-            int(has_display),
-            dataset=dataset_id,
+            record=record.SerializeToString(),
+            observation_count=record.observation_count,
+            chunks=chunks,
+            has_ids=has_ids,
+            has_display=has_display,
         )
         return bool(reply["existed"])
 
@@ -147,8 +157,7 @@ class DatasetStore:
 
     async def delete(self, dataset_id: DatasetId) -> None:
         """Raises NotFound (``DATASET_NOT_FOUND``), WrongState (``DATASET_IN_USE``)."""
-        partition = keys.partition_of_dataset(dataset_id, self._partitions)
-        await self._call("delete_dataset", keys.prefix(partition), dataset_id, dataset=dataset_id)
+        await self._dataset_call("delete_dataset", dataset_id)
 
     async def rows_of(self, dataset_id: DatasetId, ids: Sequence[str]) -> list[int | None]:
         """Rows of observation ids, None where there is no such observation."""
@@ -237,6 +246,12 @@ class DatasetStore:
                 )
             )
         return found
+
+
+def _alternating(fields: Sequence[str], values: Iterable[str | bytes]) -> list[str | bytes]:
+    """Fields of a hash, each followed by its value."""
+    pairs = zip(fields, values, strict=True)
+    return list(chain.from_iterable(pairs))
 
 
 def _count_within(sizes: Iterable[int], most: int) -> int:

@@ -93,32 +93,35 @@ _DATASET_ID = re.compile(r"[0-9a-f]{32}")
 _SESSION = r"s:p\d{2,4}-[0-9a-f]{20}"
 _DATASET = r"d:[0-9a-f]{32}"
 _RANGE = r"(default|[0-9a-f]{16})"
-PATTERNS = tuple(
-    re.compile(rf"svddtune:\{{p\d+\}}:{tail}")
-    for tail in (
-        "layout",
-        "sessions",
-        "datasets",
-        "q:(hi|bulk|dead|turn|service|clock|wake|later|attended|served)",
-        "q:todo:.+",
-        "notices",
-        "labeling",
-        "worker:.+",
-        "request:.+",
-        "call:[0-9a-f]+",
-        "data",
-        "probe",
-        _DATASET
+
+# Groups of keys, by what they are about. Every script declares those that it may touch ("call"
+# keeps replies for all of them).
+PATTERNS = {
+    group: re.compile(rf"svddtune:\{{p\d+\}}:({tail})")
+    for group, tail in {
+        "server": "layout|data|probe",
+        "index": "sessions|datasets|request:.+",
+        "labeling": "labeling",
+        "notices": "notices",
+        "queue": "q:(hi|bulk|dead|turn|service|clock|wake|later|attended|served|todo:.+)|worker:.+",
+        "call": "call:[0-9a-f]+",
+        "dataset": _DATASET
         + r"(:x:\d+|:ids|:rows|:display|:sessions|:atlases"
         + rf"|:prep:\d+:{_RANGE}(:part:\d+)?:\d+|:waiting:\d+:{_RANGE}"
         + rf"|:atlas:{_RANGE}(:\d+:\d+|:flying|:users)?|:rules)?",
-        _SESSION
+        "session": _SESSION
         + r"(:(events|votes|labels|withdrawn|labelers|dropped|answers|queries|asked|awaiting|open"
         + r"|leases|held|ranked|ranked_explanations|explanations|waiting|waiters|history|fits"
         + r"|corrections)"
         + r"|:(result|model):\d+|:preview:[0-9a-f]+)?",
-    )
-)
+    }.items()
+}
+
+
+def group_of(key: str) -> str | None:
+    """The group of keys that a key belongs to; None where no key looks like that."""
+    matching = (group for group, pattern in PATTERNS.items() if pattern.fullmatch(key))
+    return next(matching, None)
 
 
 def prefix(partition: int) -> str:

@@ -159,7 +159,9 @@ class Notices:
         now = asyncio.get_running_loop().time()
         if now < self._next_probe:
             return False
-        reply = await self._call("probe", keys.prefix(0), keys.LAYOUT_VERSION, uuid4().hex)
+        reply = await self._call(
+            "probe", keys.prefix(0), layout=keys.LAYOUT_VERSION, name=uuid4().hex
+        )
         self._next_probe = now + PROBE_S
         before, self._data = self._data, reply["data"]
         lost = before not in ("", self._data)

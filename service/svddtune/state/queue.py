@@ -53,9 +53,14 @@ class Claim:
     lost: int = 0
 
     @property
-    def token(self) -> tuple[str, str, str, int]:
-        """What every commit starts with: stream, entry, consumer, deliveries."""
-        return (self.stream, self.entry, self.consumer, self.deliveries)
+    def token(self) -> dict[str, str | int]:
+        """What scripts know the claim by."""
+        return {
+            "stream": self.stream,
+            "entry": self.entry,
+            "consumer": self.consumer,
+            "deliveries": self.deliveries,
+        }
 
     @property
     def lane(self) -> str:
@@ -153,7 +158,7 @@ class JobQueue:
         for prefix in self._prefixes:
             tokens = [entry for stream, entry in woken_by if stream.startswith(prefix)]
             woken_by = [one for one in woken_by if not one[0].startswith(prefix)]
-            reply = self._call("take_bulk", prefix, self.consumer, *tokens)
+            reply = self._call("take_bulk", prefix, consumer=self.consumer, woken_by=tokens)
             if "entry" in reply:
                 for one in woken_by:
                     self._wake_another(*one)
@@ -214,14 +219,20 @@ class JobQueue:
         """
         lost = dead = due = 0
         for prefix in self._prefixes:
-            reply = self._call("recover", prefix, SILENCE_MS["hi"], SILENCE_MS["bulk"], MAX_LOST)
+            reply = self._call(
+                "recover",
+                prefix,
+                hi_silence_ms=SILENCE_MS["hi"],
+                bulk_silence_ms=SILENCE_MS["bulk"],
+                most_lost=MAX_LOST,
+            )
             if reply:
                 lost, dead, due = lost + reply["lost"], dead + reply["dead"], due + reply["due"]
         return Recovered(lost, dead, due)
 
     def renew(self, claim: Claim) -> None:
         """Show that the worker lives. Raises ClaimLost, StoreUnavailable."""
-        self._call("renew", claim.prefix, *claim.token)
+        self._call("renew", claim.prefix, claim=claim.token)
 
     def fail(self, claim: Claim, reason: str, message: str, *, final: bool = False) -> bool:
         """Give a job up, for another try or (``final``, or tried too often) for good.
@@ -229,8 +240,14 @@ class JobQueue:
         True where it became a dead letter; its session then is FAILED with the reason.
         Raises ClaimLost, StoreUnavailable.
         """
-        most = 1 if final else MAX_ERRORS
-        reply = self._call("fail_job", claim.prefix, *claim.token, most, reason, message)
+        reply = self._call(
+            "fail_job",
+            claim.prefix,
+            claim=claim.token,
+            most_errors=1 if final else MAX_ERRORS,
+            reason=reason,
+            message=message,
+        )
         return bool(reply["dead"])
 
     def give_back(self) -> int:
@@ -276,6 +293,13 @@ def let_go(
     ``for_good`` the worker is gone. Raises StoreUnavailable.
     """
     reply = Scripts(client)(
-        "let_go", prefix, consumer, how, MAX_ERRORS, MAX_LOST, words, int(for_good)
+        "let_go",
+        prefix,
+        consumer=consumer,
+        ending=how,
+        most_errors=MAX_ERRORS,
+        most_lost=MAX_LOST,
+        words=words,
+        for_good=for_good,
     )
     return int(reply["released"])

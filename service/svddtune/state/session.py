@@ -194,17 +194,12 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class LeaseOutcome:
-    """What a labeler holds after asking for queries, and what to wait for where that is less.
-
-    ``next_expiry_ms`` is the instant (Redis clock, with ``now_ms`` beside it) at which somebody
-    else's lease may come free; 0 where there is none.
-    """
+    """What a labeler holds after asking for queries; ``now_ms`` is by the clock of Redis."""
 
     state: SessionState
     finish_reason: str
     leases: tuple[Lease, ...]
     now_ms: int
-    next_expiry_ms: int
     lease_s: float
     # The labeler's votes were withdrawn: it is asked nothing.
     withdrawn: bool = False

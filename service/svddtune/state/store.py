@@ -18,6 +18,7 @@ from svddtune.state.session import (
     Answer,
     DatasetId,
     InitialLabel,
+    LabelCounts,
     LabelEvent,
     Lease,
     LeaseOutcome,
@@ -84,35 +85,33 @@ class SessionStore:
         reply = await self._call(
             "create_session",
             keys.prefix(partition),
-            session_id,
-            dataset_id,
-            record,
-            config.budget,
-            round(config.lease_s * 1000),
-            jobs.preparation,
-            jobs.range,
-            request_id,
-            _fingerprint(dataset_id, record.hex(), labels, labeler),
-            json.dumps(labels),
-            labeler,
-            secrets.token_hex(16),
-            json.dumps(
-                {
-                    "overlap": config.overlap,
-                    "overlap_rule": config.overlap_rule,
-                    "overlap_limit": config.overlap_limit,
-                    "repeat_every": config.repeat_every,
-                }
-            ),
-            config.priority,
-            int(config.needs_atlas),
-            jobs.prepare,
-            jobs.suggest,
-            jobs.plan,
-            jobs.estimate,
-            *jobs.atlas,
+            session=session_id,
             dataset=dataset_id,
+            record=record,
+            settings={
+                "budget": config.budget,
+                "lease_ms": round(config.lease_s * 1000),
+                "overlap": config.overlap,
+                "overlap_rule": config.overlap_rule,
+                "overlap_limit": config.overlap_limit,
+                "repeat_every": config.repeat_every,
+                "priority": config.priority,
+                "needs_atlas": int(config.needs_atlas),
+            },
+            preparation=jobs.preparation,
+            range=jobs.range,
+            secret=secrets.token_hex(16),
+            initial=labels,
+            labeler=labeler,
+            jobs={
+                "prepare": jobs.prepare,
+                "suggest": jobs.suggest,
+                "plan": jobs.plan,
+                "estimate": jobs.estimate,
+            },
+            atlas_jobs=jobs.atlas,
             request_id=request_id,
+            fingerprint=_fingerprint(dataset_id, record.hex(), labels, labeler),
         )
         return SessionId(reply["session"])
 
@@ -183,23 +182,12 @@ class SessionStore:
         What the holder had before is part of the outcome, so a lost reply loses no query. One that
         ``waits`` gets the rest as soon as there is something to ask, and a notice that says so.
         """
-        reply = await self._session_call("lease", session_id, _waiter(request), int(waits))
-        leases = tuple(
-            Lease(
-                query=int(one["query"]),
-                row=int(one["row"]),
-                lease_id=one["lease"],
-                expires_ms=int(one["expires"]),
-                repeats=one["repeats"],
-            )
-            for one in reply["leases"] or ()
-        )
+        reply = await self._session_call("lease", session_id, request=asdict(request), waits=waits)
         return LeaseOutcome(
             state=SessionState(reply["state"]),
             finish_reason=reply["finish_reason"],
-            leases=leases,
-            now_ms=int(reply["now_ms"]),
-            next_expiry_ms=int(reply["next_expiry_ms"]),
+            leases=tuple(Lease(**one) for one in reply["leases"]),
+            now_ms=reply["now_ms"],
             lease_s=reply["lease_ms"] / 1000,
             withdrawn=reply["withdrawn"],
         )
@@ -215,12 +203,11 @@ class SessionStore:
     async def expire(self, session_id: SessionId) -> float | None:
         """End the leases that have run out; seconds until the next one does."""
         reply = await self._session_call("expire", session_id)
-        left_ms = reply["expires_in_ms"]
-        return None if left_ms < 0 else left_ms / 1000
+        return reply["expires_in_ms"] / 1000 if reply else None
 
     async def park(self, session_id: SessionId, holder: str) -> None:
         """Give a holder nothing new until it asks; it keeps its leases."""
-        await self._session_call("park", session_id, holder)
+        await self._session_call("park", session_id, holder=holder)
 
     async def answer(
         self, session_id: SessionId, answer: Answer, *, then: LeaseRequest | None = None
@@ -233,12 +220,11 @@ class SessionStore:
         (``UNKNOWN_QUERY``), WrongState (``LEASE_LOST``, ``SESSION_NOT_ACTIVE``,
         ``LABELER_WITHDRAWN``), Conflict (``ALREADY_ANSWERED``).
         """
-        row = -1 if answer.row is None else answer.row
         reply = await self._session_call(
             "answer",
             session_id,
-            answer.answer_id,
-            _fingerprint(
+            answer_id=answer.answer_id,
+            fingerprint=_fingerprint(
                 "answer",
                 answer.labeler,
                 answer.query,
@@ -246,21 +232,16 @@ class SessionStore:
                 int(answer.verdict),
                 answer.replace,
             ),
-            answer.labeler,
-            answer.query,
-            answer.lease_id,
-            row,
-            int(answer.verdict),
-            answer.source_reference,
-            answer.holder,
-            int(answer.replace),
-            _waiter(then),
-            answer.provenance,
-            answer_id=answer.answer_id,
             labeler=answer.labeler,
+            holder=answer.holder,
             query=answer.query,
             lease_id=answer.lease_id,
-            observation=f"row {answer.row}",
+            row=answer.row,
+            verdict=int(answer.verdict),
+            source=answer.source_reference,
+            provenance=answer.provenance,
+            replace=answer.replace,
+            next_request=asdict(then) if then else None,
         )
         return _receipt(reply)
 
@@ -276,13 +257,11 @@ class SessionStore:
         reply = await self._session_call(
             "retract",
             session_id,
-            answer_id,
-            _fingerprint("retract", of or labeler, row),
-            of or labeler,
-            row,
-            labeler,
             answer_id=answer_id,
+            fingerprint=_fingerprint("retract", of or labeler, row),
             labeler=of or labeler,
+            row=row,
+            speaker=labeler,
         )
         return _receipt(reply)
 
@@ -304,14 +283,12 @@ class SessionStore:
         reply = await self._session_call(
             "skip",
             session_id,
-            labeler,
-            query,
-            lease_id,
-            mode.value,
-            holder,
-            _waiter(then),
+            labeler=labeler,
+            holder=holder,
             query=query,
             lease_id=lease_id,
+            mode=mode.value,
+            next_request=asdict(then) if then else None,
         )
         return _receipt(reply)
 
@@ -320,39 +297,41 @@ class SessionStore:
     ) -> Receipt:
         """Extend the holder's leases, all or those named; the receipt lists the lost ones."""
         reply = await self._session_call(
-            "extend", session_id, holder, labeler, json.dumps(list(lease_ids))
+            "extend", session_id, holder=holder, labeler=labeler, lease_ids=tuple(lease_ids)
         )
         return Receipt(
             applied=reply["applied"],
-            expires_ms=int(reply["expires"]),
-            lost=tuple(reply["lost"] or ()),
+            expires_ms=reply["expires_ms"],
+            lost=tuple(reply["lost"]),
         )
 
     async def release(
         self, session_id: SessionId, *, holder: str, lease_ids: Sequence[str] = ()
     ) -> Receipt:
         """Give the holder's queries back, all or those named; the receipt lists the lost ones."""
-        reply = await self._session_call("release", session_id, holder, json.dumps(list(lease_ids)))
-        return Receipt(applied=reply["applied"], lost=tuple(reply["lost"] or ()))
+        reply = await self._session_call(
+            "release", session_id, holder=holder, lease_ids=tuple(lease_ids)
+        )
+        return Receipt(applied=reply["applied"], lost=tuple(reply["lost"]))
 
     async def pause(self, session_id: SessionId) -> None:
         """LABELING -> PAUSED. Raises WrongState (``ILLEGAL_TRANSITION``)."""
-        await self._session_call("move", session_id, "pause", verb="pause")
+        await self._session_call("move", session_id, verb="pause")
 
     async def resume(self, session_id: SessionId) -> None:
         """PAUSED -> LABELING; COMPLETED or FAILED -> PREPARING, and on where all is there.
 
         Raises WrongState (``ILLEGAL_TRANSITION``, ``BUDGET_SPENT``).
         """
-        await self._session_call("move", session_id, "resume", verb="resume")
+        await self._session_call("move", session_id, verb="resume")
 
     async def finish(self, session_id: SessionId) -> None:
         """LABELING or PAUSED -> ESTIMATING. Raises WrongState (``ILLEGAL_TRANSITION``)."""
-        await self._session_call("move", session_id, "finish", verb="finish")
+        await self._session_call("move", session_id, verb="finish")
 
     async def cancel(self, session_id: SessionId) -> None:
         """Any but the ended states -> CANCELLED. Raises WrongState (``ILLEGAL_TRANSITION``)."""
-        await self._session_call("move", session_id, "cancel", verb="cancel")
+        await self._session_call("move", session_id, verb="cancel")
 
     async def set_budget(self, session_id: SessionId, budget: int) -> None:
         """Change the budget; the session moves on where that spends or frees it.
@@ -360,22 +339,22 @@ class SessionStore:
         Raises InvalidInput (``BUDGET_TOO_LARGE``, ``BUDGET_TOO_SMALL``), WrongState
         (``SESSION_NOT_ACTIVE``).
         """
-        await self._session_call("move", session_id, "budget", budget, budget=budget)
+        await self._session_call("set_budget", session_id, budget=budget)
 
     async def set_priority(self, session_id: SessionId, priority: int) -> None:
         """Change when the session is served among those of one labeler."""
-        await self._session_call("move", session_id, "priority", priority)
+        await self._session_call("set_priority", session_id, priority=priority)
 
     async def withdraw(self, session_id: SessionId, labeler: str, *, by: str) -> WithdrawalEffect:
         """Make all votes of a labeler void.
 
         Raises NotFound (``UNKNOWN_LABELER``), WrongState (``SESSION_NOT_ACTIVE``).
         """
-        return await self._withdraw(session_id, labeler, "withdraw", by)
+        return await self._withdraw(session_id, labeler, "withdraw", by=by)
 
     async def reinstate(self, session_id: SessionId, labeler: str, *, by: str) -> WithdrawalEffect:
         """Let a labeler's votes count again; errors as in ``withdraw``."""
-        return await self._withdraw(session_id, labeler, "reinstate", by)
+        return await self._withdraw(session_id, labeler, "reinstate", by=by)
 
     async def preview_withdrawal(
         self, session_id: SessionId, labeler: str, preview_id: str
@@ -387,7 +366,7 @@ class SessionStore:
             )
         )
         return await self._withdraw(
-            session_id, labeler, "preview", "", preview_id, job.SerializeToString()
+            session_id, labeler, "preview", preview_job=job.SerializeToString()
         )
 
     async def preview(self, session_id: SessionId, preview_id: str) -> jobs_pb2.Preview | None:
@@ -397,19 +376,30 @@ class SessionStore:
         return None if data is None else jobs_pb2.Preview.FromString(data)
 
     async def _withdraw(
-        self, session_id: SessionId, labeler: str, verb: str, by: str, *preview: str | bytes
+        self,
+        session_id: SessionId,
+        labeler: str,
+        verb: str,
+        *,
+        by: str = "",
+        preview_job: bytes | None = None,
     ) -> WithdrawalEffect:
         reply = await self._session_call(
-            "withdraw", session_id, labeler, verb, by, *preview, labeler=labeler
+            "withdraw",
+            session_id,
+            labeler=labeler,
+            verb=verb,
+            speaker=by,
+            preview_job=preview_job,
         )
         return WithdrawalEffect(
-            votes=int(reply["votes"]),
-            labels_lost=int(reply["lost"]),
-            labels_changed=int(reply["changed"]),
-            labels_gained=int(reply["gained"]),
-            queries_reopened=int(reply["reopened"]),
-            before=codec.counts_from_json(reply["before"]),
-            after=codec.counts_from_json(reply["after"]),
+            votes=reply["votes"],
+            labels_lost=reply["lost"],
+            labels_changed=reply["changed"],
+            labels_gained=reply["gained"],
+            queries_reopened=reply["reopened"],
+            before=LabelCounts(**reply["before"]),
+            after=LabelCounts(**reply["after"]),
         )
 
     async def withdrawn(self, session_id: SessionId) -> frozenset[str]:
@@ -472,10 +462,10 @@ class SessionStore:
         return number
 
     async def _session_call(
-        self, script: str, session_id: SessionId, *args: str | bytes | float, **context: object
+        self, script: str, session_id: SessionId, **arguments: object
     ) -> dict[str, Any]:
         prefix = keys.prefix(keys.partition_of_session(session_id))
-        return await self._call(script, prefix, session_id, *args, session=session_id, **context)
+        return await self._call(script, prefix, session=session_id, **arguments)
 
 
 async def newest(
@@ -507,15 +497,11 @@ def _no_result(session_id: SessionId, revision: int) -> NotFound:
     )
 
 
-def _waiter(request: LeaseRequest | None) -> str:
-    return json.dumps(asdict(request)) if request else ""
-
-
 def _receipt(reply: dict[str, Any]) -> Receipt:
     return Receipt(
         applied=reply["applied"],
-        query=int(reply["query"]),
-        counts=codec.counts_from_json(reply["counts"]),
+        query=reply["query"],
+        counts=LabelCounts(**reply["counts"]),
         event_id=reply.get("event", ""),
     )
 

@@ -27,7 +27,7 @@ def upgrade(client: Redis) -> None:
     for prefix in sorted(_prefixes(client)):
         _drop_jobs(client, prefix)
         for dataset_id in client.zrange(f"{prefix}datasets", 0, -1):
-            call("upgrade_dataset", prefix, dataset_id)
+            call("upgrade_dataset", prefix, dataset=dataset_id.decode())
         for session_id in client.zrange(f"{prefix}sessions", 0, -1):
             _upgrade_session(client, call, prefix, SessionId(session_id.decode()))
     client.set(keys.prefix(0) + "layout", keys.LAYOUT_VERSION)
@@ -59,9 +59,9 @@ def _upgrade_session(client: Redis, call: Scripts, prefix: str, session_id: Sess
     call(
         "upgrade_session",
         prefix,
-        session_id,
-        jobs.preparation,
-        jobs.range,
-        jobs.prepare,
-        *jobs.atlas,
+        session=session_id,
+        preparation=jobs.preparation,
+        range=jobs.range,
+        job_prepare=jobs.prepare,
+        atlas_jobs=jobs.atlas,
     )

@@ -4,7 +4,6 @@ Every commit takes the claim and refuses with ``ClaimLost`` where another worker
 methods raise ``StoreUnavailable`` where Redis is away.
 """
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -215,7 +214,7 @@ class Workspace:
         """Store a preparation and let the sessions begin that wait for it."""
         name = _preparation_name(claim)
         count = self._put_arrays(claim, f"prep:{name}", arrays)
-        self._call("commit_prepare", claim.prefix, *claim.token, claim.dataset_id, name, count)
+        self._commit("commit_prepare", claim, chunks=count)
 
     def commit_part(self, claim: Claim, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Store a part of a preparation and add the job of the next one."""
@@ -224,15 +223,12 @@ class Workspace:
         following.CopyFrom(claim.job)
         following.prepare.part = part + 1
         count = self._put_arrays(claim, f"prep:{name}:part:{part}", arrays)
-        self._call(
+        self._commit(
             "commit_part",
-            claim.prefix,
-            *claim.token,
-            claim.dataset_id,
-            name,
-            part,
-            count,
-            following.SerializeToString(),
+            claim,
+            index=part,
+            chunks=count,
+            following=following.SerializeToString(),
         )
 
     def prepared_part(self, claim: Claim, part: int) -> dict[str, NDArray[Any]]:
@@ -244,11 +240,7 @@ class Workspace:
 
     def commit_nothing(self, claim: Claim) -> None:
         """End a job that nobody needs any more."""
-        part: tuple[str | int, ...] = ()
-        if claim.kind == "ATLAS":
-            name = keys.range_name(codec.gamma_bounds(claim.job.atlas))
-            part = (claim.dataset_id, name, claim.job.atlas.index)
-        self._call("drop_job", claim.prefix, *claim.token, *part)
+        self._commit("drop_job", claim)
 
     def atlas_is_wanted(self, claim: Claim) -> bool:
         """Whether a session still needs the atlas that the job makes a part of."""
@@ -272,7 +264,7 @@ class Workspace:
         name = keys.range_name(codec.gamma_bounds(claim.job.atlas))
         index = claim.job.atlas.index
         count = self._put_arrays(claim, f"atlas:{name}:{index}", arrays)
-        self._call("commit_atlas", claim.prefix, *claim.token, claim.dataset_id, name, index, count)
+        self._commit("commit_atlas", claim, chunks=count)
 
     def commit_suggest(
         self,
@@ -290,47 +282,42 @@ class Workspace:
 
         With ``finish`` the session asks no more and its result is computed.
         """
-        reply = self._call(
+        reply = self._commit(
             "commit_suggest",
-            claim.prefix,
-            *claim.token,
-            claim.session_id,
-            snapshot.rev,
-            snapshot.moment,
-            snapshot.session.query_count,
-            repr(float(gamma)),
-            repr(float(alignment)),
-            json.dumps([[one.row, one.predicted] for one in ranking]),
-            repr(live.c if live else 0.0),
-            live.SerializeToString() if live else b"",
-            int(finish),
-            *(one.explanation.SerializeToString() for one in ranking),
+            claim,
+            rev=snapshot.rev,
+            moment=snapshot.moment,
+            queries=snapshot.session.query_count,
+            gamma=float(gamma),
+            alignment=float(alignment),
+            ranking=[
+                (one.row, one.predicted, one.explanation.SerializeToString()) for one in ranking
+            ],
+            c=live.c if live else 0.0,
+            live=live.SerializeToString() if live else b"",
+            finish=finish,
         )
         return bool(reply["committed"])
 
     def commit_preview(self, claim: Claim, preview: jobs_pb2.Preview) -> None:
         """Store what the service asked to see."""
-        self._call(
+        self._commit(
             "commit_preview",
-            claim.prefix,
-            *claim.token,
-            claim.session_id,
-            claim.job.preview.preview_id,
-            preview.SerializeToString(),
+            claim,
+            preview_id=claim.job.preview.preview_id,
+            preview=preview.SerializeToString(),
         )
 
     def commit_plan(
         self, claim: Claim, attempt: int, plan: jobs_pb2.GridPlan, fits: Sequence[jobs_pb2.Job]
     ) -> bool:
         """Store the plan of a result and add its FIT jobs."""
-        reply = self._call(
+        reply = self._commit(
             "commit_plan",
-            claim.prefix,
-            *claim.token,
-            claim.session_id,
-            attempt,
-            plan.SerializeToString(),
-            *(job.SerializeToString() for job in fits),
+            claim,
+            attempt=attempt,
+            plan=plan.SerializeToString(),
+            fits=[job.SerializeToString() for job in fits],
         )
         return bool(reply["committed"])
 
@@ -344,15 +331,13 @@ class Workspace:
 
     def commit_fit(self, claim: Claim, attempt: int, output: jobs_pb2.FitOutput) -> bool:
         """Store fitted cells; with the last ones of a plan the ESTIMATE job is added."""
-        reply = self._call(
+        reply = self._commit(
             "commit_fit",
-            claim.prefix,
-            *claim.token,
-            claim.session_id,
-            attempt,
-            claim.job.fit.index,
-            output.SerializeToString(),
-            claim.job.fit.rule,
+            claim,
+            attempt=attempt,
+            index=claim.job.fit.index,
+            output=output.SerializeToString(),
+            rule=claim.job.fit.rule,
         )
         return bool(reply["committed"])
 
@@ -365,18 +350,19 @@ class Workspace:
         model: Sequence[tuning_pb2.ExportModelResponse],
     ) -> bool:
         """Store a result with its model: the session is complete."""
-        reply = self._call(
+        reply = self._commit(
             "commit_estimate",
-            claim.prefix,
-            *claim.token,
-            claim.session_id,
-            attempt,
-            repr(result.gamma),
-            repr(alignment),
-            result.SerializeToString(),
-            *(piece.SerializeToString() for piece in model),
+            claim,
+            attempt=attempt,
+            gamma=result.gamma,
+            alignment=float(alignment),
+            result=result.SerializeToString(),
+            model=[piece.SerializeToString() for piece in model],
         )
         return bool(reply["committed"])
+
+    def _commit(self, script: str, claim: Claim, **arguments: object) -> dict[str, Any]:
+        return self._call(script, claim.prefix, claim=claim.token, **arguments)
 
 
 def _atlas_key(claim: Claim, range_name: str) -> str:

@@ -1,46 +1,246 @@
-"""The Lua scripts: one atomic change of state a file, its contract in the comment on top."""
+"""The Lua scripts: one atomic change of state a file, its contract in the comments on top.
 
-from functools import cache
+The header of a script says in plain words what it does, then declares what Python checks::
+
+    -- @session                    the call names a session; the body gets it as ``s``
+    -- @claim ends                 the caller claims a job; the claim ends, the body gets ``job``
+    -- @claim stays                the caller claims a job; the body gets the ``claim``
+    -- @repeatable                 run twice it has the effect and the reply of one run
+    -- @keys session, queue        the groups of keys that it may touch: see ``keys.PATTERNS``
+    -- @arg name type: meaning     an argument; the body reads it as ``args.name``
+    -- @reply name type, ...       what it returns
+    -- @refusal REASON name, ...   a reason to refuse, with the values that come with it
+
+Types are those of ``Type``; a ``?`` behind one says that the value may be absent: None in Python,
+nil in Lua. A body has its arguments, what its guard gives it, and the functions of ``lib/``.
+
+The reply of a script that is not ``@repeatable`` is kept for a while. A call that is made again,
+because its reply was lost, finds it. Repeatable scripts keep receipts of their own, or set what
+holds already.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
 from importlib.resources import files
+from typing import Literal
+
+import msgpack
 
 # In this order: each part uses those before it.
-_LIB = ("base", "repeats", "jobs", "votes", "queries", "serving", "atlas", "lifecycle", "failures")
-
-# Run twice in a row these have the effect and the reply of one run, by what they do: they keep
-# receipts of their own, or they set what holds already. Of all others the reply is kept for a
-# while, so that a call that is made again (because its reply was lost) finds it.
-REPEATABLE = frozenset(
-    {
-        "answer",
-        "expire",
-        "extend",
-        "lease",
-        "park",
-        "probe",
-        "put_part",
-        "renew",
-        "retract",
-        "upgrade_dataset",
-        "upgrade_session",
-    }
+_LIB = (
+    "base",
+    "jobs",
+    "votes",
+    "queries",
+    "serving",
+    "atlas",
+    "lifecycle",
+    "failures",
+    "calls",
 )
+_FOLDER = files(__name__)
+
+Type = Literal["text", "bytes", "integer", "number", "flag", "list", "map"]
+_PYTHON: dict[Type, type | tuple[type, ...]] = {
+    "text": str,
+    "bytes": bytes,
+    "integer": int,
+    "number": (float, int),
+    "flag": bool,
+    "list": (list, tuple),
+    "map": dict,
+}
+
+_TAG = re.compile(r"@(?P<tag>\w+) ?(?P<rest>.*)")
+_ARGUMENT = re.compile(rf"(?P<name>\w+) (?P<type>{'|'.join(_PYTHON)})(?P<absent>\?)?(: .+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """What a script takes, or gives back, under one name."""
+
+    type: Type
+    may_be_absent: bool = False
+
+    def takes(self, value: object) -> bool:
+        """Whether a value has the type."""
+        if value is None:
+            return self.may_be_absent
+        # (A bool is an int to Python.)
+        return isinstance(value, _PYTHON[self.type]) and isinstance(value, bool) == (
+            self.type == "flag"
+        )
+
+
+@dataclass(frozen=True)
+class Script:
+    """A script: what its header declares, and its body."""
+
+    name: str
+    body: str
+    arguments: Mapping[str, Argument]
+    reply: Mapping[str, Argument]
+    # Reason -> names of the values that come with it.
+    refusals: Mapping[str, tuple[str, ...]]
+    # Groups of keys.
+    keys: frozenset[str]
+    # "session", "claim ends", "claim stays" or "".
+    guard: str
+    repeatable: bool
+
+    def pack(self, values: Mapping[str, object]) -> bytes:
+        """Arguments as the script reads them.
+
+        Raises
+        ------
+        TypeError
+            An argument is missing, unknown or of another type than the header says.
+        """
+        unknown = values.keys() - self.arguments.keys()
+        if unknown:
+            raise TypeError(f"script {self.name} has no argument {', '.join(sorted(unknown))}")
+        for name, argument in self.arguments.items():
+            if not argument.takes(values.get(name)):
+                raise TypeError(
+                    f"script {self.name}: {name} must be {argument.type}, not {values.get(name)!r}"
+                )
+        given = {name: value for name, value in values.items() if value is not None}
+        # (Redis's cmsgpack knows one type for text and bytes, the older one.)
+        return bytes(msgpack.packb(given, use_bin_type=False))
+
+    @cached_property
+    def source(self) -> str:
+        """What Redis runs: the shared part, then the body behind its guard."""
+        parameter, guarded = {
+            "": ("", "run"),
+            "session": ("s", "with_session(run)"),
+            "claim ends": ("job", "ending_claim(run)"),
+            "claim stays": ("claim", "keeping_claim(run)"),
+        }[self.guard]
+        how = "each_time" if self.repeatable else "once"
+        return (
+            f"{_lib()}\nlocal function run({parameter})\n{self.body}\nend\nreturn {how}({guarded})"
+        )
 
 
 @cache
-def source(name: str) -> str:
-    """Text of a script with the shared part in front."""
-    folder = files(__name__)
-    lib = "\n".join(folder.joinpath(f"lib/{part}.lua").read_text() for part in _LIB)
-    body = folder.joinpath(f"{name}.lua").read_text()
-    if name in REPEATABLE:
-        return f"{lib}\n{body}"
-    return f"{lib}\nreturn once(function()\n{body}\nend)"
+def _lib() -> str:
+    return "\n".join(_FOLDER.joinpath(f"lib/{part}.lua").read_text() for part in _LIB)
 
 
-def names() -> list[str]:
-    """All scripts."""
-    return sorted(
-        path.name.removesuffix(".lua")
-        for path in files(__name__).iterdir()
-        if path.name.endswith(".lua")
+def _declarations(header: list[str]) -> Iterator[tuple[str, str]]:
+    """Tags with what stands behind them, lines that go on included."""
+    found: list[str] = []
+    for line in header:
+        text = line.removeprefix("--").removeprefix(" ")
+        if text.startswith("@") or not found:
+            found.append(text)
+        else:
+            found[-1] += " " + text.strip()
+    for text in found:
+        if match := _TAG.fullmatch(text):
+            yield match["tag"], match["rest"]
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name for name in re.split(r",\s*", text) if name)
+
+
+def parse(name: str, text: str) -> Script:
+    """Read a script.
+
+    Raises
+    ------
+    ValueError
+        Its header breaks the grammar, or its body uses other arguments or refuses for other
+        reasons than the header declares.
+    """
+    lines = text.splitlines()
+    end = next((i for i, line in enumerate(lines) if not line.startswith("--")), len(lines))
+    arguments: dict[str, Argument] = {}
+    reply: dict[str, Argument] = {}
+    refusals: dict[str, tuple[str, ...]] = {}
+    key_groups: list[str] = []
+    guards: list[str] = []
+    repeatable = False
+    for tag, rest in _declarations(lines[:end]):
+        match tag:
+            case "session":
+                guards.append("session")
+                arguments["session"] = Argument("text")
+                refusals["SESSION_NOT_FOUND"] = ()
+            case "claim":
+                guards.append(f"claim {rest}")
+                arguments["claim"] = Argument("map")
+                refusals["CLAIM_LOST"] = ()
+            case "repeatable":
+                repeatable = True
+            case "keys":
+                key_groups += _names(rest)
+            case "arg":
+                arguments.update([_argument(name, rest)])
+            case "reply":
+                reply.update(_argument(name, one) for one in _names(rest.partition(":")[0]))
+            case "refusal":
+                reason, _, values = rest.partition(" ")
+                refusals[reason] = _names(values)
+            case _:
+                raise ValueError(f"script {name}: there is no tag @{tag}")
+    if len(guards) > 1 or set(guards) - {"session", "claim ends", "claim stays"}:
+        raise ValueError(f"script {name}: its guard is unclear: {', '.join(guards)}")
+    body = "\n".join(lines[end:])
+    _check_body(name, body, arguments, refusals)
+    return Script(
+        name=name,
+        body=body,
+        arguments=arguments,
+        reply=reply,
+        refusals=refusals,
+        keys=frozenset(key_groups),
+        guard="".join(guards),
+        repeatable=repeatable,
     )
+
+
+def _argument(script: str, text: str) -> tuple[str, Argument]:
+    match = _ARGUMENT.fullmatch(text)
+    if match is None:
+        raise ValueError(f"script {script}: not an argument: {text!r}")
+    kind = next(one for one in _PYTHON if one == match["type"])
+    return match["name"], Argument(kind, may_be_absent=bool(match["absent"]))
+
+
+def _check_body(
+    name: str, body: str, arguments: Mapping[str, Argument], refusals: Mapping[str, object]
+) -> None:
+    code = re.sub(r"--.*", "", body)
+    used = set(re.findall(r"\bargs\.(\w+)", code))
+    # A guard reads these.
+    declared = arguments.keys() - ({"session", "claim"} - used)
+    if used != declared:
+        raise ValueError(
+            f"script {name}: declared and used arguments differ: {sorted(used ^ declared)}"
+        )
+    given = {
+        reason
+        for call in re.findall(r"\brefuse\(([^{)]*)", code)
+        for reason in re.findall(r"'([A-Z_]+)'", call)
+    }
+    if given - refusals.keys():
+        raise ValueError(f"script {name}: refusals not declared: {given - refusals.keys()}")
+
+
+def _read_all() -> dict[str, Script]:
+    named = sorted(path.name for path in _FOLDER.iterdir() if path.name.endswith(".lua"))
+    return {
+        name.removesuffix(".lua"): parse(
+            name.removesuffix(".lua"), _FOLDER.joinpath(name).read_text()
+        )
+        for name in named
+    }
+
+
+# All scripts by name.
+SCRIPTS = _read_all()

@@ -1,35 +1,46 @@
--- Stores one verdict.
--- ARGV: prefix, session id, answer id, fingerprint of its content, labeler, query or 0, lease id,
---   row or -1, verdict (1, -1, 0), source reference, holder, 1 where it may replace an earlier vote,
---   who waits for the next query as JSON, or "", the rule behind the verdict, or "".
--- Reply: {"applied", "query", "counts", "event"}; the same for a repeat.
--- Refusals: SESSION_NOT_FOUND, ANSWER_ID_REUSED, UNKNOWN_QUERY, OBSERVATION_MISMATCH {row},
---   LEASE_LOST, SESSION_NOT_ACTIVE {state}, ALREADY_ANSWERED {verdict, row}, LABELER_WITHDRAWN,
---   TOO_MANY_CORRECTIONS {row, most}.
-local _, sid, answer_id, fingerprint, labeler, n, lease_id, row, verdict, source, holder, replace,
-  waiter, provenance = unpack(ARGV)
-n, row = tonumber(n), tonumber(row)
-local s = load_session(sid)
-if not s then
-  return refuse('SESSION_NOT_FOUND')
-end
-local before = seen_before(s, answer_id, fingerprint)
+-- Stores one verdict. A repeat gets the reply of the first time.
+-- @session
+-- @repeatable
+-- @keys session, dataset, queue, notices, labeling
+-- @arg answer_id text
+-- @arg fingerprint text: hash of what the answer says
+-- @arg labeler text
+-- @arg holder text
+-- @arg query integer: the query that it answers; 0 where nobody asked
+-- @arg lease_id text: the lease on that query
+-- @arg row integer?: absent where only the query is named
+-- @arg verdict integer: 1 inlier, -1 outlier, 0 unsure
+-- @arg source text: reference to where the verdict stands
+-- @arg provenance text: the rule behind the verdict; "" for somebody's own judgement
+-- @arg replace flag: it may replace an earlier vote
+-- @arg next_request map?: what the holder asks for next, a LeaseRequest
+-- @reply applied flag, query integer, counts map, event text
+-- @refusal ANSWER_ID_REUSED
+-- @refusal UNKNOWN_QUERY
+-- @refusal OBSERVATION_MISMATCH asked_row
+-- @refusal LEASE_LOST
+-- @refusal LABELER_WITHDRAWN
+-- @refusal SESSION_NOT_ACTIVE state
+-- @refusal ALREADY_ANSWERED verdict, row
+-- @refusal TOO_MANY_CORRECTIONS row, most
+local before = seen_before(s, args.answer_id, args.fingerprint)
 if before then
   return before
 end
 
+local labeler, holder, row, verdict, n = args.labeler, args.holder, args.row, int(args.verdict), args.query
 local asked
 if n > 0 then
   asked = get_query(s, n)
   if not asked then
-    return refuse('UNKNOWN_QUERY', { query = n })
+    return refuse('UNKNOWN_QUERY')
   end
-  if row >= 0 and row ~= asked.row then
-    return refuse('OBSERVATION_MISMATCH', { row = asked.row })
+  if row and row ~= asked.row then
+    return refuse('OBSERVATION_MISMATCH', { asked_row = asked.row })
   end
   row = asked.row
-  if not issued_to(asked, lease_id, labeler) then
-    return refuse('LEASE_LOST', { query = n })
+  if not issued_to(asked, args.lease_id, labeler) then
+    return refuse('LEASE_LOST')
   end
 end
 if withdrawn_labelers(s)[labeler] then
@@ -37,16 +48,20 @@ if withdrawn_labelers(s)[labeler] then
 end
 
 -- From lease to answer, without the time in which the labeler answered something else.
-local lease = asked and asked.leases[lease_id]
+local lease = asked and asked.leases[args.lease_id]
 local ms = lease and NOW - math.max(lease.since, labeler_info(s, labeler).last)
 
+local function log_as(kind)
+  return log_label(s, kind, { row = row, verdict = verdict, labeler = labeler, query = n,
+    source = args.source, answer_id = args.answer_id, ms = ms, provenance = args.provenance })
+end
+
+local function receipt(applied, event)
+  return give_receipt(s, args.answer_id, args.fingerprint, applied, n, event)
+end
+
 local function unused()
-  local refusal = refuse_correction(s, row, labeler)
-  if refusal then
-    return refusal
-  end
-  local event = log_label(s, 'UNUSED', row, verdict, labeler, n, source, answer_id, ms, provenance)
-  return give_receipt(s, answer_id, fingerprint, false, n, event)
+  return refuse_correction(s, row, labeler) or receipt(false, log_as('UNUSED'))
 end
 
 if not takes_labels(s) then
@@ -59,12 +74,12 @@ if asked and asked.repeats then
   if not lease then
     return unused()
   end
-  local event = log_label(s, 'REPEATED', row, verdict, labeler, n, source, answer_id, ms, provenance)
+  local event = log_as('REPEATED')
   close_query(s, asked, 'settled', holder)
   note_answer(s, labeler, row, ms, true)
-  wait_on(s, holder, waiter)
+  wait_on(s, args.next_request)
   go_on(s)
-  return give_receipt(s, answer_id, fingerprint, true, n, event)
+  return receipt(true, event)
 end
 
 local votes = load_votes(s, row)
@@ -75,20 +90,20 @@ local open = redis.call('HGET', part(s, 'asked'), int(row))
 -- A further vote has a place while the row has no verdict, or its query wants votes.
 local wanted = not label or label == '0' or open
 if own then
-  wanted = replace == '1' or label == '0'
+  wanted = args.replace or label == '0'
 end
 if not wanted then
   if asked then
     return unused()
   end
-  return refuse('ALREADY_ANSWERED', { verdict = own and own[2] or label, row = row })
+  return refuse('ALREADY_ANSWERED', { verdict = tonumber(own and own[2] or label), row = row })
 end
 
 local refusal = own and refuse_correction(s, row, labeler)
 if refusal then
   return refusal
 end
-local event = log_label(s, 'LABELED', row, verdict, labeler, n, source, answer_id, ms, provenance)
+local event = log_as('LABELED')
 -- Remembered with the vote, also where the answer came unasked: a retraction asks again.
 n = number_of_query(s, row, votes, n)
 if own then
@@ -109,6 +124,6 @@ if n > 0 then
   put_query(s, q)
 end
 settle(s, row, n, holder)
-wait_on(s, holder, waiter)
+wait_on(s, args.next_request)
 go_on(s)
-return give_receipt(s, answer_id, fingerprint, true, n, event)
+return receipt(true, event)

@@ -1,16 +1,12 @@
 -- A part of an atlas is stored; with the last one the sessions begin that wait for it.
--- ARGV: prefix, stream, entry, consumer, deliveries, dataset id, name of the range, index of
---   the part, number of chunks stored.
--- Reply: {"committed": true}; "gone" where the dataset was deleted meanwhile.
--- Refusals: CLAIM_LOST.
-local _, stream, entry, consumer, deliveries, dataset, range, index, chunks = unpack(ARGV)
-if claim_is_lost(stream, entry, consumer, deliveries) then
-  return refuse('CLAIM_LOST')
-end
-finish_job(stream, entry)
-local a = atlas_key(dataset, range)
+-- @claim ends
+-- @keys session, dataset, queue, notices, labeling
+-- @arg chunks integer: number of chunks stored
+-- @reply committed flag: the dataset is still there
+local range, index = atlas_part(job)
+local a = atlas_key(job.dataset, range)
 local keys = {}
-for i = 0, tonumber(chunks) - 1 do
+for i = 0, args.chunks - 1 do
   keys[#keys + 1] = a .. ':' .. index .. ':' .. i
 end
 if redis.call('EXISTS', a) == 0 then
@@ -18,13 +14,13 @@ if redis.call('EXISTS', a) == 0 then
     redis.call('UNLINK', key)
   end
   redis.call('DEL', a .. ':flying')
-  return cjson.encode({ committed = false, gone = true })
+  return { committed = false }
 end
 for _, key in ipairs(keys) do
   redis.call('PERSIST', key)
 end
 redis.call('SREM', a .. ':flying', index)
-if redis.call('HSETNX', a, 'part:' .. index, chunks) == 1 then
+if redis.call('HSETNX', a, 'part:' .. index, args.chunks) == 1 then
   redis.call('HINCRBY', a, 'done', 1)
 end
 local done = redis.call('HGET', a, 'done')
@@ -42,4 +38,4 @@ for _, sid in ipairs(redis.call('SMEMBERS', a .. ':users')) do
     touch(s)
   end
 end
-return cjson.encode({ committed = true })
+return { committed = true }

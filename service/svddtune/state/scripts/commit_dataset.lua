@@ -1,23 +1,30 @@
 -- Makes an uploaded dataset visible, once all its parts are there.
--- ARGV: prefix, dataset id, record, n, chunks of rows, 1 where it has ids, 1 where displays.
--- Reply: {"existed"}. Refusals: DATASET_INCOMPLETE (parts expired or were deleted meanwhile).
-local _, id, record, n, chunks, has_ids, has_display = unpack(ARGV)
-local d = P .. 'd:' .. id
+-- @keys dataset, index
+-- @arg dataset text
+-- @arg record bytes: a Dataset message
+-- @arg observation_count integer
+-- @arg chunks integer: number of chunks of its rows
+-- @arg has_ids flag
+-- @arg has_display flag
+-- @reply existed flag: it was there already
+-- @refusal DATASET_INCOMPLETE
+local d = dataset_key(args.dataset)
 if redis.call('EXISTS', d) == 1 then
-  return cjson.encode({ existed = true })
+  return { existed = true }
 end
 local parts = {}
-for i = 0, tonumber(chunks) - 1 do
+for i = 0, args.chunks - 1 do
   parts[#parts + 1] = d .. ':x:' .. i
 end
-if has_ids == '1' then
+if args.has_ids then
   parts[#parts + 1] = d .. ':ids'
   parts[#parts + 1] = d .. ':rows'
 end
-if has_display == '1' then
+if args.has_display then
   parts[#parts + 1] = d .. ':display'
 end
 for _, key in ipairs(parts) do
+  -- (It expired, or was deleted meanwhile.)
   if redis.call('EXISTS', key) == 0 then
     return refuse('DATASET_INCOMPLETE')
   end
@@ -25,7 +32,8 @@ end
 for _, key in ipairs(parts) do
   redis.call('PERSIST', key)
 end
-redis.call('HSET', d, 'record', record, 'n', n, 'chunks', chunks, 'has_ids', has_ids,
-  'has_display', has_display, 'created_ms', int(NOW))
-redis.call('ZADD', P .. 'datasets', int(NOW), id)
-return cjson.encode({ existed = false })
+redis.call('HSET', d, 'record', args.record, 'n', int(args.observation_count), 'chunks', args.chunks,
+  'has_ids', args.has_ids and '1' or '0', 'has_display', args.has_display and '1' or '0',
+  'created_ms', int(NOW))
+redis.call('ZADD', P .. 'datasets', int(NOW), args.dataset)
+return { existed = false }

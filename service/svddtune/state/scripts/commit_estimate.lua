@@ -1,23 +1,23 @@
 -- The result is computed: the session is complete.
--- ARGV: prefix, stream, entry, consumer, deliveries, session id, attempt, gamma, alignment,
---   result, pieces of the model ...
--- Reply: {"committed", "revision"}. Refusals: CLAIM_LOST.
-local _, stream, entry, consumer, deliveries, sid, attempt, gamma, alignment, result = unpack(ARGV)
-if claim_is_lost(stream, entry, consumer, deliveries) then
-  return refuse('CLAIM_LOST')
-end
-finish_job(stream, entry)
-local s = load_session(sid)
-if not s or s.state ~= 'ESTIMATING' or s.attempt ~= attempt then
-  return cjson.encode({ committed = false })
+-- @claim ends
+-- @keys session, dataset, queue, notices, labeling
+-- @arg attempt integer: the attempt at a result that it belongs to
+-- @arg gamma number
+-- @arg alignment number
+-- @arg result bytes: a Result message
+-- @arg model list: the pieces of the model, ExportModelResponse messages
+-- @reply committed flag, revision integer?: number of the result, where the session still wanted it
+local s = load_session(job.session)
+if not s or s.state ~= 'ESTIMATING' or tonumber(s.attempt) ~= args.attempt then
+  return { committed = false }
 end
 add(s, 'revision', 1)
-redis.call('SET', part(s, 'result:' .. s.revision), result)
-for i = 11, #ARGV do
-  redis.call('RPUSH', part(s, 'model:' .. s.revision), ARGV[i])
+redis.call('SET', part(s, 'result:' .. s.revision), args.result)
+for _, piece in ipairs(args.model) do
+  redis.call('RPUSH', part(s, 'model:' .. s.revision), piece)
 end
 redis.call('DEL', part(s, 'fits'))
 leave_atlas(s)
-set(s, 'state', 'COMPLETED', 'gamma', gamma, 'alignment', alignment)
+set(s, 'state', 'COMPLETED', 'gamma', args.gamma, 'alignment', args.alignment)
 touch(s)
-return cjson.encode({ committed = true, revision = tonumber(s.revision) })
+return { committed = true, revision = tonumber(s.revision) }

@@ -1,25 +1,23 @@
 -- A part of a preparation is stored: the next one is to be done.
--- ARGV: prefix, stream, entry, consumer, deliveries, dataset id, name of the preparation, index
---   of the part, number of chunks stored, payload of the next part's job.
--- Reply: {"committed": true where the preparation goes on}. Refusals: CLAIM_LOST.
-local _, stream, entry, consumer, deliveries, dataset, prep, index, chunks, following = unpack(ARGV)
-if claim_is_lost(stream, entry, consumer, deliveries) then
-  return refuse('CLAIM_LOST')
-end
-finish_job(stream, entry)
-local d = dataset_key(dataset)
+-- @claim ends
+-- @keys dataset, queue
+-- @arg index integer: which part it is
+-- @arg chunks integer: number of chunks stored
+-- @arg following bytes: payload of the next part's job
+-- @reply committed flag: the preparation goes on
+local d, prep = dataset_key(job.dataset), job.about
 local exists = redis.call('EXISTS', d) == 1
 -- Where nobody waits for it any more, it begins anew when somebody does.
 local wanted = exists and redis.call('SCARD', d .. ':waiting:' .. prep) > 0
-for i = 0, tonumber(chunks) - 1 do
-  local key = d .. ':prep:' .. prep .. ':part:' .. index .. ':' .. i
+for i = 0, args.chunks - 1 do
+  local key = d .. ':prep:' .. prep .. ':part:' .. args.index .. ':' .. i
   redis.call(wanted and 'PERSIST' or 'UNLINK', key)
 end
 if wanted then
-  redis.call('HSET', d, 'preppart:' .. prep .. ':' .. index, chunks)
-  enqueue_for_dataset('PREPARE', dataset, prep, following, true)
+  redis.call('HSET', d, 'preppart:' .. prep .. ':' .. args.index, args.chunks)
+  enqueue_for_dataset('PREPARE', job.dataset, prep, args.following, true)
 elseif exists then
   drop_parts(d, prep)
   redis.call('HDEL', d, 'prep:' .. prep)
 end
-return cjson.encode({ committed = wanted })
+return { committed = wanted }

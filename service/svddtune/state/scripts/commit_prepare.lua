@@ -1,28 +1,23 @@
 -- A preparation is stored: the sessions that wait for it begin.
--- ARGV: prefix, stream, entry, consumer, deliveries, dataset id, name of the preparation, number
---   of chunks stored.
--- Reply: {"committed": true}; "gone" where the dataset was deleted meanwhile.
--- Refusals: CLAIM_LOST.
-local _, stream, entry, consumer, deliveries, dataset, prep, chunks = unpack(ARGV)
-if claim_is_lost(stream, entry, consumer, deliveries) then
-  return refuse('CLAIM_LOST')
-end
-finish_job(stream, entry)
-local d = P .. 'd:' .. dataset
+-- @claim ends
+-- @keys session, dataset, queue, notices, labeling
+-- @arg chunks integer: number of chunks stored
+-- @reply committed flag: the dataset is still there
+local d, prep = dataset_key(job.dataset), job.about
 local keys = {}
-for i = 0, tonumber(chunks) - 1 do
+for i = 0, args.chunks - 1 do
   keys[#keys + 1] = d .. ':prep:' .. prep .. ':' .. i
 end
 if redis.call('EXISTS', d) == 0 then
   for _, key in ipairs(keys) do
     redis.call('UNLINK', key)
   end
-  return cjson.encode({ committed = false, gone = true })
+  return { committed = false }
 end
 for _, key in ipairs(keys) do
   redis.call('PERSIST', key)
 end
-redis.call('HSET', d, 'prep:' .. prep, 'ready', 'prepchunks:' .. prep, chunks)
+redis.call('HSET', d, 'prep:' .. prep, 'ready', 'prepchunks:' .. prep, args.chunks)
 drop_parts(d, prep)
 for _, sid in ipairs(redis.call('SMEMBERS', d .. ':waiting:' .. prep)) do
   local s = load_session(sid)
@@ -32,4 +27,4 @@ for _, sid in ipairs(redis.call('SMEMBERS', d .. ':waiting:' .. prep)) do
   end
 end
 redis.call('DEL', d .. ':waiting:' .. prep)
-return cjson.encode({ committed = true })
+return { committed = true }

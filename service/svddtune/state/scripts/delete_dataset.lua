@@ -1,8 +1,10 @@
 -- Deletes a dataset that no session uses, with its preparations and atlases.
--- ARGV: prefix, dataset id.
--- Reply: {"deleted": true}. Refusals: DATASET_NOT_FOUND, DATASET_IN_USE {sessions}.
-local id = ARGV[2]
-local d = P .. 'd:' .. id
+-- @keys dataset, index, queue
+-- @arg dataset text
+-- @reply deleted flag
+-- @refusal DATASET_NOT_FOUND
+-- @refusal DATASET_IN_USE sessions
+local d = dataset_key(args.dataset)
 if redis.call('EXISTS', d) == 0 then
   return refuse('DATASET_NOT_FOUND')
 end
@@ -23,7 +25,7 @@ for _, field in ipairs(redis.call('HKEYS', d)) do
   end
 end
 for _, range in ipairs(redis.call('SMEMBERS', d .. ':atlases')) do
-  local a = atlas_key(id, range)
+  local a = atlas_key(args.dataset, range)
   for _, field in ipairs(redis.call('HKEYS', a)) do
     local index = string.match(field, '^part:(%d+)$')
     if index then
@@ -35,6 +37,6 @@ for _, range in ipairs(redis.call('SMEMBERS', d .. ':atlases')) do
   redis.call('UNLINK', a, a .. ':users', a .. ':flying')
 end
 redis.call('UNLINK', d, d .. ':atlases', d .. ':rules', d .. ':ids', d .. ':rows', d .. ':display',
-  later_jobs(id))
-redis.call('ZREM', P .. 'datasets', id)
-return cjson.encode({ deleted = true })
+  later_jobs(args.dataset))
+redis.call('ZREM', P .. 'datasets', args.dataset)
+return { deleted = true }

@@ -1,16 +1,15 @@
 -- Extends a holder's leases, each by its labeler's lease length from now.
--- ARGV: prefix, session id, holder, labeler, lease ids as JSON (empty: all).
--- Reply: {"applied", "expires", "lost": [...]}: when the first of them runs out, and those named that
--- it does not hold.
--- Refusals: SESSION_NOT_FOUND.
-local _, sid, holder, labeler, ids = unpack(ARGV)
-local s = load_session(sid)
-if not s then
-  return refuse('SESSION_NOT_FOUND')
-end
+-- @session
+-- @repeatable
+-- @keys session, dataset, queue, notices, labeling
+-- @arg holder text
+-- @arg labeler text
+-- @arg lease_ids list: which leases; all where it is empty
+-- @reply applied flag, expires_ms integer, lost list: when the first of them runs out, and those named
+--   that it does not hold
 local changed = expire_leases(s)
-local held, wanted, lost = {}, cjson.decode(ids), {}
-for _, id in ipairs(held_by(s, holder)) do
+local held, wanted, lost = {}, args.lease_ids, {}
+for _, id in ipairs(held_by(s, args.holder)) do
   held[id] = true
 end
 for _, id in ipairs(wanted) do
@@ -19,9 +18,9 @@ for _, id in ipairs(wanted) do
   end
 end
 if #wanted == 0 then
-  wanted = held_by(s, holder)
+  wanted = held_by(s, args.holder)
 end
-local extended = NOW + lease_length(s, labeler_info(s, labeler))
+local extended = NOW + lease_length(s, labeler_info(s, args.labeler))
 local expires
 for _, id in ipairs(wanted) do
   if held[id] then
@@ -37,4 +36,4 @@ if changed then
   go_on(s)
   touch(s)
 end
-return cjson.encode({ applied = #lost == 0, expires = expires or extended, lost = lost })
+return { applied = #lost == 0, expires_ms = expires or extended, lost = lost }

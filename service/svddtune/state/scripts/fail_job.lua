@@ -1,15 +1,9 @@
 -- A job could not be done. It is tried again after a pause, until it raised too many errors (or where
 -- it can never succeed); then it becomes a dead letter and its session, or all that wait for it, say so.
--- ARGV: prefix, stream, entry, consumer, deliveries, most errors (1: do not try again), reason,
---   message.
--- Reply: {"dead"}. Refusals: CLAIM_LOST.
-local _, stream, entry, consumer, deliveries, most, reason, message = unpack(ARGV)
-if claim_is_lost(stream, entry, consumer, deliveries) then
-  return refuse('CLAIM_LOST')
-end
-local job = job_at(stream, entry)
-if not job then
-  remove_job(stream, entry)
-  return cjson.encode({ dead = false })
-end
-return cjson.encode({ dead = count_error(stream, entry, job, most, reason, message) })
+-- @claim ends
+-- @keys session, dataset, queue, notices, labeling
+-- @arg most_errors integer: give it up at so many; 1 where it is not to be tried again
+-- @arg reason text
+-- @arg message text
+-- @reply dead flag: it is given up
+return { dead = count_error(job, args.most_errors, args.reason, args.message) }

@@ -1,37 +1,37 @@
 -- A worker works on nothing more: what it holds goes back for others to take.
--- ARGV: prefix, consumer, how it came: "left" (counts nothing), "killed" (it vanished), "crashed" (the
---   job made it end), most errors, most workers that a job may lose, what is known of its end,
---   1 where the consumer goes too.
--- Reply: {"released": jobs put back, "dead": jobs given up}.
-local _, consumer, how, most_errors, most_lost, words, for_good = unpack(ARGV)
+-- @keys session, dataset, queue, notices, labeling
+-- @arg consumer text
+-- @arg ending text: "left" (counts nothing), "killed" (it vanished), "crashed" (the job made it end)
+-- @arg most_errors integer: give a job up at so many
+-- @arg most_lost integer: give a job up at so many workers that it lost
+-- @arg words text: what is known of the worker's end
+-- @arg for_good flag: the consumer goes too
+-- @reply released integer, dead integer: jobs put back, and jobs given up
 local AT_ONCE = 100
 
 local released, dead = 0, 0
 for _, stream in ipairs({ HI, BULK }) do
-  local held = redis.pcall('XPENDING', stream, GROUP, '-', '+', AT_ONCE, consumer)
+  local held = redis.pcall('XPENDING', stream, GROUP, '-', '+', AT_ONCE, args.consumer)
   for _, claim in ipairs(held) do
-    local entry = claim[1]
-    local job = job_at(stream, entry)
+    local job = take_out(stream, claim[1])
     local given_up = false
-    if not job then
-      remove_job(stream, entry)
-    elseif how == 'crashed' then
-      given_up = count_error(stream, entry, job, most_errors, 'WORKER_CRASHED',
-        job.kind .. ' made its worker crash ' .. int(job.errors + 1) .. ' times (last: ' .. words .. ').')
-    elseif how == 'killed' then
-      given_up = count_loss(stream, entry, job, most_lost, words)
-    else
-      put_back(stream, entry, job, 0)
+    if job and args.ending == 'crashed' then
+      given_up = count_error(job, args.most_errors, 'WORKER_CRASHED',
+        job.kind .. ' made its worker crash ' .. int(job.errors + 1) .. ' times (last: ' .. args.words .. ').')
+    elseif job and args.ending == 'killed' then
+      given_up = count_loss(job, args.most_lost, args.words)
+    elseif job then
+      put_back(job, 0)
     end
     released = released + (given_up and 0 or 1)
     dead = dead + (given_up and 1 or 0)
   end
-  if for_good == '1' and not held.err and #held < AT_ONCE then
-    redis.pcall('XGROUP', 'DELCONSUMER', stream, GROUP, consumer)
+  if args.for_good and not held.err and #held < AT_ONCE then
+    redis.pcall('XGROUP', 'DELCONSUMER', stream, GROUP, args.consumer)
   end
 end
-if for_good == '1' then
-  redis.pcall('XGROUP', 'DELCONSUMER', WAKE, GROUP, consumer)
-  redis.call('DEL', P .. 'worker:' .. consumer)
+if args.for_good then
+  redis.pcall('XGROUP', 'DELCONSUMER', WAKE, GROUP, args.consumer)
+  redis.call('DEL', P .. 'worker:' .. args.consumer)
 end
-return cjson.encode({ released = released, dead = dead })
+return { released = released, dead = dead }

@@ -1,17 +1,15 @@
--- Steers a session: pause, resume, finish, cancel, a new budget or priority.
--- ARGV: prefix, session id, verb, new value (for "budget" and "priority").
--- Reply: {"state"}; asking for what already holds changes nothing.
--- Refusals: SESSION_NOT_FOUND, ILLEGAL_TRANSITION {state}, BUDGET_SPENT {labels, budget},
---   BUDGET_TOO_SMALL {labels}, BUDGET_TOO_LARGE {n}, SESSION_NOT_ACTIVE {state}.
-local _, sid, verb, budget = unpack(ARGV)
-local s = load_session(sid)
-if not s then
-  return refuse('SESSION_NOT_FOUND')
-end
+-- Steers a session. Asking for what holds already changes nothing.
+-- @session
+-- @keys session, dataset, queue, notices, labeling
+-- @arg verb text: pause, resume, finish or cancel
+-- @reply state text
+-- @refusal ILLEGAL_TRANSITION state
+-- @refusal BUDGET_SPENT labels, budget
+local verb = args.verb
 local active = s.state == 'LABELING' or s.state == 'PAUSED'
 
 if verb == 'pause' then
-  if s.state ~= 'LABELING' and s.state ~= 'PAUSED' then
+  if not active then
     return refuse('ILLEGAL_TRANSITION', { state = s.state })
   end
   set(s, 'state', 'PAUSED')
@@ -41,27 +39,10 @@ elseif verb == 'cancel' then
     return refuse('ILLEGAL_TRANSITION', { state = s.state })
   end
   drop_queries(s)
-  redis.call('SREM', P .. 'd:' .. s.dataset .. ':waiting:' .. s.prep, sid)
+  redis.call('SREM', dataset_key(s.dataset) .. ':waiting:' .. s.prep, s.id)
   leave_atlas(s)
   set(s, 'state', 'CANCELLED', 'finish_reason', 'CANCELLED')
-elseif verb == 'budget' then
-  budget = tonumber(budget)
-  if s.state == 'ESTIMATING' or s.state == 'CANCELLED' then
-    return refuse('SESSION_NOT_ACTIVE', { state = s.state })
-  end
-  if budget > tonumber(s.n) then
-    return refuse('BUDGET_TOO_LARGE', { n = tonumber(s.n) })
-  end
-  if budget < total(s) then
-    return refuse('BUDGET_TOO_SMALL', { labels = total(s) })
-  end
-  set(s, 'budget', int(budget))
-elseif verb == 'priority' then
-  set(s, 'priority', budget)
-  if s.state == 'LABELING' then
-    redis.call('HSET', P .. 'labeling', s.id, s.priority .. ' ' .. s.created_ms)
-  end
 end
 go_on(s)
 touch(s)
-return cjson.encode({ state = s.state })
+return { state = s.state }

@@ -1,18 +1,22 @@
 -- Stores a part of an upload, to expire unless its dataset is committed. The parts of a dataset
 -- that is committed already are left alone: they must not begin to expire.
--- ARGV: prefix, dataset id, name of the part, seconds to live, then a string value or pairs of
---   hash fields and values.
--- Reply: {"stored"}.
-local _, id, name, ttl = unpack(ARGV)
-local d = P .. 'd:' .. id
+-- @repeatable
+-- @keys dataset
+-- @arg dataset text
+-- @arg part text: its key, after that of the dataset
+-- @arg ttl_s integer: seconds to live
+-- @arg value bytes?: of a part that is a string
+-- @arg fields list?: of a part that is a hash: field, value, and so on
+-- @reply stored flag
+local d = dataset_key(args.dataset)
 if redis.call('EXISTS', d) == 1 then
-  return cjson.encode({ stored = false })
+  return { stored = false }
 end
-local key = d .. ':' .. name
-if #ARGV == 5 then
-  redis.call('SET', key, ARGV[5])
+local key = d .. ':' .. args.part
+if args.value then
+  redis.call('SET', key, args.value)
 else
-  redis.call('HSET', key, unpack(ARGV, 5))
+  redis.call('HSET', key, unpack(args.fields))
 end
-redis.call('EXPIRE', key, ttl)
-return cjson.encode({ stored = true })
+redis.call('EXPIRE', key, args.ttl_s)
+return { stored = true }

@@ -1,23 +1,22 @@
 -- Puts back what nobody works on: jobs whose worker has been silent too long, and failed ones whose
 -- pause is over. Whoever is free takes them.
--- ARGV: prefix, longest silence in ms for hi and for bulk jobs, most workers that a job may lose.
--- Reply: {"lost": jobs whose worker vanished, "dead": those of them given up, "due": pauses over}, or
---   {} where there is nothing to put back.
-local _, hi_silence, bulk_silence, most_lost = unpack(ARGV)
+-- @keys session, dataset, queue, notices, labeling
+-- @arg hi_silence_ms integer: how long the worker of an urgent job may be silent
+-- @arg bulk_silence_ms integer: how long that of another job may be
+-- @arg most_lost integer: give a job up at so many workers that it lost
+-- @reply lost integer?, dead integer?, due integer?: jobs whose worker vanished, those of them given up,
+--   and jobs whose pause is over; nothing where there is nothing to put back
 local AT_ONCE = 100
 
 local lost, dead, due = 0, 0, 0
-for stream, silence in pairs({ [HI] = hi_silence, [BULK] = bulk_silence }) do
+for stream, silence in pairs({ [HI] = args.hi_silence_ms, [BULK] = args.bulk_silence_ms }) do
   -- (The group is missing where the server lost its data, until a worker makes it anew.)
   local idle = redis.pcall('XPENDING', stream, GROUP, 'IDLE', silence, '-', '+', AT_ONCE)
   for _, claim in ipairs(idle) do
-    local entry = claim[1]
-    local job = job_at(stream, entry)
-    if not job then
-      remove_job(stream, entry)
-    else
+    local job = take_out(stream, claim[1])
+    if job then
       lost = lost + 1
-      if count_loss(stream, entry, job, most_lost, 'it fell silent') then
+      if count_loss(job, args.most_lost, 'it fell silent') then
         dead = dead + 1
       end
     end
@@ -25,11 +24,10 @@ for stream, silence in pairs({ [HI] = hi_silence, [BULK] = bulk_silence }) do
 end
 for _, packed in ipairs(redis.call('ZRANGEBYSCORE', LATER, '-inf', int(NOW), 'LIMIT', 0, AT_ONCE)) do
   redis.call('ZREM', LATER, packed)
-  local stream, job = unpack(cmsgpack.unpack(packed))
-  add_job(stream, job, true)
+  local job = cmsgpack.unpack(packed)
+  add_job(job.stream, job, true)
   due = due + 1
 end
-if lost + due == 0 then
-  return '{}'
+if lost + due > 0 then
+  return { lost = lost, dead = dead, due = due }
 end
-return cjson.encode({ lost = lost, dead = dead, due = due })

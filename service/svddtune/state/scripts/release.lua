@@ -1,15 +1,13 @@
 -- Gives a holder's queries back, to the front of the queue.
--- ARGV: prefix, session id, holder, lease ids as JSON (empty: all, and it waits for none any more).
--- Reply: {"applied", "lost": [...]}; lost are those named that it neither holds nor gave back before.
--- Refusals: SESSION_NOT_FOUND.
-local _, sid, holder, ids = unpack(ARGV)
-local s = load_session(sid)
-if not s then
-  return refuse('SESSION_NOT_FOUND')
-end
+-- @session
+-- @keys session, dataset, queue, notices, labeling
+-- @arg holder text
+-- @arg lease_ids list: which queries; where it is empty all, and it waits for none any more
+-- @reply applied flag, lost list: those named that it neither holds nor gave back before
+local holder = args.holder
 local changed = expire_leases(s)
 local held, named, lost = held_by(s, holder), {}, {}
-for _, id in ipairs(cjson.decode(ids)) do
+for _, id in ipairs(args.lease_ids) do
   named[id] = true
 end
 local all = next(named) == nil
@@ -38,4 +36,4 @@ for id in pairs(named) do
     lost[#lost + 1] = id
   end
 end
-return cjson.encode({ applied = #lost == 0, lost = lost })
+return { applied = #lost == 0, lost = lost }

@@ -1,25 +1,29 @@
 -- Withdraws a labeler's vote on a row. Where a query asked for it, the query is open again, in front.
--- ARGV: prefix, session id, answer id, fingerprint, labeler whose vote it is, row, who says so.
--- Reply and repeats: as in answer.lua.
--- Refusals: SESSION_NOT_FOUND, ANSWER_ID_REUSED, SESSION_NOT_ACTIVE {state}, NOT_LABELED {row},
---   TOO_MANY_CORRECTIONS {row, most} (of who says so).
-local _, sid, answer_id, fingerprint, labeler, row, speaker = unpack(ARGV)
-row = tonumber(row)
-local s = load_session(sid)
-if not s then
-  return refuse('SESSION_NOT_FOUND')
-end
-local before = seen_before(s, answer_id, fingerprint)
+-- @session
+-- @repeatable
+-- @keys session, dataset, queue, notices, labeling
+-- @arg answer_id text
+-- @arg fingerprint text: hash of what is retracted
+-- @arg labeler text: whose vote it is
+-- @arg row integer
+-- @arg speaker text: the labeler that says so
+-- @reply applied flag, query integer, counts map, event text
+-- @refusal ANSWER_ID_REUSED
+-- @refusal SESSION_NOT_ACTIVE state
+-- @refusal NOT_LABELED
+-- @refusal TOO_MANY_CORRECTIONS row, most
+local before = seen_before(s, args.answer_id, args.fingerprint)
 if before then
   return before
 end
 if not takes_labels(s) then
   return refuse('SESSION_NOT_ACTIVE', { state = s.state })
 end
+local labeler, row, speaker = args.labeler, args.row, args.speaker
 local votes = load_votes(s, row)
 local vote, position = vote_of(votes, labeler)
 if not vote then
-  return refuse('NOT_LABELED', { row = row })
+  return refuse('NOT_LABELED')
 end
 local refusal = refuse_correction(s, row, speaker)
 if refusal then
@@ -27,11 +31,12 @@ if refusal then
 end
 
 local source = speaker ~= labeler and 'by ' .. speaker or ''
-local event = log_label(s, 'RETRACTED', row, vote[2], labeler, vote[3], source, answer_id)
+local event = log_label(s, 'RETRACTED', { row = row, verdict = vote[2], labeler = labeler, query = vote[3],
+  source = source, answer_id = args.answer_id })
 local n = number_of_query(s, row, votes)
 table.remove(votes, position)
 save_votes(s, row, votes)
 end_repeats(s, row, labeler)
 settle(s, row, n)
 go_on(s)
-return give_receipt(s, answer_id, fingerprint, true, n, event)
+return give_receipt(s, args.answer_id, args.fingerprint, true, n, event)

@@ -1,16 +1,18 @@
--- A labeler passes on a query: LATER (again, behind new ones), OTHERS (never again this labeler)
--- or DROP (ask nobody).
--- ARGV: prefix, session id, labeler, query, lease id, mode, holder, who waits for the next query as
---   JSON, or "".
--- Reply: {"applied": true, "query", "counts"}; the same where the labeler repeats the skip of a lease.
--- Refusals: SESSION_NOT_FOUND, UNKNOWN_QUERY, LEASE_LOST.
-local _, sid, labeler, n, lease_id, mode, holder, waiter = unpack(ARGV)
-local s = load_session(sid)
-if not s then
-  return refuse('SESSION_NOT_FOUND')
-end
+-- A labeler passes on a query. A repeat of the skip of a lease gets the same reply.
+-- @session
+-- @keys session, dataset, queue, notices, labeling
+-- @arg labeler text
+-- @arg holder text
+-- @arg query integer
+-- @arg lease_id text
+-- @arg mode text: LATER (again, behind new ones), OTHERS (never again this labeler) or DROP (ask nobody)
+-- @arg next_request map?: what the holder asks for next, a LeaseRequest
+-- @reply applied flag, query integer, counts map
+-- @refusal UNKNOWN_QUERY
+-- @refusal LEASE_LOST
+local labeler, holder, lease_id, mode = args.labeler, args.holder, args.lease_id, args.mode
 local expired = expire_leases(s)
-local q = get_query(s, n)
+local q = get_query(s, args.query)
 local issued = q and issued_to(q, lease_id, labeler)
 if not issued or not q.leases[lease_id] then
   if expired then
@@ -18,9 +20,9 @@ if not issued or not q.leases[lease_id] then
     touch(s)
   end
   if issued and issued[3] == mode then
-    return cjson.encode({ applied = true, query = q.n, counts = counts(s) })
+    return { applied = true, query = q.n, counts = counts(s) }
   end
-  return refuse(q and 'LEASE_LOST' or 'UNKNOWN_QUERY', { query = tonumber(n) })
+  return refuse(q and 'LEASE_LOST' or 'UNKNOWN_QUERY')
 end
 issued[3] = mode
 end_lease(s, q, lease_id, holder)
@@ -39,7 +41,7 @@ else
   end
   queue_query(s, q, mode == 'LATER')
 end
-wait_on(s, holder, waiter)
+wait_on(s, args.next_request)
 go_on(s)
 touch(s)
-return cjson.encode({ applied = true, query = q.n, counts = counts(s) })
+return { applied = true, query = q.n, counts = counts(s) }

@@ -1,9 +1,10 @@
 -- A worker takes the bulk job whose turn it is.
--- ARGV: prefix, consumer, entries of the wake stream that woke it ...
--- Reply: {"entry"} in the bulk stream, the consumer's claim now; {} where no job waits.
-for i = 3, #ARGV do
-  redis.call('XACK', WAKE, GROUP, ARGV[i])
-  redis.call('XDEL', WAKE, ARGV[i])
+-- @keys queue
+-- @arg consumer text
+-- @arg woken_by list: entries of the wake stream that woke it
+-- @reply entry text?: in the bulk stream, the consumer's claim now; absent where no job waits
+for _, entry in ipairs(args.woken_by) do
+  redis.call('XACK', WAKE, GROUP, entry)
+  redis.call('XDEL', WAKE, entry)
 end
-local entry = begin_bulk_job(ARGV[2])
-return entry and cjson.encode({ entry = entry }) or '{}'
+return { entry = begin_bulk_job(args.consumer) }

@@ -1,7 +1,8 @@
 -- Drops what an earlier version (layout 2) computed of a dataset: it is made again where it is needed.
--- ARGV: prefix, dataset id.
--- Reply: {}.
-local d = dataset_key(ARGV[2])
+-- @repeatable
+-- @keys dataset
+-- @arg dataset text
+local d = dataset_key(args.dataset)
 for _, field in ipairs(redis.call('HKEYS', d)) do
   local k = string.match(field, '^prep:(%d+)$')
   if k then
@@ -21,4 +22,3 @@ for _, field in ipairs(redis.call('HKEYS', d)) do
 end
 redis.call('HDEL', d, 'atlas', 'atlasparts', 'atlasdone')
 redis.call('UNLINK', d .. ':atlastodo', d .. ':atlasflying', d .. ':atlasusers')
-return '{}'

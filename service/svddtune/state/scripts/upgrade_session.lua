@@ -1,17 +1,19 @@
 -- Brings a session of an earlier version (layout 2) to this one. Labels, queries and leases stay; what
 -- was computed of its dataset is made again, so a session that was labeling is PREPARING for a while.
--- ARGV: prefix, session id, name of the preparation, name of the range of gamma, job payloads: prepare,
---   and one for each part of the atlas.
--- Reply: {}, also where there is nothing to do.
-local _, sid, prep, range, job_prepare = unpack(ARGV)
-local FIRST_ATLAS_JOB = 6
-local s = load_session(sid)
+-- @repeatable
+-- @keys session, dataset, queue, notices, labeling
+-- @arg session text
+-- @arg preparation text: name of the dataset's preparation that it needs
+-- @arg range text: name of its range of gamma
+-- @arg job_prepare bytes: payload of the job that makes the preparation
+-- @arg atlas_jobs list: payloads of the jobs that make the parts of its atlas
+local s = load_session(args.session)
 if not s or s.prep then
-  return '{}'
+  return
 end
 redis.call('HDEL', s.key, 'k')
-set(s, 'prep', prep, 'range', range, 'job_prepare', job_prepare, 'atlas_done', '0')
-declare_atlas(s.dataset, range, { unpack(ARGV, FIRST_ATLAS_JOB) })
+set(s, 'prep', args.preparation, 'range', args.range, 'job_prepare', args.job_prepare, 'atlas_done', '0')
+declare_atlas(s.dataset, args.range, args.atlas_jobs)
 -- Nobody waits: all processes of the earlier version have ended.
 redis.call('DEL', part(s, 'waiting'), part(s, 'waiters'))
 for _, n in ipairs(redis.call('HKEYS', part(s, 'queries'))) do
@@ -38,4 +40,3 @@ if takes_labels(s) or s.state == 'ESTIMATING' then
   prepare_session(s)
 end
 touch(s)
-return '{}'

@@ -1,14 +1,15 @@
 -- Makes all votes of a labeler void, lets them count again, or tells what withdrawing would do.
--- ARGV: prefix, session id, labeler, verb (withdraw, reinstate, preview), who says so, for a
---   preview: its id and the job's payload.
--- Reply: {"votes", "lost", "changed", "gained", "reopened", "before", "after"}; before and after are
---   counts.
--- Refusals: SESSION_NOT_FOUND, SESSION_NOT_ACTIVE {state}, UNKNOWN_LABELER.
-local _, sid, labeler, verb, speaker, preview, payload = unpack(ARGV)
-local s = load_session(sid)
-if not s then
-  return refuse('SESSION_NOT_FOUND')
-end
+-- @session
+-- @keys session, dataset, queue, notices, labeling
+-- @arg labeler text
+-- @arg verb text: withdraw, reinstate or preview
+-- @arg speaker text: who says so
+-- @arg preview_job bytes?: payload of the job that computes the rest of a preview
+-- @reply votes integer, lost integer, changed integer, gained integer, reopened integer, before map,
+--   after map: the last two are counts
+-- @refusal SESSION_NOT_ACTIVE state
+-- @refusal UNKNOWN_LABELER
+local labeler, verb = args.labeler, args.verb
 if s.state == 'ESTIMATING' or s.state == 'CANCELLED' or s.state == 'FAILED' then
   return refuse('SESSION_NOT_ACTIVE', { state = s.state })
 end
@@ -58,15 +59,15 @@ effect.after = { inlier = after['1'], outlier = after['-1'], unsure = after['0']
 
 if verb == 'preview' then
   if changes then
-    enqueue(HI, 'PREVIEW', s, payload)
+    enqueue(HI, 'PREVIEW', s, args.preview_job)
   end
-  return cjson.encode(effect)
+  return effect
 end
 if changes then
   redis.call(later[labeler] and 'SADD' or 'SREM', part(s, 'withdrawn'), labeler)
   s.withdrawn = later
-  log_label(s, verb == 'withdraw' and 'WITHDRAWN' or 'REINSTATED', 0, '0', labeler, 0,
-    'by ' .. speaker, '')
+  log_label(s, verb == 'withdraw' and 'WITHDRAWN' or 'REINSTATED',
+    { row = 0, verdict = '0', labeler = labeler, source = 'by ' .. args.speaker })
   if later[labeler] then
     for _, id in ipairs(redis.call('ZRANGE', part(s, 'leases'), 0, -1)) do
       local q = get_query(s, query_of_lease(id))
@@ -89,4 +90,4 @@ if changes then
   go_on(s)
   touch(s)
 end
-return cjson.encode(effect)
+return effect

@@ -1,9 +1,9 @@
 -- Shared by all scripts: the files of lib/ are put in front of each when it is loaded.
--- KEYS[1] names any key of the partition, for routing, KEYS[2] where the reply of this call is kept
--- (repeats.lua); ARGV[1] is the partition's prefix.
--- Replies are JSON: {"error": REASON, ...} for a refusal, else what the script's contract says.
+-- KEYS[1] is where the reply of this call may be kept (calls.lua); it is in the partition that the call
+-- is about, whose prefix it gives. ARGV[1] has the arguments by name.
 
-local P = ARGV[1]
+local P = string.match(KEYS[1], '^(.-)call:')
+local args = cmsgpack.unpack(ARGV[1])
 local HI, BULK, DEAD, NOTICES = P .. 'q:hi', P .. 'q:bulk', P .. 'q:dead', P .. 'notices'
 local GROUP = 'workers'
 
@@ -14,14 +14,11 @@ end
 
 local NOW = now_ms()
 
--- Whether this call was refused.
-local refused = false
-
+-- The reply of a call that is refused: a reason, and values that its sentence names.
 local function refuse(reason, values)
   local reply = values or {}
-  refused = true
   reply.error = reason
-  return cjson.encode(reply)
+  return reply
 end
 
 -- An integer as Redis stores it (Lua would write 1e+15 for large ones).
@@ -117,27 +114,30 @@ local function seen_before(s, answer_id, fingerprint)
     return nil
   end
   local known = cjson.decode(prior)
-  return known.fingerprint == fingerprint and known.receipt or refuse('ANSWER_ID_REUSED')
+  if known.fingerprint ~= fingerprint then
+    return refuse('ANSWER_ID_REUSED')
+  end
+  return cjson.decode(known.receipt)
 end
 
 -- Remembers the receipt of an answer or retraction, and returns it.
 local function give_receipt(s, answer_id, fingerprint, applied, n, event)
-  local receipt = cjson.encode({ applied = applied, query = tonumber(n), counts = counts(s),
-    event = event })
+  local receipt = { applied = applied, query = n, counts = counts(s), event = event }
   redis.call('HSET', part(s, 'answers'), answer_id,
-    cjson.encode({ fingerprint = fingerprint, receipt = receipt }))
+    cjson.encode({ fingerprint = fingerprint, receipt = cjson.encode(receipt) }))
   touch(s)
   return receipt
 end
 
--- Appends to the label log. What changes votes makes all rankings stale. `ms` is the time from lease
--- to answer, `provenance` the rule behind the verdict: stored as `basis`, as 0.1.0 wrote it, since the log
--- is never rewritten.
-local function log_label(s, kind, row, verdict, labeler, n, source, answer_id, ms, provenance)
+-- Appends to the label log: row, verdict, labeler, and where there is one the query, source, answer id,
+-- ms (from lease to answer) and provenance (the rule behind the verdict; stored as `basis`, as 0.1.0 wrote
+-- it, since the log is never rewritten). What changes votes makes all rankings stale.
+local function log_label(s, kind, entry)
   if kind ~= 'UNUSED' and kind ~= 'REPEATED' then
     add(s, 'rev', 1)
   end
-  return redis.call('XADD', part(s, 'events'), '*', 'kind', kind, 'row', int(row),
-    'verdict', verdict, 'labeler', labeler, 'query', int(n), 'source', source,
-    'answer_id', answer_id, 'ms', int(ms or 0), 'basis', provenance or '')
+  return redis.call('XADD', part(s, 'events'), '*', 'kind', kind, 'row', int(entry.row),
+    'verdict', entry.verdict, 'labeler', entry.labeler, 'query', int(entry.query or 0),
+    'source', entry.source or '', 'answer_id', entry.answer_id or '', 'ms', int(entry.ms or 0),
+    'basis', entry.provenance or '')
 end

@@ -62,12 +62,11 @@ end
 local FAIL = { PREPARE = fail_preparation, ATLAS = fail_atlas, SUGGEST = fail_ranking,
   PLAN = fail_result, FIT = fail_result, ESTIMATE = fail_result }
 
--- Gives a job up: it becomes a dead letter, and what waits for it says so.
-local function bury(stream, entry, job, reason, message)
+-- Gives up a job that was taken out: it becomes a dead letter, and what waits for it says so.
+local function bury(job, reason, message)
   redis.call('XADD', DEAD, 'MAXLEN', '~', '1000', '*', 'kind', job.kind, 'session', job.session,
-    'dataset', job.dataset, 'payload', job.payload, 'about', job.about or '', 'stream', stream,
+    'dataset', job.dataset, 'payload', job.payload, 'about', job.about or '', 'stream', job.stream,
     'errors', int(job.errors), 'lost', int(job.lost), 'reason', reason, 'message', message)
-  remove_job(stream, entry)
   if FAIL[job.kind] then
     FAIL[job.kind](job, reason, message)
   end
@@ -77,25 +76,26 @@ local function pause_after(pauses, count)
   return pauses[math.min(count, #pauses)]
 end
 
--- The job raised an error; true where that was one too many.
-local function count_error(stream, entry, job, most, reason, message)
+-- The job, which was taken out, raised an error; true where that was one too many.
+local function count_error(job, most, reason, message)
   job.errors = job.errors + 1
-  if job.errors >= tonumber(most) then
-    bury(stream, entry, job, reason, message)
+  if job.errors >= most then
+    bury(job, reason, message)
     return true
   end
-  put_back(stream, entry, job, pause_after(AFTER_ERRORS, job.errors))
+  put_back(job, pause_after(AFTER_ERRORS, job.errors))
   return false
 end
 
--- The job's worker vanished; true where that was once too often. `how` says what is known of it.
-local function count_loss(stream, entry, job, most, how)
+-- The worker of the job, which was taken out, vanished; true where that was once too often. `how` says
+-- what is known of it.
+local function count_loss(job, most, how)
   job.lost = job.lost + 1
-  if job.lost >= tonumber(most) then
-    bury(stream, entry, job, 'WORKER_LOST', job.kind .. ' lost its worker ' .. int(job.lost)
+  if job.lost >= most then
+    bury(job, 'WORKER_LOST', job.kind .. ' lost its worker ' .. int(job.lost)
       .. ' times (last: ' .. how .. '); it may need more memory than there is.')
     return true
   end
-  put_back(stream, entry, job, pause_after(AFTER_LOSSES, job.lost))
+  put_back(job, pause_after(AFTER_LOSSES, job.lost))
   return false
 end

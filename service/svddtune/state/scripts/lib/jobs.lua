@@ -115,18 +115,18 @@ end
 
 -- The entry is not this consumer's delivery any more: another worker has it, or it is done. (The group
 -- is missing where the server lost its data.)
-local function claim_is_lost(stream, entry, consumer, deliveries)
-  local pending = redis.pcall('XPENDING', stream, GROUP, entry, entry, 1)
-  return #pending == 0 or pending[1][2] ~= consumer or pending[1][4] ~= tonumber(deliveries)
+local function claim_is_lost(claim)
+  local pending = redis.pcall('XPENDING', claim.stream, GROUP, claim.entry, claim.entry, 1)
+  return #pending == 0 or pending[1][2] ~= claim.consumer or pending[1][4] ~= claim.deliveries
 end
 
--- The job of an entry, or nil.
+-- The job of an entry, with its stream and entry, or nil.
 local function job_at(stream, entry)
   local found = redis.call('XRANGE', stream, entry, entry)[1]
   if not found then
     return nil
   end
-  local job = {}
+  local job = { stream = stream, entry = entry }
   for i = 1, #found[2], 2 do
     job[found[2][i]] = found[2][i + 1]
   end
@@ -134,27 +134,23 @@ local function job_at(stream, entry)
   return job
 end
 
--- Takes an entry out of its stream; its job, or nil where there was none.
-local function remove_job(stream, entry)
-  local job = stream == BULK and job_at(stream, entry)
+-- Takes an entry out of its stream, which ends the claim on it; its job, or nil where there was none.
+local function take_out(stream, entry)
+  local job = job_at(stream, entry)
   redis.call('XACK', stream, GROUP, entry)
   redis.call('XDEL', stream, entry)
-  if job then
+  if job and stream == BULK then
     settle_time(owner_of(job), entry)
   end
+  return job
 end
 
-local function finish_job(stream, entry)
-  remove_job(stream, entry)
-end
-
--- Puts a job back for any worker to take, after a pause.
-local function put_back(stream, entry, job, pause_ms)
-  remove_job(stream, entry)
+-- Puts a job that was taken out back, for any worker to take, after a pause.
+local function put_back(job, pause_ms)
   if pause_ms > 0 then
-    -- (The entry makes it unique: equal members of a sorted set would be one.)
-    redis.call('ZADD', LATER, int(NOW + pause_ms), cmsgpack.pack({ stream, job, entry }))
+    -- (Its entry makes it unique: equal members of a sorted set would be one.)
+    redis.call('ZADD', LATER, int(NOW + pause_ms), cmsgpack.pack(job))
   else
-    add_job(stream, job, true)
+    add_job(job.stream, job, true)
   end
 end

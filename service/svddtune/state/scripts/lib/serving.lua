@@ -17,13 +17,10 @@ local function stop_waiting(s, holder)
   redis.call('HDEL', part(s, 'waiters'), holder)
 end
 
--- The holder that answered or passed goes on waiting, as JSON or "", where it has room.
-local function wait_on(s, holder, waiter)
-  if waiter ~= '' and s.state == 'LABELING' then
-    local w = cjson.decode(waiter)
-    if #held_by(s, holder) < w.most then
-      wait_for_queries(s, w)
-    end
+-- The holder that answered or passed goes on waiting where it asks for more and has room.
+local function wait_on(s, w)
+  if w and s.state == 'LABELING' and #held_by(s, w.holder) < w.most then
+    wait_for_queries(s, w)
   end
 end
 
