@@ -4,8 +4,6 @@ import string
 from collections.abc import Mapping
 from typing import Any
 
-import msgpack
-
 from svddtune.state import keys, scripts
 from svddtune.state.connect import AsyncRedis, Redis
 from svddtune.state.errors import (
@@ -103,10 +101,8 @@ def _named_in(reason: str) -> set[str]:
 _check_sentences()
 
 
-def _reply(packed: bytes, arguments: Mapping[str, object]) -> dict[str, Any]:
-    # (Nothing is packed as an empty list.)
-    reply: dict[str, Any] = msgpack.unpackb(packed) or {}
-    reason = reply.pop("error", None)
+def _reply(name: str, packed: bytes, arguments: Mapping[str, object]) -> dict[str, Any]:
+    reason, reply = scripts.SCRIPTS[name].unpack(packed)
     if reason is None:
         return reply
     if reason == "CLAIM_LOST":
@@ -155,7 +151,7 @@ class Scripts(_Scripts):
         call, given = self._prepare(script, prefix, arguments)
         with redis_faults():
             packed = call(**given)
-        return _reply(packed, arguments)
+        return _reply(script, packed, arguments)
 
 
 class AsyncScripts(_Scripts):
@@ -166,4 +162,4 @@ class AsyncScripts(_Scripts):
         call, given = self._prepare(script, prefix, arguments)
         async with store_call():
             packed = await call(**given)
-        return _reply(packed, arguments)
+        return _reply(script, packed, arguments)

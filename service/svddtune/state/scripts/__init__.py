@@ -24,7 +24,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
-from typing import Literal
+from typing import Any, Literal
 
 import msgpack
 
@@ -109,6 +109,30 @@ class Script:
         given = {name: value for name, value in values.items() if value is not None}
         # (Redis's cmsgpack knows one type for text and bytes, the older one.)
         return bytes(msgpack.packb(given, use_bin_type=False))
+
+    def unpack(self, packed: bytes) -> tuple[str | None, dict[str, Any]]:
+        """The reason of a refusal, or None, and what the script replied.
+
+        Raises
+        ------
+        TypeError
+            The reply is not what the header says.
+        """
+        # (Nothing is packed as an empty list.)
+        reply: dict[str, Any] = msgpack.unpackb(packed) or {}
+        reason: str | None = reply.pop("error", None)
+        if reason is None:
+            for name, declared in self.reply.items():
+                if not declared.takes(reply.get(name)):
+                    raise TypeError(f"script {self.name} replied {reply.get(name)!r} as {name}")
+            known = self.reply.keys()
+        elif reason in self.refusals:
+            known = dict.fromkeys(self.refusals[reason]).keys()
+        else:
+            raise TypeError(f"script {self.name} refused with {reason}, which it does not declare")
+        if undeclared := reply.keys() - known:
+            raise TypeError(f"script {self.name} replied an undeclared {', '.join(undeclared)}")
+        return reason, reply
 
     @cached_property
     def source(self) -> str:
