@@ -22,7 +22,7 @@
 -- @refusal LABELER_WITHDRAWN
 -- @refusal SESSION_NOT_ACTIVE state
 -- @refusal ALREADY_ANSWERED verdict, row
--- @refusal TOO_MANY_CORRECTIONS row, most
+-- @refusal TOO_MANY_CORRECTIONS labeler, row, most
 local before = seen_before(s, args.answer_id, args.fingerprint)
 if before then
   return before

@@ -11,7 +11,7 @@
 -- @refusal ANSWER_ID_REUSED
 -- @refusal SESSION_NOT_ACTIVE state
 -- @refusal NOT_LABELED
--- @refusal TOO_MANY_CORRECTIONS row, most
+-- @refusal TOO_MANY_CORRECTIONS labeler, row, most
 local before = seen_before(s, args.answer_id, args.fingerprint)
 if before then
   return before
