@@ -142,12 +142,12 @@ def test_leases_expire_even_if_the_store_failed_at_that_moment(
 
 
 @pytest.mark.parametrize(
-    ("fault", "is_told"),
+    ("fault", "is_logged"),
     [(KeyError("unexpected"), True), (NotFound("SESSION_NOT_FOUND", "gone"), False)],
     ids=["fault", "refusal"],
 )
 def test_failure_of_work_is_logged_after_its_caller_has_gone(
-    caplog: pytest.LogCaptureFixture, fault: Exception, is_told: bool
+    caplog: pytest.LogCaptureFixture, fault: Exception, is_logged: bool
 ) -> None:
     async def act() -> None:
         begun, go_on = asyncio.Event(), asyncio.Event()
@@ -170,4 +170,4 @@ def test_failure_of_work_is_logged_after_its_caller_has_gone(
 
     with caplog.at_level(logging.ERROR):
         asyncio.run(act())
-    assert ("work failed whose caller had gone" in caplog.text) == is_told
+    assert ("work failed after its caller had gone" in caplog.text) == is_logged

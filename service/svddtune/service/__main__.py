@@ -1,4 +1,4 @@
-"""``python -m svddtune.service``: settings, logging, a look at Redis, then serve until a signal."""
+"""``python -m svddtune.service``: read settings, check Redis, then serve until a signal."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ log = logging.getLogger("svddtune.service")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve; the exit code: 0 stopped by a signal, 1 could not serve, 2 wrong settings."""
+    """Serve. Returns the exit code: 0 stopped by a signal, 1 could not serve, 2 wrong settings."""
     try:
         settings = read_settings(
             Settings,

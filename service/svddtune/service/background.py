@@ -1,4 +1,4 @@
-"""Tasks that a process needs for as long as it lives: none of them ends unnoticed."""
+"""Background tasks that run as long as their process: a failure is logged, never silent."""
 
 import asyncio
 import logging
@@ -6,14 +6,14 @@ from collections.abc import Awaitable, Callable
 
 log = logging.getLogger(__name__)
 
-# Pause before a task that has failed begins again.
+# Pause before a failed task is restarted.
 AGAIN_S = 1.0
 
 
 async def lasting(
     name: str, run: Callable[[], Awaitable[None]], *, again_s: float = AGAIN_S
 ) -> None:
-    """Run a task until it returns or is cancelled; where it fails, log that and begin again."""
+    """Run a task until it returns or is cancelled; if it fails, log that and restart it."""
     while True:
         try:
             return await run()

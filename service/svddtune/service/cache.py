@@ -1,4 +1,4 @@
-"""Bounded memory of facts that never change."""
+"""A bounded cache of facts that never change."""
 
 from collections import OrderedDict
 from typing import Generic, TypeVar
@@ -15,7 +15,7 @@ class Lru(Generic[Key, Value]):
         self._entries: OrderedDict[Key, Value] = OrderedDict()
 
     def get(self, key: Key) -> Value | None:
-        """The entry, None where it is not (any more) there."""
+        """The entry; None if it is not, or no longer, there."""
         value = self._entries.get(key)
         if value is not None:
             self._entries.move_to_end(key)

@@ -1,4 +1,4 @@
-"""Domain values to messages and back."""
+"""Domain values to messages of the wire and back."""
 
 import base64
 import binascii
@@ -52,7 +52,7 @@ def timestamp(milliseconds: int) -> Timestamp:
 
 
 def session_to_proto(session: Session) -> tuning_pb2.Session:
-    """A session as callers see it."""
+    """A session as a message."""
     failure = session.failure
     return tuning_pb2.Session(
         name=session_name(session.id),
@@ -103,7 +103,10 @@ def event_to_proto(event: LabelEvent, observation_id: str) -> common_pb2.LabelEv
 def assign_to_proto(
     session_id: SessionId, lease: Lease, observation: Observation, explanation: bytes
 ) -> oracle_pb2.Assign:
-    """A leased query with all that its labeler is shown; ``explanation`` is a serialized one."""
+    """A leased query with all that its labeler is shown.
+
+    ``explanation`` is a serialized Explanation, as its worker wrote it.
+    """
     assign = oracle_pb2.Assign(
         session=session_name(session_id),
         query=lease.query,
@@ -121,7 +124,7 @@ def assign_to_proto(
 
 
 def receipt_to_proto(receipt: Receipt, answer_id: str = "") -> oracle_pb2.Ack:
-    """What became of an answer or retraction."""
+    """The Ack of an answer, skip or retraction."""
     ack = oracle_pb2.Ack
     return ack(
         answer_id=answer_id,
@@ -133,7 +136,7 @@ def receipt_to_proto(receipt: Receipt, answer_id: str = "") -> oracle_pb2.Ack:
 
 
 def leases_receipt_to_proto(receipt: Receipt) -> oracle_pb2.Ack:
-    """What became of an extension or release; leases that were lost are listed beside."""
+    """The Ack of an extension or release; it lists lost leases."""
     return oracle_pb2.Ack(
         disposition=oracle_pb2.Ack.DISPOSITION_APPLIED,
         lease_expire_time=timestamp(receipt.expires_ms) if receipt.expires_ms else None,
@@ -142,7 +145,7 @@ def leases_receipt_to_proto(receipt: Receipt) -> oracle_pb2.Ack:
 
 
 def skip_mode_from_proto(number: int) -> SkipMode:
-    """The mode behind an enum's number."""
+    """The skip mode of an enum's number. Raises InvalidInput for an unknown one."""
     mode = _SKIP_MODES.get(number)
     if mode is None:
         raise invalid_field("mode", number, "SKIP_MODE_LATER, _OTHERS or _DROP")
@@ -150,7 +153,7 @@ def skip_mode_from_proto(number: int) -> SkipMode:
 
 
 def fitting(messages: Sequence[AnyMessage]) -> Sequence[AnyMessage]:
-    """As many messages as one response may hold; at least one of them."""
+    """The first messages, as many as one response may hold and at least one."""
     size, count = 0, 0
     for message in messages:
         size += message.ByteSize()
@@ -161,7 +164,7 @@ def fitting(messages: Sequence[AnyMessage]) -> Sequence[AnyMessage]:
 
 
 def page_token(created_ms: int, name: str) -> str:
-    """Where the next page begins; opaque to callers."""
+    """Token of the next page; opaque to callers."""
     return _token([created_ms, name])
 
 
@@ -176,7 +179,7 @@ def page_position(token: str) -> tuple[int, str] | None:
 
 
 def resume_token(version: str, event_id: str) -> str:
-    """Where a watch stands; opaque to callers."""
+    """Token of the position of a watch; opaque to callers."""
     return _token([version, event_id])
 
 
@@ -191,7 +194,7 @@ def resume_position(token: str) -> tuple[str, str]:
 
 
 def event_token(event_id: str) -> str:
-    """Where the next page of the label log begins."""
+    """Token of the next page of the label log."""
     return _token([event_id])
 
 
@@ -206,7 +209,7 @@ def event_position(token: str) -> str:
 
 
 def row_token(row: int) -> str:
-    """Where the next page of observations begins."""
+    """Token of the next page of observations."""
     return _token([row])
 
 
@@ -221,7 +224,7 @@ def row_position(token: str) -> int:
 
 
 def effect_to_proto(effect: WithdrawalEffect) -> tuning_pb2.WithdrawalEffect:
-    """What withdrawing a labeler does."""
+    """The effect of withdrawing a labeler."""
     return tuning_pb2.WithdrawalEffect(
         votes=effect.votes,
         labels_lost=effect.labels_lost,
@@ -234,7 +237,7 @@ def effect_to_proto(effect: WithdrawalEffect) -> tuning_pb2.WithdrawalEffect:
 
 
 def labeler_to_proto(report: LabelerReport) -> tuning_pb2.LabelerReport:
-    """What one labeler did."""
+    """The report on one labeler."""
     return tuning_pb2.LabelerReport(
         labeler=report.labeler,
         votes=codec.counts_to_proto(report.votes),
@@ -253,7 +256,7 @@ def labeler_to_proto(report: LabelerReport) -> tuning_pb2.LabelerReport:
 
 
 def agreement_to_proto(agreement: Agreement) -> tuning_pb2.Agreement:
-    """How well labelers agree."""
+    """The agreement of labelers."""
     return tuning_pb2.Agreement(**asdict(agreement))
 
 

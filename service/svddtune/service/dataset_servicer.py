@@ -1,4 +1,4 @@
-"""DatasetService: one short method a call."""
+"""DatasetService: one short method per call."""
 
 from collections.abc import AsyncIterator
 
@@ -8,12 +8,12 @@ from svddtune.service.status import Context, rpc, undisturbed
 from svddtune.state.datasets import DatasetStore
 from svddtune.v1 import dataset_pb2, dataset_pb2_grpc
 
-# In one page of a dataset's observations.
+# Observations in one page.
 MOST_OBSERVATIONS = 10_000
 
 
 class DatasetServicer(dataset_pb2_grpc.DatasetServiceServicer):
-    """Datasets: uploaded, described, listed, deleted."""
+    """Uploads, describes, lists and deletes datasets."""
 
     def __init__(
         self, datasets: DatasetStore, limits: upload.Limits, *, upload_timeout_s: float
@@ -26,7 +26,7 @@ class DatasetServicer(dataset_pb2_grpc.DatasetServiceServicer):
     async def UploadDataset(
         self, request_iterator: AsyncIterator[dataset_pb2.UploadDatasetRequest], context: Context
     ) -> dataset_pb2.UploadDatasetResponse:
-        """Check, spool and store what comes."""
+        """Check, spool and store an upload."""
         requests = prompt(
             request_iterator,
             self._upload_timeout_s,
@@ -70,13 +70,13 @@ class DatasetServicer(dataset_pb2_grpc.DatasetServiceServicer):
     async def ListObservations(
         self, request: dataset_pb2.ListObservationsRequest, context: Context
     ) -> dataset_pb2.ListObservationsResponse:
-        """Name a page of observations, in the order of the rows."""
+        """Ids and display fields of a page of observations, in the order of the rows."""
         dataset_id = names.dataset_id(request.parent, "parent")
         size = validate.in_range("page_size", request.page_size or 1000, 1, MOST_OBSERVATIONS)
         first = convert.row_position(request.page_token)
         dataset = await self._datasets.get(dataset_id)
         rows = range(first, min(first + size, dataset.observation_count))
-        # No more is read than is sent.
+        # Nothing is read that the response does not hold.
         if rows:
             count = await self._datasets.count_within(dataset_id, rows, convert.MOST_BYTES)
             rows = rows[:count]

@@ -1,8 +1,8 @@
-"""Requests that cannot be decoded: a status with a reason for any method, and one line in the log.
+"""Requests that cannot be decoded: the call ends with a reason, and the log gets one line.
 
-gRPC calls a method's deserializer itself; where that raises, unary calls end with UNKNOWN and a
-traceback, and a stream's iterator breaks in whatever task reads it. Here deserializers never raise:
-they return what is wrong, and the call ends with it before its servicer sees it.
+gRPC calls a method's deserializer itself. If that raises, a unary call ends with UNKNOWN and a
+traceback, and a stream's iterator breaks in the task that reads it. Here deserializers never raise:
+they return the error, and the call ends with it before its servicer sees the request.
 """
 
 import asyncio
@@ -22,19 +22,19 @@ log = logging.getLogger(__name__)
 Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 Behaviour = Callable[[Any, Context], Any]
 
-# Lines in the log are so many seconds apart.
+# Seconds between two lines in the log.
 LOG_EVERY_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Undecodable:
-    """Stands in for a request."""
+    """Takes the place of a request."""
 
     error: InvalidInput
 
 
 class _Faults:
-    """Logs a fault at once, and those of the second after it in one line with their number."""
+    """Logs the first fault at once, and those of each second after it in one line, counted."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -42,7 +42,7 @@ class _Faults:
         self._quiet = False
 
     def note(self, **fault: object) -> None:
-        """Log it, or let it be counted."""
+        """Log a fault now, or count it for the next line."""
         self._count += 1
         self._latest = fault
         if not self._quiet:
@@ -57,11 +57,11 @@ class _Faults:
 
 
 class Decoding(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
-    """Wraps the handlers of all methods, whoever registered them."""
+    """Wraps the handlers of all methods of the server."""
 
     def __init__(self) -> None:
         self._faults = _Faults()
-        # By method: only those there are.
+        # Handlers by method.
         self._wrapped: dict[str, Handler] = {}
 
     async def intercept_service(
@@ -69,7 +69,7 @@ class Decoding(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
         continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Handler]],
         handler_call_details: grpc.HandlerCallDetails,
     ) -> Handler:
-        """The method's handler, which takes whatever comes; none where there is no such method."""
+        """The wrapped handler of a method; None if there is no such method."""
         method = str(handler_call_details.method)
         handler = await continuation(handler_call_details)
         if handler and method not in self._wrapped:
@@ -97,7 +97,7 @@ class Decoding(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
         def decoded(data: bytes) -> Any:
             try:
                 return decode(data)
-            # (protobuf does not say which exceptions its runtimes raise.)
+            # (protobuf does not document which exceptions its runtimes raise.)
             except Exception as error:
                 self._faults.note(method=method, size=len(data))
                 return _Undecodable(_undecodable(method, data, error))
@@ -123,7 +123,7 @@ async def _decodable(requests: AsyncIterator[Any]) -> AsyncIterator[Any]:
 
 
 def _guarded(behave: Behaviour, *, streams: bool) -> Behaviour:
-    """The behaviour of a method, called with requests only."""
+    """A method that is called with decoded requests only."""
 
     async def given(request: Any, context: Context) -> Any:
         if isinstance(request, _Undecodable):

@@ -1,4 +1,4 @@
-"""Draining: how open streams learn that this process is about to end."""
+"""Draining: open streams and waiting calls are asked to end before their process does."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -8,7 +8,7 @@ from svddtune.state.errors import StateError
 
 
 class ServerDraining(StateError):
-    """The process goes away; another one will do."""
+    """The process is shutting down; the client is to connect to another one."""
 
     def __init__(self) -> None:
         super().__init__("DRAINING", "This server is shutting down; connect again.")
@@ -25,9 +25,9 @@ class Draining:
 
     @contextmanager
     def stream(self, wake: Callable[[], None]) -> Iterator[None]:
-        """Count a stream in; ``wake`` is called when it should look at ``begun`` and end.
+        """Register a stream; ``wake`` is called when it is to check ``begun`` and end.
 
-        Raises ServerDraining where it is too late to begin.
+        Raises ServerDraining once draining has begun.
         """
         self.check()
         self._wakers.add(wake)
@@ -40,12 +40,12 @@ class Draining:
                 self._idle.set()
 
     def check(self) -> None:
-        """Raises ServerDraining once draining has begun."""
+        """Raise ServerDraining once draining has begun."""
         if self.begun:
             raise ServerDraining
 
     async def drain(self, patience_s: float) -> None:
-        """Ask all streams to end and give them some time for it."""
+        """Ask all streams to end, and wait at most ``patience_s`` seconds for them."""
         self.begun = True
         for wake in list(self._wakers):
             wake()

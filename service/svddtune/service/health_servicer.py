@@ -1,4 +1,4 @@
-"""The standard health service: all who watch hear of each change, whoever else leaves.
+"""The standard health service: every watcher is sent each change, even after others have left.
 
 (grpcio's own servicer forgets the watchers of a service when the first of them leaves.)
 """
@@ -14,7 +14,7 @@ _Response = health_pb2.HealthCheckResponse
 
 
 class HealthServicer(health_pb2_grpc.HealthServicer):  # type: ignore[misc]
-    """Whether services serve. One that was never set is unknown."""
+    """The status of each service; one that was never set is unknown."""
 
     def __init__(self) -> None:
         self._statuses: dict[str, int] = {}
@@ -22,14 +22,14 @@ class HealthServicer(health_pb2_grpc.HealthServicer):  # type: ignore[misc]
         self._ending = False
 
     def set(self, service: str, status: int) -> None:
-        """Say how a service is; "" is the whole server. Ignored once ``end`` was called."""
+        """Set the status of a service; "" is the whole server. Ignored after ``end``."""
         if not self._ending and self._statuses.get(service) != status:
             self._statuses[service] = status
             for changed in self._watchers:
                 changed.set()
 
     def end(self) -> None:
-        """Nothing serves any more."""
+        """Set all services to NOT_SERVING for good."""
         for service in self._statuses:
             self.set(service, _Response.NOT_SERVING)
         self._ending = True
@@ -37,22 +37,22 @@ class HealthServicer(health_pb2_grpc.HealthServicer):  # type: ignore[misc]
     async def Check(
         self, request: health_pb2.HealthCheckRequest, context: Context
     ) -> health_pb2.HealthCheckResponse:
-        """Tell how a service is."""
+        """Return the status of a service."""
         status = self._statuses.get(request.service)
         if status is None:
             await context.abort(grpc.StatusCode.NOT_FOUND, "There is no such service.")
         return _Response(status=status)
 
     async def Watch(self, request: health_pb2.HealthCheckRequest, context: Context) -> None:
-        """Tell how a service is, and again at each change."""
-        changed, told = asyncio.Event(), None
+        """Send the status of a service, and again after each change."""
+        changed, sent = asyncio.Event(), None
         self._watchers.add(changed)
         try:
             while True:
                 changed.clear()
                 status = self._statuses.get(request.service, _Response.SERVICE_UNKNOWN)
-                if status != told:
-                    told = status
+                if status != sent:
+                    sent = status
                     await context.write(_Response(status=status))
                 await changed.wait()
         finally:

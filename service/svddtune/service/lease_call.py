@@ -1,4 +1,4 @@
-"""A unary Lease: takes what there is, or waits for it."""
+"""A unary Lease: leases the queries there are, or waits for the first one."""
 
 import asyncio
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ _NOTHING_MORE = frozenset(SessionState) - {
 
 
 class LeaseCall:
-    """One call for one session, or for any that asks."""
+    """One call, for one session or for all that ask."""
 
     def __init__(
         self, context: StreamContext, request: LeaseRequest, named: SessionId | None, wait_s: float
@@ -31,11 +31,11 @@ class LeaseCall:
         self._named = named
         self._wait_s = wait_s
         self._changed = asyncio.Event()
-        # Set where the session named asks nothing more.
+        # Why the session named asks nothing more; empty while it may.
         self.finished_reason = ""
 
     async def run(self) -> list[oracle_pb2.Assign]:
-        """What the labeler holds then; empty where the wait was in vain or nothing more comes."""
+        """The queries held then; empty if the wait ended without one or nothing more comes."""
         notices, loop = self._context.notices, asyncio.get_running_loop()
         deadline = loop.time() + self._wait_s
         listening = (
@@ -72,12 +72,12 @@ class LeaseCall:
             more = await self._assigns(session_id, leases)
             assigns += more
             if len(more) < len(leases) or len(fitting(assigns)) < len(assigns):
-                # The rest comes with the next call: one response does not hold it.
+                # One response does not hold the rest; it comes with the next call.
                 break
         return assigns
 
     async def _take_of_any(self) -> dict[SessionId, tuple[Lease, ...]]:
-        """What is held in each session that asks, and new queries while there is room."""
+        """Leases in each session that asks, with new ones up to the number requested."""
         asking = await unbroken(self._context.labeling.asking_sessions())
         held: dict[SessionId, tuple[Lease, ...]] = {}
         for session_id in asking:

@@ -29,7 +29,7 @@ def result_name(session_id: SessionId, revision: int) -> str:
 def dataset_id(name: str, field: str = "name") -> DatasetId:
     """Inverse of ``dataset_name``.
 
-    Raises InvalidInput (``INVALID_NAME``), NotFound where no dataset can have that id.
+    Raises InvalidInput (``INVALID_NAME``), NotFound if no dataset can have that id.
     """
     (found,) = _parts(_DATASET, name, field, "datasets/{dataset}")
     if not keys.is_dataset_id(found):
@@ -40,16 +40,16 @@ def dataset_id(name: str, field: str = "name") -> DatasetId:
 def session_id(name: str, field: str = "name") -> SessionId:
     """Inverse of ``session_name``.
 
-    Raises InvalidInput (``INVALID_NAME``), NotFound where no session can have that id.
+    Raises InvalidInput (``INVALID_NAME``), NotFound if no session can have that id.
     """
     (found,) = _parts(_SESSION, name, field, "sessions/{session}")
     return _known_form(found)
 
 
 def result_id(name: str, field: str = "name") -> tuple[SessionId, int | None]:
-    """Inverse of ``result_name``; None stands for the latest.
+    """Inverse of ``result_name``; the revision is None for the latest.
 
-    Raises InvalidInput (``INVALID_NAME``), NotFound where no session can have that id.
+    Raises InvalidInput (``INVALID_NAME``), NotFound if no session can have that id.
     """
     found, revision = _parts(_RESULT, name, field, "sessions/{session}/results/{revision or -}")
     return _known_form(found), None if revision == "-" else int(revision)

@@ -1,4 +1,4 @@
-"""The reaper: ends leases when they run out, with one timer a session and no polling."""
+"""The reaper: expires leases in time, with one timer per session and no polling."""
 
 import asyncio
 import logging
@@ -11,20 +11,20 @@ from svddtune.state.store import SessionStore
 
 log = logging.getLogger(__name__)
 
-# Redis's clock decides; a timer that fires a moment late asks it once.
+# Redis's clock decides: a timer that fires a moment late asks only once.
 _MARGIN_S = 0.02
-# Pause where the store did not answer.
+# Pause after the store did not answer.
 _AGAIN_S = 1.0
 
 
 class Reaper:
-    """Lets leases expire for all sessions. Several processes may do so: the first one does it."""
+    """Expires the leases of all sessions. Several processes may try; only one has an effect."""
 
     def __init__(self, store: SessionStore, notices: Notices) -> None:
         self._store = store
         self._notices = notices
         self._timers: dict[SessionId, asyncio.TimerHandle] = {}
-        # Sessions, or all (None), that could not be looked at.
+        # Sessions, or all (None), that are to be checked again after the store did not answer.
         self._again: dict[SessionId | None, asyncio.TimerHandle] = {}
         self._due: asyncio.Queue[SessionId | None] = asyncio.Queue()
 
@@ -32,7 +32,7 @@ class Reaper:
         """Work until cancelled."""
         try:
             with self._notices.listening_to_all(self._noticed):
-                # (Where it has failed before it has missed what there was.)
+                # (After a restart, notices may have been missed.)
                 self._due.put_nowait(None)
                 while True:
                     session_id = await self._due.get()
@@ -43,8 +43,8 @@ class Reaper:
                             await self._expire(session_id)
                     except StateError as error:
                         if not isinstance(error, StoreUnavailable):
-                            log.exception("leases of %s", session_id)
-                        # Nothing else may ever tell of them.
+                            log.exception("leases of %s were not expired; trying again", session_id)
+                        # No further notice may ever mention these leases.
                         self._look_again(session_id)
         finally:
             for timer in (*self._timers.values(), *self._again.values()):
@@ -64,7 +64,7 @@ class Reaper:
         timer = self._timers.get(session_id)
         if timer is not None:
             if timer.when() <= when:
-                # It learns then how long there is left.
+                # That timer will read how long is left and set the next one.
                 return
             timer.cancel()
         self._timers[session_id] = loop.call_at(when, self._ring, session_id)

@@ -1,4 +1,4 @@
-"""The gRPC server: servicers, health, reflection, and an orderly end."""
+"""The gRPC server: servicers, health, reflection, and an orderly shutdown."""
 
 import asyncio
 import logging
@@ -38,7 +38,7 @@ from svddtune.v1 import (
 
 log = logging.getLogger(__name__)
 
-# How long open streams get to end by themselves, and calls after them.
+# Seconds that open streams get to end by themselves, and then calls.
 DRAIN_S = 2.0
 GRACE_S = 2.0
 
@@ -54,22 +54,22 @@ SERVICES = tuple(
 _OPTIONS: list[tuple[str, int]] = [
     # A second server on the same port is a mistake, not a replica.
     ("grpc.so_reuseport", 0),
-    # Clients may ping as often as every 10 s, also while nothing is open.
+    # Clients may ping every 10 s, also while no call is open.
     ("grpc.http2.min_ping_interval_without_data_ms", 5_000),
     ("grpc.http2.max_pings_without_data", 0),
     ("grpc.keepalive_permit_without_calls", 1),
-    # A labeler whose machine is gone is noticed within 80 s.
+    # The connection of a machine that is gone is closed within 80 s.
     ("grpc.keepalive_time_ms", 60_000),
     ("grpc.keepalive_timeout_ms", 20_000),
 ]
 
 
 class AddressError(Exception):
-    """The server cannot listen there."""
+    """The server cannot listen at its address."""
 
 
 class Server:
-    """One service process's server; built, started and stopped on one event loop."""
+    """The server of a service process; built, started and stopped on one event loop."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -83,7 +83,7 @@ class Server:
         self._add_servicers()
 
     async def start(self) -> str:
-        """Listen; the address that clients connect to. Raises AddressError."""
+        """Listen. Returns the address for clients; raises AddressError."""
         await self._set_health()
         address = self._listen()
         self._background = [
@@ -98,11 +98,11 @@ class Server:
         return address
 
     async def wait_until_serving(self) -> None:
-        """Return once Redis is heard."""
+        """Return once Redis has answered."""
         await self._notices.connected.wait()
 
     async def stop(self) -> None:
-        """Say so, let streams end, then the rest."""
+        """Report NOT_SERVING, let streams end, then stop the rest."""
         self._health.end()
         self._notices.stop()
         await self._draining.drain(DRAIN_S)
@@ -168,13 +168,13 @@ class Server:
         return self._server.add_secure_port(listen, credentials)
 
     async def _follow_redis(self) -> None:
-        """Keep the health services' answer to whether Redis is there and takes writes."""
-        # All who wait are woken when Redis goes and when it comes back.
+        """Keep the health status equal to whether Redis is reachable and takes writes."""
+        # This wakes up when Redis goes away and when it comes back.
         with self._notices.watching(SessionId("")) as changed:
             while True:
                 await self._set_health()
                 if not self._notices.connected.is_set():
-                    # What the store's address leads to may be another server by its return.
+                    # When Redis is back, the same address may lead to another server.
                     await forget_connections(self._commands.connection_pool)
                 await changed.wait()
                 changed.clear()

@@ -15,7 +15,7 @@ class Settings(ProcessSettings):
     listen: str = Field("127.0.0.1:50051", description="HOST:PORT (port 0: any) or unix:PATH")
     tls_cert: Path | None = Field(None, description="PEM file with the server's certificate chain")
     tls_key: Path | None = Field(None, description="PEM file with its private key")
-    insecure: bool = Field(False, description="other than loopback addresses without TLS")
+    insecure: bool = Field(False, description="allow other than loopback addresses without TLS")
     max_rows: int = Field(2_000_000, ge=2, description="observations of one dataset")
     max_features: int = Field(10_000, ge=1, description="features of one dataset")
     max_bytes: int = Field(2 << 30, ge=16, description="size of one dataset")
@@ -56,7 +56,7 @@ class Settings(ProcessSettings):
 
     @property
     def exposed(self) -> bool:
-        """Whether others than this machine can reach it unencrypted."""
+        """Whether other machines can reach the service without encryption."""
         return self.tls_cert is None and not _is_loopback(self.listen)
 
 

@@ -1,4 +1,4 @@
-"""Sessions as many streams see them: loaded once a change, however many ask."""
+"""Sessions for many streams: each is loaded once per change, however many streams read it."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from svddtune.state.store import SessionStore
 @dataclass(slots=True)
 class _Entry:
     followers: int = 0
-    # The newest version that a notice told of.
+    # The newest version in a notice.
     told: int = 0
     latest: Session | None = None
     doubts: int = 0
@@ -26,7 +26,7 @@ class SharedSessions:
         self._entries: dict[SessionId, _Entry] = {}
 
     def follow(self, session_id: SessionId) -> None:
-        """Remember a session until as many ``leave`` as followed."""
+        """Keep a session until each ``follow`` has had its ``leave``."""
         self._entries.setdefault(session_id, _Entry()).followers += 1
 
     def leave(self, session_id: SessionId) -> None:
@@ -37,12 +37,12 @@ class SharedSessions:
             del self._entries[session_id]
 
     def noticed(self, session_id: SessionId, version: int) -> None:
-        """A followed session has this version now."""
+        """A notice says that a followed session has this version."""
         entry = self._entries[session_id]
         entry.told = max(entry.told, version)
 
     def doubt(self, session_id: SessionId) -> None:
-        """What is known of a followed session may not be so any more."""
+        """Notices of a followed session may have been missed: load it anew."""
         entry = self._entries[session_id]
         entry.told, entry.latest = 0, None
         entry.doubts += 1

@@ -1,4 +1,4 @@
-"""Clients that open a stream and say nothing: they are waited for, but not for ever."""
+"""Time limits for clients that open a stream and send nothing."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -10,7 +10,7 @@ Request = TypeVar("Request")
 
 
 class Silent(StateError):
-    """The client was waited for in vain. Reasons: ``HELLO_TIMEOUT``, ``UPLOAD_TIMEOUT``."""
+    """The client did not send in time. Reasons: ``HELLO_TIMEOUT``, ``UPLOAD_TIMEOUT``."""
 
     def __init__(self, reason: str, awaited: str, waited_s: float) -> None:
         super().__init__(
@@ -23,10 +23,7 @@ class Silent(StateError):
 async def prompt(
     requests: AsyncIterator[Request], within_s: float, *, reason: str, awaited: str
 ) -> AsyncIterator[Request]:
-    """The requests of a stream, each of which must come so many seconds after the one before.
-
-    Raises Silent.
-    """
+    """The requests of a stream; raises Silent if the next one takes longer than ``within_s``."""
     while True:
         try:
             async with asyncio.timeout(within_s):

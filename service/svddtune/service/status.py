@@ -1,21 +1,21 @@
-"""Errors to gRPC statuses: the only place that names codes.
+"""Errors to gRPC statuses: the only module that names codes.
 
 =================  =====================  ========================================================
-error              code                   apart from
+error              code                   exceptions
 =================  =====================  ========================================================
 InvalidInput       INVALID_ARGUMENT
 NotFound           NOT_FOUND
 WrongState         FAILED_PRECONDITION
-Conflict           ABORTED                ALREADY_ANSWERED: ALREADY_EXISTS, trying again is no use
+Conflict           ABORTED                ALREADY_ANSWERED: ALREADY_EXISTS, a retry cannot succeed
 TooLarge           RESOURCE_EXHAUSTED     DATASET_TOO_LARGE: INVALID_ARGUMENT, it never fits
-StoreUnavailable   UNAVAILABLE            also STORE_FULL: its operator has to make room
+StoreUnavailable   UNAVAILABLE            none; also STORE_FULL, until its operator makes room
 ServerDraining     UNAVAILABLE
 Silent             DEADLINE_EXCEEDED
-anything else      INTERNAL               with an id that the log has too
+anything else      INTERNAL               none; the message and the log carry the same id
 =================  =====================  ========================================================
 
-Each status carries a google.rpc.Status with ErrorInfo; where a field is named, BadRequest; where
-trying again helps, RetryInfo.
+Each status carries a google.rpc.Status with ErrorInfo, with BadRequest if fields are at fault, and
+with RetryInfo if a retry helps.
 """
 
 import asyncio
@@ -118,10 +118,10 @@ def _violations(error: StateError, message: str) -> Sequence[FieldViolation]:
 def rpc(
     method: Callable[[Servicer, Request, Context], Awaitable[Response]],
 ) -> Callable[[Servicer, Request, Context], Any]:
-    """Make a servicer's coroutine tell its caller of errors as statuses."""
+    """Let a servicer's coroutine end with the status of any error it raises."""
 
     @wraps(method)
-    async def told(self: Servicer, request: Request, context: Context) -> Response | None:
+    async def with_status(self: Servicer, request: Request, context: Context) -> Response | None:
         try:
             return await method(self, request, context)
         except StateError as error:
@@ -136,7 +136,7 @@ def rpc(
             fault = _internal(method.__name__)
         return await abort(context, fault)
 
-    return told
+    return with_status
 
 
 async def abort(context: Context, error: StateError) -> NoReturn:
@@ -149,20 +149,20 @@ async def abort(context: Context, error: StateError) -> NoReturn:
 def undisturbed(
     method: Callable[[Servicer, Request, Context], Coroutine[Any, Any, Response]],
 ) -> Callable[[Servicer, Request, Context], Awaitable[Response]]:
-    """Let a short coroutine run to its end also where the caller has gone."""
+    """Let a short coroutine run to its end even if the caller has gone."""
 
     @wraps(method)
-    async def whole(self: Servicer, request: Request, context: Context) -> Response:
+    async def to_the_end(self: Servicer, request: Request, context: Context) -> Response:
         return await unbroken(method(self, request, context))
 
-    return whole
+    return to_the_end
 
 
 _running: set[asyncio.Task[Any]] = set()
 
 
 async def unbroken(work: Coroutine[Any, Any, Response]) -> Response:
-    """Await work that goes on where the awaiting call is cancelled.
+    """Await work that goes on if the awaiting call is cancelled.
 
     A cancelled command would leave its connection to Redis in the middle of a reply.
     """
@@ -173,19 +173,19 @@ async def unbroken(work: Coroutine[Any, Any, Response]) -> Response:
 
 
 async def outlasting(task: asyncio.Future[Response]) -> Response:
-    """Await a task that goes on where the awaiting call is cancelled; its fault is logged then."""
+    """Await a task that goes on if the awaiting call is cancelled; its failure is logged then."""
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
-        task.add_done_callback(_tell_of_fault)
+        task.add_done_callback(_log_fault)
         raise
 
 
-def _tell_of_fault(task: asyncio.Future[Any]) -> None:
+def _log_fault(task: asyncio.Future[Any]) -> None:
     fault = None if task.cancelled() else task.exception()
-    # (A refusal is for the caller, which has gone.)
+    # (A refusal was meant for the caller, which has gone.)
     if fault is not None and not isinstance(fault, StateError):
-        log.error("work failed whose caller had gone", exc_info=fault)
+        log.error("work failed after its caller had gone", exc_info=fault)
 
 
 def _internal(method: str) -> StateError:
@@ -193,7 +193,7 @@ def _internal(method: str) -> StateError:
     log.exception("%s failed", method, extra={"error_id": error_id})
     return StateError(
         "INTERNAL",
-        f"Something went wrong in the server; its log has more under {error_id}.",
+        f"The server failed; its log has the details under {error_id}.",
         error_id=error_id,
     )
 

@@ -1,4 +1,4 @@
-"""TuningService: one short method a call."""
+"""TuningService: one short method per call."""
 
 import asyncio
 from contextlib import suppress
@@ -16,9 +16,9 @@ from svddtune.v1 import common_pb2, result_pb2, tuning_pb2, tuning_pb2_grpc
 
 # Label events in one message of a watch.
 _EVENTS_PER_MESSAGE = 1000
-# Label events read at once where all are needed.
+# Label events read at once when all are needed.
 _EVENTS_AT_ONCE = 1000
-# How long a preview waits for a worker.
+# Seconds that a preview waits for a worker.
 _PREVIEW_S = 5.0
 
 
@@ -111,7 +111,7 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
     async def PauseSession(
         self, request: tuning_pb2.PauseSessionRequest, context: Context
     ) -> tuning_pb2.PauseSessionResponse:
-        """Stop asking for now."""
+        """Stop asking until the session is resumed."""
         session_id = names.session_id(request.name)
         await self._store.pause(session_id)
         return tuning_pb2.PauseSessionResponse(session=await self._session(session_id))
@@ -121,7 +121,7 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
     async def ResumeSession(
         self, request: tuning_pb2.ResumeSessionRequest, context: Context
     ) -> tuning_pb2.ResumeSessionResponse:
-        """Go on asking."""
+        """Ask again."""
         session_id = names.session_id(request.name)
         await self._store.resume(session_id)
         return tuning_pb2.ResumeSessionResponse(session=await self._session(session_id))
@@ -169,7 +169,7 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
                 session = await unbroken(self._store.get(session_id))
                 if str(session.version) != version:
                     version = str(session.version)
-                    last_event = await self._tell(session, last_event, context)
+                    last_event = await self._send(session, last_event, context)
                 if session.state.ended:
                     return
                 await self._next_change(changed)
@@ -178,13 +178,13 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
         await changed.wait()
         self._draining.check()
         while not self._notices.connected.is_set():
-            # Redis is away: there is nothing to see before its return, which is a change too.
+            # Redis is away; its return sets the event too.
             changed.clear()
             await changed.wait()
             self._draining.check()
 
-    async def _tell(self, session: Session, last_event: str, context: Context) -> str:
-        """Send the session with the events since; several messages where there are many."""
+    async def _send(self, session: Session, last_event: str, context: Context) -> str:
+        """Send the session with the events since, in several messages if there are many."""
         while True:
             events = await unbroken(
                 self._store.label_events(session.id, after=last_event, limit=_EVENTS_PER_MESSAGE)
@@ -238,7 +238,7 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
     async def WithdrawLabeler(
         self, request: tuning_pb2.WithdrawLabelerRequest, context: Context
     ) -> tuning_pb2.WithdrawLabelerResponse:
-        """Make a labeler's votes void, or tell what that would do."""
+        """Make a labeler's votes void, or preview that."""
         session_id = names.session_id(request.name)
         labeler = validate.labeler(request.labeler)
         if request.validate_only:

@@ -1,4 +1,4 @@
-"""An upload: checked row by row as it comes, spooled, and stored only once it is whole."""
+"""An upload: checked and spooled as it arrives, and stored only when it is complete."""
 
 import asyncio
 import hashlib
@@ -28,9 +28,10 @@ _LONGEST_ID = 256
 _LONGEST_FEATURE_NAME = 256
 _LONGEST_KEY = 128
 _LONGEST_VALUE = 4096
-# A labeler's message must hold them beside the features.
+# A labeler's message must hold all of them and the features.
 _MOST_DISPLAY_FIELDS = 100
-# Beyond these, squared distances and gamma are no doubles; the numerics have the same limits.
+# Outside these limits, squared distances and gamma overflow or underflow a double. The numerics
+# have the same limits.
 LARGEST, LEAST_WIDTH = 1e100, 1e-100
 _UNSCALED = (dataset_pb2.SCALING_KIND_UNSPECIFIED, dataset_pb2.SCALING_KIND_NONE)
 _LENGTH = struct.Struct("<I")
@@ -38,7 +39,7 @@ _LENGTH = struct.Struct("<I")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The largest dataset that is taken."""
+    """The largest dataset that is accepted."""
 
     rows: int
     features: int
@@ -50,12 +51,11 @@ async def receive(
     datasets: DatasetStore,
     limits: Limits,
 ) -> tuple[dataset_pb2.Dataset, bool]:
-    """Store what is uploaded: its description, and whether it was there already.
+    """Store an upload. Returns its description, and whether the dataset existed already.
 
     Raises InvalidInput (``DATASET_NOT_FINITE``, ``DATASET_OUT_OF_RANGE``, ``DATASET_RAGGED``,
-    ``DATASET_EMPTY``,
-    ``DATASET_INCOMPLETE``, ``DUPLICATE_OBSERVATION_ID``, ``DUPLICATE_FEATURE_NAME``,
-    ``INVALID_FIELD``), TooLarge (``DATASET_TOO_LARGE``).
+    ``DATASET_EMPTY``, ``DATASET_INCOMPLETE``, ``DUPLICATE_OBSERVATION_ID``,
+    ``DUPLICATE_FEATURE_NAME``, ``INVALID_FIELD``), TooLarge (``DATASET_TOO_LARGE``).
     """
     draft: Draft | None = None
     try:
@@ -69,7 +69,7 @@ async def receive(
                 raise _misplaced(part)
         if draft is None:
             raise _misplaced(None)
-        # Goes on where the caller gives up now: the next upload then finds it.
+        # This goes on if the caller gives up now: its next upload then finds the dataset.
         return await unbroken(_store(draft, datasets))
     finally:
         if draft is not None:
@@ -109,7 +109,7 @@ def _misplaced(part: str | None) -> InvalidInput:
 
 
 class Draft:
-    """Rows received so far, with what must be known of them all in the end."""
+    """Rows received so far, with the statistics that their description needs."""
 
     def __init__(self, header: dataset_pb2.DatasetHeader, limits: Limits) -> None:
         """Check the header. Raises as ``receive`` does."""
@@ -142,12 +142,12 @@ class Draft:
         self._rows += len(rows)
 
     def finish(self) -> dataset_pb2.Dataset:
-        """Description of the whole. Raises InvalidInput (``DATASET_INCOMPLETE``)."""
+        """Description of the dataset. Raises InvalidInput (``DATASET_INCOMPLETE``)."""
         header = self._header
         if self._rows < header.observation_count:
             raise InvalidInput(
                 "DATASET_INCOMPLETE",
-                f"{header.observation_count} rows were announced and {self._rows} came.",
+                f"{header.observation_count} rows were announced and {self._rows} received.",
                 announced=header.observation_count,
                 received=self._rows,
             )
@@ -180,7 +180,7 @@ class Draft:
 
     @contextmanager
     def kept_open(self) -> Iterator[None]:
-        """Put ``close`` off to the end of the block."""
+        """Delay ``close`` to the end of the block."""
         self._in_use = True
         try:
             yield
@@ -189,7 +189,7 @@ class Draft:
             self.close()
 
     def close(self) -> None:
-        """Let go of the spooled data."""
+        """Delete the spooled data."""
         if not self._in_use:
             for spool in (self._values, self.ids.spool, self.displays.spool):
                 spool.close()
@@ -218,7 +218,7 @@ class Draft:
             raise self._ragged(
                 row,
                 f"does not fit: {matrix.rows} x {columns} values need {matrix.rows * width} bytes "
-                f"and {len(matrix.values)} came",
+                f"and {len(matrix.values)} were received",
             )
         if self._rows + matrix.rows > self._header.observation_count:
             row = self._header.observation_count
@@ -233,12 +233,12 @@ class Draft:
                 "DATASET_OUT_OF_RANGE",
                 rows,
                 np.abs(rows) > LARGEST,
-                f"magnitudes up to {LARGEST:g} are taken: divide the column by a power of ten",
+                f"magnitudes up to {LARGEST:g} are accepted: divide the column by a power of ten",
             )
         return rows
 
     def _check_width(self) -> None:
-        """Refuse unscaled rows that differ, but by less than a squared distance can tell."""
+        """Refuse unscaled rows whose differences are too small for squared distances."""
         width = float((self._highest - self._lowest).max())
         if 0.0 < width < LEAST_WIDTH and self._header.scaling in _UNSCALED:
             column = int(np.argmax(self._highest - self._lowest))
@@ -330,7 +330,7 @@ class _Texts:
             self.used = self.used or bool(text)
 
     def batches(self) -> Iterator[tuple[int, list[bytes]]]:
-        """Runs of strings with the index of their first, small enough to store at once."""
+        """Batches of strings that can be stored at once, with the index of the first."""
         self.spool.seek(0)
         first, batch, size = 0, list[bytes](), 0
         while length := self.spool.read(_LENGTH.size):
@@ -344,7 +344,7 @@ class _Texts:
 
 
 def _spool() -> IO[bytes]:
-    # Closed with its draft.
+    # The draft closes it.
     return tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES)
 
 

@@ -44,28 +44,28 @@ def invalid_field(field: str, value: object, allowed: str) -> InvalidInput:
 
 
 def in_range(field: str, value: Number, low: Number, high: Number) -> Number:
-    """The value, where low <= value <= high; NaN never is."""
+    """The value. Raises InvalidInput unless low <= value <= high; NaN is out of range."""
     if not low <= value <= high:
         raise invalid_field(field, value, f"{low:g} to {high:g}")
     return value
 
 
 def at_most_bytes(field: str, text: str, most: int) -> str:
-    """The text, where it is short enough."""
+    """The text. Raises InvalidInput if it is longer than ``most`` bytes of UTF-8."""
     if len(text.encode()) > most:
         raise invalid_field(field, text, f"at most {most} bytes")
     return text
 
 
 def labeler(text: str, field: str = "labeler") -> str:
-    """The labeler, where it has the form of one."""
+    """The labeler. Raises InvalidInput if the text is no labeler's name."""
     if not _LABELER.fullmatch(text):
         raise invalid_field(field, text, 'letters, digits and "._@-", 1 to 64 of them')
     return text
 
 
 def verdict(number: int, field: str = "verdict") -> Verdict:
-    """The verdict behind an enum's number."""
+    """The verdict of an enum's number. Raises InvalidInput for an unknown one."""
     found = _VERDICTS.get(number)
     if found is None:
         raise invalid_field(field, number, "VERDICT_INLIER, VERDICT_OUTLIER or VERDICT_UNSURE")
@@ -73,21 +73,21 @@ def verdict(number: int, field: str = "verdict") -> Verdict:
 
 
 def session_names(texts: Sequence[str], field: str = "sessions") -> tuple[SessionId, ...]:
-    """The sessions named, each once."""
+    """The ids of the sessions named, each once. Raises InvalidInput, NotFound."""
     in_range(f"len({field})", len(texts), 0, MOST_SESSIONS)
     found = (names.session_id(text, f"{field}[{i}]") for i, text in enumerate(texts))
     return tuple(dict.fromkeys(found))
 
 
 def is_automated(kind: int) -> bool:
-    """Whether a program is at the other end."""
+    """Whether the labeler is a program. Raises InvalidInput for an unknown kind."""
     if kind not in oracle_pb2.LabelerKind.values():
         raise invalid_field("kind", kind, "LABELER_KIND_HUMAN or _AUTOMATED")
     return kind == oracle_pb2.LABELER_KIND_AUTOMATED
 
 
 def request_id(text: str) -> str:
-    """The request id, where it is a UUID or empty; in one spelling."""
+    """The request id in one spelling. Raises InvalidInput unless it is a UUID or empty."""
     if not text:
         return ""
     try:
@@ -97,14 +97,14 @@ def request_id(text: str) -> str:
 
 
 def answer_id(text: str, field: str = "answer_id") -> str:
-    """The answer id, where it has 1 to 128 bytes."""
+    """The answer id. Raises InvalidInput unless it has 1 to 128 bytes."""
     if not text:
         raise invalid_field(field, text, f"1 to {LONGEST_ANSWER_ID} bytes")
     return at_most_bytes(field, text, LONGEST_ANSWER_ID)
 
 
 def page_size(number: int) -> int:
-    """Entries per page."""
+    """Entries per page; 50 for 0. Raises InvalidInput (``INVALID_FIELD``)."""
     return DEFAULT_PAGE if number == 0 else in_range("page_size", number, 1, LARGEST_PAGE)
 
 
