@@ -143,6 +143,15 @@ class Terminal:
         self.screen.columns, self.screen.rows = columns, rows
         self.child.send_signal(signal.SIGWINCH)
 
+    def stop_and_continue(self) -> None:
+        """Stop the program as a shell does, and let it go on; the screen is empty then."""
+        self.child.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, self.child.pid, os.WSTOPPED)
+        while select.select([self._master], [], [], 0)[0]:
+            self._read(0.0)
+        self.screen = Screen(self.screen.columns, self.screen.rows)
+        self.child.send_signal(signal.SIGCONT)
+
     def wait(self, timeout_s: float = 20.0) -> int:
         """Wait for the end; the exit code. The terminal must be as it was before."""
         deadline = time.monotonic() + timeout_s

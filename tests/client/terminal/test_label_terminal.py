@@ -239,9 +239,9 @@ def test_screen_survives_resize_and_stop_of_the_process(
         observation = next_question(terminal)
         terminal.resize(100, 30)
         terminal.expect(lambda window: "─" * 60 in window)
-        terminal.signal(signal.SIGSTOP)
-        terminal.signal(signal.SIGCONT)
-        terminal.rest(GUARD_S)  # what is typed before it has the terminal again is dropped
+        terminal.stop_and_continue()
+        # What is typed before the program has the terminal again is dropped; then it draws anew.
+        assert next_question(terminal) == observation
         terminal.press(key_for(observation))
         next_question(terminal, observation)
         wait_until(lambda: votes(client, session) != {})
