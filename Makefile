@@ -6,6 +6,8 @@ STAMP := $(VENV)/.installed
 # What only the checks need comes on top.
 DEV := $(VENV)/.installed-dev
 DATA ?= ../shared/data
+# Tests wait now and then, so three processes fill two cores.
+PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist worksteal
 
 .PHONY: demo test test-slow install lint format types check bench protos clean
 
@@ -13,10 +15,10 @@ demo: $(STAMP)  ## set everything up and tune on real data
 	$(BIN)/svddtune demo
 
 test: $(DEV)  ## the tests, against a real Redis-compatible server
-	$(BIN)/python -m pytest --numprocesses 3 --dist worksteal
+	$(PYTEST)
 
 test-slow: $(DEV)  ## those that take long: end to end, idle waits, installations
-	$(BIN)/python -m pytest --numprocesses 3 --dist worksteal -m slow
+	$(PYTEST) -m slow
 
 install: $(DEV)  ## set-up alone; leaves .venv/bin/svddtune
 
@@ -46,7 +48,8 @@ format: $(DEV)  ## the blocking client generated anew, and all code formatted
 	$(BIN)/ruff format .
 
 check: export SVDDTUNE_TEST_PROFILE = ci
-check: lint test test-slow  ## what CI runs
+check: lint  ## what CI runs: lint and all tests in one run
+	$(PYTEST) -m ""
 
 bench: $(DEV)  ## figures of docs/performance.md
 	$(BIN)/python benchmarks/bench_numerics.py --data $(DATA)

@@ -60,7 +60,7 @@ def redis_url(redis_server: EmbeddedServer) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def stack() -> Iterator[EmbeddedStack]:
     """A whole stack on this machine, shared by the tests that need a real service."""
-    with EmbeddedStack(workers=2) as running:
+    with EmbeddedStack(workers=1) as running:
         yield running
 
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.svm import OneClassSVM
 from tests.client.models import fit, kernel, rows
+from tests.profiles import sized
 
 from svddtune.client import InvalidInput, ModelCorrupt, SvddModel
 from svddtune.client import model as module
@@ -136,7 +137,7 @@ def test_flipped_bit_is_noticed_wherever_it_is(tmp_path: Path) -> None:
             SvddModel.load(path)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=sized(150))
 @given(st.data())
 def test_damage_anywhere_gives_the_same_model_or_a_refusal(data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as folder:

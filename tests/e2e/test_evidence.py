@@ -76,6 +76,7 @@ def test_audited_rows_are_scored_separately_and_do_not_tune(redis_url: str) -> N
     assert result.C == pytest.approx(expected.model.C, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_session_without_outlier_labels_returns_usable_result(redis_url: str) -> None:
     X, _ = blobs(60, 3, seed=4)
     with deployment(redis_url) as address, TuningClient(address) as client:

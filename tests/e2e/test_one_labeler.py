@@ -53,6 +53,7 @@ def test_service_with_any_number_of_workers_asks_the_same_queries_as_the_method_
     assert [cell.score for cell in result.c_curve] == [cell.score for cell in expected.final.cells]
 
 
+@pytest.mark.slow
 def test_exported_model_predicts_like_the_result_and_like_scikit_learn(redis_url: str) -> None:
     X, y = wdbc()
     raw = 3.0 + 40.0 * X

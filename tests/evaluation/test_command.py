@@ -128,6 +128,7 @@ def test_second_run_computes_only_missing_work(
     assert second["per_set"] == first["per_set"]
 
 
+@pytest.mark.slow
 def test_damaged_piece_of_work_is_recomputed(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -92,6 +92,7 @@ def test_noise_reports_cost_and_benefit_of_votes(
     assert 0 < wrong[0] < wrong[1] < 0.4
 
 
+@pytest.mark.slow
 def test_commands_share_sessions_and_a_second_run_computes_nothing(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -29,7 +29,15 @@ ODD = {
 @pytest.mark.parametrize(
     "k", [pytest.param(1, marks=pytest.mark.slow), 5, pytest.param(100, marks=pytest.mark.slow)]
 )
-@pytest.mark.parametrize("strategy", ["lama", "random", "disagreement", "knowledge_gradient"])
+@pytest.mark.parametrize(
+    "strategy",
+    [
+        "lama",
+        "knowledge_gradient",
+        pytest.param("random", marks=pytest.mark.slow),
+        pytest.param("disagreement", marks=pytest.mark.slow),
+    ],
+)
 def test_session_runs_to_its_end(X: FloatArray, k: int, strategy: str) -> None:
     result = run(
         X, lambda row: -1 if row % 3 == 1 else 1, k=k, strategy=strategy,  # type: ignore[arg-type]

@@ -8,6 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.numerics import by_definition
 from tests.numerics.cases import blobs, wdbc
+from tests.profiles import sized
 
 from svddtune.numerics import (
     Atlas,
@@ -59,7 +60,7 @@ def ring(far: float | None) -> tuple[FloatArray, LabelArray]:
     return X, np.repeat(np.array([1, -1], dtype=np.int8), (190, 10))
 
 
-@pytest.mark.parametrize("far", [4e3, -1e9])
+@pytest.mark.parametrize("far", [pytest.param(4e3, marks=pytest.mark.slow), -1e9])
 @pytest.mark.parametrize("scaling", ["none", "minmax"])
 @pytest.mark.parametrize("strategy", ["lama", "knowledge_gradient"])
 @pytest.mark.parametrize(("data", "least"), [(clusters, 0.6), (ring, 0.25)])
@@ -82,7 +83,7 @@ def test_one_extreme_row_does_not_lower_kappa(
 
 @given(st.integers(0, 1000), st.integers(1, 4), st.floats(1e3, 1e12), st.sampled_from([1.0, -1.0]))
 @example(456, 1, 1e3, 1.0)  # Scott's gamma is above the upper bound
-@settings(max_examples=40)
+@settings(max_examples=sized(40))
 def test_bounds_are_those_of_the_rows_that_are_not_extreme(
     seed: int, count: int, far: float, sign: float
 ) -> None:
@@ -100,7 +101,7 @@ def test_bounds_are_those_of_the_rows_that_are_not_extreme(
 
 
 @given(st.integers(0, 1000), st.floats(1e-30, 1e30))
-@settings(max_examples=40)
+@settings(max_examples=sized(40))
 def test_bounds_follow_the_squared_scale_with_extreme_rows_too(seed: int, c: float) -> None:
     X = np.random.default_rng(seed).normal(size=(60, 2))
     X[:2] = [[1e7, 3.0], [-5e8, 1e9]]
@@ -151,7 +152,7 @@ def test_upper_bound_of_c_is_the_smallest_with_no_row_outside(gamma: float, time
 
 
 @given(st.integers(0, 500), st.integers(2, 20), st.floats(-1.0, 1.5))
-@settings(max_examples=25)
+@settings(max_examples=sized(25))
 def test_repeating_every_row_divides_the_upper_bound_of_c(
     seed: int, times: int, log_gamma: float
 ) -> None:
@@ -225,7 +226,7 @@ def test_final_cell_keeps_gamma_of_choice_with_labels_of_one_class() -> None:
     assert atlas.gamma[final_cell(atlas, choice, labels)] == choice.gamma
 
 
-@pytest.mark.parametrize("column", [False, True])
+@pytest.mark.parametrize("column", [pytest.param(False, marks=pytest.mark.slow), True])
 @pytest.mark.parametrize("strategy", ["lama", "random", "disagreement", "knowledge_gradient"])
 def test_no_session_ends_with_every_row_outside(strategy: Strategy, column: bool) -> None:
     X = np.random.default_rng(2).normal(size=(100, 3))

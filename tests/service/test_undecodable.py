@@ -34,7 +34,8 @@ pytestmark = pytest.mark.integration
 
 # Field 1, a string in nearly every request, that is no UTF-8; and a field without its end.
 NOT_UTF_8, CUT_OFF = b"\x0a\x01\xff", b"\x0a\x05a"
-PATIENCE_S = 0.3
+# Longer than a loaded machine needs to send a Hello.
+PATIENCE_S = 1.0
 GET, CONVERSE, UPLOAD = (
     next(method for method in METHODS if method.name == name)
     for name in ("GetSession", "Converse", "UploadDataset")

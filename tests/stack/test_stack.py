@@ -86,18 +86,26 @@ def serves(address: str) -> bool:
     return True
 
 
-def test_stack_prints_its_address() -> None:
-    with stack("--workers", "1") as running:
-        ready = running.ready
-        assert serves(ready["address"])
-        assert ready["workers"] == 1
-        assert ready["pid"] == running.process.pid
-        assert ready["redis"].startswith("unix://")
-        assert ready["server"].split()[0] in ("redis", "valkey")
-        assert set(ready["versions"]) == {"svddtune", "python"}
-        data_dir = Path(ready["redis"].removeprefix("unix://")).parent
-        assert data_dir.exists()
-    assert not data_dir.exists()
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """A stack that several tests look at."""
+    data_dir = tmp_path_factory.mktemp("stack")
+    with stack("--workers", "1", "--data-dir", str(data_dir)) as running:
+        yield running
+
+
+def data_dir(running: Stack) -> Path:
+    return Path(running.ready["redis"].removeprefix("unix://")).parent
+
+
+def test_stack_prints_its_address(running: Stack) -> None:
+    ready = running.ready
+    assert serves(ready["address"])
+    assert ready["workers"] == 1
+    assert ready["pid"] == running.process.pid
+    assert ready["redis"].startswith("unix://")
+    assert ready["server"].split()[0] in ("redis", "valkey")
+    assert set(ready["versions"]) == {"svddtune", "python"}
 
 
 @pytest.mark.parametrize(
@@ -112,6 +120,7 @@ def test_stack_stops_its_processes_in_order(number: signal.Signals | None) -> No
     running = Stack("--workers", "1", "--stop-on-eof")
     children = running.family()
     assert len(children) == 3
+    assert data_dir(running).exists()
     if number is None:
         assert running.process.stdin is not None
         running.process.stdin.close()
@@ -121,11 +130,12 @@ def test_stack_stops_its_processes_in_order(number: signal.Signals | None) -> No
     running.process.communicate(timeout=10)
     assert running.process.returncode == 0
     assert not any(alive(pid) for pid in children)
+    # The folder was the stack's own, made for the time that it runs.
+    assert not data_dir(running).exists()
 
 
-def test_redis_url_is_no_process_argument() -> None:
-    with stack("--workers", "1") as running:
-        lines = running.family().values()
+def test_redis_url_is_no_process_argument(running: Stack) -> None:
+    lines = running.family().values()
     ours = [line for line in lines if "svddtune.worker" in line or "svddtune.service" in line]
     assert len(ours) == 2
     assert not [line for line in ours if "--redis" in line]
@@ -225,15 +235,14 @@ def test_failed_start_says_why(arguments: list[str], reason: str, words: str) ->
     assert "Traceback" not in done.stderr
 
 
-def test_data_directory_in_use_is_refused(tmp_path: Path) -> None:
-    with stack("--workers", "0", "--data-dir", str(tmp_path)):
-        done = subprocess.run(
-            [sys.executable, "-m", "svddtune.stack", "--data-dir", str(tmp_path)],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+def test_data_directory_in_use_is_refused(running: Stack) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "svddtune.stack", "--data-dir", str(data_dir(running))],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert json.loads(done.stdout)["reason"] == "DATA_DIR_IN_USE"
 
 

@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 from svddtune.worker.audit import RULE, Candidate, interleave
 
 
-def ask(queries: int, audits: int, *, tuning: int = 1000, seed: int = 0) -> list[str]:
+def ask(queries: int, audits: int, *, tuning: int = 100) -> list[str]:
     """The rules of a whole session's queries, each time the first of a fresh ranking."""
     audited = list(range(5000, 5000 + audits))
+    ranked = [Candidate(row, 1.0, "lama") for row in range(tuning)]
     asked: list[str] = []
     for position in range(queries):
-        ranked = [Candidate(row, 1.0, "lama") for row in range(tuning)]
         ranking = interleave(ranked, audited, asked=position, audits=audits, queries=queries)
         first = next(iter(ranking))
         asked.append(first.rule)

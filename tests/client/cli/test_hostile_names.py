@@ -183,13 +183,23 @@ def test_observation_files_hold_no_formulas_and_are_read_back_exactly(
     "arguments",
     [
         ["-m", "svddtune.service", "--redis", "redis://:secret@127.0.0.1:bad/0"],
-        ["-m", "svddtune.service", "--redis", "http://user:secret@host"],
+        pytest.param(
+            ["-m", "svddtune.service", "--redis", "http://user:secret@host"], marks=pytest.mark.slow
+        ),
         ["-m", "svddtune.worker", "--redis", "redis://:secret#1@127.0.0.1:1/0"],
-        ["-m", "svddtune.worker", "--redis", "redis://:sec/secret@127.0.0.1/0"],
+        pytest.param(
+            ["-m", "svddtune.worker", "--redis", "redis://:sec/secret@127.0.0.1/0"],
+            marks=pytest.mark.slow,
+        ),
         ["-m", "svddtune.stack", "--redis", "redis://:secret#1@127.0.0.1:1/0"],
-        ["-m", "svddtune.stack", "--redis", "nonsense://:secret@host"],
+        pytest.param(
+            ["-m", "svddtune.stack", "--redis", "nonsense://:secret@host"], marks=pytest.mark.slow
+        ),
         ["-m", "svddtune", "up", "--redis", "redis://:secret@127.0.0.1:1/0"],
-        ["-m", "svddtune", "serve", "--redis", "redis://:secret@127.0.0.1:bad/0"],
+        pytest.param(
+            ["-m", "svddtune", "serve", "--redis", "redis://:secret@127.0.0.1:bad/0"],
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_wrong_url_is_told_without_its_password(arguments: list[str], tmp_path: Path) -> None:

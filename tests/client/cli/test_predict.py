@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.client.models import fit, rows
+from tests.profiles import sized
 
 from svddtune.client.cli.app import run
 
@@ -50,7 +51,9 @@ def test_json_says_which_rows_are_outside(folder: Path, capsys: pytest.CaptureFi
 
 
 @settings(
-    deadline=None, max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None,
+    max_examples=sized(15),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(st.permutations(["f0", "f1", "f2", "id", "label"]), st.sampled_from(["csv", "parquet"]))
 def test_order_of_columns_changes_nothing(

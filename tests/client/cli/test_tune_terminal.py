@@ -101,6 +101,7 @@ def test_interrupted_person_goes_on_to_the_same_result(
     assert kept_runs() == []
 
 
+@pytest.mark.slow
 def test_person_who_quits_may_have_the_result_at_once(home: Path) -> None:
     with Terminal(*TUNE, "--out", "found") as terminal:
         asked = answer(terminal, 2)

@@ -108,6 +108,7 @@ def test_run_that_the_oracle_ends_goes_on_to_the_same_result(
     assert not left.folder.exists()
 
 
+@pytest.mark.slow
 def test_run_without_answers_leaves_nothing(home: Path) -> None:
     with pytest.raises(KeyError) as raised:
         tune(X, ends_at(0, KeyError("typo")), **OPTIONS)
@@ -237,13 +238,14 @@ def exists(pid: int) -> bool:
         return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "whole_family"),
     [
-        pytest.param(signal.SIGINT, False, marks=pytest.mark.slow),
-        pytest.param(signal.SIGTERM, False, marks=pytest.mark.slow),
-        pytest.param(signal.SIGHUP, False, marks=pytest.mark.slow),
-        pytest.param(signal.SIGKILL, False, marks=pytest.mark.slow),
+        (signal.SIGINT, False),
+        (signal.SIGTERM, False),
+        (signal.SIGHUP, False),
+        (signal.SIGKILL, False),
         (signal.SIGKILL, True),
     ],
 )
