@@ -13,7 +13,7 @@ from tests.service.support import error_info, status_of
 
 from svddtune.v1 import oracle_pb2
 
-PATHS = ("stream", "unary")
+TRANSPORTS = ("stream", "unary")
 
 
 @dataclass
@@ -218,10 +218,10 @@ class UnaryDriver(Driver):
 
 
 def driver(
-    harness: Harness, path: str, session: str, labeler: str = "ann", kind: int = 0
+    harness: Harness, transport: str, session: str, labeler: str = "ann", kind: int = 0
 ) -> Driver:
-    """A labeler on one of the two paths; it holds nothing yet."""
-    if path == "unary":
+    """A labeler on one of the two transports; it holds nothing yet."""
+    if transport == "unary":
         return UnaryDriver(harness, session, labeler, kind)
     stream = harness.labeler(session or (), labeler, credit=0, kind=kind)
     stream.expect("welcome")

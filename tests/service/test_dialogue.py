@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.service.world import LEASE_S, SESSION, SESSION_ID, World, answer, hello
+from tests.service.fake_store import LEASE_S, SESSION, SESSION_ID, FakeStore, answer, hello
 
 from svddtune.service.dialogue import PROGRESS_S
 from svddtune.service.serving import RETRY_S
@@ -14,21 +14,21 @@ from svddtune.state.session import SessionState
 from svddtune.v1 import oracle_pb2
 
 
-def begun(credit: int = 2, available: int = 0) -> World:
-    world = World()
-    world.only.available = available
-    world.say(hello(credit=credit))
-    return world
+def begun(credit: int = 2, available: int = 0) -> FakeStore:
+    store = FakeStore()
+    store.only.available = available
+    store.say(hello(credit=credit))
+    return store
 
 
 def test_welcome_comes_first_and_then_queries_up_to_the_credit() -> None:
-    world = begun(credit=2, available=5)
-    assert world.kinds() == ["welcome"]
-    welcome = world.sent[0].welcome
+    store = begun(credit=2, available=5)
+    assert store.kinds() == ["welcome"]
+    welcome = store.sent[0].welcome
     assert welcome.protocol_version == 1
     assert welcome.lease_s == LEASE_S
     assert 0 < welcome.heartbeat_s < LEASE_S / 2
-    assert [lease.query for lease in world.queries] == [1, 2]
+    assert [lease.query for lease in store.queries] == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -49,13 +49,13 @@ def test_welcome_comes_first_and_then_queries_up_to_the_credit() -> None:
 )
 def test_wrong_hello_ends_the_stream(changes: dict[str, Any], reason: str) -> None:
     with pytest.raises(StateError) as refusal:
-        World().say(hello(**changes))
+        FakeStore().say(hello(**changes))
     assert refusal.value.reason == reason
 
 
 def test_refusal_of_a_version_names_the_supported_one() -> None:
     with pytest.raises(InvalidInput) as refusal:
-        World().say(hello(protocol_version=2))
+        FakeStore().say(hello(protocol_version=2))
     assert refusal.value.metadata["supported"] == "1"
 
 
@@ -68,7 +68,7 @@ def test_refusal_of_a_version_names_the_supported_one() -> None:
 )
 def test_hello_must_come_first(request_: oracle_pb2.ConverseRequest) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        World().say(request_)
+        FakeStore().say(request_)
     assert refusal.value.reason == "PROTOCOL_VIOLATION"
 
 
@@ -76,125 +76,125 @@ def test_hello_must_come_first(request_: oracle_pb2.ConverseRequest) -> None:
 def test_second_hello_and_empty_messages_end_the_stream(
     request_: oracle_pb2.ConverseRequest,
 ) -> None:
-    world = begun()
+    store = begun()
     with pytest.raises(InvalidInput) as refusal:
-        world.say(request_)
+        store.say(request_)
     assert refusal.value.reason == "PROTOCOL_VIOLATION"
 
 
 def test_resume_token_names_the_same_holder() -> None:
     first = begun()
     token = first.sent[0].welcome.resume_token
-    second = World()
+    second = FakeStore()
     second.say(hello(resume_token=token))
     assert second.dialogue.holder == first.dialogue.holder
     assert begun().dialogue.holder != first.dialogue.holder
 
 
 def test_leases_are_assigned_once_per_stream() -> None:
-    world = begun(credit=1, available=1)
-    world.change()
-    world.change()
-    assert len(world.queries) == 1
+    store = begun(credit=1, available=1)
+    store.change()
+    store.change()
+    assert len(store.queries) == 1
 
 
 def test_answer_is_acknowledged_and_the_next_query_waits_for_the_notice() -> None:
-    world = begun(credit=1, available=1)
-    world.only.available = 1
-    world.say(answer(world.queries[0]))
-    assert world.kinds()[-1] == "ack"
-    assert len(world.queries) == 1
-    world.change()
-    assert len(world.queries) == 2
-    assert "revoke" not in world.kinds()
+    store = begun(credit=1, available=1)
+    store.only.available = 1
+    store.say(answer(store.queries[0]))
+    assert store.kinds()[-1] == "ack"
+    assert len(store.queries) == 1
+    store.change()
+    assert len(store.queries) == 2
+    assert "revoke" not in store.kinds()
 
 
 def test_faulty_item_is_rejected_and_the_stream_goes_on() -> None:
-    world = begun(credit=1, available=1)
-    world.say(answer(world.queries[0], session="sessions/p00-ffffffffffffffffffff"))
-    reject = world.sent[-1].reject
+    store = begun(credit=1, available=1)
+    store.say(answer(store.queries[0], session="sessions/p00-ffffffffffffffffffff"))
+    reject = store.sent[-1].reject
     assert (reject.answer_id, reject.query) == ("answer-lease-0-1", 1)
-    world.say(oracle_pb2.ConverseRequest(credit=oracle_pb2.Credit(queries=1001)))
-    assert world.kinds()[-1] == "reject"
-    assert not world.ended
+    store.say(oracle_pb2.ConverseRequest(credit=oracle_pb2.Credit(queries=1001)))
+    assert store.kinds()[-1] == "reject"
+    assert not store.ended
 
 
 def test_more_credit_is_used_at_once() -> None:
-    world = begun(credit=0, available=3)
-    assert world.queries == []
-    world.say(oracle_pb2.ConverseRequest(credit=oracle_pb2.Credit(queries=2)))
-    assert len(world.queries) == 2
+    store = begun(credit=0, available=3)
+    assert store.queries == []
+    store.say(oracle_pb2.ConverseRequest(credit=oracle_pb2.Credit(queries=2)))
+    assert len(store.queries) == 2
 
 
 def test_lower_credit_reaches_the_store_while_the_stream_waits_for_more() -> None:
-    world = begun(credit=2, available=1)
-    world.say(oracle_pb2.ConverseRequest(credit=oracle_pb2.Credit(queries=1)))
-    assert world.looks[-1] == (SESSION_ID, 1)
+    store = begun(credit=2, available=1)
+    store.say(oracle_pb2.ConverseRequest(credit=oracle_pb2.Credit(queries=1)))
+    assert store.looks[-1] == (SESSION_ID, 1)
 
 
 def test_query_answered_by_others_makes_no_room_above_a_lower_credit() -> None:
-    world = begun(credit=3, available=3)
-    world.say(oracle_pb2.ConverseRequest(credit=oracle_pb2.Credit(queries=1)))
-    del world.only.leases[1]
-    del world.only.leases[2]
-    world.only.available = 2
-    world.change()
-    assert [lease.query for lease in world.queries] == [1, 2, 3]
-    assert world.only.leases.keys() == {3}
+    store = begun(credit=3, available=3)
+    store.say(oracle_pb2.ConverseRequest(credit=oracle_pb2.Credit(queries=1)))
+    del store.only.leases[1]
+    del store.only.leases[2]
+    store.only.available = 2
+    store.change()
+    assert [lease.query for lease in store.queries] == [1, 2, 3]
+    assert store.only.leases.keys() == {3}
 
 
 def test_silent_labeler_gets_no_query_in_place_of_one_that_others_answered() -> None:
-    world = begun(credit=2, available=1)
-    world.wait(LEASE_S / 2)
-    world.only.available = 1
-    world.change()
-    assert len(world.queries) == 2
+    store = begun(credit=2, available=1)
+    store.wait(LEASE_S / 2)
+    store.only.available = 1
+    store.change()
+    assert len(store.queries) == 2
     # The first runs out; the second one was answered, which this stream has not seen yet.
-    del world.only.leases[2]
-    world.now += LEASE_S / 2 + 1
-    world.change()
-    assert len(world.queries) == 2
-    assert world.open_count == 0
+    del store.only.leases[2]
+    store.now += LEASE_S / 2 + 1
+    store.change()
+    assert len(store.queries) == 2
+    assert store.open_count == 0
 
 
 def test_expired_lease_is_revoked_and_other_labelers_are_served_first() -> None:
-    world = begun(credit=1, available=1)
-    world.expire()
-    (revoke,) = (one.revoke for one in world.sent if one.HasField("revoke"))
+    store = begun(credit=1, available=1)
+    store.expire()
+    (revoke,) = (one.revoke for one in store.sent if one.HasField("revoke"))
     assert (revoke.query, revoke.reason) == (1, "EXPIRED")
-    assert world.looks[-1] == (SESSION_ID, 0)
-    assert len(world.queries) == 1
+    assert store.looks[-1] == (SESSION_ID, 0)
+    assert len(store.queries) == 1
 
 
 def test_labeler_with_an_expired_lease_is_served_when_it_sends_something() -> None:
-    world = begun(credit=1, available=1)
-    world.expire()
-    world.say(oracle_pb2.ConverseRequest(extend=oracle_pb2.Extend()))
-    assert len(world.queries) == 2
+    store = begun(credit=1, available=1)
+    store.expire()
+    store.say(oracle_pb2.ConverseRequest(extend=oracle_pb2.Extend()))
+    assert len(store.queries) == 2
 
 
 def test_silent_labeler_with_an_expired_lease_is_served_after_a_lease_length() -> None:
-    world = begun(credit=1, available=1)
-    world.expire()
-    world.wait(LEASE_S + 1)
-    assert len(world.queries) == 2
+    store = begun(credit=1, available=1)
+    store.expire()
+    store.wait(LEASE_S + 1)
+    assert len(store.queries) == 2
 
 
 def test_extended_lease_is_not_revoked() -> None:
-    world = begun(credit=1, available=1)
-    world.wait(LEASE_S - 1)
-    world.say(oracle_pb2.ConverseRequest(extend=oracle_pb2.Extend()))
-    world.wait(LEASE_S - 1)
-    world.change()
-    assert "revoke" not in world.kinds()
+    store = begun(credit=1, available=1)
+    store.wait(LEASE_S - 1)
+    store.say(oracle_pb2.ConverseRequest(extend=oracle_pb2.Extend()))
+    store.wait(LEASE_S - 1)
+    store.change()
+    assert "revoke" not in store.kinds()
 
 
 def test_lease_is_revoked_when_another_labeler_answers() -> None:
-    world = begun(credit=1, available=1)
-    world.only.leases.clear()
-    world.change()
-    assert world.sent[-2].revoke.reason == "ANSWERED_BY_OTHER"
-    assert world.kinds()[-1] == "progress"
+    store = begun(credit=1, available=1)
+    store.only.leases.clear()
+    store.change()
+    assert store.sent[-2].revoke.reason == "ANSWERED_BY_OTHER"
+    assert store.kinds()[-1] == "progress"
 
 
 def test_idle_stream_sets_no_timer() -> None:
@@ -202,88 +202,88 @@ def test_idle_stream_sets_no_timer() -> None:
 
 
 def test_end_of_session_is_sent_once_and_late_answers_are_still_taken() -> None:
-    world = begun(credit=1, available=1)
-    world.only.state, world.only.finish_reason = SessionState.ESTIMATING, "BUDGET_SPENT"
-    world.only.leases.clear()
-    world.change()
-    world.only.state = SessionState.COMPLETED
-    world.wait(1)
-    world.change()
-    finished = [one.finished for one in world.sent if one.HasField("finished")]
+    store = begun(credit=1, available=1)
+    store.only.state, store.only.finish_reason = SessionState.ESTIMATING, "BUDGET_SPENT"
+    store.only.leases.clear()
+    store.change()
+    store.only.state = SessionState.COMPLETED
+    store.wait(1)
+    store.change()
+    finished = [one.finished for one in store.sent if one.HasField("finished")]
     assert [one.reason for one in finished] == ["BUDGET_SPENT"]
-    assert next(one.revoke.reason for one in world.sent if one.HasField("revoke")) == (
+    assert next(one.revoke.reason for one in store.sent if one.HasField("revoke")) == (
         "SESSION_ENDED"
     )
-    world.say(answer(world.queries[0]))
-    assert world.kinds()[-1] == "reject"
-    assert not world.ended
+    store.say(answer(store.queries[0]))
+    assert store.kinds()[-1] == "reject"
+    assert not store.ended
 
 
 def test_resumed_session_is_served_and_its_end_is_sent_again() -> None:
-    world = begun(credit=1)
-    world.only.state, world.only.finish_reason = SessionState.COMPLETED, "FINISHED"
-    world.change()
-    world.only.state, world.only.available = SessionState.LABELING, 1
-    world.change()
-    assert len(world.queries) == 1
-    world.only.state = SessionState.ESTIMATING
-    world.change()
-    assert world.kinds().count("finished") == 2
+    store = begun(credit=1)
+    store.only.state, store.only.finish_reason = SessionState.COMPLETED, "FINISHED"
+    store.change()
+    store.only.state, store.only.available = SessionState.LABELING, 1
+    store.change()
+    assert len(store.queries) == 1
+    store.only.state = SessionState.ESTIMATING
+    store.change()
+    assert store.kinds().count("finished") == 2
 
 
 def test_changes_in_quick_succession_make_one_progress_message() -> None:
-    world = begun()
+    store = begun()
     for _ in range(10):
-        world.change()
-    assert world.kinds().count("progress") == 1
-    world.wait(PROGRESS_S)
-    assert world.kinds().count("progress") == 2
-    assert world.sent[-1].progress.session.etag == str(world.only.version)
+        store.change()
+    assert store.kinds().count("progress") == 1
+    store.wait(PROGRESS_S)
+    assert store.kinds().count("progress") == 2
+    assert store.sent[-1].progress.session.etag == str(store.only.version)
 
 
 def test_progress_of_one_of_many_streams_waits_for_its_turn() -> None:
-    world = begun(credit=1)
-    world.dialogue.progress_s, world.dialogue.progress_wait_s = 2.0, 1.5
-    world.only.available = 1
-    world.change()
+    store = begun(credit=1)
+    store.dialogue.progress_s, store.dialogue.progress_wait_s = 2.0, 1.5
+    store.only.available = 1
+    store.change()
     # What concerns the labeler itself does not wait.
-    assert len(world.queries) == 1
-    world.wait(1.0)
-    world.change()
-    assert "progress" not in world.kinds()
-    world.wait(0.5)
-    assert world.kinds().count("progress") == 1
+    assert len(store.queries) == 1
+    store.wait(1.0)
+    store.change()
+    assert "progress" not in store.kinds()
+    store.wait(0.5)
+    assert store.kinds().count("progress") == 1
 
 
 def test_deleted_session_ends_the_stream() -> None:
-    world = begun()
-    world.perform(world.dialogue.deleted(SESSION_ID))
-    assert world.sent[-1].finished.reason == "DELETED"
-    assert world.ended
+    store = begun()
+    store.perform(store.dialogue.deleted(SESSION_ID))
+    assert store.sent[-1].finished.reason == "DELETED"
+    assert store.ended
 
 
 @pytest.mark.parametrize("bye", [True, False])
 def test_bye_and_half_close_release_all_leases(bye: bool) -> None:
-    world = begun(credit=1, available=1)
+    store = begun(credit=1, available=1)
     if bye:
-        world.say(oracle_pb2.ConverseRequest(bye=oracle_pb2.Bye()))
+        store.say(oracle_pb2.ConverseRequest(bye=oracle_pb2.Bye()))
     else:
-        world.perform(world.dialogue.half_closed())
-    assert world.released
-    assert world.ended
+        store.perform(store.dialogue.half_closed())
+    assert store.released
+    assert store.ended
 
 
 def test_drain_keeps_leases_for_the_next_stream() -> None:
-    world = begun(credit=1, available=1)
-    world.perform(world.dialogue.draining("bye"))
-    assert world.kinds()[-1] == "drain"
-    assert world.ended
-    assert not world.released
+    store = begun(credit=1, available=1)
+    store.perform(store.dialogue.draining("bye"))
+    assert store.kinds()[-1] == "drain"
+    assert store.ended
+    assert not store.released
 
 
 def test_unknown_session_ends_the_stream_with_not_found() -> None:
     with pytest.raises(NotFound):
-        World().say(hello(sessions=["sessions/p00-xyz"]))
+        FakeStore().say(hello(sessions=["sessions/p00-xyz"]))
 
 
 steps = st.lists(
@@ -306,68 +306,68 @@ steps = st.lists(
 def test_protocol_promises_hold_for_every_history(
     credit: int, script: list[tuple[str, object]]
 ) -> None:
-    world = begun(credit=credit, available=3)
+    store = begun(credit=credit, available=3)
     items = 0
     most = credit
     for verb, value in script:
         if verb == "credit":
             assert isinstance(value, int)
-            most = max(value, len(world.only.leases))
-            world.say(oracle_pb2.ConverseRequest(credit=oracle_pb2.Credit(queries=value)))
+            most = max(value, len(store.only.leases))
+            store.say(oracle_pb2.ConverseRequest(credit=oracle_pb2.Credit(queries=value)))
         elif verb == "available":
             assert isinstance(value, int)
-            world.only.available += value
-            world.change()
-        elif verb == "answer" and world.queries:
+            store.only.available += value
+            store.change()
+        elif verb == "answer" and store.queries:
             assert isinstance(value, int)
             items += 1
-            world.say(answer(world.queries[value % len(world.queries)]))
+            store.say(answer(store.queries[value % len(store.queries)]))
         elif verb == "release":
             items += 1
-            world.say(oracle_pb2.ConverseRequest(release=oracle_pb2.Release()))
+            store.say(oracle_pb2.ConverseRequest(release=oracle_pb2.Release()))
         elif verb == "extend":
             items += 1
-            world.say(oracle_pb2.ConverseRequest(extend=oracle_pb2.Extend()))
+            store.say(oracle_pb2.ConverseRequest(extend=oracle_pb2.Extend()))
         elif verb == "change":
-            world.change()
+            store.change()
         elif verb == "wait":
             assert isinstance(value, int)
-            world.wait(value)
+            store.wait(value)
         elif verb == "state":
             assert isinstance(value, SessionState)
-            world.only.state = value
-            world.change()
-        elif verb == "stolen" and world.only.leases:
+            store.only.state = value
+            store.change()
+        elif verb == "stolen" and store.only.leases:
             assert isinstance(value, int)
-            world.only.leases.pop(sorted(world.only.leases)[value % len(world.only.leases)])
-            world.change()
+            store.only.leases.pop(sorted(store.only.leases)[value % len(store.only.leases)])
+            store.change()
         # Never more open queries than credit, or than were open when the credit went down.
-        assert len(world.only.leases) <= most
-    kinds = world.kinds()
+        assert len(store.only.leases) <= most
+    kinds = store.kinds()
     assert kinds[0] == "welcome"
     assert kinds.count("welcome") == 1
     # Each item has exactly one outcome.
     assert kinds.count("ack") + kinds.count("reject") == items
     # Each lease is assigned at most once, and revoked at most once.
-    lease_ids = [lease.lease_id for lease in world.queries]
+    lease_ids = [lease.lease_id for lease in store.queries]
     assert len(set(lease_ids)) == len(lease_ids)
-    revoked = [one.revoke.lease_id for one in world.sent if one.HasField("revoke")]
+    revoked = [one.revoke.lease_id for one in store.sent if one.HasField("revoke")]
     assert len(set(revoked)) == len(revoked)
     assert set(revoked) <= set(lease_ids)
-    assert not world.ended
+    assert not store.ended
 
 
 def test_store_is_asked_again_after_it_did_not_answer() -> None:
-    world = begun(credit=1)
-    assert world.dialogue.postponed(SESSION_ID, (), world.now) == []
-    assert world.dialogue.wake_at == pytest.approx(world.now + RETRY_S)
-    world.only.available = 1
-    world.wait(RETRY_S)
-    assert len(world.queries) == 1
+    store = begun(credit=1)
+    assert store.dialogue.postponed(SESSION_ID, (), store.now) == []
+    assert store.dialogue.wake_at == pytest.approx(store.now + RETRY_S)
+    store.only.available = 1
+    store.wait(RETRY_S)
+    assert len(store.queries) == 1
 
 
 def test_query_that_could_not_be_delivered_is_delivered_later() -> None:
-    world = begun(credit=1, available=1)
-    world.dialogue.postponed(SESSION_ID, world.queries, world.now)
-    world.wait(RETRY_S)
-    assert [lease.query for lease in world.queries] == [1, 1]
+    store = begun(credit=1, available=1)
+    store.dialogue.postponed(SESSION_ID, store.queries, store.now)
+    store.wait(RETRY_S)
+    assert [lease.query for lease in store.queries] == [1, 1]

@@ -93,18 +93,18 @@ def test_page_of_observations_needs_the_memory_of_its_content(
     assert memory_mb(process, "VmHWM") - before < MOST_MB
 
 
-@pytest.mark.parametrize("path", ["stream", "unary"])
+@pytest.mark.parametrize("transport", ["stream", "unary"])
 def test_many_leases_need_the_memory_of_one_response(
-    redis_url: str, process: Process, harness: Harness, path: str
+    redis_url: str, process: Process, harness: Harness, transport: str
 ) -> None:
     session = harness.create(
         store_rows(redis_url),
         config=tuning_pb2.SessionConfig(budget=ROWS, strategy="QUERY_STRATEGY_LAMA"),
     ).name
     harness.worker.work_off()
-    ann = driver(harness, path, session)
+    ann = driver(harness, transport, session)
     before = memory_mb(process, "VmRSS")
-    if path == "stream":
+    if transport == "stream":
         assert len(ann.wait(ROWS)) == ROWS
     else:
         assert 1 < len(ann.take(ROWS)) < ROWS

@@ -7,7 +7,7 @@ import pytest
 from google.rpc import error_details_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from tests.e2e.processes import Process, service
-from tests.service.drivers import PATHS, driver
+from tests.service.drivers import TRANSPORTS, driver
 from tests.service.harness import harness_at, refusal
 from tests.service.support import reason_of, status_of
 from tests.waiting import wait_until
@@ -141,8 +141,8 @@ def test_two_services_serve_one_session(redis_url: str) -> None:
         assert bob.expect("ack").counts.total == 2
 
 
-@pytest.mark.parametrize("path", PATHS)
-def test_killed_service_loses_no_acknowledged_answer(redis_url: str, path: str) -> None:
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_killed_service_loses_no_acknowledged_answer(redis_url: str, transport: str) -> None:
     with (
         service(redis_url) as doomed,
         service(redis_url) as next_one,
@@ -150,11 +150,11 @@ def test_killed_service_loses_no_acknowledged_answer(redis_url: str, path: str) 
         harness_at(next_one.ready["address"], redis_url) as other,
     ):
         name = harness.session().name
-        ann = driver(harness, path, name)
+        ann = driver(harness, transport, name)
         first, second = ann.wait(2)
         ack = ann.answer(first, answer_id="one")
         doomed.kill()
-        again = driver(other, path, name)
+        again = driver(other, transport, name)
         # What was acknowledged is there, and what was held may still be answered.
         assert again.answer(first, answer_id="one") == ack
         assert again.answer(second).counts.total == 2

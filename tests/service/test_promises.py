@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from tests.service.drivers import PATHS, Driver, Refused, driver
+from tests.service.drivers import TRANSPORTS, Driver, Refused, driver
 from tests.service.harness import INLIER, OUTLIER, UNSURE, Harness, N
 from tests.waiting import wait_until
 
@@ -19,9 +19,9 @@ Kind = common_pb2.LabelEvent.Kind
 Drive = Callable[..., Driver]
 
 
-@pytest.fixture(params=PATHS)
+@pytest.fixture(params=TRANSPORTS)
 def drive(request: pytest.FixtureRequest, harness: Harness) -> Drive:
-    """Labelers on one path: ``drive(session, name)``."""
+    """Labelers on one transport: ``drive(session, name)``."""
     return lambda *args, **further: driver(harness, request.param, *args, **further)
 
 
@@ -335,9 +335,9 @@ def test_labeler_is_sent_the_end_of_the_session(
 
 def test_run_of_one_labeler_is_the_same_by_stream_and_by_unary_calls(harness: Harness) -> None:
     logs = []
-    for path in PATHS:
+    for transport in TRANSPORTS:
         name = harness.session(config=Config(budget=5, seed=7)).name
-        ann = driver(harness, path, name)
+        ann = driver(harness, transport, name)
         for turn in range(5):
             (assign,) = ann.wait()
             ann.answer(assign, OUTLIER if turn % 2 else INLIER, answer_id=f"a{turn}")

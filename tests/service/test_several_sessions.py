@@ -1,7 +1,7 @@
 """One stream, or one caller, serves several sessions: their order, who joins, who leaves."""
 
 import pytest
-from tests.service.drivers import PATHS, driver
+from tests.service.drivers import TRANSPORTS, driver
 from tests.service.harness import INLIER, Harness, Labeler
 from tests.service.support import error_info
 from tests.waiting import wait_until
@@ -30,10 +30,10 @@ def reply(stream: Labeler, assign: oracle_pb2.Assign) -> oracle_pb2.Ack:
     return ack
 
 
-@pytest.mark.parametrize("path", PATHS)
-def test_sessions_take_turns(harness: Harness, path: str) -> None:
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_sessions_take_turns(harness: Harness, transport: str) -> None:
     names = sessions(harness, 0, 0, 0)
-    ann = driver(harness, path, "")
+    ann = driver(harness, transport, "")
     asked = []
     for _ in range(6):
         (assign,) = ann.wait()
@@ -43,12 +43,12 @@ def test_sessions_take_turns(harness: Harness, path: str) -> None:
     assert asked == names * 2
 
 
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("transport", TRANSPORTS)
 def test_session_with_higher_priority_is_served_first_also_after_a_change(
-    harness: Harness, path: str
+    harness: Harness, transport: str
 ) -> None:
     low, high = sessions(harness, 0, 3)
-    ann = driver(harness, path, "")
+    ann = driver(harness, transport, "")
     asked = []
     for turn in range(4):
         (assign,) = ann.wait()
@@ -64,12 +64,12 @@ def test_session_with_higher_priority_is_served_first_also_after_a_change(
     assert asked == [high, high, low, low]
 
 
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("transport", TRANSPORTS)
 def test_labeler_holds_no_more_than_its_credit_over_all_sessions(
-    harness: Harness, path: str
+    harness: Harness, transport: str
 ) -> None:
     first, second = sessions(harness, 0, 0)
-    ann = driver(harness, path, "")
+    ann = driver(harness, transport, "")
     held = ann.wait(3)
     assert [one.session for one in held].count(first) == 2
     assert sum(harness.get(name).leased_count for name in (first, second)) == 3

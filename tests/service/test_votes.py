@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from tests.service.drivers import PATHS, Refused, driver
+from tests.service.drivers import TRANSPORTS, Refused, driver
 from tests.service.harness import INLIER, OUTLIER, UNSURE, Harness, N, chunk, grid, header
 
 from svddtune.v1 import common_pb2, dataset_pb2, oracle_pb2, tuning_pb2
@@ -31,12 +31,12 @@ def withdraw(
     )
 
 
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("transport", TRANSPORTS)
 def test_overlap_of_two_asks_two_labelers_about_one_observation(
-    harness: Harness, path: str
+    harness: Harness, transport: str
 ) -> None:
     name = harness.session(config=Config(budget=1, overlap=2)).name
-    ann, bob, eve = (driver(harness, path, name, one) for one in ("ann", "bob", "eve"))
+    ann, bob, eve = (driver(harness, transport, name, one) for one in ("ann", "bob", "eve"))
     (first,), (second,) = ann.take(), bob.take()
     assert (first.query, first.row) == (second.query, second.row)
     assert first.lease_id != second.lease_id
@@ -51,12 +51,12 @@ def test_overlap_of_two_asks_two_labelers_about_one_observation(
     assert [event.labeler for event in events(harness, name)] == ["ann", "bob"]
 
 
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("transport", TRANSPORTS)
 def test_tie_asks_one_more_labeler_and_a_further_vote_is_unused(
-    harness: Harness, path: str
+    harness: Harness, transport: str
 ) -> None:
     name = harness.session(config=Config(budget=2, overlap=2, overlap_limit=3)).name
-    ann, bob, eve = (driver(harness, path, name, one) for one in ("ann", "bob", "eve"))
+    ann, bob, eve = (driver(harness, transport, name, one) for one in ("ann", "bob", "eve"))
     ann.answer(ann.take()[0], INLIER)
     assert bob.answer(bob.take()[0], OUTLIER).counts.total == 0
     (third,) = eve.take()
@@ -64,7 +64,7 @@ def test_tie_asks_one_more_labeler_and_a_further_vote_is_unused(
     ack = eve.answer(third, OUTLIER)
     assert (ack.counts.inlier, ack.counts.outlier) == (0, 1)
     with pytest.raises(Refused) as refused:
-        driver(harness, path, name, "max").label(third.observation_id)
+        driver(harness, transport, name, "max").label(third.observation_id)
     assert refused.value.reason == "ALREADY_ANSWERED"
 
 
@@ -85,10 +85,10 @@ def test_two_streams_share_the_queries_of_an_overlap(harness: Harness) -> None:
     assert (done.counts.inlier, done.counts.outlier, done.awaiting_votes) == (2, 1, 0)
 
 
-@pytest.mark.parametrize("path", PATHS)
-def test_correction_replaces_the_labelers_own_vote(harness: Harness, path: str) -> None:
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_correction_replaces_the_labelers_own_vote(harness: Harness, transport: str) -> None:
     name = harness.session().name
-    ann = driver(harness, path, name)
+    ann = driver(harness, transport, name)
     (assign,) = ann.take()
     ann.answer(assign, INLIER)
     with pytest.raises(Refused) as refused:
@@ -102,10 +102,10 @@ def test_correction_replaces_the_labelers_own_vote(harness: Harness, path: str) 
     assert [event.kind for event in events(harness, name)] == [Kind.KIND_LABELED] * 3
 
 
-@pytest.mark.parametrize("path", PATHS)
-def test_vote_of_another_labeler_may_be_retracted(harness: Harness, path: str) -> None:
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_vote_of_another_labeler_may_be_retracted(harness: Harness, transport: str) -> None:
     name = harness.session(config=Config(budget=2)).name
-    ann, bob = driver(harness, path, name, "ann"), driver(harness, path, name, "bob")
+    ann, bob = driver(harness, transport, name, "ann"), driver(harness, transport, name, "bob")
     (assign,) = bob.take()
     bob.answer(assign)
     with pytest.raises(Refused) as refused:
@@ -121,10 +121,10 @@ def test_vote_of_another_labeler_may_be_retracted(harness: Harness, path: str) -
     assert [one.query for one in bob.wait()] == [assign.query]
 
 
-@pytest.mark.parametrize("path", PATHS)
-def test_repeated_observation_counts_no_vote(harness: Harness, path: str) -> None:
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_repeated_observation_counts_no_vote(harness: Harness, transport: str) -> None:
     name = harness.session(config=Config(budget=3, repeat_every=1)).name
-    ann = driver(harness, path, name)
+    ann = driver(harness, transport, name)
     (first,) = ann.take()
     ann.answer(first, INLIER)
     harness.worker.work_off()

@@ -115,8 +115,8 @@ class Stored:
 
 
 @dataclass
-class World:
-    """Everything beside the dialogue. Without ``others`` one session is all there is."""
+class FakeStore:
+    """The dialogue and its store, which holds one session where it is given no others."""
 
     dialogue: Dialogue = field(default_factory=Dialogue)
     now: float = 5.0
