@@ -19,7 +19,7 @@ def cloud(N: int, outliers: int, seed: int) -> tuple[FloatArray, LabelArray]:
 
 
 def write_sets(folder: Path) -> Path:
-    """Glass and Stamps, which the paper has, and one set that it has not."""
+    """Write Glass and Stamps, which are in the paper, and one set that is not."""
     folder.mkdir()
     X, y = cloud(60, 6, seed=1)
     np.savez(folder / "Glass.npz", X=X, y=y)

@@ -1,4 +1,4 @@
-"""The evaluation as people call it: what it prints and writes, resuming, one line a mistake."""
+"""``svddtune bench paper``: output, files, continuation, and one-line errors."""
 
 import csv
 import json
@@ -183,11 +183,11 @@ def test_interrupt_keeps_finished_work_without_traceback(data: Path, tmp_path: P
         assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    shown, told = process.communicate(timeout=30)
+    shown, errors = process.communicate(timeout=30)
     assert process.returncode == 130
     assert shown == ""
-    assert "Traceback" not in told
-    assert told.splitlines()[-1].startswith("svddtune: interrupted")
+    assert "Traceback" not in errors
+    assert errors.splitlines()[-1].startswith("svddtune: interrupted")
     assert len(kept(out)) >= 3
 
 
@@ -250,9 +250,9 @@ def test_failure_with_json_prints_error_document(capsys: pytest.CaptureFixture[s
 
 
 def one_line(capsys: pytest.CaptureFixture[str]) -> str:
-    """What a mistake is told with: one line on stderr, nothing on stdout."""
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.startswith("svddtune: ")
-    assert told.err.count("\n") == 1
-    return told.err
+    """The one line on stderr by which a mistake is reported; stdout is empty."""
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.startswith("svddtune: ")
+    assert output.err.count("\n") == 1
+    return output.err

@@ -1,4 +1,4 @@
-"""Means, their errors, and what is told of them, beside definitions."""
+"""Means, their standard errors and outcomes equal their definitions."""
 
 from pathlib import Path
 

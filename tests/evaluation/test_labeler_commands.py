@@ -1,4 +1,4 @@
-"""``bench noise`` and ``bench parallel`` as people call them."""
+"""``svddtune bench noise`` and ``svddtune bench parallel``: output, files and errors."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""Parts of the evaluation beside slow, obvious versions."""
+"""Parts of the evaluation equal slow, obvious versions."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The atlas: every bit is what the cell's own fit says, whatever the data look like."""
+"""Every bit of the atlas equals the prediction of its cell's own fit, for any data."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The audit: a score of all rows from a few uniform ones, with an interval that holds it."""
+"""The audit estimates the score on all rows from a uniform sample, with an interval."""
 
 import numpy as np
 import pytest

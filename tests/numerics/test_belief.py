@@ -1,4 +1,4 @@
-"""The belief is the Gaussian process it says it is, and knows what is being asked."""
+"""The belief equals the Gaussian process by definition, and takes open queries into account."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Odd data end in an answer or in a message that names the cause; never in a warning."""
+"""Odd data give a result or an error that names the cause, never a warning."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Strategies that use the atlas: what they ask about and what they say on the way."""
+"""Queries and live choices of the strategies that use the atlas."""
 
 import numpy as np
 import pytest

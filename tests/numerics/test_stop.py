@@ -1,4 +1,4 @@
-"""When to stop: rules over the history of the live choice, each with its sentence."""
+"""Stop rules over the history of the live choice, each with its sentence."""
 
 from dataclasses import replace
 

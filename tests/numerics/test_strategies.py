@@ -1,4 +1,4 @@
-"""Strategies over the atlas: rules in turn, the paper's queries left alone, any labels answered."""
+"""Strategies over the atlas: alternating rules, unchanged queries of lama, any labels."""
 
 from typing import Any
 

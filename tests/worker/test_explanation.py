@@ -1,4 +1,4 @@
-"""What labelers are shown beside a ranked row: names, nearest labels, unusual features."""
+"""Explanations of ranked rows: names, nearest labels, unusual features."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""A preparation in parts, by a real worker: as in one piece, and nothing left behind."""
+"""A real worker prepares in parts: the result equals one piece, and no key is left."""
 
 import numpy as np
 import pytest

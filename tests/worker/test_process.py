@@ -1,4 +1,4 @@
-"""The worker process: settings, signals, and a store that goes away and comes back."""
+"""The worker process: settings, signals, and a store that is unavailable for a while."""
 
 import json
 import signal

@@ -1,4 +1,4 @@
-"""What was asked follows from the log alone, also with several labelers at once."""
+"""Queries follow from the label log alone, also with several labelers at once."""
 
 import asyncio
 import contextlib

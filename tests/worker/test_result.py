@@ -1,4 +1,4 @@
-"""How a cell is chosen where kappa cannot, and how cells travel as bits."""
+"""Cells are chosen without both classes, and their predictions are packed as bits."""
 
 import numpy as np
 import pytest

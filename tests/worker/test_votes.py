@@ -1,4 +1,4 @@
-"""Labels from votes, without an audit's rows or one labeler, and what is said about them."""
+"""Labels from votes, without audited rows or without one labeler, and the notes about them."""
 
 import random
 

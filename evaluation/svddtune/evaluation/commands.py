@@ -29,7 +29,7 @@ from svddtune.evaluation.methods import METHODS
 from svddtune.evaluation.plan import Plan
 from svddtune.evaluation.plan import select as select_methods
 from svddtune.evaluation.progress import Bar
-from svddtune.evaluation.report import Told
+from svddtune.evaluation.report import Invocation
 from svddtune.evaluation.sets import find_sets, judged
 from svddtune.evaluation.store import Record
 from svddtune.evaluation.units import Unit, versions
@@ -43,11 +43,11 @@ def run_paper(options: Options, *, service: bool) -> None:
         select_methods(options.methods),
         options.seeds,
     )
-    records, told = _measured(plan.units(), options, "paper")
+    records, invocation = _measured(plan.units(), options, "paper")
     compared = through_service.compare(plan, records) if service else []
     runs = summary.collect(plan, records)
     report.write_csv(options.out / "runs.csv", runs)
-    document = report.document(plan, runs, told)
+    document = report.document(plan, runs, invocation)
     document["evidence"] = evidence.document(plan, records)
     document["service"] = through_service.document(compared)
     _tell(
@@ -55,7 +55,10 @@ def run_paper(options: Options, *, service: bool) -> None:
         "result.json",
         document,
         lambda: report.overview(plan, runs) or report.table(plan, runs),
-        [docs.write(folder, plan, runs, records, told, compared) for folder in _folders(options)],
+        [
+            docs.write(folder, plan, runs, records, invocation, compared)
+            for folder in _folders(options)
+        ],
         "runs.csv",
     )
 
@@ -63,14 +66,14 @@ def run_paper(options: Options, *, service: bool) -> None:
 def run_noise(options: Options, *, share: float) -> None:
     """Measure sessions with wrong votes, by the number of votes sought."""
     compared = _comparison(options, noise.METHODS, noise.settings(share))
-    records, told = _measured(compared.units(), options, "noise", share=share)
+    records, invocation = _measured(compared.units(), options, "noise", share=share)
     report.write_csv(options.out / "noise.csv", comparison.runs(compared, records))
     _tell(
         options,
         "noise.json",
-        noise.document(compared, records, told),
+        noise.document(compared, records, invocation),
         lambda: noise.tables(compared, records),
-        [noise.write(folder, compared, records, told) for folder in _folders(options)],
+        [noise.write(folder, compared, records, invocation) for folder in _folders(options)],
         "noise.csv",
     )
 
@@ -78,14 +81,14 @@ def run_noise(options: Options, *, share: float) -> None:
 def run_parallel(options: Options) -> None:
     """Measure sessions with several open queries."""
     compared = _comparison(options, parallel.METHODS, parallel.settings())
-    records, told = _measured(compared.units(), options, "parallel")
+    records, invocation = _measured(compared.units(), options, "parallel")
     report.write_csv(options.out / "parallel.csv", comparison.runs(compared, records))
     _tell(
         options,
         "parallel.json",
-        parallel.document(compared, records, told),
+        parallel.document(compared, records, invocation),
         lambda: parallel.tables(compared, records),
-        [parallel.write(folder, compared, records, told) for folder in _folders(options)],
+        [parallel.write(folder, compared, records, invocation) for folder in _folders(options)],
         "parallel.csv",
     )
 
@@ -110,14 +113,16 @@ def _comparison(
 
 def _measured(
     units: Sequence[Unit], options: Options, name: str, *, share: float = noise.SHARE
-) -> tuple[dict[str, Record], Told]:
+) -> tuple[dict[str, Record], Invocation]:
     """Return all records, and the facts of the run that reports name."""
     started = time.monotonic()
     with Bar(units) as bar:
         records = complete(units, options.out, jobs=options.jobs, on_done=bar)
     seconds = time.monotonic() - started
     work = sum(record["seconds"] for record in records.values())
-    return records, Told(_command(options, name, share), seconds, work, options.jobs, versions())
+    return records, Invocation(
+        _command(options, name, share), seconds, work, options.jobs, versions()
+    )
 
 
 def _tell(

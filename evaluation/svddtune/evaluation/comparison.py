@@ -11,7 +11,7 @@ import numpy as np
 
 from svddtune.evaluation.labelers import COUNTS, Labelers
 from svddtune.evaluation.methods import BUDGET, INITIAL, METHODS, Method
-from svddtune.evaluation.report import Told
+from svddtune.evaluation.report import Invocation
 from svddtune.evaluation.sets import BenchSet
 from svddtune.evaluation.store import Record
 from svddtune.evaluation.summary import Records
@@ -197,10 +197,10 @@ def runs(comparison: Comparison, records: Records) -> list[LabelledRun]:
     return found
 
 
-def document(comparison: Comparison, told: Told) -> dict[str, Any]:
+def document(comparison: Comparison, invocation: Invocation) -> dict[str, Any]:
     """What was compared, as plain values."""
     return {
-        **told.document(),
+        **invocation.document(),
         "seeds": comparison.seeds,
         "sets": [data.name for data in comparison.sets],
         "methods": {method.name: method.about for method in comparison.methods},

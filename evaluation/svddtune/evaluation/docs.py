@@ -9,7 +9,7 @@ from pathlib import Path
 from svddtune.evaluation import evidence, figures, page, report, through_service
 from svddtune.evaluation.paper import COLUMNS
 from svddtune.evaluation.plan import Plan
-from svddtune.evaluation.report import Told
+from svddtune.evaluation.report import Invocation
 from svddtune.evaluation.summary import Records, Run
 from svddtune.evaluation.through_service import SameSession
 
@@ -41,7 +41,7 @@ _REASONS = {
 
 
 def write(
-    folder: Path, plan: Plan, runs: Sequence[Run], records: Records, told: Told,
+    folder: Path, plan: Plan, runs: Sequence[Run], records: Records, invocation: Invocation,
     compared: Sequence[SameSession],
 ) -> Path:  # fmt: skip
     """Write the part of evaluation.md in a folder, its pictures into evaluation/ beside it."""
@@ -57,8 +57,8 @@ def write(
         .joinpath("paper.md")
         .read_text("utf-8")
         .format(
-            command=told.command,
-            took=told.took,
+            command=invocation.command,
+            took=invocation.took,
             seeds=plan.seeds,
             overview=report.overview(plan, runs),
             table=report.table(plan, runs, theirs),

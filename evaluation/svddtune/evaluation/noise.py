@@ -16,7 +16,7 @@ from svddtune.evaluation.comparison import Comparison, Estimate, estimate
 from svddtune.evaluation.drawing import BLUE, GREEN, GREY, RED, blank, save_all
 from svddtune.evaluation.labelers import COUNTS, Labelers
 from svddtune.evaluation.methods import Method
-from svddtune.evaluation.report import Told, markdown
+from svddtune.evaluation.report import Invocation, markdown
 from svddtune.evaluation.store import Record
 from svddtune.evaluation.summary import Records
 
@@ -37,7 +37,7 @@ _COLORS = {"single": RED, "always": BLUE, "adaptive": GREEN}
 
 
 def settings(share: float) -> dict[str, Labelers]:
-    """Labelers without mistakes, and with, by the rule that seeks further votes."""
+    """Labelers without mistakes, and labelers with mistakes by the rule for further votes."""
     return {
         "clean": Labelers(),
         "single": Labelers(wrong=share),
@@ -48,7 +48,7 @@ def settings(share: float) -> dict[str, Labelers]:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a method reaches under a setting, after 50 labelled observations or 50 votes.
+    """Kappa of a method under a setting, after 50 labelled observations or 50 votes.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Outcome:
     observations : float
         Labelled, mean.
     votes_each : float
-        Votes an observation that was asked about, mean.
+        Mean votes per queried observation.
     wrong : float
         Share of the labels in force that are not the truth.
     """
@@ -116,10 +116,10 @@ def _outcome(
     )
 
 
-def document(compared: Comparison, records: Records, told: Told) -> dict[str, Any]:
+def document(compared: Comparison, records: Records, invocation: Invocation) -> dict[str, Any]:
     """The document of --json."""
     return {
-        **comparison.document(compared, told),
+        **comparison.document(compared, invocation),
         "outcomes": [asdict(one) for one in outcomes(compared, records).values()],
     }
 
@@ -167,13 +167,13 @@ def wrong_table(compared: Comparison, found: Outcomes) -> str:
 
 
 def tables(compared: Comparison, records: Records) -> str:
-    """What the terminal shows."""
+    """The tables for the terminal."""
     found = outcomes(compared, records)
     made = (observations_table(compared, found), votes_table(compared, found))
     return "\n".join(made)
 
 
-def write(folder: Path, compared: Comparison, records: Records, told: Told) -> Path:
+def write(folder: Path, compared: Comparison, records: Records, invocation: Invocation) -> Path:
     """Write the part of evaluation.md in a folder, its picture beside it."""
     found = outcomes(compared, records)
     made = save_all(folder / "evaluation", _figures(compared, found))
@@ -181,8 +181,8 @@ def write(folder: Path, compared: Comparison, records: Records, told: Told) -> P
     shown = page.pictures(made, {"noise": _caption(share)}, COMMAND)
     template = resources.files("svddtune.evaluation").joinpath("noise.md").read_text("utf-8")
     text = template.format(
-        command=told.command,
-        took=told.took,
+        command=invocation.command,
+        took=invocation.took,
         scope=comparison.scope(compared),
         share=f"{share:.0%}",
         observations=observations_table(compared, found),
@@ -202,12 +202,12 @@ def _caption(share: float) -> str:
 
 
 def _meaning(methods: Sequence[Method], found: Outcomes) -> str:
-    """What it means for a user, by the first method."""
+    """The conclusion for users, from the first method."""
     lead = methods[0]
     clean, single, always, adaptive = (
         found[lead.name, setting, "observations"] for setting in TITLES
     )
-    told = [
+    significant = [
         f"{method.title} {TITLES[setting]} {one.back.shown(signed=True)}"
         for method in methods
         for setting in ("always", "adaptive")
@@ -222,8 +222,8 @@ def _meaning(methods: Sequence[Method], found: Outcomes) -> str:
         f"{adaptive.votes_each:.1f}. So overlap helps where observations are the limit. "
         + (
             f"With as many votes in all, these differ from one vote each by more than two standard "
-            f"errors: {', '.join(told)}; the others do not.\n"
-            if told
+            f"errors: {', '.join(significant)}; the others do not.\n"
+            if significant
             else "Where votes are the limit it does not: with as many votes in all, no method "
             "differs from one vote each by more than two standard errors, and a new observation is "
             "worth as much as another vote.\n"

@@ -1,4 +1,4 @@
-"""The page of the evaluation: a part a command, each written without touching the others."""
+"""The page of the evaluation. Each command writes its part and keeps the others."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 TITLE = "# Evaluation"
 PARTS = ("paper", "noise", "parallel")
-"""In the order of the page; each is what ``svddtune bench NAME`` writes."""
+"""Parts in the order of the page, named like the command that writes them."""
 
 _PART = re.compile(r"<!-- bench (\w+) -->\n(.*?)\n<!-- end of bench \1 -->", re.DOTALL)
 
@@ -38,7 +38,7 @@ def write_part(folder: Path, name: str, text: str) -> Path:
 
 
 def pictures(made: Mapping[str, Path], texts: Mapping[str, str], command: str) -> dict[str, str]:
-    """Name -> Markdown of a picture with what it shows and what drew it; empty where not made."""
+    """Name -> Markdown of a picture with caption and command; empty if it was not drawn."""
     return {
         name: f"![{text}](evaluation/{made[name].name})\n\n*{text}* (`{command}`)\n"
         if name in made

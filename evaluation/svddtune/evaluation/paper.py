@@ -1,4 +1,4 @@
-"""What the paper reports: mean Cohen's kappa over five repetitions, to two decimals.
+"""The paper's figures: mean Cohen's kappa over five repetitions, to two decimals.
 
 Source: Trittenbach, Böhm, Assent, *Active Learning of SVDD Hyperparameter Values*, the table of
 its section on benchmark data. None stands where the paper has "--".

@@ -1,4 +1,4 @@
-"""Labelers side by side: what it costs to have several queries open at a time."""
+"""Parallel labelers: the cost of several open queries at a time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from svddtune.evaluation.comparison import Comparison, Estimate, estimate
 from svddtune.evaluation.drawing import COLORS, blank, save_all
 from svddtune.evaluation.labelers import COUNTS, Labelers, Order
 from svddtune.evaluation.methods import Method
-from svddtune.evaluation.report import Told, markdown
+from svddtune.evaluation.report import Invocation, markdown
 from svddtune.evaluation.store import Record
 from svddtune.evaluation.summary import Records
 
@@ -23,7 +23,7 @@ COMMAND = "svddtune bench parallel"
 METHODS = ("default", "default_cold", "disagreement", "lama")
 OPEN = (1, 2, 5, 10)
 GOAL = 0.02
-"""Kappa that the most open queries may cost the default strategy after 50 labels."""
+"""Largest loss of kappa by open queries that is acceptable, default strategy, 50 labels."""
 ORDERS: tuple[Order, ...] = get_args(Order)
 _TITLES = {"oldest": "answered in order", "random": "answered in random order"}
 
@@ -33,7 +33,7 @@ def _name(open_queries: int, order: Order) -> str:
 
 
 def settings() -> dict[str, Labelers]:
-    """So many open queries, and the order of answers where there is one."""
+    """A setting per number of open queries and order of answers."""
     return {
         _name(n, order): Labelers(open=n, order=order if n > 1 else "oldest")
         for n in OPEN
@@ -43,7 +43,7 @@ def settings() -> dict[str, Labelers]:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a method reaches with so many queries open.
+    """Kappa of a method with a number of open queries.
 
     Attributes
     ----------
@@ -97,16 +97,16 @@ def _both_after(record: Record) -> float:
     return float(record["observations"][str(COUNTS[-1])]["votes"] if after is None else after)
 
 
-def document(compared: Comparison, records: Records, told: Told) -> dict[str, Any]:
+def document(compared: Comparison, records: Records, invocation: Invocation) -> dict[str, Any]:
     """The document of --json."""
     return {
-        **comparison.document(compared, told),
+        **comparison.document(compared, invocation),
         "outcomes": [asdict(one) for one in outcomes(compared, records).values()],
     }
 
 
 def table(compared: Comparison, found: Outcomes, labels: int) -> str:
-    """Kappa one at a time, and what more open queries lose, after so many labels."""
+    """Kappa with one open query, and the loss with more, after a number of labels."""
     rows = [
         [f"{method.title}, {_TITLES[order]}", found[method.name, 1, order, labels].kappa.shown()]
         + [found[method.name, n, order, labels].loss.shown(signed=True) for n in OPEN[1:]]
@@ -117,22 +117,22 @@ def table(compared: Comparison, found: Outcomes, labels: int) -> str:
 
 
 def tables(compared: Comparison, records: Records) -> str:
-    """What the terminal shows."""
+    """The tables for the terminal."""
     found = outcomes(compared, records)
     return "\n".join(
         f"After {labels} labels:\n\n{table(compared, found, labels)}" for labels in COUNTS
     )
 
 
-def write(folder: Path, compared: Comparison, records: Records, told: Told) -> Path:
+def write(folder: Path, compared: Comparison, records: Records, invocation: Invocation) -> Path:
     """Write the part of evaluation.md in a folder, its picture beside it."""
     found = outcomes(compared, records)
     made = save_all(folder / "evaluation", _figures(compared, found))
     shown = page.pictures(made, {"parallel": _CAPTION}, COMMAND)
     template = resources.files("svddtune.evaluation").joinpath("parallel.md").read_text("utf-8")
     text = template.format(
-        command=told.command,
-        took=told.took,
+        command=invocation.command,
+        took=invocation.took,
         scope=comparison.scope(compared),
         early=table(compared, found, COUNTS[0]),
         last=table(compared, found, COUNTS[-1]),
@@ -150,11 +150,11 @@ _CAPTION = (
 
 
 def _meaning(methods: Sequence[Method], found: Outcomes) -> str:
-    """What it means for a user, by the first method."""
+    """The conclusion for users, from the first method."""
     lead, (early, last), (some, many) = methods[0], COUNTS, OPEN[-2:]
     late = [found[lead.name, many, order, last].loss for order in ORDERS]
     held = max(loss.mean for loss in late) <= GOAL
-    told = [
+    significant = [
         f"{method.title} with {n} open, {_TITLES[order]}, {one.loss.shown(signed=True)}"
         for method in methods[1:]
         for n in OPEN[1:]
@@ -171,8 +171,8 @@ def _meaning(methods: Sequence[Method], found: Outcomes) -> str:
         "than a fifth of it open at a time. "
         + (
             f"Of the other sessions, after {last} labels these lose or gain more than two standard "
-            f"errors: {'; '.join(told)}.\n"
-            if told
+            f"errors: {'; '.join(significant)}.\n"
+            if significant
             else f"No other session loses or gains more than two standard errors after {last} "
             "labels.\n"
         )

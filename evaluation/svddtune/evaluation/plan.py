@@ -16,7 +16,7 @@ MOST_K = 30
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run of the evaluation consists of.
+    """Sets, methods and seeds of a run of the evaluation.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Plan:
 
 
 def select(names: Sequence[str]) -> tuple[Method, ...]:
-    """Methods by name, in the order of the table; all where there is no name."""
+    """Return methods by name, in the order of the table; all of them without names."""
     return tuple(m for m in METHODS.values() if not names or m.name in names)
 
 
@@ -90,7 +90,7 @@ def cold_starts(data: BenchSet) -> Unit:
 
 
 def table(data: BenchSet, method: Method, seeds: int) -> Unit:
-    """The methods of the paper's table that are no session."""
+    """The methods of the paper's table that are not sessions."""
     if method.source == "columns":
         return Unit("columns", data, (), 0.1 + 1e-6 * data.N**2, f"{data.name}: label-free methods")
     given = (("seeds", seeds), ("labels", method.labels))

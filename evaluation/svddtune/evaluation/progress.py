@@ -1,4 +1,4 @@
-"""How far the evaluation is, on stderr: a bar on a terminal, a few lines elsewhere."""
+"""Progress of the evaluation on stderr: a bar on a terminal, a few lines elsewhere."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LINES = 10
 
 
 class Bar:
-    """Hears of finished units; as a context manager it owns the bar."""
+    """Counts finished units. As a context manager it shows and removes the bar."""
 
     def __init__(self, units: Sequence[Unit]) -> None:
         console = stderr()

@@ -1,4 +1,4 @@
-"""What people and programs read: Markdown, CSV and JSON."""
+"""Reports for people and programs: Markdown, CSV and JSON."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 NOTABLE = 0.05
-"""A difference to the paper's figure that is worth a word."""
+"""Differences to the paper's figures above this are listed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A run of the command.
+class Invocation:
+    """One invocation of a command.
 
     Attributes
     ----------
     command : str
-        How others would call it.
+        With placeholders for paths.
     seconds : float
-        From start to end; little where most was finished before.
+        From start to end; short if most work was finished before.
     work : float
         Seconds of all pieces of work, whenever they were done.
     jobs : int
@@ -46,7 +46,7 @@ class Told:
 
     @property
     def took(self) -> str:
-        """The work, since pieces that were finished before took no time, and what did it."""
+        """Describe computing time (pieces of earlier runs included), jobs and versions."""
         shared = f", shared by {self.jobs} processes" if self.jobs > 1 else ""
         names = ", ".join(f"{name} {version}" for name, version in self.versions.items())
         return f"{self.work / 60:.1f} minutes of work{shared} ({names})"
@@ -62,11 +62,11 @@ class Told:
         }
 
 
-def document(plan: Plan, runs: Sequence[Run], told: Told) -> dict[str, Any]:
+def document(plan: Plan, runs: Sequence[Run], invocation: Invocation) -> dict[str, Any]:
     """The document of --json; a method that is undefined on a set has null there."""
     cells, overall, paper = by_set(runs), means(plan, runs), paper_means(plan, runs)
     return {
-        **told.document(),
+        **invocation.document(),
         "seeds": plan.seeds,
         "sets": [
             {"name": s.name, "N": s.N, "M": s.M, "outliers": s.outliers, "in_paper": s.in_paper}
@@ -98,7 +98,7 @@ def _cell(data: BenchSet, method: Method, found: Figure | None) -> dict[str, flo
 
 
 def write_csv(path: Path, runs: Sequence[DataclassInstance]) -> None:
-    """Write runs of one kind, one a line, at least one; empty where there is no value."""
+    """Write at least one run, one per line; missing values are empty."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, [field.name for field in fields(runs[0])])
         writer.writeheader()
@@ -107,7 +107,7 @@ def write_csv(path: Path, runs: Sequence[DataclassInstance]) -> None:
 
 
 def overview(plan: Plan, runs: Sequence[Run]) -> str:
-    """One line a method: its mean over the paper's sets, beside the paper's."""
+    """One line per method: its mean over the paper's sets, and the paper's figure."""
     overall, paper = means(plan, runs), paper_means(plan, runs)
     rows = []
     for method in plan.methods:
@@ -164,15 +164,15 @@ def differences(plan: Plan, runs: Sequence[Run], least: float = NOTABLE) -> dict
     cells = by_set(runs)
     found = {}
     for method in plan.methods:
-        told = []
+        differences = []
         for data in plan.sets:
             cell, paper = cells.get((data.name, method.name)), published(data.name, method.name)
             if cell is not None and paper is not None and abs(cell.mean - paper) > least:
                 far = cell.mean - paper
                 deviations = f" [{abs(far) / cell.deviation:.1f}]" if cell.deviation > 0.005 else ""
-                told.append(f"{data.name} {_signed(far, 2)}{deviations}")
-        if told:
-            found[method.name] = ", ".join(told)
+                differences.append(f"{data.name} {_signed(far, 2)}{deviations}")
+        if differences:
+            found[method.name] = ", ".join(differences)
     return found
 
 
@@ -184,7 +184,7 @@ def furthest(plan: Plan, runs: Sequence[Run], names: Sequence[str]) -> float | N
 
 
 def zeros(plan: Plan, records: Records) -> str:
-    """What the cells are like in which a label-free method ends at kappa 0, in one sentence."""
+    """Describe in one sentence the cells in which label-free methods reach kappa 0."""
     names = [method.name for method in plan.methods if method.source == "columns"]
     none = everything = other = 0
     for data in plan.sets:
@@ -230,7 +230,7 @@ def _rounded(value: float, digits: int) -> float:
 
 
 def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table; all columns but the first to the right. Nothing where there is no row."""
+    """A Markdown table, right-aligned except the first column; empty without rows."""
     if not rows:
         return ""
     rule = ["---"] + ["---:"] * (len(head) - 1)

@@ -35,11 +35,11 @@ STOP_LIMITS: dict[str, tuple[float, ...]] = {
     "gamma": (8, 12, 16, 20, 25, 30),
     "interval": (0.6, 0.5, 0.4, 0.3, 0.2),
 }
-"""Rules to stop by, alone: labels for which the cell, or gamma, stays; width of the interval."""
+"""Limits of each stop rule alone: labels with an unchanged cell or gamma; interval width."""
 
 
 def session(task: Task) -> Record:
-    """A session with gamma from the alignment, and what it would give at earlier counts."""
+    """A session with gamma from the alignment, and its choices at earlier label counts."""
     X, y, prep, given = task.X, task.y, task.prep, task.given
     strategy, seed, budget = cast(Strategy, given["strategy"]), task.seed, task.budget
     initial = task.initial(int(given["initial"]))
@@ -101,7 +101,7 @@ def atlas_session(task: Task) -> Record:
 
 
 def _stops(history: list[Moment], budget: int) -> Record:
-    """Where each stop rule is first to hold, as a position in `history`: alone, and the advice."""
+    """First position in `history` at which each stop rule holds alone, and of the advice."""
     found: Record = {}
     advice = [advise(history[: end + 1], budget=budget) for end in range(len(history))]
     first = next((at for at, one in enumerate(advice) if one.stop), len(history) - 1)

@@ -1,4 +1,4 @@
-"""Benchmark sets: which files of a folder are which set, and what is in them."""
+"""Benchmark sets: find them in a folder and load them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_ROWS = 2000
 
 @dataclass(frozen=True, slots=True)
 class BenchSet:
-    """A set and where it is.
+    """A benchmark set and its file.
 
     Attributes
     ----------
@@ -87,12 +87,12 @@ def find_sets(folder: Path, wanted: Sequence[str] = ()) -> list[BenchSet]:
 
 
 def judged(sets: Sequence[BenchSet]) -> list[BenchSet]:
-    """The paper's sets, which means are over; all where none of them is there."""
+    """Return the paper's sets, over which means are taken; all sets if none is the paper's."""
     return [data for data in sets if data.in_paper] or list(sets)
 
 
 def set_name(path: Path) -> str:
-    """The paper's name of a file, or its own: what stands before the first underscore."""
+    """Return the paper's name of a set, or the file name up to the first underscore."""
     known = {name.lower(): name for name in SETS}
     prefix = path.stem.split("_")[0]
     return known.get(prefix.lower(), prefix)

@@ -1,4 +1,4 @@
-"""Finished pieces of work, one JSON file each, so that none is computed twice."""
+"""Finished pieces of work, one JSON file each."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Store:
         return record if isinstance(record, dict) else None
 
     def put(self, key: str, record: Record) -> None:
-        """Keep a record: whole or not at all, whenever the process ends."""
+        """Store a record atomically."""
         path = self._path(key)
         partial = path.with_suffix(".partial")
         partial.write_text(json.dumps(record, allow_nan=False), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Records -> runs -> the figures that are reported."""
+"""From records to runs, and to the reported figures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Records = Mapping[str, Record]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One method on one set, once.
+    """One run of one method on one set.
 
     Attributes
     ----------

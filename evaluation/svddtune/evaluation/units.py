@@ -54,8 +54,8 @@ class Unit:
     @property
     def key(self) -> str:
         """Digest of data, kind, parameters and code; it changes with any of them."""
-        told = [self.kind, self.data.digest, sorted(self.parameters), code_digest(self.kind)]
-        return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:32]
+        parts = [self.kind, self.data.digest, sorted(self.parameters), code_digest(self.kind)]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
 
 def atlas(data: BenchSet) -> Unit:

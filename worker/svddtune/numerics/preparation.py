@@ -216,7 +216,8 @@ class PreparationCourse:
     ) -> PreparationCourse:
         """Plan a preparation; parameters as of `prepare`.
 
-        ``part_s`` is what a part takes, at least one step, in seconds on one core of 2024.
+        ``part_s`` is the intended duration of a part, in seconds on one core of 2024; a part has at
+        least one step.
         """
         N, M = X.shape
         if N < 1 or M < 1:
@@ -276,7 +277,7 @@ class PreparationCourse:
         return outputs
 
     def join(self, outputs: Mapping[str, NDArray[Any]]) -> Preparation:
-        """Put together what all parts gave; of arrays with one name the later one holds."""
+        """Join the outputs of all parts. Where names repeat, the later array counts."""
         steps = [step for part in self.parts for step in part]
 
         def joined(table: str, axis: int) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Whether more labels are worth their price.
+"""Stop rules: whether further labels are worth their price.
 
 The rules look at how the live choice moved, not at its score, which is optimistic. Their limits
 were chosen on the 16 benchmark sets, 5 seeds, 2 + 2 initial labels and a budget of 50: labels
@@ -74,7 +74,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What the rules say.
+    """The result of the stop rules.
 
     Attributes
     ----------

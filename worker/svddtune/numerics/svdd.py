@@ -1,4 +1,4 @@
-"""SVDD through the one-class SVM, and the only home of C <-> nu.
+"""SVDD through the one-class SVM, and the conversion between C and nu.
 
 SVDD: minimise alpha^T K alpha over sum(alpha) = 1, 0 <= alpha <= C. With a kernel of constant
 diagonal that is the one-class SVM with nu = 1 / (n C); libsvm's duals are alpha nu n, in [0, 1].
