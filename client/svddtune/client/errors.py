@@ -1,4 +1,4 @@
-"""What can go wrong, as exceptions.
+"""The exceptions of this package.
 
 ::
 
@@ -7,16 +7,16 @@
     │   ├── ModelCorrupt     the model file or message does not hold what it promises
     │   └── UsageError       a command was given wrongly: another option or value is needed
     ├── NotFound             no dataset, session or result of that name
-    ├── WrongState           the session does not take this now
+    ├── WrongState           the session does not accept this in its state
     │   └── LeaseLost        the query went to somebody else
-    ├── Conflict             something else got there first: read again, then decide
-    ├── Unavailable          nobody answers now: try again after ``retry_after_s``
-    ├── Unauthenticated      who are you?
-    ├── PermissionDenied     you may not
-    ├── QuotaExceeded        too much at once
+    ├── Conflict             another change came first: read again, then decide
+    ├── Unavailable          no answer for now: try again after ``retry_after_s``
+    ├── Unauthenticated      the caller has not proved its identity
+    ├── PermissionDenied     the caller is not allowed to do this
+    ├── QuotaExceeded        more than the server allows at once
     ├── ProtocolError        client and server do not speak the same protocol
     ├── NotInstalled         a package is missing: install the extra that the message names
-    └── InternalError        a fault of the server; ``metadata`` has the id its log knows
+    └── InternalError        a fault of the server; ``metadata`` has the id in its log
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class SvddtuneError(Exception):
     metadata : Mapping[str, str]
         The values that the message names.
     retry_after_s : float or None
-        When the server asks to try again, after so many seconds.
+        Seconds after which the server asks to try again; None where it does not.
     """
 
     default_reason = "INTERNAL"
@@ -70,7 +70,7 @@ class UsageError(InvalidInput):
 
 
 class ModelCorrupt(InvalidInput):
-    """A model does not compute what it says it computes, or cannot be read."""
+    """A model cannot be read, or does not compute the distances that it was saved with."""
 
     default_reason = "MODEL_CORRUPT"
 
@@ -82,7 +82,7 @@ class NotFound(SvddtuneError, LookupError):
 
 
 class WrongState(SvddtuneError):
-    """The session does not take this in the state it is in."""
+    """The session does not accept this in its present state."""
 
     default_reason = "SESSION_NOT_ACTIVE"
 
@@ -106,7 +106,7 @@ class Unavailable(SvddtuneError):
 
 
 class Unauthenticated(SvddtuneError):
-    """The server wants to know who is calling."""
+    """The server requires the caller to prove its identity."""
 
     default_reason = "UNAUTHENTICATED"
 

@@ -1,4 +1,4 @@
-"""What to say where a package is missing."""
+"""Errors for packages that are not installed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def needs_extra(extra: str, use: str) -> Iterator[None]:
 
 
 def check_complete() -> None:
-    """Check that all is there that a plain installation brings.
+    """Check that all packages of a plain installation are installed.
 
     Where only some parts are wanted, the package may have been installed without its dependencies.
 

@@ -1,4 +1,4 @@
-"""The client's values as JSON takes them."""
+"""Conversion of the client's values to JSON values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who labelled a session, how well they agree, and what withdrawing one of them does."""
+"""Reports on labelers, their agreement, and the effect of a withdrawal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from svddtune.client.types import LabelCounts, LiveEvidence
 
 @dataclass(frozen=True, slots=True)
 class LabelerReport:
-    """What one labeler did in a session. A figure is NaN where there is nothing to take it from.
+    """The work of one labeler in a session. A figure is NaN where it is not defined.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class WithdrawalEffect:
-    """What withdrawing, or reinstating, a labeler does.
+    """The effect of withdrawing or reinstating a labeler.
 
     `votes` become void, or count again; `labels_lost`, `_changed` and `_gained` are observations.
     `live_before` and `live_after` are the best cell, in a preview and where it can be judged.

@@ -1,4 +1,4 @@
-"""The rows that a model calls outliers, with how far outside they are."""
+"""The rows that a model calls outliers, with their scores."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class OutsideRow:
     score : float
         distance2 - R2 - tolerance, in (0, 4]: the larger, the farther outside.
     label : Verdict or None
-        What was said of the row; None where nobody was asked.
+        The verdict on the row; None where there is none.
     """
 
     row: int
@@ -70,7 +70,7 @@ def outside_of(
 ) -> tuple[OutsideRow, ...]:
     """Return the rows with a negative decision, shape (N,), see `outside_rows`."""
     rows = np.flatnonzero(decision < 0)
-    # Stable, so that rows with equal scores keep the order of the data.
+    # A stable sort, so that rows with equal scores keep the order of the data.
     rows = rows[np.argsort(decision[rows], kind="stable")]
     said = labels or {}
     found = []

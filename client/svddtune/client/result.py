@@ -1,4 +1,4 @@
-"""What a session found, as plain frozen values."""
+"""Results of sessions and runs, as frozen values."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a session found; immutable, later labels make a new one.
+    """The result of a session. It is immutable; later labels make a new one.
 
     C lies in `C_bounds` = [1/N, the smallest C at which no row is outside]; nu = 1/(N C).
     """
@@ -125,7 +125,7 @@ class Result:
     create_time: datetime | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values that JSON takes; what cannot be judged is None."""
+        """Return plain JSON values; what cannot be judged is None."""
         return jsonable(self)  # type: ignore[no-any-return]
 
 
@@ -227,7 +227,7 @@ class TuningResult:
         return self.model.predict(X)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values that JSON takes."""
+        """Return plain JSON values."""
         per_query = self.timings.per_query
         p50, p95 = np.percentile(per_query, [50, 95]).tolist() if per_query else (None, None)
         result = self.result.to_dict()

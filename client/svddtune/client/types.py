@@ -235,7 +235,7 @@ class Session:
     update_time: datetime | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values that JSON takes."""
+        """Return plain JSON values."""
         return jsonable(self)  # type: ignore[no-any-return]
 
 

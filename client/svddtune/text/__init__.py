@@ -1,4 +1,4 @@
-"""Text that strangers wrote, made fit to be shown, logged and written.
+"""Makes untrusted text safe to show, log and write.
 
 Names, ids, notes and exports come from whoever uses the system. Shown as they are, they could steer
 a terminal, forge lines of a log, run formulas in a spreadsheet, or give a password away.

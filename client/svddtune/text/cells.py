@@ -1,4 +1,4 @@
-"""Cells of CSV files that people open in a spreadsheet, which takes some texts for formulas."""
+"""Cells of CSV files, marked so that spreadsheets do not run them as formulas."""
 
 from __future__ import annotations
 

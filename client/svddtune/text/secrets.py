@@ -1,4 +1,4 @@
-"""Passwords in URLs, hidden."""
+"""Hides passwords in URLs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Characters that would steer a terminal or the reader's eye, written out."""
+"""Escapes characters that control a terminal or change how text is displayed."""
 
 from __future__ import annotations
 

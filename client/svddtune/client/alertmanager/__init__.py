@@ -1,4 +1,4 @@
-"""Alertmanager's notifications -> observations to label. They carry no verdict."""
+"""Alertmanager notifications as observations to label. They carry no verdict."""
 
 from svddtune.client.alertmanager.features import AlertFeatures, load_features
 from svddtune.client.alertmanager.observations import (

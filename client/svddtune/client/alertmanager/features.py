@@ -1,4 +1,4 @@
-"""Which numbers an alert becomes: TOML, version 1.
+"""The features of alerts, defined in TOML, version 1.
 
 ::
 
@@ -57,7 +57,7 @@ _DISPLAY = ("labels.alertname", "annotations.summary")
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """Names of columns, and what gives an alert's values in them."""
+    """The names of columns, and the function that returns an alert's values in them."""
 
     names: tuple[str, ...]
     values: Callable[[Alert], tuple[float, ...]]
@@ -65,7 +65,7 @@ class Feature:
 
 @dataclass(frozen=True, slots=True)
 class AlertFeatures:
-    """What becomes of alerts: features, a key to join by, and what labelers are shown."""
+    """How alerts become observations: features, a key to join by, and display fields."""
 
     features: tuple[Feature, ...]
     key: Field | None
@@ -99,7 +99,7 @@ def load_features(source: str | Path | Mapping[str, Any]) -> AlertFeatures:
 
 
 class _Reader:
-    """Reads one document; knows its name for errors."""
+    """Reads one document, with its name for errors."""
 
     def __init__(self, file: str) -> None:
         self._file = file

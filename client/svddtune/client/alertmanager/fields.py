@@ -1,4 +1,4 @@
-"""Where in an alert something stands."""
+"""Fields of alerts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Field:
         )
 
     def text(self, alert: Alert) -> str | None:
-        """Return what stands there, None where there is nothing."""
+        """Return the field's text, None where the alert lacks it."""
         if self.holder == "labels":
             return alert.labels.get(self.name)
         if self.holder == "annotations":
@@ -48,7 +48,7 @@ class Field:
         return None if alert.ends is None else instant(alert.ends)
 
     def number(self, alert: Alert, default: float | None) -> float:
-        """Return the number that stands there; `default` where there is nothing.
+        """Return the field's number; `default` where the alert lacks it.
 
         Raises
         ------
@@ -66,7 +66,7 @@ class Field:
         return value
 
     def one_hot(self, alert: Alert, values: tuple[str, ...]) -> tuple[float, ...]:
-        """Return 1 at the place of what stands there, 0 elsewhere."""
+        """Return 1 for the field's value and 0 for the other values."""
         text = self.text(alert)
         return tuple(float(text == value) for value in values)
 

@@ -18,7 +18,7 @@ from svddtune.client.types import FloatArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AlertObservations:
-    """N alerts as observations; what `tune` and `upload_dataset` take, and what tickets join by.
+    """N alerts as observations, for `tune`, `upload_dataset` and the join with tickets.
 
     ::
 
@@ -76,7 +76,7 @@ def observations_from_alertmanager(
 
 
 def from_alerts(alerts: list[Alert], features: AlertFeatures) -> AlertObservations:
-    """Return alerts as observations, in their order."""
+    """Return alerts as observations, in the same order."""
     if not alerts:
         raise InvalidInput("There is no alert in these payloads", reason="DATASET_EMPTY")
     key = features.key

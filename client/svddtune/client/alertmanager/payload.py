@@ -1,4 +1,4 @@
-"""Payloads of Alertmanager's webhook, version 4 -> alerts.
+"""Reads alerts from payloads of Alertmanager's webhook, version 4.
 
 As https://prometheus.io/docs/alerting/latest/configuration/#webhook_config has them.
 """
@@ -24,7 +24,7 @@ _KINDS = {dict: "an object", list: "a list", str: "text", int: "a number"}
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """One alert, in the state it was last notified in.
+    """One alert, in the state of its last notification.
 
     `ends` is None while it fires. `group_count` counts the alerts of that notification, those that
     were cut from it included. `place` is where it stands, e.g. "payloads[0].alerts[2]".

@@ -1,4 +1,4 @@
-"""The command line: nothing but a surface over the public library."""
+"""The command line over the public library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands, and what becomes of errors: one line, never a traceback."""
+"""The commands. An error is one line, never a traceback."""
 
 from __future__ import annotations
 
@@ -86,9 +86,9 @@ _ClickError: type[Any] = typer.BadParameter.__mro__[2]
 
 
 class _Stopped:
-    """Turns SIGTERM into what Ctrl-C does, so that commands clean up; knows which of them came.
+    """Turns SIGTERM into KeyboardInterrupt, so that commands clean up; records which signal came.
 
-    Commands that heed signals themselves put their own handler in its place.
+    Commands that handle signals themselves replace its handler.
     """
 
     def __init__(self) -> None:
@@ -127,12 +127,12 @@ def run(arguments: Sequence[str]) -> int:
         except (KeyboardInterrupt, typer.Abort):
             code = EXIT_INTERRUPTED
         except BrokenPipeError:
-            # Whoever read our output has gone; keep the interpreter from noticing once more.
+            # The reader of the output has gone; prevent a second error at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return EXIT_FAILED
         except Exception as error:
             return _explain(error, say)
-    if code == EXIT_INTERRUPTED:  # newer Typers make this of Ctrl-C
+    if code == EXIT_INTERRUPTED:  # newer versions of Typer raise this on Ctrl-C
         if stopped.terminated:
             return say("terminated", "TERMINATED", code=EXIT_TERMINATED)
         return say("interrupted", "INTERRUPTED", code=EXIT_INTERRUPTED)

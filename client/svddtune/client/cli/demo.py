@@ -1,4 +1,4 @@
-"""``svddtune demo``: the whole product on real data, nothing to prepare."""
+"""``svddtune demo``: the whole product on real data, without preparation."""
 
 from __future__ import annotations
 

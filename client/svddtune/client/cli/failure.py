@@ -1,4 +1,4 @@
-"""How a command that fails says so: one line on stderr; programs get JSON on stdout too."""
+"""Reports the failure of a command: one line on stderr, and JSON on stdout for programs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _redacted(metadata: Mapping[str, str]) -> dict[str, str]:
 
 
 _LINE = re.compile(r"\n(?!  )")
-# Their messages say all; a reason in brackets adds nothing for people.
+# For these the message suffices; the reason in brackets is left out.
 _PLAIN = ("USAGE", "INTERRUPTED", "TERMINATED", "FILE")
 
 
@@ -33,7 +33,7 @@ def fail(
     as_json: bool = False,
     as_lines: bool = False,
 ) -> int:
-    """Say why a command failed.
+    """Report why a command failed.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def fail(
     """
     suffix = "" if reason in _PLAIN else f" [{reason}]"
     message = redacted(message)
-    # Lines of our own after the first are indented; any other would look like a message.
+    # Later lines are indented, so that they do not look like messages of their own.
     text = _LINE.sub(r"\\n", printable(f"svddtune: {message}{suffix}"))
     print(text, file=sys.stderr)
     error = {"reason": reason, "message": message, "metadata": _redacted(metadata or {})}

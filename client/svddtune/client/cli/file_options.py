@@ -1,4 +1,4 @@
-"""Options of the commands that read files, and what they have in common."""
+"""Options and helpers of the commands that read files."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ Delimiter = Annotated[
 
 
 def text_format(encoding: str, decimal: str = ".", delimiter: str = "") -> TextFormat:
-    """Return how text files are written; what is wrong with an option is usage."""
+    """Return the format of text files; UsageError for an invalid option."""
     from svddtune.client.errors import InvalidInput, UsageError
     from svddtune.client.files.source import TextFormat
 
@@ -82,7 +82,7 @@ def text_format(encoding: str, decimal: str = ".", delimiter: str = "") -> TextF
 
 
 def data_name(path: Path) -> str:
-    """Return what data are called after their file: its name without endings."""
+    """Return the default name of data: the file's name without endings."""
     from svddtune.client.files.source import STDIN
 
     if path == STDIN:
@@ -101,13 +101,13 @@ def check_one_stdin(files: Mapping[str, Path | None]) -> None:
 
 
 def show_notes(notes: Iterable[Note]) -> None:
-    """Say what to know about the data, on stderr."""
+    """Print the notes on the data to stderr."""
     for note in notes:
         say(f"Note: {note.message}")
 
 
 def notes_document(notes: Iterable[Note]) -> list[dict[str, str]]:
-    """Return what to know about the data, as --json has it."""
+    """Return the notes on the data for --json."""
     return [
         {"reason": note.reason, "column": note.column, "message": note.message} for note in notes
     ]

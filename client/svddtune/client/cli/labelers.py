@@ -1,4 +1,4 @@
-"""``svddtune labelers``: who labelled a session, how well they agree, and leaving one out."""
+"""``svddtune labelers``: reports on labelers, and withdrawing one."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def reinstate(
 
 
 def effect_lines(effect: WithdrawalEffect, what: str, *, void: bool) -> list[str]:
-    """Return what a withdrawal (`void`) or reinstatement does, in lines for people."""
+    """Return the effect of a withdrawal (`void`) or reinstatement as lines."""
     votes = _count(effect.votes, "vote")
     becomes = ("becomes" if effect.votes == 1 else "become") + " void"
     counts = becomes if void else ("counts" if effect.votes == 1 else "count") + " again"

@@ -1,4 +1,4 @@
-"""``svddtune observations``: what other systems send -> files that ``svddtune tune`` reads."""
+"""``svddtune observations``: makes files for ``svddtune tune`` from the data of other systems."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def alertmanager(
 
 
 def _write(found: AlertObservations, path: Path) -> None:
-    """Write a file whose column names say what is what; see `svddtune.client.files.data`.
+    """Write a file whose column names have the meanings of `svddtune.client.files.data`.
 
     In CSV, text that a spreadsheet would take for a formula begins with an apostrophe; reading the
     file takes it away again.

@@ -1,4 +1,4 @@
-"""Which rows are outside, as a table for people and as CSV files."""
+"""Outliers as a table and as CSV files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OUTSIDE_FILE = "outside.csv"
 
 
 def outside_table(rows: Sequence[OutsideRow], *, shown: int = 12, labels: bool = True) -> Table:
-    """Return a table of the farthest `shown` rows; a last line says how many more there are."""
+    """Return a table of the farthest `shown` rows; its last line counts the others."""
     from rich.table import Table
 
     table = Table(
@@ -70,9 +70,9 @@ def write_scores(path: Path, decision: FloatArray, ids: Sequence[str]) -> Path:
 
 
 def _write_csv(path: Path, header: Sequence[str], lines: Iterable[Sequence[str]]) -> Path:
-    """Write a file whole or not at all.
+    """Write a file completely or not at all.
 
-    It is for people: texts that a spreadsheet would take for formulas begin with an apostrophe.
+    Text that a spreadsheet would run as a formula begins with an apostrophe.
     """
     handle, partial = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
     try:

@@ -69,7 +69,7 @@ def draw(
             f"from {counts.total} labels",
             fontsize=13,
             fontweight="bold",
-            parse_math=False,  # a name may hold dollar signs
+            parse_math=False,  # no mathematics: a name may hold dollar signs
         )
         _quality_over_c(axes[0, 0], tuned)
         _alignment_over_gamma(axes[0, 1], tuned)
@@ -172,7 +172,7 @@ def _bars(
     truth_kappa: float | None,
     default_kappas: Mapping[str, float] | None,
 ) -> None:
-    """Tuned against label-free: on all rows where the truth is known, else on the labels."""
+    """Draw scores, tuned and label-free: on all rows with known truth, else on labels."""
     if truth_kappa is not None and default_kappas:
         scores = {"tuned": truth_kappa, **default_kappas}
         axes.set_title("True Cohen's kappa, all rows")

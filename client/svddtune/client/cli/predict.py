@@ -103,7 +103,7 @@ def predict(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """What a model takes of a file: its features in the model's order, ids, columns left over."""
+    """The rows of a file for a model: features in the model's order, ids, unused columns."""
 
     X: FloatArray
     ids: list[str]
@@ -111,7 +111,7 @@ class Rows:
 
 
 def read_rows(table: Table, model: SvddModel, id_column: str | None, ignore: Sequence[str]) -> Rows:
-    """Return the rows that `model` takes of a table.
+    """Return the rows of a table for `model`.
 
     Raises
     ------
@@ -135,7 +135,7 @@ def read_rows(table: Table, model: SvddModel, id_column: str | None, ignore: Seq
     if model.feature_names and table.has_names:
         columns = _by_name(table, model, free)
     else:
-        # What the file itself marks as no features.
+        # Columns that the file marks as no features.
         marked = table.left_out | observation_columns(table)
         marked |= {j for j, name in enumerate(table.names) if name.startswith(DISPLAY)}
         marked |= {table.index(table.label_hint, "")} if table.label_hint else set()

@@ -1,4 +1,4 @@
-"""``svddtune up``, ``serve`` and ``worker``: the processes themselves."""
+"""``svddtune up``, ``serve`` and ``worker``: run the processes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def up(
                 _tell_ready(stack.address, workers, data_dir)
             code = stack.wait()
         ended = f"The service ended by itself with exit code {code}; see {stack.log_path}"
-        if as_json:  # stdout has its one document
+        if as_json:  # stdout holds one document only
             raise typer.Exit(fail(ended, "STACK_ENDED"))
         raise Unavailable(ended, reason="STACK_ENDED")
     except KeyboardInterrupt:
@@ -91,7 +91,7 @@ def _tell_ready(address: str, workers: int, data_dir: Path) -> None:
 
 
 def _hand_over(redis: str | None) -> None:
-    """Pass the URL on in the environment: arguments are listed to everybody on the machine."""
+    """Pass the URL in the environment: all users of the machine can list arguments."""
     if redis:
         os.environ["SVDDTUNE_REDIS"] = redis
 

@@ -1,4 +1,4 @@
-"""How far a run is, on stderr: a bar on a terminal, a few lines elsewhere."""
+"""Shows the progress of a run on stderr: a bar on a terminal, a few lines elsewhere."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ProgressBar:
     Parameters
     ----------
     human : bool
-        True where a person is asked on this terminal: the bar makes way for the questions.
+        Whether a person labels on this terminal: the bar is hidden during questions.
     """
 
     def __init__(self, *, human: bool = False) -> None:
@@ -91,7 +91,7 @@ class ProgressBar:
 
     def _update(self, title: str, total: float | None, done: float | None, detail: str) -> None:
         if title != self._title:
-            # The time left is that of one part; what came before tells nothing about it.
+            # Each part has its own rate, so the estimate starts anew.
             self._bar.reset(self._task, total=total, completed=0)
             self._bar.start()
         self._bar.update(self._task, description=title, total=total, completed=done, detail=detail)

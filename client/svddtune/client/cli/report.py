@@ -1,4 +1,4 @@
-"""What a run has to say at its end: for people, as JSON, and as files."""
+"""The report of a run: for people, as JSON, and as files."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from svddtune.client.terminal.output import figure, say, stdout
 from svddtune.client.types import FloatArray, LabelArray, Verdict
 
 MODEL_FILE, RESULT_FILE, PICTURE_FILE = "model.npz", "result.json", "picture.png"
-# The table is for a first look; all rows are in the files and the JSON document.
+# Rows of the table; the files and the JSON document hold all.
 _OUTSIDE_SHOWN = 20
 _LIBRARY_DEFAULT = "sklearn_default"
 
 
 @dataclass(slots=True)
 class Report:
-    """A finished run with what the command line adds: the truth where it is known, files."""
+    """A finished run, the truth where it is known, and the files to write."""
 
     tuned: TuningResult
     X: FloatArray
@@ -159,7 +159,7 @@ class Report:
         return grid
 
     def _comparison_table(self) -> Any:
-        """Return what the tuning gained: the library's default and the best rule, beside it."""
+        """Return the scores of the run, scikit-learn's default and the best label-free rule."""
         from rich.table import Table
 
         tuned = self.tuned

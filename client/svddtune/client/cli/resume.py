@@ -87,7 +87,7 @@ def resume(
 
 
 class _Finished:
-    """Answers nothing: the labels that are there are enough."""
+    """An oracle that stops at once, so that the result comes from the labels so far."""
 
     def __init__(self, oracle: Any) -> None:
         self.dropped: list[str] = getattr(oracle, "dropped", [])

@@ -1,4 +1,4 @@
-"""Which session is meant, and who labels."""
+"""Finds the session of a command, and the labeler's name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LONGEST = 64
 
 
 def find_session(client: TuningClient, wanted: str) -> str:
-    """Return the name of the session that is meant by its id, the start of it, or its name.
+    """Return the resource name of a session by its id, the start of its id, or its display name.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def find_session(client: TuningClient, wanted: str) -> str:
 
 
 def default_labeler() -> str:
-    """Return the name of the user of this machine, as far as it is a labeler's name."""
+    """Return the user's name, with characters that labeler names cannot have replaced."""
     try:
         user = getpass.getuser()
     except (KeyError, OSError):  # a user id without a name
@@ -57,7 +57,7 @@ def default_labeler() -> str:
 
 
 def checked_labeler(name: str) -> str:
-    """Return the name where labelers can have it.
+    """Return the name if it is a valid labeler name.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""``svddtune sessions``, ``watch`` and ``export``: looking at a service that runs."""
+"""``svddtune sessions``, ``watch``, ``finish`` and ``export``: commands on sessions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from svddtune.client.model import SvddModel
     from svddtune.client.types import Session
 
-# A session that does not change for so long is asked what it lacks.
+# Seconds without a change after which the command looks up what the session lacks.
 _STILL_S = 5.0
 
 SessionName = Annotated[
@@ -98,7 +98,7 @@ def watch(
 
 
 def _followed(client: TuningClient, name: str) -> Iterator[tuple[Session, str]]:
-    """Yield the session after each change until it ends, and what it lacks where nothing moves."""
+    """Yield the session after each change until it ends, and what it lacks when nothing changes."""
     from svddtune.client.errors import Unavailable
     from svddtune.client.runs.waiting import reason
 
@@ -181,7 +181,7 @@ def sklearn_snippet(model: SvddModel, path: str) -> str:
 
 
 def resource_name(session: str) -> str:
-    """Return the resource name of a session given by it, or by its ID alone."""
+    """Return the resource name of a session given by its resource name or id."""
     return session if session.startswith("sessions/") else f"sessions/{session}"
 
 

@@ -1,4 +1,4 @@
-"""``svddtune oracle simulate``: what a session would cost and reach, before anybody is asked."""
+"""``svddtune oracle simulate``: estimates a session's cost and outcome before labelling."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def _source(
     form: TextFormat,
     **columns: Any,
 ) -> tuple[Data, str]:
-    """Return the rows with their truth, and what the data are called."""
+    """Return the rows with their truth, and the name of the data."""
     from dataclasses import replace
 
     from svddtune.client.errors import UsageError
@@ -290,7 +290,7 @@ def _number(text: str) -> float:
 
 @contextlib.contextmanager
 def _as_usage() -> Iterator[None]:
-    """Turn a refusal of a value into one of the option that gave it."""
+    """Turn an error about a value into one about its option."""
     from svddtune.client.errors import InvalidInput, UsageError
 
     try:

@@ -1,4 +1,4 @@
-"""A session with simulated labelers, and what there is to say about it."""
+"""Runs a session with simulated labelers and reports on it."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """A finished session with simulated labelers, beside the truth.
+    """A finished session with simulated labelers, compared with the truth.
 
-    `wall_clock_s` is when the last answer that counted was given, by the labelers' delays;
-    `took_s` how long the simulation really took.
+    `wall_clock_s` is the simulated time of the last answer that counted; `took_s` is the real
+    duration of the simulation.
     """
 
     session: Session
@@ -58,7 +58,7 @@ class Simulation:
 
     @property
     def cost(self) -> float:
-        """Of all answers, those that came too late or were repeats included."""
+        """Cost of all answers, including late ones and repeats."""
         return sum(labeler.cost for labeler in self.labelers)
 
     def document(self) -> dict[str, Any]:
@@ -233,7 +233,7 @@ def run_simulation(
 
 
 def duration(seconds: float) -> str:
-    """Return a duration as people read it: 0.4 s, 12 min 5 s, 3 h 7 min."""
+    """Return a duration as text: 0.4 s, 12 min 5 s, 3 h 7 min."""
     if seconds < 60:
         return f"{seconds:.3g} s"
     minutes, rest = divmod(round(seconds), 60)
@@ -243,7 +243,7 @@ def duration(seconds: float) -> str:
 
 
 class _Newest:
-    """Reports how far the session is; each labeler has heard of it up to another point."""
+    """Reports the newest progress of the session; each labeler knows a different one."""
 
     def __init__(self, report: Callable[[Progress], None]) -> None:
         self._report = report

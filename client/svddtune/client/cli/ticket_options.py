@@ -1,4 +1,4 @@
-"""Options of the commands that read tickets, and the oracle they describe."""
+"""Options of the commands that read tickets, and the oracle made from them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ID_FIELD = "(observation id)"
 
 
 class SeveralMatches(StrEnum):
-    """What a ticket that matches several observations says."""
+    """The meaning of a ticket that matches several observations."""
 
     abstain = "abstain"
     nearest = "nearest"
@@ -127,7 +127,7 @@ def make_oracle(
     listed: Callable[[], Iterator[dict[str, str]]] | None,
     **options: Any,
 ) -> TicketOracle:
-    """Return the oracle that the options describe; what is wrong with an option is usage.
+    """Return the oracle of the options; UsageError for an invalid option.
 
     Without a file of observations they are those that `listed` yields, where there is one.
     """
@@ -154,12 +154,12 @@ def make_oracle(
 
 
 def labeler_name(given: str, mapping: str) -> str:
-    """Return who speaks for the tickets: the name given, or one after the mapping."""
+    """Return the labeler's name: the one given, or one made from the mapping's name."""
     return given or f"{re.sub(r'[^A-Za-z0-9._@-]+', '-', mapping)[:57]}-replay"
 
 
 def interval(text: str) -> float:
-    """Return the seconds that --interval says."""
+    """Return the seconds of --interval."""
     from svddtune.client.errors import UsageError
     from svddtune.client.files.times import duration
 

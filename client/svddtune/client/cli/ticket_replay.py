@@ -1,4 +1,4 @@
-"""``svddtune oracle replay``: tickets that answer for themselves."""
+"""``svddtune oracle replay``: labels a session by tickets."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def _check_active(session: Session) -> None:
 
 @contextlib.contextmanager
 def _stopped_by_interrupt() -> Iterator[threading.Event]:
-    """Yield what the first Ctrl-C sets, so that what is under way is still acknowledged.
+    """Yield an event that the first Ctrl-C sets, so that sent labels are still acknowledged.
 
     The second one interrupts as usual.
     """
@@ -179,7 +179,7 @@ def _stopped_by_interrupt() -> Iterator[threading.Event]:
 
 @contextlib.contextmanager
 def _progress() -> Iterator[Callable[[Sent], None]]:
-    """Yield what shows how far a replay is: one line that changes, or lines where it changed."""
+    """Yield a function that shows a replay's progress: one changing line, or a line per change."""
     from rich.text import Text
 
     from svddtune.client.cli.ticket_report import sent_line

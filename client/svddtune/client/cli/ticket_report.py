@@ -1,4 +1,4 @@
-"""Dry runs and replays of tickets, for people."""
+"""Reports of dry runs and replays of tickets."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _warning(text: str) -> Text:
 
 
 def sent_line(sent: Sent) -> str:
-    """Return what was sent so far, in a line."""
+    """Return the counts so far as a line."""
     parts = [
         (sent.answered, "queries answered"),
         (sent.skipped, "passed to others"),

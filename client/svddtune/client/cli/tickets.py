@@ -1,4 +1,4 @@
-"""``svddtune oracle check`` and ``mappings``: what tickets would say."""
+"""``svddtune oracle check`` and ``mappings``: dry runs, and the shipped mappings."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def mappings(
 
 
 def listed(client: TuningClient, session: str) -> Iterator[dict[str, str]]:
-    """Yield the session's own observations: what they show, and their ids as ``ID_FIELD``."""
+    """Yield the session's observations: their display fields, and their ids as ``ID_FIELD``."""
     for one in client.list_observations(client.get_session(session).dataset):
         yield {**one.display, ID_FIELD: one.observation_id}
 
@@ -137,7 +137,7 @@ def listed(client: TuningClient, session: str) -> Iterator[dict[str, str]]:
 def session_preview(
     oracle: TicketOracle, client: TuningClient, session: str, labeler: str
 ) -> Preview:
-    """Return what the oracle means to a session of a service."""
+    """Return the preview of the oracle's effect on a session."""
     from svddtune.client.tickets.preview import preview
 
     return preview(oracle, client.get_session(session), client.labels(session), labeler)
@@ -149,5 +149,5 @@ def document(report: Report, preview: Preview | None) -> dict[str, Any]:
 
 
 def resource(session: str) -> str:
-    """Return a session's name, given it or the ID alone."""
+    """Return the resource name of a session given by its resource name or id."""
     return session if session.startswith("sessions/") else f"sessions/{session}"

@@ -1,4 +1,4 @@
-"""``svddtune tune``: a file in, gamma, C and a model out."""
+"""``svddtune tune``: tunes on a file and writes the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One run of ``svddtune tune`` or ``resume``: signals, progress, files, what is said in the end."""
+"""One run of ``svddtune tune`` or ``resume``: signals, progress, files and report."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _BY_SIGNAL = 128
 
 @dataclass(frozen=True, slots=True)
 class SavedCommand:
-    """What a command line wanted beside the run itself.
+    """The options of a command beside those of the run, kept with the run.
 
     `known` holds verdicts by observation id, None where a person is asked; `warnings` are about
     the columns of the data.
@@ -43,12 +43,12 @@ class SavedCommand:
     warnings: list[dict[str, str]] = field(default_factory=list)
 
     def save(self, folder: Path) -> None:
-        """Keep it with the run."""
+        """Save it in the run's folder."""
         (folder / COMMAND_FILE).write_text(json.dumps(asdict(self)))
 
     @classmethod
     def load(cls, folder: Path) -> SavedCommand | None:
-        """Return what was kept; None for a run that no command line began."""
+        """Return the saved command; None for a run that was not started by a command."""
         try:
             return cls(**json.loads((folder / COMMAND_FILE).read_text()))
         except FileNotFoundError:
@@ -66,7 +66,7 @@ def run_and_report(
     as_json: bool,
     next_commands: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """Carry a run out by `call`, and tell what came out or where it can go on.
+    """Carry out a run by `call`; report its result, or how to resume it.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def run_and_report(
 
 
 def check_out(out: Path) -> None:
-    """Check, before anything is asked, that files can be written to a folder.
+    """Check, before labelling, that files can be written to a folder.
 
     Raises
     ------
@@ -153,7 +153,7 @@ def stopping() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _told(as_json: bool, folder: Path | None) -> Iterator[None]:
-    """Say where an interrupted run is kept, and end the process as its signal would."""
+    """Report where an interrupted run is kept, and end the process as its signal would."""
     try:
         yield
     except BaseException as error:

@@ -1,4 +1,4 @@
-"""The queries that are with a labeler: held, waiting to be taken, lost."""
+"""The queries of a labeler: held, offered, taken or lost."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Generic, TypeVar
 from svddtune.client.types import Query
 
 _T = TypeVar("_T")
-# As many as one labeler can hold at once.
+# The most queries that one labeler can hold at once.
 _MOST = 1000
 # A query's number is unique within its session only.
 QueryKey = tuple[str, int]
 
 
 class BoundedDict(Generic[_T]):
-    """What was noted under the newest keys; older ones are forgotten."""
+    """A mapping that keeps its newest keys only."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[str, _T] = OrderedDict()
@@ -30,7 +30,7 @@ class BoundedDict(Generic[_T]):
             self._known.popitem(last=False)
 
     def get(self, key: str) -> _T | None:
-        """Return what was noted under `key`, None where nothing was."""
+        """Return the value of `key`, None where there is none."""
         return self._known.get(key)
 
     def __contains__(self, key: str) -> bool:
@@ -40,7 +40,8 @@ class BoundedDict(Generic[_T]):
 class Holding:
     """Queries that are leased to one labeler, by session and number.
 
-    A query waits from its Assign until the caller takes it; it is held until it is settled or lost.
+    A query is offered from its Assign until the caller takes it. It is held until it is settled or
+    lost.
     """
 
     def __init__(self) -> None:
@@ -68,20 +69,20 @@ class Holding:
         return held.lease_id if held else ""
 
     def put(self, key: QueryKey, query: Query) -> None:
-        """Note a query, or its new lease, that the caller need not see."""
+        """Store a query or its new lease without offering it."""
         self._held[key] = query
 
     def offer(self, key: QueryKey) -> None:
-        """Let the caller take a query that is held."""
+        """Offer a query that is held to the caller."""
         if key not in self._waiting:
             self._waiting.append(key)
 
     def take(self) -> Query | None:
-        """Return the next query that waits, None where none does."""
+        """Return the next query that is offered, None where there is none."""
         return self._held[self._waiting.popleft()] if self._waiting else None
 
     def taken(self) -> Iterator[tuple[QueryKey, Query]]:
-        """Yield what is held and was taken, oldest first."""
+        """Yield the held queries that were taken, oldest first."""
         waiting = set(self._waiting)
         return ((key, query) for key, query in self._held.items() if key not in waiting)
 
@@ -103,7 +104,7 @@ class Holding:
                 self.lose(key, query.lease_id, "SESSION_ENDED")
 
     def extend(self, session: str, lost: Collection[str], expires: datetime | None) -> None:
-        """Take in what an extension of one session's leases, or of all (""), has done."""
+        """Apply the Ack of an Extend for one session's leases, or for all ("")."""
         for key, query in list(self._held.items()):
             if query.lease_id in lost:
                 self.lose(key, query.lease_id, "LEASE_LOST")
@@ -111,5 +112,5 @@ class Holding:
                 self._held[key] = replace(query, lease_expires=expires)
 
     def lost_reason(self, lease_id: str) -> str:
-        """Return why a lease ended without the labeler's doing; empty where it is not known."""
+        """Return why the labeler lost a lease; empty where that is not known."""
         return self._lost.get(lease_id) or ""

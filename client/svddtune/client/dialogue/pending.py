@@ -1,4 +1,4 @@
-"""What was said to the server and has no Ack yet."""
+"""What was sent to the server and has no Ack yet."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from svddtune.client.errors import Conflict, SvddtuneError
 from svddtune.client.types import Ack, Query
 from svddtune.v1 import oracle_pb2 as pb
 
-# What an item is known by: its session, and its answer id; for a skip the query's number.
+# Key of an item: its session and its answer id; for a skip the query's number.
 ItemKey = tuple[str, str | int]
 
 
 @dataclass(slots=True)
 class Item:
-    """Something sent, or to be sent, that has no Ack yet."""
+    """A message, sent or not, that has no Ack yet."""
 
     message: pb.ConverseRequest
     future: Future[Ack]
@@ -27,7 +27,7 @@ class Item:
 
 
 class Pending:
-    """Items without an Ack, in the order in which they were said."""
+    """Items without an Ack, in the order in which they were added."""
 
     def __init__(self) -> None:
         self._items: OrderedDict[ItemKey, Item] = OrderedDict()
@@ -36,7 +36,7 @@ class Pending:
         return len(self._items)
 
     def add(self, key: ItemKey, message: pb.ConverseRequest, query: Query | None) -> Future[Ack]:
-        """Note an item; return what gets its Ack. The same item again gets the same one.
+        """Add an item; return the future of its Ack. The same item again gets the same future.
 
         Raises
         ------
@@ -53,7 +53,7 @@ class Pending:
                 metadata={"session": key[0], "answer_id": str(key[1])},
             )
         future: Future[Ack] = Future()
-        # From here on nobody cancels it: what was said cannot be unsaid.
+        # So that nobody cancels it: a message cannot be taken back once it is sent.
         future.set_running_or_notify_cancel()
         number, lease_id = (query.number, query.lease_id) if query else (0, "")
         self._items[key] = Item(message, future, number, lease_id)
@@ -68,7 +68,7 @@ class Pending:
         return any(key[0] == session and item.query == query for key, item in self._items.items())
 
     def again(self) -> list[pb.ConverseRequest]:
-        """Return all messages, to be sent once more on a new stream."""
+        """Return all messages, to be sent again on a new stream."""
         for item in self._items.values():
             item.resent = True
         return [item.message for item in self._items.values()]

@@ -1,4 +1,4 @@
-"""When a dialogue's next stream is opened and when it is given up, and what keeps one alive.
+"""Decides when a dialogue's next stream is opened, and what keeps a stream alive.
 
 Without I/O and without a clock of its own: the stream of threads and the one of asyncio both ask
 here. Moments are seconds of any monotonic clock.
@@ -11,14 +11,14 @@ from svddtune.client.errors import InternalError, SvddtuneError, Unavailable
 from svddtune.client.wire.backoff import Backoff
 from svddtune.v1 import oracle_pb2 as pb
 
-# Backstop of one stream, beside keepalive: servers send Drain long before.
+# Longest life of one stream, in seconds. Servers send Drain long before.
 STREAM_S = 6 * 3600.0
-# How long a stream is waited for that was there before.
+# Seconds to try for another stream after one was lost.
 RECONNECT_FOR_S = 600.0
-# A drained stream that was younger is followed after a pause, like a broken one.
+# After a drained stream that was younger, the next one waits as after a broken stream.
 _DRAINED_AT_ONCE_S = 0.5
 _MAX_INTERNAL = 8
-# Said to the sender alone: look again when the next heartbeat is due.
+# Not sent to the server: it tells the sender to recompute when the next heartbeat is due.
 WAKE = pb.ConverseRequest()
 
 
@@ -28,7 +28,7 @@ class Reconnect:
     Parameters
     ----------
     first_within_s : float
-        How long the first stream is tried for.
+        Seconds to try for the first stream.
     """
 
     def __init__(self, dialogue: Dialogue, *, first_within_s: float, now: float) -> None:
@@ -40,7 +40,7 @@ class Reconnect:
         self._internal = 0
 
     def heard(self, response: pb.ConverseResponse, now: float) -> list[pb.ConverseRequest]:
-        """Let the dialogue take one message in; return what is to be sent because of it."""
+        """Pass one message to the dialogue; return what must be sent because of it."""
         before_s = self._dialogue.heartbeat_s
         messages = self._dialogue.receive(response, now)
         if response.HasField("welcome"):
@@ -55,7 +55,7 @@ class Reconnect:
         Raises
         ------
         SvddtuneError
-            `error`, where trying again cannot mend it or took too long already.
+            `error`, where another attempt cannot help or the time for attempts is over.
         """
         lasted_s = 0.0 if self._welcomed_at is None else now - self._welcomed_at
         if self._welcomed_at is not None:
@@ -72,7 +72,7 @@ class Reconnect:
 
     def _is_fatal(self, error: SvddtuneError) -> bool:
         if isinstance(error, InternalError) and not error.metadata:
-            # Not from our service's own error path: a proxy's or the transport's.
+            # Without metadata it comes from a proxy or the transport, not from our service.
             self._internal += 1
             return self._internal > _MAX_INTERNAL
         return not isinstance(error, Unavailable)

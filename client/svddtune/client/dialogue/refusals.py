@@ -1,4 +1,4 @@
-"""What a dialogue cannot do now, said the same way with threads and with asyncio."""
+"""The errors of a dialogue, the same for threads and for asyncio."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from svddtune.client.errors import SvddtuneError, Unavailable, WrongState
 
 
 def check_open(dialogue: Dialogue, error: SvddtuneError | None, closed: bool) -> None:
-    """Raise what ended the dialogue, where something did."""
+    """Raise the error that ended the dialogue, if any; CLIENT_CLOSED after it was closed."""
     if error is not None:
         raise error
     if closed:
@@ -15,7 +15,7 @@ def check_open(dialogue: Dialogue, error: SvddtuneError | None, closed: bool) ->
 
 
 def check_started(dialogue: Dialogue, started: bool) -> None:
-    """Raise where the dialogue was not opened yet."""
+    """Raise NOT_OPEN before the dialogue was opened."""
     if not started:
         raise WrongState(
             f"The dialogue with {_who(dialogue)} is not open: use it within 'async with'",
@@ -24,7 +24,7 @@ def check_started(dialogue: Dialogue, started: bool) -> None:
 
 
 def check_settled(dialogue: Dialogue) -> None:
-    """Raise where waiting for a query would last for ever: the only one is not settled."""
+    """Raise QUERY_UNANSWERED where the credit is 1 and taken: no query could come."""
     unsettled = dialogue.unsettled
     if dialogue.credit != 1 or not unsettled:
         return

@@ -1,4 +1,4 @@
-"""The sessions that one dialogue serves, as they were last heard of."""
+"""The sessions that one dialogue serves, in their last known state."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ class Served:
 
     @property
     def only(self) -> str:
-        """Name of the one session; empty where there are several, or any."""
+        """Name of the one session; empty where the dialogue serves several, or any."""
         return self.named[0] if len(self.named) == 1 else ""
 
     def name(self, session: str, *, guess: bool = False) -> str:
-        """Return which session is meant; empty means the only one.
+        """Return the name of the session meant; an empty name stands for the only one.
 
         Raises
         ------
         InvalidInput
-            SESSION_AMBIGUOUS where nothing says which, unless `guess`: then it is empty.
+            SESSION_AMBIGUOUS where several are possible. With `guess` the name is then empty.
         """
         if session or self.only or guess:
             return session or self.only
@@ -54,16 +54,16 @@ class Served:
 
     @property
     def sessions(self) -> Mapping[str, Session]:
-        """All sessions heard of, by name; the deleted ones left out."""
+        """All known sessions by name, without the deleted ones."""
         return MappingProxyType(dict(self._sessions))
 
     @property
     def last(self) -> Session | None:
-        """The session heard of last; None before the first word."""
+        """The session of the newest message; None before the first message."""
         return self._sessions.get(self._heard_last)
 
     def get(self, session: str) -> Session | None:
-        """Return one session, None where it was not heard of."""
+        """Return one session, None where it is not known."""
         return self._sessions.get(session)
 
     def lease_s(self, session: str) -> float:
@@ -72,30 +72,30 @@ class Served:
         return known.config.lease_s if known else 0.0
 
     def counts(self, session: str = "") -> LabelCounts:
-        """Return the labels per class in `session`, by default the one heard of last."""
+        """Return the labels per class in `session`; default the session of the newest message."""
         return self._counts.get(session or self._heard_last, LabelCounts())
 
     @property
     def finished(self) -> str:
-        """Why nothing more is asked: the reason of the last session named, once all have one."""
+        """Why nothing more is asked: the newest reason, once all sessions named have one."""
         if not self.named or not all(name in self._finished for name in self.named):
             return ""
         return next(reason for name, reason in reversed(self._finished.items()) if self._is(name))
 
     @property
     def reasons(self) -> Mapping[str, str]:
-        """Why nothing more is asked, by session; only of those of which that holds."""
+        """Why nothing more is asked, by session, for the sessions that have finished."""
         return MappingProxyType(dict(self._finished))
 
     def see(self, session: Session) -> None:
-        """Take in how a session is now."""
+        """Set the state of a session."""
         self._sessions[session.name] = session
         self.count(session.name, session.counts)
         if session.state.ended:
             self._finished.setdefault(session.name, session.state.name)
 
     def count(self, session: str, counts: LabelCounts) -> None:
-        """Take in the labels per class of a session."""
+        """Set the labels per class of a session."""
         self._counts[session] = counts
         self._heard_last = session
 
@@ -108,7 +108,7 @@ class Served:
             self._counts.pop(session, None)
 
     def ask_again(self, session: str) -> None:
-        """Note that a session asks."""
+        """Note that a session asks again."""
         self._finished.pop(session, None)
 
     def _is(self, name: str) -> bool:

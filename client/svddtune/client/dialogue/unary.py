@@ -1,4 +1,4 @@
-"""The dialogue by unary calls, for networks that carry no streams.
+"""The dialogue by unary calls, for networks without streams.
 
 `UnaryConverse` stands in for the stub's ``Converse``: the same messages go in and come out, so all
 that is above it (answer ids, sending again, heartbeats, reconnecting) is that of the stream.
@@ -21,7 +21,7 @@ from svddtune.client.wire.backoff import Backoff
 from svddtune.v1 import oracle_pb2 as pb
 from svddtune.v1 import oracle_pb2_grpc, tuning_pb2, tuning_pb2_grpc
 
-# How long one Lease waits: what it tells of the session is never older.
+# Seconds that one Lease waits. The session state it reports is never older.
 _WAIT_S = 5.0
 _DEFAULT_LEASE_S = 60.0
 # A lease lasts at least half of its session's lease_s; beat three times in it.
@@ -37,7 +37,7 @@ class UnaryConverse:
     Parameters
     ----------
     timeout_s : float
-        Deadline of each call, beside the time that it is asked to wait.
+        Deadline of each call in seconds, on top of the time that the server is asked to wait.
     """
 
     def __init__(self, channel: grpc.Channel, *, timeout_s: float) -> None:
@@ -306,7 +306,7 @@ class UnaryDialogue:
 
 
 class LeaseBook:
-    """Queries held, by lease id. Who uses it holds one lock around every call.
+    """Queries held, by lease id. The user holds one lock around every call.
 
     A lease whose answer is on the way is in doubt: it is neither extended nor given up until the
     server has said what became of it.
@@ -343,12 +343,12 @@ class LeaseBook:
         return found
 
     def doubt(self, lease_id: str) -> None:
-        """An answer to the query is on the way."""
+        """Note that an answer to the query was sent."""
         if lease_id:
             self._in_doubt.add(lease_id)
 
     def settle(self, lease_id: str, *, gone: bool) -> None:
-        """The server has said what became of the answer."""
+        """Note that the server has settled the answer."""
         self._in_doubt.discard(lease_id)
         if gone:
             self._held.pop(lease_id, None)

@@ -1,4 +1,4 @@
-"""Unary calls that are under way and can be ended, and what their errors say."""
+"""Unary calls that can be cancelled, and the meaning of their errors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from google.rpc import status_pb2
 
 from svddtune.client.wire.status import status_of
 
-# A call that ends so says nothing about its item: nobody has looked at it.
+# After these statuses the server has not examined the item.
 _NOT_THE_ITEM = frozenset(
     {
         grpc.StatusCode.UNAVAILABLE,
@@ -26,7 +26,7 @@ _NOT_THE_ITEM = frozenset(
 
 
 class Refused(Exception):
-    """The server looked at the item of a call and does not take it."""
+    """The server examined the item of a call and refuses it."""
 
     def __init__(self, failure: grpc.RpcError) -> None:
         super().__init__(str(failure.details()))
@@ -44,12 +44,12 @@ class Refused(Exception):
 
 
 class RunningCalls:
-    """Makes calls, from several threads, until it is told to stop.
+    """Makes calls from several threads until it is stopped.
 
     Parameters
     ----------
     timeout_s : float
-        Deadline of each call, beside the time that it is asked to wait.
+        Deadline of each call in seconds, on top of the time that the server is asked to wait.
     """
 
     def __init__(self, timeout_s: float) -> None:
@@ -64,7 +64,7 @@ class RunningCalls:
         Raises
         ------
         Refused
-            The item of the call is at fault.
+            The server refuses the item of the call.
         grpc.RpcError
             The call itself failed.
         grpc.FutureCancelledError
@@ -87,14 +87,14 @@ class RunningCalls:
                 self._running.discard(call)
 
     def stop(self) -> None:
-        """Stop the calls that are under way."""
+        """Cancel the running calls."""
         with self._lock:
             running = list(self._running)
         for call in running:
             call.cancel()
 
     def end(self) -> None:
-        """Stop all calls, those to come included."""
+        """Cancel all calls, later ones included."""
         with self._lock:
             self._ended = True
         self.stop()

@@ -1,4 +1,4 @@
-"""What a dialogue tells about itself, whatever carries it."""
+"""The state of a dialogue that its labeler may read, with streams or unary calls."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from svddtune.client.types import LabelCounts, Query, Session
 
 
 class DialogueView:
-    """The state of a dialogue as its labeler may read it; nothing here waits."""
+    """The state of a dialogue that its labeler may read. No property or method waits."""
 
     def __init__(self, dialogue: Dialogue, lock: AbstractContextManager[Any]) -> None:
         self.labeler = dialogue.labeler
@@ -25,13 +25,13 @@ class DialogueView:
 
     @property
     def sessions(self) -> Mapping[str, Session]:
-        """All sessions heard of, by name, as last heard of."""
+        """All known sessions by name, in their last known state."""
         with self._lock:
             return self._dialogue.served.sessions
 
     @property
     def counts(self) -> LabelCounts:
-        """Labels per class in the session heard of last, as the last Ack or Progress told."""
+        """Labels per class in the session of the newest message, by its last Ack or Progress."""
         with self._lock:
             return self._dialogue.served.counts()
 
@@ -49,13 +49,13 @@ class DialogueView:
 
     @property
     def connected(self) -> bool:
-        """False while the server is away; what is said meanwhile is kept and sent later."""
+        """False while the server is unreachable; answers are kept and sent later."""
         with self._lock:
             return self._dialogue.welcomed
 
     @property
     def resume_token(self) -> str:
-        """What a later dialogue needs to go on with the queries held now."""
+        """The token with which a later dialogue gets the queries held now."""
         with self._lock:
             return self._dialogue.resume_token
 

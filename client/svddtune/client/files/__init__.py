@@ -1,1 +1,1 @@
-"""Files people bring: CSV, JSON lines, ARFF, NPZ, NPY and Parquet, with the place of each fault."""
+"""Reads CSV, JSON lines, ARFF, NPZ, NPY and Parquet. Errors name the place of the fault."""

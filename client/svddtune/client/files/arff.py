@@ -1,4 +1,4 @@
-"""ARFF as its description has it: https://waikato.github.io/weka-wiki/formats_and_processing/arff_stable/.
+"""Reads ARFF, described at https://waikato.github.io/weka-wiki/formats_and_processing/arff_stable/.
 
 Read are dense and sparse rows, nominal values over several lines, weights of instances, comments
 at the end of a line, values between blanks instead of commas, and escapes inside quotes, as Weka
@@ -27,7 +27,7 @@ _MISSING = ""
 
 @dataclass(slots=True)
 class Arff:
-    """What a file holds; a missing value is empty, a quoted "?" is a value."""
+    """The content of a file. A missing value is empty; a quoted "?" is a value."""
 
     names: list[str] = field(default_factory=list)
     rows: list[list[str]] = field(default_factory=list)
@@ -44,7 +44,7 @@ class _Attribute:
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    """A value, or a comma or brace; blanks apart, `follows` says whether one stood before it."""
+    """A value, comma or brace; `follows` says whether blanks stood before it."""
 
     text: str
     quoted: bool = False
@@ -67,8 +67,8 @@ def read_arff(source: Source, lines: Iterable[Line]) -> Arff:
     Raises
     ------
     InvalidInput
-        The source's reason with the line; DATASET_EMPTY without data, DATASET_RAGGED for rows of
-        another width.
+        The source's reason with the line; DATASET_EMPTY without data; DATASET_RAGGED for rows of
+        different widths.
     """
     return _Reader(source).read(lines)
 
@@ -117,7 +117,7 @@ class _Reader:
             yield line
 
     def _attribute(self, text: str, further: Iterator[str]) -> None:
-        """Take an attribute in; its nominal values may go on over further lines."""
+        """Parse an attribute; its nominal values may continue on further lines."""
         tokens = _tokens(text)
         if not tokens or (not tokens[0].quoted and tokens[0].text in ("{", "}", ",")):
             raise _LineFault("an @attribute needs a name and a type")
@@ -235,7 +235,7 @@ class _Reader:
 
 
 def _unwritten(attribute: _Attribute) -> str:
-    """Return what an attribute has that a sparse row does not write: 0, or its first value."""
+    """Return the value of an attribute that a sparse row omits: 0, or its first nominal value."""
     if attribute.kind in _NUMERIC:
         return "0"
     if attribute.kind == "nominal":
@@ -264,7 +264,7 @@ def _nominal(name: str, tokens: list[_Token]) -> tuple[str, ...]:
 
 
 def _tokens(text: str) -> list[_Token]:
-    """Return values and signs of a line, up to a comment at its end."""
+    """Return the values and signs of a line without a comment at its end."""
     tokens: list[_Token] = []
     position = 0
     after_value = False

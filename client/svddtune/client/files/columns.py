@@ -1,4 +1,4 @@
-"""Columns of a table: text stays text and whole numbers stay whole until doubles are wanted."""
+"""Columns of a table. Text and whole numbers are kept exactly until doubles are requested."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from svddtune.client.files.numbers import (
 )
 from svddtune.client.types import FloatArray
 
-# Whole numbers up to here are exact as doubles, all of them.
+# The largest number up to which doubles represent every whole number.
 _EXACT = 2**53
 
 
 class CellFault(ValueError):
-    """A cell that cannot be read as it is wanted; the table adds the place."""
+    """A cell that cannot be converted; the table adds the place."""
 
     def __init__(self, row: int, reason: str, value: str, text: str) -> None:
         super().__init__(text)
@@ -47,7 +47,7 @@ class Column(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TextColumn:
-    """Cells that the file has as text."""
+    """Cells stored as text."""
 
     values: list[str]
     decimal: str = "."
@@ -60,7 +60,7 @@ class TextColumn:
         return self.values
 
     def numbers(self) -> FloatArray:
-        """Return the cells as doubles; a whole number that no double equals is a fault."""
+        """Return the cells as doubles; CellFault for a whole number that no double equals."""
         array = parse_numbers(self.values, self.decimal)
         if array is None:
             array = np.fromiter(
@@ -90,7 +90,7 @@ class TextColumn:
 
 @dataclass(frozen=True, slots=True)
 class ArrayColumn:
-    """Cells that the file has as numbers or truths, without missing ones but for NaN."""
+    """Cells stored as numbers or booleans; only NaN is missing."""
 
     values: np.ndarray[tuple[int], np.dtype[Any]]
 
@@ -106,7 +106,7 @@ class ArrayColumn:
         return [_text(value) for value in self.values]
 
     def numbers(self) -> FloatArray:
-        """Return the cells as doubles; a whole number that no double equals is a fault."""
+        """Return the cells as doubles; CellFault for a whole number that no double equals."""
         array = self.values.astype(np.float64)
         if self.values.dtype.kind in "iu":
             for row in np.flatnonzero(np.abs(array) >= _EXACT).tolist():
@@ -117,7 +117,7 @@ class ArrayColumn:
 
 
 def _text(value: np.floating[Any]) -> str:
-    """Return a double, or a narrower number, in the fewest digits that tell it from others."""
+    """Return a floating-point number in the fewest digits that identify it."""
     if np.isnan(value):
         return ""
     if np.isinf(value):

@@ -1,8 +1,9 @@
-"""CSV: lines -> rows of cells, in time linear in the text.
+"""Parses lines of CSV into rows of cells, in time linear in the text.
 
 Python's csv module ends a row at a stray CR, has one limit of a cell's length for all threads, and
-cannot be fed line by line without reading a long cell again for each line. pyarrow's reader takes a
-quote without an end, drops all but one column of a name, and names no line. Hence our own.
+reads a long cell again for each line where it is fed line by line. pyarrow's reader accepts a quote
+without an end, drops all but one column of the same name, and reports no line. So this module
+has a parser of its own.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _BLANK_CELL = re.compile(r'"(?:[^"]|"")*"(?=[ \t]|$)|[^" \t][^ \t]*')
 
 
 class RowFault(ValueError):
-    """A line that is no CSV; `line` is its number, 0 where it is not known."""
+    """A line that is not valid CSV; `line` is its number, 0 where it is not known."""
 
     def __init__(self, text: str, line: int = 0) -> None:
         super().__init__(text)
@@ -32,7 +33,7 @@ class RowFault(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The cells of a row, and the line that it begins in."""
+    """The cells of a row, and the line in which it begins."""
 
     cells: list[str]
     line: int
@@ -41,8 +42,8 @@ class Row:
 class Splitter:
     """Splits rows into cells, line by line; a quoted cell may span lines.
 
-    Cells are as they were written: blanks around an unquoted cell belong to it. A quote counts
-    where a cell begins, blanks before it apart; elsewhere it is a character like others.
+    Cells are kept as written: blanks around an unquoted cell belong to it. A quote opens a quoted
+    cell only at the start of the cell, after blanks; elsewhere it is an ordinary character.
     """
 
     __slots__ = ("_blanks", "_cells", "_delimiter", "_inside", "_pieces", "_quote")
@@ -57,11 +58,11 @@ class Splitter:
 
     @property
     def open(self) -> bool:
-        """Whether a quoted cell goes on."""
+        """Whether a quoted cell continues."""
         return self._inside
 
     def feed(self, line: str) -> list[str] | None:
-        """Return the cells of the row that ends with a line; None where it goes on.
+        """Return the cells of the row that ends with a line; None where the row continues.
 
         Raises
         ------
@@ -129,12 +130,12 @@ class Splitter:
 
 
 class CsvRows:
-    """Numbered lines in, complete rows out. Empty lines are passed over.
+    """Turns numbered lines into complete rows. Empty lines are skipped.
 
     Parameters
     ----------
     delimiter : str
-        Empty: told from the first lines, as far as they are there when the first row is complete.
+        Empty: guessed from the lines available once the first row is complete.
     """
 
     def __init__(self, delimiter: str = "", quote: str = '"') -> None:
@@ -150,7 +151,7 @@ class CsvRows:
         Raises
         ------
         RowFault
-            With the line that the row of the fault begins in.
+            With the line in which the faulty row begins.
         """
         if self._splitter is not None:
             return self._rows(lines)
@@ -164,7 +165,7 @@ class CsvRows:
         return self._begin(lines, wait=len(self._sample) < _SAMPLE)
 
     def finish(self) -> list[Row]:
-        """Return the rows that are left; nothing comes after them.
+        """Return the remaining rows; no lines may follow.
 
         Raises
         ------
@@ -205,12 +206,12 @@ class CsvRows:
         return rows
 
     def _is_empty(self, text: str) -> bool:
-        # In a table of one column blanks may be a cell.
+        # In a table of one column a cell may be blank.
         return not (text if self._one_column else text.strip(BLANKS))
 
 
 def guessed_delimiter(lines: Sequence[str], quote: str = '"', *, wait: bool = False) -> str | None:
-    """Return the delimiter that the first lines of a file show; delimiters in quotes do not count.
+    """Return the delimiter guessed from the first lines; delimiters in quotes do not count.
 
     Parameters
     ----------
@@ -231,7 +232,7 @@ def guessed_delimiter(lines: Sequence[str], quote: str = '"', *, wait: bool = Fa
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """What a delimiter makes of the first lines."""
+    """The first lines, split at one delimiter."""
 
     rows: int
     width: int

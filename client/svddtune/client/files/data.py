@@ -1,8 +1,8 @@
-"""A table and the options about its columns -> what a run needs.
+"""Splits a table into the data of a run, by the options about its columns.
 
-Files of observations say by their column names what is what: `id`, `key` and `time`, where all
-three are there, name the observation and join it with tickets; `display:NAME` is what labelers are
-shown as NAME.
+The column names of observation files have meanings: `id`, `key` and `time`, where all three
+exist, identify the observation and join it with tickets; `display:NAME` is shown to labelers as
+NAME.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ OBSERVATION = ("id", "key", "time")
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """Features, ids and what the file itself says about classes (row -> verdict).
+    """Features, ids, and the verdicts that the file holds, by row.
 
-    `notes` is what to know of the columns before anybody is asked.
+    `notes` are warnings about the columns, to be read before labelling.
     """
 
     X: FloatArray
@@ -54,14 +54,14 @@ def read_data(
     Parameters
     ----------
     scaling : str
-        How the features will be scaled; columns of very different spread are noted for "none".
+        Scaling of the features; "none" adds a note on columns of very different spread.
 
     Raises
     ------
     UsageError
-        COLUMN_UNKNOWN for a column that is not there.
+        COLUMN_UNKNOWN for a column that does not exist.
     InvalidInput
-        For what is wrong with the values, with row and column.
+        For invalid values, with row and column.
     """
     label = _column(table, label_column or table.label_hint, "--label-column")
     identity = identity_column(table, id_column)
@@ -81,12 +81,12 @@ def read_data(
     display = None
     if asked or marked:
         texts = {name: _unmarked(table, table.text(j)) for name, j in (asked | marked).items()}
-        # A marked column may hold what only some observations have.
+        # A display column may be empty for some observations.
         display = [
             {name: text[row] for name, text in texts.items() if text[row] or name in asked}
             for row in range(table.row_count)
         ]
-    # What was named, as an id or to be left out, needs no note.
+    # Columns that the options name need no note.
     named = ignored | {identity, label, *asked.values()}
     notes = [note for note in table.notes if note.position not in named]
     if label is not None and outlier_value is not None:
@@ -104,14 +104,14 @@ def read_data(
 
 
 def observation_columns(table: Table) -> set[int]:
-    """Return the columns that name an observation and join it with tickets, where all are there."""
+    """Return the columns id, key and time of observation files, where all three exist."""
     if not set(OBSERVATION) <= set(table.names):
         return set()
     return {table.names.index(name) for name in OBSERVATION}
 
 
 def identity_column(table: Table, id_column: str | None) -> int | None:
-    """Return the column of the ids: the one named, or the one that the kind of file marks.
+    """Return the column of the ids: the one named, or the one that the file marks.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def identity_column(table: Table, id_column: str | None) -> int | None:
 
 
 def read_ids(table: Table, identity: int | None) -> list[str]:
-    """Return the ids in a column, the row numbers where there is none.
+    """Return the ids in a column; row numbers without a column.
 
     Raises
     ------
@@ -133,7 +133,7 @@ def read_ids(table: Table, identity: int | None) -> list[str]:
     if identity is None:
         return [str(row) for row in range(table.row_count)]
     ids = table.text(identity)
-    if len(table.lines):  # blanks around a cell of a text file are layout
+    if len(table.lines):  # blanks around a cell of a text file are ignored
         ids = [text.strip() for text in ids]
     ids = _unmarked(table, ids)
     _check_ids(table, ids, table.names[identity])
@@ -149,7 +149,7 @@ def full_truth(known: dict[int, Verdict], n: int) -> LabelArray | None:
 
 
 def _unmarked(table: Table, texts: list[str]) -> list[str]:
-    """Return text without the marks of formulas that a CSV file of observations has."""
+    """Return text without the formula marks of a CSV file of observations."""
     if not (observation_columns(table) and len(table.lines)):
         return texts
     return [without_formula_mark(text) for text in texts]

@@ -1,4 +1,4 @@
-"""A growing file of tickets, read as far as it is written."""
+"""Reads a growing file of records."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _CHUNK = 1 << 20
 
 
 class Follower:
-    """Reads what was added to a CSV or JSON lines file since the last time.
+    """Reads the additions to a CSV or JSON lines file.
 
-    A line counts once its newline is there. A file that was replaced (rotated) is read to its end,
-    then the new one from its start; one that became shorter is read from its start. Both are told
-    to `notice`. A file that is cut and grows past the old length between two readings cannot be
-    told from one that grew.
+    A line is read once its newline is written. A file that was replaced (rotated) is read to its
+    end, then the new one from its start. A file that became shorter is read from its start. Both
+    are reported to `notice`. A file that is truncated and grows past its old length between two
+    readings looks like one that only grew.
 
     Parameters
     ----------
     notice : callable
-        Takes a sentence on what happened to the file.
+        Called with a sentence about what happened to the file.
 
     Raises
     ------
@@ -66,14 +66,14 @@ class Follower:
         self._file.close()
 
     def poll(self) -> Iterator[Record]:
-        """Yield the records that are complete by now and were not yielded before."""
+        """Yield the complete records that were not yielded before."""
         if os.fstat(self._file.fileno()).st_size < self._file.tell():
             self._notice(f"{self._path} became shorter: reading it from its start{self._left()}")
             self._file.seek(0)
             self._begin(self._file)
         yield from self._rest()
         while (following := self._successor()) is not None:
-            # What was written to the old file until it was replaced belongs to it.
+            # First the rest of the old file, written before it was replaced.
             yield from self._rest()
             self._notice(f"{self._path} was replaced: reading the new file{self._left()}")
             self._file.close()
@@ -90,7 +90,7 @@ class Follower:
             yield from self._parser.feed(self._lines.feed(chunk))
 
     def _successor(self) -> BinaryIO | None:
-        """Return the file that has the path now, None where it is the one being read or none."""
+        """Return the file now at the path; None if there is none or it is the one being read."""
         try:
             file = self._path.open("rb")
         except FileNotFoundError:

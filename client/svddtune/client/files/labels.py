@@ -1,4 +1,4 @@
-"""Columns and files of labels -> verdicts."""
+"""Verdicts from columns and files of labels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from svddtune.text import without_formula_mark
 _INLIER = frozenset({"inlier", "normal", "1"})
 _OUTLIER = frozenset({"outlier", "anomaly", "-1"})
 _UNKNOWN = frozenset({"", "?", "nan", "unknown", "none", "null"})
-# What is missing in files that tell it from every text.
+# The missing value of files that distinguish it from text.
 _UNMARKED = frozenset({""})
 _UNSURE = frozenset({"unsure"})
 _YES = {"yes": Verdict.OUTLIER, "no": Verdict.INLIER}
@@ -26,14 +26,14 @@ _VERDICT_NAMES = ("verdict", "label", "outlier", "y", "class")
 
 
 def column_verdicts(table: Table, column: int, outlier_value: str | None) -> dict[int, Verdict]:
-    """Return row -> verdict for the rows of a column that say one.
+    """Return verdicts by row for the rows of a column that hold one.
 
     Raises
     ------
     UsageError
         LABELS_AMBIGUOUS for 0 and 1 without `outlier_value`.
     InvalidInput
-        INVALID_LABEL for anything that is not understood.
+        INVALID_LABEL for a value that is no label.
     """
     name = table.names[column]
     texts = [text.strip() for text in table.text(column)]
@@ -80,7 +80,7 @@ def column_verdicts(table: Table, column: int, outlier_value: str | None) -> dic
 
 
 def value_notes(table: Table, column: int, outlier_value: str) -> list[Note]:
-    """Return a note where a column holds values that merely look like the one for outliers."""
+    """Return a note where a column holds values similar to the outlier value."""
     wanted = outlier_value.strip()
     texts = {text.strip() for text in table.text(column)}
     marked = _marked(texts, wanted)
@@ -99,13 +99,13 @@ def value_notes(table: Table, column: int, outlier_value: str) -> list[Note]:
 def read_labels(
     path: Path, ids: Iterable[str], outlier_value: str | None, form: TextFormat | None = None
 ) -> dict[str, Verdict]:
-    """Return observation id -> verdict from a file of (id or row, verdict).
+    """Return verdicts by observation id from a file of (id or row, verdict).
 
     Raises
     ------
     InvalidInput
-        UNKNOWN_OBSERVATION for a row that the data have not, CONFLICTING_LABELS for two verdicts
-        about one.
+        UNKNOWN_OBSERVATION for a row that is not in the data; CONFLICTING_LABELS for two verdicts
+        on one observation.
     """
     table = _read(Source.of(path), form)
     if len(table.columns) < 2:
@@ -145,12 +145,12 @@ def read_labels(
 
 
 def without_unsure(labels: Mapping[str, Verdict]) -> dict[str, Verdict]:
-    """Return the labels that say something."""
+    """Return the labels that are not "unsure"."""
     return {key: value for key, value in labels.items() if value is not Verdict.UNSURE}
 
 
 def _read(source: Source, form: TextFormat | None) -> Table:
-    """Read with or without a header: a first line of ids and verdicts has no number in it."""
+    """Read with or without a header: a first line may be a label, although it has no number."""
     table = read_table(source, header=False, form=form)
     if table.has_names:  # of a kind that always has them
         return table
@@ -171,10 +171,10 @@ def _label_columns(table: Table) -> tuple[int, int]:
 
 
 def _marked(texts: Iterable[str], wanted: str) -> set[str]:
-    """Return the texts that are the wanted value.
+    """Return the texts that equal the wanted value.
 
-    Those that are it letter by letter, or write the same number; where there is none, those that
-    differ from it in case.
+    Those that are identical or denote the same number; if there are none, those that differ in case
+    only.
     """
     number = exact_number(wanted)
     distinct = set(texts)
@@ -183,7 +183,7 @@ def _marked(texts: Iterable[str], wanted: str) -> set[str]:
 
 
 def _form(text: str) -> str:
-    """Return a form that the ways of writing one word, or one number exactly, share."""
+    """Return a canonical form of a word or of an exact number."""
     text = text.strip()
     return exact_number(text) or text.casefold()
 

@@ -1,7 +1,7 @@
-"""Text as complete lines, of a file that may still be written to.
+"""Complete lines of text, also of a file that is still being written.
 
-Only LF, CR and CRLF end a line. What else Python's ``splitlines`` breaks at (form feeds, U+2028 and
-others) is part of a line.
+Only LF, CR and CRLF end a line. The other breaks of Python's ``splitlines`` (form feeds, U+2028 and
+others) are part of a line.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ def without_end(line: str) -> str:
 
 
 class Lines:
-    """Bytes in, complete lines out. A line is complete once its end is there.
+    """Turns bytes into complete lines. A line is complete once its end has arrived.
 
-    A CR counts once the next character is there, which may be its LF. The work is linear in the
-    bytes, however they are cut and however long a line is.
+    A CR ends a line once the next character has arrived, which may be its LF. The time is linear
+    in the number of bytes, whatever the pieces and the length of lines.
     """
 
     def __init__(self, source: Source, encoding: str = "utf-8") -> None:
@@ -43,7 +43,7 @@ class Lines:
 
     @property
     def waiting(self) -> int:
-        """Bytes of a line whose end has not come yet."""
+        """Bytes of the line whose end has not arrived yet."""
         undecoded, _ = self._decoder.getstate()
         return len("".join(self._rest).encode(self._encoding)) + len(undecoded)
 
@@ -52,7 +52,7 @@ class Lines:
         return self._complete(self._decoded(data, final=False))
 
     def finish(self) -> list[Line]:
-        """Return the lines that are left; nothing comes after them."""
+        """Return the remaining lines; no bytes may follow."""
         lines = self._complete(self._decoded(b"", final=True))
         rest, self._rest = "".join(self._rest), []
         return lines + [self._numbered(line) for line in StringIO(rest, newline="")]

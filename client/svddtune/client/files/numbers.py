@@ -1,4 +1,4 @@
-"""Numbers as files write them: ASCII digits and nothing that only Python takes for a number."""
+"""Numbers in files: ASCII digits, without the forms that only Python accepts."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _PLAIN = re.compile(r"[0-9+\-.eE \t\n]*", re.ASCII)
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?", re.ASCII)
 # Whole numbers of fewer digits are exact as doubles.
 _EXACT_DIGITS = 15
-# Beyond these an exact number is written with an exponent, or is no number that anybody means.
+# Beyond these an exact number has an exponent, or is not meant as a number.
 _MOST_ZEROS = 40
 _MOST_EXPONENT_DIGITS = 9
 
 
 def parse_number(text: str, decimal: str = ".") -> float | None:
-    """Return the number that a text is, None where it is none.
+    """Return the number that a text denotes, None where it is no number.
 
     Digits are 0 to 9, without separators between them; nan, inf and infinity are numbers in any
     case. Spaces and tabs around the number are passed over.
@@ -33,7 +33,7 @@ def parse_number(text: str, decimal: str = ".") -> float | None:
     Parameters
     ----------
     decimal : str
-        "." or ",": what stands before the decimals.
+        The decimal sign, "." or ",".
     """
     text = text.strip(BLANKS)
     if decimal != ".":
@@ -46,13 +46,13 @@ def parse_number(text: str, decimal: str = ".") -> float | None:
 
 
 def parse_numbers(texts: Sequence[str], decimal: str = ".") -> FloatArray | None:
-    """Return the numbers that all texts are, None where one is not; see `parse_number`."""
+    """Return the numbers of all texts, None where one is no number; see `parse_number`."""
     joined = "\n".join(texts)
     if decimal != ".":
         if "." in joined:
             return None
         joined = joined.replace(decimal, ".")
-    # A line end inside a cell is no blank.
+    # A line end inside a cell does not count as a blank.
     if not _PLAIN.fullmatch(joined) or joined.count("\n") != len(texts) - 1:
         return None
     try:
@@ -77,10 +77,10 @@ def loses_digits(text: str, value: float) -> bool:
 
 
 def exact_number(text: str) -> str | None:
-    """Return a form that all ways of writing one number share, None for what is no number.
+    """Return the canonical form of a number, None for text that is no number.
 
-    The form is exact, whatever the number of digits: "1", "1.0" and "10e-1" are "1". What begins
-    with a needless zero, such as "01", is a code and no number.
+    The form is exact, whatever the number of digits: "1", "1.0" and "10e-1" are "1". Text
+    with a needless leading zero, such as "01", is a code and no number.
     """
     found = _NUMBER.fullmatch(text.strip(BLANKS))
     if found is None:

@@ -1,4 +1,4 @@
-"""NumPy's files as tables: NPZ with an array X, and NPY with X alone."""
+"""Reads NumPy files as tables: NPZ with an array X, and NPY with X alone."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _matrix(source: Source, raw: np.ndarray[Any, Any], names: list[str] | None) 
         ) from None
     if names is not None and len(names) != X.shape[1]:
         raise source.fault(f"feature_names has {len(names)} names, X has {X.shape[1]} columns")
-    # Whole numbers stay whole, so that what no double equals is seen.
+    # Whole numbers stay integers, so that those without an equal double are found.
     kept = raw if raw.dtype.kind in "iu" else X
     columns: list[Column] = [ArrayColumn(column) for column in kept.T]
     positions = [str(column) for column in range(X.shape[1])]

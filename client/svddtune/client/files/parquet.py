@@ -1,4 +1,4 @@
-"""Parquet: as columns for tables, as rows for records. Exact, and the same with or without pandas.
+"""Reads Parquet as columns for tables and as rows for records, exactly, with or without pandas.
 
 pandas, where it is installed, changes what pyarrow returns for times in nanoseconds; they are cut
 to microseconds, Python's own, before anything is converted.
@@ -26,7 +26,7 @@ _BATCH = 8192
 
 
 def read_parquet(source: Source) -> tuple[list[str], list[Column]]:
-    """Return names and columns; a column is converted when it is asked for.
+    """Return names and columns; a column is converted on access.
 
     Raises
     ------
@@ -45,12 +45,12 @@ def read_parquet(source: Source) -> tuple[list[str], list[Column]]:
 
 
 def parquet_rows(source: Source) -> Iterator[dict[str, Any]]:
-    """Yield the rows as Python's values: text for bytes, instants for times.
+    """Yield the rows as Python values: text for bytes, datetimes for times.
 
     Raises
     ------
     InvalidInput
-        The source's reason, with row and column of bytes that are no text.
+        The source's reason, with row and column of bytes that are not text.
     """
     file = _opened(source)
     import pyarrow
@@ -89,7 +89,7 @@ def _opened(source: Source) -> pyarrow.parquet.ParquetFile:
     except pyarrow.ArrowException as error:
         raise _unreadable(source, error) from None
     except OSError as error:
-        if error.errno is not None:  # there is no such file, or it may not be read
+        if error.errno is not None:  # no such file, or no permission
             raise
         raise _unreadable(source, error) from None
     return file
@@ -119,7 +119,7 @@ def _check_names(source: Source, fields: list[tuple[str, Any]], within: str) -> 
 
 @dataclass(frozen=True, slots=True)
 class _ArrowColumn:
-    """A column as pyarrow has it."""
+    """A column of pyarrow."""
 
     data: pyarrow.ChunkedArray
 
@@ -152,7 +152,7 @@ class _ArrowColumn:
 
 
 def _text(value: Any) -> str:
-    """Return a value as people write it; what is missing is empty."""
+    """Return a value as text; a missing value is empty."""
     from decimal import Decimal
 
     if value is None:
@@ -201,7 +201,7 @@ def _has_bytes(kind: Any) -> bool:
 
 
 def _coarse(kind: Any) -> Any:
-    """Return a type with its times, also the inner ones, no finer than microseconds."""
+    """Return a type whose times, nested ones included, are no finer than microseconds."""
     import pyarrow
     from pyarrow import types
 

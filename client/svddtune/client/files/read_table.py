@@ -1,4 +1,4 @@
-"""Reads a file as a table, whatever kind of file it is."""
+"""Reads files of all supported kinds as tables."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from svddtune.client.files.parquet import read_parquet
 from svddtune.client.files.source import ARFF, JSON_LINES, NPY, NPZ, PARQUET, Source, TextFormat
 from svddtune.client.files.table import Note, Table
 
-# How pandas names the index that a file was written with, in CSV read again and in Parquet.
+# Names of a pandas index in Parquet and in CSV that was read and written again.
 _INDEX_NAME = re.compile(r"|Unnamed: 0(\.[0-9]+)?|__index_level_[0-9]+__")
 
 
 def read_table(
     path: Path | Source, *, header: bool | None = None, form: TextFormat | None = None
 ) -> Table:
-    """Return a file as a table; its kind is told by its ending, CSV where that is unknown.
+    """Return a file as a table. Its ending gives its kind; CSV where the ending is unknown.
 
     Parameters
     ----------
     path : path or Source
         "-" is standard input; compressed with gzip or not.
     header : bool, optional
-        Whether the first row of CSV has the names; default: whether it holds no number.
+        Whether the first row of CSV holds the names; default: true if it holds no number.
     form : TextFormat, optional
         How text is written.
 
@@ -94,7 +94,7 @@ def _csv_table(source: Source, form: TextFormat, header: bool | None) -> Table:
 
 
 def _without_empty_end(rows: list[Row]) -> list[Row]:
-    """Return rows without those at the end that have delimiters alone, as spreadsheets leave."""
+    """Return rows without empty ones at the end, which spreadsheets leave."""
     end = len(rows)
     while end > 1 and len(rows[end - 1].cells) > 1 and not any(rows[end - 1].cells):
         end -= 1
@@ -153,7 +153,7 @@ def _check_names(table: Table) -> None:
 
 
 def _without_index(table: Table) -> Table:
-    """Return the table with the index of a data frame left out, and empty nameless columns.
+    """Return the table without a data frame's index and without empty unnamed columns.
 
     Raises
     ------

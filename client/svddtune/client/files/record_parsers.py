@@ -1,4 +1,4 @@
-"""Lines -> records: CSV and JSON lines."""
+"""Parsers from lines to records: CSV and JSON lines."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from svddtune.client.files.records import Record
 
 
 class Parser(Protocol):
-    """Makes records of numbered lines; keeps what is not complete yet."""
+    """Turns numbered lines into records; keeps incomplete ones for the next call."""
 
     def feed(self, lines: Iterable[Line]) -> list[Record]:
         """Return the records that are complete with these lines."""
         ...
 
     def finish(self) -> list[Record]:
-        """Return the records that are left; what is incomplete then is a fault."""
+        """Return the remaining records; InvalidInput for an incomplete one."""
         ...
 
 
 class JsonLinesParser:
-    """One JSON object a line; empty lines are passed over."""
+    """One JSON object per line; empty lines are skipped."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -37,7 +37,7 @@ class JsonLinesParser:
         return [self._record(number, without_end(text)) for number, text in lines if text.strip()]
 
     def finish(self) -> list[Record]:
-        """Return none: nothing is kept between lines."""
+        """Return no records: none are kept between lines."""
         return []
 
     def _record(self, number: int, text: str) -> Record:
@@ -47,7 +47,7 @@ class JsonLinesParser:
                 text,
                 object_pairs_hook=_object,
                 parse_constant=_no_constant,
-                # Exact: doubles would round long numbers, and make infinities of large ones.
+                # Exact, since doubles round long numbers and turn large ones into infinity.
                 parse_float=Decimal,
             )
         except RecursionError:
@@ -87,7 +87,7 @@ class CsvParser:
             raise self._fault(fault) from None
 
     def finish(self) -> list[Record]:
-        """Return the records that are left; raise where a quote is open or nothing came at all."""
+        """Return the remaining records; InvalidInput for an open quote or an empty file."""
         try:
             records = self._records(self._rows.finish())
         except RowFault as fault:

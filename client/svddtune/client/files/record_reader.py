@@ -1,4 +1,4 @@
-"""Files -> records, in one go: CSV, JSON lines, Parquet."""
+"""Reads whole files of records: CSV, JSON lines, Parquet."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def parser_for(source: Source, form: TextFormat) -> Parser:
     Raises
     ------
     InvalidInput
-        The source's reason for an ending that is not known, and for Parquet, which is no text.
+        The source's reason for an unknown ending, and for Parquet, which is no text file.
     """
     if source.kind in JSON_LINES:
         return JsonLinesParser(source.name)
@@ -32,7 +32,7 @@ def parser_for(source: Source, form: TextFormat) -> Parser:
 def read_records(path: Path, form: TextFormat | None = None) -> Iterator[Record]:
     """Yield all records of a file.
 
-    The last line may lack its newline; a line that is broken is a fault, the last one too.
+    The last line may lack its newline. An incomplete line is an error.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Records: what one row of an export holds, and where it stands."""
+"""Records: the values of one row of an export, and its place."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ class Record:
     def field(self, path: str) -> Any:
         """Return the value at a dotted path, `MISSING` where there is none.
 
-        A field whose whole name is the path wins; else the path is split at its dots, longest name
-        first. In a list, a number counts from 0.
+        A field whose name is the whole path has priority; else the path is split at its dots,
+        longest name first. In a list, a number counts from 0.
         """
         return _look_up(self.values, path)
 
     def scalar(self, path: str) -> Any:
-        """Return the plain value at a path: text, number, truth, time or None.
+        """Return the plain value at a path: text, number, boolean, time or None.
 
         A missing field is None.
 

@@ -1,4 +1,4 @@
-"""Where the bytes come from: a file, a compressed file, or standard input."""
+"""Sources of bytes: a file, a compressed file, or standard input."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ _POSITION = re.compile(r"-?[0-9]+", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something about the data to know before anybody is asked.
+    """A warning about the data, to be read before labelling.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Table:
     Attributes
     ----------
     path : str
-        The file, as people know it.
+        Name of the file for messages.
     names : list of str
         Each once; positions where the file has no names.
     has_names : bool
@@ -53,7 +53,7 @@ class Table:
     left_out : frozenset of int
         Columns that are no features unless they are named: an index, or nothing at all.
     notes : tuple of Note
-        What reading found.
+        Warnings from reading the file.
     marks_missing : bool
         Whether the kind of file tells what is missing from every text.
     """
@@ -94,12 +94,12 @@ class Table:
         )
 
     def place(self, row: int) -> str:
-        """Return where a row is, as people find it."""
+        """Return the place of a row for messages."""
         line = f" line {self.lines[row]}" if len(self.lines) else ""
         return f"{self.path}{line} (row {row})"
 
     def text(self, column: int) -> list[str]:
-        """Return a column as text, exactly as the file has it; what is missing is empty.
+        """Return a column as text, exactly as in the file; missing values are empty.
 
         Raises
         ------

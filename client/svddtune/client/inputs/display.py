@@ -1,4 +1,4 @@
-"""What labelers are shown of each observation, as text."""
+"""The display fields of observations, which labelers see, as text."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from svddtune.client.inputs.validate import is_missing
 
 
 def display_fields(display: Any, count: int) -> list[dict[str, str]]:
-    """Return one mapping of texts for each row; nothing where nothing is shown.
+    """Return one mapping of texts for each row; an empty list without display fields.
 
     Parameters
     ----------
     display : sequence of `count` mappings, frame with `count` rows, or None
-        A value that is missing (None, NaN) is not shown, nor is a row that is None.
+        Missing values (None, NaN) are left out; a row may be None.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""Features as callers have them: arrays, nested sequences, or frames whose columns have names.
+"""Features of callers: arrays, nested sequences, or frames with column names.
 
-Frames are those that narwhals knows: pandas, polars, pyarrow and others, none of which is needed
-here. As in scikit-learn, names are kept with the data and later rows are matched by them.
+Frames are those of narwhals: pandas, polars, pyarrow and others; none of them is required. As in
+scikit-learn, names are kept with the data, and later rows are matched by name.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LONGEST_NAME = 256
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Features:
-    """N x M doubles and the M names of their columns; no names where the data have none."""
+    """N x M doubles and the M column names, empty where the data have none."""
 
     rows: FloatArray
     names: tuple[str, ...]
@@ -71,7 +71,7 @@ def read_features(X: Any, feature_names: Iterable[str] | None = None) -> Feature
 def match_features(X: Any, names: Sequence[str], count: int) -> FloatArray:
     """Return the rows of `X` with their columns in the order of `names`.
 
-    A frame with names is matched by name, in any order. All else is taken by position.
+    A frame with names is matched by name, in any order; other data by position.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def match_features(X: Any, names: Sequence[str], count: int) -> FloatArray:
         _check_columns(len(given), count)
         frame = frame.select(*names)
     elif given:
-        # As scikit-learn does: there is nothing to match the names with.
+        # As in scikit-learn: an array has no names to match.
         warnings.warn(
             "X has column names, but the model was fitted without: its columns are taken by "
             "position",
@@ -109,14 +109,14 @@ def match_features(X: Any, names: Sequence[str], count: int) -> FloatArray:
 
 
 def as_frame(X: Any) -> nw.DataFrame[Any] | None:
-    """Return `X` as a frame of narwhals, None where it is none.
+    """Return `X` as a narwhals frame, None where it is no frame.
 
     Raises
     ------
     InvalidInput
-        For a frame that is not there yet (lazy), and DUPLICATE_FEATURE_NAME.
+        For a lazy frame, and DUPLICATE_FEATURE_NAME.
     """
-    # Of the class: asking a lazy frame itself for its columns may run its query.
+    # On the class: the columns of a lazy frame itself may run its query.
     kind = type(X)
     if not (hasattr(kind, "columns") or hasattr(kind, "schema")):
         return None
@@ -172,7 +172,7 @@ def check_names(names: Iterable[str] | None) -> tuple[str, ...]:
 
 def _names_of(frame: nw.DataFrame[Any]) -> tuple[str, ...]:
     """Return the names, none where the columns are only numbered in their order."""
-    # Not what the type says: pandas' columns may have any label.
+    # Despite the type: column labels of pandas may be any object.
     labels: list[Any] = list(frame.columns)
     if all(isinstance(label, str) for label in labels):
         return check_names(labels)

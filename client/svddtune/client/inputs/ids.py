@@ -1,4 +1,4 @@
-"""Ids of observations as text, the same text wherever one is given."""
+"""Observation ids as text: the same id has the same text everywhere."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def id_text(value: object, *, row: int | None = None) -> str:
     Raises
     ------
     InvalidInput
-        For what is missing or empty, and what has no one text: booleans, bytes, fractions, floats
-        beyond 2^53, other objects.
+        For missing or empty values, and values without a unique text: booleans, bytes, fractions,
+        floats beyond 2^53, other objects.
     """
-    # Nearly all ids are one of these two; the rest is looked at closely.
+    # Nearly all ids are of these two types.
     if type(value) is int:
         return str(value)
     if type(value) is str and 0 < len(value) <= _LONGEST_ID and value.isascii():
@@ -113,7 +113,7 @@ def by_id(labels: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def unknown_observation(observation_id: str, ids: Sequence[str]) -> InvalidInput:
-    """Return the error for a label of an observation that the data have not."""
+    """Return the error for a label of an observation that is not in the data."""
     number = observation_id.isdecimal() and int(observation_id) < len(ids)
     hint = f". Row {observation_id} has the id {ids[int(observation_id)]!r}" if number else ""
     return InvalidInput(
@@ -132,7 +132,7 @@ def as_list(values: Any, name: str) -> list[Any]:
     if isinstance(values, list | tuple | range):
         return list(values)
     if isinstance(values, np.ndarray) and values.dtype.kind == "M":
-        return list(values)  # tolist() would make bare integers of them
+        return list(values)  # tolist() would make plain integers of them
     for method in ("to_pylist", "to_list", "tolist"):  # pyarrow; pandas and polars; numpy
         if hasattr(values, method):
             found = getattr(values, method)()

@@ -1,4 +1,4 @@
-"""Columns of class labels, in the codes that people use, as verdicts."""
+"""Class labels in common codes as verdicts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HOW = (
 def verdicts_of(
     values: Sequence[object], outlier_value: object = None, *, field: str = "labels"
 ) -> list[Verdict | None]:
-    """Return what each value says, None where it is not known.
+    """Return the verdict of each value, None where it is not known.
 
     Without `outlier_value`: +1, "inlier" and "normal" are inliers; -1, "outlier" and "anomaly"
     outliers; 0 beside -1, missing values, "" and "?" are not known. With it: that value is an
@@ -45,7 +45,7 @@ def verdicts_of(
         OUTLIER_VALUE_UNKNOWN where no label is `outlier_value`; INVALID_LABEL for all else.
     """
     plain = _plain_values(values, field)
-    # Types are told apart: True == 1 and 1.0 == 1, but True is no code.
+    # Types matter: True == 1 and 1.0 == 1, but True is no code.
     first: dict[tuple[type, object], int] = {}
     for row, value in enumerate(plain):
         if value is not None:

@@ -1,4 +1,4 @@
-"""Checks of a matrix before it is sent; the server makes the same ones, with the same reasons."""
+"""Checks of a matrix before it is sent. The server repeats them, with the same reasons."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from svddtune.client.errors import InvalidInput
 from svddtune.client.types import FloatArray
 
-# Doubles hold every whole number up to here.
+# The largest number up to which doubles represent every whole number.
 LARGEST_EXACT = 1 << 53
 LARGEST_MAGNITUDE = 1e100
 # Types of other libraries that stand for no value.
@@ -36,7 +36,7 @@ def is_missing(value: object) -> bool:
 def check_matrix(X: Any, feature_names: Sequence[str] = ()) -> FloatArray:
     """Return X as N x M doubles.
 
-    Numbers and booleans (as 0 and 1) are taken; a masked or missing entry is no number.
+    Numbers and booleans (as 0 and 1) are allowed; masked and missing entries are not.
 
     Raises
     ------
@@ -148,7 +148,7 @@ def _as_array(X: Any) -> NDArray[Any]:
         if isinstance(X, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in X):
             return np.ma.array(X)
         array = np.asarray(X)
-        # A text among numbers makes all of them text: look at the values themselves.
+        # numpy makes text of all numbers beside one text, so the values themselves are examined.
         return np.asarray(X, dtype=object) if array.dtype.kind in "US" else array
     except (TypeError, ValueError, RuntimeError) as error:
         raise InvalidInput(f"X is not a matrix: {error}", reason="DATASET_RAGGED") from None
@@ -253,7 +253,7 @@ def _place(row: int, column: int, names: Sequence[str], value: object) -> dict[s
 
 
 def gamma_range(bounds: Any) -> tuple[float, float]:
-    """Least and largest gamma of ``(low, high)``; (0, 0) for None: the range follows the data.
+    """Return the bounds ``(low, high)`` of gamma; (0, 0) for None: the range follows the data.
 
     Raises InvalidInput (INVALID_FIELD) unless 0 < low < high and both are finite.
     """

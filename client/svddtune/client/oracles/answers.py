@@ -1,4 +1,4 @@
-"""What an oracle may say."""
+"""The answers of oracles."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Command(Enum):
-    """What an oracle may want instead of answering."""
+    """A command that an oracle returns instead of an answer."""
 
     STOP = "stop"
     """Ask no more; the result comes from the labels there are."""
@@ -32,12 +32,12 @@ class SessionOracle(Protocol):
     def label_session(
         self, client: TuningClient, session: Session, *, labeler: str, resume_token: str
     ) -> Command | None:
-        """Label until the session asks no more; Command.STOP ends it with what there is."""
+        """Label until the session asks no more; Command.STOP finishes with the labels so far."""
         ...
 
 
 def reply(value: object) -> Answer:
-    """Return what an oracle said as an `Answer`; InvalidInput where it is none."""
+    """Return the value of an oracle as an `Answer`; InvalidInput for anything else."""
     if isinstance(value, SkipMode | Command):
         return value
     return Verdict.of(value)

@@ -1,4 +1,4 @@
-"""Clocks for simulated labelers: one that really waits, one that skips the waiting."""
+"""Clocks for simulated labelers: one of real time, one that skips waiting."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _LOOK_S = 0.01
 
 
 class WallClock:
-    """Real time since the first thing came from outside, for threads numbered from 0.
+    """Real time since the first external event, for threads numbered from 0.
 
-    It also tells when all of them wait for the outside.
+    It also tells whether all of them wait for external events.
     """
 
     def __init__(self, parties: int) -> None:
@@ -39,7 +39,7 @@ class WallClock:
 
     @contextmanager
     def waiting(self, party: int) -> Iterator[None]:
-        """Mark that a thread waits for something outside: what takes no time of its own."""
+        """Mark that a thread waits for an external event."""
         with self._changed:
             self._running.discard(party)
             self._waiting.add(party)
@@ -55,26 +55,26 @@ class WallClock:
                     self._began, self._start = True, self._since
 
     def leave(self, party: int) -> None:
-        """Take no more part."""
+        """Remove a thread from the clock."""
         with self._changed:
             self._running.discard(party)
             self._note()
 
     def stop(self) -> None:
-        """Let everybody who sleeps go on."""
+        """Wake all sleeping threads."""
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
 
     @property
     def waiters(self) -> int:
-        """Number of threads that wait for the outside."""
+        """Number of threads that wait for external events."""
         with self._changed:
             return len(self._waiting)
 
     @property
     def all_wait(self) -> bool:
-        """Whether all who take part wait for the outside."""
+        """Whether all threads wait for external events."""
         with self._changed:
             return bool(self._waiting) and not self._running
 
@@ -84,11 +84,10 @@ class WallClock:
 
 
 class VirtualClock(WallClock):
-    """Time that passes only while nobody has anything to do, and then at once.
+    """Virtual time: it advances at once while all threads sleep or wait.
 
-    Of all who sleep the one with the earliest end goes on, alone, once all others sleep too or wait
-    for the outside, and the outside has settled. Equal ends go by number. So the order of what
-    happens is that of real time.
+    Once all threads sleep or wait for external events, and none is to come, the sleeper with the
+    earliest end wakes, alone. Equal ends go by number. So events have the order of real time.
 
     Parameters
     ----------
@@ -115,7 +114,7 @@ class VirtualClock(WallClock):
             return self._now
 
     def sleep(self, party: int, seconds: float) -> None:
-        """Return when `seconds` have passed for everybody, or at once once stopped."""
+        """Return when `seconds` of virtual time have passed, or at once after `stop`."""
         with self._changed:
             end = self._ends[party] = self._now + seconds
             self._running.discard(party)
@@ -132,12 +131,12 @@ class VirtualClock(WallClock):
 
     @property
     def all_wait(self) -> bool:
-        """Whether all who take part wait for the outside."""
+        """Whether all threads wait for external events."""
         with self._changed:
             return not self._ends and super().all_wait
 
     def _may_go_on(self, party: int) -> bool:
-        """Wait for a change; True where it is the turn of `party`."""
+        """Wait for a change; return whether it is the turn of `party`."""
         if self._running or party != min(self._ends, key=lambda p: (self._ends[p], p)):
             self._changed.wait()
             return False

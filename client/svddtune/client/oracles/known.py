@@ -1,4 +1,4 @@
-"""An oracle that looks labels up."""
+"""An oracle with known labels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from svddtune.client.types import Query, SkipMode, Verdict
 
 
 class KnownLabels:
-    """An automated oracle that looks verdicts up.
+    """An automated oracle that looks up known labels.
 
     A query about an observation without a label is dropped; once all labels are given it stops.
 
@@ -60,7 +60,7 @@ class KnownLabels:
         return verdict
 
     def verdicts(self, ids: Iterable[str]) -> dict[int, Verdict]:
-        """Return row -> verdict for a dataset with these observation ids.
+        """Return verdicts by row for a dataset with these observation ids.
 
         Parameters
         ----------
@@ -88,7 +88,7 @@ class KnownLabels:
         return {rows[name]: verdict for name, verdict in sorted(self.by_id.items())}
 
     def given(self, observation_id: str, row: int) -> None:
-        """Note that an observation's label is with the service already.
+        """Note that the service already has an observation's label.
 
         Parameters
         ----------

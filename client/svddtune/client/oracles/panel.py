@@ -1,4 +1,4 @@
-"""Simulated labelers at work on one session, each with a stream and a thread of its own."""
+"""Simulated labelers of one session, each with its own stream and thread."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ _LOOK_S = 1.0
 
 
 class Panel:
-    """Labelers of different names that serve a session until nothing more is asked.
+    """Labelers with different names that label a session until nothing more is asked.
 
     Attributes
     ----------
     ended_s : float
-        When the last answer that counted was given, in seconds since the first query came.
+        Time of the last answer that counted, in seconds since the first query.
     stalled : bool
-        True where the session waited for votes that none of them could give, and was finished.
+        Whether the session waited for votes that no labeler could give, and was finished early.
 
     Parameters
     ----------
     labelers : sequence of SimulatedLabeler
         At least one; their delays pass on the panel's clock.
     real_time : bool
-        Whether delays really pass. Default False: time passes at once where everybody waits or
-        thinks.
+        Whether delays take real time. Default False: virtual time advances at once while all
+        labelers wait or think.
     """
 
     def __init__(self, labelers: Sequence[SimulatedLabeler], *, real_time: bool = False) -> None:
@@ -53,9 +53,9 @@ class Panel:
         self._stopped = False
         self._error: Exception | None = None
         self._open: list[Tuning] = []
-        # The query that each labeler is at.
+        # The query of each labeler.
         self._held: dict[int, tuple[Tuning, Query]] = {}
-        # By observation: who has voted or passed on; and those that got a vote.
+        # By observation: the labelers who voted or passed on; and the observations with a vote.
         self._seen: defaultdict[str, set[int]] = defaultdict(set)
         self._voted: set[str] = set()
 
@@ -66,7 +66,7 @@ class Panel:
         *,
         on_answer: Callable[[Tuning], None] = lambda _: None,
     ) -> None:
-        """Serve `session` to its end; `on_answer` is called after each answer, never twice at once.
+        """Label `session` to its end; `on_answer` is called after each answer, one call at a time.
 
         Raises
         ------
@@ -102,7 +102,7 @@ class Panel:
         labeler = self._labelers[i]
         labeler.sleep = partial(self._clock.sleep, i)
         try:
-            # One after the other, so that each run begins alike.
+            # One after the other, so that every run starts in the same order.
             self._clock.sleep(i, 0.0)
             with client.tuning(session, labeler=labeler.name, kind="human") as tuning:
                 with self._lock:
@@ -118,14 +118,14 @@ class Panel:
                         on_answer(tuning)
         except Exception as error:
             with self._lock:
-                if not self._stopped:  # what comes after is its consequence
+                if not self._stopped:  # later errors follow from the first
                     self._error = self._error or error
             self._stop()
         finally:
             self._clock.leave(i)
 
     def _stop(self) -> None:
-        """End all dialogues: one of them failed, or whoever runs this was interrupted."""
+        """End all dialogues, after an error or an interrupt."""
         with self._lock:
             self._stopped = True
             dialogues = list(self._open)
@@ -162,7 +162,7 @@ class Panel:
                 raise
 
     def _nobody_left(self, i: int, query: Query) -> bool:
-        """Note that a labeler passes on; return whether all have done so."""
+        """Note that a labeler passes on a query; return whether all have done so."""
         with self._lock:
             seen = self._seen[query.observation_id]
             seen.add(i)
@@ -175,7 +175,7 @@ class Panel:
             if self.stalled or client.get_session(session).state is not SessionState.LABELING:
                 return
             self.stalled = True
-            with contextlib.suppress(WrongState):  # somebody else ended it just now
+            with contextlib.suppress(WrongState):  # another labeler ended it just now
                 client.finish_session(session)
 
     def _settled(self, client: TuningClient, session: Session) -> bool:

@@ -1,4 +1,4 @@
-"""A labeler that errs, hesitates and takes its time as people do: to plan before asking anybody."""
+"""A simulated labeler with errors, abstentions and delays, for planning."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ PerClass = float | Mapping[str, float] | Mapping[Verdict, float]
 
 
 class SimulatedLabeler:
-    """An oracle that knows the truth and does not always say it.
+    """An oracle that knows the truth and sometimes errs or abstains.
 
-    All it does follows from `seed`, `name` and the observation: the same labeler says the same of
-    the same observation, in any order of questions; labelers of different names err independently.
+    Its behaviour depends only on `seed`, `name` and the observation: the same labeler gives the
+    same answer to the same observation in any order of queries. Labelers of different names err
+    independently.
 
     Parameters
     ----------
@@ -32,7 +33,7 @@ class SimulatedLabeler:
     name : str
         Default "simulated".
     noise : float or mapping, in [0, 1]
-        Share of verdicts that are the wrong one; a mapping gives it by the true class, e.g.
+        Share of wrong verdicts; a mapping gives it by true class, e.g.
         ``{"inlier": 0.02, "outlier": 0.2}``. Classes it does not name get 0.
     unsure, pass_on : float, in [0, 1], together at most 1
         Shares of observations on which the labeler says "unsure", or skips to others.
@@ -51,13 +52,13 @@ class SimulatedLabeler:
     Attributes
     ----------
     answers, wrong, unsure_answers, passed_on : int
-        What it said so far; `wrong` are verdicts against the truth.
+        Counts so far; `wrong` counts verdicts against the truth.
     cost : float
         Of all answers so far.
     busy_s : float
         Seconds spent on all queries so far.
     dropped : list of str
-        Observations it was asked about that have no truth.
+        Observations of its queries without truth.
 
     Raises
     ------
@@ -104,7 +105,7 @@ class SimulatedLabeler:
         self._times: Counter[str] = Counter()
 
     def __call__(self, query: Query) -> Answer:
-        """Take the time a query takes, then say what this labeler says of its observation."""
+        """Wait for the labeler's delay, then return its answer to the query."""
         truth = self._truth.look_up(query.observation_id, query.row)
         if truth is None or truth is Verdict.UNSURE:
             self.dropped.append(query.observation_id)
@@ -129,7 +130,7 @@ class SimulatedLabeler:
         if abstains and not wavers:
             return Verdict.UNSURE if mood < self._unsure else SkipMode.OTHERS
         wrong = self._uniform(observation_id, "noise") < self._noise[truth]
-        # Who wavers about an abstention gives the verdict there would have been without it.
+        # An inconsistent repeat of an abstention gives the verdict behind it.
         return _OTHER[truth] if wrong is not (wavers and not abstains) else truth
 
     def _take_time(self, observation_id: str, nth: int) -> None:
@@ -164,7 +165,7 @@ def _per_class(value: PerClass, name: str, most: float = math.inf) -> dict[Verdi
 
 
 def _checked(value: float, name: str, most: float = math.inf) -> float:
-    """Return a number in [0, most] and finite, or say what is wrong with it."""
+    """Return a finite number in [0, most]; InvalidInput for any other value."""
     try:
         number = float(value)
     except (TypeError, ValueError):

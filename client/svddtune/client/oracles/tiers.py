@@ -1,4 +1,4 @@
-"""Oracles one behind the other: what one abstains from, the next is asked."""
+"""Several oracles in order: the next is asked where one abstains."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from svddtune.client.types import Query, SkipMode, Verdict
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """An oracle with the name it is reported by and the cost of one of its answers.
+    """An oracle with its name in reports and its cost per answer.
 
-    Without a cost (None) that of the oracle's own `cost` is reported, where it keeps one.
+    Where the cost is None, the oracle's own attribute `cost` is reported, if it has one.
     """
 
     oracle: Any
@@ -28,7 +28,7 @@ class Tier:
 class TierReport:
     """What one tier did: asked = inlier + outlier + unsure + abstained + commands and other skips.
 
-    Answers that were undone count as asked, not as answers; they cost all the same.
+    Answers that were undone count as asked, not as answers; their cost counts.
     """
 
     name: str
@@ -59,10 +59,10 @@ class Tiers:
     tiers : sequence of Tier, oracle, array or mapping
         In the order in which they are asked; at least one.
     unsure_abstains : bool
-        Whether "unsure" passes to the next tier too. Where nobody knows more, it stands.
+        Whether "unsure" also passes to the next tier. If no later tier answers, "unsure" stands.
     otherwise : SkipMode
-        What becomes of a query that all abstain from. Default: it is dropped, as in a run with one
-        oracle nobody else is there to ask; give OTHERS where a session has other labelers.
+        Outcome of a query from which all tiers abstain. Default: it is dropped, since a run with
+        one oracle has no other labeler; use OTHERS where the session has other labelers.
 
     Raises
     ------
@@ -82,7 +82,7 @@ class Tiers:
         self._tiers = [_Counted(i, _tier(given)) for i, given in enumerate(tiers)]
         self._unsure_abstains = unsure_abstains
         self._otherwise = SkipMode(otherwise)
-        # Observation -> who answered it and what; newest last.
+        # By observation: the tier that answered and its verdict; newest last.
         self._given: dict[str, tuple[_Counted, Verdict]] = {}
         self._undoing: _Counted | None = None
         self._again: dict[str, tuple[_Counted, Verdict]] = {}
@@ -122,7 +122,7 @@ class Tiers:
         return Verdict.UNSURE
 
     def _of(self, tier: _Counted, query: Query) -> Answer:
-        """Return what a tier says; an undo begins only where there is something to undo."""
+        """Return the answer of a tier; an undo starts only if the tier has an answer to undo."""
         while (answer := tier.ask(query)) is Command.UNDO:
             if any(by is tier for by, _ in self._given.values()):
                 self._undoing = tier
@@ -130,10 +130,10 @@ class Tiers:
         return answer
 
     def _undo(self, tier: _Counted, query: Query) -> Answer:
-        """Go back through the answers given, until one is the tier's own: ask about it again.
+        """Go back through the answers to the tier's own last one, and ask again.
 
-        Who runs the oracle withdraws the last answer at each undo and shows its observation, and
-        shows the later ones again after that.
+        At each undo the caller withdraws the last answer and asks about its observation again.
+        After that it asks about the later ones again.
         """
         given = self._given.pop(query.observation_id, None)
         if given is not None and given[0] is not tier:

@@ -1,4 +1,4 @@
-"""The labelling part of a run from data to model, and how far the run is."""
+"""The labelling part of a run from data to model, and the run's progress."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from svddtune.client.types import (
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is.
+    """The progress of a run.
 
     Attributes
     ----------
@@ -37,11 +37,11 @@ class Progress:
     counts : LabelCounts
         Labels in force, of `budget`.
     share : float
-        Of the atlas, how much is fitted, in [0, 1]; while "preparing".
+        Share of the atlas that is fitted, in [0, 1]; while "preparing".
     awaiting_votes : int
         Labelled observations on which votes of further labelers are awaited.
     live : LiveEvidence or None
-        What the labels so far say, once the atlas is there.
+        The evidence of the labels so far, once the atlas is fitted.
     """
 
     stage: str
@@ -61,7 +61,7 @@ class Run:
     Attributes
     ----------
     asked : list of Asked
-        The queries so far with what became of them, those before a resumption included.
+        The queries so far and their outcomes, those before a resumption included.
     labels : dict of str to Verdict
         The oracle's answers in force, by observation id.
     answered_any : bool
@@ -89,18 +89,18 @@ class Run:
         self._done: list[Query] = []
 
     def enter(self, stage: str) -> None:
-        """Note that the next part begins."""
+        """Record the start of the next part."""
         self._marks.append((stage, time.monotonic()))
         self._report(Progress(stage, self._budget))
 
     def wait(self, client: TuningClient, session: Session) -> Session:
-        """Return the session once its result is there."""
+        """Return the session once its result is computed."""
         now = client.get_session(session)
         follow(client, now, SessionState.ESTIMATING, self._watched("estimating"))
         return client.wait_until_completed(session)
 
     def recall(self, events: Iterable[LabelEvent], labeler: str) -> None:
-        """Take in what was asked and answered before, as the label log has it."""
+        """Restore earlier queries and answers from the label log."""
         for event in events:
             if event.labeler != labeler:
                 continue
@@ -117,12 +117,12 @@ class Run:
     def label(
         self, client: TuningClient, session: Session, labeler: str, kind: str, token: str = ""
     ) -> None:
-        """Ask the oracle until the budget is spent or it wants no more."""
+        """Ask the oracle until the budget is spent or the oracle stops."""
         follow(client, session, SessionState.PREPARING, self._watched("preparing"))
         if isinstance(self._oracle, SessionOracle):
             self._leave_to(self._oracle, client, session, labeler, token)
             return
-        # Tickets say what their verdicts rest on. (Somebody's oracle may mean another thing by it.)
+        # Of a ticket oracle only: other oracles may use the name `provenance` for something else.
         provenance = getattr(self._oracle, "provenance", "")
         with client.tuning(
             session,
@@ -149,9 +149,9 @@ class Run:
         labeler: str,
         token: str,
     ) -> None:
-        """Let an oracle hold the dialogue, and learn from the label log what it said."""
+        """Let an oracle hold the dialogue; read its answers from the label log afterwards."""
         self.enter("labeling")
-        # Until the log is read something may have been answered.
+        # Until the log is read an answer may be stored.
         self.answered_any = True
         try:
             wish = oracle.label_session(client, session, labeler=labeler, resume_token=token)
@@ -163,7 +163,7 @@ class Run:
             _finish(client, session)
 
     def _next(self, client: TuningClient, tuning: Tuning) -> Query | None:
-        """Return the next query; tell meanwhile what it waits for."""
+        """Return the next query; report meanwhile why none comes."""
         waits = Waits(client, tuning, self._wait_for_labelers_s)
         while True:
             try:
@@ -177,7 +177,7 @@ class Run:
                     _finish(client, found.session)
 
     def _settle(self, tuning: Tuning, query: Query) -> bool:
-        """Have the oracle settle one query; False where it wants to stop."""
+        """Let the oracle settle one query; return False where it stops."""
         while True:
             answer = reply(self._oracle(query))
             if answer is Command.STOP:
@@ -274,7 +274,7 @@ def _asked(query: Query, verdict: Verdict | None) -> Asked:
 
 
 def _finish(client: TuningClient, session: Session) -> None:
-    """Finish, unless the session got there by itself in the meantime."""
+    """Finish the session, unless it has finished by itself in the meantime."""
     try:
         client.finish_session(session)
     except WrongState:

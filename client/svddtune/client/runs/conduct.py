@@ -1,4 +1,4 @@
-"""A run from data to model: the service, the data, the session, the labels, the result."""
+"""A run from data to model: service, upload, session, labels, result."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from svddtune.client.runs.interrupted import Interruption, attach
 from svddtune.client.runs.kept import KeptRun, RunData
 from svddtune.client.types import Dataset, Session, SessionState, Verdict
 
-# The child of a launcher that was killed still stops its processes for so long.
+# Seconds for which the child of a killed launcher may still be stopping its processes.
 _OLD_CHILD_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
 class RunPlan:
-    """What decides a run's queries and result, and how it is labelled.
+    """Everything that determines a run's queries and result, and its labeler.
 
     `config` holds fields of SessionConfig.
     """
@@ -42,11 +42,11 @@ class RunPlan:
 
     @property
     def budget(self) -> int:
-        """Labels to use, the initial ones included."""
+        """Labels to use, initial ones included."""
         return int(self.config["budget"])
 
     def options(self) -> dict[str, Any]:
-        """Return all but the data as JSON takes it."""
+        """Return everything but the data as JSON values."""
         return {
             "title": self.title,
             "scaling": self.scaling,
@@ -87,10 +87,10 @@ def conduct(
     on_progress: Callable[[Progress], None] | None = None,
     wait_for_labelers_s: float | None = None,
 ) -> TuningResult:
-    """Carry a run out, or on, to its result.
+    """Carry out a run, new or resumed, to its result.
 
-    A folder that the caller did not name is removed in the end. Whatever ends the run before has
-    an `Interruption`; where something was answered the folder stays.
+    A folder that the caller did not name is removed at the end. An exception that ends the run
+    early carries an `Interruption`; once something was answered the folder stays.
     """
     kept = place.kept
     run = Run(
@@ -189,7 +189,7 @@ def _session(client: TuningClient, plan: RunPlan, place: Place, dataset: Dataset
     if place.session:
         found: Session | None = client.get_session(place.session)
     else:
-        # A folder's service has no session, or that of the run.
+        # The service of a folder has no session but the run's.
         found = next(client.list_sessions(), None) if place.kept is not None else None
     if found is None:
         config = dict(plan.config)

@@ -29,15 +29,15 @@ _LOOK_S = 0.2
 class EmbeddedStack:
     """A Redis-compatible server, the service and workers, started and stopped together.
 
-    The child holds on to our end of its standard input: when this process ends, however it ends,
-    the child stops too.
+    The child reads its standard input, whose other end this process holds. When this process ends
+    in any way, the child stops too.
 
     Parameters
     ----------
     workers : int
         Worker processes; default 2.
     data_dir : path, optional
-        Where sessions and the log are kept; default a temporary folder, removed at the end.
+        Folder of the sessions and the log; default a temporary one, removed at the end.
     listen : str
         Address of the service; port 0 takes a free one.
     redis : str, optional
@@ -81,12 +81,12 @@ class EmbeddedStack:
 
     @property
     def log_path(self) -> Path:
-        """What the child writes to its standard error."""
+        """File with the child's standard error."""
         return self._log_path
 
     @property
     def versions(self) -> dict[str, str]:
-        """Versions of what runs."""
+        """Versions of the running programs."""
         versions = {str(k): str(v) for k, v in dict(self.info.get("versions") or {}).items()}
         if self.info.get("server"):
             versions["server"] = str(self.info["server"])
@@ -105,7 +105,7 @@ class EmbeddedStack:
         self.stop()
 
     def start(self) -> None:
-        """Start the child and wait until it serves.
+        """Start the child; return once it serves.
 
         Raises
         ------
@@ -170,12 +170,12 @@ class EmbeddedStack:
 
     def _spawn(self, folder: Path) -> None:
         arguments = [*self._arguments, "--data-dir", str(folder), "--stop-on-eof"]
-        # Not an argument: everybody on a machine may list those, with the password in the URL.
+        # Not an argument: all users of the machine can list those, and the URL may hold a password.
         environment = {k: v for k, v in os.environ.items() if k != "SVDDTUNE_REDIS"}
         if self._redis:
             environment["SVDDTUNE_REDIS"] = self._redis
         with self._log_path.open("ab") as log:
-            # A session of its own: Ctrl-C at the terminal is for us, and we stop the child.
+            # A process group of its own: Ctrl-C reaches this process alone, which stops the child.
             self._process = subprocess.Popen(
                 arguments,
                 stdin=subprocess.PIPE,

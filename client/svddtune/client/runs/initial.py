@@ -1,4 +1,4 @@
-"""Labels to start from."""
+"""Initial labels."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ DEFAULT_INITIAL = (2, 2)
 def initial_labels(
     initial: object, oracle: object, ids: Sequence[str], *, seed: int
 ) -> dict[str, Verdict]:
-    """Return observation id -> verdict for what a caller gave as `initial`.
+    """Return verdicts by observation id for the argument `initial`.
 
-    A mapping is taken as it is; a pair (inliers, outliers) is drawn from the oracle's known
-    labels; None means (2, 2) where the oracle knows labels, else none.
+    A mapping is used as it is. A pair (inliers, outliers) is drawn from the oracle's known labels.
+    None means (2, 2) where the oracle knows labels, else no initial labels.
     """
     if initial is None:
         initial = DEFAULT_INITIAL if isinstance(oracle, KnownLabels) else {}

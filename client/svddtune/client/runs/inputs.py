@@ -1,4 +1,4 @@
-"""What a caller of `tune` gives, checked and in one form."""
+"""The arguments of `tune`, checked and in one form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from svddtune.client.oracles import KnownLabels, Oracle
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Inputs:
-    """Features with names, the rows' ids, and who says what they are."""
+    """Features with names, the ids of the rows, and the oracle."""
 
     features: Features
     ids: list[str]

@@ -1,4 +1,4 @@
-"""What an interrupted run leaves behind, found at the exception that ended it."""
+"""What an interrupted run leaves behind, attached to the exception that ended it."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _ATTRIBUTE = "svddtune_interruption"
 
 @dataclass(frozen=True, slots=True)
 class Interruption:
-    """A run of `tune` that ended before its result was there, with what was answered so far.
+    """A run of `tune` that ended before its result, with the answers so far.
 
     Attributes
     ----------
     labels : mapping of str to Verdict
         The oracle's answers in force, by observation id; initial labels are not among them.
     resume : str
-        What ``tune(X, oracle, resume=...)`` takes to go on: the name or folder of the run, or the
-        name of the session at a server. Empty where nothing is kept.
+        The argument of ``tune(X, oracle, resume=...)``: the name or folder of the run, or the name
+        of the session at a server. Empty where nothing is kept.
     folder : Path or None
-        Where the run is kept; None for one at a server.
+        Folder of the run; None for a run at a server.
     server : str
         HOST:PORT of the service that has the session; empty for a run with a service of its own.
     """
@@ -40,7 +40,7 @@ class Interruption:
         return "1 answer is" if len(self.labels) == 1 else f"{len(self.labels)} answers are"
 
     def note(self) -> str:
-        """Return in a sentence where the answers are and how to go on."""
+        """Return a sentence that says where the answers are and how to go on."""
         if not self.resume:
             return ""
         if self.server:
@@ -61,7 +61,7 @@ class Stopped(KeyboardInterrupt):
 
 
 def interruption(error: BaseException) -> Interruption | None:
-    """Return what `tune` left behind when `error` ended it; None for any other exception.
+    """Return what `tune` left behind when `error` ended it; None for other exceptions.
 
     ::
 
@@ -82,7 +82,7 @@ def interruption(error: BaseException) -> Interruption | None:
 
 
 def attach(error: BaseException, left: Interruption) -> None:
-    """Let `interruption` find `left` at `error`, and a traceback end with its note."""
+    """Attach `left` to `error`, with a note that ends its traceback."""
     with contextlib.suppress(AttributeError):  # an exception class with slots
         setattr(error, _ATTRIBUTE, left)
     if note := left.note():

@@ -1,4 +1,4 @@
-"""Runs of `tune` with a service of their own, each kept in a folder of its own until it is over.
+"""Runs of `tune` with their own service, each in its own folder until the run is over.
 
 ::
 
@@ -40,11 +40,11 @@ log = logging.getLogger(__name__)
 _FORMAT = 1
 _RUN, _ROWS, _TEXTS, _ANSWERS, _LOCK = "run.json", "X.npy", "data.json", "answers", "lock"
 _STORE = "store"
-# Interrupted runs are removed after so long, and the oldest first where all take more than so much.
+# Interrupted runs are removed after this age; the oldest first where all exceed this size.
 KEEP_DAYS = 30.0
 KEEP_BYTES = 4 << 30
 _DAY_S = 86_400.0
-# A folder that is being made has no run.json yet.
+# Until it is complete a folder has no run.json.
 _MAKING_S = 3600.0
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._]+")
 _LONGEST_NAME = 40
@@ -52,7 +52,7 @@ _LONGEST_NAME = 40
 
 @dataclass(frozen=True, slots=True)
 class RunData:
-    """What a run is about: rows, and what is known of them beside their features."""
+    """The data of a run: rows, ids, names and display fields."""
 
     X: FloatArray
     ids: Sequence[str] | None
@@ -61,13 +61,13 @@ class RunData:
 
     @property
     def observation_ids(self) -> list[str]:
-        """The ids, those that nobody gave included: row numbers."""
+        """The ids; row numbers where none were given."""
         return [str(row) for row in range(len(self.X))] if self.ids is None else list(self.ids)
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One run that is kept. `answers` is None where the run did not get so far."""
+    """A kept run. `answers` is None where the run ended before labelling."""
 
     name: str
     folder: Path
@@ -134,7 +134,7 @@ class KeptRun:
                     "title": title,
                     "created": datetime.now().astimezone().isoformat(timespec="seconds"),
                     "keep": storage is not None,
-                    # Leases of the run's labeler are those of this token: they come again at once.
+                    # With this token a resumed run gets its labeler's leases again at once.
                     "token": uuid.uuid4().hex,
                     "options": dict(options),
                 }
@@ -157,23 +157,23 @@ class KeptRun:
         Raises
         ------
         NotFound
-            RUN_NOT_FOUND; the message names those there are.
+            RUN_NOT_FOUND; the message names the kept runs.
         InvalidInput
-            RUN_AMBIGUOUS where several names begin so.
+            RUN_AMBIGUOUS where several names have this start.
         Conflict
-            RUN_IN_USE while another process has it.
+            RUN_IN_USE while another process holds it.
         """
         folder = _find(which)
         return cls(folder, _acquire(folder))
 
     @property
     def name(self) -> str:
-        """What `open` finds it by: its name, or its folder where that is not among the others."""
+        """The argument of `open`: its name, or its folder where that is not in the state folder."""
         return self.folder.name if self.folder.parent == runs_folder() else str(self.folder)
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """What the run was begun with."""
+        """The options that the run was started with."""
         return dict(self.description["options"])
 
     @property
@@ -192,7 +192,7 @@ class KeptRun:
         return bool(self.description["keep"])
 
     def data(self) -> RunData:
-        """Read what the run is about."""
+        """Read the run's data."""
         texts = json.loads((self.folder / _TEXTS).read_text())
         return RunData(
             X=np.load(self.folder / _ROWS, allow_pickle=False),
@@ -202,17 +202,17 @@ class KeptRun:
         )
 
     def answered(self, number: int) -> None:
-        """Note how many answers are stored."""
+        """Record how many answers are stored."""
         _write(self.folder / _ANSWERS, str(number))
 
     def close(self) -> None:
-        """Let the folder go; another process may take it over."""
+        """Release the folder, so that another process may take it over."""
         lock, self._lock = self._lock, -1
         if lock >= 0:
             os.close(lock)
 
     def remove(self) -> None:
-        """Remove the run; of a folder that the caller named, all but what others put there."""
+        """Remove the run; in a folder that the caller named, files of others stay."""
         if self.keep:
             strip(self.folder)
             with contextlib.suppress(OSError):
@@ -228,9 +228,9 @@ def runs_folder() -> Path:
 
 
 def new_folder(title: str) -> Path:
-    """Make a folder for a run: in the state folder, else (not writable) a temporary one.
+    """Make a folder for a run: in the state folder, or a temporary one where that is not writable.
 
-    What is too old there is removed first, see `tidy`.
+    Old runs are removed first, see `tidy`.
     """
     tidy()
     slug = _NOT_IN_NAMES.sub("-", title).strip("-.")[:_LONGEST_NAME] or "run"
@@ -257,14 +257,14 @@ def kept_runs() -> list[Summary]:
 
 
 def strip(folder: Path) -> None:
-    """Remove all but what somebody else put into a run's folder: the run is over."""
+    """Remove a finished run's files from its folder; files of others stay."""
     for name in (_RUN, _ROWS, _TEXTS, _ANSWERS, _LOCK):
         (folder / name).unlink(missing_ok=True)
     shutil.rmtree(folder / _STORE, ignore_errors=True)
 
 
 def tidy(now: float | None = None) -> None:
-    """Remove interrupted runs that are too old or too large, and what is left of unmade ones.
+    """Remove interrupted runs that are too old or too large, and incomplete folders.
 
     Each removal is logged as a warning; runs in use stay.
     """
@@ -346,7 +346,7 @@ def _summary(folder: Path) -> Summary | None:
             bytes=_size(folder),
         )
     except (OSError, ValueError, KeyError, TypeError):
-        return None  # it is being made or removed, or is not ours
+        return None  # it is being made or removed, or belongs to somebody else
 
 
 def _number(path: Path) -> int | None:
@@ -365,8 +365,8 @@ def _in_use(folder: Path) -> bool:
 
 
 def _acquire(folder: Path) -> int:
-    """Lock a folder for as long as this process lives, or the descriptor is open."""
-    import fcntl  # where there is none, there is no embedded service either
+    """Lock a folder until the descriptor is closed or this process ends."""
+    import fcntl  # without fcntl there is no embedded service either
 
     lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     try:
@@ -392,7 +392,7 @@ def _write_data(folder: Path, data: RunData) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
+    """Write a file completely or not at all."""
     part = path.with_name(f"{path.name}.part")
     part.write_text(text)
     part.replace(path)

@@ -242,7 +242,7 @@ def _resumed(
     workers: int,
     on_progress: Callable[[Progress], None] | None,
 ) -> TuningResult:
-    """Go on with a run that is kept in a folder; `given` are the options named once more."""
+    """Resume a run from its folder; `given` are the options that the caller repeats."""
     kept = KeptRun.open(which)
     try:
         plan = RunPlan.of(kept.data(), kept.options)
@@ -265,7 +265,7 @@ def _resumed(
 
 
 def _note_given(ask: Oracle, labels: Mapping[str, Verdict], ids: Sequence[str]) -> None:
-    """Let an oracle of known labels know which of them are given at the start."""
+    """Tell an oracle of known labels which of them are initial labels."""
     if not isinstance(ask, KnownLabels):
         return
     known = ask.verdicts(ids)
@@ -290,7 +290,7 @@ def _check_same_data(plan: RunPlan, X: Any) -> None:
 
 
 def _check_same_options(plan: RunPlan, given: Mapping[str, Any]) -> None:
-    """Refuse options that would change what the run is, rather than pass them over."""
+    """Refuse options that differ from the run's own, rather than ignore them."""
     known = {**plan.config, "scaling": plan.scaling, "name": plan.title, "labeler": plan.labeler}
     for option, value in given.items():
         if option in known and option != "budget" and known[option] != value:

@@ -1,4 +1,4 @@
-"""Why a session asks nothing now, and what to do about it."""
+"""Why a session asks nothing at the moment, and what to do."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from svddtune.client.errors import Unavailable
 from svddtune.client.tuning import Tuning
 from svddtune.client.types import Session, SessionState
 
-# How often a session that asks nothing is looked at.
+# Seconds between looks at a session that asks nothing.
 LOOK_S = 0.5
-# A wait shorter than this is no news.
+# Seconds after which a wait is reported.
 PATIENCE_S = 2.0
 _WORKERS_S = 3.0
 _COMPUTING = (SessionState.PREPARING, SessionState.LABELING, SessionState.ESTIMATING)
@@ -30,7 +30,7 @@ class Wait:
 
 
 class Waits:
-    """One wait for a query, looked at again and again.
+    """One wait for a query, examined repeatedly.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Waits:
         self._warned = False
 
     def look(self) -> Wait | None:
-        """Return why nothing is asked; None while that is nothing to speak of."""
+        """Return why nothing is asked; None during a short wait."""
         now = time.monotonic()
         if now - self._since < PATIENCE_S or not self._tuning.connected:
             return None
@@ -74,7 +74,7 @@ def follow(
     state: SessionState,
     report: Callable[[Session, str], None],
 ) -> None:
-    """Follow a session while it is in `state`; tell `report` how far it is and what it lacks."""
+    """Follow a session while it is in `state`; report its progress, and what it lacks."""
     if session.state is not state:
         return
     while True:
@@ -93,8 +93,8 @@ def follow(
 def waits_for_votes(session: Session) -> bool:
     """Return whether all that is left are votes of further labelers.
 
-    That is so where a labeler has waited for a while, nobody holds a query, and more than one vote
-    is sought. Observations with votes of UNSURE alone are not among those that await votes.
+    That is true where a labeler has waited for a while, nobody holds a query, and the overlap is
+    above 1. Observations whose votes are all UNSURE do not await votes.
     """
     return (
         session.state is SessionState.LABELING
@@ -105,7 +105,7 @@ def waits_for_votes(session: Session) -> bool:
 
 
 def reason(session: Session, labeler: str, address: str) -> str:
-    """Return in a sentence why `session` asks nothing and what to do; empty where it will ask."""
+    """Return a sentence on why `session` asks nothing and what to do; empty where it asks."""
     name = session.name.removeprefix("sessions/")
     if session.without_workers and session.state in _COMPUTING:
         return (

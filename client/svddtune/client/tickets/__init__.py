@@ -1,5 +1,5 @@
-"""Tickets as an oracle: read an export, map its verdicts, join it to observations, answer.
+"""Tickets as an oracle: read an export, map values to verdicts, join to observations, answer.
 
-Three rules run through all of it: a value that the mapping does not name says nothing, what could
-mean two things says nothing, and whatever says nothing is counted and reported.
+Three rules hold everywhere. A value that the mapping does not name gives no verdict. An ambiguous
+value gives no verdict. Everything without a verdict is counted and reported.
 """

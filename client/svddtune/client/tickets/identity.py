@@ -1,4 +1,4 @@
-"""When two values of ticket data are the same, and when they only look alike."""
+"""Equality and similarity of values in ticket data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from svddtune.client.errors import InvalidInput
 from svddtune.client.files.numbers import exact_number
 
-# As many as a label can carry.
+# The limit of a label's source reference.
 _MOST_BYTES = 256
 _NUMBER = re.compile(r"([+-]?)([0-9]+)((?:\.[0-9]*)?)", re.ASCII)
 
@@ -19,7 +19,7 @@ _NUMBER = re.compile(r"([+-]?)([0-9]+)((?:\.[0-9]*)?)", re.ASCII)
 class Identity(tuple[str, str]):
     """A value with its type: ("text", "7"), ("number", "7") and ("number", "7.0") are three.
 
-    Equality is exact; `alike` is what values that differ in case, type or way of writing share.
+    Equality is exact; `alike` is equal for values that differ in case, type or notation only.
     """
 
     __slots__ = ()
@@ -31,7 +31,7 @@ class Identity(tuple[str, str]):
 
     @property
     def text(self) -> str:
-        """The value as people write it."""
+        """The value as text."""
         return self[1]
 
     @property
@@ -59,7 +59,7 @@ def identity(value: Any, *, numbers_as_text: bool = False) -> Identity:
     Raises
     ------
     InvalidInput
-        TICKETS_INVALID for a value that is neither text, number, truth nor time.
+        TICKETS_INVALID for a value that is not text, number, boolean or time.
     """
     if isinstance(value, str):
         return Identity(("text", value))
@@ -77,7 +77,7 @@ def identity(value: Any, *, numbers_as_text: bool = False) -> Identity:
 
 
 def source_reference(ticket: Identity | None) -> str:
-    """Return the ticket's key as a label can carry it."""
+    """Return the ticket's key as a label's source reference."""
     return "" if ticket is None else shortened(ticket.text)
 
 

@@ -1,4 +1,4 @@
-"""Which observations a ticket is about."""
+"""Joins tickets to observations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from svddtune.client.tickets.ticket import Ticket
 
 
 class Several(StrEnum):
-    """What a ticket that matches several observations says."""
+    """The meaning of a ticket that matches several observations."""
 
     ABSTAIN = "abstain"
     """Nothing: which of them it is about cannot be told."""
@@ -26,18 +26,18 @@ class Several(StrEnum):
 
 
 class Join(Protocol):
-    """Finds observations for tickets; equality is exact, in value and type."""
+    """Finds the observations of tickets; values and types must be equal."""
 
     def match(self, ticket: Ticket) -> list[str]:
         """Return the names of the observations the ticket matches."""
         ...
 
     def nearest(self, ticket: Ticket, names: Sequence[str]) -> list[str]:
-        """Return the one of the matches that is nearest; none where that cannot be told."""
+        """Return the nearest match; none where there is no unique one."""
         ...
 
     def near_misses(self, ticket: Ticket) -> list[tuple[Identity, Identity]]:
-        """Return (the ticket's, the observation's) where they differ in case or type alone."""
+        """Return pairs (the ticket's value, the observation's) that differ in case or type only."""
         ...
 
 
@@ -47,7 +47,7 @@ class IdJoin:
     Parameters
     ----------
     observations : iterable, optional
-        Without them every id matches: whether there is such an observation is not known.
+        Without them every id matches, since the existing observations are not known.
     """
 
     def __init__(self, observations: Iterable[KeyedObservation] | None) -> None:
@@ -58,18 +58,18 @@ class IdJoin:
             self._alike = _by_likeness(self._ids)
 
     def match(self, ticket: Ticket) -> list[str]:
-        """Return the ids that the ticket names and that are there."""
+        """Return the ticket's ids that exist."""
         if self._ids is None:
             return [item.text for item in ticket.observation_ids if item.kind == "text"]
         return [item.text for item in ticket.observation_ids if item in self._ids]
 
     def nearest(self, ticket: Ticket, names: Sequence[str]) -> list[str]:
-        """Return none: ids are not near each other."""
+        """Return none: ids have no distance."""
         return []
 
     def near_misses(self, ticket: Ticket) -> list[tuple[Identity, Identity]]:
-        """Return pairs of ids that differ in case, type or way of writing alone."""
-        if self._ids is None:  # a session's ids are text, whichever there are
+        """Return pairs of ids that differ in case, type or notation only."""
+        if self._ids is None:  # the ids of a session are text
             texts = [(item, Identity(("text", item.text))) for item in ticket.observation_ids]
             return [(item, text) for item, text in texts if item != text]
         return [
@@ -83,7 +83,7 @@ class IdJoin:
 class WindowJoin:
     """By a key and a time: the observation's time is in [ticket - before, ticket + after].
 
-    Both ends belong to the window.
+    The window includes both ends.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class WindowJoin:
         return closest if len(closest) == 1 else []
 
     def near_misses(self, ticket: Ticket) -> list[tuple[Identity, Identity]]:
-        """Return pairs of keys that differ in case, type or way of writing alone."""
+        """Return pairs of keys that differ in case, type or notation only."""
         if ticket.join_key is None or ticket.join_key in self._rows:
             return []
         return [(ticket.join_key, other) for other in self._alike.get(ticket.join_key.alike, ())]

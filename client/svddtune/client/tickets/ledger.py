@@ -1,4 +1,4 @@
-"""What tickets say about observations, record after record."""
+"""The verdicts of tickets on observations, updated record by record."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from svddtune.client.types import Verdict
 
 
 class Outcome(StrEnum):
-    """What became of a ticket."""
+    """The outcome of a ticket."""
 
     MATCHED = "matched"
     """It is about one observation, or about all it matches."""
@@ -27,11 +27,11 @@ class Outcome(StrEnum):
 
 @dataclass(slots=True)
 class TicketState:
-    """A ticket as its records so far leave it.
+    """The state of a ticket after its records so far.
 
-    The last record by update time counts; where the mapping names no such time, the last in the
-    file. Where it names one and a record lacks it, which of several records that differ is in force
-    cannot be told; nor where a time cannot be told.
+    The record with the newest update time counts. If the mapping names no update time, the last
+    record in the file counts. If it names one and a record lacks it, or a time is ambiguous, and
+    records differ, it cannot be decided which one is in force.
     """
 
     current: Ticket
@@ -53,7 +53,7 @@ class TicketState:
         return state
 
     def add(self, ticket: Ticket) -> None:
-        """Take a further record in."""
+        """Add a further record."""
         self.records += 1
         self.verdict_changed |= (ticket.standing, ticket.verdict) != (
             self.current.standing,
@@ -65,7 +65,7 @@ class TicketState:
 
     @property
     def doubt(self) -> str:
-        """Why it cannot be told what the ticket is about or says; "" where it can."""
+        """Why the ticket's observation or verdict is ambiguous; "" where it is not."""
         order = self.order_doubt if self.records > 1 else ""
         return self.current.time_doubt or order or (self.order_missing if self.differs else "")
 
@@ -85,7 +85,7 @@ class TicketState:
 
 
 def _said(ticket: Ticket) -> tuple[object, ...]:
-    """Return what a record says, whenever it was written."""
+    """Return the content of a record without its update time."""
     return (
         ticket.standing,
         ticket.verdict,
@@ -97,10 +97,10 @@ def _said(ticket: Ticket) -> tuple[object, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the tickets say about one observation.
+    """The verdict of the tickets on one observation.
 
-    `verdict` is None where they say nothing or contradict each other; `ticket` is the one that is
-    named as the source. `verdicts` has every ticket with a verdict on the observation.
+    `verdict` is None where they give none or contradict each other; `ticket` is the source of the
+    verdict. `verdicts` holds every ticket with a verdict on the observation.
     """
 
     verdict: Verdict | None = None
@@ -115,13 +115,13 @@ class Decision:
 
 
 class Ledger:
-    """Folds tickets, joins them and decides. Order of calls is order in the file.
+    """Merges the records of tickets, joins them and decides. Records are added in file order.
 
     Parameters
     ----------
     join : Join
     several : Several
-        What a ticket that matches several observations says.
+        The meaning of a ticket that matches several observations.
     """
 
     def __init__(self, join: Join, several: Several = Several.ABSTAIN) -> None:
@@ -133,7 +133,7 @@ class Ledger:
         self._changed: dict[str, None] = {}
 
     def add(self, ticket: Ticket) -> None:
-        """Take one record of a ticket in."""
+        """Add one record of a ticket."""
         self.records += 1
         state = self._states.get(ticket.key)
         if state is None:
@@ -144,21 +144,21 @@ class Ledger:
         self._place(ticket.key, state)
 
     def extend(self, tickets: Iterable[Ticket]) -> None:
-        """Take many records in."""
+        """Add many records."""
         for ticket in tickets:
             self.add(ticket)
 
     def states(self) -> Iterator[tuple[Identity, TicketState]]:
-        """Yield all tickets, in the order they first came."""
+        """Yield all tickets, in the order of their first records."""
         yield from self._states.items()
 
     def observations(self) -> Iterator[tuple[str, Decision]]:
-        """Yield the observations that tickets are about, each with what they say."""
+        """Yield the observations of tickets, each with its decision."""
         for name in self._claims:
             yield name, self.decision(name)
 
     def decision(self, name: str) -> Decision:
-        """Return what the tickets say about an observation."""
+        """Return the decision of the tickets on an observation."""
         claims = self._claims.get(name)
         if not claims:
             return Decision()
@@ -173,11 +173,11 @@ class Ledger:
         return Decision(verdict, ticket, verdicts, claimed=True)
 
     def near_misses(self, ticket: Ticket) -> list[tuple[Identity, Identity]]:
-        """Return what of a ticket equals an observation's but for case, type or way of writing."""
+        """Return pairs of values that differ in case, type or notation only."""
         return self._join.near_misses(ticket)
 
     def take_changed(self) -> list[str]:
-        """Return the observations that records since the last call were about."""
+        """Return the observations of the records added since the last call."""
         changed, self._changed = list(self._changed), {}
         return changed
 

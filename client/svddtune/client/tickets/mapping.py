@@ -1,4 +1,4 @@
-"""Mappings: where an export keeps what, and what its values mean."""
+"""Mappings: the fields of an export, and the meaning of its values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from svddtune.client.types import Verdict
 
 @dataclass(frozen=True, slots=True)
 class TicketMapping:
-    """How the records of one product's export are understood.
+    """How to read the records of one product's export.
 
     Fields are dotted paths, see `Record.field`; an empty one is not used. `values` gives a verdict,
     or None where a value abstains. `closed` holds the states in which a verdict counts.
@@ -34,16 +34,16 @@ class TicketMapping:
     status: str = ""
     closed: ValueTable[bool] | None = None
     numbers_as_text: bool = False
-    # Values that were given another meaning than the file's, as "VALUE=VERDICT".
+    # Values whose meaning in the file is overridden, as "VALUE=VERDICT".
     overrides: tuple[str, ...] = ()
 
     @property
     def provenance(self) -> str:
-        """What its verdicts rest on: the mapping, its version, and what its owner chose."""
+        """The provenance of its verdicts: the mapping, its version, and the caller's overrides."""
         return ", ".join((f"{self.name} {self.version}", *self.overrides))
 
     def in_zone(self, zone: ZoneInfo | None) -> TicketMapping:
-        """Return the mapping with a zone for times that have none, not even by the mapping."""
+        """Return the mapping with a zone for times without one, unless the mapping names one."""
         return replace(
             self,
             observed_format=_with_zone(self.observed_format, zone),

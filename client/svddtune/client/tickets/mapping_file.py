@@ -38,13 +38,13 @@ _MEANINGS: dict[str, Verdict | None] = {
 
 
 def shipped_mappings() -> list[str]:
-    """Return the names of the mappings that come with this package."""
+    """Return the names of the shipped mappings."""
     names = (item.name for item in resources.files(_SHIPPED).iterdir())
     return sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml"))
 
 
 def mapping_text(name: str) -> str:
-    """Return a shipped mapping as it stands in its file.
+    """Return the text of a shipped mapping.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def load_mapping(source: str | Path, overrides: Sequence[str] = ()) -> TicketMap
 
 
 def _layers(source: str | Path, above: list[str]) -> list[tuple[str, dict[str, Any]]]:
-    """Return the documents from the one extended most to the one asked for."""
+    """Return the documents, from the base to the one requested."""
     if isinstance(source, Path) or source.endswith(".toml") or "/" in source:
         file, text = str(source), Path(source).read_bytes()
     else:
@@ -155,7 +155,7 @@ def _required(document: Mapping[str, Any], where: str, file: str) -> None:
 def _rows(
     values: Mapping[str, Any], file: str, width: int, case_sensitive: bool
 ) -> list[tuple[Key, Verdict | None]]:
-    """Return one file's values; a value twice with different verdicts is a fault."""
+    """Return one file's values; MAPPING_INVALID for a value with two verdicts."""
     rows: list[tuple[Key, Verdict | None]] = []
     first: dict[Key, str] = {}
     for word, meaning in _MEANINGS.items():

@@ -62,7 +62,7 @@ class TicketOracle:
     time_zone : str, optional
         Zone of times without an offset, e.g. "Europe/Berlin", where the mapping has none.
     several : "abstain", "nearest" or "all"
-        What a ticket that matches several observations says.
+        The meaning of a ticket that matches several observations.
     numbers_as_text : bool, optional
         Whether whole numbers in the tickets' ids and keys are their decimal text.
     id_column, key_column, time_column : str, optional

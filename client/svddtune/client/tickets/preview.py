@@ -1,4 +1,4 @@
-"""What tickets would mean to a session, before they are sent."""
+"""A preview of what tickets would change in a session."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from svddtune.client.types import LabelEvent, Session, Verdict
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """A session beside the verdicts that tickets have for it.
+    """A session compared with the verdicts of tickets.
 
     `room` is what the budget leaves; `agreeing` and `differing` count votes of others on
     observations that have a verdict by tickets; `given` those that the labeler gave already.
@@ -31,11 +31,11 @@ class Preview:
 
     @property
     def room(self) -> int:
-        """Labels that the budget has room for."""
+        """Labels that are left in the budget."""
         return max(0, self.budget - self.labels)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values that JSON takes."""
+        """Return plain JSON values."""
         return {**jsonable(self), "room": self.room}
 
 

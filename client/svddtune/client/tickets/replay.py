@@ -1,4 +1,4 @@
-"""Brings a labeler's votes in a session in line with what tickets say."""
+"""Updates a labeler's votes in a session to the verdicts of tickets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from svddtune.client.types import Ack, LabelEvent, Query, SkipMode, Verdict
 _NAMESPACE = uuid.UUID("5f0a3d0e-6d1c-5a5b-9a54-6b1f4f2f9d11")
 # Labels sent ahead of their acknowledgements.
 _WINDOW = 256
-# Faults of one label; with all others the session or the connection is at an end.
+# Errors of one label. All other errors end the replay.
 _OF_ONE_LABEL = frozenset(
     {
         "UNKNOWN_OBSERVATION",
@@ -44,7 +44,7 @@ class Refusal:
 
 @dataclass(slots=True)
 class Sent:
-    """What a replay did so far.
+    """The counts of a replay so far.
 
     answered and skipped: queries, with and without a verdict; labelled: verdicts given unasked;
     corrected and retracted: earlier votes; unused: came too late to count; left: known verdicts for
@@ -61,13 +61,13 @@ class Sent:
     refused: list[Refusal] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values that JSON takes."""
+        """Return plain JSON values."""
         return jsonable(self)  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, slots=True)
 class _Vote:
-    """What the labeler has said of an observation, and the answer it said last.
+    """The labeler's vote on an observation, and the id of its last answer.
 
     There is no verdict where it is retracted, or came too late to count.
     """
@@ -77,7 +77,7 @@ class _Vote:
 
 
 class Replay:
-    """Answers for one labeler in one session, from tickets.
+    """Labels one session for one labeler, by tickets.
 
     What the labeler said before is in the session's log; only differences are sent. The id of an
     answer follows from session, ticket, observation, verdict, lease and the answer before it, so
@@ -98,12 +98,12 @@ class Replay:
         self._tuning = tuning
         self._session = session
         self._votes = _votes(log, tuning.labeler)
-        # What the session would not take; it is not tried again unless the tickets say otherwise.
+        # Refused labels; they are sent again only if the tickets change.
         self._given_up: set[tuple[str, Verdict | None]] = set()
         self.sent = Sent()
 
     def answer(self, query: Query) -> None:
-        """Answer a query, or pass it to others where the tickets say nothing."""
+        """Answer a query, or pass it to others where the tickets give no verdict."""
         name = query.observation_id
         decision = self._oracle.decision(name)
         try:
@@ -119,7 +119,7 @@ class Replay:
                 answer_id=answer_id,
             )
         except LeaseLost:
-            return  # it is with somebody else by now
+            return  # somebody else has it by now
         except SvddtuneError as error:
             self._refused(name, decision, error)
             return
@@ -127,12 +127,12 @@ class Replay:
         self.sent.answered += 1
 
     def correct(self, names: Iterable[str] | None = None) -> None:
-        """Replace or retract earlier votes that the tickets no longer bear out.
+        """Replace or retract earlier votes that the tickets no longer support.
 
         Parameters
         ----------
         names : iterable of str, optional
-            Observations to look at; default all that were voted on.
+            Observations to check; default all with a vote.
         """
         for name in list(self._votes) if names is None else names:
             vote = self._votes.get(name)
@@ -147,7 +147,7 @@ class Replay:
                 self._replace(name, decision, decision.verdict)
 
     def label_all(self) -> None:
-        """Give all known verdicts that were not given, as far as the budget has room.
+        """Give all known verdicts that were not given, as far as the budget allows.
 
         Where it has not room for all, those given are drawn uniformly: by a hash of session and
         observation, so that the draw is the same after a restart.
@@ -212,7 +212,7 @@ class Replay:
         self.sent.retracted += 1
 
     def _room(self) -> int:
-        """Labels that the budget still has room for."""
+        """Labels that are left in the budget."""
         return max(0, self._tuning.session.config.budget - self._tuning.counts.total)
 
     def _note(self, name: str, verdict: Verdict | None, answer_id: str, ack: Ack) -> None:

@@ -1,4 +1,4 @@
-"""What a dry run tells: tickets, verdicts, coverage, and all that says nothing and why."""
+"""The report of a dry run: tickets, verdicts, coverage, and why tickets have no verdict."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from svddtune.client.types import Verdict
 
 @dataclass(frozen=True, slots=True)
 class ValueCount:
-    """Tickets with one value: what it means, how many there are, how many of them match."""
+    """Tickets with one value: its meaning, their number, and how many of them match."""
 
     value: str
     standing: Standing
@@ -44,7 +44,7 @@ class Multiple:
 
 @dataclass(frozen=True, slots=True)
 class NearMiss:
-    """A ticket's id or key that equals an observation's but for case, type or way of writing."""
+    """A ticket's id or key that differs from an observation's in case, type or notation only."""
 
     ticket: str
     ticket_has: str
@@ -54,7 +54,7 @@ class NearMiss:
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """A ticket of which a time cannot be told."""
+    """A ticket with an ambiguous time."""
 
     ticket: str
     why: str
@@ -62,7 +62,7 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True)
 class Some:
-    """The first few of many, with how many there are."""
+    """The first items of a list, and their total number."""
 
     count: int
     first: tuple[Any, ...]
@@ -70,7 +70,7 @@ class Some:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What tickets would say, before anything is said.
+    """The verdicts that tickets would give, before any is sent.
 
     Counts are exact; `unmatched`, `several`, `near_misses`, `clashes` and `doubts` hold the first
     few of each beside the count. `observations` is None where they are not known; `labelled` counts
@@ -106,16 +106,16 @@ class Report:
 
     @property
     def unmapped(self) -> dict[str, int]:
-        """Tickets by value, for values the mapping does not know."""
+        """Tickets by value, for values that the mapping does not name."""
         return {row.value: row.tickets for row in self.values if row.standing is Standing.UNMAPPED}
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is to be known before these labels are used, one sentence each."""
+        """Warnings to read before these labels are used, one sentence each."""
         return tuple(_warnings(self))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values that JSON takes."""
+        """Return plain JSON values."""
         document: dict[str, Any] = jsonable(self)
         document["labelled"] = self.labelled
         document["unmapped"] = self.unmapped
@@ -132,7 +132,7 @@ def make_report(
     notes: Sequence[str] = (),
     examples: int = 20,
 ) -> Report:
-    """Return the report on a ledger as it is now.
+    """Return the report on the current state of a ledger.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def make_report(
     absent_fields : sequence of str
         Fields that the mapping needs and no record had.
     notes : sequence of str
-        What to know of how the records were read.
+        Remarks on how the records were read.
     examples : int
         How many of each fault are listed; 0 for all.
     """

@@ -1,4 +1,4 @@
-"""A replay as a process: until the session ends, or as long as a file grows."""
+"""Runs a replay until the session ends, or for as long as a file is followed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from svddtune.client.tickets.oracle import TicketOracle
 from svddtune.client.tickets.replay import Replay, Sent
 from svddtune.client.tuning import Tuning
 
-# How long a wait for a query may keep `stop` from being heeded.
+# Longest wait for a query, in seconds, after which `stop` is checked.
 _HEED_STOP_S = 0.5
 
 
@@ -27,7 +27,7 @@ def serve(
     stop: threading.Event | None = None,
     on_change: Callable[[Sent], None] = lambda _: None,
 ) -> str:
-    """Send what the tickets say; return why there is nothing more to do.
+    """Send the verdicts of the tickets; return the reason for the end.
 
     That is "done", "stopped", or the reason for which the session ended, or SESSION_NOT_ACTIVE
     where it takes no labels at the moment.
@@ -66,7 +66,7 @@ def _steps(
     interval_s: float,
     stop: threading.Event,
 ) -> Iterator[None]:
-    """Do one thing after the other, until there is nothing more to do."""
+    """Do one step after the other until there is nothing more to do."""
     replay.correct()
     if unasked:
         replay.label_all()
@@ -92,7 +92,7 @@ def _steps(
 
 
 def _answer_next(replay: Replay, tuning: Tuning, timeout_s: float | None) -> bool:
-    """Answer the next query that comes in time; False where the session asks no more."""
+    """Answer the next query within the time; return False where the session asks no more."""
     try:
         query = tuning.next_query(timeout_s=timeout_s)
     except Unavailable as error:

@@ -1,4 +1,4 @@
-"""One record of a ticket, understood by a mapping."""
+"""One record of a ticket, read by a mapping."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """A ticket as one record has it.
+    """The state of a ticket in one record.
 
     `value` is the verdict as the product writes it, "" for none. `observed` and `updated` are UTC;
     `order_doubt` and `time_doubt` say why an update or observation time cannot be told, and
@@ -61,7 +61,7 @@ class Ticket:
 
 
 class TicketReader:
-    """Records -> tickets, by one mapping.
+    """Reads records as tickets, by one mapping.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class TicketReader:
             if not path:
                 raise _undefined(mapping, role)
         self._needed = needed
-        # Fields that no record has had so far.
+        # Fields that no record so far had.
         self._absent = dict.fromkeys(path for _, path in needed)
         self._slashed = ""
 
@@ -99,7 +99,7 @@ class TicketReader:
 
     @property
     def notes(self) -> list[str]:
-        """What to know of how the records were read, one sentence each."""
+        """Remarks on how the records were read, one sentence each."""
         if not self._slashed:
             return []
         return [
@@ -216,7 +216,7 @@ class TicketReader:
         return moment, ""
 
     def _time_path(self, record: Record, path: str) -> str:
-        """Return where a record has a time: at the path, or in its column for a zone.
+        """Return the path of a record's time: the given one, or its column for a time zone.
 
         Raises
         ------
@@ -251,7 +251,7 @@ class TicketReader:
 
 
 def _is_slashed(value: Any) -> bool:
-    """Return whether month and day of a time could change places."""
+    """Return whether month and day of a time could be swapped."""
     found = _SLASHED.match(value) if isinstance(value, str) else None
     return found is not None and all(int(part) <= 12 for part in found.groups())
 

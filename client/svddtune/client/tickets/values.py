@@ -1,4 +1,4 @@
-"""Tables of values as products write them -> what they mean."""
+"""Tables from the values of products to their meanings."""
 
 from __future__ import annotations
 

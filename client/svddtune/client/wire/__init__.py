@@ -1,1 +1,1 @@
-"""The calls of the service: messages to and from the client's values, channels, transfers."""
+"""Talking to the service: channels, calls, and conversion between messages and values."""

@@ -1,4 +1,4 @@
-"""How long to wait before trying again."""
+"""Delays between attempts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import random
 
 
 class Backoff:
-    """Exponential delays with full jitter: many clients of one server do not come back at once."""
+    """Exponential delays with jitter, so that many clients do not return at once."""
 
     def __init__(self, *, first_s: float = 0.1, most_s: float = 5.0) -> None:
         self._first_s = first_s
@@ -14,7 +14,7 @@ class Backoff:
         self._attempt = 0
 
     def next_s(self, asked_s: float | None = None) -> float:
-        """Return the next delay, at least what the server asked for."""
+        """Return the next delay in seconds, at least the `asked_s` of the server."""
         ceiling = min(self._most_s, self._first_s * 2**self._attempt)
         self._attempt = min(self._attempt + 1, 16)
         return max(asked_s or 0.0, random.uniform(ceiling / 2, ceiling))

@@ -1,4 +1,4 @@
-"""The unary calls of datasets, sessions and results: what is sent, and what comes of the reply.
+"""The unary calls of datasets, sessions and results: the request, and how to read its reply.
 
 Without I/O: `TuningClient` and `AsyncTuningClient` carry them out.
 """
@@ -115,7 +115,7 @@ def create_session(
     labeler: str,
     knobs: Mapping[str, Any],
 ) -> Call[Session]:
-    """Start a session; InvalidInput where a knob is no field of SessionConfig.
+    """Start a session; InvalidInput where a setting is no field of SessionConfig.
 
     ``gamma_bounds=(low, high)`` is short for `gamma_min` and `gamma_max`.
     """
@@ -237,7 +237,7 @@ def list_labelers(session: str | Session) -> Call[tuple[tuple[LabelerReport, ...
 def withdraw_labeler(
     session: str | Session, labeler: str, *, preview: bool
 ) -> Call[WithdrawalEffect]:
-    """Make all votes of a labeler void, or tell what that would do."""
+    """Make all votes of a labeler void, or return what that would do."""
     request = tpb.WithdrawLabelerRequest(
         name=name_of(session), labeler=labeler, validate_only=preview
     )

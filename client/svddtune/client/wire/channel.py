@@ -15,7 +15,7 @@ from svddtune.client.errors import InvalidInput
 DEFAULT_ADDRESS = "127.0.0.1:50051"
 MAX_CHUNK_BYTES = 960_000
 
-# Calls that may be made twice without harm: reads, and what carries a request id.
+# Calls that are safe to repeat: reads, and those with a request id.
 _IDEMPOTENT = {
     "svddtune.v1.DatasetService": ("GetDataset", "ListDatasets"),
     "svddtune.v1.TuningService": (

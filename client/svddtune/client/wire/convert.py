@@ -1,4 +1,4 @@
-"""Protobuf messages <-> the client's values; results have a module of their own."""
+"""Conversion between Protobuf messages and the client's values, except results."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ _EVENT_KINDS = {
 
 
 def choice(table: dict[str, _T], value: str, field: str) -> _T:
-    """Return the wire value of `value`, or say which values `field` takes."""
+    """Return the wire value of `value`; InvalidInput names the values that `field` takes."""
     try:
         return table[value.lower()]
     except (KeyError, AttributeError):
@@ -170,7 +170,7 @@ def dataset_from_proto(dataset: dataset_pb2.Dataset) -> Dataset:
 
 
 def config_to_proto(config: SessionConfig) -> tuning_pb2.SessionConfig:
-    """Return the config as a message; words are checked here, numbers by the server."""
+    """Return the config as a message. Words are checked here, numbers by the server."""
     message = tuning_pb2.SessionConfig(
         strategy=choice(STRATEGIES, config.strategy, "strategy"),
         c_spacing=choice(SPACINGS, config.c_spacing, "c_spacing"),
@@ -233,7 +233,7 @@ def session_from_proto(session: tuning_pb2.Session) -> Session:
 
 
 def live_from_proto(live: tuning_pb2.LiveEvidence) -> LiveEvidence:
-    """Return what the labels so far say."""
+    """Return the evidence of the labels so far."""
     return LiveEvidence(
         gamma=live.gamma,
         C=live.c,
@@ -247,7 +247,7 @@ def live_from_proto(live: tuning_pb2.LiveEvidence) -> LiveEvidence:
 
 
 def quality_from_proto(quality: result_pb2.Quality) -> Quality:
-    """Return a score with what it is taken on."""
+    """Return a score and the labels it is computed on."""
     interval = quality.interval
     return Quality(
         metric=quality.metric,

@@ -1,4 +1,4 @@
-"""Results: protobuf messages -> the client's values."""
+"""Conversion of results from Protobuf messages to the client's values."""
 
 from __future__ import annotations
 

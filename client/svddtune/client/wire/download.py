@@ -1,4 +1,4 @@
-"""A model as it comes over the wire, in pieces."""
+"""The download of a model in pieces."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def from_status(status: status_pb2.Status) -> SvddtuneError:
 
 
 def from_rpc_error(error: grpc.RpcError, address: str = "") -> SvddtuneError:
-    """Return the exception for a failed call; `address` goes into the text where nobody answers."""
+    """Return the exception for a failed call; its text names `address` where nobody answers."""
     return from_status(status_of(error, address))
 
 

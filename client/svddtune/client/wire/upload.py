@@ -18,7 +18,7 @@ UPLOAD_TRIES = 4
 
 
 class Upload:
-    """A checked dataset, ready to be sent as often as it takes."""
+    """A checked dataset that can be sent several times."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Upload:
         )
 
     def timeout_s(self, base_s: float) -> float:
-        """Return the deadline of the call: at least 1 MB per second beside `base_s`."""
+        """Return the deadline in seconds: `base_s` and a second for each MB."""
         return base_s + self.rows.nbytes / 1e6
 
     def messages(self) -> Iterator[dataset_pb2.UploadDatasetRequest]:

@@ -1,4 +1,4 @@
-"""How far a session was watched, and what follows the end of a stream; without I/O."""
+"""Watching a session over several streams, without I/O."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from svddtune.client.wire.backoff import Backoff
 from svddtune.v1 import tuning_pb2
 
 _STREAM_S = 3600.0
-# A session that was never seen: nobody may be there at all, so do not wait for ever.
+# Before the first update there may be no such service: do not wait for ever.
 _FIRST_TRIES = 5
 
 
 class Watch:
-    """One session watched until it ends, over as many streams as that takes."""
+    """The watching of one session until it ends, over several streams if needed."""
 
     def __init__(self, name: str, *, timeout_s: float | None) -> None:
         self._name = name
@@ -44,7 +44,7 @@ class Watch:
         return min(_STREAM_S, remaining_s)
 
     def heard(self, message: tuning_pb2.WatchSessionResponse) -> SessionUpdate:
-        """Take a message in."""
+        """Apply a message."""
         self._backoff.reset()
         self._asked_s = None
         self._token = message.resume_token
@@ -53,7 +53,7 @@ class Watch:
         return SessionUpdate(session, tuple(map(convert.event_from_proto, message.events)))
 
     def failed(self, error: Unavailable) -> None:
-        """Take the end of a stream in; raise it where trying again cannot help."""
+        """Apply the end of a stream; raise its error where another attempt cannot help."""
         self._failures += 1
         if self._state is None and self._failures >= _FIRST_TRIES:
             raise error
