@@ -42,8 +42,9 @@ lint: $(DEV)  ## format, lint, strict types, import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: $(DEV)  ## the blocking client generated anew, and all code formatted
+format: $(DEV)  ## blocking client and pictures generated anew, and all code formatted
 	$(BIN)/python tools/generate_sync.py
+	$(BIN)/python tools/draw_architecture.py
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
