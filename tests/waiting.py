@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 
-def wait_until(condition: Callable[[], bool], *, timeout_s: float = 10.0) -> None:
+def wait_until(condition: Callable[[], bool], *, timeout_s: float = 30.0) -> None:
     """Return once the condition holds; fail the test after the timeout."""
     deadline = time.monotonic() + timeout_s
     while not condition():
