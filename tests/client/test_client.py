@@ -130,7 +130,7 @@ def test_session_is_steered(client: TuningClient) -> None:
         client.pause_session(session)
 
 
-def test_watch_tells_every_label_once(client: TuningClient) -> None:
+def test_watch_yields_every_label_once(client: TuningClient) -> None:
     X, y = blob(4)
     session = client.create_session(client.upload_dataset(X), budget=6)
     with client.tuning(session) as tuning:
@@ -208,14 +208,14 @@ def test_unknown_session_ends_a_dialogue(client: TuningClient) -> None:
         next(iter(client.watch("sessions/none")))
 
 
-def test_nobody_there_is_told_with_the_address(connect: Connect) -> None:
+def test_unreachable_service_is_reported_with_its_address(connect: Connect) -> None:
     with connect("127.0.0.1:1", timeout_s=1.0) as lonely, pytest.raises(Unavailable) as lost:
         lonely.get_session("sessions/x")
     assert "127.0.0.1:1" in lost.value.message
     assert "svddtune up" in lost.value.message
 
 
-def test_closed_client_says_so(client: TuningClient) -> None:
+def test_closed_client_raises_client_closed(client: TuningClient) -> None:
     client.close()
     for use in (
         lambda: client.get_session("sessions/x"),

@@ -26,7 +26,7 @@ from svddtune.client.wire.status import from_status
         (code_pb2.UNKNOWN, "", errors.InternalError),
     ],
 )
-def test_status_becomes_the_class_a_caller_tells_apart(
+def test_status_is_raised_as_its_exception_class(
     code: int, reason: str, expected: type[errors.SvddtuneError]
 ) -> None:
     error = from_status(status(code, reason))
@@ -44,7 +44,7 @@ def test_error_keeps_values_and_delay() -> None:
     assert str(error) == "no store [REDIS_UNAVAILABLE]"
 
 
-def test_the_tree_drawn_on_top_is_the_tree() -> None:
+def test_tree_in_the_docstring_has_all_exceptions() -> None:
     drawn = set(re.findall(r"[├└]── (\w+)", errors.__doc__ or ""))
     defined = {
         name

@@ -125,7 +125,7 @@ def test_answer_is_corrected_and_a_program_that_starts_again_has_no_second_effec
     assert [kind for kind, *_ in kinds] == ["labeled", "labeled", "retracted"]
 
 
-def test_withdrawn_labeler_is_told_and_its_log_says_so(client: TuningClient) -> None:
+def test_withdrawal_ends_the_labelers_dialogue_and_is_in_the_log(client: TuningClient) -> None:
     session = session_of(client, budget=6)
     with client.tuning(session, labeler="eve") as tuning:
         tuning.answer(next_of(tuning), "inlier")
@@ -171,7 +171,7 @@ def test_earlier_observation_is_shown_again_and_is_no_vote(client: TuningClient)
         ({"overlap": -1}, "overlap"),
     ],
 )
-def test_wrong_settings_of_votes_are_told(
+def test_invalid_settings_of_votes_are_reported(
     client: TuningClient, knobs: dict[str, object], says: str
 ) -> None:
     with pytest.raises(InvalidInput, match=says):
@@ -179,7 +179,9 @@ def test_wrong_settings_of_votes_are_told(
 
 
 @pytest.mark.parametrize("change", [{"budget": 0}, {"budget": 1000}, {"priority": -101}])
-def test_wrong_change_of_a_session_is_told(client: TuningClient, change: dict[str, int]) -> None:
+def test_invalid_update_of_a_session_is_reported(
+    client: TuningClient, change: dict[str, int]
+) -> None:
     session = session_of(client, budget=6)
     with pytest.raises(InvalidInput):
         client.update_session(session, **change)

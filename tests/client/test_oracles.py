@@ -76,7 +76,7 @@ def test_labels_given_at_the_start_are_not_waited_for() -> None:
         ({b"a": "inlier"}, "INVALID_FIELD"),
     ],
 )
-def test_labels_that_may_mean_anything_are_refused(labels: Any, reason: str) -> None:
+def test_ambiguous_labels_are_refused(labels: Any, reason: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         KnownLabels(labels)
     assert refused.value.reason == reason
@@ -133,7 +133,7 @@ def test_start_needs_labels_to_draw_from() -> None:
         ("", Command.STOP),
     ],
 )
-def test_lines_at_the_terminal_mean_what_they_mean_to_label(
+def test_terminal_prompt_accepts_the_same_lines_as_label(
     typed: str,
     answer: object,
     monkeypatch: pytest.MonkeyPatch,

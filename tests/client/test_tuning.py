@@ -179,7 +179,7 @@ def test_leases_are_extended_while_the_labeler_thinks(connect: Connect) -> None:
             tuning.answer(query, "unsure")
 
 
-def test_refused_item_is_raised_where_it_was_given_and_the_stream_lives(connect: Connect) -> None:
+def test_refused_item_raises_at_its_caller_and_the_stream_goes_on(connect: Connect) -> None:
     def script(talk: Talk) -> Responses:
         talk.take("hello")
         yield welcome()
@@ -218,7 +218,7 @@ def test_refused_item_is_raised_where_it_was_given_and_the_stream_lives(connect:
         (grpc.StatusCode.INVALID_ARGUMENT, InvalidInput),
     ],
 )
-def test_what_trying_again_cannot_mend_ends_the_dialogue(
+def test_permanent_error_ends_the_dialogue(
     connect: Connect, code: grpc.StatusCode, kind: type[Exception]
 ) -> None:
     def script(talk: Talk) -> Responses:
@@ -233,7 +233,7 @@ def test_what_trying_again_cannot_mend_ends_the_dialogue(
             tuning.label("a", "inlier")
 
 
-def test_many_labels_are_sent_without_waiting_for_each(connect: Connect) -> None:
+def test_many_labels_are_sent_before_their_acks(connect: Connect) -> None:
     count = 600
 
     def script(talk: Talk) -> Responses:
@@ -327,7 +327,7 @@ def test_missing_ack_and_missing_query_end_in_a_timeout(connect: Connect) -> Non
         assert refused.value.reason == "WAIT_TIMEOUT"
 
 
-def test_nobody_there_is_said_with_the_address(connect: Connect) -> None:
+def test_unreachable_service_is_reported_with_its_address(connect: Connect) -> None:
     with (
         connect("127.0.0.1:1", timeout_s=0.5) as client,
         client.tuning(SESSION) as tuning,
@@ -336,7 +336,7 @@ def test_nobody_there_is_said_with_the_address(connect: Connect) -> None:
         tuning.next_query(timeout_s=30)
 
 
-def test_closed_dialogue_takes_nothing(connect: Connect) -> None:
+def test_closed_dialogue_accepts_no_answer(connect: Connect) -> None:
     def script(talk: Talk) -> Responses:
         talk.take("hello")
         yield welcome()
@@ -357,7 +357,7 @@ def test_closed_dialogue_takes_nothing(connect: Connect) -> None:
             assert refused.value.reason == "CLIENT_CLOSED"
 
 
-def test_server_that_never_welcomes_is_given_up(connect: Connect) -> None:
+def test_server_without_a_welcome_is_reported(connect: Connect) -> None:
     def silent(talk: Talk) -> Responses:
         talk.take("hello")
         talk.rest()
@@ -372,7 +372,7 @@ def test_server_that_never_welcomes_is_given_up(connect: Connect) -> None:
         tuning.next_query(timeout_s=20)
 
 
-def test_query_that_goes_away_is_told_with_its_reason(connect: Connect) -> None:
+def test_lost_query_is_reported_with_its_reason(connect: Connect) -> None:
     def script(talk: Talk) -> Responses:
         talk.take("hello")
         yield welcome()
@@ -434,7 +434,7 @@ def test_client_that_closes_ends_its_dialogues(connect: Connect) -> None:
             client.get_session(SESSION)
 
 
-def test_query_given_back_while_away_is_given_back_on_the_next_stream(connect: Connect) -> None:
+def test_query_released_without_a_stream_is_released_on_the_next_stream(connect: Connect) -> None:
     away = threading.Event()
     given = threading.Event()
     said: list[str] = []

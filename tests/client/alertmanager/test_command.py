@@ -36,7 +36,7 @@ def write_input(folder: Path, count: int = 30) -> list[Path]:
 
 
 @pytest.mark.parametrize("name", ["found.csv", "found.parquet"])
-def test_file_says_what_its_columns_are(
+def test_column_names_of_observation_files_have_meanings(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     paths = [str(path) for path in write_input(tmp_path)]
@@ -126,7 +126,7 @@ def test_tune_reads_what_was_written(
         (json.dumps(payload(alert())), TOML, "o.xlsx", 2, "must end in .csv or .parquet"),
     ],
 )
-def test_mistake_is_one_line(
+def test_mistake_is_reported_in_one_line(
     content: str,
     features: str,
     out: str,

@@ -175,7 +175,7 @@ def test_fault_of_a_payload_is_named_with_its_place(notified: Any, message: str)
     assert refused.value.reason == "PAYLOAD_INVALID"
 
 
-def test_firing_alert_needs_to_be_told_its_duration() -> None:
+def test_firing_alert_needs_a_duration_for_firing() -> None:
     features = {"schema": 1, "feature": [{"kind": "duration"}]}
     with pytest.raises(InvalidInput) as refused:
         observations_from_alertmanager([payload(alert())], features)

@@ -103,7 +103,7 @@ def test_tune_prints_one_document(
     assert (tmp_path / "found" / "picture.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_tune_tells_people_what_came_out(
+def test_tune_prints_its_result_for_people(
     stack: EmbeddedStack, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_csv(tmp_path / "data.csv")
@@ -122,7 +122,7 @@ def test_tune_tells_people_what_came_out(
     assert ESCAPE not in out + err
 
 
-def test_start_alone_asks_nothing(
+def test_initial_labels_that_fill_the_budget_ask_nothing(
     stack: EmbeddedStack, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     X, y = blob(0)
@@ -137,7 +137,7 @@ def test_start_alone_asks_nothing(
     assert document["truth"] is None
 
 
-def test_labels_for_some_rows_are_used_and_the_rest_is_said(
+def test_labels_of_some_rows_are_used_and_queries_about_others_are_counted(
     stack: EmbeddedStack, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     X, y = blob(0)
@@ -256,7 +256,9 @@ def test_sessions_watch_and_export(
     assert Path(document["file"]).is_file()
 
 
-def test_unknown_session_is_told(stack: EmbeddedStack, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_session_is_reported(
+    stack: EmbeddedStack, capsys: pytest.CaptureFixture[str]
+) -> None:
     for command in ("watch", "export"):
         assert run([command, "none", "--server", stack.address]) == 1
         assert "NOT_FOUND" in capsys.readouterr().err
@@ -328,7 +330,7 @@ def test_up_serves_until_interrupted(tmp_path: Path) -> None:
 
 
 @pytest.mark.e2e
-def test_interrupted_run_is_one_line(stack: EmbeddedStack, tmp_path: Path) -> None:
+def test_interrupted_run_is_reported_in_one_line(stack: EmbeddedStack, tmp_path: Path) -> None:
     with TuningClient(stack.address) as client:
         session = client.create_session(client.upload_dataset(blob(2)[0]))
         process = subprocess.Popen(

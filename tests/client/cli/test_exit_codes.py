@@ -68,7 +68,7 @@ def test_service_that_is_away_is_a_failure(capsys: pytest.CaptureFixture[str]) -
     [(signal.SIGINT, 130, "INTERRUPTED"), (signal.SIGTERM, 143, "TERMINATED")],
 )
 @pytest.mark.parametrize("as_json", [True, False])
-def test_stopped_command_says_so(
+def test_command_stopped_by_a_signal_exits_with_its_code_and_reason(
     stack: EmbeddedStack, number: signal.Signals, code: int, reason: str, as_json: bool
 ) -> None:
     with TuningClient(stack.address) as client:

@@ -55,7 +55,7 @@ def session(stack: EmbeddedStack) -> Iterator[Session]:
 @pytest.mark.parametrize(
     "command", ["sessions", "watch {name}", "labelers {name}", "export {name} --out m.npz"]
 )
-def test_commands_show_names_harmlessly(
+def test_control_characters_in_names_are_escaped_by_commands(
     command: str,
     stack: EmbeddedStack,
     session: Session,
@@ -75,7 +75,7 @@ def test_commands_show_names_harmlessly(
 
 
 @pytest.mark.integration
-def test_tune_reports_hostile_ids_harmlessly(
+def test_control_characters_in_ids_are_escaped_by_tune(
     stack: EmbeddedStack, capsys: Printed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -92,7 +92,7 @@ def test_tune_reports_hostile_ids_harmlessly(
     assert is_harmless(err)
 
 
-def test_tickets_are_reported_harmlessly(tmp_path: Path, capsys: Printed) -> None:
+def test_control_characters_in_tickets_are_escaped(tmp_path: Path, capsys: Printed) -> None:
     tickets, rows = tmp_path / "t.jsonl", tmp_path / "o.csv"
     record = {"event_id": HOSTILE, "status": "5", "disposition": HOSTILE}
     other = {"event_id": f"{HOSTILE}2", "status": "5", "disposition": "disposition:1"}
@@ -108,7 +108,7 @@ def test_tickets_are_reported_harmlessly(tmp_path: Path, capsys: Printed) -> Non
     assert is_harmless(err)
 
 
-def test_errors_show_values_of_files_harmlessly(tmp_path: Path, capsys: Printed) -> None:
+def test_control_characters_in_files_are_escaped_in_errors(tmp_path: Path, capsys: Printed) -> None:
     path = tmp_path / "d.csv"
     with path.open("w", newline="") as file:
         csv.writer(file).writerows([["a", HOSTILE], ["1", HOSTILE]])
@@ -121,7 +121,7 @@ def test_errors_show_values_of_files_harmlessly(tmp_path: Path, capsys: Printed)
     assert is_harmless(out + err)
 
 
-def test_what_is_printed_directly_is_harmless(capsys: Printed) -> None:
+def test_printed_text_has_no_control_characters(capsys: Printed) -> None:
     say(HOSTILE.replace("\n", ""))
     tell(HOSTILE.replace("\n", ""))
     stdout().print(HOSTILE.replace("\n", ""))
@@ -202,7 +202,7 @@ def test_observation_files_hold_no_formulas_and_are_read_back_exactly(
         ),
     ],
 )
-def test_a_wrong_url_is_told_without_its_password(arguments: list[str], tmp_path: Path) -> None:
+def test_error_about_a_url_hides_its_password(arguments: list[str], tmp_path: Path) -> None:
     import subprocess
 
     done = subprocess.run(

@@ -111,7 +111,7 @@ def test_person_is_shown_the_effect_and_asked(
 
 
 @pytest.mark.integration
-def test_unknown_labeler_and_session_are_told(
+def test_unknown_labeler_and_session_are_reported(
     stack: EmbeddedStack, voted: Session, capsys: Printed
 ) -> None:
     server = ["--server", stack.address]
@@ -122,7 +122,7 @@ def test_unknown_labeler_and_session_are_told(
 
 
 @pytest.mark.integration
-def test_session_that_nobody_labelled_says_so(
+def test_session_without_labelers_is_reported_as_such(
     stack: EmbeddedStack, client: TuningClient, capsys: Printed
 ) -> None:
     session = client.create_session(client.upload_dataset(blob(31)[0]))
@@ -130,12 +130,14 @@ def test_session_that_nobody_labelled_says_so(
     assert "Nobody has labelled" in capsys.readouterr().err
 
 
-def test_nobody_is_withdrawn_unseen(capsys: Printed, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_withdrawal_without_confirmation_is_refused(
+    capsys: Printed, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert run(["labelers", "withdraw", "s", "bob", "--json"]) == 2
     assert "--preview" in capsys.readouterr().err
 
 
-def test_effect_says_one_and_many() -> None:
+def test_effect_of_a_withdrawal_is_written_in_singular_and_plural() -> None:
     counts = LabelCounts(1, 0, 0, 1)
     one = WithdrawalEffect(1, 1, 0, 0, 1, counts, LabelCounts(), None, None)
     text = "\n".join(effect_lines(one, "Withdrew bob", void=True))

@@ -89,7 +89,7 @@ def test_written_file_has_every_row(folder: Path, capsys: pytest.CaptureFixture[
     assert "Wrote scores.csv" in shown.err
 
 
-def test_columns_left_over_are_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unused_columns_are_reported(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     frame().assign(host="db").to_csv("new.csv", index=False)
     assert run(["predict", "model.npz", "new.csv"]) == 0
     assert "not used: 'host'" in capsys.readouterr().err

@@ -37,7 +37,7 @@ def reject(answer_id: str, reason: str, query: int = 0) -> pb.ConverseResponse:
     )
 
 
-def test_hello_says_who_and_resumes_with_the_last_token() -> None:
+def test_hello_has_the_labeler_and_the_last_resume_token() -> None:
     talk = Dialogue([SESSION], labeler="ann", kind="human", credit=3)
     first = talk.hello().hello
     assert (first.labeler, first.credit, list(first.sessions)) == ("ann", 3, [SESSION])
@@ -70,7 +70,7 @@ def test_answer_without_ack_is_sent_again_with_the_same_id_and_in_order() -> Non
     assert talk.receive(welcome(), 0.0) == [second]
 
 
-def test_query_with_an_answer_on_the_way_is_not_asked_again() -> None:
+def test_query_with_an_unacknowledged_answer_is_not_asked_again() -> None:
     talk = dialogue()
     talk.receive(assign(1), 0.0)
     message, future = talk.answer(take(talk), Verdict.INLIER, 0.0)
@@ -95,7 +95,7 @@ def test_refused_answer_on_a_lease_that_was_renewed_brings_the_query_back() -> N
     ("reason", "kind", "held"),
     [("INVALID_FIELD", Exception, True), ("ALREADY_ANSWERED", Conflict, False)],
 )
-def test_refused_answer_leaves_the_query_where_it_can_be_answered_better(
+def test_query_with_a_refused_answer_can_be_answered_again(
     reason: str, kind: type[Exception], held: bool
 ) -> None:
     talk = dialogue()
@@ -168,7 +168,7 @@ def test_time_per_query_runs_from_answer_to_the_next_assign() -> None:
     assert talk.per_query_s == [0.5]
 
 
-def test_end_is_a_message_and_so_is_going_on() -> None:
+def test_dialogue_is_finished_by_a_message_and_reopened_by_another_query() -> None:
     talk = dialogue()
     talk.receive(finished("POOL_EXHAUSTED"), 0.0)
     ends = [talk.finished]

@@ -142,7 +142,9 @@ class Line:
         max_size=60,
     ),
 )
-def test_both_sides_agree_in_the_end(credit: int, steps: list[str]) -> None:
+def test_client_and_server_agree_after_any_sequence_of_breaks(
+    credit: int, steps: list[str]
+) -> None:
     line = Line(credit)
     connected = True
     for index, step in enumerate(steps):

@@ -133,7 +133,7 @@ def test_answer_id_is_unique_within_its_session_only() -> None:
     assert not sent[0][1].done()
 
 
-def test_session_deleted_while_away_is_named_no_more() -> None:
+def test_session_deleted_without_a_stream_is_not_in_the_next_hello() -> None:
     talk = dialogue(A, B)
     _, waits = talk.label("x", Verdict.INLIER, session=A)
     _, stays = talk.label("x", Verdict.INLIER, session=B)
@@ -164,7 +164,7 @@ def test_heartbeat_serves_the_shortest_lease_held_in_all_sessions() -> None:
     assert beat.extend.session == ""
 
 
-def test_leases_are_left_to_run_out_where_that_is_wanted() -> None:
+def test_leases_are_not_extended_without_extend() -> None:
     talk = Dialogue([A], labeler="ann", kind="human", credit=1, extend=False)
     talk.hello()
     talk.receive(welcome(), 0.0)
@@ -177,7 +177,7 @@ def test_leases_are_left_to_run_out_where_that_is_wanted() -> None:
     assert not talk.is_open(query)
 
 
-def test_release_without_a_stream_is_said_on_the_next_one_and_after_answers() -> None:
+def test_release_without_a_stream_is_sent_on_the_next_one_after_answers() -> None:
     talk = dialogue(A, B)
     talk.receive(assign(1, name=A), 0.0)
     talk.receive(assign(2, name=B), 0.0)
@@ -223,7 +223,7 @@ def test_deletion_ends_what_waits_for_an_ack() -> None:
     assert isinstance(waits.exception(0), NotFound)
 
 
-def test_lease_that_comes_back_although_it_was_given_back_is_given_back_again() -> None:
+def test_released_lease_that_is_assigned_again_is_released_again() -> None:
     talk = dialogue(A)
     talk.receive(assign(1, name=A), 0.0)
     release = talk.release(take(talk))
@@ -243,7 +243,7 @@ def test_ended_session_is_finished_by_its_state() -> None:
     assert talk.finished == "DELETED"
 
 
-def test_what_was_said_cannot_be_cancelled() -> None:
+def test_future_of_an_answer_cannot_be_cancelled() -> None:
     talk = dialogue(A)
     message, future = talk.label("x", Verdict.INLIER)
     assert not future.cancel()

@@ -28,7 +28,7 @@ def test_drained_stream_is_followed_at_once() -> None:
     assert reconnect.ended(None, 3600.0) == 0.0
 
 
-def test_server_that_drains_each_stream_at_once_is_not_stormed() -> None:
+def test_streams_drained_at_once_are_followed_after_a_pause() -> None:
     reconnect = Reconnect(drained(dialogue()), first_within_s=30.0, now=0.0)
     reconnect.heard(welcome(), 0.0)
     assert reconnect.ended(None, 0.01) > 0.0
@@ -43,7 +43,7 @@ def test_broken_stream_is_followed_after_growing_pauses_until_one_holds() -> Non
     assert reconnect.ended(GONE, 2.0) <= 0.1
 
 
-def test_server_says_when_to_come_back() -> None:
+def test_retry_delay_of_the_server_is_respected() -> None:
     reconnect = Reconnect(dialogue(), first_within_s=30.0, now=0.0)
     assert reconnect.ended(Unavailable("busy", retry_after_s=7.5), 0.0) == 7.5
 
@@ -61,13 +61,13 @@ def test_patience_is_short_before_the_first_stream_and_long_after_it() -> None:
 
 
 @pytest.mark.parametrize("error", [InvalidInput("no"), InternalError("bug", metadata={"id": "7"})])
-def test_what_trying_again_cannot_mend_is_raised(error: SvddtuneError) -> None:
+def test_permanent_error_is_raised(error: SvddtuneError) -> None:
     reconnect = Reconnect(dialogue(), first_within_s=5.0, now=0.0)
     with pytest.raises(type(error)):
         reconnect.ended(error, 0.0)
 
 
-def test_internal_errors_of_what_is_between_are_borne_a_few_times() -> None:
+def test_internal_errors_of_a_proxy_are_retried_a_few_times() -> None:
     reconnect = Reconnect(dialogue(), first_within_s=5.0, now=0.0)
     for _ in range(8):
         reconnect.ended(InternalError("RST_STREAM"), 0.0)
@@ -75,7 +75,7 @@ def test_internal_errors_of_what_is_between_are_borne_a_few_times() -> None:
         reconnect.ended(InternalError("RST_STREAM"), 0.0)
 
 
-def test_session_deleted_meanwhile_ends_the_asking_not_the_dialogue() -> None:
+def test_deleted_session_ends_its_queries_but_not_the_dialogue() -> None:
     talk = dialogue()
     talk.receive(welcome(), 0.0)
     reconnect = Reconnect(talk, first_within_s=5.0, now=0.0)
@@ -85,7 +85,7 @@ def test_session_deleted_meanwhile_ends_the_asking_not_the_dialogue() -> None:
     assert talk.over
 
 
-def test_welcome_is_waited_for_and_then_the_heart_beats() -> None:
+def test_heartbeats_start_after_the_welcome() -> None:
     talk = dialogue()
     pulse = Pulse(talk, welcome_within_s=30.0, now=100.0)
     assert pulse.wait_s(110.0) == 20.0
@@ -100,7 +100,7 @@ def test_welcome_is_waited_for_and_then_the_heart_beats() -> None:
     assert pulse.wait_s(105.0) == 5.0
 
 
-def test_shorter_leases_quicken_the_heart() -> None:
+def test_shorter_leases_shorten_the_heartbeat_interval() -> None:
     talk = dialogue()
     talk.receive(welcome(heartbeat_s=20.0), 0.0)
     pulse = Pulse(talk, welcome_within_s=30.0, now=0.0)
@@ -110,7 +110,7 @@ def test_shorter_leases_quicken_the_heart() -> None:
     assert pulse.wait_s(0.0) == 2.0
 
 
-def test_heart_is_silent_while_nothing_is_held() -> None:
+def test_no_heartbeat_is_sent_while_nothing_is_held() -> None:
     talk = dialogue()
     talk.receive(welcome(heartbeat_s=5.0), 0.0)
     pulse = Pulse(talk, welcome_within_s=30.0, now=0.0)

@@ -61,7 +61,7 @@ def test_rows_are_read_as_the_description_says(row: str, cells: list[str]) -> No
         ("hello\n", 1, "does not belong in the header"),
     ],
 )
-def test_what_is_wrong_is_refused_with_its_line(text: str, line: int, says: str) -> None:
+def test_invalid_arff_is_refused_with_its_line(text: str, line: int, says: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         arff(text)
     assert refused.value.metadata["line"] == str(line)

@@ -13,7 +13,7 @@ from svddtune.client.files.numbers import exact_number, parse_number
 @pytest.mark.parametrize(
     "text", ["1", "+1", "-1.5", ".5", "5.", "1e5", "1E-5", " 1\t", "007", "-0"]
 )
-def test_numbers_are_what_everybody_takes_for_one(text: str) -> None:
+def test_common_number_formats_are_numbers(text: str) -> None:
     assert parse_number(text) == float(text)
     assert TextColumn([text]).numbers().tolist() == [float(text)]
 
@@ -35,7 +35,7 @@ def test_numbers_are_what_everybody_takes_for_one(text: str) -> None:
         "1\n2",
     ],
 )
-def test_what_only_python_or_some_take_for_a_number_is_none(text: str) -> None:
+def test_python_only_number_formats_are_no_numbers(text: str) -> None:
     assert parse_number(text) is None
     with pytest.raises(CellFault) as refused:
         TextColumn(["1", text]).numbers()
@@ -51,7 +51,7 @@ def test_decimal_commas_are_read_where_asked_for(text: str, value: float) -> Non
         TextColumn(["1.5"], ",").numbers()
 
 
-def test_a_decimal_comma_is_named_where_a_point_is_expected() -> None:
+def test_decimal_comma_in_place_of_a_point_is_reported() -> None:
     with pytest.raises(CellFault, match="give --decimal ,"):
         TextColumn(["1,5"]).numbers()
 
@@ -83,7 +83,7 @@ def test_infinities_and_whole_numbers_are_shown() -> None:
 
 
 @pytest.mark.parametrize("value", ["inf", "1e999", "nan", "-Infinity"])
-def test_what_is_not_finite_is_told_by_its_row(value: str) -> None:
+def test_infinite_value_is_reported_with_its_row(value: str) -> None:
     with pytest.raises(CellFault) as refused:
         TextColumn(["1", value]).numbers()
     assert (refused.value.row, refused.value.reason) == (1, "DATASET_NOT_FINITE")

@@ -38,7 +38,7 @@ def rows_of(text: str, delimiter: str = "", quote: str = '"') -> list[list[str]]
     encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32"]),
     cuts=st.lists(st.integers(0, 500), max_size=8),
 )
-def test_what_csv_wrote_is_read_back_exactly(
+def test_rows_written_by_the_csv_module_are_read_back_exactly(
     rows: list[list[str]],
     delimiter: str,
     quote: str,
@@ -75,7 +75,7 @@ def test_what_csv_wrote_is_read_back_exactly(
     delimiter=st.sampled_from(",;\t"),
     end=st.sampled_from(["\n", "\r\n", "\r"]),
 )
-def test_the_delimiter_is_told_from_quoted_cells(
+def test_delimiter_inside_quoted_cells_is_not_guessed(
     names: list[str], data: Any, delimiter: str, end: str
 ) -> None:
     cell = st.text(st.sampled_from('ab,;\t \n"'), min_size=1, max_size=5).filter(str.strip)
@@ -99,7 +99,7 @@ class CountedText(str):
 
 
 @pytest.mark.parametrize("lines", [1_000, 4_000])
-def test_a_stray_quote_costs_one_search_of_each_line(lines: int) -> None:
+def test_stray_quote_is_found_in_linear_time(lines: int) -> None:
     line = CountedText("e1,disposition:3,5,2024-03-12T15:04:05.000+00:00,reviewed and closed\n")
     CountedText.searched = 0
     splitter = Splitter(",")
@@ -109,7 +109,7 @@ def test_a_stray_quote_costs_one_search_of_each_line(lines: int) -> None:
     assert CountedText.searched == lines * (len(line) + 1)
 
 
-def test_a_stray_quote_is_told_by_its_line_in_a_long_file() -> None:
+def test_stray_quote_in_a_long_file_is_reported_with_its_line() -> None:
     text = "a,b\n" + "1,2\n" * 50_000 + '3,"4\n' + "5,6\n" * 50_000
     with pytest.raises(RowFault, match="a quote that begins here has no end") as caught:
         rows_of(text)
@@ -155,7 +155,7 @@ def test_only_cr_and_lf_end_rows(tmp_path: Path, char: str) -> None:
     assert list(table.lines) == [2, 3, 4, 5]
 
 
-def test_rows_of_delimiters_at_the_end_are_left_out_and_told(tmp_path: Path) -> None:
+def test_empty_rows_at_the_end_are_left_out_with_a_note(tmp_path: Path) -> None:
     path = tmp_path / "d.csv"
     path.write_text("a,b\n1,2\n,\n,\n")
     table = read_table(path)
@@ -163,7 +163,7 @@ def test_rows_of_delimiters_at_the_end_are_left_out_and_told(tmp_path: Path) -> 
     assert [note.reason for note in table.notes] == ["EMPTY_ROWS"]
 
 
-def test_a_ragged_row_is_told_with_its_line(tmp_path: Path) -> None:
+def test_ragged_row_is_reported_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "d.csv"
     path.write_text('a,b\n"1\n",2\n3,4,5\n')
     with pytest.raises(InvalidInput, match="line 4 has 3 values where 2 are expected"):

@@ -33,7 +33,7 @@ def test_options_come_first(tmp_path: Path) -> None:
     assert data.display == [{"key": "k"}, {"key": ""}]
 
 
-def test_without_all_three_they_are_columns_like_others(tmp_path: Path) -> None:
+def test_id_key_and_time_are_ordinary_columns_unless_all_exist(tmp_path: Path) -> None:
     assert read(tmp_path / "d.csv", "id,time,a\n1,2,3\n4,5,6\n").feature_names == [
         "id",
         "time",

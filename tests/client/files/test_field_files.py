@@ -58,7 +58,7 @@ def test_codes_that_share_six_digits_are_different_labels() -> None:
         signs("unspsc_codes.csv", "category", "4.32115e+07")
 
 
-def test_the_index_of_a_data_frame_is_no_feature_and_told() -> None:
+def test_index_of_a_data_frame_is_left_out_with_a_note() -> None:
     data = read_data(read_table(FIELD / "pandas_index.csv"), label_column="label")
     assert data.feature_names == ["temp", "load"]
     assert [note.reason for note in data.notes] == ["INDEX_COLUMN"]
@@ -67,7 +67,7 @@ def test_the_index_of_a_data_frame_is_no_feature_and_told() -> None:
     assert named.notes == ()
 
 
-def test_an_index_in_any_order_is_left_out_and_other_nameless_columns_refused(
+def test_data_frame_index_is_left_out_and_other_unnamed_columns_are_refused(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "d.csv"
@@ -215,7 +215,9 @@ def test_numbers_in_json_lines_are_exact(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["pandas_index.csv", "a_esc.arff", "big_ids.parquet"])
-def test_standard_input_is_told_by_its_content(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kind_of_standard_input_is_guessed_from_its_content(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     content = (FIELD / name).read_bytes()
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(content)))
     piped, read = read_table(Path("-")), read_table(FIELD / name)
@@ -223,7 +225,7 @@ def test_standard_input_is_told_by_its_content(name: str, monkeypatch: pytest.Mo
     assert [piped.text(j) for j in range(3)] == [read.text(j) for j in range(3)]
 
 
-def test_compressed_files_are_read_and_broken_ones_told(tmp_path: Path) -> None:
+def test_compressed_files_are_read_and_broken_ones_reported(tmp_path: Path) -> None:
     packed = tmp_path / "d.csv.gz"
     with gzip.open(packed, "wb") as file, (FIELD / "unspsc_codes.csv").open("rb") as plain:
         shutil.copyfileobj(plain, file)
@@ -250,7 +252,7 @@ def test_npy_is_the_matrix(tmp_path: Path) -> None:
         (b"a,b\n\x81,1\n", {"encoding": "cp1252"}, "line 2: not cp1252 text"),
     ],
 )
-def test_text_in_another_encoding_is_told(
+def test_text_in_another_encoding_is_reported(
     tmp_path: Path, content: bytes, options: dict[str, str], says: str
 ) -> None:
     path = tmp_path / "d.csv"

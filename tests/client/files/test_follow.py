@@ -16,7 +16,7 @@ def keys(follower: Follower) -> list[object]:
     return [record.values["key"] for record in follower.poll()]
 
 
-def test_a_half_written_line_waits_for_its_end(tmp_path: Path) -> None:
+def test_incomplete_line_is_read_once_its_end_is_written(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     append(path, '{"key": 1}\n{"key"')
     with Follower(path, pytest.fail) as follower:

@@ -26,11 +26,11 @@ def verdicts(
         (["inlier", "unsure"], {0: 1, 1: 0}),
     ],
 )
-def test_words_and_signs(values: list[str], expected: dict[int, int]) -> None:
+def test_words_and_signs_are_verdicts(values: list[str], expected: dict[int, int]) -> None:
     assert verdicts(values) == expected
 
 
-def test_yes_and_no_only_where_the_column_says_what_of() -> None:
+def test_yes_and_no_are_labels_only_in_a_column_named_outlier() -> None:
     assert verdicts(["yes", "no"], name="outlier") == {0: -1, 1: 1}
     with pytest.raises(InvalidInput):
         verdicts(["yes", "no"])
@@ -45,13 +45,13 @@ def test_outlier_value_marks_outliers_and_all_else_is_inlier() -> None:
 
 
 @pytest.mark.parametrize("values", [["0", "1"], ["0.0", "1.0"], ["0", "0"]])
-def test_zero_and_one_alone_may_mean_either(values: list[str]) -> None:
+def test_labels_of_zero_and_one_alone_are_ambiguous(values: list[str]) -> None:
     with pytest.raises(UsageError, match="--outlier-value") as refused:
         verdicts(values)
     assert refused.value.reason == "LABELS_AMBIGUOUS"
 
 
-def test_unknown_word_is_named_with_its_place() -> None:
+def test_unknown_label_is_reported_with_its_place() -> None:
     with pytest.raises(InvalidInput, match=r"d\.csv line 3 \(row 1\), column 'label': 'perhaps'"):
         verdicts(["inlier", "perhaps"])
     with pytest.raises(InvalidInput, match="holds no labels"):
@@ -102,6 +102,6 @@ def test_fault_in_a_file_of_labels_is_named(
     assert says in refused.value.message
 
 
-def test_unsure_is_no_start() -> None:
+def test_unsure_is_no_initial_label() -> None:
     labels = {"a": Verdict.INLIER, "b": Verdict.UNSURE}
     assert without_unsure(labels) == {"a": Verdict.INLIER}

@@ -68,7 +68,7 @@ def test_times_in_nanoseconds_are_read_wherever_they_stand(tmp_path: Path) -> No
     assert read_table(path).text(0) == ["2024-03-12 15:04:05.123456+00:00"]
 
 
-def test_bytes_that_are_no_text_are_told_with_row_and_column(tmp_path: Path) -> None:
+def test_bytes_that_are_not_text_are_reported_with_row_and_column(tmp_path: Path) -> None:
     table = table_of(tmp_path, a=[1.0, 2.0], id=[b"fine", b"\xff\x00"])
     with pytest.raises(InvalidInput, match=r"\(row 1\), column 'id': bytes that are no UTF-8"):
         table.text(1)

@@ -79,7 +79,7 @@ def test_a_last_line_without_newline_is_read_and_blank_lines_are_not(tmp_path: P
         ('{"a": ' + "[" * 100_000, "line 1: not read: nested too deeply"),
     ],
 )
-def test_broken_json_is_told_by_its_line(tmp_path: Path, text: str, message: str) -> None:
+def test_broken_json_is_reported_with_its_line(tmp_path: Path, text: str, message: str) -> None:
     assert fault(written(tmp_path / "t.jsonl", text)).startswith(message)
 
 
@@ -95,11 +95,11 @@ def test_broken_json_is_told_by_its_line(tmp_path: Path, text: str, message: str
         ('a,b\n1,"2"x\n', "line 2: not CSV: ',' expected after '\"'"),
     ],
 )
-def test_broken_csv_is_told_by_its_line(tmp_path: Path, text: str, message: str) -> None:
+def test_broken_csv_is_reported_with_its_line(tmp_path: Path, text: str, message: str) -> None:
     assert fault(written(tmp_path / "t.csv", text)).startswith(message)
 
 
-def test_text_that_is_not_utf8_is_told_by_line_and_byte(tmp_path: Path) -> None:
+def test_text_that_is_not_utf8_is_reported_with_line_and_byte(tmp_path: Path) -> None:
     latin = "key,who\nA,Bj\u00f6rn\n".encode("latin-1")
     assert fault(written(tmp_path / "t.csv", latin)) == (
         "line 2: not UTF-8 text: invalid start byte at byte 4 of the line (0xf6); "
@@ -107,7 +107,7 @@ def test_text_that_is_not_utf8_is_told_by_line_and_byte(tmp_path: Path) -> None:
     )
 
 
-def test_unknown_endings_and_broken_parquet_are_told(tmp_path: Path) -> None:
+def test_unknown_endings_and_broken_parquet_are_reported(tmp_path: Path) -> None:
     assert "the ending '.xlsx' is not known" in fault(written(tmp_path / "t.xlsx", ""))
     assert "not a readable Parquet file" in fault(written(tmp_path / "t.parquet", "PAR1"))
 

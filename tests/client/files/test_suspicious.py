@@ -38,7 +38,7 @@ def found(folder: Path, name: str, values: list[Any], **options: Any) -> list[st
         ("bytes", (RNG.normal(size=ROWS) * 1e6).tolist(), "SPREAD"),
     ],
 )
-def test_a_column_that_is_probably_no_feature_is_named(
+def test_suspicious_column_gets_a_note(
     tmp_path: Path, name: str, values: list[Any], reason: str
 ) -> None:
     assert found(tmp_path, name, values) == [reason]
@@ -55,15 +55,15 @@ def test_a_column_that_is_probably_no_feature_is_named(
         ("x", (RNG.normal(size=ROWS) * 100).tolist()),
     ],
 )
-def test_an_ordinary_column_is_not_named(tmp_path: Path, name: str, values: list[Any]) -> None:
+def test_ordinary_column_gets_no_note(tmp_path: Path, name: str, values: list[Any]) -> None:
     assert found(tmp_path, name, values) == []
 
 
-def test_spread_is_no_matter_where_features_are_scaled(tmp_path: Path) -> None:
+def test_scaled_features_get_no_note_on_their_spread(tmp_path: Path) -> None:
     values = (RNG.normal(size=ROWS) * 1e6).tolist()
     assert found(tmp_path, "bytes", values, scaling="robust") == []
 
 
-def test_a_column_that_was_named_needs_no_note(tmp_path: Path) -> None:
+def test_column_named_by_an_option_gets_no_note(tmp_path: Path) -> None:
     assert found(tmp_path, "n", list(range(ROWS)), id_column="n") == []
     assert found(tmp_path, "n", list(range(ROWS)), ignore=["n"]) == []

@@ -54,7 +54,7 @@ def test_csv_in_its_many_forms(tmp_path: Path, text: str, names: list[str], name
     np.testing.assert_array_equal(read_data(table).X, [[1, 2], [3, 4]])
 
 
-def test_header_can_be_told(tmp_path: Path) -> None:
+def test_header_can_be_set_by_an_option(tmp_path: Path) -> None:
     path = write(tmp_path, "data.csv", "1,2\n3,4\n")
     assert read_table(path, header=True).names == ["1", "2"]
     assert read_table(path, header=True).row_count == 1

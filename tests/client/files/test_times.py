@@ -57,7 +57,7 @@ def test_one_instant_written_in_many_ways(pattern: str, zone: ZoneInfo | None, v
         ("iso8601", "0001-01-01T00:00:00+14:00"),
     ],
 )
-def test_what_is_no_time_is_told_with_place_and_field(pattern: str, value: Any) -> None:
+def test_invalid_time_is_reported_with_place_and_field(pattern: str, value: Any) -> None:
     with pytest.raises(InvalidInput) as caught:
         TimeFormat(pattern).parse(value, "t.csv line 2", "when")
     assert caught.value.reason == "TIME_INVALID"

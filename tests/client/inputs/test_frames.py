@@ -83,7 +83,7 @@ def test_frame_with_other_names_is_refused(
     assert unexpected in refused.value.message
 
 
-def test_unknown_column_is_told_before_its_values_are_looked_at() -> None:
+def test_unknown_column_is_reported_before_values_are_checked() -> None:
     frame = pl.DataFrame({"f0": [1.0], "f1": [1.0], "f2": [1.0], "label": ["x"]})
     with pytest.raises(InvalidInput) as refused:
         fit().predict(frame)

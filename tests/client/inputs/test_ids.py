@@ -122,7 +122,7 @@ def test_number_and_its_text_are_one_id() -> None:
 
 
 @pytest.mark.parametrize("ids", ["abc", b"abc", {"a", "b", "c"}, {"a": 1, "b": 2, "c": 3}])
-def test_what_has_no_order_of_ids_is_refused(ids: Any) -> None:
+def test_ids_that_are_no_sequence_are_refused(ids: Any) -> None:
     with pytest.raises(InvalidInput, match="one id for each row"):
         observation_ids(ids, 3)
 
@@ -162,7 +162,7 @@ def test_labels_and_start_use_the_same_texts() -> None:
         ((True, False), "INVALID_FIELD"),
     ],
 )
-def test_start_that_may_mean_anything_is_refused(initial: Any, reason: str) -> None:
+def test_ambiguous_initial_labels_are_refused(initial: Any, reason: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         initial_labels(initial, print, ["0", "1"], seed=0)
     assert refused.value.reason == reason

@@ -53,7 +53,7 @@ NAN = float("nan")
         (pa.array(["a", "b", "a"]).dictionary_encode(), "b", {0: IN, 1: OUT, 2: IN}),
     ],
 )
-def test_labels_of_a_known_code_say_who_is_what(
+def test_common_label_codes_are_verdicts(
     labels: Any, outlier_value: object, expected: dict[int, Verdict]
 ) -> None:
     known = KnownLabels(labels, outlier_value=outlier_value)
@@ -97,7 +97,7 @@ def test_zeros_and_ones_are_read_by_the_outlier_value_alone(y: list[int], outlie
     assert known.by_row == {row: OUT if value == outlier else IN for row, value in enumerate(y)}
 
 
-def test_mapping_takes_the_outlier_value_and_skips_what_is_missing() -> None:
+def test_mapping_of_labels_accepts_an_outlier_value_and_missing_values() -> None:
     known = KnownLabels({7: "ok", "8": "bad", 9: None}, outlier_value="bad")
     assert known.by_id == {"7": IN, "8": OUT}
 

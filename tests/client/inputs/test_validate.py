@@ -54,7 +54,7 @@ def test_values_beyond_squared_distances_are_refused_with_their_place(value: flo
         (np.array([["2020-01-01"]], dtype="M8[D]"), "DATASET_NOT_NUMERIC", "not a number"),
     ],
 )
-def test_what_is_no_matrix_of_numbers_is_refused(X: Any, reason: str, says: str) -> None:
+def test_data_that_are_no_matrix_of_numbers_are_refused(X: Any, reason: str, says: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         check_matrix(X)
     assert refused.value.reason == reason

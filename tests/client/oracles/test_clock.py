@@ -47,7 +47,7 @@ def test_sleepers_go_on_in_the_order_of_their_ends(delays: list[list[int]]) -> N
     assert clock.now == max((at for at, _ in expected), default=0.0)
 
 
-def test_time_stands_while_somebody_is_busy() -> None:
+def test_virtual_time_stops_while_a_thread_is_busy() -> None:
     clock = VirtualClock(2, settled=lambda: True)
     order: list[str] = []
     asleep = threading.Event()
@@ -65,7 +65,7 @@ def test_time_stands_while_somebody_is_busy() -> None:
     assert order == ["worked", "slept"]
 
 
-def test_idle_waiter_does_not_hold_up_time_where_the_outside_has_settled() -> None:
+def test_idle_waiter_does_not_delay_virtual_time_once_the_service_has_settled() -> None:
     clock = VirtualClock(2, settled=lambda: True)
     slept = threading.Event()
 
@@ -81,7 +81,7 @@ def test_idle_waiter_does_not_hold_up_time_where_the_outside_has_settled() -> No
     assert clock.now == 100.0
 
 
-def test_time_stands_until_the_outside_has_settled() -> None:
+def test_virtual_time_stops_until_the_service_has_settled() -> None:
     looks: list[float] = []
 
     def settled() -> bool:
@@ -94,7 +94,7 @@ def test_time_stands_until_the_outside_has_settled() -> None:
     assert clock.now == 7.0
 
 
-def test_what_comes_while_the_outside_is_asked_is_dealt_with_first() -> None:
+def test_event_during_the_check_of_settled_is_handled_before_time_advances() -> None:
     asked, came = threading.Event(), threading.Event()
     order: list[str] = []
 
@@ -119,7 +119,7 @@ def test_what_comes_while_the_outside_is_asked_is_dealt_with_first() -> None:
     assert order == ["came", "slept"]
 
 
-def test_sleep_raises_what_the_question_whether_the_outside_has_settled_raises() -> None:
+def test_sleep_raises_the_error_of_settled() -> None:
     def settled() -> bool:
         raise ConnectionError("gone")
 
@@ -128,7 +128,7 @@ def test_sleep_raises_what_the_question_whether_the_outside_has_settled_raises()
 
 
 @pytest.mark.parametrize("clock", [VirtualClock(2, settled=lambda: False), WallClock(2)])
-def test_stopped_clock_lets_all_go(clock: WallClock) -> None:
+def test_stopped_clock_wakes_all_threads(clock: WallClock) -> None:
     def run(i: int) -> None:
         if i == 0:
             clock.sleep(0, NEVER_S)
@@ -150,7 +150,7 @@ def test_all_wait_only_while_everybody_who_takes_part_waits(clock: WallClock) ->
         assert clock.all_wait
 
 
-def test_nobody_who_sleeps_counts_as_waiting() -> None:
+def test_sleeping_thread_does_not_count_as_waiting() -> None:
     asked, stop = threading.Event(), threading.Event()
 
     def settled() -> bool:
@@ -171,7 +171,7 @@ def test_nobody_who_sleeps_counts_as_waiting() -> None:
     together(2, run, clock)
 
 
-def test_wall_clock_begins_when_something_came() -> None:
+def test_wall_clock_starts_with_the_first_event() -> None:
     clock = WallClock(1)
     clock.sleep(0, 0.01)
     assert clock.now == 0.0

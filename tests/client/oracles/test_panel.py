@@ -33,7 +33,7 @@ def start(client: TuningClient, seed: int, **config: Any) -> tuple[Session, Labe
 
 @pytest.mark.slow
 @pytest.mark.integration
-def test_time_passes_as_it_would_without_anybody_waiting(client: TuningClient) -> None:
+def test_virtual_time_has_the_order_of_real_time(client: TuningClient) -> None:
     session, y = start(client, 30, budget=12)
     three = labelers(y, 3, delay_s=100.0, cost=2.0)
     panel = Panel(three)
@@ -52,7 +52,7 @@ def test_time_passes_as_it_would_without_anybody_waiting(client: TuningClient) -
 
 
 @pytest.mark.integration
-def test_slow_labeler_holds_nobody_up(client: TuningClient) -> None:
+def test_slow_labeler_does_not_delay_others(client: TuningClient) -> None:
     session, y = start(client, 31, budget=10)
     quick = SimulatedLabeler(y, name="quick", delay_s=10.0)
     slow = SimulatedLabeler(y, name="slow", delay_s=45.0)
@@ -64,7 +64,7 @@ def test_slow_labeler_holds_nobody_up(client: TuningClient) -> None:
 
 
 @pytest.mark.integration
-def test_what_all_pass_on_is_left_out(client: TuningClient) -> None:
+def test_observation_passed_on_by_all_labelers_is_dropped(client: TuningClient) -> None:
     session, y = start(client, 32, budget=8)
     two = labelers(y, 2, pass_on=0.6, seed=2)
     Panel(two).label(client, session)
@@ -74,7 +74,7 @@ def test_what_all_pass_on_is_left_out(client: TuningClient) -> None:
 
 
 @pytest.mark.integration
-def test_votes_that_nobody_can_give_end_the_session(client: TuningClient) -> None:
+def test_session_that_awaits_impossible_votes_is_finished(client: TuningClient) -> None:
     session, y = start(client, 33, budget=4, overlap=2, overlap_limit=2)
     two = [SimulatedLabeler(y, name="votes"), SimulatedLabeler(y, name="never", pass_on=1.0)]
     panel = Panel(two)
@@ -93,7 +93,7 @@ def test_real_time_is_real(client: TuningClient) -> None:
 
 
 @pytest.mark.integration
-def test_error_of_a_dialogue_is_the_callers(client: TuningClient) -> None:
+def test_error_of_a_dialogue_is_raised_to_the_caller(client: TuningClient) -> None:
     session, y = start(client, 35, budget=5)
     client.cancel_session(session)
     client.delete_session(session)
@@ -104,7 +104,7 @@ def test_error_of_a_dialogue_is_the_callers(client: TuningClient) -> None:
 
 
 @pytest.mark.integration
-def test_fault_of_the_labelers_own_ends_the_run(client: TuningClient) -> None:
+def test_error_of_a_labeler_ends_the_run(client: TuningClient) -> None:
     session, y = start(client, 36, budget=5)
 
     class Faulty(SimulatedLabeler):

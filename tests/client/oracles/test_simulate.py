@@ -151,7 +151,7 @@ def test_interrupted_between_answers(stack: EmbeddedStack, tmp_path: Path) -> No
         (["--demo", "--overlap-rule", "never"], "--overlap-rule = 'never' is not known: use one"),
     ],
 )
-def test_mistakes_are_one_line(
+def test_mistakes_are_reported_in_one_line(
     arguments: list[str],
     says: str,
     tmp_path: Path,

@@ -25,7 +25,7 @@ def close(count: int, of: int, share: float) -> bool:
     return bool(min(draw.cdf(count), draw.sf(count - 1)) > 1e-9)
 
 
-def test_who_never_errs_says_the_truth() -> None:
+def test_labeler_without_noise_gives_the_truth() -> None:
     labeler = SimulatedLabeler(TRUTH, cost=2.5)
     assert [labeler(q) for q in QUERIES] == [Verdict.of(int(sign)) for sign in TRUTH]
     assert (labeler.answers, labeler.wrong, labeler.cost) == (N, 0, 2.5 * N)
@@ -38,7 +38,7 @@ def test_who_never_errs_says_the_truth() -> None:
     pass_on=shares,
     seed=st.integers(0, 2**63),
 )
-def test_shares_are_those_asked_for(
+def test_simulated_shares_are_those_of_the_parameters(
     noise: dict[str, float], unsure: float, pass_on: float, seed: int
 ) -> None:
     unsure, pass_on = unsure / 2, pass_on / 2
@@ -61,7 +61,7 @@ def test_shares_are_those_asked_for(
 
 @settings(max_examples=sized(25))
 @given(st.permutations(range(60)), st.integers(0, 2**63), st.text(max_size=8))
-def test_the_same_of_the_same_observation_in_any_order(
+def test_simulated_labeler_gives_the_same_answers_in_any_order(
     order: list[int], seed: int, name: str
 ) -> None:
     def labeler() -> SimulatedLabeler:
@@ -85,7 +85,9 @@ def test_labelers_err_independently() -> None:
 
 @settings(max_examples=sized(25))
 @given(shares, st.integers(0, 2**63))
-def test_who_wavers_says_something_else_so_often(consistency: float, seed: int) -> None:
+def test_inconsistent_labeler_changes_the_given_share_of_repeats(
+    consistency: float, seed: int
+) -> None:
     labeler = SimulatedLabeler(
         TRUTH, noise=0.2, unsure=0.1, pass_on=0.1, consistency=consistency, seed=seed
     )
@@ -94,7 +96,7 @@ def test_who_wavers_says_something_else_so_often(consistency: float, seed: int) 
     assert close(sum(a is b for a, b in zip(first, again, strict=True)), N, consistency)
 
 
-def test_time_and_cost_are_those_of_each_query() -> None:
+def test_simulated_time_and_cost_add_up_over_queries() -> None:
     slept: list[float] = []
     labeler = SimulatedLabeler(
         [1, -1, 1], delay_s=20.0, cost={"inlier": 1.0, "outlier": 7.0}, sleep=slept.append
@@ -131,7 +133,7 @@ def test_passing_on_takes_time_and_costs_nothing() -> None:
     assert unsure.cost == 2.0
 
 
-def test_what_has_no_truth_is_dropped_at_once() -> None:
+def test_observation_without_truth_is_dropped_without_delay() -> None:
     labeler = SimulatedLabeler(
         {"0": "unsure"}, delay_s=1.0, sleep=lambda s: pytest.fail(f"slept {s}")
     )

@@ -33,7 +33,7 @@ def typed(monkeypatch: pytest.MonkeyPatch) -> Callable[..., TerminalPrompt]:
     return terminal
 
 
-def test_next_is_asked_where_one_abstains(typed: Callable[..., TerminalPrompt]) -> None:
+def test_next_tier_is_asked_where_one_abstains(typed: Callable[..., TerminalPrompt]) -> None:
     def rule(q: Query) -> object:
         return "outlier" if q.row == 1 else None
 
@@ -63,7 +63,7 @@ def test_next_is_asked_where_one_abstains(typed: Callable[..., TerminalPrompt]) 
     assert tiers.cost == 4.5
 
 
-def test_cost_is_the_oracles_own_unless_told() -> None:
+def test_cost_is_the_oracles_own_unless_the_tier_has_one() -> None:
     own = SimulatedLabeler([1, -1], cost={"inlier": 1, "outlier": 10})
     tiers = Tiers([own])
     tiers(query(0))
@@ -80,7 +80,7 @@ def test_labels_as_array_or_mapping_are_a_tier() -> None:
     ]
 
 
-def test_what_all_abstain_from_is_as_told() -> None:
+def test_query_from_which_all_tiers_abstain_gets_the_otherwise_mode() -> None:
     assert Tiers([lambda _: None])(query(0)) is SkipMode.DROP
     others = Tiers([lambda _: SkipMode.OTHERS], otherwise=SkipMode.OTHERS)
     assert others(query(0)) is SkipMode.OTHERS

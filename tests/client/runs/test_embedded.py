@@ -62,7 +62,7 @@ def test_child_that_does_not_come_up_is_explained(code: str, reason: str, says: 
     assert not running.log_path.exists()
 
 
-def test_child_that_is_silent_is_given_up() -> None:
+def test_silent_child_is_killed_after_the_timeout() -> None:
     with pytest.raises(Unavailable, match="not ready within"):
         stack("import sys; sys.stdin.read()", start_timeout_s=0.2).start()
 

@@ -143,7 +143,7 @@ def test_completed_run_leaves_nothing_but_its_storage(home: Path) -> None:
 
 
 @pytest.mark.slow
-def test_known_labels_go_on_without_those_that_are_given(undisturbed: TuningResult) -> None:
+def test_resumed_run_with_known_labels_gives_the_remaining_ones(undisturbed: TuningResult) -> None:
     some = {str(row): int(Y[row]) for row in range(0, 60, 3)}
     given: list[int] = []
 
@@ -164,7 +164,7 @@ def test_known_labels_go_on_without_those_that_are_given(undisturbed: TuningResu
 
 
 @pytest.mark.slow
-def test_what_is_not_the_run_is_refused_and_the_run_stays(home: Path) -> None:
+def test_other_data_or_options_are_refused_and_the_run_stays(home: Path) -> None:
     folder = home / "kept"
     with pytest.raises(KeyboardInterrupt):
         tune(X, ends_at(1, KeyboardInterrupt()), storage=folder, **OPTIONS)

@@ -69,7 +69,7 @@ def test_run_in_use_is_refused_and_stays_when_it_is_old() -> None:
     assert [one.running for one in kept_runs()] == [True]
 
 
-def test_old_run_is_removed_and_that_is_told(caplog: pytest.LogCaptureFixture) -> None:
+def test_old_run_is_removed_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     old, young = begun("old"), begun("young")
     old.close()
     young.close()
@@ -81,7 +81,7 @@ def test_old_run_is_removed_and_that_is_told(caplog: pytest.LogCaptureFixture) -
     assert f"Removed the interrupted run {old.name}: untouched for 31 days" in caplog.text
 
 
-def test_state_folder_that_cannot_be_written_makes_way_for_a_temporary_one(
+def test_temporary_folder_is_used_where_the_state_folder_is_not_writable(
     home: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     (home / "state").write_text("a file")

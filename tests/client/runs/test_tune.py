@@ -128,7 +128,7 @@ def test_oracle_that_stops_gets_its_result(stack: EmbeddedStack) -> None:
     assert tuned.notes
 
 
-def test_error_of_the_oracle_is_the_callers(stack: EmbeddedStack) -> None:
+def test_error_of_the_oracle_is_raised_to_the_caller(stack: EmbeddedStack) -> None:
     def oracle(query: Query) -> int:
         raise KeyError(query.observation_id)
 
@@ -159,7 +159,7 @@ def test_two_rows_are_enough(stack: EmbeddedStack) -> None:
     assert tuned.quality.counts.total == 2
 
 
-def test_overlap_needs_others(stack: EmbeddedStack) -> None:
+def test_overlap_without_a_server_is_refused(stack: EmbeddedStack) -> None:
     with pytest.raises(InvalidInput, match="needs as many labelers"):
         tune(blob(18)[0], lambda _: 1, overlap=2)
 

@@ -17,7 +17,7 @@ BUDGET = 6
 
 
 @pytest.mark.parametrize("unsure", [(), (2, 4)])
-def test_missing_votes_of_others_are_told_once_and_the_wait_is_bounded(
+def test_missing_votes_of_others_are_reported_once_and_the_wait_is_limited(
     stack: EmbeddedStack, unsure: tuple[int, ...]
 ) -> None:
     told: list[Progress] = []
@@ -72,7 +72,7 @@ class _Enough(Exception):
     pass
 
 
-def test_service_without_workers_is_told(redis_url: str) -> None:
+def test_service_without_workers_is_reported(redis_url: str) -> None:
     def enough(progress: Progress) -> None:
         if "No worker serves the session" in progress.waiting:
             assert progress.stage == "preparing"
@@ -87,7 +87,7 @@ def test_service_without_workers_is_told(redis_url: str) -> None:
             assert client.get_session(session).without_workers
 
 
-def test_session_with_workers_is_not_said_to_lack_them(
+def test_session_with_workers_reports_no_lack_of_workers(
     stack: EmbeddedStack, client: TuningClient
 ) -> None:
     session = client.create_session(client.upload_dataset(X), budget=BUDGET)

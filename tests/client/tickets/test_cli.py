@@ -49,7 +49,7 @@ def failure(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, s
 CHECK = ("check", "tickets.jsonl", "--mapping", "desk.toml", "--observations", "rows.csv")
 
 
-def test_check_tells_people_everything_and_sends_nothing(
+def test_check_prints_the_whole_report_and_sends_nothing(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     json_lines(
@@ -84,7 +84,9 @@ def test_check_tells_people_everything_and_sends_nothing(
     assert any(line.startswith("! Tickets exist where an older rule raised") for line in lines)
 
 
-def test_check_tells_programs_the_same(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_prints_the_same_report_as_json(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     tickets(folder, 1, 2)
     assert run(["oracle", *CHECK, "--map", "confirmed=inlier", "--json"]) == 0
     out, err = capsys.readouterr()
@@ -129,7 +131,7 @@ def test_check_joins_by_key_and_time(folder: Path, capsys: pytest.CaptureFixture
         (("--strict", "--map", "confirmed=outlier"), 1, "Values that mapping desk does not know"),
     ],
 )
-def test_mistakes_are_one_line(
+def test_mistakes_are_reported_in_one_line(
     folder: Path,
     capsys: pytest.CaptureFixture[str],
     arguments: tuple[str, ...],
@@ -144,7 +146,9 @@ def test_mistakes_are_one_line(
     assert err.count("\n") == 1
 
 
-def test_a_broken_export_is_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_broken_export_is_reported_in_one_line(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (folder / "tickets.jsonl").write_text('{"key": "a"}\n{"key"')
     assert failure(capsys, *CHECK) == (
         1,
@@ -153,7 +157,7 @@ def test_a_broken_export_is_one_line(folder: Path, capsys: pytest.CaptureFixture
 
 
 @pytest.mark.parametrize("interval", ["0s", "5", "soon"])
-def test_an_interval_is_a_length_of_time(
+def test_interval_must_be_a_duration(
     folder: Path, capsys: pytest.CaptureFixture[str], interval: str
 ) -> None:
     tickets(folder, 1)
@@ -224,7 +228,7 @@ def test_replay_shows_a_dry_run_and_sends_what_differs(
 
 
 @pytest.mark.integration
-def test_a_sessions_own_observations_are_joined_where_no_file_is_given(
+def test_observations_of_the_session_are_joined_without_a_file(
     folder: Path,
     stack: EmbeddedStack,
     client: TuningClient,

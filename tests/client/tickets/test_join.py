@@ -88,7 +88,7 @@ def test_ids_match_exactly_or_are_near_misses(known: list[Any], wanted: Any) -> 
     ("one", "two"),
     [(7, "7"), ("7", "07"), (7, 7.0), ("7.0", 7), ("Host", "host"), (True, "true"), ("a ", "a")],
 )
-def test_what_looks_alike_is_not_the_same(one: Any, two: Any) -> None:
+def test_similar_values_are_not_equal(one: Any, two: Any) -> None:
     assert identity(one) != identity(two)
     assert identity(one).alike == identity(two).alike
 

@@ -89,7 +89,7 @@ def decided(ledger: Ledger) -> dict[str, Verdict | None]:
 
 
 @given(records=histories, several=st.sampled_from(list(Several)))
-def test_last_verdict_wins_clashes_abstain_and_order_of_reading_is_no_matter(
+def test_last_verdict_counts_and_contradictions_abstain_in_any_reading_order(
     records: list[Told], several: Several
 ) -> None:
     book = ledger(several)
@@ -103,7 +103,7 @@ def test_last_verdict_wins_clashes_abstain_and_order_of_reading_is_no_matter(
 
 
 @given(records=st.lists(told.filter(lambda t: t.changed is not None and not t.doubt), max_size=8))
-def test_with_distinct_update_times_the_order_in_the_file_is_no_matter(
+def test_order_in_the_file_does_not_matter_with_distinct_update_times(
     records: list[Told],
 ) -> None:
     unique = list({(record.key, record.changed): record for record in records}.values())
@@ -113,7 +113,7 @@ def test_with_distinct_update_times_the_order_in_the_file_is_no_matter(
     assert decided(one) == decided(two)
 
 
-def test_a_reopened_ticket_says_nothing_any_more() -> None:
+def test_reopened_ticket_gives_no_verdict() -> None:
     book = ledger()
     book.add(Told("T1", Verdict.OUTLIER, ("r1",), 1).ticket())
     assert book.decision("r1").verdict is Verdict.OUTLIER
@@ -127,7 +127,7 @@ def test_a_reopened_ticket_says_nothing_any_more() -> None:
     assert book.take_changed() == []
 
 
-def test_the_source_is_the_first_ticket_by_key_whatever_came_first() -> None:
+def test_source_is_the_first_ticket_by_key_in_any_order_of_records() -> None:
     book = ledger()
     book.add(Told("T2", Verdict.OUTLIER, ("r1",), 1).ticket())
     book.add(Told("T1", Verdict.OUTLIER, ("r1",), 1).ticket())
@@ -137,7 +137,7 @@ def test_the_source_is_the_first_ticket_by_key_whatever_came_first() -> None:
     assert not decision.clash
 
 
-def test_outcomes_are_told() -> None:
+def test_each_ticket_has_its_outcome() -> None:
     book = ledger()
     book.add(Told("T1", Verdict.OUTLIER, ("r1", "r2"), 1).ticket())
     book.add(Told("T2", Verdict.OUTLIER, ("elsewhere",), 1).ticket())

@@ -25,7 +25,7 @@ def fault(path: Path, *overrides: str) -> str:
     return caught.value.message.removeprefix(f"{path}: ")
 
 
-def test_a_file_is_what_it_says(tmp_path: Path) -> None:
+def test_mapping_file_is_read_with_all_its_keys(tmp_path: Path) -> None:
     mapping = load_mapping(mapping_file(tmp_path))
     assert (mapping.name, mapping.version, mapping.verdict) == ("desk", "3", ("verdict",))
     assert mapping.values.find(["confirmed"], typed=True) is Verdict.OUTLIER
@@ -79,7 +79,7 @@ def test_faults_name_file_and_key(tmp_path: Path, old: str, new: str, message: s
     assert fault(path).startswith(message), fault(path)
 
 
-def test_what_is_not_toml_is_told(tmp_path: Path) -> None:
+def test_invalid_toml_is_reported(tmp_path: Path) -> None:
     path = changed(tmp_path, "[values]", "[values]\ninlier = [")
     assert fault(path).startswith(f"{path} is not TOML: ")
 
@@ -123,7 +123,7 @@ def test_a_file_extends_a_shipped_mapping_or_a_file_beside_it(tmp_path: Path) ->
     assert find(["FalsePositive", "InaccurateData"], typed=True) is None
 
 
-def test_circles_and_unknown_parents_are_told(tmp_path: Path) -> None:
+def test_circular_and_unknown_parents_are_reported(tmp_path: Path) -> None:
     head = 'schema = 1\nname = "x"\nversion = "1"\n'
     one = mapping_file(tmp_path, head + 'extends = "two.toml"', "one.toml")
     mapping_file(tmp_path, head + 'extends = "one.toml"', "two.toml")
@@ -140,7 +140,7 @@ def test_circles_and_unknown_parents_are_told(tmp_path: Path) -> None:
         load_mapping(tmp_path / "none.toml")
 
 
-def test_overrides_are_the_owners_choice() -> None:
+def test_overrides_replace_verdicts_of_the_mapping() -> None:
     mapping = load_mapping("microsoft-sentinel", ["BenignPositive=inlier"])
     assert mapping.overrides == ("BenignPositive=inlier",)
     assert mapping.values.find(["BenignPositive", "x"], typed=True) is Verdict.INLIER
@@ -154,12 +154,12 @@ def test_overrides_are_the_owners_choice() -> None:
 
 
 @pytest.mark.parametrize("text", ["BenignPositive", "=inlier", "X=", "X=yes", "X=in lier", ""])
-def test_overrides_that_map_nothing_are_told(text: str) -> None:
+def test_override_without_a_verdict_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput, match="maps nothing; write VALUE=VERDICT"):
         load_mapping("microsoft-sentinel", [text])
 
 
-def test_an_override_in_the_wrong_case_is_told() -> None:
+def test_override_in_another_case_is_reported() -> None:
     with pytest.raises(InvalidInput, match="'BenignPositive' and 'benignpositive' differ in case"):
         load_mapping("microsoft-sentinel", ["benignpositive=inlier"])
 

@@ -35,7 +35,7 @@ def query(observation_id: str) -> Query:
     )
 
 
-def test_it_answers_what_it_knows_and_passes_on_the_rest(desk: Path) -> None:
+def test_ticket_oracle_answers_known_observations_and_passes_on_the_rest(desk: Path) -> None:
     records = [ticket("a"), ticket("b", "false alarm"), ticket("c", "benign")]
     oracle = TicketOracle(records, desk, [{"id": name} for name in "abcd"])
     assert [oracle(query(name)) for name in "abcd"] == [
@@ -103,7 +103,7 @@ def test_examples_are_limited_and_counts_are_not(desk: Path) -> None:
     assert len(oracle.report(examples=0).unmatched.first) == 50
 
 
-def test_what_the_mapping_does_not_know_is_an_error_where_that_is_wanted(desk: Path) -> None:
+def test_unmapped_value_is_an_error_in_strict_mode(desk: Path) -> None:
     records = [ticket("a", "?"), ticket("b", "?"), ticket("c", "fishy"), ticket("d")]
     with pytest.raises(InvalidInput) as caught:
         TicketOracle(records, desk, strict=True)
@@ -128,7 +128,7 @@ def test_numbers_do_not_join_text_unless_the_owner_says_so(desk: Path, tmp_path:
     assert set(verdicts(TicketOracle(records, desk, lines))) == {"7"}  # number and number
 
 
-def test_the_join_must_be_said(desk: Path) -> None:
+def test_incomplete_join_is_refused(desk: Path) -> None:
     with pytest.raises(InvalidInput, match="needs the observations") as caught:
         TicketOracle([at(0)], desk, **WINDOW)
     assert caught.value.reason == "JOIN_UNDEFINED"
@@ -144,7 +144,7 @@ def test_the_join_must_be_said(desk: Path) -> None:
         TicketOracle([], load_mapping(desk), values={"x": "inlier"})
 
 
-def test_fields_that_are_missing_are_told(desk: Path, tmp_path: Path) -> None:
+def test_missing_fields_are_reported(desk: Path, tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     table.write_text(csv_text(["key", "state", "row", "Verdict"], [["1", "closed", "r", "x"]]))
     with pytest.raises(InvalidInput) as caught:
@@ -199,7 +199,7 @@ def test_observations_have_the_columns_that_are_named(desk: Path) -> None:
 
 
 @given(data=st.data())
-def test_no_verdict_is_ever_one_that_no_ticket_has(data: st.DataObject) -> None:
+def test_every_verdict_is_that_of_a_ticket(data: st.DataObject) -> None:
     """A verdict is one that a closed ticket on the row has and no other objects to."""
     words = st.sampled_from(["confirmed", "false alarm", "benign", "Confirmed", "", "x"])
     records = data.draw(

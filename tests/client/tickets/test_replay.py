@@ -96,7 +96,7 @@ def test_all_verdicts_are_given_once_corrected_and_taken_back(
     assert client.get_session(session).counts.total == 3
 
 
-def test_queries_are_answered_and_what_is_not_known_falls_through_to_people(
+def test_queries_without_a_verdict_pass_to_people(
     client: TuningClient, session: Session, desk: Path
 ) -> None:
     known = [closed(row) for row in range(60) if row % 2]
@@ -159,7 +159,7 @@ def test_tickets_tune_before_people_or_alone(stack: EmbeddedStack, desk: Path) -
     assert tuned.result.manifest.provenances == {"desk 3": tuned.result.quality.counts.total}
 
 
-def test_it_ends_with_the_session(
+def test_replay_ends_with_the_session(
     client: TuningClient, session: Session, desk: Path, tmp_path: Path
 ) -> None:
     oracle = TicketOracle((), desk)
@@ -190,7 +190,7 @@ def test_the_budget_limits_what_is_given(
 
 
 @pytest.mark.parametrize("stream", [True, False])
-def test_the_owners_choice_stays_with_each_label_and_in_the_manifest(
+def test_overrides_are_in_the_provenance_of_labels_and_manifest(
     client: TuningClient, session: Session, desk: Path, stream: bool
 ) -> None:
     chosen = [closed(row, verdict="benign") if Y[row] == 1 else closed(row) for row in range(60)]
@@ -209,7 +209,7 @@ def test_the_owners_choice_stays_with_each_label_and_in_the_manifest(
     assert client.result(session).manifest.provenances == {oracle.provenance: 19}
 
 
-def test_what_a_session_refuses_is_reported_and_the_rest_goes_on(
+def test_refused_labels_are_reported_and_the_others_sent(
     client: TuningClient, session: Session, desk: Path
 ) -> None:
     records = [closed(0), ticket("SEC-x", row="obs-1000"), closed(1)]
@@ -283,7 +283,7 @@ def test_answers_to_queries_are_taken_back_where_a_followed_ticket_is_reopened(
         assert ended == ["stopped"]
 
 
-def test_a_preview_says_what_the_session_has(
+def test_preview_compares_verdicts_with_the_votes_of_the_session(
     client: TuningClient, session: Session, desk: Path
 ) -> None:
     with client.tuning(session, labeler="ann", credit=0) as tuning:

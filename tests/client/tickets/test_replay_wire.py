@@ -59,7 +59,7 @@ def answers(*log: LabelEvent, unused: int = 0) -> list[pb.Answer]:
     return taken
 
 
-def test_an_answer_names_its_ticket_and_its_id_follows_from_what_it_is() -> None:
+def test_answer_has_its_ticket_as_source_and_a_reproducible_id() -> None:
     first = answers()
     assert {answer.source_reference for answer in first} == {"T"}
     assert {answer.verdict for answer in first} == {2}
@@ -75,21 +75,21 @@ def test_an_answer_names_its_ticket_and_its_id_follows_from_what_it_is() -> None
         [event("unused", "c", Verdict.OUTLIER)],
     ],
 )
-def test_an_id_is_not_used_again_once_the_log_has_moved_on(log: list[LabelEvent]) -> None:
+def test_answer_id_changes_once_the_log_has_later_events(log: list[LabelEvent]) -> None:
     assert answers(*log)[0].answer_id != answers()[0].answer_id
 
 
-def test_what_others_said_is_not_the_replays() -> None:
+def test_votes_of_others_are_left_alone_by_a_replay() -> None:
     others = [event("labeled", "a", Verdict.INLIER, who="ann"), event("repeated", "x")]
     assert answers(*others)[0].answer_id == answers()[0].answer_id
 
 
-def test_an_answer_that_came_too_late_is_given_anew() -> None:
+def test_late_answer_is_sent_again_with_a_new_id() -> None:
     one, two = answers(unused=1)
     assert one.answer_id != two.answer_id
 
 
-def test_what_the_tickets_do_not_know_is_skipped_to_others() -> None:
+def test_query_without_a_verdict_is_skipped_to_others() -> None:
     def script(talk: Talk) -> Replies:
         talk.take("hello")
         yield welcome()
@@ -108,7 +108,7 @@ def test_what_the_tickets_do_not_know_is_skipped_to_others() -> None:
         assert replay.sent.skipped == 1
 
 
-def test_a_fault_that_is_not_one_labels_ends_the_replay() -> None:
+def test_error_beyond_a_single_label_ends_the_replay() -> None:
     def script(talk: Talk) -> Replies:
         talk.take("hello")
         yield welcome()

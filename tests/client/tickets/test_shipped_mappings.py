@@ -15,7 +15,7 @@ def test_every_shipped_mapping_has_a_sample() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(SAMPLES))
-def test_an_export_says_what_its_mapping_says(name: str, tmp_path: Path) -> None:
+def test_json_lines_export_has_the_verdicts_of_its_mapping(name: str, tmp_path: Path) -> None:
     options, records, expected, unmapped = SAMPLES[name]
     path = json_lines(tmp_path / "export.jsonl", records)
     oracle = TicketOracle(path, mapping=name, **options)
@@ -27,7 +27,7 @@ def test_an_export_says_what_its_mapping_says(name: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("name", sorted(SAMPLES))
-def test_parquet_says_the_same(name: str, tmp_path: Path) -> None:
+def test_parquet_export_gives_the_same_verdicts(name: str, tmp_path: Path) -> None:
     options, records, expected, unmapped = SAMPLES[name]
     path = tmp_path / "export.parquet"
     parquet.write_table(pa.Table.from_pylist(records), path)
@@ -37,7 +37,7 @@ def test_parquet_says_the_same(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["microsoft-sentinel", "elastic", "splunk-es", "servicenow-sir"])
-def test_csv_says_the_same(name: str, tmp_path: Path) -> None:
+def test_csv_export_gives_the_same_verdicts(name: str, tmp_path: Path) -> None:
     options, records, expected, unmapped = SAMPLES[name]
     header = list({field: None for record in records for field in record})
     rows = [[str(record.get(field, "")) for field in header] for record in records]
@@ -58,7 +58,7 @@ def test_every_mapping_says_where_it_is_from_and_never_maps_the_ambiguous(name: 
         assert not [value for value in clear if word in value.lower()], word
 
 
-def test_site_specific_lists_are_empty_until_they_are_filled() -> None:
+def test_site_specific_lists_of_shipped_mappings_are_empty() -> None:
     for name in ("jira", "servicenow-sir"):
         meanings = load_mapping(name).meanings()
         assert (meanings["inlier"], meanings["outlier"]) == ([], [])

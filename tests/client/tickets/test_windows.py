@@ -24,7 +24,7 @@ def test_a_join_by_key_and_time_is_a_closed_interval(desk: Path) -> None:
     assert oracle.report().unmatched.count == 1
 
 
-def test_several_matches_are_what_the_owner_says(desk: Path) -> None:
+def test_several_matches_are_handled_by_the_option(desk: Path) -> None:
     rows = [row("far", "09:50:00"), row("near", "10:04:00")]
     for several, expected in (("abstain", set()), ("nearest", {"near"}), ("all", {"far", "near"})):
         oracle = TicketOracle([at(0)], desk, rows, several=several, **WINDOW)
@@ -37,7 +37,7 @@ def test_several_matches_are_what_the_owner_says(desk: Path) -> None:
         TicketOracle([at(0)], desk, rows, several="some", **WINDOW)
 
 
-def test_zones_are_said_or_it_is_an_error_that_names_the_row(desk: Path) -> None:
+def test_time_without_a_zone_is_refused_with_its_row(desk: Path) -> None:
     naive = [at(0) | {"seen": "2024-05-01T12:00:00"}]
     rows = [row("r", "10:00:00")]
     with pytest.raises(InvalidInput, match=r"ticket 0, field 'seen': .* has no offset") as caught:
@@ -54,7 +54,7 @@ def test_zones_are_said_or_it_is_an_error_that_names_the_row(desk: Path) -> None
     assert set(verdicts(oracle)) == {"r"}
 
 
-def test_a_zone_of_the_mapping_is_not_overruled(desk: Path) -> None:
+def test_time_zone_of_the_mapping_has_priority_over_the_option(desk: Path) -> None:
     text = desk.read_text() + '\n[time]\nzone = "UTC"\n'
     utc = mapping_file(desk.parent, text, "utc.toml")
     naive = [at(0) | {"seen": "2024-05-01T10:00:00"}]
@@ -63,7 +63,7 @@ def test_a_zone_of_the_mapping_is_not_overruled(desk: Path) -> None:
     assert set(verdicts(oracle)) == {"r"}
 
 
-def test_a_time_that_was_there_twice_abstains_and_is_reported(desk: Path) -> None:
+def test_ticket_with_an_ambiguous_local_time_abstains_and_is_reported(desk: Path) -> None:
     twice = at(0) | {"seen": "2024-10-27T02:30:00"}
     rows = [{"id": "r", "key": "web", "time": "2024-10-27T02:30:00+02:00"}]
     oracle = TicketOracle([twice], desk, rows, time_zone="Europe/Berlin", **WINDOW)

@@ -48,7 +48,7 @@ def test_upload_can_be_sent_twice() -> None:
         ({"scaling": "zscore"}, "INVALID_FIELD", "use one of none, minmax, robust"),
     ],
 )
-def test_what_does_not_fit_is_refused_before_sending(
+def test_mismatched_arguments_are_refused_before_sending(
     options: dict[str, object], reason: str, says: str
 ) -> None:
     with pytest.raises(InvalidInput) as refused:
