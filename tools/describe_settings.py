@@ -46,7 +46,7 @@ def page(text: str) -> str:
 def _comment(setting: Setting) -> str:
     if setting.enum is not None:
         return f"{setting.help} Default: {setting.default.upper()}."
-    return f"{setting.help} Allowed: {setting.allowed}; default: {setting.default_text}."
+    return setting.text
 
 
 if __name__ == "__main__":

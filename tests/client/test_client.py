@@ -121,7 +121,7 @@ def test_session_is_steered(client: TuningClient) -> None:
         assert tuning.label(other, "inlier", replace=True).counts.total == 2
         effect = client.withdraw_labeler(session, "ann", preview=True)
         assert effect.votes == 2
-        assert client.update_budget(session, 9).config.budget == 9
+        assert client.update_session(session, budget=9).config.budget == 9
         assert client.update_session(session, priority=7).config.priority == 7
         tuning.finish()
         client.wait_until_completed(session, timeout_s=60)

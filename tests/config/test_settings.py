@@ -5,15 +5,21 @@ The tests walk the table, so a new setting is tested as soon as it has a row.
 
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, get_type_hints
 
 import numpy as np
 import pytest
+import typer
 from hypothesis import given
 from hypothesis import strategies as st
 from tools import describe_settings
 
+from svddtune.client.cli.app import app, run
+from svddtune.client.errors import InvalidInput
+from svddtune.client.inputs.settings import read_settings
 from svddtune.config import (
+    OBSERVATIONS,
     SETTINGS,
     InvalidConfig,
     SessionConfig,
@@ -163,6 +169,53 @@ def test_service_names_the_field_of_the_message(setting: Setting) -> None:
 def test_settings_survive_the_wire(config: SessionConfig) -> None:
     assert checked(config, N) == config
     assert from_proto(to_proto(config)) == config
+
+
+@EACH
+@pytest.mark.parametrize("command", [("tune",), ("oracle", "simulate")], ids=" ".join)
+def test_commands_have_an_option_that_is_described_as_in_the_table(
+    command: tuple[str, ...], setting: Setting
+) -> None:
+    found: Any = typer.main.get_command(app)
+    for name in command:
+        found = found.commands[name]
+    options = {one.name: one for one in found.params}
+    if command == ("oracle", "simulate") and setting.name == "priority":
+        assert setting.name not in options
+        return
+    assert options[setting.name].opts == [setting.option]
+    assert setting.help in options[setting.name].help
+    assert not options[setting.name].default
+
+
+@EACH
+def test_commands_refuse_values_beyond_the_range_under_the_name_of_the_option(
+    setting: Setting, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if setting.default is False or setting.high == OBSERVATIONS:
+        return  # A flag has no value, and a command line does not know the dataset.
+    data = tmp_path / "data.csv"
+    data.write_text("1,2\n")
+    value = "2 1" if setting.name == "gamma_bounds" else "no-such-word"
+    if isinstance(setting.default, int | float):
+        value = str(int(highest(setting)) + 1)
+    assert run(["tune", str(data), setting.option, *value.split()]) == 2
+    assert f"{setting.option} is " in capsys.readouterr().err
+
+
+@EACH
+def test_client_refuses_values_beyond_the_range_before_anything_is_sent(setting: Setting) -> None:
+    for value in beyond(setting):
+        if value is not None and value != setting.default:
+            with pytest.raises(InvalidInput) as caught:
+                read_settings({setting.name: value}, observation_count=N)
+            assert caught.value.metadata["field"] == setting.name
+    assert read_settings({setting.name: None}) == SessionConfig()
+
+
+def test_client_refuses_settings_that_there_are_not() -> None:
+    with pytest.raises(InvalidInput, match="colour: no such setting of a session; there are k, "):
+        read_settings({"colour": "red"})
 
 
 def test_all_faults_are_told_at_once() -> None:

@@ -85,13 +85,13 @@ if TYPE_CHECKING:
         Quality,
         Query,
         Session,
-        SessionConfig,
         SessionState,
         SessionUpdate,
         SkipMode,
         Unusual,
         Verdict,
     )
+    from svddtune.config import SessionConfig
 
 _HOMES = {
     "aio": ("AsyncTuning", "AsyncTuningClient"),

@@ -7,7 +7,7 @@ import os
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
 import grpc
 
@@ -24,7 +24,6 @@ from svddtune.client.types import (
     LabelEvent,
     Observation,
     Session,
-    SessionConfig,
     SessionUpdate,
 )
 from svddtune.client.wire import calls
@@ -34,6 +33,7 @@ from svddtune.client.wire.channel import DEFAULT_ADDRESS
 from svddtune.client.wire.connection import Connection
 from svddtune.client.wire.sessions import fetch_model, wait_until_completed, watch_session
 from svddtune.client.wire.upload import UPLOAD_TRIES, Upload
+from svddtune.config import SessionConfig, Settings
 
 _T = TypeVar("_T")
 
@@ -227,7 +227,7 @@ class TuningClient:
         initial_labels: Mapping[str, object] | Iterable[Label] = (),
         name: str = "",
         labeler: str = "",
-        **knobs: Any,
+        **settings: Unpack[Settings],
     ) -> Session:
         """Start a session.
 
@@ -236,16 +236,16 @@ class TuningClient:
         dataset : Dataset or str
             It, or its resource name.
         config : SessionConfig, optional
-            Default the service's defaults.
+            Settings of the session; default the defaults of `SessionConfig`.
         initial_labels : mapping or iterable of Label
             What is known already: verdicts by observation id, or Labels; default nothing.
         name : str
             Shown to people; default none.
         labeler : str
             Whose labels the initial ones are; default the service's name for them.
-        **knobs
-            Fields of SessionConfig, which change `config`, e.g. ``budget=30, seed=1``;
-            ``gamma_bounds=(low, high)`` is short for `gamma_min` and `gamma_max`.
+        **settings
+            Fields of `SessionConfig`, which change `config`, e.g. ``budget=30, seed=1``. None
+            leaves a field as it is.
 
         Returns
         -------
@@ -255,7 +255,7 @@ class TuningClient:
         Raises
         ------
         InvalidInput
-            INVALID_FIELD: a field is unknown or out of range; BUDGET_TOO_LARGE, BUDGET_TOO_SMALL;
+            INVALID_FIELD: a setting is unknown or out of range; BUDGET_TOO_LARGE, BUDGET_TOO_SMALL;
             UNKNOWN_OBSERVATION or CONFLICTING_LABELS in `initial_labels`.
         NotFound
             DATASET_NOT_FOUND.
@@ -266,7 +266,7 @@ class TuningClient:
             initial_labels=initial_labels,
             name=name,
             labeler=labeler,
-            knobs=knobs,
+            settings=settings,
         )
         return self._connection.do(call)
 
@@ -313,23 +313,6 @@ class TuningClient:
             SESSION_NOT_ACTIVE.
         """
         return self._connection.do(calls.update_session(session, budget=budget, priority=priority))
-
-    def update_budget(self, session: str | Session, budget: int) -> Session:
-        """Change how many labels the session may use; return the session.
-
-        Parameters
-        ----------
-        session : Session or str
-            It, or its resource name.
-        budget : int
-            1 to the number of observations.
-
-        Raises
-        ------
-        InvalidInput, NotFound, WrongState
-            As `update_session`.
-        """
-        return self.update_session(session, budget=budget)
 
     def pause_session(self, session: str | Session) -> Session:
         """Stop asking; answers are still taken. Return the session.

@@ -11,7 +11,8 @@ import numpy as np
 
 from svddtune.client.json_values import jsonable
 from svddtune.client.outside import OutsideRow
-from svddtune.client.types import Dataset, Quality, Session, SessionConfig, Verdict
+from svddtune.client.types import Dataset, Quality, Session, Verdict
+from svddtune.config import SessionConfig
 
 if TYPE_CHECKING:
     from svddtune.client.model import SvddModel

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from svddtune.client.errors import InvalidInput
 from svddtune.client.json_values import jsonable
+from svddtune.config import SessionConfig
 
 FloatArray = NDArray[np.float64]
 LabelArray = NDArray[np.int8]
@@ -164,39 +165,6 @@ class Dataset:
     constant_columns: tuple[int, ...]
     session_count: int
     create_time: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class SessionConfig:
-    """Everything that decides which queries are asked and what comes out; 0 means the default.
-
-    `overlap` votes are sought on each observation asked about, of as many labelers: always
-    (`overlap_rule` "always"), or only where the first vote surprises or is UNSURE ("adaptive").
-    Ties and UNSURE ask further ones, `overlap_limit` at most. `aggregation` ("majority" or
-    "dawid_skene") makes one label of them. `repeat_every` shows each labeler one of its own
-    observations again after so many answers (0: never). Labelers of several sessions serve those
-    with the higher `priority` (-100 to 100) first.
-    """
-
-    k: int = 0
-    budget: int = 0
-    strategy: str = "default"
-    candidate_sample: int = 0
-    gamma_min: float = 0.0
-    gamma_max: float = 0.0
-    c_cells: int = 0
-    c_spacing: str = "linear"
-    metric: str = "kappa"
-    seed: int = 0
-    lease_s: float = 0.0
-    audit: int = 0
-    auto_finish: bool = False
-    overlap: int = 1
-    overlap_rule: str = "always"
-    overlap_limit: int = 0
-    aggregation: str = "majority"
-    repeat_every: int = 0
-    priority: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,12 @@ and command-line options follow from both; a test compares them all.
 """
 
 from svddtune.config.checks import InvalidConfig, Violation, checked, completed
-from svddtune.config.table import SETTINGS, SessionConfig, Setting, Settings
+from svddtune.config.table import OBSERVATIONS, SETTINGS, SessionConfig, Setting, Settings
 from svddtune.config.wire import from_proto, to_proto
 from svddtune.config.words import number_of, word_of, words
 
 __all__ = [
+    "OBSERVATIONS",
     "SETTINGS",
     "InvalidConfig",
     "SessionConfig",

@@ -23,10 +23,14 @@ class Violation:
     reason: str = "INVALID_FIELD"
 
     def __str__(self) -> str:
+        return self.about(self.setting.name)
+
+    def about(self, name: str) -> str:
+        """The violation as a sentence about the setting under the name that its caller knows."""
         shown = repr(self.value)
         if len(shown) > 100:
             shown = shown[:100] + " ..."
-        return f"{self.setting.name} is {shown}; allowed: {self.allowed}."
+        return f"{name} is {shown}; allowed: {self.allowed}."
 
 
 class InvalidConfig(ValueError):

@@ -178,7 +178,7 @@ class Setting:
         if self.low is not None:
             high = f"{self.high:g}" if isinstance(self.high, float) else str(self.high)
             return f"{self.low:g} to {high}"
-        return "true or false" if self.default is False else "finite LOW and HIGH, 0 < LOW < HIGH"
+        return "true or false" if self.default is False else "two finite numbers, 0 < LOW < HIGH"
 
     @property
     def default_text(self) -> str:
@@ -186,6 +186,11 @@ class Setting:
         if self.stands_for:
             return self.stands_for
         return f"{self.default:g}" if isinstance(self.default, float) else str(self.default).lower()
+
+    @property
+    def text(self) -> str:
+        """All that a person needs to know of the setting."""
+        return f"{self.help} Allowed: {self.allowed}; default: {self.default_text}."
 
 
 def _row(name: str, default: Any, metadata: Any) -> Setting:

@@ -129,7 +129,9 @@ def priority(number: int) -> int:
 
 def _invalid_settings(violations: Sequence[Violation], prefix: str = "") -> InvalidFields:
     found = [
-        FieldViolation(f"{prefix}{one.setting.wire[0]}", f"{prefix}{one}", one.reason)
+        FieldViolation(
+            prefix + one.setting.wire[0], one.about(prefix + one.setting.name), one.reason
+        )
         for one in violations
     ]
     return InvalidFields(found, value=violations[0].value, allowed=violations[0].allowed)

@@ -64,8 +64,8 @@ def test_senseless_gamma_bounds_are_a_mistake_of_usage(
     write_csv(tmp_path / "data.csv")
     assert run(f"tune data.csv --label-column class --gamma-bounds {bounds}".split()) == 2
     (line,) = capsys.readouterr().err.strip().splitlines()
-    assert "--gamma-bounds = (" in line
-    assert "expected two finite numbers (low, high), 0 < low < high" in line
+    assert "--gamma-bounds is (" in line
+    assert "allowed: two finite numbers, 0 < LOW < HIGH" in line
 
 
 def test_tune_prints_one_document(
@@ -162,9 +162,9 @@ def test_labels_of_some_rows_are_used_and_queries_about_others_are_counted(
             ["tune", "d.csv", "--label-column", "c", "--budget", "3"],
             "a,c\n1,1\n2,-1\n",
             1,
-            "2 rows",
+            "1 to 2, the observations of the dataset",
         ),
-        (["tune", "d.csv", "--strategy", "magic"], "a\n1\n", 2, "disagreement, lama, random"),
+        (["tune", "d.csv", "--strategy", "magic"], "a\n1\n", 2, "lama, random, disagreement"),
         (["tune", "d.csv", "--budget", "x"], "a\n1\n", 2, "--budget"),
         (["tune", "d.csv", "--overlap-rule", "often"], "a\n1\n", 2, "always, adaptive"),
         (["tune", "d.csv", "--aggregation", "mean"], "a\n1\n", 2, "majority, dawid_skene"),

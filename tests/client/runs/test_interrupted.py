@@ -120,7 +120,7 @@ def test_run_without_answers_leaves_nothing(home: Path) -> None:
 
 @pytest.mark.slow
 def test_run_with_the_atlas_goes_on_to_the_same_result() -> None:
-    options = OPTIONS | {"strategy": "default"}
+    options = OPTIONS | {"strategy": "knowledge_gradient"}
     with pytest.raises(KeyboardInterrupt) as raised:
         tune(X, ends_at(5, KeyboardInterrupt()), **options)
     left = interruption(raised.value)
@@ -200,7 +200,8 @@ def test_session_at_a_server_goes_on(stack: EmbeddedStack, undisturbed: TuningRe
     with pytest.raises(InvalidInput) as refused:
         tune(X + 1, truth, resume=left.resume, **options, **at)
     assert refused.value.reason == "RESUME_OTHER_DATA"
-    assert same(tune(X, truth, resume=left.resume, **options, **at), undisturbed)
+    # The settings of the session hold, its budget too.
+    assert same(tune(X, truth, resume=left.resume, **at), undisturbed)
 
 
 _PROGRAM = """

@@ -6,7 +6,7 @@ import os
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
 import grpc
 
@@ -25,7 +25,6 @@ from svddtune.client.types import (
     LabelEvent,
     Observation,
     Session,
-    SessionConfig,
     SessionUpdate,
 )
 from svddtune.client.wire import calls
@@ -33,6 +32,7 @@ from svddtune.client.wire.backoff import Backoff
 from svddtune.client.wire.calls import Call, Page
 from svddtune.client.wire.channel import DEFAULT_ADDRESS
 from svddtune.client.wire.upload import UPLOAD_TRIES, Upload
+from svddtune.config import SessionConfig, Settings
 
 _T = TypeVar("_T")
 
@@ -226,7 +226,7 @@ class AsyncTuningClient:
         initial_labels: Mapping[str, object] | Iterable[Label] = (),
         name: str = "",
         labeler: str = "",
-        **knobs: Any,
+        **settings: Unpack[Settings],
     ) -> Session:
         """Start a session.
 
@@ -235,16 +235,16 @@ class AsyncTuningClient:
         dataset : Dataset or str
             It, or its resource name.
         config : SessionConfig, optional
-            Default the service's defaults.
+            Settings of the session; default the defaults of `SessionConfig`.
         initial_labels : mapping or iterable of Label
             What is known already: verdicts by observation id, or Labels; default nothing.
         name : str
             Shown to people; default none.
         labeler : str
             Whose labels the initial ones are; default the service's name for them.
-        **knobs
-            Fields of SessionConfig, which change `config`, e.g. ``budget=30, seed=1``;
-            ``gamma_bounds=(low, high)`` is short for `gamma_min` and `gamma_max`.
+        **settings
+            Fields of `SessionConfig`, which change `config`, e.g. ``budget=30, seed=1``. None
+            leaves a field as it is.
 
         Returns
         -------
@@ -254,7 +254,7 @@ class AsyncTuningClient:
         Raises
         ------
         InvalidInput
-            INVALID_FIELD: a field is unknown or out of range; BUDGET_TOO_LARGE, BUDGET_TOO_SMALL;
+            INVALID_FIELD: a setting is unknown or out of range; BUDGET_TOO_LARGE, BUDGET_TOO_SMALL;
             UNKNOWN_OBSERVATION or CONFLICTING_LABELS in `initial_labels`.
         NotFound
             DATASET_NOT_FOUND.
@@ -265,7 +265,7 @@ class AsyncTuningClient:
             initial_labels=initial_labels,
             name=name,
             labeler=labeler,
-            knobs=knobs,
+            settings=settings,
         )
         return await self._connection.do(call)
 
@@ -314,23 +314,6 @@ class AsyncTuningClient:
         return await self._connection.do(
             calls.update_session(session, budget=budget, priority=priority)
         )
-
-    async def update_budget(self, session: str | Session, budget: int) -> Session:
-        """Change how many labels the session may use; return the session.
-
-        Parameters
-        ----------
-        session : Session or str
-            It, or its resource name.
-        budget : int
-            1 to the number of observations.
-
-        Raises
-        ------
-        InvalidInput, NotFound, WrongState
-            As `update_session`.
-        """
-        return await self.update_session(session, budget=budget)
 
     async def pause_session(self, session: str | Session) -> Session:
         """Stop asking; answers are still taken. Return the session.

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from svddtune.client.cli.options import STRATEGY_HELP, Json
+from svddtune.client.cli.options import Json
+from svddtune.client.cli.session_options import takes_settings
+from svddtune.config import Settings
 
 if TYPE_CHECKING:
     from svddtune.client.types import FloatArray, LabelArray
@@ -31,12 +33,10 @@ FEATURE_NAMES = [
 ]
 
 
+@takes_settings(["budget", "seed", "strategy"])
 def demo(
-    budget: Annotated[
-        int, typer.Option(min=4, help="Labels to use, 4 initial ones included.")
-    ] = 50,
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same queries.")] = 0,
-    strategy: Annotated[str, typer.Option(help=STRATEGY_HELP)] = "default",
+    *,
+    settings: Settings,
     out: Annotated[Path, typer.Option(help="Folder for model, picture and result.")] = Path(
         "svddtune-demo"
     ),
@@ -64,9 +64,6 @@ def demo(
         partial(
             tune,
             X,
-            budget=budget,
-            seed=seed,
-            strategy=strategy,
             workers=workers,
             ids=ids,
             feature_names=FEATURE_NAMES,
@@ -74,6 +71,7 @@ def demo(
             name="Wisconsin diagnostic (367 x 30, 10 outliers)",
             labeler="simulated-oracle",
             storage=folder,
+            **settings,
         ),
         oracle=KnownLabels(known),
         X=X,

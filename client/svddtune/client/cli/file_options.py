@@ -100,6 +100,17 @@ def check_one_stdin(files: Mapping[str, Path | None]) -> None:
         raise UsageError(f"Only one of {' and '.join(given)} can be -, standard input")
 
 
+def check_scaling(word: str) -> None:
+    """Raise UsageError unless datasets can be scaled so."""
+    from svddtune.client.errors import InvalidInput, UsageError
+    from svddtune.client.wire.convert import SCALINGS, choice
+
+    try:
+        choice(SCALINGS, word, "--scaling")
+    except InvalidInput as error:
+        raise UsageError(error.message) from None
+
+
 def show_notes(notes: Iterable[Note]) -> None:
     """Print the notes on the data to stderr."""
     for note in notes:

@@ -9,10 +9,6 @@ import typer
 
 DEFAULT_SERVER = "127.0.0.1:50051"
 
-STRATEGY_HELP = (
-    "How queries are chosen: knowledge_gradient (the default), disagreement, lama or random."
-)
-
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 Server = Annotated[
     str,

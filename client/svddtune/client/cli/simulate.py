@@ -11,8 +11,10 @@ import typer
 
 from svddtune.client.cli import file_options as files
 from svddtune.client.cli.file_options import input_file
-from svddtune.client.cli.options import STRATEGY_HELP, Json, TlsCa
+from svddtune.client.cli.options import Json, TlsCa
+from svddtune.client.cli.session_options import takes_settings
 from svddtune.client.terminal.output import print_json
+from svddtune.config import SETTINGS, Settings
 
 if TYPE_CHECKING:
     from svddtune.client.cli.simulation import Simulation
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 _SHARES = "One number, or by true class: inlier=0.02,outlier=0.2."
 
 
+@takes_settings([name for name in SETTINGS if name != "priority"])
 def simulate(
     data: Annotated[
         Path | None,
@@ -73,36 +76,9 @@ def simulate(
         float, typer.Option(help="Spread of the log-normal delay (of its log); 0: constant.")
     ] = 0.0,
     cost: Annotated[str, typer.Option(help=f"Of one answer. {_SHARES}")] = "0",
-    overlap: Annotated[
-        int, typer.Option(min=1, max=10, help="Votes sought on each observation asked about.")
-    ] = 1,
-    overlap_rule: Annotated[
-        str, typer.Option(help="When more than one: always, or adaptive (where it surprises).")
-    ] = "always",
-    overlap_limit: Annotated[
-        int, typer.Option(min=0, max=20, help="Most votes on one observation. 0: --overlap + 1.")
-    ] = 0,
-    aggregation: Annotated[
-        str, typer.Option(help="Several votes become one label by: majority, dawid_skene.")
-    ] = "majority",
-    repeat_every: Annotated[
-        int, typer.Option(min=0, help="Show one's own observations again after so many answers.")
-    ] = 0,
-    budget: Annotated[
-        int | None, typer.Option(min=1, help="Observations to label. Default 50, at most N.")
-    ] = None,
-    audit: Annotated[
-        int, typer.Option(min=0, help="Labels drawn uniformly and kept out of tuning.")
-    ] = 0,
-    auto_finish: Annotated[
-        bool, typer.Option("--auto-finish", help="Stop early once more labels gain little.")
-    ] = False,
-    strategy: Annotated[str, typer.Option(help=STRATEGY_HELP)] = "default",
+    *,
+    settings: Settings,
     scaling: Annotated[str, typer.Option(help="none, minmax or robust. Demo: minmax.")] = "",
-    metric: Annotated[
-        str, typer.Option(help="Chooses C: kappa, mcc, f1 or balanced_accuracy.")
-    ] = "kappa",
-    seed: Annotated[int, typer.Option(min=0, help="Of the session and of the labelers.")] = 0,
     real_time: Annotated[
         bool, typer.Option("--real-time", help="Really wait as long as the labelers take.")
     ] = False,
@@ -124,30 +100,15 @@ def simulate(
     from svddtune.client.cli.progress import ProgressBar
     from svddtune.client.cli.simulation import run_simulation
     from svddtune.client.errors import UsageError
-    from svddtune.client.types import SessionConfig
-    from svddtune.client.wire.convert import (
-        AGGREGATIONS,
-        METRICS,
-        OVERLAP_RULES,
-        SCALINGS,
-        STRATEGIES,
-        choice,
-    )
+    from svddtune.client.inputs.settings import read_settings
 
     scaling = scaling or ("minmax" if demo else "none")
-    words: tuple[tuple[dict[str, Any], str, str], ...] = (
-        (STRATEGIES, strategy, "--strategy"),
-        (SCALINGS, scaling, "--scaling"),
-        (METRICS, metric, "--metric"),
-        (OVERLAP_RULES, overlap_rule, "--overlap-rule"),
-        (AGGREGATIONS, aggregation, "--aggregation"),
-    )
-    for table, value, option in words:
-        with _as_usage():
-            choice(table, value, option)
-    if overlap > labelers:
+    files.check_scaling(scaling)
+    config = read_settings(settings)
+    if config.overlap > labelers:
         raise UsageError(
-            f"--overlap {overlap} needs as many labelers: give --labelers {overlap} or more"
+            f"--overlap {config.overlap} needs as many labelers: "
+            f"give --labelers {config.overlap} or more"
         )
     source, name = _source(
         data,
@@ -173,20 +134,7 @@ def simulate(
         delay_s=delay,
         delay_sigma=delay_sigma,
         cost=_per_class(cost, "--cost"),
-        seed=seed,
-    )
-    config = SessionConfig(
-        budget=budget or 0,
-        strategy=strategy,
-        metric=metric,
-        seed=seed,
-        audit=audit,
-        auto_finish=auto_finish,
-        overlap=overlap,
-        overlap_rule=overlap_rule,
-        overlap_limit=overlap_limit,
-        aggregation=aggregation,
-        repeat_every=repeat_every,
+        seed=config.seed,
     )
     with ProgressBar() as progress:
         simulation: Simulation = run_simulation(

@@ -23,7 +23,8 @@ from svddtune.client.runs.asking import Progress
 from svddtune.client.runs.embedded import EmbeddedStack
 from svddtune.client.terminal.output import figure, stdout
 from svddtune.client.tuning import Tuning
-from svddtune.client.types import Quality, Session, SessionConfig, Verdict
+from svddtune.client.types import Quality, Session, Verdict
+from svddtune.config import SessionConfig
 
 if TYPE_CHECKING:
     from rich.table import Table

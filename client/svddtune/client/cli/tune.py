@@ -10,9 +10,15 @@ from typing import Annotated, Any
 import typer
 
 from svddtune.client.cli import file_options as files
-from svddtune.client.cli.options import STRATEGY_HELP, Json, TlsCa
+from svddtune.client.cli.options import Json, TlsCa
+from svddtune.client.cli.session_options import takes_settings
+from svddtune.config import Settings
+
+# People take longer than programs until their pace is known.
+_PERSON_LEASE_S = 600.0
 
 
+@takes_settings()
 def tune(
     data: files.DataFile,
     labels: files.LabelsFile = None,
@@ -38,53 +44,12 @@ def tune(
     decimal: files.Decimal = ".",
     delimiter: files.Delimiter = "",
     start: files.StartFile = None,
-    budget: Annotated[
-        int | None,
-        typer.Option(min=1, help="Labels to use, initial ones included. Default 50, at most N."),
-    ] = None,
-    strategy: Annotated[str, typer.Option(help=STRATEGY_HELP)] = "default",
-    neighbors: Annotated[int, typer.Option(min=1, help="Rows a label speaks for.")] = 5,
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same queries.")] = 0,
+    *,
+    settings: Settings,
     scaling: Annotated[str, typer.Option(help="none, minmax or robust.")] = "none",
-    metric: Annotated[
-        str, typer.Option(help="Chooses C: kappa, mcc, f1 or balanced_accuracy.")
-    ] = "kappa",
-    audit: Annotated[
-        int,
-        typer.Option(min=0, help="Labels drawn uniformly and kept out of tuning: honest score."),
-    ] = 0,
-    auto_finish: Annotated[
-        bool, typer.Option("--auto-finish", help="Stop early once more labels gain little.")
-    ] = False,
     cold: Annotated[
         bool, typer.Option("--cold", help="Start without any label, also where some are known.")
     ] = False,
-    cells: Annotated[int, typer.Option(min=2, help="Cells of the C grid.")] = 20,
-    gamma_bounds: Annotated[
-        tuple[float, float] | None,
-        typer.Option(metavar="LOW HIGH", help="Range of gamma. Default: it follows the data."),
-    ] = None,
-    overlap: Annotated[
-        int, typer.Option(min=1, max=10, help="Votes sought on each observation; needs --server.")
-    ] = 1,
-    overlap_rule: Annotated[
-        str,
-        typer.Option(help="always, or adaptive: further votes only where the first surprises."),
-    ] = "always",
-    overlap_limit: Annotated[
-        int, typer.Option(min=0, max=20, help="Most votes on one observation; default overlap + 1.")
-    ] = 0,
-    aggregation: Annotated[
-        str, typer.Option(help="How votes become a label: majority or dawid_skene.")
-    ] = "majority",
-    repeat_every: Annotated[
-        int,
-        typer.Option(min=0, max=1000, help="Show an earlier observation again after so many."),
-    ] = 0,
-    priority: Annotated[
-        int,
-        typer.Option(min=-100, max=100, help="Labelers of several sessions serve higher first."),
-    ] = 0,
     server: Annotated[
         str | None,
         typer.Option(
@@ -118,21 +83,8 @@ def tune(
     from svddtune.client.runs.kept import new_folder
     from svddtune.client.runs.tune import tune as run_tune
     from svddtune.client.terminal.prompt import TerminalPrompt
-    from svddtune.client.wire.convert import (
-        AGGREGATIONS,
-        METRICS,
-        OVERLAP_RULES,
-        SCALINGS,
-        STRATEGIES,
-        choice,
-    )
 
-    _check_word(choice, STRATEGIES, strategy, "--strategy")
-    _check_word(choice, SCALINGS, scaling, "--scaling")
-    _check_word(choice, METRICS, metric, "--metric")
-    _check_word(choice, OVERLAP_RULES, overlap_rule, "--overlap-rule")
-    _check_word(choice, AGGREGATIONS, aggregation, "--aggregation")
-    _check_gamma_bounds(gamma_bounds)
+    files.check_scaling(scaling)
     files.check_one_stdin({"DATA": data, "--labels": labels, "--start": start})
     form = files.text_format(encoding, decimal, delimiter)
     source = read_data(
@@ -153,7 +105,7 @@ def tune(
         initial = without_unsure(read_labels(start, source.ids, outlier_value, form))
     if cold and start is not None:
         raise UsageError("--cold starts without labels: leave out --start, or --cold")
-    nothing_asked = initial is not None and budget == len(initial)
+    nothing_asked = initial is not None and settings.get("budget") == len(initial)
     if not known and not nothing_asked and STDIN in (data, labels, start):
         raise UsageError(
             "A file is read from standard input, so nobody can answer there: give --labels or "
@@ -183,10 +135,6 @@ def tune(
         partial(
             run_tune,
             source.X,
-            budget=budget,
-            strategy=strategy,
-            k=neighbors,
-            seed=seed,
             initial=(0, 0) if cold else initial,
             server=server,
             tls_ca=tls_ca,
@@ -195,22 +143,11 @@ def tune(
             feature_names=source.feature_names,
             display=source.display,
             scaling=scaling,
-            metric=metric,
-            c_cells=cells,
-            gamma_bounds=gamma_bounds,
-            audit=audit,
-            auto_finish=auto_finish,
-            overlap=overlap,
-            overlap_rule=overlap_rule,
-            overlap_limit=overlap_limit,
-            aggregation=aggregation,
-            repeat_every=repeat_every,
-            priority=priority,
             name=files.data_name(data),
             labeler="terminal" if human else "known-labels",
             human=human,
-            lease_s=600.0 if human else 0.0,
             storage=folder,
+            **({"lease_s": _PERSON_LEASE_S} if human else {}) | settings,
         ),
         oracle=oracle,
         X=source.X,
@@ -218,22 +155,3 @@ def tune(
         folder=folder,
         as_json=as_json,
     )
-
-
-def _check_gamma_bounds(bounds: tuple[float, float] | None) -> None:
-    from svddtune.client.errors import InvalidInput, UsageError
-    from svddtune.client.inputs.validate import gamma_range
-
-    try:
-        gamma_range(bounds)
-    except InvalidInput as error:
-        raise UsageError(error.message.replace("gamma_bounds", "--gamma-bounds", 1)) from None
-
-
-def _check_word(choice: Any, table: Any, value: str, option: str) -> None:
-    from svddtune.client.errors import InvalidInput, UsageError
-
-    try:
-        choice(table, value, option)
-    except InvalidInput as error:
-        raise UsageError(error.message) from None

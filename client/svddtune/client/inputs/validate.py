@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 from collections.abc import Sequence
 from decimal import Decimal
@@ -250,23 +249,3 @@ def _place(row: int, column: int, names: Sequence[str], value: object) -> dict[s
     if column < len(names):
         place["feature"] = names[column]
     return place
-
-
-def gamma_range(bounds: Any) -> tuple[float, float]:
-    """Return the bounds ``(low, high)`` of gamma; (0, 0) for None: the range follows the data.
-
-    Raises InvalidInput (INVALID_FIELD) unless 0 < low < high and both are finite.
-    """
-    if bounds is None:
-        return 0.0, 0.0
-    try:
-        low, high = (float(bound) for bound in bounds)
-    except (TypeError, ValueError):
-        low = high = math.nan
-    if not 0.0 < low < high < math.inf:
-        raise InvalidInput(
-            f"gamma_bounds = {bounds!r}: expected two finite numbers (low, high), 0 < low < high",
-            reason="INVALID_FIELD",
-            metadata={"field": "gamma_bounds", "value": str(bounds)},
-        )
-    return low, high

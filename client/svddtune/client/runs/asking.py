@@ -66,6 +66,8 @@ class Run:
         The oracle's answers in force, by observation id.
     answered_any : bool
         Whether an answer may be stored.
+    budget : int
+        Labels to use, as progress shows it.
     """
 
     def __init__(
@@ -79,8 +81,8 @@ class Run:
         self.asked: list[Asked] = []
         self.labels: dict[str, Verdict] = {}
         self.answered_any = False
+        self.budget = budget
         self._oracle = oracle
-        self._budget = budget
         self._report = report
         self._answered = answered
         self._wait_for_labelers_s = wait_for_labelers_s
@@ -91,7 +93,7 @@ class Run:
     def enter(self, stage: str) -> None:
         """Record the start of the next part."""
         self._marks.append((stage, time.monotonic()))
-        self._report(Progress(stage, self._budget))
+        self._report(Progress(stage, self.budget))
 
     def wait(self, client: TuningClient, session: Session) -> Session:
         """Return the session once its result is computed."""
@@ -243,7 +245,7 @@ class Run:
     def _progress(self, stage: str, session: Session, waiting: str = "") -> Progress:
         return Progress(
             stage,
-            self._budget,
+            self.budget,
             session.counts,
             session.gamma,
             session.alignment,

@@ -6,12 +6,13 @@ import contextlib
 import os
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 from importlib import metadata
 from typing import Any
 
 from svddtune.client.client import TuningClient
 from svddtune.client.errors import InvalidInput
+from svddtune.client.inputs.settings import read_settings
 from svddtune.client.oracles import KnownLabels, Oracle
 from svddtune.client.outside import outside_rows
 from svddtune.client.result import TuningResult
@@ -20,6 +21,7 @@ from svddtune.client.runs.embedded import EmbeddedStack
 from svddtune.client.runs.interrupted import Interruption, attach
 from svddtune.client.runs.kept import KeptRun, RunData
 from svddtune.client.types import Dataset, Session, SessionState, Verdict
+from svddtune.config import SessionConfig
 
 # Seconds for which the child of a killed launcher may still be stopping its processes.
 _OLD_CHILD_S = 30.0
@@ -29,21 +31,16 @@ _OLD_CHILD_S = 30.0
 class RunPlan:
     """Everything that determines a run's queries and result, and its labeler.
 
-    `config` holds fields of SessionConfig.
+    `config` has no budget if the run goes on with a session that has one already.
     """
 
     data: RunData
     title: str
     scaling: str
     initial: Mapping[str, Verdict]
-    config: Mapping[str, Any]
+    config: SessionConfig
     labeler: str
     kind: str
-
-    @property
-    def budget(self) -> int:
-        """Labels to use, initial ones included."""
-        return int(self.config["budget"])
 
     def options(self) -> dict[str, Any]:
         """Return everything but the data as JSON values."""
@@ -51,7 +48,7 @@ class RunPlan:
             "title": self.title,
             "scaling": self.scaling,
             "initial": {key: verdict.value for key, verdict in self.initial.items()},
-            "config": dict(self.config),
+            "config": asdict(self.config),
             # A labeler of the same name goes on later.
             "labeler": self.labeler or f"client-{uuid.uuid4().hex[:12]}",
             "kind": self.kind,
@@ -61,7 +58,8 @@ class RunPlan:
     def of(cls, data: RunData, options: Mapping[str, Any]) -> RunPlan:
         """Inverse of `options`."""
         initial = {key: Verdict.of(value) for key, value in options["initial"].items()}
-        return cls(**{**options, "data": data, "initial": initial})
+        config = read_settings(options["config"])
+        return cls(**{**options, "data": data, "initial": initial, "config": config})
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +93,7 @@ def conduct(
     kept = place.kept
     run = Run(
         oracle,
-        plan.budget,
+        plan.config.budget,
         on_progress or (lambda _: None),
         kept.answered if kept is not None else lambda _: None,
         wait_for_labelers_s,
@@ -155,6 +153,7 @@ def _carry_out(
         run.enter("preparing")
         session = _session(client, plan, place, dataset)
         sessions[:] = [session.name]
+        run.budget = session.config.budget
         labeler = plan.labeler
         events = list(client.labels(session))
         if isinstance(oracle, KnownLabels):
@@ -192,9 +191,8 @@ def _session(client: TuningClient, plan: RunPlan, place: Place, dataset: Dataset
         # The service of a folder has no session but the run's.
         found = next(client.list_sessions(), None) if place.kept is not None else None
     if found is None:
-        config = dict(plan.config)
         return client.create_session(
-            dataset, initial_labels=plan.initial, name=plan.title, **config
+            dataset, plan.config, initial_labels=plan.initial, name=plan.title
         )
     if found.dataset != dataset.name:
         raise InvalidInput(
@@ -203,14 +201,9 @@ def _session(client: TuningClient, plan: RunPlan, place: Place, dataset: Dataset
             reason="RESUME_OTHER_DATA",
             metadata={"session": found.name, "dataset": found.dataset},
         )
-    if plan.budget != found.config.budget:
-        found = client.update_budget(found, plan.budget)
-    more = found.state is SessionState.COMPLETED and found.counts.total < plan.budget
+    if plan.config.budget not in (0, found.config.budget):
+        found = client.update_session(found, budget=plan.config.budget)
+    more = found.state is SessionState.COMPLETED and found.counts.total < found.config.budget
     if more or found.state is SessionState.FAILED:
         found = client.resume_session(found)
     return found
-
-
-def with_budget(plan: RunPlan, budget: int) -> RunPlan:
-    """Return the plan with another budget."""
-    return replace(plan, config={**plan.config, "budget": budget})

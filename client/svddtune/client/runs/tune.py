@@ -4,35 +4,31 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from inspect import signature
-from typing import Any
+from dataclasses import asdict, replace
+from typing import Any, Unpack
 
 import numpy as np
 
 from svddtune.client.errors import InvalidInput
 from svddtune.client.inputs.display import display_fields
 from svddtune.client.inputs.frames import read_features
-from svddtune.client.inputs.validate import check_magnitude, gamma_range
+from svddtune.client.inputs.settings import read_settings
+from svddtune.client.inputs.validate import check_magnitude
 from svddtune.client.oracles import KnownLabels, Oracle
 from svddtune.client.result import TuningResult
 from svddtune.client.runs.asking import Progress
-from svddtune.client.runs.conduct import Place, RunPlan, conduct, with_budget
+from svddtune.client.runs.conduct import Place, RunPlan, conduct
 from svddtune.client.runs.initial import initial_labels
 from svddtune.client.runs.inputs import read_inputs
 from svddtune.client.runs.kept import KeptRun, RunData
 from svddtune.client.types import Verdict
-
-DEFAULT_BUDGET = 50
+from svddtune.config import Settings
 
 
 def tune(
     X: Any,
     oracle: object,
     *,
-    budget: int | None = None,
-    strategy: str = "default",
-    k: int = 5,
-    seed: int = 0,
     initial: object = None,
     outlier_value: object = None,
     server: str | None = None,
@@ -42,25 +38,14 @@ def tune(
     feature_names: Iterable[str] | None = None,
     display: Any = None,
     scaling: str = "none",
-    metric: str = "kappa",
-    c_cells: int = 20,
-    gamma_bounds: tuple[float, float] | None = None,
-    audit: int = 0,
-    auto_finish: bool = False,
-    overlap: int = 1,
-    overlap_rule: str = "always",
-    overlap_limit: int = 0,
-    aggregation: str = "majority",
-    repeat_every: int = 0,
-    priority: int = 0,
     name: str = "",
     labeler: str = "",
     human: bool = False,
-    lease_s: float = 0.0,
     storage: str | os.PathLike[str] | None = None,
     resume: str | os.PathLike[str] | None = None,
     wait_for_labelers_s: float | None = None,
     on_progress: Callable[[Progress], None] | None = None,
+    **settings: Unpack[Settings],
 ) -> TuningResult:
     """Return gamma and C of an SVDD on `X`, tuned by asking `oracle` about the right observations.
 
@@ -76,41 +61,13 @@ def tune(
     outlier_value : optional
         The label that marks an outlier, all others are inliers: for labels of 0 and 1, booleans
         and words of your own.
-    budget : int, optional
-        Labels to use, the initial ones included; default 50, or N where that is fewer.
     initial : mapping or (inliers, outliers), optional
         Labels to start with, by observation id; or how many to draw from known labels. Default
         (2, 2) with known labels, else none.
-    strategy : str
-        How queries are chosen: "knowledge_gradient" (the service's default), "disagreement",
-        "lama" (exactly the paper's method) or "random".
-    k : int
-        Neighbours that a label speaks for, the row itself included, 1 to 1000; default 5.
-    seed : int
-        Of all that is drawn; the same seed and answers give the same result. Default 0.
-    gamma_bounds : (low, high), optional
-        Range that gamma is chosen from, 0 < low < high, in inverse squared units of the scaled
-        data. Default: it follows the data; (0.1, 100) for most min-max scaled ones.
-    c_cells : int
-        Values of C that are tried; default 20.
-    metric : "kappa", "mcc", "f1" or "balanced_accuracy"
-        The score that the model is chosen by; default "kappa".
-    audit : int
-        Observations, part of the budget, that are drawn uniformly and kept out of tuning: they give
-        an unbiased score.
-    auto_finish : bool
-        Stop before the budget is spent once more labels gain little.
-    overlap : int
-        Votes sought on each observation asked about, of as many labelers; above 1 it needs a
-        `server` at which others label too. Default 1.
-    overlap_rule, overlap_limit, aggregation, repeat_every, priority
-        As in `SessionConfig`.
     labeler : str
         Who the oracle is; default a name of its own.
     human : bool
         True where a person is behind the oracle: automated labelers are asked first. Default False.
-    lease_s : float
-        Seconds that a query stays with its labeler; 0 (default) for the service's default.
     server : str, optional
         HOST:PORT of a service; default an embedded one for the time of the call.
     workers : int
@@ -142,6 +99,11 @@ def tune(
         the session is finished with the labels there are. Default: warn, and wait without end.
     on_progress : callable, optional
         Called with a `Progress` at each step.
+    **settings
+        What decides the queries and the result: fields of `SessionConfig`, such as ``budget=30``,
+        ``strategy="lama"`` (exactly the paper's method) or ``gamma_bounds=(0.1, 100)`` (wide
+        enough for most min-max scaled data). ``help(SessionConfig)`` describes all of them. None
+        stands for the default. An `overlap` above 1 needs a `server` at which others label too.
 
     Raises
     ------
@@ -155,39 +117,15 @@ def tune(
         it is, with a note on where the answers are kept. `interruption` returns these answers, and
         what `resume` takes to go on.
     """
-    gamma_min, gamma_max = gamma_range(gamma_bounds)
-    settings = {
-        "k": k,
-        "strategy": strategy,
-        "seed": seed,
-        "metric": metric,
-        "c_cells": c_cells,
-        "gamma_min": gamma_min,
-        "gamma_max": gamma_max,
-        "audit": audit,
-        "auto_finish": auto_finish,
-        "overlap": overlap,
-        "overlap_rule": overlap_rule,
-        "overlap_limit": overlap_limit,
-        "aggregation": aggregation,
-        "repeat_every": repeat_every,
-        "priority": priority,
-        "lease_s": lease_s,
-    }
     if resume is not None and server is None:
-        others = {"budget": budget, "scaling": scaling, "name": name, "labeler": labeler}
-        defaults = {name: one.default for name, one in signature(tune).parameters.items()}
-        defaults |= {"gamma_min": 0.0, "gamma_max": 0.0}
-        given = {
-            option: value
-            for option, value in {**settings, **others}.items()
-            if value != defaults[option]
-        }
+        options = {"scaling": scaling, "name": name, "labeler": labeler}
         return _resumed(
             resume,
             X,
             oracle,
-            given,
+            settings,
+            # (A default is taken for an option that was not given.)
+            {key: value for key, value in options.items() if value not in ("", "none")},
             outlier_value=outlier_value,
             workers=workers,
             on_progress=on_progress,
@@ -198,13 +136,16 @@ def tune(
     rows, names = inputs.features.rows, inputs.features.names
     check_magnitude(rows, names or ())
     observation_ids, ask = inputs.ids, inputs.oracle
-    start_labels = initial_labels(initial, ask, observation_ids, seed=seed)
-    limit = _checked_budget(budget, len(rows), len(start_labels))
-    if overlap > 1 and server is None:
+    config = read_settings(settings, observation_count=len(rows))
+    start_labels = initial_labels(initial, ask, observation_ids, seed=config.seed)
+    _check_budget(config.budget, len(start_labels))
+    if resume is not None and settings.get("budget") is None:
+        config = replace(config, budget=0)
+    if config.overlap > 1 and server is None:
         raise InvalidInput(
-            f"overlap = {overlap} needs as many labelers, and a service of this run's own has one: "
-            "name a server at which the others label",
-            metadata={"field": "overlap", "value": str(overlap)},
+            f"overlap = {config.overlap} needs as many labelers, and a service of this run's own "
+            "has one: name a server at which the others label",
+            metadata={"field": "overlap", "value": str(config.overlap)},
         )
     _note_given(ask, start_labels, observation_ids)
     plan = RunPlan(
@@ -217,7 +158,7 @@ def tune(
         title=name,
         scaling=scaling,
         initial=start_labels,
-        config={**settings, "k": min(k, len(rows)) if k > 0 else k, "budget": limit},
+        config=config,
         labeler=labeler,
         kind="human" if human else "automated",
     )
@@ -236,26 +177,29 @@ def _resumed(
     which: str | os.PathLike[str],
     X: Any,
     oracle: object,
-    given: Mapping[str, Any],
+    settings: Settings,
+    options: Mapping[str, str],
     *,
     outlier_value: object,
     workers: int,
     on_progress: Callable[[Progress], None] | None,
 ) -> TuningResult:
-    """Resume a run from its folder; `given` are the options that the caller repeats."""
+    """Resume a run from its folder; `settings` and `options` are those that the caller repeats."""
     kept = KeptRun.open(which)
     try:
         plan = RunPlan.of(kept.data(), kept.options)
         _check_same_data(plan, X)
-        _check_same_options(plan, given)
         ids = plan.data.observation_ids
+        config = read_settings(settings, plan.config, len(ids))
+        _check_same(asdict(plan.config), {name: getattr(config, name) for name in settings})
+        known = {"scaling": plan.scaling, "name": plan.title, "labeler": plan.labeler}
+        _check_same(known, options)
         if callable(oracle):
             ask: Oracle = oracle
         else:
             ask = KnownLabels(oracle, outlier_value=outlier_value)
-        if "budget" in given:
-            budget = _checked_budget(given["budget"], len(ids), len(plan.initial))
-            plan = with_budget(plan, budget)
+        _check_budget(config.budget, len(plan.initial))
+        plan = replace(plan, config=config)
         _note_given(ask, plan.initial, ids)
     except BaseException:
         kept.close()
@@ -289,11 +233,10 @@ def _check_same_data(plan: RunPlan, X: Any) -> None:
         )
 
 
-def _check_same_options(plan: RunPlan, given: Mapping[str, Any]) -> None:
+def _check_same(known: Mapping[str, object], given: Mapping[str, object]) -> None:
     """Refuse options that differ from the run's own, rather than ignore them."""
-    known = {**plan.config, "scaling": plan.scaling, "name": plan.title, "labeler": plan.labeler}
     for option, value in given.items():
-        if option in known and option != "budget" and known[option] != value:
+        if option != "budget" and known[option] != value:
             raise InvalidInput(
                 f"{option} = {value!r} is not that of the run ({known[option]!r}): leave it out "
                 "to go on, or begin another run",
@@ -302,18 +245,10 @@ def _check_same_options(plan: RunPlan, given: Mapping[str, Any]) -> None:
             )
 
 
-def _checked_budget(budget: int | None, n: int, initial: int) -> int:
-    limit = min(DEFAULT_BUDGET, n) if budget is None else budget
-    if limit > n:
+def _check_budget(budget: int, initial: int) -> None:
+    if budget < initial:
         raise InvalidInput(
-            f"A budget of {limit} labels is more than the {n} rows there are",
-            reason="BUDGET_TOO_LARGE",
-            metadata={"budget": str(limit), "observations": str(n)},
-        )
-    if limit < max(initial, 1):
-        raise InvalidInput(
-            f"A budget of {limit} labels is less than the {initial} initial ones",
+            f"A budget of {budget} labels is less than the {initial} initial ones",
             reason="BUDGET_TOO_SMALL",
-            metadata={"budget": str(limit), "labels": str(initial)},
+            metadata={"budget": str(budget), "labels": str(initial)},
         )
-    return limit

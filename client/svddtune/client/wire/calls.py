@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from svddtune.client.errors import InvalidInput, WrongState
 from svddtune.client.inputs.ids import id_text
 from svddtune.client.inputs.label_values import labels_from
-from svddtune.client.inputs.validate import gamma_range
+from svddtune.client.inputs.settings import read_settings
 from svddtune.client.labelers import Agreement, LabelerReport, WithdrawalEffect
 from svddtune.client.result import Result
 from svddtune.client.types import (
@@ -22,7 +22,6 @@ from svddtune.client.types import (
     LabelEvent,
     Observation,
     Session,
-    SessionConfig,
     SessionState,
 )
 from svddtune.client.wire import convert
@@ -32,6 +31,7 @@ from svddtune.client.wire.convert import (
     report_from_proto,
 )
 from svddtune.client.wire.convert_result import result_from_proto
+from svddtune.config import SessionConfig, Settings, to_proto
 from svddtune.v1 import dataset_pb2 as dpb
 from svddtune.v1 import tuning_pb2 as tpb
 
@@ -113,23 +113,13 @@ def create_session(
     initial_labels: Mapping[str, object] | Iterable[Label],
     name: str,
     labeler: str,
-    knobs: Mapping[str, Any],
+    settings: Settings,
 ) -> Call[Session]:
-    """Start a session; InvalidInput where a setting is no field of SessionConfig.
-
-    ``gamma_bounds=(low, high)`` is short for `gamma_min` and `gamma_max`.
-    """
-    fields = dict(knobs)
-    if "gamma_bounds" in fields:
-        fields["gamma_min"], fields["gamma_max"] = gamma_range(fields.pop("gamma_bounds"))
-    try:
-        config = replace(config or SessionConfig(), **fields)
-    except TypeError as error:
-        raise InvalidInput(f"No such setting of a session: {error}") from None
+    """Start a session with `config`, changed by `settings`."""
     request = tpb.CreateSessionRequest(
         dataset=name_of(dataset),
         display_name=name,
-        config=convert.config_to_proto(config),
+        config=to_proto(read_settings(settings, config)),
         initial_labels=[
             tpb.InitialLabel(
                 observation_id=id_text(label.observation_id),

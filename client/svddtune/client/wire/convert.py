@@ -24,12 +24,12 @@ from svddtune.client.types import (
     Quality,
     Query,
     Session,
-    SessionConfig,
     SessionState,
     SkipMode,
     Unusual,
     Verdict,
 )
+from svddtune.config import from_proto
 from svddtune.v1 import common_pb2, dataset_pb2, oracle_pb2, result_pb2, tuning_pb2
 
 _T = TypeVar("_T")
@@ -49,51 +49,10 @@ SCALINGS: dict[str, dataset_pb2.ScalingKind] = {
     "minmax": dataset_pb2.SCALING_KIND_MINMAX,
     "robust": dataset_pb2.SCALING_KIND_ROBUST,
 }
-STRATEGIES: dict[str, tuning_pb2.QueryStrategy] = {
-    "default": tuning_pb2.QUERY_STRATEGY_UNSPECIFIED,
-    "knowledge_gradient": tuning_pb2.QUERY_STRATEGY_KNOWLEDGE_GRADIENT,
-    "disagreement": tuning_pb2.QUERY_STRATEGY_DISAGREEMENT,
-    "lama": tuning_pb2.QUERY_STRATEGY_LAMA,
-    "random": tuning_pb2.QUERY_STRATEGY_RANDOM,
-}
-METRICS: dict[str, tuning_pb2.Metric] = {
-    "kappa": tuning_pb2.METRIC_KAPPA,
-    "mcc": tuning_pb2.METRIC_MCC,
-    "f1": tuning_pb2.METRIC_F1,
-    "balanced_accuracy": tuning_pb2.METRIC_BALANCED_ACCURACY,
-}
-SPACINGS: dict[str, tuning_pb2.GridSpacing] = {
-    "linear": tuning_pb2.GRID_SPACING_LINEAR,
-    "geometric": tuning_pb2.GRID_SPACING_GEOMETRIC,
-}
-OVERLAP_RULES: dict[str, tuning_pb2.OverlapRule] = {
-    "always": tuning_pb2.OVERLAP_RULE_ALWAYS,
-    "adaptive": tuning_pb2.OVERLAP_RULE_ADAPTIVE,
-}
-AGGREGATIONS: dict[str, tuning_pb2.Aggregation] = {
-    "majority": tuning_pb2.AGGREGATION_MAJORITY,
-    "dawid_skene": tuning_pb2.AGGREGATION_DAWID_SKENE,
-}
 LABELER_KINDS: dict[str, oracle_pb2.LabelerKind] = {
     "human": oracle_pb2.LABELER_KIND_HUMAN,
     "automated": oracle_pb2.LABELER_KIND_AUTOMATED,
 }
-_CONFIG_NUMBERS = (
-    "k",
-    "budget",
-    "candidate_sample",
-    "gamma_min",
-    "gamma_max",
-    "c_cells",
-    "seed",
-    "lease_s",
-    "audit",
-    "auto_finish",
-    "overlap",
-    "overlap_limit",
-    "repeat_every",
-    "priority",
-)
 _QUALITY_KINDS = {
     result_pb2.Quality.KIND_UNSPECIFIED: "queried",
     result_pb2.Quality.KIND_QUERIED: "queried",
@@ -169,39 +128,6 @@ def dataset_from_proto(dataset: dataset_pb2.Dataset) -> Dataset:
     )
 
 
-def config_to_proto(config: SessionConfig) -> tuning_pb2.SessionConfig:
-    """Return the config as a message. Words are checked here, numbers by the server."""
-    message = tuning_pb2.SessionConfig(
-        strategy=choice(STRATEGIES, config.strategy, "strategy"),
-        c_spacing=choice(SPACINGS, config.c_spacing, "c_spacing"),
-        metric=choice(METRICS, config.metric, "metric"),
-        overlap_rule=choice(OVERLAP_RULES, config.overlap_rule, "overlap_rule"),
-        aggregation=choice(AGGREGATIONS, config.aggregation, "aggregation"),
-    )
-    for field in _CONFIG_NUMBERS:
-        value = getattr(config, field)
-        try:
-            setattr(message, field, value)
-        except (TypeError, ValueError) as error:
-            raise InvalidInput(
-                f"{field} = {value!r} does not fit: {error}",
-                metadata={"field": field, "value": str(value)},
-            ) from None
-    return message
-
-
-def config_from_proto(config: tuning_pb2.SessionConfig) -> SessionConfig:
-    """Return the config in force."""
-    return SessionConfig(
-        strategy=_word(STRATEGIES, config.strategy),
-        c_spacing=_word(SPACINGS, config.c_spacing),
-        metric=_word(METRICS, config.metric),
-        overlap_rule=_word(OVERLAP_RULES, config.overlap_rule),
-        aggregation=_word(AGGREGATIONS, config.aggregation),
-        **{field: getattr(config, field) for field in _CONFIG_NUMBERS},
-    )
-
-
 def session_from_proto(session: tuning_pb2.Session) -> Session:
     """Return the session as it is in the message."""
     state = tuning_pb2.SessionState.Name(session.state).removeprefix("SESSION_STATE_").lower()
@@ -209,7 +135,7 @@ def session_from_proto(session: tuning_pb2.Session) -> Session:
         name=session.name,
         dataset=session.dataset,
         display_name=session.display_name,
-        config=config_from_proto(session.config),
+        config=from_proto(session.config),
         state=SessionState(state) if state != "unspecified" else SessionState.PREPARING,
         counts=counts_from_proto(session.counts),
         query_count=session.query_count,

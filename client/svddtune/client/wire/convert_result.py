@@ -10,11 +10,11 @@ from svddtune.client.result import (
     Result,
 )
 from svddtune.client.wire.convert import (
-    config_from_proto,
     quality_from_proto,
     time_from_proto,
     verdict_from_proto,
 )
+from svddtune.config import from_proto
 from svddtune.v1 import result_pb2
 
 
@@ -68,7 +68,7 @@ def result_from_proto(result: result_pb2.Result) -> Result:
             kernel_mean_sample=manifest.kernel_mean_sample,
             fit_sample=manifest.fit_sample,
             provenances=dict(manifest.provenances),
-            config=config_from_proto(manifest.config) if manifest.HasField("config") else None,
+            config=from_proto(manifest.config) if manifest.HasField("config") else None,
         ),
         notes=tuple(result.notes),
         outside_count=result.outside_count,

@@ -1,0 +1,65 @@
+"""Options of a command for the settings of a session, made from their table."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Collection
+from typing import Annotated, Any
+
+import typer
+
+from svddtune.client.errors import UsageError
+from svddtune.config import SETTINGS, InvalidConfig, SessionConfig, Setting, checked
+
+
+def takes_settings(names: Collection[str] = tuple(SETTINGS)) -> Callable[[Any], Any]:
+    """Give a command an option for each of the settings, instead of its parameter `settings`.
+
+    The command gets `settings` as keyword arguments for `tune`: those that were given, checked.
+    Typer reads the signature of a command, so it is there that the options are put.
+    """
+    rows = [SETTINGS[name] for name in SETTINGS if name in names]
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def run(**given: Any) -> None:
+            settings = {row.name: given.pop(row.name) for row in rows}
+            settings = {name: value for name, value in settings.items() if value is not None}
+            _check(settings)
+            command(**given, settings=settings)
+
+        parameters: list[inspect.Parameter] = []
+        for one in inspect.signature(command, eval_str=True).parameters.values():
+            parameters += map(_option, rows) if one.name == "settings" else [one]
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        return run
+
+    return decorate
+
+
+def _option(setting: Setting) -> inspect.Parameter:
+    flag = isinstance(setting.default, bool)
+    pair = setting.name == "gamma_bounds"
+    kind: Any = tuple[float, float] if pair else type(setting.default)
+    option = typer.Option(
+        setting.option,
+        help=setting.help if flag else setting.text,
+        metavar="LOW HIGH" if pair else None,
+        rich_help_panel="Settings of the session",
+    )
+    return inspect.Parameter(
+        setting.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=False if flag else None,
+        annotation=Annotated[kind if flag else kind | None, option],
+    )
+
+
+def _check(settings: dict[str, Any]) -> None:
+    try:
+        checked(SessionConfig(**settings))
+    except InvalidConfig as error:
+        faults = " ".join(one.about(one.setting.option) for one in error.violations)
+        raise UsageError(faults) from None
