@@ -10,24 +10,32 @@ A query is in one of these states::
     offered   leased to this labeler; the caller has not seen it yet
     taken     the caller has seen it
     sent      its answer or skip has no Ack yet
-    (gone)    settled, given back or lost; nothing is kept but why a lease was lost
+    gone      settled, given back or lost
 
-and moves between them so::
+Events move it between them; a test executes this table::
 
-    event                                            from             to
-    Assign                                           (gone)           offered
-    Assign, same lease: repeated after a reconnect   any              the same
-    Assign, another lease                            offered, taken   offered
-                                                     sent             sent, with the new lease
-    take                                             offered          taken
-    answer, skip                                     offered, taken   sent
-    Ack                                              sent             (gone)
-    Reject, the query is lost                        sent             (gone)
-    Reject, any other reason                         sent             taken
-    Ack of a skip, or Reject, after another lease    sent             offered
-    Revoke, Extend that reports the lease as lost    any              (gone), unless leased anew
-    release                                          any              (gone)
-    Finished                                         any of session   (gone)
+    event                                  from             to
+    Assign                                 gone             offered
+    Assign of the same lease               offered          offered
+    Assign of the same lease               taken            taken
+    Assign of the same lease               sent             sent
+    Assign of another lease                offered, taken   offered
+    Assign of another lease                sent             sent
+    take                                   offered          taken
+    answer                                 offered, taken   sent
+    skip                                   offered, taken   sent
+    Ack                                    sent             gone
+    Ack of a skip, leased anew meanwhile   sent             offered
+    Reject, lease lost                     sent             gone
+    Reject, other reason                   sent             taken
+    Reject, leased anew meanwhile          sent             offered
+    release                                offered, taken   gone
+    Revoke                                 offered, taken   gone
+    Revoke                                 sent             sent
+    Ack of Extend, lease lost              offered, taken   gone
+    Ack of Extend, lease lost              sent             sent
+    Finished                               offered, taken   gone
+    Finished                               sent             sent
 
 `Dialogue.receive` dispatches the messages of the server.
 """
