@@ -86,8 +86,7 @@ def test_plan_from_atlas_names_one_of_its_cells_without_fits(atlas: numerics.Atl
 @pytest.mark.parametrize("name", RULES)
 def test_rule_on_few_rows_is_fitted_to_all(name: str) -> None:
     X, _ = blobs(80, 3, seed=1)
-    heuristic = numerics.HEURISTICS["sklearn_scale" if name == "sklearn_default" else name]
-    gamma = heuristic(X, rng=np.random.default_rng(0))
+    gamma = numerics.HEURISTICS[name](X, rng=np.random.default_rng(0))
     output = evaluate_rule(X, name)
     if gamma is None:
         assert not output.cells

@@ -14,12 +14,7 @@ DEFAULT_NU = 0.5
 # sample of this size. Their predictions cover all rows.
 RULE_ROWS = 4096
 
-# Names that differ from those of numerics.HEURISTICS; users know this setting.
-_HEURISTICS = {"sklearn_default": "sklearn_scale"}
-RULES = tuple(
-    {heuristic: name for name, heuristic in _HEURISTICS.items()}.get(heuristic, heuristic)
-    for heuristic in numerics.HEURISTICS
-)
+RULES = tuple(numerics.HEURISTICS)
 
 
 def rule_sample(N: int, *, limit: int = RULE_ROWS) -> IndexArray | None:
@@ -36,8 +31,7 @@ def evaluate_rule(X: FloatArray, name: str, *, limit: int = RULE_ROWS) -> jobs_p
     """
     sample = rule_sample(len(X), limit=limit)
     seen = X if sample is None else X[sample]
-    heuristic = numerics.HEURISTICS[_HEURISTICS.get(name, name)]
-    gamma = heuristic(seen, rng=np.random.default_rng(0))
+    gamma = numerics.HEURISTICS[name](seen, rng=np.random.default_rng(0))
     output = jobs_pb2.FitOutput()
     if gamma is None or not 0.0 < gamma < np.inf:
         return output
