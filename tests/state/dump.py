@@ -1,4 +1,4 @@
-"""All that a Redis server holds, as text that two runs of the same acts have in common."""
+"""The content of a Redis server as text that is equal for two runs of the same acts."""
 
 import json
 import re
@@ -6,7 +6,7 @@ from typing import Any
 
 from svddtune.state.connect import Redis
 
-# What differs from run to run: names that are drawn, moments, and times that something took.
+# What differs from run to run: random names, times and durations.
 _VARYING = (
     (r"p\d\d-[0-9a-f]{20}", "SESSION"),
     (r"[0-9a-f]{16}-(?=\d+)", "LEASE-"),
@@ -17,18 +17,18 @@ _VARYING = (
 
 
 def normalised(text: str) -> str:
-    """The text without what differs from run to run."""
+    """The text with everything masked that differs from run to run."""
     for pattern, name in _VARYING:
         text = re.sub(pattern, name, text)
     return text
 
 
-# Kept replies of calls; proofs that the server takes writes; for how long owners had workers.
+# Kept replies of calls, probes for writes, and times of workers that owners have used.
 _LEFT_OUT = re.compile(rb".*:(call:.*|probe|q:clock|q:service)")
 
 
 def dump(client: Redis) -> dict[str, Any]:
-    """Key -> content and whether it expires."""
+    """Map each key to its content and whether it expires."""
     found = {}
     for key in sorted(client.scan_iter(count=1000)):
         if _LEFT_OUT.fullmatch(key):
@@ -51,7 +51,7 @@ def _content(client: Redis, key: bytes) -> Any:
         return list(map(_text, client.lrange(key, 0, -1)))
     if kind == b"zset":
         members = client.zrange(key, 0, -1, withscores=True)
-        # (Of one moment, lease ids stand in the order of what is drawn in them.)
+        # Lease ids of the same time are ordered by their random part.
         return sorted(
             [normalised(_text(one)), "TOOK" if key.endswith(b"q:turn") else score]
             for one, score in members
@@ -79,7 +79,7 @@ def _claims(client: Redis, key: bytes) -> list[Any]:
 def _text(value: bytes) -> str:
     text = value.decode("latin-1")
     try:
-        # Lua writes the members of an object in any order.
+        # Lua writes the members of a JSON object in any order.
         return json.dumps(json.loads(text), sort_keys=True)
     except ValueError:
         return text

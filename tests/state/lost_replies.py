@@ -1,4 +1,4 @@
-"""For each script the calls of it that may lose their reply, each with what leads up to it."""
+"""Cases of calls that may lose their reply: for each script its calls, with their preparation."""
 
 from collections.abc import AsyncIterator, Callable
 from typing import Any
@@ -13,9 +13,9 @@ from svddtune.state.queue import Claim, let_go
 from svddtune.state.session import DatasetId, InitialLabel, SessionId, SkipMode, Verdict
 from svddtune.v1 import dataset_pb2, jobs_pb2
 
-# Yields twice: None after what leads up to the call, then the reply to the call.
+# Yields twice: None after the preparation, then the reply to the call.
 Case = Callable[[Scene], AsyncIterator[Any]]
-# By name: that of the script, and of the case where there are several.
+# By name: the script's, followed by the case's if a script has several.
 CASES: dict[str, Case] = {}
 
 DATASET = DatasetId("d" * 32)
@@ -27,12 +27,12 @@ def case(act: Case) -> Case:
 
 
 def script_of(name: str) -> str:
-    """The script that a case calls."""
+    """Return the name of the script that a case calls."""
     return name.partition(":")[0]
 
 
 async def new(scene: Scene, **config: Any) -> SessionId:
-    """A session whose jobs nobody has done yet."""
+    """Create a session, and leave its jobs in the queue."""
     await scene.upload()
     settings: dict[str, Any] = {"budget": 6, "strategy": "lama"} | config
     return await scene.sessions.create(
@@ -41,7 +41,7 @@ async def new(scene: Scene, **config: Any) -> SessionId:
 
 
 async def completed(scene: Scene) -> SessionId:
-    """A session with a result."""
+    """Create a session with a result."""
     session_id = await scene.session()
     await scene.answer(session_id, 3)
     await scene.sessions.finish(session_id)
@@ -50,7 +50,7 @@ async def completed(scene: Scene) -> SessionId:
 
 
 def claim_of(scene: Scene, kind: str) -> Claim:
-    """Work until a job of this kind comes."""
+    """Do jobs until one of this kind comes; return its claim."""
     while claim := scene.worker.next_claim():
         if claim.kind == kind:
             return claim
@@ -59,7 +59,7 @@ def claim_of(scene: Scene, kind: str) -> Claim:
 
 
 def silence(scene: Scene, claim: Claim) -> None:
-    """Let the claim's worker have been silent for a minute."""
+    """Make the claim look as if its worker had not renewed it for a minute."""
     scene.worker.client.xclaim(
         claim.stream, keys.GROUP, claim.consumer, 0, [claim.entry], idle=60_000, justid=True
     )
@@ -288,7 +288,7 @@ async def move__pause(scene: Scene) -> AsyncIterator[Any]:
 
 @case
 async def move__resume(scene: Scene) -> AsyncIterator[Any]:
-    # Its atlas is wanted anew, so that it is PREPARING after the first call.
+    # It needs its atlas again, so it is PREPARING after the first call.
     session_id = await new(scene, strategy="knowledge_gradient")
     scene.worker.queue.fail(claim_of(scene, "PREPARE"), "JOB_FAILED", "It broke.", final=True)
     yield None
@@ -363,7 +363,7 @@ async def put_part__display(scene: Scene) -> AsyncIterator[Any]:
 
 @case
 async def take_bulk(scene: Scene) -> AsyncIterator[Any]:
-    # Several jobs wait, so that the second call could take another one.
+    # Several jobs wait, so a second effect would take another one.
     await new(scene)
     yield None
     taken = scene.worker.queue._take_bulk()

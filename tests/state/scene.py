@@ -1,6 +1,6 @@
-"""A small world for tests of state: a dataset, sessions on it, and a worker that follows a script.
+"""The fixture of the tests of state: a dataset, sessions on it, and a scripted worker.
 
-Everything goes through the real stores and a real server; the worker computes nothing.
+It uses the real stores and a real server. The worker computes nothing.
 """
 
 import asyncio
@@ -50,14 +50,14 @@ def explanation_of(row: int) -> oracle_pb2.Explanation:
 
 
 class ScriptedWorker:
-    """Takes jobs and commits the simplest outcome: the lowest free rows, an empty result."""
+    """A worker that commits simple outcomes: the lowest free rows, an empty result."""
 
     def __init__(self, url: str, *, monotonic_s: Callable[[], float] = time.monotonic) -> None:
         self.client = connect(url)
         self.queue = JobQueue(self.client, connect_blocking(url), monotonic_s=monotonic_s)
         self.queue.prepare()
         self.workspace = Workspace(self.client)
-        # +1 or -1, for all rows; 0 without a model.
+        # The prediction for all rows, +1 or -1; 0 without a model.
         self.predicts = 0
 
     def close(self) -> None:
@@ -66,7 +66,7 @@ class ScriptedWorker:
         self.queue._blocking.close()
 
     def work_off(self) -> list[str]:
-        """Do all jobs there are; the kinds of those of sessions, in order."""
+        """Do all queued jobs; return the kinds of those of sessions, in order."""
         done = []
         while claim := self.next_claim():
             self.do(claim)
@@ -75,13 +75,13 @@ class ScriptedWorker:
         return done
 
     def next_claim(self) -> Claim | None:
-        """A claim if there is a job now."""
+        """Claim the next job; None if there is none."""
         waiting = any(self.client.xlen(stream) for stream in self.queue._streams("hi"))
         waiting = waiting or any(self.client.zcard(key) for key in self.queue._streams("turn"))
         return self.queue.take() if waiting else None
 
     def do(self, claim: Claim) -> None:
-        """Commit an outcome for one claim."""
+        """Commit the outcome of one claim."""
         if claim.kind == "PREPARE":
             self.workspace.commit_prepare(claim, {"nn": np.zeros((N, 1))})
         elif claim.kind == "ATLAS":
@@ -105,7 +105,7 @@ class ScriptedWorker:
             )
 
     def suggest(self, claim: Claim) -> bool:
-        """Rank the free rows in ascending order; ``predicts`` is what is expected of each."""
+        """Rank the free rows in ascending order; ``predicts`` is the prediction for each."""
         snapshot = self.workspace.snapshot(claim)
         assert snapshot is not None
         taken = snapshot.labels.keys() | snapshot.dropped | snapshot.open_rows
@@ -134,12 +134,12 @@ class ScriptedWorker:
 
 
 def lease_request(labeler: str, most: int = 1, **further: Any) -> LeaseRequest:
-    """A labeler on unary calls that wants queries; with ``stream`` on a stream of that name."""
+    """The request of a labeler for queries: by unary calls, or on the stream named ``stream``."""
     return LeaseRequest(f"{labeler}/{further.pop('stream', '')}", labeler, most, **further)
 
 
 class Scene:
-    """Stores, a dataset of 12 x 2, and a scripted worker."""
+    """Stores, a dataset of 12 x 2 and a scripted worker."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -151,7 +151,7 @@ class Scene:
         self.answered = 0
 
     async def upload(self, *, ids: list[str] | None = None, n: int = N) -> DatasetId:
-        """Store a dataset and make it the scene's."""
+        """Store a dataset and use it from now on."""
         rows = np.arange(n * M, dtype="<f8").reshape(n, M)
         digest = hashlib.sha256(rows.tobytes() + repr(ids).encode()).hexdigest()
         self.dataset_id = DatasetId(digest[:32])
@@ -171,7 +171,7 @@ class Scene:
     async def session(
         self, *, initial: dict[int, Verdict] | None = None, **config: Any
     ) -> SessionId:
-        """A session on a fresh dataset, ready to ask."""
+        """Create a session on a new dataset, with its first ranking."""
         if not self.dataset_id:
             await self.upload()
         defaults: dict[str, Any] = {"budget": 6, "strategy": "lama"}
@@ -194,14 +194,14 @@ class Scene:
         waits: bool = False,
         **further: Any,
     ) -> list[Lease]:
-        """What a labeler holds after asking for queries; ``further`` as in ``lease_request``."""
+        """Ask for queries; return the labeler's leases. ``further`` is as in ``lease_request``."""
         outcome = await self.sessions.lease(
             session_id, lease_request(labeler, most, **further), waits=waits
         )
         return list(outcome.leases)
 
     async def run_out(self, session_id: SessionId, *lease_ids: str) -> None:
-        """Let leases, all or those named, be over as if an hour had passed. Nobody notices yet."""
+        """Let leases, all or the named ones, expire. No service has noticed yet."""
         key = keys.session(session_id, "leases")
         for member in lease_ids or await self.client.zrange(key, 0, -1):
             await self.client.zincrby(key, -3_600_000, member)
@@ -217,7 +217,7 @@ class Scene:
         want: int = 0,
         replace: bool = False,
     ) -> Receipt:
-        """Answer a lease, or a row unasked."""
+        """Answer a leased query, or a row unasked."""
         self.answered += 1
         leased = isinstance(lease, Lease)
         return await self.sessions.answer(
@@ -244,7 +244,7 @@ class Scene:
         *,
         want: int = 0,
     ) -> Receipt:
-        """Pass on a lease."""
+        """Skip a leased query."""
         return await self.sessions.skip(
             session_id,
             labeler=labeler,
@@ -258,30 +258,30 @@ class Scene:
     async def vote(
         self, session_id: SessionId, labeler: str, verdict: Verdict = Verdict.INLIER
     ) -> Lease:
-        """The labeler answers the query it gets."""
+        """Lease a query for a labeler and answer it."""
         (lease,) = await self.lease(session_id, labeler)
         assert (await self.answer(session_id, lease, verdict, labeler=labeler)).applied
         return lease
 
     async def counts(self, session_id: SessionId) -> LabelCounts:
-        """Observations per effective label."""
+        """Numbers of observations by label."""
         return (await self.sessions.get(session_id)).counts
 
     async def awaiting(self, session_id: SessionId) -> int:
-        """Labelled observations on which a further vote is awaited."""
+        """Number of labelled observations that still await a vote."""
         return (await self.sessions.get(session_id)).awaiting_votes
 
     async def state(self, session_id: SessionId) -> SessionState:
-        """What the session is doing."""
+        """The session's state."""
         return (await self.sessions.get(session_id)).state
 
     async def held(self, session_id: SessionId, holder: str) -> list[int]:
-        """The queries that a holder has, without its asking, in the order in which it got them."""
+        """The queries that a holder has, read without asking, in the order of their leases."""
         text = await self.client.hget(keys.session(session_id, "held"), holder)
         return [int(lease_id.rsplit("-", 1)[1]) for lease_id in json.loads(text or "[]")]
 
     async def notices(self, session_id: SessionId) -> list[set[str]]:
-        """Whom each notice of the session named, oldest first."""
+        """The holders that each notice of the session names, oldest first."""
         stream = keys.prefix(keys.partition_of_session(session_id)) + "notices"
         return [
             set(fields[b"holders"].decode().split())
@@ -296,7 +296,7 @@ class Scene:
 
 
 def play(url: str, act: Callable[[Scene], Coroutine[Any, Any, T]]) -> T:
-    """Run an act on a fresh scene."""
+    """Run a test's coroutine on a new scene."""
 
     async def run() -> T:
         scene = Scene(url)

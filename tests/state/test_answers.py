@@ -1,4 +1,4 @@
-"""Answers have one effect, and the labels are a fold over the log."""
+"""Each answer has one effect, and the labels are a fold over the log."""
 
 import pytest
 from tests.state.scene import Scene, play

@@ -1,4 +1,4 @@
-"""The atlas is made once a dataset, few jobs at a time, and only while somebody needs it."""
+"""An atlas is computed once, a few jobs at a time, and only while a session needs it."""
 
 import pytest
 from tests.state.scene import Scene, play
@@ -131,7 +131,7 @@ def test_deleted_dataset_leaves_no_atlas_keys(redis_url: str, finished: bool) ->
         for session_id in sessions:
             await scene.sessions.delete(session_id)
         await scene.datasets.delete(scene.dataset_id)
-        # Jobs that were queued find that nothing is there.
+        # Queued jobs find no dataset.
         scene.worker.work_off()
         left = [key.decode() async for key in scene.client.scan_iter()]
         assert [key for key in left if ":d:" in key] == []
@@ -151,7 +151,7 @@ def test_sessions_with_different_gamma_bounds_have_separate_atlases(redis_url: s
         assert {bounds: jobs.count(bounds) for bounds in jobs} == {
             (0.0, 0.0): ATLAS_PARTS, (0.5, 8.0): ATLAS_PARTS, (0.5, 4.0): ATLAS_PARTS,
         }  # fmt: skip
-        # The kernel means of a preparation reach as far as the bounds.
+        # The kernel means of a preparation cover the bounds of gamma.
         assert kinds.count("PREPARE") == 3
         for session_id in sessions:
             assert await state_of(scene, session_id) is SessionState.LABELING

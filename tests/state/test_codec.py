@@ -1,4 +1,4 @@
-"""Values survive the way to bytes and back."""
+"""Values survive encoding and decoding."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Connections lead to the master, and calls end in time."""
+"""Connections follow the master, and calls end in time."""
 
 import asyncio
 import os
@@ -34,12 +34,12 @@ def test_refused_write_drops_all_connections_to_demoted_master(
 ) -> None:
     async def act() -> None:
         client = connect_async(proxy.url)
-        # As many connections as calls at once; from now on they are idle.
+        # The calls opened one connection each. From now on they are idle.
         await asyncio.gather(*(client.blpop("nothing", timeout=0.1) for _ in range(5)))
         master.replicaof("127.0.0.1", 1)
         proxy.target = other.url
         await client.set("written", "here")
-        # None of them reads what the old master has.
+        # None of them reads from the old master.
         found = await asyncio.gather(*(client.get("written") for _ in range(5)))
         await client.aclose()
         assert found == [b"here"] * 5
@@ -103,7 +103,7 @@ def test_call_to_frozen_server_fails_within_its_timeout(other: EmbeddedServer) -
                     await datasets.exists(DATASET)
         finally:
             os.kill(other.process.pid, signal.SIGCONT)
-        # The connection on which the call was given up is not used again.
+        # The connection of the abandoned call is not used again.
         assert not await datasets.exists(DATASET)
         await client.aclose()
 

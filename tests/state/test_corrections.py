@@ -1,4 +1,4 @@
-"""Votes that change what an observation's votes come to: corrected, taken back, unasked."""
+"""Corrected, retracted and unasked votes, and the label that follows from them."""
 
 import pytest
 from tests.state.scene import Scene, play
@@ -27,7 +27,7 @@ def test_correction_of_settled_query_may_create_a_tie(redis_url: str) -> None:
         assert await scene.counts(session_id) == LabelCounts()
         assert (await scene.vote(session_id, "cem", OUTLIER)).query == lease.query
         assert await scene.counts(session_id) == LabelCounts(outlier=1)
-        # And back: the row is settled, with the other label.
+        # Another correction settles the row with the other label.
         await scene.answer(session_id, lease.row, INLIER, labeler="cem", replace=True)
         assert await scene.counts(session_id) == LabelCounts(inlier=1)
 
@@ -53,7 +53,7 @@ def test_query_of_retracted_vote_is_asked_again(redis_url: str) -> None:
         (held,) = await scene.lease(session_id, "bob")
         await scene.sessions.retract(session_id, answer_id="r", labeler="ann", row=lease.row)
         assert await scene.counts(session_id) == LabelCounts()
-        # Bob still has it, and there is room for one more: anybody, ann too.
+        # Bob still holds the query, and one more vote is sought from anybody, even from ann.
         assert await scene.lease(session_id, "bob") == [held]
         assert [one.query for one in await scene.lease(session_id, "ann")] == [lease.query]
         assert await scene.lease(session_id, "cem") == []
@@ -86,12 +86,12 @@ def test_unasked_vote_counts_towards_open_query(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=2, overlap=2, overlap_limit=3)
         (ann,), (bob,) = await scene.lease(session_id, "ann"), await scene.lease(session_id, "bob")
-        # Both were to vote; a third one does, unasked.
+        # Two hold the query; a third labeler votes unasked.
         assert (await scene.answer(session_id, ann.row, INLIER, labeler="replay")).applied
         assert (await scene.answer(session_id, ann, INLIER, labeler="ann")).applied
         assert (await scene.sessions.get(session_id)).leased_count == 0
         assert not (await scene.answer(session_id, bob, labeler="bob")).applied
-        # (What was asked and what was not is told apart in the log.)
+        # The log distinguishes asked and unasked votes.
         events = await scene.sessions.label_events(session_id)
         assert [one.query for one in events] == [0, 1, 1]
 
@@ -105,7 +105,7 @@ def test_unasked_vote_without_query_needs_no_second_vote(redis_url: str) -> None
         assert await scene.awaiting(session_id) == 0
         with pytest.raises(Conflict):
             await scene.answer(session_id, 11, INLIER, labeler="ann")
-        # Who is unsure settles nothing for others.
+        # An unsure vote leaves the row open to others.
         await scene.answer(session_id, 10, UNSURE, labeler="replay")
         assert (await scene.answer(session_id, 10, INLIER, labeler="ann")).applied
         assert await scene.counts(session_id) == LabelCounts(inlier=1, outlier=1)
@@ -125,7 +125,7 @@ def test_unasked_vote_on_settled_unsure_row_is_accepted(redis_url: str) -> None:
     play(redis_url, act)
 
 
-# After the end
+# After the session has ended
 
 
 def test_votes_after_finish_count_for_the_query_once_resumed(redis_url: str) -> None:
@@ -137,18 +137,18 @@ def test_votes_after_finish_count_for_the_query_once_resumed(redis_url: str) -> 
         scene.worker.work_off()
         await scene.sessions.resume(session_id)
         scene.worker.work_off()
-        # Nobody knows of the row yet: it is asked again, by a new query, and not of ann.
+        # The row has no label, so a new query asks others than ann about it.
         assert [one.row for one in await scene.lease(session_id, "ann")] == [1]
         of_bob = await scene.lease(session_id, "bob", most=2)
         (second,) = (one for one in of_bob if one.row == first.row)
         assert second.query > first.query
-        # Taken back, the vote of then is missing from the query of now.
+        # Retracting the old vote makes the new query seek one more.
         await scene.sessions.retract(session_id, answer_id="r", labeler="ann", row=first.row)
         await scene.answer(session_id, second, labeler="bob")
         held = await scene.lease(session_id, "cem", most=9)
         assert [one.query for one in held if one.row == first.row] == [second.query]
         assert await scene.awaiting(session_id) == 1
-        # An answer to the old query is an answer about the row.
+        # An answer to the old query counts for the row.
         late = Answer("late", "ann", "ann/", INLIER, query=first.query, lease_id=first.lease_id)
         assert (await scene.sessions.answer(session_id, late)).applied
         assert await scene.awaiting(session_id) == 0

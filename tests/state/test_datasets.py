@@ -1,4 +1,4 @@
-"""Datasets appear whole or not at all."""
+"""A dataset becomes visible completely or not at all."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A lease is its labeler's alone; what is said twice under one lease has one effect."""
+"""Only a lease's labeler can use it, and a repeated call has one effect."""
 
 import pytest
 from tests.state.scene import Scene, play
@@ -66,7 +66,7 @@ def test_repeated_skip_has_one_effect(redis_url: str, mode: SkipMode) -> None:
         session_id = await scene.session()
         (lease,) = await scene.lease(session_id)
         first = await scene.skip(session_id, lease, mode)
-        # What the labeler holds by now is left alone, also where it is the same query.
+        # The labeler's current lease stays, even if it is on the same query.
         held = await scene.lease(session_id)
         assert await scene.skip(session_id, lease, mode) == first
         assert await scene.lease(session_id) == held
@@ -87,7 +87,7 @@ def test_repeated_release_reports_no_lost_lease(redis_url: str) -> None:
         held = await scene.lease(session_id, "ann")
         assert (await scene.sessions.release(session_id, holder="ann/", lease_ids=ids)).applied
         assert await scene.lease(session_id, "ann") == held
-        # A lease that ran out was not given back.
+        # An expired lease was not released.
         await scene.run_out(session_id)
         ids = [held[0].lease_id]
         lost = (await scene.sessions.release(session_id, holder="ann/", lease_ids=ids)).lost
@@ -106,7 +106,7 @@ def test_query_leased_and_released_repeatedly_stays_small(redis_url: str) -> Non
             seen.add(lease.lease_id)
             await scene.sessions.release(session_id, holder="bob/")
         assert len(seen) == 120
-        # The one that is still held is not forgotten for that.
+        # The lease that is still held stays known.
         assert (await scene.answer(session_id, kept, labeler="ann")).applied
         key = f"svddtune:{{p00}}:s:{session_id}:queries"
         assert len(await scene.client.hget(key, str(kept.query))) < 6000
@@ -124,7 +124,7 @@ def test_corrections_of_one_row_by_one_labeler_are_bounded(redis_url: str) -> No
         await scene.sessions.retract(session_id, answer_id="r1", labeler="ann", row=7)
         await scene.answer(session_id, 7, OUTLIER, answer_id="last")
         before = await scene.sessions.get(session_id)
-        # (The first votes, before and after the retraction, are not counted.)
+        # The first votes before and after the retraction do not count towards the limit.
         assert len(await scene.sessions.label_events(session_id)) == MOST_CORRECTIONS + 2
         with pytest.raises(TooLarge) as refused:
             await scene.answer(session_id, 7, INLIER, replace=True)
@@ -135,7 +135,7 @@ def test_corrections_of_one_row_by_one_labeler_are_bounded(redis_url: str) -> No
             await scene.sessions.retract(session_id, answer_id="r2", labeler="ann", row=7)
         after = await scene.sessions.get(session_id)
         assert (after.version, after.counts) == (before.version, before.counts)
-        # A repeat of what was stored gets its receipt; other rows and other labelers are free.
+        # A repeated answer still gets its receipt. Other rows and labelers are not limited.
         assert (await scene.answer(session_id, 7, OUTLIER, answer_id="last")).applied
         await scene.answer(session_id, 8, INLIER)
         await scene.answer(session_id, 8, OUTLIER, replace=True)

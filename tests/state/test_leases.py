@@ -1,4 +1,4 @@
-"""Who gets which query, and what becomes of leases."""
+"""Leases: which labeler gets which query, and how leases end."""
 
 from dataclasses import replace
 
@@ -70,7 +70,7 @@ def test_late_answer_counts_while_the_query_is_open(redis_url: str) -> None:
         await scene.lease(session_id, "bob")
         receipt = await scene.answer(session_id, lease, labeler="ann")
         assert receipt.applied
-        # Bob's lease on the same query is over with that.
+        # This ends Bob's lease on the same query.
         session = await scene.sessions.get(session_id)
         assert session.leased_count == 0
 
@@ -218,7 +218,7 @@ def test_new_ranking_leases_next_query_to_labeler_that_answered(redis_url: str) 
         assert before.leased_count == 2
         held = await scene.lease(session_id, most=2)
         assert [one.row for one in held] == [1, 2]
-        # Looking changed nothing: no write, no wait for the disk.
+        # The call wrote nothing, so it waited for no sync.
         assert (await scene.sessions.get(session_id)).version == before.version
 
     play(redis_url, act)

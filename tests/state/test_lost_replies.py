@@ -1,7 +1,7 @@
-"""A script whose reply was lost is called again: one effect, and the reply of the first time.
+"""A script that is called again after a lost reply has one effect and returns the first reply.
 
-The proxy forwards the call and cuts the connection instead of passing the reply on; the library
-then repeats the call. Reply and all of Redis must be as after the same call without a loss.
+The proxy forwards the call and then cuts the connection instead of returning the reply. The library
+repeats the call. The reply and the content of Redis must equal those of a call without a loss.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ def proxy(redis_url: str) -> Iterator[Proxy]:
 
 
 def outcome(redis_url: str, proxy: Proxy, name: str, *, lossy: bool) -> tuple[str, dict[str, Any]]:
-    """The reply to the case's call, and what Redis holds then."""
+    """Return the reply to the case's call, and the content of Redis afterwards."""
 
     async def act(scene: Scene) -> str:
         steps = CASES[name](scene)

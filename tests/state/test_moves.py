@@ -1,4 +1,4 @@
-"""Sessions move along the table of legal moves, in Python and in Lua alike."""
+"""Python and Lua allow the same transitions of sessions."""
 
 from collections.abc import Awaitable, Callable
 

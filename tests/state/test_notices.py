@@ -1,4 +1,4 @@
-"""Waiters are woken by any process's change, and by a lost connection."""
+"""A change by any process, or a lost connection, wakes waiters."""
 
 import asyncio
 
@@ -19,7 +19,7 @@ def test_change_wakes_only_waiters_of_its_session(redis_url: str) -> None:
         running = asyncio.create_task(notices.run())
         with notices.watching(changed) as mine, notices.watching(other) as theirs:
             await notices.connected.wait()
-            # Connecting wakes everybody once; what came before does not count.
+            # Connecting wakes everybody once.
             await mine.wait()
             mine.clear()
             theirs.clear()

@@ -1,4 +1,4 @@
-"""Rankings that answers outran: made anew for one labeler, taken every other time for several."""
+"""Outdated rankings: computed again for one labeler, every second one used for several."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.integration
 async def outrun(
     scene: Scene, session_id: SessionId, *answered: int, ranks: Sequence[int] = range(N)
 ) -> bool:
-    """A ranking is committed once answers to some rows came in; whether it was taken."""
+    """Commit a ranking after answers to some rows came in; return whether it is used."""
     claim = scene.worker.next_claim()
     assert claim is not None
     assert claim.kind == "SUGGEST"
@@ -28,7 +28,7 @@ async def outrun(
 
 
 async def waiting(scene: Scene, *labelers: str) -> SessionId:
-    """A session in which these labelers, the last of whom has voted, wait for a ranking."""
+    """Create a session in which these labelers wait for a ranking; the last one has voted."""
     session_id = await scene.session(budget=N)
     await scene.answer(session_id, N - 1, labeler=labelers[-1])
     for name in labelers:
@@ -53,10 +53,10 @@ def test_several_labelers_accept_second_outdated_ranking_in_a_row(redis_url: str
         session_id = await waiting(scene, "ann", "bob")
         assert not await outrun(scene, session_id, 0)
         assert await outrun(scene, session_id, 1, 3)
-        # What was answered meanwhile is asked of nobody.
+        # Rows that were answered meanwhile are not asked.
         leases = [await scene.lease(session_id, name, stream="s") for name in ("ann", "bob")]
         assert sorted(lease.row for held in leases for lease in held) == [2, 4]
-        # The next starts anew: it is for the labels there are, or it is made again.
+        # The next ranking must be for the latest labels, or it is computed again.
         await scene.answer(session_id, 10, labeler="replay")
         assert not await outrun(scene, session_id, 9)
         assert await outrun(scene, session_id)
@@ -68,7 +68,7 @@ def test_empty_outdated_ranking_does_not_end_session(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await waiting(scene, "ann", "bob")
         assert not await outrun(scene, session_id, 0)
-        # There was nothing to ask when it was made; it does not say that there is nothing now.
+        # An empty outdated ranking does not mean that no row is left now.
         assert await outrun(scene, session_id, 1, ranks=())
         session = await scene.sessions.get(session_id)
         assert session.state is SessionState.LABELING

@@ -1,4 +1,4 @@
-"""Several votes on one observation: who is asked, what counts, and when it is enough."""
+"""Several votes on one observation: who is asked, which votes count, when a query is settled."""
 
 import pytest
 from tests.state.scene import Scene, play
@@ -48,7 +48,7 @@ def test_answer_on_one_stream_ends_the_labelers_lease_on_another(redis_url: str)
         (held,) = await scene.lease(session_id, "ann", stream="one")
         await scene.answer(session_id, held.row, INLIER, labeler="ann")
         assert await scene.lease(session_id, "ann", stream="one") == []
-        # Its place is free for somebody else, and only that one.
+        # One more labeler gets the query, and no further one.
         assert len(await scene.lease(session_id, "bob")) == 1
         assert await scene.lease(session_id, "cem") == []
 
@@ -61,7 +61,7 @@ def test_labelers_get_other_queries_while_votes_are_awaited(redis_url: str) -> N
         for row in range(3):
             assert (await scene.vote(session_id, "ann", INLIER)).row == row
             scene.worker.work_off()
-        # The budget counts observations: ann has nothing more to say, bob has three.
+        # The budget counts observations: ann has answered all, bob can answer three.
         assert await scene.lease(session_id, "ann", most=9) == []
         assert (await scene.counts(session_id)).total == 3
         assert await scene.awaiting(session_id) == 3
@@ -88,7 +88,7 @@ def test_first_vote_is_the_label_until_a_second_ties(redis_url: str) -> None:
         assert await scene.awaiting(session_id) == 1
         await scene.vote(session_id, "bob", INLIER)
         assert await scene.counts(session_id) == LabelCounts()
-        # A tie is no label: nothing labelled awaits a vote, and it is asked all the same.
+        # A tie is no label, so no labelled row awaits a vote, but the query stays open.
         assert await scene.awaiting(session_id) == 0
         await scene.vote(session_id, "cem", INLIER)
         assert await scene.counts(session_id) == LabelCounts(inlier=1)
@@ -105,7 +105,7 @@ def test_first_vote_is_the_label_until_a_second_ties(redis_url: str) -> None:
         (2, 4, [INLIER, OUTLIER, UNSURE, OUTLIER], LabelCounts(outlier=1)),
         (2, 4, [INLIER, OUTLIER, OUTLIER], LabelCounts(outlier=1)),
         (2, 3, [UNSURE, UNSURE, INLIER], LabelCounts(inlier=1)),
-        # Who is unsure takes part, and takes no side.
+        # An unsure vote counts as a vote, but for neither label.
         (2, 3, [UNSURE, INLIER], LabelCounts(inlier=1)),
         (3, 3, [INLIER, OUTLIER, OUTLIER], LabelCounts(outlier=1)),
         (3, 4, [INLIER, OUTLIER, UNSURE, INLIER], LabelCounts(inlier=1)),
@@ -122,7 +122,7 @@ def test_ties_and_unsure_ask_one_more_up_to_the_limit(
             assert (await scene.vote(session_id, name, verdict)).query == 1
         assert await scene.counts(session_id) == end
         assert await scene.awaiting(session_id) == 0
-        # It is settled: nobody is asked about it any more.
+        # The query is settled: nobody gets it again.
         scene.worker.work_off()
         assert [one.query for one in await scene.lease(session_id, "zoe", most=9)] != [1]
 
@@ -138,7 +138,7 @@ def test_late_vote_counts_if_overlap_still_needs_it(redis_url: str) -> None:
         assert bob.query == cem.query == late.query
         await scene.answer(session_id, bob, labeler="bob")
         assert (await scene.answer(session_id, late, labeler="ann")).applied
-        # Two have voted: the third is too late, and has lost the lease by that.
+        # Two votes settled the query, so the third labeler has lost its lease and is too late.
         assert await scene.awaiting(session_id) == 0
         assert (await scene.sessions.get(session_id)).leased_count == 0
         assert not (await scene.answer(session_id, cem, OUTLIER, labeler="cem")).applied
@@ -172,7 +172,7 @@ def test_adaptive_overlap_seeks_second_vote_if_first_contradicts_prediction(
             budget=1, overlap=2, overlap_rule="adaptive", overlap_limit=3
         )
         (held,) = await scene.lease(session_id, "ann")
-        # Until the first vote is there one is asked.
+        # Before the first vote only one labeler is asked.
         assert await scene.lease(session_id, "bob") == []
         await scene.answer(session_id, held, first)
         session = await scene.sessions.get(session_id)
@@ -220,7 +220,7 @@ def test_missing_vote_of_query_skipped_for_later_comes_after_new_queries(redis_u
         assert await scene.lease(session_id, "bob") == [bob]
         (new,) = await scene.lease(session_id, "ann")
         assert new.query != ann.query
-        # New ones are behind the budget: the old one is asked again.
+        # The budget allows no new query, so the old one is asked again.
         held = await scene.lease(session_id, "ann", most=2)
         assert [one.query for one in held] == [ann.query, new.query]
 
@@ -236,7 +236,7 @@ def test_dropped_query_closes_for_all_and_keeps_its_vote(redis_url: str) -> None
         session = await scene.sessions.get(session_id)
         assert (session.leased_count, session.awaiting_votes) == (0, 0)
         assert session.counts == LabelCounts(outlier=1)
-        # Nothing that is said later asks about it again.
+        # Later votes do not open the query again.
         await scene.sessions.retract(session_id, answer_id="r", labeler="ann", row=lease.row)
         scene.worker.work_off()
         rows = {one.row for one in await scene.lease(session_id, "dan", most=9)}

@@ -1,4 +1,4 @@
-"""How long a labeler may keep a query follows its pace. Time passes by moving what is stored."""
+"""Lease lengths follow the labeler's pace. The tests let time pass by shifting stored times."""
 
 import json
 from functools import partial
@@ -15,7 +15,7 @@ from svddtune.state.session import Lease, SessionId
 pytestmark = pytest.mark.integration
 
 LEASE_S = 100.0
-# What a script takes on a busy machine, in s: times are known up to this.
+# Longest duration of a script on a busy machine, in s: the tolerance of times.
 SLACK_S = 2.0
 
 
@@ -26,7 +26,7 @@ async def now_ms(scene: Scene) -> int:
 
 
 async def let_pass(scene: Scene, session_id: SessionId, seconds: float) -> None:
-    """Let all that is stored have happened so much earlier."""
+    """Shift all stored times into the past."""
     ms = round(seconds * 1000)
     queries, labelers, leases = (
         keys.session(session_id, part) for part in ("queries", "labelers", "leases")
@@ -49,7 +49,7 @@ async def let_pass(scene: Scene, session_id: SessionId, seconds: float) -> None:
 async def answer_after(
     scene: Scene, session_id: SessionId, seconds: float, labeler: str = "ann"
 ) -> float:
-    """The labeler takes a query and answers it after some time; the time as it was logged, in s."""
+    """Answer a query after some time; return the time that was logged, in s."""
     scene.worker.work_off()
     (lease,) = await scene.lease(session_id, labeler)
     await let_pass(scene, session_id, seconds)
@@ -58,7 +58,7 @@ async def answer_after(
 
 
 async def length(scene: Scene, session_id: SessionId, labeler: str = "ann") -> float:
-    """How long this labeler may keep a new query, in s."""
+    """Return the length of this labeler's next lease, in s."""
     scene.worker.work_off()
     before = await now_ms(scene)
     (lease,) = await scene.lease(session_id, labeler)
@@ -73,10 +73,10 @@ def about(seconds: float) -> object:
 @pytest.mark.parametrize(
     ("took", "lasts"),
     [
-        # The mean, and four times a spread of half of it: three times the first answer.
+        # The mean plus four times a spread of half the mean: three times the first answer.
         (60, 180),
         (100, 300),
-        # Never below a half of what the session says, nor above four times that.
+        # Never below half of the session's lease_s, nor above four times that.
         (1, 50),
         (10, 50),
         (180, 400),
@@ -88,7 +88,7 @@ def test_first_answer_sets_lease_length(redis_url: str, took: float, lasts: floa
         assert await length(scene, session_id) == about(LEASE_S)
         assert await answer_after(scene, session_id, took) == about(took)
         assert await length(scene, session_id) == about(lasts)
-        # The pace is this labeler's alone.
+        # Another labeler's pace is not affected.
         assert await length(scene, session_id, "bob") == about(LEASE_S)
 
     play(redis_url, act)
@@ -117,11 +117,11 @@ def test_lease_length_of_steady_labeler_converges_to_its_pace(redis_url: str) ->
         for _ in range(10):
             await answer_after(scene, session_id, 80)
             lengths.append(await length(scene, session_id))
-        # As the spread proves to be none its allowance goes: towards the 80 s it takes.
+        # With equal times the spread vanishes, and the length approaches the 80 s per answer.
         assert lengths[0] == about(240)
         assert lengths == sorted(lengths, reverse=True)
         assert 80 < lengths[-1] < 100
-        # One that takes longer for once is given more again.
+        # A single longer answer lengthens leases again.
         assert await answer_after(scene, session_id, 95) == about(95)
         assert await length(scene, session_id) > lengths[-1] + 10
 
@@ -148,13 +148,13 @@ def test_unasked_answers_in_between_count_as_work(redis_url: str) -> None:
         (lease,) = await scene.lease(session_id, "ann")
         await let_pass(scene, session_id, 50)
         await scene.answer(session_id, 11)
-        # Bob's answers are no work of ann's.
+        # Bob's answers do not count as ann's work.
         await let_pass(scene, session_id, 10)
         await scene.answer(session_id, 10, labeler="bob")
         await let_pass(scene, session_id, 5)
         await scene.answer(session_id, lease)
         events = await scene.sessions.label_events(session_id)
-        # What was not leased took no time that is known, and tells no pace.
+        # An answer without a lease has no known duration and does not change the pace.
         assert [one.answer_s for one in events] == [0, 0, about(15)]
         assert await length(scene, session_id, "bob") == about(LEASE_S)
 
@@ -184,17 +184,17 @@ def test_heartbeat_never_shortens_a_lease(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(lease_s=LEASE_S)
         beat = partial(scene.sessions.extend, session_id, holder="ann/", labeler="ann")
-        # Taken while nothing was known of ann, who then proves fast.
+        # Ann gets this lease before her pace is known; then she answers fast.
         old, other = await scene.lease(session_id, "ann", most=2)
         await let_pass(scene, session_id, 2)
         await scene.answer(session_id, other)
         for lease_ids in ((), (old.lease_id,)):
             receipt = await beat(lease_ids=lease_ids)
             assert receipt.applied
-            # What it is told is when the lease runs out.
+            # The receipt has the expiry of the lease.
             assert (receipt.expires_ms - await now_ms(scene)) / 1000 == about(98)
             assert await left(scene, session_id, old) == about(98)
-        # Once less is left than ann is given now, it is that.
+        # Once less time is left than ann's current length, the lease gets that length.
         await let_pass(scene, session_id, 90)
         assert (await beat()).expires_ms == pytest.approx(await now_ms(scene) + 50_000, abs=2000)
         assert await left(scene, session_id, old) == about(50)
@@ -228,7 +228,7 @@ def test_heartbeat_after_expiry_does_not_revive_lease(redis_url: str) -> None:
         )
         assert (receipt.applied, receipt.lost) == (False, (gone.lease_id,))
         assert await left(scene, session_id, kept) == about(LEASE_S)
-        # In the same step it is bob's, who waits.
+        # Bob, who waits, gets the query in the same step.
         assert gone.query in await scene.held(session_id, "bob/")
 
     play(redis_url, act)

@@ -1,4 +1,4 @@
-"""Jobs are neither lost nor counted twice, whatever happens to workers."""
+"""No job is lost or done twice, whatever happens to workers."""
 
 import asyncio
 
@@ -34,7 +34,7 @@ def test_job_of_silent_worker_goes_to_another_and_the_first_cannot_commit(redis_
         assert quick.queue.recover() == Recovered()
         silence_all(slow)
         assert quick.queue.recover() == Recovered(lost=1)
-        # Its place among the dataset's jobs is the first again; another's came up meanwhile.
+        # It is the first of the dataset's jobs again. Another dataset's job came up meanwhile.
         taken = quick.next_claim()
         while taken is not None and taken.kind != claim.kind:
             quick.do(taken)
@@ -47,7 +47,7 @@ def test_job_of_silent_worker_goes_to_another_and_the_first_cannot_commit(redis_
             slow.queue.renew(claim)
         quick.do(taken)
         assert (await scene.sessions.get(session_id)).state is SessionState.LABELING
-        # Done is done: the slow worker still changes nothing.
+        # The job is done, and the slow worker still has no effect.
         with pytest.raises(ClaimLost):
             slow.do(claim)
 
@@ -148,7 +148,7 @@ def test_lost_job_is_requeued_at_once_and_after_further_losses_with_pauses(redis
         assert pauses[:2] == [0, 0]
         assert pauses[2] > 0
         assert pauses[2:] == sorted(pauses[2:])
-        # In all, a worker pool has a minute for what was wrong with it.
+        # The pauses add up to a minute, the time that a faulty pool of workers has to recover.
         assert sum(pauses) > 60_000
 
     play(redis_url, act)
@@ -161,7 +161,7 @@ def test_failed_job_is_retried_after_pauses_up_to_a_limit(redis_url: str) -> Non
         await scene.answer(session_id, lease)
         outcomes: list[bool] = []
         while claim := scene.worker.next_claim():
-            # What was lost before does not count as an error, nor the other way round.
+            # Losses do not count as errors, and errors do not count as losses.
             assert claim.errors == len(outcomes)
             lose(scene.worker)
             claim = scene.worker.next_claim()
@@ -229,7 +229,7 @@ def test_observed_cause_of_worker_loss_decides_the_retry_limit(
             worker = ScriptedWorker(redis_url)
             assert worker.next_claim() is not None
             let_go(worker.client, keys.prefix(0), worker.queue.consumer, how, "SIGWHAT")
-            # Seen twice is counted once.
+            # A repeated report counts once.
             let_go(worker.client, keys.prefix(0), worker.queue.consumer, how, "SIGWHAT")
             end_pauses(worker)
             worker.queue.recover()
@@ -361,7 +361,7 @@ def test_waiting_worker_does_jobs_that_arrive_in_both_lanes(redis_url: str) -> N
 
 
 async def dataset_jobs(scene: Scene, name: str) -> str:
-    """A session on a dataset of its own, which brings 22 jobs of the dataset."""
+    """Create a session on a dataset of its own, which needs 22 jobs of the dataset."""
     await scene.upload(ids=[f"{name}-{row}" for row in range(12)])
     config = SessionConfig(budget=6, strategy="knowledge_gradient")
     await scene.sessions.create(scene.dataset_id, config, observation_count=12)
@@ -373,7 +373,7 @@ def test_datasets_take_turns_at_workers(redis_url: str) -> None:
         datasets = {await dataset_jobs(scene, name) for name in "abc"}
         crew = [ScriptedWorker(redis_url) for _ in range(3)]
         for _ in range(5):
-            # As many workers as datasets: each has one, though each has 22 jobs.
+            # With as many workers as datasets, each dataset gets one worker.
             claims = [worker.next_claim() for worker in crew]
             assert {claim.dataset_id for claim in claims if claim} == datasets
             for worker, claim in zip(crew, claims, strict=True):
@@ -384,7 +384,7 @@ def test_datasets_take_turns_at_workers(redis_url: str) -> None:
 
 
 async def time_charged(scene: Scene, dataset_id: str) -> float:
-    """Milliseconds of workers' time that a dataset with waiting jobs is charged for."""
+    """Milliseconds of workers' time that a dataset with waiting jobs has used."""
     return float(await scene.client.zscore(keys.prefix(0) + "q:turn", dataset_id))
 
 
@@ -417,7 +417,7 @@ def test_short_jobs_do_not_wait_for_as_many_long_ones(redis_url: str) -> None:
         assert long is not None
         small = await dataset_jobs(scene, "small")
         scene.worker.do(long)
-        # As if that job had taken an hour.
+        # The job counts as if it had taken an hour.
         await scene.client.zincrby(keys.prefix(0) + "q:turn", 3_600_000, large)
         owners = []
         for _ in range(24):

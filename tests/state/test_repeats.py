@@ -1,4 +1,4 @@
-"""Observations shown again: to whom, when, and that they are no votes."""
+"""Repeats: who gets them, when, and that they are no votes."""
 
 import json
 from typing import Any
@@ -19,7 +19,7 @@ INLIER, OUTLIER, UNSURE = Verdict.INLIER, Verdict.OUTLIER, Verdict.UNSURE
 
 
 async def repeat(scene: Scene, session_id: SessionId, labeler: str = "ann") -> Lease:
-    """A repeat that the labeler holds, after one answer of its own."""
+    """Let the labeler answer once; return the repeat that it then holds."""
     await scene.vote(session_id, labeler, OUTLIER)
     scene.worker.work_off()
     (lease,) = await scene.lease(session_id, labeler)
@@ -28,7 +28,7 @@ async def repeat(scene: Scene, session_id: SessionId, labeler: str = "ann") -> L
 
 
 async def without_repeats(scene: Scene, session_id: SessionId) -> dict[str, Any]:
-    """What a repeat may not touch: votes, labels, who is asked, and that the ranking is fresh."""
+    """The state that a repeat must not change: votes, labels, open queries and the ranking."""
 
     def name(part: str = "") -> str:
         return keys.session(session_id, part)
@@ -69,7 +69,7 @@ def test_labeler_sees_own_observation_again_after_repeat_every_answers(
         for name, verdict in turns:
             scene.worker.work_off()
             held = await scene.lease(session_id, name)
-            # Every so many answers one is shown again, the oldest first, and never two in a row.
+            # After every repeat_every answers comes one repeat, the oldest row first.
             assert (since[name] == every) is (bool(held) and held[0].repeats)
             if not held:
                 continue
@@ -98,14 +98,14 @@ def test_labeler_sees_own_observation_again_after_repeat_every_answers(
 @pytest.mark.parametrize("end", ["given back", "run out"])
 def test_released_repeat_goes_to_nobody_else(redis_url: str, end: str) -> None:
     async def act(scene: Scene) -> None:
-        # Its observation awaits the vote of somebody else: of a query, not of the repeat.
+        # The observation awaits another labeler's vote, by its query and not by the repeat.
         session_id = await scene.session(budget=3, overlap=2, overlap_limit=2, repeat_every=1)
         again = await repeat(scene, session_id)
         (other,) = await scene.lease(session_id, "ann", stream="other")
         assert not other.repeats
         for name in ("bob", "cem"):
             await scene.lease(session_id, name, 9, stream="s", waits=True)
-        # Once it is over nobody has it, and it waits for nobody.
+        # Once the repeat has ended, nobody holds it, and it is not open.
         if end == "run out":
             await scene.run_out(session_id, again.lease_id)
             await scene.sessions.expire(session_id)
@@ -133,7 +133,7 @@ def test_skipped_repeat_ends_and_drops_no_observation(redis_url: str, mode: Skip
         assert (await scene.skip(session_id, again, mode)).applied
         assert await without_repeats(scene, session_id) == before
         assert await scene.counts(session_id) == LabelCounts(outlier=1)
-        # The vote may still be taken back, and then its row is asked again: it was not dropped.
+        # The vote can still be retracted, and then its row is asked again: it was not dropped.
         await scene.sessions.retract(session_id, answer_id="r", labeler="ann", row=again.row)
         assert [lease.row for lease in await scene.lease(session_id, "bob")] == [again.row]
 
@@ -149,11 +149,11 @@ def test_expired_repeat_ends_without_an_event(redis_url: str) -> None:
         log, seen = await scene.sessions.label_events(session_id), await scene.notices(session_id)
         await scene.run_out(session_id, again.lease_id)
         assert await scene.sessions.expire(session_id) is not None
-        # Its holder is told that it is gone; bob, who waits, gets nothing of it.
+        # Its holder is notified of the loss; bob, who waits, does not get it.
         assert (await scene.notices(session_id))[len(seen) :] == [{"ann/"}]
         assert await scene.sessions.label_events(session_id) == log
         assert await without_repeats(scene, session_id) == before
-        # Answered late it is kept for the record, and no vote, nor a repeat.
+        # A late answer is recorded, as neither a vote nor an answered repeat.
         assert not (await scene.answer(session_id, again, INLIER)).applied
         event = (await scene.sessions.label_events(session_id))[-1]
         assert (event.kind, event.row) == ("UNUSED", again.row)
@@ -195,7 +195,7 @@ def test_leased_repeat_ends_once_its_vote_is_retracted(redis_url: str) -> None:
         await scene.sessions.retract(session_id, answer_id="r", labeler="ann", row=again.row)
         assert await scene.held(session_id, "ann/") == []
         assert {"ann/"} in await scene.notices(session_id)
-        # It comes as a query, once.
+        # It comes once, as a query.
         (lease,) = await scene.lease(session_id, "ann")
         assert (lease.row, lease.repeats) == (again.row, False)
         assert not (await scene.answer(session_id, again)).applied
@@ -233,7 +233,7 @@ def test_only_queried_observations_are_repeated(redis_url: str) -> None:
         for row in (10, 9):
             await scene.answer(session_id, row)
         scene.worker.work_off()
-        # (An initial label is nobody's; the unasked ones were not shown a first time.)
+        # Initial and unasked labels do not lead to repeats, because no query showed their rows.
         assert [lease.repeats for lease in await scene.lease(session_id, "ann")] == [False]
 
     play(redis_url, act)
@@ -248,7 +248,7 @@ def test_withdrawn_labeler_loses_its_leased_repeat(redis_url: str) -> None:
         with pytest.raises(WrongState) as refused:
             await scene.answer(session_id, again)
         assert refused.value.reason == "LABELER_WITHDRAWN"
-        # The observation is asked again of bob, as a query: the repeat itself is not.
+        # Bob gets the observation as a query, not the repeat.
         (lease,) = await scene.lease(session_id, "bob")
         assert lease.row == again.row
         assert lease.query != again.query
@@ -267,7 +267,7 @@ def test_leased_repeats_do_not_delay_session_end(redis_url: str) -> None:
             await scene.client.hget(keys.session(session_id, "queries"), again.query)
         )
         assert query["state"] == "closed"
-        # Answered all the same it is kept for the record.
+        # A late answer is recorded.
         assert not (await scene.answer(session_id, again)).applied
 
     play(redis_url, act)

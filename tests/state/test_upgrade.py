@@ -1,4 +1,4 @@
-"""Data that version 0.1.0 wrote (layout 2) go on under this version.
+"""This version upgrades and continues the data of version 0.1.0 (layout 2).
 
 ``layout_2.json`` holds all keys of a server after a run of 0.1.0 with four sessions on one dataset:
 ``labeling`` (default strategy, query 6 is leased to ann), ``lama`` (overlap 2, repeats), ``paused``
@@ -52,7 +52,7 @@ def write(client: Redis, key: str, kind: str, value: Any) -> None:
 
 @pytest.fixture
 def client(redis_url: str) -> Iterator[Redis]:
-    """A server with the data of 0.1.0, a job among them that its worker had begun."""
+    """A server with the data of 0.1.0, including a job that its worker had begun."""
     with redis.Redis.from_url(redis_url) as client:
         for key, (kind, value) in STORED["keys"].items():
             write(client, key, kind, value)
@@ -65,7 +65,7 @@ def client(redis_url: str) -> Iterator[Redis]:
 
 
 def histories(client: Redis) -> dict[str, Any]:
-    """What labelers said and were asked, by session."""
+    """Labels and queries by session."""
     return {
         name: (
             client.xrange(f"{keys.prefix(0)}s:{session_id}:events"),

@@ -1,4 +1,4 @@
-"""Who waits for queries: in which order they are served, who is only told, who gets nothing."""
+"""Waiting holders: the order in which they are served, and who is only notified or gets nothing."""
 
 import pytest
 from tests.state.scene import Scene, lease_request, play
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.integration
 async def wait(
     scene: Scene, session_id: SessionId, labeler: str, most: int = 1, **kind: bool
 ) -> None:
-    """A labeler waits on a stream, and came a second after those before it."""
+    """Let a labeler wait on a stream, one second after the previous one."""
     waiting = keys.session(session_id, "waiting")
     for holder in await scene.client.zrange(waiting, 0, -1):
         await scene.client.zincrby(waiting, -1000, holder)
@@ -20,19 +20,19 @@ async def wait(
 
 
 async def holders(scene: Scene, session_id: SessionId, *labelers: str) -> list[int]:
-    """How many queries each labeler holds on its stream."""
+    """Number of queries that each labeler holds on its stream."""
     return [len(await scene.held(session_id, f"{one}/s")) for one in labelers]
 
 
 async def more(scene: Scene, session_id: SessionId, queries: int) -> None:
-    """There is room for so many further queries; those who wait are served."""
+    """Raise the budget by a number of queries, which serves the waiters."""
     budget = (await scene.sessions.get(session_id)).config.budget
     await scene.sessions.set_budget(session_id, budget + queries)
     scene.worker.work_off()
 
 
 async def spent(scene: Scene) -> SessionId:
-    """A session whose only query so far is out with zoe."""
+    """Create a session whose only query is leased to zoe."""
     session_id = await scene.session(budget=1)
     assert len(await scene.lease(session_id, "zoe")) == 1
     return session_id
@@ -44,10 +44,10 @@ async def spent(scene: Scene) -> SessionId:
 def test_waiters_are_served_in_order_of_arrival(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await spent(scene)
-        # (Not by name.)
+        # The names are not in alphabetical order.
         for name in ("cem", "ann", "bob"):
             await wait(scene, session_id, name)
-        # Who asks again keeps its place.
+        # Asking again keeps the place in the list.
         await wait(scene, session_id, "cem")
         served = []
         for _ in range(3):
@@ -82,7 +82,7 @@ def test_waiter_gets_as_many_leases_as_it_asked_for(redis_url: str) -> None:
         for queries in (1, 2, 5):
             await more(scene, session_id, queries)
             served.append(await holders(scene, session_id, "ann", "bob"))
-        # Ann is first until she has hers.
+        # Ann comes first until she has her query.
         assert served == [[1, 0], [2, 1], [2, 3]]
         assert await scene.client.exists(keys.session(session_id, "waiting")) == 0
 
@@ -108,7 +108,7 @@ def test_query_skipped_by_automated_labeler_goes_to_waiting_person(redis_url: st
         (lease,) = (await scene.sessions.lease(session_id, robot)).leases
         await wait(scene, session_id, "ann")
         seen = len(await scene.notices(session_id))
-        # It waits for the next itself, before ann; this one it does not get again.
+        # It waits for another query, before ann, and does not get this one again.
         receipt = await scene.sessions.skip(
             session_id,
             labeler="robot",
@@ -139,7 +139,7 @@ def test_notified_holder_gets_no_lease_until_it_asks(redis_url: str) -> None:
         told = (await scene.notices(session_id))[seen:]
         assert set.union(*told) == {"ann/s", "bob/s"}
         assert await holders(scene, session_id, "ann", "bob") == [0, 0]
-        # The first that asks has it; the other waits on, and is told of the next.
+        # The first to ask gets it; the other keeps waiting and is notified of the next.
         assert (
             len(await scene.lease(session_id, "bob", stream="s", notify_only=True, waits=True)) == 1
         )
@@ -172,7 +172,7 @@ def test_waiting_holder_is_notified_once(redis_url: str, notify_only: bool) -> N
         await wait(scene, session_id, "ann", notify_only=notify_only)
         seen = len(await scene.notices(session_id))
         await more(scene, session_id, 1)
-        # What others do is no news for who knows already.
+        # Changes by others do not notify a holder again.
         for row in (11, 10):
             await scene.answer(session_id, row, Verdict.UNSURE, labeler="replay")
         scene.worker.work_off()
@@ -187,7 +187,7 @@ def test_waiting_holder_is_notified_once(redis_url: str, notify_only: bool) -> N
 def test_lease_call_without_a_query_notifies_nobody(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=2, overlap=2, overlap_limit=2, repeat_every=1)
-        # Ann has voted on all there is, and seen it again; cem passed on what is left.
+        # Ann has voted on all rows and answered her repeats; cem has skipped the rest.
         for _ in range(2):
             await scene.vote(session_id, "ann")
             scene.worker.work_off()
@@ -204,7 +204,7 @@ def test_lease_call_without_a_query_notifies_nobody(redis_url: str) -> None:
             for name in ("ann", "cem"):
                 await wait(scene, session_id, name, notify_only=True)
                 assert await scene.lease(session_id, name) == []
-        # Neither a notice, which would make them ask again, nor a write, nor a job.
+        # No notice, which would make them ask again, no write and no job.
         assert len(await scene.notices(session_id)) == seen
         assert (await scene.sessions.get(session_id)).version == version
         assert scene.worker.work_off() == []
@@ -221,7 +221,7 @@ def test_repeated_notifications_come_to_an_end(redis_url: str) -> None:
         read = len(await scene.notices(session_id))
         await more(scene, session_id, 3)
         rounds = 0
-        # Whoever is named by a notice asks, as a service does for its streams.
+        # Every holder that a notice names asks, as a service does for its streams.
         while news := (await scene.notices(session_id))[read:]:
             read += len(news)
             rounds += 1
@@ -230,7 +230,7 @@ def test_repeated_notifications_come_to_an_end(redis_url: str) -> None:
                 labeler = holder.split("/")[0]
                 await scene.lease(session_id, labeler, 2, stream="s", notify_only=True, waits=True)
         assert await holders(scene, session_id, *names) == [2, 1, 0, 0]
-        # The news itself, and that three queries were leased, by two of them.
+        # One round for the new queries, and one for the leases of two holders.
         assert rounds <= 2
 
     play(redis_url, act)
@@ -252,7 +252,7 @@ def test_holder_that_left_gets_nothing(redis_url: str, how: str) -> None:
         assert len(kept) == (how == "parked")
         await more(scene, session_id, 3)
         assert await scene.held(session_id, "ann/s") == kept
-        # When it asks it is served, and waits again.
+        # Once it asks, it is served and waits again.
         assert len(await scene.lease(session_id, "ann", 5, stream="s", waits=True)) == 4
         await more(scene, session_id, 1)
         assert await holders(scene, session_id, "ann") == [5]
@@ -278,7 +278,7 @@ def test_holder_of_expired_lease_gets_nothing_until_it_asks(redis_url: str) -> N
         seen = len(await scene.notices(session_id))
         await scene.run_out(session_id)
         await scene.sessions.expire(session_id)
-        # It is told of the loss, and neither gets the query again nor a new one.
+        # It is notified of the loss, and gets neither that query nor a new one.
         assert (await scene.notices(session_id))[seen:] == [{"ann/s"}]
         await more(scene, session_id, 1)
         assert await holders(scene, session_id, "ann") == [0]

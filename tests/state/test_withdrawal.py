@@ -1,4 +1,4 @@
-"""A labeler's votes are made void, and count again: labels, queries, leases, what is told."""
+"""Withdrawing and reinstating a labeler: the effect on labels, queries, leases and notices."""
 
 import pytest
 from tests.state.scene import Scene, lease_request, play
@@ -25,14 +25,14 @@ def test_withdrawal_revokes_leases_and_their_queries_go_to_waiters(redis_url: st
         seen = len(await scene.notices(session_id))
 
         await scene.sessions.withdraw(session_id, "bob", by="owner")
-        # All of bob's holders are told, one that has nothing too; ann has all in the same step.
+        # A notice names all of bob's holders, even one without leases; ann gets his queries at once.
         told = set.union(*(await scene.notices(session_id))[seen:])
         assert told == {"bob/one", "bob/", "bob/s", "ann/s"}
         queries = {vote.query, one.query, call.query}
         assert set(await scene.held(session_id, "ann/s")) == queries
         assert (await scene.sessions.get(session_id)).leased_count == 3
 
-        # What bob had is lost, and it gets nothing.
+        # Bob's leases are lost, and he gets no new ones.
         receipt = await scene.sessions.extend(
             session_id, holder="bob/", labeler="bob", lease_ids=[call.lease_id]
         )
@@ -61,7 +61,7 @@ def test_withdrawn_labeler_is_refused_whatever_it_answers(redis_url: str) -> Non
                 with pytest.raises(WrongState) as refused:
                     await scene.answer(session_id, answered, labeler="bob", replace=correction)
                 assert refused.value.reason == "LABELER_WITHDRAWN"
-        # An answer given before, whose receipt was lost, gets it.
+        # Repeating an earlier answer still gets its receipt.
         again = await scene.answer(session_id, first, labeler="bob", answer_id="before")
         assert again == stored
         assert await scene.sessions.label_events(session_id) == log
@@ -84,7 +84,7 @@ def test_waiting_withdrawn_labeler_is_asked_once_reinstated(redis_url: str) -> N
         scene.worker.work_off()
         assert len(await scene.held(session_id, "bob/s")) == 2
         assert "bob/s" in (await scene.notices(session_id))[-1]
-        # Its vote stands: not of the row that it has answered.
+        # Its vote counts again, so it does not get the row that it has answered.
         rows = {lease.row for lease in await scene.lease(session_id, "bob", most=2, stream="s")}
         assert vote.row not in rows
 
@@ -100,7 +100,7 @@ def test_withdrawal_may_end_session(redis_url: str) -> None:
         await scene.vote(session_id, "ann", OUTLIER)
         await scene.vote(session_id, "bob", INLIER)
         assert await scene.state(session_id) is SessionState.LABELING
-        # Without ann's vote the first is bob's, and that is what was expected.
+        # Without ann's vote bob's is the first, and it equals the prediction.
         effect = await scene.sessions.withdraw(session_id, "ann", by="owner")
         assert (effect.labels_gained, effect.queries_reopened) == (1, 0)
         assert await scene.state(session_id) is SessionState.ESTIMATING
@@ -118,7 +118,7 @@ def test_labels_withdrawn_after_completion_are_asked_again_once_resumed(redis_ur
         assert await scene.state(session_id) is SessionState.COMPLETED
         effect = await scene.sessions.withdraw(session_id, "bob", by="owner")
         assert (effect.labels_lost, effect.queries_reopened) == (1, 1)
-        # It stays as it is, and its result, until it is resumed.
+        # State and result stay until the session is resumed.
         assert scene.worker.work_off() == []
         session = await scene.sessions.get(session_id)
         assert (session.state, session.revision) == (SessionState.COMPLETED, 1)
@@ -142,7 +142,7 @@ def test_reinstated_votes_join_votes_given_meanwhile(redis_url: str) -> None:
         await scene.sessions.withdraw(session_id, "bob", by="owner")
         assert (await scene.vote(session_id, "ann", INLIER)).query == vote.query
         effect = await scene.sessions.reinstate(session_id, "bob", by="owner")
-        # One vote was sought, and there are two that disagree.
+        # One vote was sought, and two contradict each other.
         assert effect.labels_changed == 1
         assert await scene.counts(session_id) == LabelCounts(unsure=1)
 
@@ -159,7 +159,7 @@ def test_withdrawing_labeler_without_answers_is_refused(redis_url: str) -> None:
                 with pytest.raises(NotFound) as refused:
                     await change(session_id, name, by="owner")
                 assert refused.value.reason == "UNKNOWN_LABELER"
-        # Who took its only vote back is known, and may be kept from giving more.
+        # A labeler without votes in force can be withdrawn if it has voted before.
         await scene.answer(session_id, 10, labeler="bob")
         await scene.sessions.retract(session_id, answer_id="r", labeler="bob", row=10)
         assert (await scene.sessions.withdraw(session_id, "bob", by="owner")).votes == 0
@@ -202,9 +202,9 @@ def test_computed_preview_is_kept_for_its_request_and_leaves_session_unchanged(
         computed = jobs_pb2.Preview()
         scene.worker.workspace.commit_preview(claim, computed)
         assert await scene.sessions.preview(session_id, PREVIEW_ID) == computed
-        # The session is as it was, to its version.
+        # The preview leaves the session unchanged, even its version.
         assert await scene.sessions.get(session_id) == before
-        # The session itself is as it was.
+        # The session is unchanged.
         assert await scene.sessions.get(session_id) == before
 
     play(redis_url, act)

@@ -1,4 +1,4 @@
-"""What a withdrawal is said to do is what it does, and reinstatement undoes it: a property."""
+"""Property: a preview equals the effect of the withdrawal, and reinstatement undoes it."""
 
 import json
 from contextlib import suppress
@@ -22,7 +22,7 @@ PREVIEW_ID = "5f0c2f0e00004000800000000000000a"
 
 
 async def everything(scene: Scene, session_id: SessionId) -> dict[bytes, bytes]:
-    """All that is stored of a session."""
+    """Everything that is stored of a session."""
     found = await scene.client.keys(keys.session(session_id) + "*")
     return {key: await scene.client.dump(key) for key in found}
 
@@ -30,7 +30,7 @@ async def everything(scene: Scene, session_id: SessionId) -> dict[bytes, bytes]:
 async def standing(
     scene: Scene, session_id: SessionId
 ) -> tuple[dict[int, int], set[int], set[int]]:
-    """Labels in force by row, rows that are asked about, and labelled ones that await a vote."""
+    """Labels by row, rows with open queries, and labelled rows that await a vote."""
     labels = await scene.client.hgetall(keys.session(session_id, "labels"))
     asked = await scene.client.hkeys(keys.session(session_id, "asked"))
     awaiting = await scene.client.smembers(keys.session(session_id, "awaiting"))
@@ -43,7 +43,7 @@ def effect_between(
     before: tuple[dict[int, int], set[int], Any],
     after: tuple[dict[int, int], set[int], Any],
 ) -> WithdrawalEffect:
-    """The effect of what changed, by the definition of its fields."""
+    """The effect of a change, by the definition of its fields."""
 
     def counts(labels: dict[int, int]) -> LabelCounts:
         values = list(labels.values())
@@ -62,7 +62,7 @@ def effect_between(
 
 
 verdicts = st.sampled_from([INLIER, OUTLIER, UNSURE])
-# Who says what of which row, asked where the row is out with it.
+# (labeler, row, verdict): an answer to a query if the labeler holds one on the row.
 ballots = st.lists(
     st.tuples(st.sampled_from(NAMES), st.integers(0, 6), verdicts), min_size=4, max_size=24
 )
@@ -95,12 +95,12 @@ def test_preview_equals_effect_of_withdrawal_and_reinstatement_undoes_it(
 ) -> None:
     async def act(scene: Scene) -> None:
         scene.worker.predicts = 1
-        # The budget is all there is, so that the session goes on whatever happens.
+        # The budget is all rows, so the session does not end.
         session_id = await scene.session(budget=12, **config)
         for name, row, verdict in ballots:
             scene.worker.work_off()
             held = {one.row: one for one in await scene.lease(session_id, name, most=3)}
-            # (Unasked, it may come to a row that has its label.)
+            # An unasked answer may concern a row with a label.
             with suppress(Conflict):
                 await scene.answer(session_id, held.get(row, row), verdict, labeler=name)
         held_by_ann = await scene.lease(session_id, "ann", most=3)
@@ -123,7 +123,7 @@ def test_preview_equals_effect_of_withdrawal_and_reinstatement_undoes_it(
             assert effect == preview
             assert await scene.counts(session_id) == effect.after
             done.append((name, before, after))
-        # Nobody's votes are left.
+        # No votes are in force.
         assert (await standing(scene, session_id))[0] == {}
         for name, before, after in reversed(done):
             effect = await scene.sessions.reinstate(session_id, name, by="owner")

@@ -1,4 +1,4 @@
-"""Workers that fall silent, and pauses that are over: without waiting for either."""
+"""Lost workers and the ends of pauses, without waiting for either."""
 
 from tests.state.scene import ScriptedWorker
 
@@ -7,7 +7,7 @@ from svddtune.state.queue import Recovered
 
 
 def silence_all(worker: ScriptedWorker) -> None:
-    """Let all claims there are look a minute old."""
+    """Make all claims look a minute old."""
     for stream in worker.queue._streams("hi", "bulk"):
         for claim in worker.client.xpending_range(stream, keys.GROUP, "-", "+", 100):
             worker.client.xclaim(
@@ -22,14 +22,14 @@ def silence_all(worker: ScriptedWorker) -> None:
 
 
 def end_pauses(worker: ScriptedWorker) -> None:
-    """Let the pauses of failed jobs be over."""
+    """End the pauses of failed jobs."""
     later = keys.prefix(0) + "q:later"
     for member in worker.client.zrange(later, 0, -1):
         worker.client.zadd(later, {member: 0})
 
 
 def lose(worker: ScriptedWorker) -> Recovered:
-    """All claims lapse, and pauses end."""
+    """Let all claims lapse and all pauses end."""
     silence_all(worker)
     found = worker.queue.recover()
     end_pauses(worker)
