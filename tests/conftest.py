@@ -5,8 +5,8 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
-# One thread a process, as in workers: test processes share the cores, and threads of BLAS wait
-# actively for each other. The libraries read this when they are loaded.
+# One thread per process, as in workers: test processes share the cores, and BLAS threads wait
+# busily for each other. The libraries read these variables when they are loaded.
 os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 os.environ["MKL_NUM_THREADS"] = "1"
@@ -21,8 +21,8 @@ from svddtune.state import keys
 
 profiles.load()
 
-# Started in the background of a script, or by nohup, tests inherit that signals are ignored, and so
-# would the programs that they start and interrupt.
+# Tests that a script starts in the background, or nohup, inherit ignored signals. The programs that
+# they start and interrupt would ignore these signals too.
 for _number, _usual in (
     (signal.SIGINT, signal.default_int_handler),
     (signal.SIGHUP, signal.SIG_DFL),
@@ -33,7 +33,7 @@ for _number, _usual in (
 
 @pytest.fixture(scope="session", autouse=True)
 def state_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Where runs are kept, for tests and the programs that they start: not with the user's own."""
+    """Keep the runs of tests, and of the programs they start, apart from the user's runs."""
     home = tmp_path_factory.mktemp("state")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(home))
@@ -42,14 +42,14 @@ def state_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
-    # Tests of durability start servers of their own; all others need not wait for the disk.
+    # Tests of durability start their own servers; all others need not wait for the disk.
     with EmbeddedServer(tmp_path_factory.mktemp("redis"), fsync="no") as server:
         yield server
 
 
 @pytest.fixture
 def redis_url(redis_server: EmbeddedServer) -> Iterator[str]:
-    """URL of an empty server. After the test every key must be one that ``keys`` knows."""
+    """URL of an empty server. After the test, ``keys`` must know every key on it."""
     with redis.Redis.from_url(redis_server.url) as client:
         client.flushall()
         yield redis_server.url
@@ -59,7 +59,7 @@ def redis_url(redis_server: EmbeddedServer) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def stack() -> Iterator[EmbeddedStack]:
-    """A whole stack on this machine, shared by the tests that need a real service."""
+    """A stack on this machine, shared by the tests that need a real service."""
     with EmbeddedStack(workers=1) as running:
         yield running
 

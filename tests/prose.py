@@ -24,7 +24,7 @@ def tracked_files() -> list[Path]:
 
 
 def prose_of(path: Path) -> Iterator[str]:
-    """What a file of the repository says to its readers.
+    """The pieces of prose in a file of the repository.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def prose_of(path: Path) -> Iterator[str]:
     ------
     str
         The whole text of a page; each docstring and comment of Python code; each comment of other
-        code. Nothing of generated code and of files that hold data.
+        code. Generated code and data files have none.
     """
     if "_pb2" in path.name:
         return
@@ -51,8 +51,8 @@ def prose_of(path: Path) -> Iterator[str]:
 def python_prose(source: str) -> Iterator[str]:
     """Docstrings and comments of Python code.
 
-    A sign of a comment inside a string counts as one: reading too much is harmless here, and exact
-    tokens take ten times as long.
+    A comment sign inside a string counts as a comment. Too much prose is harmless here, and a
+    tokenizer takes ten times as long.
     """
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):

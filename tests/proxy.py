@@ -1,4 +1,4 @@
-"""A TCP proxy before a Redis server: it loses replies, or leads to another server later."""
+"""A TCP proxy before a Redis server that can lose replies and switch to another server."""
 
 import contextlib
 import random
@@ -7,16 +7,16 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# What marks a request as the call of a script.
+# The bytes that mark a request as the call of a script.
 _SCRIPT = b"EVALSHA"
 
 
 class Proxy:
-    """Listens on a port of its own and forwards to a Unix socket."""
+    """A proxy that listens on a port and forwards to a Unix socket."""
 
     def __init__(self, target: str) -> None:
         self.target = target
-        # Requests whose reply was lost.
+        # Number of lost replies.
         self.lost = 0
         self._lock = threading.Lock()
         self._to_lose = 0
@@ -29,12 +29,12 @@ class Proxy:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def lose_next(self, mark: bytes = _SCRIPT) -> None:
-        """Of the next request that has the mark the server's reply is lost with the connection."""
+        """Lose the reply to the next request that has the mark, and close its connection."""
         with self._lock:
             self._to_lose, self._mark = 1, mark
 
     def lose_some(self, often: float, seed: int) -> None:
-        """From now on lose the replies to this share of the calls of scripts."""
+        """Lose the replies to this share of script calls from now on."""
         with self._lock:
             self._often, self._random = often, random.Random(seed)
 
@@ -60,23 +60,23 @@ class Proxy:
                 _Pair(self, client, server)
 
     def opened(self, *ends: socket.socket) -> None:
-        """These belong to a connection now."""
+        """Register the sockets of a connection."""
         with self._lock:
             self._connections.update(ends)
 
     def closed(self, *ends: socket.socket) -> None:
-        """These are closed."""
+        """Unregister the sockets of a closed connection."""
         with self._lock:
             self._connections.difference_update(ends)
 
     def spare(self) -> None:
-        """What was to be lost did nothing: the next one is."""
+        """Lose the next reply instead, because this request had no effect."""
         with self._lock:
             self.lost -= 1
             self._to_lose, self._mark = 1, _SCRIPT
 
     def is_to_lose(self, request: bytes) -> bool:
-        """Whether the reply to this request does not come through."""
+        """Whether the reply to this request is lost."""
         with self._lock:
             if self._to_lose and self._mark in request:
                 self._to_lose -= 1
@@ -87,7 +87,7 @@ class Proxy:
 
 
 class _Pair:
-    """One client's connection and its way on to the server."""
+    """A client's connection with its connection to the server."""
 
     def __init__(self, proxy: Proxy, client: socket.socket, server: socket.socket) -> None:
         self._proxy, self._client, self._server = proxy, client, server
@@ -128,7 +128,7 @@ def _end(one: socket.socket) -> None:
 
 @contextmanager
 def proxy_to(target: str) -> Iterator[Proxy]:
-    """A proxy that leads to this server for now."""
+    """Start a proxy to this server."""
     proxy = Proxy(target)
     try:
         yield proxy

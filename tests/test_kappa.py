@@ -1,4 +1,4 @@
-"""The one formula of Cohen's kappa, against published figures and scikit-learn."""
+"""Cohen's kappa equals published figures and scikit-learn."""
 
 import math
 
@@ -31,7 +31,7 @@ def test_kappa_equals_published_examples(counts: tuple[int, ...], published: flo
 
 @given(SIGNS)
 def test_kappa_equals_that_of_scikit_learn(pairs: list[tuple[int, int]]) -> None:
-    # (With one category in all scikit-learn warns, and the kappa is not defined.)
+    # With a single category scikit-learn warns, and kappa is not defined.
     assume(len({one for pair in pairs for one in pair}) > 1)
     outcomes = [(1, 1), (1, -1), (-1, 1), (-1, -1)]
     expected = cohen_kappa_score(*zip(*pairs, strict=True))

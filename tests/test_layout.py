@@ -1,4 +1,4 @@
-"""The layout tells the truth: namespace roots, generated code, public names, named files."""
+"""Checks of the layout: source roots, generated code, dependencies, names in prose."""
 
 import pkgutil
 import re
@@ -69,10 +69,10 @@ def test_blocking_client_is_generated_from_the_asyncio_client(tmp_path: Path) ->
 
 
 def find_file(name: str, source: Path) -> bool:
-    """Whether prose in `source` may call a file or a folder `name`.
+    """Whether `name` in the prose of `source` names a file or folder.
 
     A name may be a path from the root or from the folder of `source`. It may also be the end of
-    such a path: of one below that folder, or of the only such file in the repository.
+    such a path, if the file is below that folder or is the only such file in the repository.
     """
     if name == "__init__.py" or (ROOT / name).exists():
         return True
@@ -82,7 +82,7 @@ def find_file(name: str, source: Path) -> bool:
 
 
 def find_module(name: str, source: Path) -> bool:
-    """Whether a dotted name in `source` is one that Python finds, if it names a module of ours."""
+    """Whether Python finds a dotted name, if it begins with a module of the project."""
     first = name.partition(".")[0]
     if (ROOT / source.parent / f"{first}.py").exists() and "svddtune" in source.parts:
         package = source.parts[source.parts.index("svddtune") : -1]

@@ -1,4 +1,4 @@
-"""Waiting for what other processes do, where they offer nothing to wait on."""
+"""Polling for effects of other processes that send no event."""
 
 import time
 from collections.abc import Callable

@@ -1,1 +1,1 @@
-"""Asks analysts in their chat, by links they click, and passes their answers on to svddtune."""
+"""Posts the queries of svddtune to analysts in a chat, with links to click as answers."""

@@ -49,13 +49,13 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 async def _serve(options: argparse.Namespace) -> None:
-    """Route until nothing more is asked, or until told to stop."""
+    """Route queries until the session asks no more, or until told to stop."""
     ledger = Ledger(options.state)
     links = Links(options.public_url or f"http://{options.listen}", options.secret)
     async with (
         httpx.AsyncClient(timeout=10) as http,
         AsyncTuningClient(options.server) as client,
-        # One query an analyst; leases are left to run out, so that what nobody answers in time
+        # One query per analyst. Leases are not extended, so a query that nobody answers in time
         # goes to other labelers.
         client.tuning(
             [name if "/" in name else f"sessions/{name}" for name in options.session],
@@ -80,14 +80,14 @@ async def _serve(options: argparse.Namespace) -> None:
         server = uvicorn.Server(config)
         serving = asyncio.create_task(server.serve())
         routing = asyncio.create_task(router.run())
-        # Also when nothing more is asked, late clicks get a page.
+        # Late clicks get a page even after the last query.
         routing.add_done_callback(lambda done: _stop_if_failed(done, server))
         try:
             await serving
         finally:
             routing.cancel()
             (ended,) = await asyncio.gather(routing, return_exceptions=True)
-            # Their messages are still there to be clicked, so the next run goes on with them.
+            # Their messages can still be clicked, so the next run continues with them.
             await tuning.close(keep_leases=True)
         if isinstance(ended, Exception):
             raise ended
@@ -103,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _options(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
     logging.getLogger("httpx").setLevel(logging.WARNING)
-    # The web server handles signals, and hands them on once it has stopped; so have we then.
+    # The web server handles signals, and raises them again once it and the router have stopped.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
     try:
@@ -118,7 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _causes(error: BaseException) -> list[BaseException]:
-    """Return what a group of exceptions holds, one by one."""
+    """Return the exceptions of a group, nested ones included."""
     if not isinstance(error, BaseExceptionGroup):
         return [error]
     return [cause for one in error.exceptions for cause in _causes(one)]

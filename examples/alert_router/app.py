@@ -1,4 +1,4 @@
-"""The web-hook receiver: what a click on a link does."""
+"""The web application that receives clicks on links."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PAGE = """<!doctype html>
 {more}
 </html>
 """
-# A GET changes nothing: chats, mail gateways and virus scanners fetch links to look at them. A
+# A GET changes nothing, because chats, mail gateways and virus scanners fetch links. A
 # browser posts at once.
 _FORM = """<form method="post" id="click"><button>Send</button></form>
 <script>document.getElementById("click").submit()</script>"""

@@ -1,11 +1,11 @@
-"""The chat: the one place to change for a real one.
+"""The client of the chat. Change this file for another chat.
 
-Spoken here is the least that any chat can do:
+It uses two requests that every chat has in some form:
 
     POST  {chat}/messages        {"to", "text", "links": {name: address}} -> {"id"}
     PATCH {chat}/messages/{id}   {"text", "links": {}}
 
-with an ``Idempotency-Key``, so that a message that is posted again after a crash appears once.
+A POST has an ``Idempotency-Key``, so a message that is posted again after a crash appears once.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Chat:
         return str(response.json()["id"])
 
     async def edit(self, chat_id: str, text: str) -> None:
-        """Replace a message's text and take its links away."""
+        """Replace a message's text and remove its links."""
         response = await self._http.patch(
             f"{self._url}/messages/{chat_id}", json={"text": text, "links": {}}
         )
@@ -42,7 +42,7 @@ class Chat:
 
 
 def wording(query: Query) -> str:
-    """Return how an analyst is asked about a query."""
+    """Return the text of the message about a query."""
     lines = [f"Alert {query.observation_id} (query {query.number}): inlier or outlier?"]
     lines += [f"{key}: {value}" for key, value in query.display.items()]
     for one in query.unusual:

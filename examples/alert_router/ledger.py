@@ -1,4 +1,4 @@
-"""What was asked and said, in a file that outlives this program."""
+"""The file that keeps messages and clicks between runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from svddtune import Query
 
 
 class State(StrEnum):
-    """How far a message is."""
+    """State of a message."""
 
     ASKED = "asked"
     """An analyst may click."""
@@ -46,11 +46,11 @@ class Message:
 
     @property
     def live(self) -> bool:
-        """Whether something may still come of it."""
+        """Whether the message may still lead to an answer."""
         return self.state in (State.ASKED, State.CLICKED)
 
     def query(self) -> Query:
-        """Return what the service needs to know for an answer."""
+        """Return the arguments of the service for an answer."""
         return Query(
             number=self.number,
             observation_id=self.observation_id,
@@ -66,7 +66,7 @@ class Message:
 
 
 class Ledger:
-    """All messages, and the token that makes the next run go on with their queries."""
+    """All messages, and the resume token with which the next run continues their queries."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -80,7 +80,7 @@ class Ledger:
                 self.messages[message.id] = message
 
     def live(self) -> list[Message]:
-        """Return the messages of which something may still come."""
+        """Return the messages that may still lead to an answer."""
         return [message for message in self.messages.values() if message.live]
 
     def asked_about(self, query: Query) -> set[str]:
@@ -89,7 +89,7 @@ class Ledger:
         return {one.analyst for one in self.messages.values() if (one.session, one.number) == key}
 
     def ask(self, query: Query, analyst: str) -> Message:
-        """Note a question to an analyst."""
+        """Record a query to an analyst."""
         message = Message(
             session=query.session,
             number=query.number,
@@ -103,28 +103,28 @@ class Ledger:
         return message
 
     def posted(self, message: Message, chat_id: str) -> None:
-        """Note that the chat has a message."""
+        """Record that the chat has a message."""
         message.chat_id = chat_id
         self._save()
 
     def lease(self, message: Message, query: Query) -> None:
-        """Note the lease that a message's query has now."""
+        """Record the current lease of a message's query."""
         message.lease_id, message.lease_until = query.lease_id, _moment(query)
         self._save()
 
     def set(self, message: Message, state: State, choice: str = "") -> None:
-        """Note how far a message is."""
+        """Record the state of a message."""
         message.state, message.choice = state, choice or message.choice
         self._save()
 
     def keep_token(self, resume_token: str) -> None:
-        """Note what the next run needs to go on with the queries of this one."""
+        """Record the token with which the next run resumes the queries of this one."""
         if resume_token != self.resume_token:
             self.resume_token = resume_token
             self._save()
 
     def _save(self) -> None:
-        """Write all to the file, wholly or not at all."""
+        """Write the file, completely or not at all."""
         content = {
             "resume_token": self.resume_token,
             "messages": [asdict(message) for message in self.messages.values()],

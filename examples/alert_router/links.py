@@ -1,4 +1,4 @@
-"""Links that only this program can make: what a click says, signed."""
+"""Signed links, which only this program can make."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CHOICES = ("inlier", "outlier", "skip")
 
 @dataclass(frozen=True, slots=True)
 class Click:
-    """What a link says: one of `CHOICES` about a message."""
+    """The content of a link: a message and one of `CHOICES`."""
 
     message: str
     choice: str
@@ -33,7 +33,7 @@ class Links:
         }
 
     def read(self, token: str) -> Click | None:
-        """Return what the last part of a link says; None where this program did not make it."""
+        """Return the content of a link's last part; None if this program did not make it."""
         text, _, signature = token.partition(".")
         try:
             content = base64.urlsafe_b64decode(text.encode("ascii")).decode()

@@ -1,4 +1,4 @@
-"""From the service's queries to messages, and from clicks to answers."""
+"""Turns the service's queries into messages, and clicks into answers."""
 
 from __future__ import annotations
 
@@ -18,42 +18,43 @@ from svddtune.client.aio import AsyncTuning
 
 log = logging.getLogger("alert_router")
 
-# What a lease of the last run is given to come back, beyond its end.
+# Seconds after its end in which a lease of the last run may come back.
 _RETURN_S = 2.0
 _EDIT_TRIES = 5
 _NOT_NEEDED = "This answer is no longer needed; thank you all the same."
 
 
 class Question:
-    """A query on its way to an answer: from analyst to analyst, one message at a time."""
+    """A query that goes from analyst to analyst, one message at a time, until it has an answer."""
 
     def __init__(self, query: Query, message: Message, *, returned: bool) -> None:
         self.query = query
-        # False for a query of the last run until the service hands it out again.
+        # False for a query of the last run until the service assigns it again.
         self.returned = asyncio.Event()
         if returned:
             self.returned.set()
         self.put_to(message)
 
     def put_to(self, message: Message) -> None:
-        """Go on with another message."""
+        """Continue with another message."""
         self.message = message
         self.clicked = asyncio.Event()
         if message.state is State.CLICKED:
             self.clicked.set()
-        # What the page of the one who clicks says.
+        # The text of the page after a click.
         self.words: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     def say(self, words: str) -> None:
-        """Tell whoever clicked."""
+        """Set the text of the page after a click."""
         if not self.words.done():
             self.words.set_result(words)
 
 
 class Router:
-    """Asks `analysts`; each message is one question, its first click is the answer.
+    """Asks `analysts`. Each message is one query, and its first click is the answer.
 
-    A click waits `patience_s` for the service before its page says that it will be passed on.
+    A click waits `patience_s` for the service. After that its page says that the answer is sent
+    later.
     """
 
     def __init__(
@@ -75,7 +76,7 @@ class Router:
         self._questions: dict[tuple[str, int], Question] = {}
 
     async def run(self) -> None:
-        """Ask until nothing more is asked."""
+        """Ask until the session asks no further queries."""
         async with asyncio.TaskGroup() as group:
             for message in self._ledger.live():
                 question = Question(message.query(), message, returned=False)
@@ -96,7 +97,7 @@ class Router:
         log.info("Nothing more is asked: %s", self._tuning.finished)
 
     async def click(self, click: Click) -> tuple[int, str]:
-        """Take a click; return the status and the words of the page that the analyst sees."""
+        """Accept a click; return the status and text of the page that the analyst sees."""
         message = self._ledger.messages.get(click.message)
         if message is None:
             return 404, "This question is not known here (any more)."
@@ -137,7 +138,7 @@ class Router:
             del self._questions[question.query.session, question.query.number]
 
     async def _ask(self, question: Question) -> str:
-        """Post the message, if that was not done; return "clicked", or why it is not needed."""
+        """Post the message if it is not posted yet; return "clicked", or why it is not needed."""
         clicked = asyncio.create_task(self._post_and_wait(question))
         gone = asyncio.create_task(self._until_gone(question))
         try:
@@ -165,7 +166,7 @@ class Router:
         return "clicked"
 
     async def _until_gone(self, question: Question) -> str:
-        """Wait until the query is with others, or over; return why."""
+        """Wait until the query needs no answer here; return why."""
         until_s = max(0.0, question.message.lease_until - time.time()) + _RETURN_S
         try:
             async with asyncio.timeout(until_s):
@@ -175,7 +176,7 @@ class Router:
         return await self._tuning.until_gone(question.query) or "SETTLED"
 
     async def _pass_on(self, question: Question) -> bool:
-        """Put the question to another analyst; False where all were asked."""
+        """Ask another analyst; return False if all were asked."""
         asked = self._ledger.asked_about(question.query)
         others = [name for name in self._analysts if name not in asked]
         if not others:
@@ -188,12 +189,12 @@ class Router:
         return True
 
     async def _tell(self, question: Question) -> None:
-        """Tell the service what was clicked, as long as it takes."""
+        """Send the click to the service, until it succeeds."""
         message = question.message
         try:
             applied = (await self._until_stored(message)).applied
         except (Unavailable, asyncio.CancelledError):
-            raise  # the next run tells it
+            raise  # the next run sends it
         except SvddtuneError as error:
             if error.reason == "CLIENT_CLOSED":
                 raise
@@ -213,7 +214,7 @@ class Router:
             try:
                 if message.choice == "skip":
                     return await self._tuning.skip(query, "others")
-                # The id is the message's: however often it is sent, it counts once.
+                # The answer's id is the message's id, so a repeated answer counts once.
                 return await self._tuning.answer(
                     query,
                     message.choice,

@@ -1,4 +1,4 @@
-"""Label logs of the tests."""
+"""Label logs for tests."""
 
 from hypothesis import strategies as st
 
@@ -18,7 +18,7 @@ def event(
     answer_s: float = 0.0,
     time_ms: int = 0,
 ) -> LabelEvent:
-    """An event; what does not matter is left out."""
+    """A label event with defaults for all other fields."""
     return LabelEvent(
         event_id="",
         kind=kind,
@@ -34,7 +34,7 @@ def event(
 
 
 def logs() -> st.SearchStrategy[list[LabelEvent]]:
-    """Any order of any events of a few labelers on a few rows."""
+    """Random logs of a few labelers on a few rows."""
     return st.lists(
         st.builds(
             event,

@@ -1,4 +1,4 @@
-"""Coefficients against published worked examples, scikit-learn, and their definitions."""
+"""Coefficients equal published examples, scikit-learn and their definitions."""
 
 import itertools
 import math
@@ -27,7 +27,7 @@ FLEISS_1971 = [list(map(int, patient)) for patient in PATIENTS.split()]
 
 
 def counts(observers: Sequence[str], categories: str) -> list[list[int]]:
-    """Counts by unit and category of values written one observer a line, "." for a missing one."""
+    """Count values by unit and category; each line has one observer's values, "." if missing."""
     return [[unit.count(one) for one in categories] for unit in zip(*observers, strict=True)]
 
 

@@ -45,7 +45,7 @@ def test_answers_of_labeler_are_counted_by_outcome() -> None:
 
 def test_agreement_of_labeler_compares_it_with_majority_of_others() -> None:
     log = [
-        # With the majority, against it, tied others, unsure others, unsure oneself, nobody else.
+        # Rows 1 to 6: with the majority, against it, others tied or unsure, ann unsure, no others.
         *(event("LABELED", name, 1, INLIER) for name in ("ann", "ben", "cem")),
         *(event("LABELED", name, 2, INLIER) for name in ("ben", "cem")),
         event("LABELED", "ann", 2, OUTLIER),
@@ -74,7 +74,7 @@ def test_withdrawn_labeler_has_no_votes_and_is_still_compared_with_others() -> N
     assert ann.withdrawn
     assert ann.votes == LabelCounts()
     assert (ann.compared, ann.agreement) == (2, 0.5)
-    # The void votes say nothing about others.
+    # Void votes do not count for others' agreement.
     assert (ben.compared, ben.agreement) == (1, 1.0)
 
 
@@ -138,7 +138,7 @@ def test_three_labelers_have_fleiss_kappa_over_most_frequent_vote_count_and_no_c
     found = agreement({1: pair, 2: triple, 3: triple, 4: {"ann": -1, "ben": -1, "cem": -1}})
     assert math.isnan(found.cohen_kappa)
     assert (found.observations, found.fleiss_observations) == (4, 3)
-    # Equally many of both: the larger number of votes.
+    # Both numbers of votes are equally frequent, so the larger one counts.
     assert agreement({1: pair, 2: triple}).fleiss_observations == 1
     assert agreement({1: pair, 2: triple}).observed == pytest.approx(1 / 4)
 

@@ -1,4 +1,4 @@
-"""Votes in force against their definition."""
+"""Votes in force follow their definition."""
 
 from hypothesis import given
 from tests.agreement.events import NAMES, event, logs
@@ -8,7 +8,7 @@ from svddtune.state.session import LabelEvent, Verdict
 
 
 def last(log: list[LabelEvent], *kinds: str, labeler: str, row: int | None = None) -> LabelEvent:
-    """The last event of these kinds about a labeler (and a row); else a blank one."""
+    """The last event of these kinds on a labeler and, if given, a row; else a blank one."""
     found = [
         one
         for one in log

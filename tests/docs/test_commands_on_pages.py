@@ -1,4 +1,4 @@
-"""Every command line on a page is one that the command line takes, with its options."""
+"""The program accepts every command line on the pages, with its options."""
 
 import itertools
 import re
@@ -38,7 +38,7 @@ CASES = [(page, line) for page in PAGES for line in dict.fromkeys(commands_on(pa
 
 
 def command_of(words: list[str]) -> tuple[Any, list[str]]:
-    """The command that words name, and the words that are left for it."""
+    """Find the command that the words name; return it with the remaining words."""
     command: Any = typer.main.get_command(app)
     if words[0] == "bench":  # comes with another distribution
         command, words = typer.main.get_command(bench), words[1:]
@@ -53,14 +53,14 @@ def check(line: str) -> None:
     command, words = command_of(shlex.split(line)[1:])
     words = [word for word in words if word != "..."]
     if getattr(command, "commands", None) and not command.invoke_without_command:
-        # A group by itself, as prose names it.
+        # Prose names a group without a command.
         assert not [word for word in words if not word.startswith("-")], f"no command: {line}"
     context = command.context_class(command, info_name=command.name)
     given, left, _ = command.make_parser(context).parse_args(list(words))
     if getattr(command, "commands", None):
         left = [word for word in left if word not in command.commands]
     assert not left, f"{line}: nothing takes {left}"
-    if words and "..." not in line:  # Prose names commands without what they need.
+    if words and "..." not in line:  # Prose names commands without required arguments.
         required = {one.name for one in command.params if one.required}
         assert required <= {name for name, value in given.items() if value}, line
 

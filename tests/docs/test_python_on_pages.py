@@ -1,4 +1,4 @@
-"""Every Python example on a page runs. Those of docs/many-labelers.md have a test of their own."""
+"""The Python examples on the pages run. docs/many-labelers.md has a test of its own."""
 
 import json
 import re

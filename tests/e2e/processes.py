@@ -1,4 +1,4 @@
-"""Real service and worker processes on one Redis, to be started and killed at will."""
+"""Starting and killing real service and worker processes on one Redis."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from typing import Any
 
 
 class Process:
-    """One child process that says in a line of JSON when it is ready."""
+    """A child process that prints a line of JSON once it is ready."""
 
     def __init__(self, module: str, *arguments: str, log: Path | None = None) -> None:
         with (log or Path(os.devnull)).open("a") as file:
@@ -29,16 +29,16 @@ class Process:
         self.ready: dict[str, Any] = json.loads(line)
 
     def kill(self) -> None:
-        """SIGKILL: no chance to clean up."""
+        """Send SIGKILL, so that the process cannot clean up."""
         self._child.kill()
         self._end()
 
     def stop(self) -> None:
-        """SIGTERM, and wait."""
+        """Send SIGTERM and wait."""
         self.signal(signal.SIGTERM)
 
     def signal(self, number: signal.Signals) -> None:
-        """Send a signal that ends the process, and wait; it must end well."""
+        """Send a signal and wait until the process ends without an error."""
         self._child.send_signal(number)
         self._end()
         assert self._child.returncode == 0
@@ -66,19 +66,19 @@ class Process:
 def service(
     redis_url: str, listen: str = "127.0.0.1:0", *further: str, log: Path | None = None
 ) -> Process:
-    """A service; ``ready["address"]`` is where it listens. ``log``: a file for its log."""
+    """Start a service that listens at ``ready["address"]``. ``log`` is a file for its log."""
     arguments = ("--redis", redis_url, "--listen", listen, *further)
     return Process("svddtune.service", *arguments, log=log)
 
 
 def worker(redis_url: str) -> Process:
-    """A worker."""
+    """Start a worker."""
     return Process("svddtune.worker", "--redis", redis_url)
 
 
 @contextmanager
 def deployment(redis_url: str, workers: int = 1) -> Iterator[str]:
-    """One service and some workers; yields the service's address."""
+    """Start a service and workers; yield the service's address."""
     with service(redis_url) as front:
         crew = [worker(redis_url) for _ in range(workers)]
         try:

@@ -1,4 +1,4 @@
-"""People who label at ``svddtune label`` in a pseudo terminal."""
+"""Simulated people who run ``svddtune label`` in a pseudo terminal."""
 
 import os
 import pty
@@ -15,15 +15,15 @@ from svddtune.client.terminal.controller import GUARD_S
 # Colours, cursor movements, titles.
 _CONTROL = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07]*\x07|[()].|.)")
 _QUESTION = re.compile(r"Query (\d+)\s+observation (\S+)\s")
-# How long a person looks at a question: keys that come sooner are taken for slips.
+# Seconds before a key is pressed. The program ignores keys that come sooner, as slips.
 _LOOK_S = GUARD_S + 0.1
 _ENV = {"TERM": "xterm", "COLUMNS": "100", "LINES": "40", "NO_COLOR": "1"}
 
 
 class Person:
-    """Answers each question that appears with the key that ``key_for`` gives for its observation.
+    """Answers each query on the screen with the key that ``key_for`` gives for its observation.
 
-    The program ends by itself once the session asks nothing more.
+    The program ends once the session asks no further queries.
     """
 
     def __init__(
@@ -49,11 +49,11 @@ class Person:
 
     @property
     def screen(self) -> str:
-        """The last of what was shown, as text."""
+        """The latest output as text."""
         return self._screen[-2000:]
 
     def wait(self, timeout_s: float) -> int:
-        """The program's exit code, once it has ended."""
+        """Wait for the program's exit code."""
         try:
             return self._process.wait(timeout=timeout_s)
         finally:
@@ -63,7 +63,7 @@ class Person:
             os.close(self._master)
 
     def leave(self) -> None:
-        """End the program, where it has not ended."""
+        """End the program if it still runs."""
         self._process.kill()
 
     def _look(self) -> None:
@@ -73,7 +73,7 @@ class Person:
         while True:
             wait_s = None if press_at is None else max(0.0, press_at - time.monotonic())
             if not select.select([self._master], [], [], wait_s)[0]:
-                # The question has stayed all the time.
+                # The query stayed on the screen all the time.
                 assert asked is not None
                 press_at = None
                 self.answered.append(asked[1])
@@ -82,7 +82,7 @@ class Person:
             try:
                 data = os.read(self._master, 65536)
             except OSError:
-                # The other end is closed: the program has ended.
+                # The program has ended and closed the terminal.
                 return
             text = _CONTROL.sub("", data.decode(errors="replace"))
             self._screen = (self._screen + text)[-20000:]

@@ -1,4 +1,4 @@
-"""A service on TLS, and the addresses that need it."""
+"""A service with TLS, and the addresses that require it."""
 
 import subprocess
 import sys
@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.e2e]
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Files of an authority and of a server certificate for localhost."""
+    """Files of a certificate authority and of a server certificate for localhost."""
     folder = tmp_path_factory.mktemp("tls")
     authority = trustme.CA()
     server = authority.issue_cert("localhost")

@@ -40,7 +40,7 @@ def test_service_asks_the_same_queries_as_the_method_in_process(
     assert result.choice == "atlas"
     assert result.gamma == pytest.approx(expected.final.gamma, rel=1e-12)
     assert result.C == pytest.approx(expected.final.model.C, rel=1e-12)
-    # What was live at each query is what the method would have chosen then.
+    # The live evidence at each query equals the choice of the method at that time.
     for shown, choice in zip(live, expected.choices, strict=False):
         assert shown is not None
         assert (shown.gamma, shown.C) == pytest.approx((choice.gamma, choice.C), rel=1e-12)

@@ -1,4 +1,4 @@
-"""Processes die, labelers vanish: nothing is lost."""
+"""Nothing is lost if processes are killed and labelers disconnect."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.e2e, pytest.mark.slow]
 
 
 def running(redis_url: str) -> list[str]:
-    """Kinds of the jobs that some worker has now."""
+    """Kinds of the jobs that workers have claimed."""
     kinds = []
     with connect(redis_url) as client:
         for lane in ("hi", "bulk"):
@@ -29,7 +29,7 @@ def running(redis_url: str) -> list[str]:
 
 @pytest.mark.slow
 def test_job_whose_worker_is_killed_five_times_is_completed(redis_url: str) -> None:
-    # Large enough for PREPARE to be under way when its worker is killed.
+    # Large enough that PREPARE still runs when its worker is killed.
     X, y = blobs(3000, 10, seed=1)
     initial = {str(row): int(y[row]) for row in range(40)}
     with service(redis_url) as front, TuningClient(front.ready["address"]) as client:
@@ -50,7 +50,7 @@ def test_job_whose_worker_is_killed_five_times_is_completed(redis_url: str) -> N
 
 
 def put_back_at_once(redis_url: str) -> None:
-    """Let what a killed worker held lapse now, and no pause follow."""
+    """Let the claims of a killed worker lapse now, without a pause."""
     worker = ScriptedWorker(redis_url)
     try:
         silence_all(worker)
@@ -91,7 +91,7 @@ def test_session_completes_with_three_labelers_of_whom_one_disconnects(redis_url
     with deployment(redis_url, workers=2) as address, TuningClient(address) as client:
         session = client.create_session(client.upload_dataset(X), budget=30, lease_s=1.0)
 
-        # Ann takes two queries and is gone without a word: her connection just ends.
+        # Ann leases two queries, and then her connection breaks off.
         vanishing = TuningClient(address)
         ann = vanishing.tuning(session, labeler="ann", credit=2)
         held = {ann.next_query(timeout_s=30).row for _ in range(2)}  # type: ignore[union-attr]

@@ -1,4 +1,4 @@
-"""The main job: one labeler from upload to model, and the same questions every time."""
+"""One labeler from upload to model, with the same queries in every run."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ BUDGET = 20
 
 
 def ask_all(client: TuningClient, session: str, y: LabelArray) -> list[int]:
-    """Answer every query truly; the rows asked about."""
+    """Answer every query truthfully; return the queried rows."""
     asked = []
     with client.tuning(session, labeler="ann") as tuning:
         for query in tuning.queries():
@@ -26,7 +26,7 @@ def ask_all(client: TuningClient, session: str, y: LabelArray) -> list[int]:
 
 
 def start(client: TuningClient, X: FloatArray, y: LabelArray, strategy: str = "lama") -> str:
-    """A session with the 2 + 2 labels that the in-process run begins with."""
+    """Create a session with the 2 + 2 labels with which the in-process run begins."""
     initial = {str(row): Verdict.of(int(y[row])) for row in numerics.draw_initial(y, 2, 2, seed=3)}
     dataset = client.upload_dataset(X)
     session = client.create_session(
@@ -71,7 +71,7 @@ def test_exported_model_predicts_like_the_result_and_like_scikit_learn(redis_url
     scaled = (raw - raw.min(axis=0)) / np.ptp(raw, axis=0)
     svm = OneClassSVM(**model.to_sklearn(), tol=1e-9).fit(scaled)
     decision = svm.decision_function(scaled)
-    # Rows on the boundary have decision 0 up to the solver's tolerance; all others must agree.
+    # On the boundary the decision is 0 within the solver's tolerance; all other rows must agree.
     clear = np.abs(decision) > 1e-5 * result.nu * len(X)
     assert clear.sum() > 0.8 * len(X)
     np.testing.assert_array_equal(np.sign(decision[clear]), predicted[clear])

@@ -1,4 +1,4 @@
-"""Three people at terminals, a replay of tickets, two services: one is killed, nothing is lost."""
+"""Three people and a replay of tickets lose nothing if one of two services is killed."""
 
 import csv
 import json
@@ -49,7 +49,7 @@ def test_people_and_tickets_label_one_session_through_two_services(
     with tickets.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["key", "row", "resolution"])
-        # Of a third of the rows the tickets know the verdict; the others fall through to people.
+        # Tickets have the verdict on a third of the rows; people get the others.
         for row in range(0, len(y), 3):
             writer.writerow([f"T-{row}", row, "benign" if y[row] == 1 else "malicious"])
 
@@ -100,7 +100,7 @@ def test_people_and_tickets_label_one_session_through_two_services(
 
     labelled = [event for event in events if event.kind == "labeled"]
     rows = [event.row for event in labelled]
-    # None lost, none doubled, and all true.
+    # No label is lost or doubled, and all are true.
     assert len(rows) == len(set(rows)) == BUDGET
     assert len({event.answer_id for event in labelled}) == BUDGET
     assert all(event.verdict is Verdict.of(int(y[event.row])) for event in labelled)

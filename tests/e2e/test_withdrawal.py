@@ -1,4 +1,4 @@
-"""What withdrawing a labeler would do to the best model, computed by a worker."""
+"""The preview of a withdrawal shows its effect on the best model, computed by a worker."""
 
 import pytest
 from tests.e2e.processes import deployment
@@ -41,7 +41,7 @@ def test_preview_shows_the_best_model_before_and_after(redis_url: str) -> None:
         wait_until(lambda: _labels_seen(client, session.name) == 40, timeout_s=60)
         after = client.get_session(session).live
         assert after is not None
-        # What the preview told is what has come.
+        # The effect equals the preview.
         assert (after.gamma, after.C) == (preview.live_after.gamma, preview.live_after.C)
         assert after.quality.value == pytest.approx(preview.live_after.quality.value, nan_ok=True)
 

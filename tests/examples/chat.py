@@ -1,4 +1,4 @@
-"""A chat of one's own: a real web server that keeps what it is sent."""
+"""A chat for tests: a real web server that keeps the messages it gets."""
 
 import threading
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from tests.waiting import wait_until
 
 @dataclass
 class Posted:
-    """A message as people see it."""
+    """A message as shown to people."""
 
     id: str
     to: str
@@ -26,7 +26,7 @@ class Posted:
 
 
 class FakeChat:
-    """Messages in the order in which they came; `down` makes it refuse."""
+    """Messages in the order of arrival; with `down` the chat refuses requests."""
 
     def __init__(self) -> None:
         self.messages: list[Posted] = []

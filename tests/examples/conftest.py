@@ -1,4 +1,4 @@
-"""The folder of the examples on the path."""
+"""Add the folder of the examples to the import path."""
 
 import sys
 from pathlib import Path

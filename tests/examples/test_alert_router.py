@@ -1,4 +1,4 @@
-"""The alert router as people run it: its own process, a chat, analysts who click."""
+"""The alert router in a process of its own, with a chat and analysts who click."""
 
 import os
 import signal
@@ -34,7 +34,7 @@ def chat() -> Iterator[FakeChat]:
 
 
 class RouterProcess:
-    """The router, to be ended and started again on the same state."""
+    """The router, which can be ended and started again on the same state."""
 
     def __init__(self, folder: Path, *arguments: str) -> None:
         with socket.create_server(("127.0.0.1", 0)) as free:
@@ -44,7 +44,7 @@ class RouterProcess:
         self._process: subprocess.Popen[str] | None = None
 
     def start(self) -> None:
-        """Start it and wait until it takes clicks."""
+        """Start the router and wait until it accepts clicks."""
         command = [sys.executable, "-m", "alert_router", "--listen", self.address]
         self._process = subprocess.Popen(
             [*command, "--state", str(self._folder / "state.json"), *self._arguments],
@@ -56,7 +56,7 @@ class RouterProcess:
         wait_until(self._takes_clicks, timeout_s=30)
 
     def end(self, number: signal.Signals) -> str:
-        """Send it a signal, wait, and return what it said."""
+        """Send a signal, wait for the end, and return the output."""
         assert self._process is not None
         self._process.send_signal(number)
         _, said = self._process.communicate(timeout=20)
@@ -65,7 +65,7 @@ class RouterProcess:
 
     @property
     def runs(self) -> bool:
-        """Whether it was started and not ended."""
+        """Whether the router runs."""
         return self._process is not None
 
     def _takes_clicks(self) -> bool:
@@ -102,13 +102,13 @@ def session_of(client: TuningClient, **knobs: object) -> Session:
 
 
 def truth(message: Posted) -> str:
-    """What an analyst who knows clicks."""
+    """The click of an analyst who knows the truth."""
     row = int(message.text.split()[1])
     return "inlier" if Y[row] > 0 else "outlier"
 
 
 def outcome(message: Posted) -> str:
-    """What the message says in the end."""
+    """Wait for the message's final text."""
     wait_until(lambda: bool(message.edits), timeout_s=30)
     return message.edits[-1].partition(": ")[2]
 

@@ -30,7 +30,7 @@ def test_readme_shows_a_part_of_the_current_example() -> None:
 
 @pytest.fixture(scope="session")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The example with its packages, in a folder beside a copy of the contract."""
+    """Install the example with its packages beside a copy of the protos."""
     npm = shutil.which("npm")
     if npm is None or shutil.which("node") is None:
         pytest.skip("node and npm are not installed")

@@ -1,4 +1,4 @@
-"""What pip leaves behind: the whole product by itself, parts that say what they lack."""
+"""A plain installation is complete, and a part names the packages that it lacks."""
 
 import json
 import subprocess
@@ -27,14 +27,14 @@ print(tuned.gamma > 0, (tuned.predict(X) == -1).sum())
 
 
 class Place:
-    """A virtual environment of its own, and a folder to run its programs in."""
+    """A virtual environment, and a folder in which its programs run."""
 
     def __init__(self, folder: Path) -> None:
         subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
         self.bin, self.folder = folder / "venv" / "bin", folder
 
     def run(self, *command: str) -> subprocess.CompletedProcess[str]:
-        """Run a program of the environment that knows nothing of the source tree."""
+        """Run a program of the environment, without access to the source tree."""
         return subprocess.run(
             [str(self.bin / command[0]), *command[1:]],
             cwd=self.folder,
@@ -45,7 +45,7 @@ class Place:
         )
 
     def pip(self, *arguments: str) -> None:
-        """Run pip, with this user's settings and cache."""
+        """Run pip with the user's settings and cache."""
         done = subprocess.run(
             [self.bin / "python", *PIP, *arguments], capture_output=True, text=True, cwd=ROOT
         )
@@ -60,7 +60,7 @@ def last_line(done: subprocess.CompletedProcess[str]) -> str:
 
 
 def built(project: Path, folder: Path) -> str:
-    """Build a project's wheel in an environment of its own."""
+    """Build a project's wheel in an isolated environment."""
     Place(folder).pip("wheel", *CONSTRAINTS, "--no-deps", "--wheel-dir", str(folder), str(project))
     (made,) = folder.glob("*.whl")
     return str(made)
@@ -81,7 +81,7 @@ def plain(wheel: str, tmp_path_factory: pytest.TempPathFactory) -> Place:
 
 @pytest.fixture(scope="module")
 def client_only(wheel: str, tmp_path_factory: pytest.TempPathFactory) -> Place:
-    """What a light client installs: the group, and the package by itself."""
+    """Install the group `client`, and the package without dependencies."""
     place = Place(tmp_path_factory.mktemp("client"))
     place.pip("install", *CONSTRAINTS, "pip>=25.1")
     place.pip("install", *CONSTRAINTS, "--group", "client")

@@ -1,4 +1,4 @@
-"""The embedded server: recovers, refuses to share its data, never outlives its starter."""
+"""The embedded server recovers its data, does not share them, and ends with its starter."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The stack's launcher: one line when it serves, nothing left when it ends, however it ends."""
+"""The launcher prints one line once the stack serves, and leaves no process behind."""
 
 import json
 import os
@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.e2e]
 
 
 class Stack:
-    """A running launcher with what it said."""
+    """A running launcher and its output."""
 
     def __init__(self, *arguments: str) -> None:
         self.process = subprocess.Popen(
@@ -36,7 +36,7 @@ class Stack:
         self.ready: dict[str, Any] = json.loads(self.process.stdout.readline())
 
     def family(self) -> dict[int, str]:
-        """Pid and command line of all processes below the launcher."""
+        """Process ids and command lines of all processes below the launcher."""
         return family(self.process.pid)
 
 
@@ -174,7 +174,7 @@ def test_supervisor_requeues_job_of_crashed_worker_and_reports_the_signal() -> N
         bulk, later = (keys.prefix(0) + f"q:{name}" for name in ("bulk", "later"))
         wait_until(lambda: client.xpending(bulk, keys.GROUP)["pending"] == 1)
         os.kill(pid_of(running, "svddtune.worker"), signal.SIGSEGV)
-        # (A claim that lapsed would come back at once: that the job erred only the signal tells.)
+        # A lost job would be tried again at once. The pause shows that the signal was seen.
         wait_until(lambda: client.zcard(later) == 1)
         wait_until(
             lambda: any(

@@ -25,7 +25,7 @@ def test_withdrawal_revokes_leases_and_their_queries_go_to_waiters(redis_url: st
         seen = len(await scene.notices(session_id))
 
         await scene.sessions.withdraw(session_id, "bob", by="owner")
-        # A notice names all of bob's holders, even one without leases; ann gets his queries at once.
+        # A notice names all of bob's holders, even one without leases; ann gets his query at once.
         told = set.union(*(await scene.notices(session_id))[seen:])
         assert told == {"bob/one", "bob/", "bob/s", "ann/s"}
         queries = {vote.query, one.query, call.query}
