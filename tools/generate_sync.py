@@ -1,7 +1,8 @@
-"""Generate the blocking client from the asyncio client, which is the one to change.
+"""Generate the blocking client from the asyncio client.
 
-Three modules are the same in both but for ``async`` and ``await`` and the names below. What differs
-in more than that, threads here and tasks there, is written twice: connection and stream.
+Change the asyncio client and run this, or ``make format``. Three modules of the two clients differ
+in ``async``, ``await`` and the names below only. The connection and the stream of a dialogue differ
+in more, because one client has threads and the other has tasks; they are written by hand twice.
 """
 
 import re
@@ -17,9 +18,9 @@ MODULES = {
     PACKAGE / "aio" / "sessions.py": PACKAGE / "wire" / "sessions.py",
     PACKAGE / "aio" / "tuning.py": PACKAGE / "tuning.py",
 }
-# In this order; docstrings, which hold examples, are rewritten too.
+# Applied in this order to code and docstrings, because docstrings hold examples.
 REPLACEMENTS = {
-    # A property that waits is no rarity with threads; with asyncio it cannot be awaited.
+    # The blocking client has a property here; the asyncio client cannot await one.
     r"    async def session\(self\)": "    @property\n    def session(self)",
     r"\b(async|await) ": "",
     r"\b__a(enter|exit)__\b": r"__\1__",
@@ -40,7 +41,7 @@ def generate(out: Path) -> None:
         for pattern, replacement in REPLACEMENTS.items():
             text = re.sub(pattern, replacement, text)
         text = f"# Generated from {source.as_posix()} by tools/generate_sync.py.\n{text}"
-        # Without its "async" a loop or comprehension may have a shorter form: C416, UP028.
+        # A loop or comprehension without "async" may have a shorter form: C416, UP028.
         tidy = ["check", "--select", "C416,I,UP028", "--fix", "--unsafe-fixes", "--quiet"]
         for command in (tidy, ["format"]):
             ruff = [sys.executable, "-m", "ruff", *command, "--stdin-filename", str(target), "-"]

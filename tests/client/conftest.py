@@ -1,4 +1,4 @@
-"""Both clients for the tests of the client."""
+"""Fixtures that open both clients."""
 
 from collections.abc import Iterator
 
@@ -8,6 +8,6 @@ from tests.client.flavours import FLAVOURS, Connect, connecting
 
 @pytest.fixture(params=FLAVOURS)
 def connect(request: pytest.FixtureRequest) -> Iterator[Connect]:
-    """What opens a client: the blocking one, then the asyncio one."""
+    """A function that opens a client: the blocking one, then the asyncio one."""
     with connecting(request.param) as connected:
         yield connected

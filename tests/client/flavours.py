@@ -1,7 +1,7 @@
-"""One face for both clients, so that one test proves both.
+"""Both clients with the same blocking methods, so that one test proves both.
 
-The blocking client is used as it is. The asyncio client works in an event loop in a thread of its
-own; `Proxy` gives its objects blocking methods.
+The asyncio client runs in an event loop in a thread of its own; `Proxy` gives its objects blocking
+methods.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ Connect: TypeAlias = Callable[..., TuningClient]
 
 @contextmanager
 def connecting(flavour: str) -> Iterator[Connect]:
-    """Yield what opens clients; fail where they leave a thread or a task behind."""
+    """Yield a function that opens clients; fail where they leave a thread or a task behind."""
     if flavour == "blocking":
         before = set(threading.enumerate())
         yield TuningClient
@@ -43,7 +43,7 @@ def connecting(flavour: str) -> Iterator[Connect]:
 
 
 class Loop:
-    """An event loop in a thread of its own; it must be left without tasks."""
+    """An event loop in a thread of its own; fails where tasks are left at the end."""
 
     def __enter__(self) -> "Loop":
         self._loop = asyncio.new_event_loop()
@@ -61,7 +61,7 @@ class Loop:
             self._loop.close()
 
     def call(self, function: Callable[[], T]) -> T:
-        """Return what a function returns that is called within the loop."""
+        """Call a function within the loop; return its result."""
         future = Future[T]()
 
         def called() -> None:
@@ -74,11 +74,11 @@ class Loop:
         return future.result(LIMIT_S)
 
     def run(self, coroutine: Any) -> Any:
-        """Return what a coroutine returns."""
+        """Run a coroutine within the loop; return its result."""
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(LIMIT_S)
 
     def plain(self, value: Any) -> Any:
-        """Return a value without asyncio: awaited, iterated over by steps, or behind a `Proxy`."""
+        """Make a value usable without asyncio: await it, iterate over it, or wrap it."""
         if inspect.iscoroutine(value):
             return self.plain(self.run(value))
         if isinstance(value, AsyncIterator):
@@ -111,7 +111,7 @@ class Proxy:
         def method(*arguments: Any, **options: Any) -> Any:
             return self._loop.plain(self._loop.call(lambda: value(*arguments, **options)))
 
-        # The one property that waits is a method with asyncio.
+        # A property of the blocking client, a coroutine of the asyncio client.
         return method() if name == "session" else method
 
     def __enter__(self) -> "Proxy":

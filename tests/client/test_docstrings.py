@@ -23,7 +23,7 @@ SOURCES = "".join(
     for suffix in ("py", "lua")
     for path in (ROOT / root).rglob(f"*.{suffix}")
 )
-# What these raise, all methods of the class do: its docstring says it.
+# These raise what all methods of the class may raise, which its docstring lists.
 RAISES_WHAT_THE_CLASS_SAYS = {
     f"{flavour}{name}"
     for flavour in ("", "Async")
@@ -43,7 +43,7 @@ RAISES_WHAT_THE_CLASS_SAYS = {
 
 
 def public_functions() -> Iterator[tuple[str, Any, str]]:
-    """Yield the name, the function and the docstring of all that may be called."""
+    """Yield name, function and docstring of every public function, method and constructor."""
     for name in package.__all__:
         value = getattr(package, name)
         if not inspect.isclass(value):

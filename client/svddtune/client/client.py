@@ -48,12 +48,15 @@ class TuningClient:
 
     Threads may share a blocking client; one of asyncio belongs to one event loop.
 
-    Every call may raise Unavailable: UNAVAILABLE where nobody answers at the address or the service
-    is about to stop, DEADLINE_EXCEEDED where no answer comes within `timeout_s`, STORE_FULL and
-    REDIS_UNAVAILABLE where the service's store takes nothing. It may raise InvalidInput
-    (INVALID_NAME) where a name is none of a dataset or session, WrongState (CLIENT_CLOSED) after
-    `close`, Unauthenticated or PermissionDenied where a proxy before the service refuses the
-    caller, and InternalError for a fault of the service. Each method names what else it raises.
+    Every call may raise these errors; each method names what else it raises.
+
+    - Unavailable: UNAVAILABLE, nobody answers at the address; DRAINING, the service is about to
+      stop; DEADLINE_EXCEEDED, no reply came within `timeout_s`; STORE_FULL or REDIS_UNAVAILABLE,
+      the service's store takes no data.
+    - InvalidInput: INVALID_NAME, a name is not that of a dataset or session.
+    - WrongState: CLIENT_CLOSED, the client was closed.
+    - Unauthenticated, PermissionDenied: a proxy in front of the service refuses the caller.
+    - InternalError: the service failed.
 
     Parameters
     ----------
@@ -64,8 +67,8 @@ class TuningClient:
     credentials : grpc.ChannelCredentials, optional
         For all else that TLS can be, client certificates included.
     timeout_s : float
-        Deadline of a call in seconds. Uploads have a second more per megabyte; streams that stay
-        open are renewed every hour.
+        Deadline of a call in seconds; default 30. An upload gets one more second per megabyte.
+        Streams that stay open are renewed every hour.
 
     Raises
     ------
@@ -119,7 +122,7 @@ class TuningClient:
         Parameters
         ----------
         X : array-like or frame (N, M)
-            Finite numbers of magnitudes up to 1e100. A frame's columns give the feature names.
+            Finite numbers up to 1e100 in magnitude. A frame's columns give the feature names.
         name : str
             Shown to people; default none.
         observation_ids : sequence of N, optional
@@ -135,7 +138,7 @@ class TuningClient:
         Returns
         -------
         Dataset
-            Its description.
+            Description of the stored dataset.
 
         Raises
         ------
@@ -143,7 +146,7 @@ class TuningClient:
             DATASET_NOT_FINITE, DATASET_OUT_OF_RANGE, DATASET_RAGGED, DATASET_EMPTY,
             DATASET_TOO_LARGE, DUPLICATE_OBSERVATION_ID, DUPLICATE_FEATURE_NAME, INVALID_FIELD.
         Unavailable
-            After four attempts in vain; UPLOAD_TIMEOUT where the network was too slow.
+            Four attempts failed; UPLOAD_TIMEOUT, the network was too slow.
         """
         upload = Upload(
             X,
@@ -172,7 +175,7 @@ class TuningClient:
         Parameters
         ----------
         dataset : Dataset or str
-            It, or its resource name.
+            The dataset, or its resource name.
 
         Raises
         ------
@@ -191,7 +194,7 @@ class TuningClient:
         Parameters
         ----------
         dataset : Dataset or str
-            It, or its resource name.
+            The dataset, or its resource name.
 
         Raises
         ------
@@ -206,7 +209,7 @@ class TuningClient:
         Parameters
         ----------
         dataset : Dataset or str
-            It, or its resource name.
+            The dataset, or its resource name.
 
         Raises
         ------
@@ -234,23 +237,23 @@ class TuningClient:
         Parameters
         ----------
         dataset : Dataset or str
-            It, or its resource name.
+            The dataset, or its resource name.
         config : SessionConfig, optional
             Settings of the session; default the defaults of `SessionConfig`.
         initial_labels : mapping or iterable of Label
-            What is known already: verdicts by observation id, or Labels; default nothing.
+            Labels known already: a mapping of observation ids to verdicts, or Labels. Default none.
         name : str
             Shown to people; default none.
         labeler : str
-            Whose labels the initial ones are; default the service's name for them.
+            Who gave the initial labels; default the service's own name for them.
         **settings
-            Fields of `SessionConfig`, which change `config`, e.g. ``budget=30, seed=1``. None
-            leaves a field as it is.
+            Fields of `SessionConfig` that replace those of `config`, e.g. ``budget=30, seed=1``.
+            None leaves a field as it is.
 
         Returns
         -------
         Session
-            As it was created.
+            The new session.
 
         Raises
         ------
@@ -276,7 +279,7 @@ class TuningClient:
         Parameters
         ----------
         session : Session or str
-            It, or its resource name.
+            The session, or its resource name.
 
         Raises
         ------
@@ -297,11 +300,11 @@ class TuningClient:
         Parameters
         ----------
         session : Session or str
-            It, or its resource name.
+            The session, or its resource name.
         budget : int, optional
-            Labels that it may use; default as it is.
+            Labels that the session may use; default unchanged.
         priority : int, optional
-            Its priority among sessions, -100 to 100; default as it is.
+            Priority among sessions, -100 to 100; default unchanged.
 
         Raises
         ------
@@ -320,14 +323,14 @@ class TuningClient:
         Parameters
         ----------
         session : Session or str
-            It, or its resource name.
+            The session, or its resource name.
 
         Raises
         ------
         NotFound
             SESSION_NOT_FOUND.
         WrongState
-            ILLEGAL_TRANSITION: it asks nothing as it is.
+            ILLEGAL_TRANSITION: the session is not asking.
         """
         return self._connection.do(calls.pause_session(session))
 
@@ -337,15 +340,14 @@ class TuningClient:
         Parameters
         ----------
         session : Session or str
-            It, or its resource name.
+            The session, or its resource name.
 
         Raises
         ------
         NotFound
             SESSION_NOT_FOUND.
         WrongState
-            BUDGET_SPENT; ILLEGAL_TRANSITION: it was neither paused nor has it ended with a result
-            or in failure.
+            BUDGET_SPENT; ILLEGAL_TRANSITION: the session is not paused, completed or failed.
         """
         return self._connection.do(calls.resume_session(session))
 
@@ -355,14 +357,14 @@ class TuningClient:
         Parameters
         ----------
         session : Session or str
-            It, or its resource name.
+            The session, or its resource name.
 
         Raises
         ------
         NotFound
             SESSION_NOT_FOUND.
         WrongState
-            ILLEGAL_TRANSITION: it has ended.
+            ILLEGAL_TRANSITION: the session has ended.
         """
         return self._connection.do(calls.finish_session(session))
 
@@ -372,14 +374,14 @@ class TuningClient:
         Parameters
         ----------
         session : Session or str
-            It, or its resource name.
+            The session, or its resource name.
 
         Raises
         ------
         NotFound
             SESSION_NOT_FOUND.
         WrongState
-            ILLEGAL_TRANSITION: it has ended.
+            ILLEGAL_TRANSITION: the session has ended.
         """
         return self._connection.do(calls.cancel_session(session))
 
@@ -389,7 +391,7 @@ class TuningClient:
         Parameters
         ----------
         session : Session or str
-            It, or its resource name.
+            The session, or its resource name.
 
         Raises
         ------
@@ -418,31 +420,31 @@ class TuningClient:
         Parameters
         ----------
         sessions : session, iterable of sessions, or None
-            One; several, at most 100; or none: any session, those created later included.
+            One session, or at most 100. None (default) serves any session, later ones included.
         labeler : str
-            Who labels; default a name of its own for each call.
+            Name of the labeler; default a new name for each call.
         kind : "automated" or "human"
             Automated labelers are asked first; default "automated".
         credit : int
-            Queries to hold at once over all sessions; 0 for programs that only answer unasked;
-            default 1.
+            Queries to hold at once over all sessions; default 1. Programs that only label unasked
+            take 0.
         stream : bool
-            False where the network carries no streams: the dialogue then goes by single calls.
+            False sends unary calls instead, for networks that carry no streams. Default True.
         provenance : str
             The rule behind the verdicts where a program gives them, e.g. a mapping and its version;
             at most 256 bytes. It stays with each label, and the result's manifest counts it.
         extend : bool
-            False leaves leases to run out, so that what is not answered in time goes to others.
+            False lets leases expire, so that a query that is not answered in time goes to somebody
+            else. Default True.
         resume_token : str
-            Of an earlier dialogue of this labeler: queries that are still with it come again.
+            Token of an earlier dialogue of this labeler: queries that it still holds come again.
         ack_timeout_s : float
-            Seconds that an answer may stay without acknowledgement before the call gives up;
-            default 120.
+            Seconds to wait for the acknowledgement of an answer; default 120.
 
         Raises
         ------
         InvalidInput
-            INVALID_FIELD: `kind` is none.
+            INVALID_FIELD: `kind` is unknown.
         """
         dialogue = Dialogue(
             calls.names_of(sessions),
@@ -462,7 +464,7 @@ class TuningClient:
         Parameters
         ----------
         session : Session or str
-            It, or its resource name.
+            The session, or its resource name.
 
         Raises
         ------
@@ -477,7 +479,7 @@ class TuningClient:
         Parameters
         ----------
         session : Session or str
-            It, or its resource name.
+            The session, or its resource name.
 
         Raises
         ------
@@ -494,11 +496,11 @@ class TuningClient:
         Parameters
         ----------
         session : Session or str
-            It, or its resource name.
+            The session, or its resource name.
         labeler : str
-            Whose votes.
+            Name of the labeler.
         preview : bool
-            True changes nothing, only tells the effect; default False.
+            True reports the effect without changing anything; default False.
 
         Raises
         ------
@@ -515,9 +517,9 @@ class TuningClient:
         Parameters
         ----------
         session : Session or str
-            It, or its resource name.
+            The session, or its resource name.
         labeler : str
-            Whose votes.
+            Name of the labeler.
 
         Raises
         ------
@@ -536,7 +538,7 @@ class TuningClient:
         Parameters
         ----------
         session : Session or str
-            It, or its resource name.
+            The session, or its resource name.
         timeout_s : float, optional
             Seconds to watch at most; default without end.
 
@@ -545,7 +547,8 @@ class TuningClient:
         NotFound
             SESSION_NOT_FOUND.
         Unavailable
-            WAIT_TIMEOUT after `timeout_s`; what the service said last after five streams in vain.
+            WAIT_TIMEOUT after `timeout_s`; the last error where five streams failed before the
+            session was seen.
         """
         return watch_session(self._connection, calls.name_of(session), timeout_s=timeout_s)
 
@@ -561,7 +564,7 @@ class TuningClient:
         Parameters
         ----------
         session : Session or str
-            It, or its resource name.
+            The session, or its resource name.
         timeout_s : float, optional
             Seconds to wait at most; default without end.
         on_update : callable, optional
@@ -570,7 +573,7 @@ class TuningClient:
         Raises
         ------
         WrongState
-            Where it ended otherwise; the reason is the session's.
+            The session ended without a result; the reason is the session's.
         NotFound
             SESSION_NOT_FOUND.
         Unavailable
@@ -586,7 +589,7 @@ class TuningClient:
         Parameters
         ----------
         session : Session or str
-            It, or its resource name.
+            The session, or its resource name.
         revision : int, optional
             Counted from 1; default the latest.
 
@@ -603,7 +606,7 @@ class TuningClient:
         Parameters
         ----------
         session : Session or str
-            It, or its resource name.
+            The session, or its resource name.
 
         Raises
         ------
@@ -618,7 +621,7 @@ class TuningClient:
         Parameters
         ----------
         session : Session or str
-            It, or its resource name.
+            The session, or its resource name.
         revision : int, optional
             Counted from 1; default the latest.
 
@@ -627,7 +630,7 @@ class TuningClient:
         NotFound
             RESULT_NOT_FOUND, SESSION_NOT_FOUND.
         ModelCorrupt
-            What came does not reproduce its own check values.
+            The model that came does not reproduce its own check values.
         """
         return fetch_model(self._connection, session, revision)
 

@@ -37,19 +37,21 @@ class Tuning(DialogueView):
                 tuning.answer(query, verdict_on(query))
             print((tuning.result()).gamma)
 
-    The stream beneath reconnects by itself for ten minutes; what was not acknowledged is sent
-    again with the same answer id, so an answer counts once. While queries are held their leases
-    are extended. Closing gives back what was not answered. Where several sessions are served,
-    `session` says which one an unasked label or a retraction is about.
+    A broken stream is opened again for ten minutes. Answers without an acknowledgement (Ack) are
+    then sent again with the same answer id, so that each counts once. Leases are extended while
+    queries are held. Closing the dialogue gives back the queries that were not answered. Where a
+    dialogue serves several sessions, `session` names the one that a label or a retraction is about.
 
-    As many threads as you like may use a blocking dialogue at once, and as many tasks of one event
-    loop a dialogue of asyncio. A task that is cancelled while it waits for an Ack takes nothing
-    back: its answer is sent and counts.
+    Several threads may use a blocking dialogue at once. Several tasks of one event loop may use an
+    asyncio dialogue at once. A task that is cancelled while it waits for an Ack withdraws nothing:
+    its answer is sent and counts.
 
-    Every method that sends something raises the error that ended the dialogue, where one did;
-    WrongState (CLIENT_CLOSED) after `close`; with asyncio also WrongState (NOT_OPEN) before the
-    dialogue is entered. Every method that waits for an Ack raises Unavailable (ACK_TIMEOUT) where
-    none comes within the dialogue's `ack_timeout_s`; the answer is kept and sent again.
+    Methods that send or wait may raise these errors; each method names what else it raises.
+
+    - The error that ended the dialogue.
+    - WrongState: CLIENT_CLOSED, the dialogue was closed; with asyncio NOT_OPEN, it was not entered.
+    - Unavailable: ACK_TIMEOUT, no Ack came within `ack_timeout_s`. The answer is kept and is sent
+      again.
     """
 
     def __init__(
@@ -83,8 +85,8 @@ class Tuning(DialogueView):
         Parameters
         ----------
         keep_leases : bool
-            True leaves them with this labeler until their leases run out: a later dialogue that is
-            opened with this one's `resume_token` gets them again.
+            True keeps the queries with this labeler until their leases expire. A later dialogue
+            that is opened with this one's `resume_token` gets them again. Default False.
         """
         self._stream.close(keep_leases=keep_leases)
 
@@ -104,7 +106,7 @@ class Tuning(DialogueView):
     def next_query(self, *, timeout_s: float | None = None) -> Query | None:
         """Return the next query, None where nothing more will be asked in the sessions named.
 
-        Where any session is served it waits for those to come.
+        A dialogue that serves any session waits for sessions to come.
 
         Parameters
         ----------
@@ -114,10 +116,10 @@ class Tuning(DialogueView):
         Raises
         ------
         WrongState
-            QUERY_UNANSWERED: with a credit of 1 no query comes before the last one is settled.
-            With asyncio the call waits instead, since another task may settle it.
+            QUERY_UNANSWERED: the credit is 1 and the last query is not settled, so no other comes.
+            With asyncio the call waits instead, because another task may settle it.
         Unavailable
-            WAIT_TIMEOUT after `timeout_s`; UNAVAILABLE after ten minutes without the server.
+            WAIT_TIMEOUT after `timeout_s`; UNAVAILABLE, the server was away for ten minutes.
         """
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         with self._lock:
@@ -140,27 +142,27 @@ class Tuning(DialogueView):
         Parameters
         ----------
         query : Query
-            One of this dialogue.
+            A query of this dialogue.
         verdict : Verdict, str or int
             "inlier" (+1), "outlier" (-1) or "unsure".
         source_reference : str
-            Where the verdict comes from, a ticket's number say; it stays with the label.
+            Where the verdict comes from, e.g. the number of a ticket; stored with the label.
         answer_id : str
-            At most 128 bytes, unique within the session; default a new one. An answer that is given
-            once more with its id, by a program that was restarted say, has one effect.
+            At most 128 bytes, unique within the session; default a new id. An answer that is given
+            twice with one id, e.g. by a program that was restarted, has one effect.
 
         Raises
         ------
         InvalidInput
-            INVALID_FIELD: `verdict` is none.
+            INVALID_FIELD: `verdict` is not a verdict.
         LeaseLost
-            The query went to somebody else meanwhile.
+            LEASE_LOST: this labeler does not hold the query any more.
         Conflict
-            ALREADY_ANSWERED; ANSWER_ID_REUSED: the id was given to another answer.
+            ALREADY_ANSWERED; ANSWER_ID_REUSED: another answer has this id.
         WrongState
             SESSION_NOT_ACTIVE; LABELER_WITHDRAWN.
         NotFound
-            SESSION_NOT_FOUND: it was deleted.
+            SESSION_NOT_FOUND: the session was deleted.
         """
         return self.wait(
             self.submit(query, verdict, source_reference=source_reference, answer_id=answer_id)
@@ -174,13 +176,12 @@ class Tuning(DialogueView):
         Parameters
         ----------
         query, verdict, source_reference, answer_id
-            As in `answer`, whose errors, those of `verdict` and of a dialogue that ended aside, are
-            the future's.
+            As in `answer`. The future holds the errors of `answer` that are not listed here.
 
         Raises
         ------
         InvalidInput
-            INVALID_FIELD: `verdict` is none.
+            INVALID_FIELD: `verdict` is not a verdict.
         """
         checked = Verdict.of(verdict)
         with self._lock:
@@ -201,17 +202,17 @@ class Tuning(DialogueView):
         Parameters
         ----------
         query : Query
-            One of this dialogue.
+            A query of this dialogue.
         mode : SkipMode or str
-            "later" (default) asks this labeler again, "others" asks others, "drop" asks nobody
-            about the observation.
+            "later" (default) asks this labeler again, "others" asks other labelers, and "drop" asks
+            nobody about the observation.
 
         Raises
         ------
         InvalidInput
-            INVALID_FIELD: `mode` is none.
+            INVALID_FIELD: `mode` is unknown.
         LeaseLost
-            The query went to somebody else meanwhile.
+            LEASE_LOST: this labeler does not hold the query any more.
         """
         checked = SkipMode.of(mode)
         with self._lock:
@@ -225,7 +226,7 @@ class Tuning(DialogueView):
         Parameters
         ----------
         query : Query
-            One of this dialogue.
+            A query of this dialogue.
         """
         with self._lock:
             self._stream.check_open()
@@ -237,24 +238,24 @@ class Tuning(DialogueView):
         Parameters
         ----------
         credit : int
-            0 or more; 0 asks for none.
+            0 or more; 0 asks for no query.
         """
         with self._lock:
             self._stream.check_open()
             self._stream.send(self._dialogue.set_credit(credit))
 
     def until_gone(self, query: Query) -> str:
-        """Wait until `query` waits for this labeler no more; return `lost_reason`.
+        """Wait until this labeler no longer has to answer `query`; return `lost_reason`.
 
         Parameters
         ----------
         query : Query
-            One of this dialogue.
+            A query of this dialogue.
 
         Returns
         -------
         str
-            Empty where it was answered, skipped or given back here.
+            Empty where the query was answered, skipped or given back in this dialogue.
         """
         with self._lock:
             while self._dialogue.is_open(query):
@@ -279,31 +280,31 @@ class Tuning(DialogueView):
         Parameters
         ----------
         observation_id : str
-            As the dataset has it.
+            Id of the observation in the dataset.
         verdict : Verdict, str or int
             "inlier" (+1), "outlier" (-1) or "unsure".
         source_reference : str
-            Where the verdict comes from, a ticket's number say; it stays with the label.
+            Where the verdict comes from, e.g. the number of a ticket; stored with the label.
         answer_id : str
-            At most 128 bytes, unique within the session; default a new one. A label that is given
-            once more with its id has one effect.
+            At most 128 bytes, unique within the session; default a new id. A label that is given
+            twice with one id has one effect.
         replace : bool
             True corrects this labeler's own vote on the observation.
         session : str
-            Resource name; needed where several are served.
+            Resource name; needed where the dialogue serves several sessions.
 
         Raises
         ------
         InvalidInput
-            UNKNOWN_OBSERVATION; INVALID_FIELD: `observation_id` or `verdict` is none;
-            SESSION_AMBIGUOUS: `session` is needed.
+            UNKNOWN_OBSERVATION; INVALID_FIELD: `observation_id` is not an id or `verdict` is not a
+            verdict; SESSION_AMBIGUOUS: `session` is needed.
         Conflict
-            ALREADY_ANSWERED: this labeler has a vote on it, and `replace` is False;
-            ANSWER_ID_REUSED: the id was given to another answer.
+            ALREADY_ANSWERED: this labeler has voted on the observation, and `replace` is False;
+            ANSWER_ID_REUSED: another answer has this id.
         WrongState
             SESSION_NOT_ACTIVE; LABELER_WITHDRAWN.
         QuotaExceeded
-            TOO_MANY_CORRECTIONS of this labeler on the observation.
+            TOO_MANY_CORRECTIONS: this labeler has corrected the observation too often.
         NotFound
             SESSION_NOT_FOUND.
         """
@@ -333,13 +334,13 @@ class Tuning(DialogueView):
         Parameters
         ----------
         observation_id, verdict, source_reference, answer_id, replace, session
-            As in `label`, whose errors, those of InvalidInput found here aside, are the future's.
+            As in `label`. The future holds the errors of `label` that are not listed here.
 
         Raises
         ------
         InvalidInput
-            INVALID_FIELD: `observation_id` or `verdict` is none; SESSION_AMBIGUOUS: `session` is
-            needed.
+            INVALID_FIELD: `observation_id` is not an id or `verdict` is not a verdict;
+            SESSION_AMBIGUOUS: `session` is needed.
         """
         checked = Verdict.of(verdict)
         with self._lock:
@@ -363,15 +364,15 @@ class Tuning(DialogueView):
         Parameters
         ----------
         labels : mapping or iterable of Label
-            Verdicts by observation id, or Labels.
+            A mapping of observation ids to verdicts, or Labels.
         session : str
-            Resource name; needed where several are served.
+            Resource name; needed where the dialogue serves several sessions.
 
         Raises
         ------
         SvddtuneError
-            As `label`. All are sent; where some are refused the first error is raised once all are
-            settled.
+            As `label`. All labels are sent. Where some are refused, the first error is raised after
+            all are settled.
         """
         acks, waiting = list[Ack](), deque[Future[Ack]]()
         first: SvddtuneError | None = None
@@ -405,18 +406,18 @@ class Tuning(DialogueView):
         Parameters
         ----------
         observation_id : str
-            As the dataset has it.
+            Id of the observation in the dataset.
         answer_id : str
-            At most 128 bytes, unique within the session; default a new one.
+            At most 128 bytes, unique within the session; default a new id.
         of_labeler : str
-            Whose vote; default this labeler's.
+            Labeler whose vote is withdrawn; default this labeler.
         session : str
-            Resource name; needed where several are served.
+            Resource name; needed where the dialogue serves several sessions.
 
         Raises
         ------
         InvalidInput
-            UNKNOWN_OBSERVATION; INVALID_FIELD: `observation_id` is none; SESSION_AMBIGUOUS:
+            UNKNOWN_OBSERVATION; INVALID_FIELD: `observation_id` is not an id; SESSION_AMBIGUOUS:
             `session` is needed.
         WrongState
             NOT_LABELED: there is no such vote; SESSION_NOT_ACTIVE; LABELER_WITHDRAWN.
@@ -441,14 +442,14 @@ class Tuning(DialogueView):
         Parameters
         ----------
         future : Future
-            From `submit` or `submit_label`.
+            Returned by `submit` or `submit_label`.
         timeout_s : float, optional
             Seconds to wait at most; default the dialogue's `ack_timeout_s`.
 
         Raises
         ------
         SvddtuneError
-            Why the answer was refused, as `answer` and `label`.
+            The answer was refused, as `answer` and `label` say.
         Unavailable
             ACK_TIMEOUT after `timeout_s`.
         """
@@ -462,9 +463,9 @@ class Tuning(DialogueView):
 
     @property
     def session(self) -> Session:
-        """Return the session as last heard of; waits for the first word of it.
+        """Return the session as the dialogue last heard of it; waits until it has heard of one.
 
-        Of several: the one heard of last.
+        Where several are served: the one that it heard of last.
         """
         with self._lock:
             while (found := self._dialogue.served.last) is None:
@@ -478,14 +479,14 @@ class Tuning(DialogueView):
         Parameters
         ----------
         session : str
-            Resource name; needed where several are served.
+            Resource name; needed where the dialogue serves several sessions.
 
         Raises
         ------
         InvalidInput
             SESSION_AMBIGUOUS: `session` is needed.
         WrongState
-            ILLEGAL_TRANSITION: it has ended.
+            ILLEGAL_TRANSITION: the session has ended.
         NotFound
             SESSION_NOT_FOUND.
         """
@@ -497,7 +498,7 @@ class Tuning(DialogueView):
         Parameters
         ----------
         session : str
-            Resource name; needed where several are served.
+            Resource name; needed where the dialogue serves several sessions.
         timeout_s : float, optional
             Seconds to wait at most; default without end.
 
@@ -506,7 +507,7 @@ class Tuning(DialogueView):
         InvalidInput
             SESSION_AMBIGUOUS: `session` is needed.
         WrongState
-            It ended without a result; the reason is the session's.
+            The session ended without a result; the reason is the session's.
         Unavailable
             WAIT_TIMEOUT after `timeout_s`.
         """
@@ -520,7 +521,7 @@ class Tuning(DialogueView):
         Parameters
         ----------
         session : str
-            Resource name; needed where several are served.
+            Resource name; needed where the dialogue serves several sessions.
         timeout_s : float, optional
             Seconds to wait at most; default without end.
 
@@ -529,11 +530,11 @@ class Tuning(DialogueView):
         InvalidInput
             SESSION_AMBIGUOUS: `session` is needed.
         WrongState
-            It ended without a result; the reason is the session's.
+            The session ended without a result; the reason is the session's.
         Unavailable
             WAIT_TIMEOUT after `timeout_s`.
         ModelCorrupt
-            What came does not reproduce its own check values.
+            The model that came does not reproduce its own check values.
         """
         name = self._dialogue.served.name(session)
         wait_until_completed(self._connection, name, timeout_s=timeout_s)

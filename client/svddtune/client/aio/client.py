@@ -47,12 +47,15 @@ class AsyncTuningClient:
 
     Threads may share a blocking client; one of asyncio belongs to one event loop.
 
-    Every call may raise Unavailable: UNAVAILABLE where nobody answers at the address or the service
-    is about to stop, DEADLINE_EXCEEDED where no answer comes within `timeout_s`, STORE_FULL and
-    REDIS_UNAVAILABLE where the service's store takes nothing. It may raise InvalidInput
-    (INVALID_NAME) where a name is none of a dataset or session, WrongState (CLIENT_CLOSED) after
-    `close`, Unauthenticated or PermissionDenied where a proxy before the service refuses the
-    caller, and InternalError for a fault of the service. Each method names what else it raises.
+    Every call may raise these errors; each method names what else it raises.
+
+    - Unavailable: UNAVAILABLE, nobody answers at the address; DRAINING, the service is about to
+      stop; DEADLINE_EXCEEDED, no reply came within `timeout_s`; STORE_FULL or REDIS_UNAVAILABLE,
+      the service's store takes no data.
+    - InvalidInput: INVALID_NAME, a name is not that of a dataset or session.
+    - WrongState: CLIENT_CLOSED, the client was closed.
+    - Unauthenticated, PermissionDenied: a proxy in front of the service refuses the caller.
+    - InternalError: the service failed.
 
     Parameters
     ----------
@@ -63,8 +66,8 @@ class AsyncTuningClient:
     credentials : grpc.ChannelCredentials, optional
         For all else that TLS can be, client certificates included.
     timeout_s : float
-        Deadline of a call in seconds. Uploads have a second more per megabyte; streams that stay
-        open are renewed every hour.
+        Deadline of a call in seconds; default 30. An upload gets one more second per megabyte.
+        Streams that stay open are renewed every hour.
 
     Raises
     ------
@@ -118,7 +121,7 @@ class AsyncTuningClient:
         Parameters
         ----------
         X : array-like or frame (N, M)
-            Finite numbers of magnitudes up to 1e100. A frame's columns give the feature names.
+            Finite numbers up to 1e100 in magnitude. A frame's columns give the feature names.
         name : str
             Shown to people; default none.
         observation_ids : sequence of N, optional
@@ -134,7 +137,7 @@ class AsyncTuningClient:
         Returns
         -------
         Dataset
-            Its description.
+            Description of the stored dataset.
 
         Raises
         ------
@@ -142,7 +145,7 @@ class AsyncTuningClient:
             DATASET_NOT_FINITE, DATASET_OUT_OF_RANGE, DATASET_RAGGED, DATASET_EMPTY,
             DATASET_TOO_LARGE, DUPLICATE_OBSERVATION_ID, DUPLICATE_FEATURE_NAME, INVALID_FIELD.
         Unavailable
-            After four attempts in vain; UPLOAD_TIMEOUT where the network was too slow.
+            Four attempts failed; UPLOAD_TIMEOUT, the network was too slow.
         """
         upload = Upload(
             X,
@@ -171,7 +174,7 @@ class AsyncTuningClient:
         Parameters
         ----------
         dataset : Dataset or str
-            It, or its resource name.
+            The dataset, or its resource name.
 
         Raises
         ------
@@ -190,7 +193,7 @@ class AsyncTuningClient:
         Parameters
         ----------
         dataset : Dataset or str
-            It, or its resource name.
+            The dataset, or its resource name.
 
         Raises
         ------
@@ -205,7 +208,7 @@ class AsyncTuningClient:
         Parameters
         ----------
         dataset : Dataset or str
-            It, or its resource name.
+            The dataset, or its resource name.
 
         Raises
         ------
@@ -233,23 +236,23 @@ class AsyncTuningClient:
         Parameters
         ----------
         dataset : Dataset or str
-            It, or its resource name.
+            The dataset, or its resource name.
         config : SessionConfig, optional
             Settings of the session; default the defaults of `SessionConfig`.
         initial_labels : mapping or iterable of Label
-            What is known already: verdicts by observation id, or Labels; default nothing.
+            Labels known already: a mapping of observation ids to verdicts, or Labels. Default none.
         name : str
             Shown to people; default none.
         labeler : str
-            Whose labels the initial ones are; default the service's name for them.
+            Who gave the initial labels; default the service's own name for them.
         **settings
-            Fields of `SessionConfig`, which change `config`, e.g. ``budget=30, seed=1``. None
-            leaves a field as it is.
+            Fields of `SessionConfig` that replace those of `config`, e.g. ``budget=30, seed=1``.
+            None leaves a field as it is.
 
         Returns
         -------
         Session
-            As it was created.
+            The new session.
 
         Raises
         ------
@@ -275,7 +278,7 @@ class AsyncTuningClient:
         Parameters
         ----------
         session : Session or str
-            It, or its resource name.
+            The session, or its resource name.
 
         Raises
         ------
@@ -296,11 +299,11 @@ class AsyncTuningClient:
         Parameters
         ----------
         session : Session or str
-            It, or its resource name.
+            The session, or its resource name.
         budget : int, optional
-            Labels that it may use; default as it is.
+            Labels that the session may use; default unchanged.
         priority : int, optional
-            Its priority among sessions, -100 to 100; default as it is.
+            Priority among sessions, -100 to 100; default unchanged.
 
         Raises
         ------
@@ -321,14 +324,14 @@ class AsyncTuningClient:
         Parameters
         ----------
         session : Session or str
-            It, or its resource name.
+            The session, or its resource name.
 
         Raises
         ------
         NotFound
             SESSION_NOT_FOUND.
         WrongState
-            ILLEGAL_TRANSITION: it asks nothing as it is.
+            ILLEGAL_TRANSITION: the session is not asking.
         """
         return await self._connection.do(calls.pause_session(session))
 
@@ -338,15 +341,14 @@ class AsyncTuningClient:
         Parameters
         ----------
         session : Session or str
-            It, or its resource name.
+            The session, or its resource name.
 
         Raises
         ------
         NotFound
             SESSION_NOT_FOUND.
         WrongState
-            BUDGET_SPENT; ILLEGAL_TRANSITION: it was neither paused nor has it ended with a result
-            or in failure.
+            BUDGET_SPENT; ILLEGAL_TRANSITION: the session is not paused, completed or failed.
         """
         return await self._connection.do(calls.resume_session(session))
 
@@ -356,14 +358,14 @@ class AsyncTuningClient:
         Parameters
         ----------
         session : Session or str
-            It, or its resource name.
+            The session, or its resource name.
 
         Raises
         ------
         NotFound
             SESSION_NOT_FOUND.
         WrongState
-            ILLEGAL_TRANSITION: it has ended.
+            ILLEGAL_TRANSITION: the session has ended.
         """
         return await self._connection.do(calls.finish_session(session))
 
@@ -373,14 +375,14 @@ class AsyncTuningClient:
         Parameters
         ----------
         session : Session or str
-            It, or its resource name.
+            The session, or its resource name.
 
         Raises
         ------
         NotFound
             SESSION_NOT_FOUND.
         WrongState
-            ILLEGAL_TRANSITION: it has ended.
+            ILLEGAL_TRANSITION: the session has ended.
         """
         return await self._connection.do(calls.cancel_session(session))
 
@@ -390,7 +392,7 @@ class AsyncTuningClient:
         Parameters
         ----------
         session : Session or str
-            It, or its resource name.
+            The session, or its resource name.
 
         Raises
         ------
@@ -419,31 +421,31 @@ class AsyncTuningClient:
         Parameters
         ----------
         sessions : session, iterable of sessions, or None
-            One; several, at most 100; or none: any session, those created later included.
+            One session, or at most 100. None (default) serves any session, later ones included.
         labeler : str
-            Who labels; default a name of its own for each call.
+            Name of the labeler; default a new name for each call.
         kind : "automated" or "human"
             Automated labelers are asked first; default "automated".
         credit : int
-            Queries to hold at once over all sessions; 0 for programs that only answer unasked;
-            default 1.
+            Queries to hold at once over all sessions; default 1. Programs that only label unasked
+            take 0.
         stream : bool
-            False where the network carries no streams: the dialogue then goes by single calls.
+            False sends unary calls instead, for networks that carry no streams. Default True.
         provenance : str
             The rule behind the verdicts where a program gives them, e.g. a mapping and its version;
             at most 256 bytes. It stays with each label, and the result's manifest counts it.
         extend : bool
-            False leaves leases to run out, so that what is not answered in time goes to others.
+            False lets leases expire, so that a query that is not answered in time goes to somebody
+            else. Default True.
         resume_token : str
-            Of an earlier dialogue of this labeler: queries that are still with it come again.
+            Token of an earlier dialogue of this labeler: queries that it still holds come again.
         ack_timeout_s : float
-            Seconds that an answer may stay without acknowledgement before the call gives up;
-            default 120.
+            Seconds to wait for the acknowledgement of an answer; default 120.
 
         Raises
         ------
         InvalidInput
-            INVALID_FIELD: `kind` is none.
+            INVALID_FIELD: `kind` is unknown.
         """
         dialogue = Dialogue(
             calls.names_of(sessions),
@@ -463,7 +465,7 @@ class AsyncTuningClient:
         Parameters
         ----------
         session : Session or str
-            It, or its resource name.
+            The session, or its resource name.
 
         Raises
         ------
@@ -480,7 +482,7 @@ class AsyncTuningClient:
         Parameters
         ----------
         session : Session or str
-            It, or its resource name.
+            The session, or its resource name.
 
         Raises
         ------
@@ -497,11 +499,11 @@ class AsyncTuningClient:
         Parameters
         ----------
         session : Session or str
-            It, or its resource name.
+            The session, or its resource name.
         labeler : str
-            Whose votes.
+            Name of the labeler.
         preview : bool
-            True changes nothing, only tells the effect; default False.
+            True reports the effect without changing anything; default False.
 
         Raises
         ------
@@ -518,9 +520,9 @@ class AsyncTuningClient:
         Parameters
         ----------
         session : Session or str
-            It, or its resource name.
+            The session, or its resource name.
         labeler : str
-            Whose votes.
+            Name of the labeler.
 
         Raises
         ------
@@ -539,7 +541,7 @@ class AsyncTuningClient:
         Parameters
         ----------
         session : Session or str
-            It, or its resource name.
+            The session, or its resource name.
         timeout_s : float, optional
             Seconds to watch at most; default without end.
 
@@ -548,7 +550,8 @@ class AsyncTuningClient:
         NotFound
             SESSION_NOT_FOUND.
         Unavailable
-            WAIT_TIMEOUT after `timeout_s`; what the service said last after five streams in vain.
+            WAIT_TIMEOUT after `timeout_s`; the last error where five streams failed before the
+            session was seen.
         """
         return watch_session(self._connection, calls.name_of(session), timeout_s=timeout_s)
 
@@ -564,7 +567,7 @@ class AsyncTuningClient:
         Parameters
         ----------
         session : Session or str
-            It, or its resource name.
+            The session, or its resource name.
         timeout_s : float, optional
             Seconds to wait at most; default without end.
         on_update : callable, optional
@@ -573,7 +576,7 @@ class AsyncTuningClient:
         Raises
         ------
         WrongState
-            Where it ended otherwise; the reason is the session's.
+            The session ended without a result; the reason is the session's.
         NotFound
             SESSION_NOT_FOUND.
         Unavailable
@@ -589,7 +592,7 @@ class AsyncTuningClient:
         Parameters
         ----------
         session : Session or str
-            It, or its resource name.
+            The session, or its resource name.
         revision : int, optional
             Counted from 1; default the latest.
 
@@ -606,7 +609,7 @@ class AsyncTuningClient:
         Parameters
         ----------
         session : Session or str
-            It, or its resource name.
+            The session, or its resource name.
 
         Raises
         ------
@@ -621,7 +624,7 @@ class AsyncTuningClient:
         Parameters
         ----------
         session : Session or str
-            It, or its resource name.
+            The session, or its resource name.
         revision : int, optional
             Counted from 1; default the latest.
 
@@ -630,7 +633,7 @@ class AsyncTuningClient:
         NotFound
             RESULT_NOT_FOUND, SESSION_NOT_FOUND.
         ModelCorrupt
-            What came does not reproduce its own check values.
+            The model that came does not reproduce its own check values.
         """
         return await fetch_model(self._connection, session, revision)
 

@@ -22,7 +22,7 @@ _T = TypeVar("_T")
 
 
 class AsyncConnection:
-    """As `Connection`, for one event loop."""
+    """A channel with its stubs for one event loop; the counterpart of `Connection`."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class AsyncConnection:
         self.address = address
         self.timeout_s = timeout_s
         self._channel = open_async_channel(address, tls_ca=tls_ca, credentials=credentials)
-        # The stubs' types know the blocking calls only.
+        # The stubs are typed for blocking calls only.
         channel: Any = self._channel
         self.oracle: Any = oracle_pb2_grpc.OracleServiceStub(channel)
         self._tuning: Any = tuning_pb2_grpc.TuningServiceStub(channel)
@@ -59,17 +59,17 @@ class AsyncConnection:
             self._blocking_channel.close()
 
     async def do(self, call: Call[_T], *, timeout_s: float | None = None) -> _T:
-        """Carry out a unary call; return what its reply says."""
+        """Make a unary call; return its parsed reply."""
         method = getattr(self._stubs[call.service], call.method)
-        with self._own_errors():
+        with self._translated_errors():
             reply = await method(call.request, timeout=timeout_s or self.timeout_s)
         return call.parse(reply)
 
     async def stream(
         self, method: str, request: Any, *, timeout_s: float
     ) -> AsyncGenerator[Any, None]:
-        """Yield what a method of the tuning service streams; close the generator to end it."""
-        with self._own_errors():
+        """Yield the messages of a stream of the tuning service; close the generator to end it."""
+        with self._translated_errors():
             call = getattr(self._tuning, method)(request, timeout=timeout_s)
             try:
                 async for message in call:
@@ -82,7 +82,7 @@ class AsyncConnection:
         await asyncio.sleep(seconds)
 
     @contextmanager
-    def _own_errors(self) -> Generator[None, None, None]:
+    def _translated_errors(self) -> Generator[None, None, None]:
         try:
             yield
         except grpc.RpcError as error:

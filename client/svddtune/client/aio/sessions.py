@@ -1,4 +1,4 @@
-"""What takes several calls or a stream of a session: watching it, waiting for it, its model."""
+"""Watch a session, wait for its result, and fetch its model."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def wait_until_completed(
 async def fetch_model(
     connection: AsyncConnection, session: str | Session, revision: int | None
 ) -> SvddModel:
-    """Return a result's model, verified; ModelCorrupt where a part is missing."""
+    """Return the verified model of a result; raise ModelCorrupt where a part is missing."""
     stream = connection.stream(
         "ExportModel", calls.export_model(session, revision), timeout_s=connection.timeout_s
     )

@@ -28,12 +28,12 @@ _Outbox = asyncio.Queue[pb.ConverseRequest | None]
 
 
 class AsyncDialogueStream:
-    """Runs a `Dialogue` between `start` and `close`; as `DialogueStream`.
+    """Runs a `Dialogue` between `start` and `close`; the counterpart of `DialogueStream`.
 
     Attributes
     ----------
     lock : context manager
-        Locks nothing: within one event loop nobody else is at work.
+        Locks nothing, because only one task of an event loop runs at a time.
     """
 
     def __init__(self, dialogue: Dialogue, connection: AsyncConnection, *, stream: bool) -> None:
@@ -64,7 +64,7 @@ class AsyncDialogueStream:
         refusals.check_started(self._dialogue, self._task is not None)
 
     def check_settled(self) -> None:
-        """Do nothing: while one task waits for a query, another may settle the last one."""
+        """Do nothing: another task may settle the last query while one waits for the next."""
 
     def send(self, message: pb.ConverseRequest) -> None:
         """Send now; without a stream the dialogue itself says it on the next."""
@@ -75,15 +75,15 @@ class AsyncDialogueStream:
     def submit(
         self, message: pb.ConverseRequest, future: concurrent.futures.Future[Ack]
     ) -> asyncio.Future[Ack]:
-        """Send; return what gets the Ack."""
+        """Send a message; return the future of its Ack."""
         self.send(message)
         acked = asyncio.wrap_future(future)
-        # Its error is no news for the event loop where nobody waits for the Ack any more.
+        # Mark an error as seen: the event loop would log it where nobody waits for the Ack.
         acked.add_done_callback(lambda done: done.cancelled() or done.exception())
         return acked
 
     async def wait(self, future: asyncio.Future[Ack], within_s: float) -> Ack:
-        """Return the Ack; TimeoutError where it does not come in time."""
+        """Return the Ack; raise TimeoutError where it does not come in time."""
         async with asyncio.timeout(within_s):
             return await asyncio.shield(future)
 
@@ -158,7 +158,7 @@ class AsyncDialogueStream:
         error = reader.exception()
         if isinstance(error, grpc.RpcError):
             return from_rpc_error(error, self._address)
-        if isinstance(error, ValueError):  # a blocking channel's way of saying that it is closed
+        if isinstance(error, ValueError):  # raised by a blocking channel that is closed
             return WrongState(str(error), reason="CLIENT_CLOSED")
         if error is not None:
             raise error

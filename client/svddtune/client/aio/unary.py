@@ -1,4 +1,4 @@
-"""The dialogue by unary calls for asyncio: threads behind the methods of an asyncio stream."""
+"""The dialogue by unary calls for asyncio: the blocking one, in threads, as an asyncio stream."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from svddtune.v1 import oracle_pb2 as pb
 
 
 class AsyncUnaryConverse:
-    """Stands in for ``Converse`` of ``grpc.aio``; its calls go over a blocking channel."""
+    """Replaces ``Converse`` of ``grpc.aio``; makes unary calls over a blocking channel."""
 
     def __init__(self, channel: grpc.Channel, *, timeout_s: float) -> None:
         self._converse = UnaryConverse(channel, timeout_s=timeout_s)
 
     def __call__(self, timeout: float | None = None) -> AsyncUnaryDialogue:
-        """Begin a dialogue. It may last: `timeout`, that of a stream, does not concern it."""
+        """Begin a dialogue; `timeout`, the limit of a stream, does not apply to it."""
         return AsyncUnaryDialogue(self._converse)
 
 
@@ -35,7 +35,7 @@ class AsyncUnaryDialogue:
         self._requests.put(request)
 
     async def done_writing(self) -> None:
-        """Say that no request follows."""
+        """Tell the dialogue that no request follows."""
         self._requests.put(None)
 
     def cancel(self) -> None:

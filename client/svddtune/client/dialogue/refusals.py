@@ -45,7 +45,7 @@ def nothing_to_ask(dialogue: Dialogue, within_s: float | None) -> Unavailable:
 
 
 def no_welcome(address: str) -> Unavailable:
-    """Return the error for a server that takes a stream and says nothing on it."""
+    """Return the error for a server that accepts a stream and sends nothing."""
     return Unavailable(
         f"{address} did not answer in the time given. "
         "Check the address, or start a service with: svddtune up",

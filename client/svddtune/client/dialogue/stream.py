@@ -25,12 +25,12 @@ _BYE_S = 5.0
 
 
 class DialogueStream:
-    """Runs a `Dialogue` from now on. Hold `lock` around every use of the dialogue.
+    """Runs a `Dialogue` until `close`. Hold `lock` around every use of the dialogue.
 
     Parameters
     ----------
     stream : bool
-        False where the network carries no streams: the dialogue then goes by unary calls.
+        False sends unary calls instead, for networks that carry no streams.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class DialogueStream:
         self._thread.start()
 
     def start(self) -> None:
-        """Raise where the stream was closed; its thread runs since it was made."""
+        """Raise where the stream was closed; the constructor has started the thread."""
         with self.lock:
             self.check_open()
 
@@ -75,12 +75,12 @@ class DialogueStream:
         self.changed.notify_all()
 
     def submit(self, message: pb.ConverseRequest, future: Future[Ack]) -> Future[Ack]:
-        """Send; return what gets the Ack. Hold `lock`."""
+        """Send a message; return the future of its Ack. Hold `lock`."""
         self.send(message)
         return future
 
     def wait(self, future: Future[Ack], within_s: float) -> Ack:
-        """Return the Ack; TimeoutError where it does not come in time. Do not hold `lock`."""
+        """Return the Ack; raise TimeoutError where it is late. Do not hold `lock`."""
         return future.result(within_s)
 
     def close(self, *, keep_leases: bool = False) -> None:

@@ -71,7 +71,7 @@ class DialogueView:
         Parameters
         ----------
         query : Query
-            One of this dialogue.
+            A query of this dialogue.
         """
         with self._lock:
             return self._dialogue.is_open(query)
@@ -82,7 +82,7 @@ class DialogueView:
         Parameters
         ----------
         query : Query
-            One of this dialogue.
+            A query of this dialogue.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""The connection of a client: its calls and streams, with gRPC's errors made the client's own."""
+"""The connection of a client: unary calls and streams, with gRPC's errors translated."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Connection:
     Parameters
     ----------
     timeout_s : float
-        Deadline of a call, in seconds, where it names none.
+        Default deadline of a call, in seconds.
     """
 
     def __init__(
@@ -53,15 +53,15 @@ class Connection:
         self.channel.close()
 
     def do(self, call: Call[_T], *, timeout_s: float | None = None) -> _T:
-        """Carry out a unary call; return what its reply says."""
+        """Make a unary call; return its parsed reply."""
         method = getattr(self._stubs[call.service], call.method)
-        with self._own_errors():
+        with self._translated_errors():
             reply = method(call.request, timeout=timeout_s or self.timeout_s)
         return call.parse(reply)
 
     def stream(self, method: str, request: Any, *, timeout_s: float) -> Generator[Any, None, None]:
-        """Yield what a method of the tuning service streams; close the generator to end it."""
-        with self._own_errors():
+        """Yield the messages of a stream of the tuning service; close the generator to end it."""
+        with self._translated_errors():
             call = getattr(self._tuning, method)(request, timeout=timeout_s)
             try:
                 yield from call
@@ -69,11 +69,11 @@ class Connection:
                 call.cancel()
 
     def pause(self, seconds: float) -> None:
-        """Wait; no longer than until the connection is closed."""
+        """Wait, at most until the connection is closed."""
         self._closed.wait(seconds)
 
     @contextmanager
-    def _own_errors(self) -> Generator[None, None, None]:
+    def _translated_errors(self) -> Generator[None, None, None]:
         try:
             yield
         except grpc.RpcError as error:
