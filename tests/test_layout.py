@@ -142,6 +142,14 @@ def test_missing_file_or_module_is_found(text: str) -> None:
     assert unknown_names(text, Path("service/svddtune/state/keys.py")) != []
 
 
+def test_readme_names_every_page() -> None:
+    readme = (ROOT / "README.md").read_text()
+    pages = [
+        path for path in FILES if path.suffix == ".md" and path.parts[0] in ("docs", "examples")
+    ]
+    assert [str(path) for path in pages if f"`{path}`" not in readme] == []
+
+
 def test_every_dependency_is_explained_in_docs() -> None:
     extras = PYPROJECT["project"]["optional-dependencies"]
     declared = [

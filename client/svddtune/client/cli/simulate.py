@@ -124,7 +124,7 @@ def simulate(
     )
     files.show_notes(source.notes)
     truth = {source.ids[row]: verdict for row, verdict in source.known.items()}
-    panel = _panel(
+    group = _simulated_labelers(
         truth,
         labelers,
         noise=_per_class(noise, "--noise"),
@@ -139,7 +139,7 @@ def simulate(
     with ProgressBar() as progress:
         simulation: Simulation = run_simulation(
             source,
-            panel,
+            group,
             config,
             name=name,
             scaling=scaling,
@@ -201,7 +201,7 @@ def _demo_data() -> Data:
     return Data(X, ids, True, FEATURE_NAMES, None, known)
 
 
-def _panel(truth: Any, count: int, **habits: Any) -> list[SimulatedLabeler]:
+def _simulated_labelers(truth: Any, count: int, **habits: Any) -> list[SimulatedLabeler]:
     from svddtune.client.oracles import SimulatedLabeler
 
     width = len(str(count))

@@ -17,7 +17,7 @@ from svddtune.client.json_values import jsonable
 from svddtune.client.labelers import Agreement, LabelerReport
 from svddtune.client.model import cohen_kappa
 from svddtune.client.oracles import SimulatedLabeler
-from svddtune.client.oracles.panel import Panel
+from svddtune.client.oracles.simulated_group import SimulatedGroup
 from svddtune.client.result import Result
 from svddtune.client.runs.asking import Progress
 from svddtune.client.runs.embedded import EmbeddedStack
@@ -192,7 +192,7 @@ def run_simulation(
 ) -> Simulation:
     """Run a session with `labelers` to its result; delays are simulated unless `real_time`."""
     started = time.monotonic()
-    panel = Panel(labelers, real_time=real_time)
+    group = SimulatedGroup(labelers, real_time=real_time)
     with contextlib.ExitStack() as stack:
         on_progress(Progress("starting", config.budget))
         embedded = stack.enter_context(EmbeddedStack(workers)) if server is None else None
@@ -211,7 +211,7 @@ def run_simulation(
         )
         session = client.create_session(dataset, config, name=f"simulation of {name}")
         on_progress(Progress("preparing", session.config.budget))
-        panel.label(client, session, on_answer=_Newest(on_progress))
+        group.label(client, session, on_answer=_Newest(on_progress))
         on_progress(Progress("estimating", session.config.budget))
         session = client.wait_until_completed(session)
         result = client.result(session)
@@ -227,8 +227,8 @@ def run_simulation(
         labelers=labelers,
         reports=reports,
         agreement=agreement,
-        wall_clock_s=panel.ended_s,
-        stalled=panel.stalled,
+        wall_clock_s=group.ended_s,
+        stalled=group.stalled,
         took_s=time.monotonic() - started,
     )
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _LOOK_S = 1.0
 
 
-class Panel:
+class SimulatedGroup:
     """Labelers with different names that label a session until nothing more is asked.
 
     Attributes
@@ -35,7 +35,7 @@ class Panel:
     Parameters
     ----------
     labelers : sequence of SimulatedLabeler
-        At least one; their delays pass on the panel's clock.
+        At least one; their delays pass on the group's clock.
     real_time : bool
         Whether delays take real time. Default False: virtual time advances at once while all
         labelers wait or think.

@@ -15,7 +15,7 @@ from svddtune.client import (
     TuningClient,
     Unavailable,
 )
-from svddtune.client.oracles.panel import Panel
+from svddtune.client.oracles.simulated_group import SimulatedGroup
 from svddtune.client.types import LabelArray, Session
 
 
@@ -36,17 +36,17 @@ def start(client: TuningClient, seed: int, **config: Any) -> tuple[Session, Labe
 def test_virtual_time_has_the_order_of_real_time(client: TuningClient) -> None:
     session, y = start(client, 30, budget=12)
     three = labelers(y, 3, delay_s=100.0, cost=2.0)
-    panel = Panel(three)
+    group = SimulatedGroup(three)
     counts = list[int]()
-    panel.label(client, session, on_answer=lambda tuning: counts.append(tuning.counts.total))
+    group.label(client, session, on_answer=lambda tuning: counts.append(tuning.counts.total))
     done = client.wait_until_completed(session)
     assert done.counts.total == 12
     # Three at once, each answer in 100 s: four rounds.
-    assert panel.ended_s == 400.0
+    assert group.ended_s == 400.0
     assert [labeler.answers for labeler in three] == [4, 4, 4]
     assert sum(labeler.cost for labeler in three) == 24.0
     assert max(counts) == 12
-    assert not panel.stalled
+    assert not group.stalled
     reports, _ = client.list_labelers(session)
     assert [report.votes.total for report in reports] == [4, 4, 4]
 
@@ -56,18 +56,18 @@ def test_slow_labeler_does_not_delay_others(client: TuningClient) -> None:
     session, y = start(client, 31, budget=10)
     quick = SimulatedLabeler(y, name="quick", delay_s=10.0)
     slow = SimulatedLabeler(y, name="slow", delay_s=45.0)
-    panel = Panel([quick, slow])
-    panel.label(client, session)
+    group = SimulatedGroup([quick, slow])
+    group.label(client, session)
     # The last of ten is with the slow one from second 45 on.
     assert (quick.answers, slow.answers) == (8, 2)
-    assert panel.ended_s == 90.0
+    assert group.ended_s == 90.0
 
 
 @pytest.mark.integration
 def test_observation_passed_on_by_all_labelers_is_dropped(client: TuningClient) -> None:
     session, y = start(client, 32, budget=8)
     two = labelers(y, 2, pass_on=0.6, seed=2)
-    Panel(two).label(client, session)
+    SimulatedGroup(two).label(client, session)
     done = client.wait_until_completed(session)
     assert done.counts.total == 8
     assert all(labeler.passed_on for labeler in two)
@@ -77,9 +77,9 @@ def test_observation_passed_on_by_all_labelers_is_dropped(client: TuningClient) 
 def test_session_that_awaits_impossible_votes_is_finished(client: TuningClient) -> None:
     session, y = start(client, 33, budget=4, overlap=2, overlap_limit=2)
     two = [SimulatedLabeler(y, name="votes"), SimulatedLabeler(y, name="never", pass_on=1.0)]
-    panel = Panel(two)
-    panel.label(client, session)
-    assert panel.stalled
+    group = SimulatedGroup(two)
+    group.label(client, session)
+    assert group.stalled
     assert client.wait_until_completed(session).state is SessionState.COMPLETED
 
 
@@ -87,9 +87,9 @@ def test_session_that_awaits_impossible_votes_is_finished(client: TuningClient) 
 def test_real_time_is_real(client: TuningClient) -> None:
     session, y = start(client, 34, budget=4)
     one = labelers(y, 1, delay_s=0.1)
-    panel = Panel(one, real_time=True)
-    panel.label(client, session)
-    assert panel.ended_s >= 0.4
+    group = SimulatedGroup(one, real_time=True)
+    group.label(client, session)
+    assert group.ended_s >= 0.4
 
 
 @pytest.mark.integration
@@ -98,9 +98,9 @@ def test_error_of_a_dialogue_is_raised_to_the_caller(client: TuningClient) -> No
     client.cancel_session(session)
     client.delete_session(session)
     with pytest.raises(NotFound):
-        Panel(labelers(y, 2)).label(client, session)
+        SimulatedGroup(labelers(y, 2)).label(client, session)
     with TuningClient("127.0.0.1:1", timeout_s=0.5) as away, pytest.raises(Unavailable):
-        Panel(labelers(y, 2)).label(away, session)
+        SimulatedGroup(labelers(y, 2)).label(away, session)
 
 
 @pytest.mark.integration
@@ -113,12 +113,12 @@ def test_error_of_a_labeler_ends_the_run(client: TuningClient) -> None:
 
     two = [SimulatedLabeler(y, name="fine", delay_s=1.0), Faulty(y, name="faulty")]
     with pytest.raises(ZeroDivisionError):
-        Panel(two).label(client, session)
+        SimulatedGroup(two).label(client, session)
     client.cancel_session(session)
 
 
 def test_names_must_differ() -> None:
     with pytest.raises(InvalidInput, match="Labelers need different names, not simulated, simul"):
-        Panel([SimulatedLabeler([1]), SimulatedLabeler([1])])
+        SimulatedGroup([SimulatedLabeler([1]), SimulatedLabeler([1])])
     with pytest.raises(InvalidInput, match="not none"):
-        Panel([])
+        SimulatedGroup([])
