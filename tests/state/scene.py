@@ -185,6 +185,13 @@ class Scene:
         self.worker.work_off()
         return session_id
 
+    async def answered_session(self) -> SessionId:
+        """A session with one answer, whose next ranking waits for a worker."""
+        session_id = await self.session()
+        (lease,) = await self.lease(session_id)
+        await self.answer(session_id, lease)
+        return session_id
+
     async def lease(
         self,
         session_id: SessionId,

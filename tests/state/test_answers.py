@@ -157,9 +157,7 @@ def test_unasked_answer_labels_unsure_row(redis_url: str) -> None:
 
 def test_ranking_for_outdated_labels_is_dropped_and_computed_again(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
-        session_id = await scene.session()
-        (lease,) = await scene.lease(session_id)
-        await scene.answer(session_id, lease)
+        session_id = await scene.answered_session()
         claim = scene.worker.next_claim()
         assert claim is not None
         snapshot = scene.worker.workspace.snapshot(claim)

@@ -100,9 +100,7 @@ def test_cancel_during_estimate_stores_no_result(redis_url: str) -> None:
 
 def test_deleted_session_leaves_no_key_and_its_running_jobs_commit_nothing(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
-        session_id = await scene.session()
-        (lease,) = await scene.lease(session_id)
-        await scene.answer(session_id, lease)
+        session_id = await scene.answered_session()
         claim = scene.worker.next_claim()
         assert claim is not None
         await scene.sessions.delete(session_id)

@@ -70,9 +70,7 @@ def test_renewed_claim_is_not_taken_over(redis_url: str) -> None:
 
 def test_repeated_recovery_requeues_job_once(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
-        session_id = await scene.session()
-        (lease,) = await scene.lease(session_id)
-        await scene.answer(session_id, lease)
+        await scene.answered_session()
         assert scene.worker.next_claim() is not None
         silence_all(scene.worker)
         assert scene.worker.queue.recover() == Recovered(lost=1)
@@ -108,9 +106,7 @@ def test_job_that_always_loses_its_worker_becomes_a_worker_lost_dead_letter(
     redis_url: str,
 ) -> None:
     async def act(scene: Scene) -> None:
-        session_id = await scene.session()
-        (lease,) = await scene.lease(session_id)
-        await scene.answer(session_id, lease)
+        session_id = await scene.answered_session()
         dead = 0
         for losses in range(MAX_LOST):
             claim = scene.worker.next_claim()
@@ -132,9 +128,7 @@ def test_job_that_always_loses_its_worker_becomes_a_worker_lost_dead_letter(
 
 def test_lost_job_is_requeued_at_once_and_after_further_losses_with_pauses(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
-        session_id = await scene.session()
-        (lease,) = await scene.lease(session_id)
-        await scene.answer(session_id, lease)
+        await scene.answered_session()
         pauses = []
         for _ in range(MAX_LOST - 1):
             assert scene.worker.next_claim() is not None
@@ -156,9 +150,7 @@ def test_lost_job_is_requeued_at_once_and_after_further_losses_with_pauses(redis
 
 def test_failed_job_is_retried_after_pauses_up_to_a_limit(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
-        session_id = await scene.session()
-        (lease,) = await scene.lease(session_id)
-        await scene.answer(session_id, lease)
+        session_id = await scene.answered_session()
         outcomes: list[bool] = []
         while claim := scene.worker.next_claim():
             # Losses do not count as errors, and errors do not count as losses.
@@ -182,9 +174,7 @@ def test_failed_job_is_retried_after_pauses_up_to_a_limit(redis_url: str) -> Non
 
 def test_job_given_back_counts_no_attempt(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
-        session_id = await scene.session()
-        (lease,) = await scene.lease(session_id)
-        await scene.answer(session_id, lease)
+        await scene.answered_session()
         for _ in range(MAX_LOST + 1):
             claim = scene.worker.next_claim()
             assert claim is not None
@@ -201,9 +191,7 @@ def test_worker_that_signs_out_with_a_claim_gives_its_job_back(
     redis_url: str,
 ) -> None:
     async def act(scene: Scene) -> None:
-        session_id = await scene.session()
-        (lease,) = await scene.lease(session_id)
-        await scene.answer(session_id, lease)
+        await scene.answered_session()
         assert scene.worker.next_claim() is not None
         scene.worker.queue.sign_out()
         consumers = await scene.client.xinfo_consumers(keys.prefix(0) + "q:hi", keys.GROUP)
@@ -221,9 +209,7 @@ def test_observed_cause_of_worker_loss_decides_the_retry_limit(
     redis_url: str, how: Ending, limit: int, reason: str
 ) -> None:
     async def act(scene: Scene) -> None:
-        session_id = await scene.session()
-        (lease,) = await scene.lease(session_id)
-        await scene.answer(session_id, lease)
+        session_id = await scene.answered_session()
         for _ in range(limit):
             assert (await scene.sessions.get(session_id)).state is SessionState.LABELING
             worker = ScriptedWorker(redis_url)
@@ -275,9 +261,7 @@ def test_failed_result_of_an_earlier_attempt_does_not_fail_the_session(redis_url
 
 def test_failed_session_can_be_resumed(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
-        session_id = await scene.session()
-        (lease,) = await scene.lease(session_id)
-        await scene.answer(session_id, lease)
+        session_id = await scene.answered_session()
         claim = scene.worker.next_claim()
         assert claim is not None
         scene.worker.queue.fail(claim, "JOB_FAILED", "no luck", final=True)
