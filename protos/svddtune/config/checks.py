@@ -46,6 +46,8 @@ def checked(config: SessionConfig, observation_count: int | None = None) -> Sess
 
     Parameters
     ----------
+    config : SessionConfig
+        The settings as they were given.
     observation_count : int, optional
         Rows of the dataset, where they are known. Limits that are numbers of rows hold then, and
         the result is complete.

@@ -70,10 +70,18 @@ def run_and_report(
 
     Parameters
     ----------
+    command : SavedCommand
+        The command line that began the run.
     call : callable
         Takes `oracle` and `on_progress`.
     folder : path or None
         The run's own; without --out it keeps the model. None for a run at a server.
+    oracle, X, ids : object, array (N, M), sequence of N str
+        What is tuned, and who answers.
+    as_json : bool
+        Whether the result is printed as JSON.
+    next_commands : mapping of str to str
+        What to suggest to the user next, by purpose; default nothing.
     """
     from svddtune.client.cli.report import Report
     from svddtune.client.files.data import full_truth

@@ -215,6 +215,10 @@ def guessed_delimiter(lines: Sequence[str], quote: str = '"', *, wait: bool = Fa
 
     Parameters
     ----------
+    lines : sequence of str
+        First lines of the text.
+    quote : str
+        Sign that encloses cells; default a double quote.
     wait : bool
         Whether more lines may come: None is returned then as long as the first row has no end.
     """

@@ -53,6 +53,14 @@ def read_data(
 
     Parameters
     ----------
+    table : Table
+        What was read from a file.
+    label_column, id_column : str, optional
+        Names or numbers of the columns with labels and ids; default none.
+    show, ignore : sequence of str
+        Columns to show to labelers, and columns to leave out; default none.
+    outlier_value : str, optional
+        The label that marks an outlier.
     scaling : str
         Scaling of the features; "none" adds a note on columns of very different spread.
 

@@ -32,6 +32,8 @@ def parse_number(text: str, decimal: str = ".") -> float | None:
 
     Parameters
     ----------
+    text : str
+        What may be a number.
     decimal : str
         The decimal sign, "." or ",".
     """

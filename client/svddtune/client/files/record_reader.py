@@ -38,6 +38,8 @@ def read_records(path: Path, form: TextFormat | None = None) -> Iterator[Record]
     ----------
     path : Path
         Compressed with gzip or not; "-" is standard input.
+    form : TextFormat, optional
+        Encoding and delimiter of a text file.
 
     Raises
     ------

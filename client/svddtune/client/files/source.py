@@ -157,6 +157,12 @@ class Source:
 
         Parameters
         ----------
+        error : UnicodeDecodeError
+            What the decoder raised.
+        before : str
+            Text that was decoded before the error.
+        encoding : str
+            Name of the encoding.
         lines : int
             Lines that were complete before `before`.
         """

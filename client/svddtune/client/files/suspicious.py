@@ -35,6 +35,8 @@ def suspicious_columns(
 
     Parameters
     ----------
+    table : Table
+        Where the features come from.
     features : sequence of int
         Their columns in the table.
     X : array (N, M)

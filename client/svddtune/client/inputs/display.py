@@ -19,6 +19,8 @@ def display_fields(display: Any, count: int) -> list[dict[str, str]]:
     ----------
     display : sequence of `count` mappings, frame with `count` rows, or None
         Missing values (None, NaN) are left out; a row may be None.
+    count : int
+        Number of rows, N.
 
     Raises
     ------

@@ -75,6 +75,8 @@ def match_features(X: Any, names: Sequence[str], count: int) -> FloatArray:
 
     Parameters
     ----------
+    X : array-like or frame (n, M)
+        Rows.
     names : sequence of str
         Of the columns wanted; empty where they have none.
     count : int

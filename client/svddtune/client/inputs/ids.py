@@ -26,6 +26,8 @@ def id_text(value: object, *, row: int | None = None) -> str:
 
     Parameters
     ----------
+    value : object
+        The id as it was given.
     row : int, optional
         Where it stands, for the message.
 

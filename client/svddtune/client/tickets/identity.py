@@ -53,6 +53,8 @@ def identity(value: Any, *, numbers_as_text: bool = False) -> Identity:
 
     Parameters
     ----------
+    value : object
+        Text, number, time or another plain value.
     numbers_as_text : bool
         Whether whole numbers stand for their decimal text, so that 7 is "7".
 

@@ -66,6 +66,8 @@ def load_mapping(source: str | Path, overrides: Sequence[str] = ()) -> TicketMap
 
     Parameters
     ----------
+    source : str or path
+        Name of a shipped mapping, or a .toml file.
     overrides : sequence of "VALUE=VERDICT"
         Verdicts (inlier, outlier or abstain) that replace those of the file. With verdicts of
         several fields, VALUE has their values with slashes between.

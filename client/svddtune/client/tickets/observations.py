@@ -56,6 +56,10 @@ def read_observations(
 
     Parameters
     ----------
+    source : path or iterable of mapping
+        The file, or its rows.
+    columns : Columns
+        Which columns hold ids, keys and times.
     by_window : bool
         Whether keys and times are read too.
     form : TextFormat, optional

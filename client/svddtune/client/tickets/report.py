@@ -136,6 +136,10 @@ def make_report(
 
     Parameters
     ----------
+    ledger : Ledger
+        The tickets so far.
+    mapping : TicketMapping
+        How the tickets were read.
     observations : int, optional
         How many observations there are, where that is known.
     absent_fields : sequence of str

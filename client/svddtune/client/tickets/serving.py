@@ -34,6 +34,12 @@ def serve(
 
     Parameters
     ----------
+    replay : Replay
+        Sends verdicts and corrects earlier ones.
+    oracle : TicketOracle
+        Knows the verdicts.
+    tuning : Tuning
+        The dialogue with the session.
     unasked : bool
         Whether all known verdicts are given at once; else queries are answered as they come, until
         the session asks no more.
@@ -44,6 +50,8 @@ def serve(
         Ends the following of a file once what is being sent is acknowledged.
     on_change : callable
         Told after each step what was sent so far.
+    interval_s : float
+        Seconds between two looks at the file of `follower`; default 1.
     """
     stop = stop or threading.Event()
     steps = _steps(replay, oracle, tuning, unasked, follower, interval_s, stop)
