@@ -28,12 +28,17 @@ if current then
     redis.call('HSET', part(s, 'history'), int(args.rev), args.live)
   end
   drop_ranking(s)
-  for _, item in ipairs(args.ranking) do
-    local row, predicted, explanation = unpack(item)
-    redis.call('RPUSH', part(s, 'ranked'), cjson.encode({ row, predicted }))
-    redis.call('HSET', part(s, 'ranked_explanations'), int(row), explanation)
+  local items, explanations = {}, {}
+  for _, ranked in ipairs(args.ranking) do
+    local row, predicted, explanation = unpack(ranked)
+    items[#items + 1] = cjson.encode({ row, predicted })
+    explanations[#explanations + 1] = int(row)
+    explanations[#explanations + 1] = explanation
   end
-  if #args.ranking == 0 then
+  if #items > 0 then
+    redis.call('RPUSH', part(s, 'ranked'), unpack(items))
+    redis.call('HSET', part(s, 'ranked_explanations'), unpack(explanations))
+  else
     set(s, 'exhausted_rev', int(args.rev))
   end
 end
