@@ -148,7 +148,10 @@ def test_interrupted_between_answers(stack: EmbeddedStack, tmp_path: Path) -> No
         (["--demo", "--cost", "anomaly=1"], "'anomaly' is not a verdict"),
         (["--demo", "--abstain", "0.7", "--pass-on", "0.7"], "together they must not exceed 1"),
         (["--demo", "--delay", "-1"], "delay_s = -1.0 must be a finite number, 0 or more"),
-        (["--demo", "--overlap-rule", "never"], "--overlap-rule = 'never' is not known: use one"),
+        (
+            ["--demo", "--overlap-rule", "never"],
+            "--overlap-rule is 'never'; allowed: always, adaptive",
+        ),
     ],
 )
 def test_mistakes_are_reported_in_one_line(
