@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tools import describe_settings
 
+from svddtune import numerics
 from svddtune.client.cli.app import app, run
 from svddtune.client.errors import InvalidInput
 from svddtune.client.inputs.settings import read_settings
@@ -28,7 +29,6 @@ from svddtune.config import (
     checked,
     from_proto,
     to_proto,
-    words,
 )
 from svddtune.service import validate
 from svddtune.state import codec
@@ -45,8 +45,8 @@ def highest(setting: Setting) -> float:
 
 def ends(setting: Setting) -> list[Any]:
     """The values at the ends of what a setting takes."""
-    if setting.enum is not None:
-        return list(words(setting.enum))
+    if setting.words:
+        return list(setting.words)
     if setting.low is None:
         return [False, True] if setting.default is False else [(5e-324, 1.7e308), None]
     return [type(setting.default)(end) for end in (setting.low, highest(setting))]
@@ -54,7 +54,7 @@ def ends(setting: Setting) -> list[Any]:
 
 def beyond(setting: Setting) -> list[Any]:
     """Values that a setting does not take."""
-    if setting.enum is not None:
+    if setting.words:
         return ["no-such-word", "", 7, None]
     if setting.low is None:
         if setting.default is False:
@@ -66,8 +66,8 @@ def beyond(setting: Setting) -> list[Any]:
 
 
 def values(setting: Setting) -> st.SearchStrategy[Any]:
-    if setting.enum is not None:
-        return st.sampled_from(list(words(setting.enum)))
+    if setting.words:
+        return st.sampled_from(list(setting.words))
     if setting.low is None:
         pair = st.lists(st.floats(1e-9, 1e9), min_size=2, max_size=2, unique=True)
         bounds = pair.map(lambda ends: tuple(sorted(ends)))
@@ -98,6 +98,15 @@ def test_table_and_message_have_the_same_fields() -> None:
 def test_keyword_arguments_have_the_names_and_types_of_the_table() -> None:
     fields = {name: hint | None for name, hint in get_type_hints(SessionConfig).items()}
     assert get_type_hints(Settings) == fields
+
+
+def test_numerics_know_the_words_for_strategies_and_metrics() -> None:
+    strategies = SETTINGS["strategy"].words
+    assert set(numerics.STRATEGIES) == set(strategies)
+    assert numerics.ATLAS_STRATEGIES == {
+        one for one in strategies if SessionConfig(strategy=one).needs_atlas
+    }
+    assert set(numerics.METRICS) == set(SETTINGS["metric"].words)
 
 
 @EACH
@@ -154,7 +163,7 @@ def test_service_names_the_field_of_the_message(setting: Setting) -> None:
     message = to_proto(checked(SessionConfig(), N))
     for name in setting.wire:
         field = message.DESCRIPTOR.fields_by_name[name]
-        if setting.enum is not None:
+        if setting.words:
             setattr(message, name, 99)
         elif field.type == field.TYPE_BOOL or setting.high == 2**64 - 1:
             return  # The type of the field has no other values.

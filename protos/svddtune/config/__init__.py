@@ -7,7 +7,6 @@ and command-line options follow from both; a test compares them all.
 from svddtune.config.checks import InvalidConfig, Violation, checked, completed
 from svddtune.config.table import OBSERVATIONS, SETTINGS, SessionConfig, Setting, Settings
 from svddtune.config.wire import from_proto, to_proto
-from svddtune.config.words import number_of, word_of, words
 
 __all__ = [
     "OBSERVATIONS",
@@ -20,8 +19,5 @@ __all__ = [
     "checked",
     "completed",
     "from_proto",
-    "number_of",
     "to_proto",
-    "word_of",
-    "words",
 ]

@@ -8,7 +8,6 @@ from numbers import Real
 from typing import Any
 
 from svddtune.config.table import OBSERVATIONS, SETTINGS, SessionConfig, Setting
-from svddtune.config.words import words
 
 DEFAULT_BUDGET = 50
 
@@ -88,11 +87,11 @@ def _plain(setting: Setting, value: Any) -> Any:
 
     Raises TypeError or ValueError where the setting does not take the value.
     """
-    if setting.name == "gamma_bounds":
+    if setting.is_pair:
         return None if value is None else _bounds(*value)
-    if setting.enum is not None:
+    if setting.words:
         word = value.lower() if isinstance(value, str) else value
-        if word not in words(setting.enum):
+        if word not in setting.words:
             raise ValueError
         return word
     number = _number(setting.default, value)

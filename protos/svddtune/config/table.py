@@ -171,10 +171,20 @@ class Setting:
     wire: tuple[str, ...]
 
     @property
+    def is_pair(self) -> bool:
+        """Whether the setting is two numbers, of which each has a field in the message."""
+        return len(self.wire) == 2
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words that the setting takes, if it is a word."""
+        return () if self.enum is None else tuple(words(self.enum))
+
+    @property
     def allowed(self) -> str:
         """What the setting takes, in words."""
-        if self.enum is not None:
-            return ", ".join(words(self.enum))
+        if self.words:
+            return ", ".join(self.words)
         if self.low is not None:
             high = f"{self.high:g}" if isinstance(self.high, float) else str(self.high)
             return f"{self.low:g} to {high}"

@@ -3,7 +3,7 @@
 from typing import Any
 
 from svddtune.config.table import SETTINGS, SessionConfig
-from svddtune.config.words import number_of, word_of
+from svddtune.config.words import word_of, words
 from svddtune.v1 import config_pb2
 
 
@@ -13,8 +13,8 @@ def to_proto(config: SessionConfig) -> config_pb2.SessionConfig:
     for setting in SETTINGS.values():
         value = getattr(config, setting.name)
         if setting.enum is not None:
-            value = number_of(setting.enum, value)
-        parts = value or (0.0, 0.0) if setting.name == "gamma_bounds" else (value,)
+            value = words(setting.enum)[value]
+        parts = value or (0.0, 0.0) if setting.is_pair else (value,)
         for name, part in zip(setting.wire, parts, strict=True):
             setattr(message, name, part)
     return message
@@ -30,5 +30,5 @@ def from_proto(message: config_pb2.SessionConfig) -> SessionConfig:
         elif setting.enum is not None:
             values[setting.name] = word_of(setting.enum, parts[0])
         else:
-            values[setting.name] = parts if len(parts) > 1 else parts[0]
+            values[setting.name] = parts if setting.is_pair else parts[0]
     return SessionConfig(**values)

@@ -15,14 +15,3 @@ def words(enum: EnumDescriptor) -> dict[str, int]:
 def word_of(enum: EnumDescriptor, number: int) -> str:
     """Return the word of a number; the number itself where the contract has none for it."""
     return next((word for word, known in words(enum).items() if known == number), str(number))
-
-
-def number_of(enum: EnumDescriptor, word: str) -> int:
-    """Return the number of a word.
-
-    Raises
-    ------
-    KeyError
-        The enum has no such word.
-    """
-    return words(enum)[word]

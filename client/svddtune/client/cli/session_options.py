@@ -41,12 +41,11 @@ def takes_settings(names: Collection[str] = tuple(SETTINGS)) -> Callable[[Any], 
 
 def _option(setting: Setting) -> inspect.Parameter:
     flag = isinstance(setting.default, bool)
-    pair = setting.name == "gamma_bounds"
-    kind: Any = tuple[float, float] if pair else type(setting.default)
+    kind: Any = tuple[float, float] if setting.is_pair else type(setting.default)
     option = typer.Option(
         setting.option,
         help=setting.help if flag else setting.text,
-        metavar="LOW HIGH" if pair else None,
+        metavar="LOW HIGH" if setting.is_pair else None,
         rich_help_panel="Settings of the session",
     )
     return inspect.Parameter(

@@ -158,10 +158,12 @@ def update_session(
     """Change what is not fixed at creation; None keeps it."""
     if budget == 0:
         raise InvalidInput("budget = 0 is no budget: a session needs 1 label or more")
-    try:
-        request = tpb.UpdateSessionRequest(name=name_of(session), budget=budget, priority=priority)
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(f"The session cannot be changed so: {error}") from None
+    settings = read_settings({"budget": budget, "priority": priority})
+    request = tpb.UpdateSessionRequest(
+        name=name_of(session),
+        budget=settings.budget,
+        priority=None if priority is None else settings.priority,
+    )
     return Call("tuning", "UpdateSession", request, _session)
 
 
