@@ -75,6 +75,7 @@ s:ID:model:REV                    list    the model's ExportModelResponse messag
 
 import hashlib
 import re
+import secrets
 import struct
 import zlib
 from uuid import uuid4
@@ -171,7 +172,7 @@ def preparation_name(k: int, gamma_bounds: tuple[float, float] | None) -> str:
 
 def new_call(prefix: str) -> str:
     """Key of the reply of one call of a script; the same for all attempts at the call."""
-    return f"{prefix}call:{uuid4().hex}"
+    return f"{prefix}call:{secrets.token_hex(16)}"
 
 
 def session(session_id: SessionId, part: str = "") -> str:

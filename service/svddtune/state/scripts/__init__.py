@@ -28,50 +28,39 @@ from typing import Any, Literal
 
 import msgpack
 
-# In this order: each part uses those before it.
-_LIB = (
-    "base",
-    "jobs",
-    "votes",
-    "queries",
-    "serving",
-    "atlas",
-    "lifecycle",
-    "failures",
-    "calls",
-)
+# The files of lib/ in this order: each uses those before it.
+_LIB = ("base", "jobs", "votes", "queries", "serving", "atlas", "lifecycle", "failures", "calls")
 _FOLDER = files(__name__)
 
 Type = Literal["text", "bytes", "integer", "number", "flag", "list", "map"]
-_PYTHON: dict[Type, type | tuple[type, ...]] = {
-    "text": str,
-    "bytes": bytes,
-    "integer": int,
-    "number": (float, int),
-    "flag": bool,
-    "list": (list, tuple),
-    "map": dict,
+_PYTHON: dict[Type, frozenset[type]] = {
+    "text": frozenset({str}),
+    "bytes": frozenset({bytes}),
+    "integer": frozenset({int}),
+    "number": frozenset({float, int}),
+    "flag": frozenset({bool}),
+    "list": frozenset({list, tuple}),
+    "map": frozenset({dict}),
 }
 
+_COMMENT = re.compile(r"--.*")
+_WORD = re.compile(r"\w+")
+_DEFINED = re.compile(r"local (?:function )?([\w, ]*)")
 _TAG = re.compile(r"@(?P<tag>\w+) ?(?P<rest>.*)")
 _ARGUMENT = re.compile(rf"(?P<name>\w+) (?P<type>{'|'.join(_PYTHON)})(?P<absent>\?)?(: .+)?")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Argument:
     """What a script takes, or gives back, under one name."""
 
-    type: Type
+    kind: Type
     may_be_absent: bool = False
 
-    def takes(self, value: object) -> bool:
-        """Whether a value has the type."""
-        if value is None:
-            return self.may_be_absent
-        # (A bool is an int to Python.)
-        return isinstance(value, _PYTHON[self.type]) and isinstance(value, bool) == (
-            self.type == "flag"
-        )
+    @cached_property
+    def takes(self) -> frozenset[type]:
+        """The types of Python values that it may have."""
+        return _PYTHON[self.kind] | ({type(None)} if self.may_be_absent else set())
 
 
 @dataclass(frozen=True)
@@ -98,13 +87,12 @@ class Script:
         TypeError
             An argument is missing, unknown or of another type than the header says.
         """
-        unknown = values.keys() - self.arguments.keys()
-        if unknown:
+        if unknown := values.keys() - self.arguments.keys():
             raise TypeError(f"script {self.name} has no argument {', '.join(sorted(unknown))}")
         for name, argument in self.arguments.items():
-            if not argument.takes(values.get(name)):
+            if type(values.get(name)) not in argument.takes:
                 raise TypeError(
-                    f"script {self.name}: {name} must be {argument.type}, not {values.get(name)!r}"
+                    f"script {self.name}: {name} must be {argument.kind}, not {values.get(name)!r}"
                 )
         given = {name: value for name, value in values.items() if value is not None}
         # (Redis's cmsgpack knows one type for text and bytes, the older one.)
@@ -123,7 +111,7 @@ class Script:
         reason: str | None = reply.pop("error", None)
         if reason is None:
             for name, declared in self.reply.items():
-                if not declared.takes(reply.get(name)):
+                if type(reply.get(name)) not in declared.takes:
                     raise TypeError(f"script {self.name} replied {reply.get(name)!r} as {name}")
             known = self.reply.keys()
         elif reason in self.refusals:
@@ -144,14 +132,27 @@ class Script:
             "claim stays": ("claim", "keeping_claim(run)"),
         }[self.guard]
         how = "each_time" if self.repeatable else "once"
-        return (
-            f"{_lib()}\nlocal function run({parameter})\n{self.body}\nend\nreturn {how}({guarded})"
-        )
+        body = _COMMENT.sub("", self.body)
+        code = f"local function run({parameter})\n{body}\nend\nreturn {how}({guarded})"
+        return _with_lib(code)
 
 
 @cache
-def _lib() -> str:
-    return "\n".join(_FOLDER.joinpath(f"lib/{part}.lua").read_text() for part in _LIB)
+def _lib() -> list[str]:
+    """The definitions of lib/ in order, without comments."""
+    text = "\n".join(_FOLDER.joinpath(f"lib/{part}.lua").read_text() for part in _LIB)
+    return re.split(r"^(?=local )", _COMMENT.sub("", text), flags=re.MULTILINE)
+
+
+def _with_lib(code: str) -> str:
+    """Code behind the definitions that it uses: Redis makes all of them anew at every call."""
+    needed, used = [code], set(_WORD.findall(code))
+    for definition in reversed(_lib()):
+        defined = _DEFINED.match(definition)
+        if defined and used & set(_WORD.findall(defined[1])):
+            needed.append(definition)
+            used |= set(_WORD.findall(definition))
+    return "".join(reversed(needed))
 
 
 def _declarations(header: list[str]) -> Iterator[tuple[str, str]]:
@@ -239,7 +240,7 @@ def _argument(script: str, text: str) -> tuple[str, Argument]:
 def _check_body(
     name: str, body: str, arguments: Mapping[str, Argument], refusals: Mapping[str, object]
 ) -> None:
-    code = re.sub(r"--.*", "", body)
+    code = _COMMENT.sub("", body)
     used = set(re.findall(r"\bargs\.(\w+)", code))
     # A guard reads these.
     declared = arguments.keys() - ({"session", "claim"} - used)
