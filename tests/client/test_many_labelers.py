@@ -23,7 +23,8 @@ X, Y = blob(70)
 
 
 def session_of(client: TuningClient, **knobs: object) -> Session:
-    return client.create_session(client.upload_dataset(X), **knobs)  # type: ignore[arg-type]
+    # Without the atlas, which takes most of the time of a small session.
+    return client.create_session(client.upload_dataset(X), **{"strategy": "lama", **knobs})  # type: ignore[arg-type]
 
 
 def next_of(tuning: Tuning) -> Query:

@@ -28,7 +28,8 @@ def labelers(y: LabelArray, count: int, **habits: object) -> list[SimulatedLabel
 
 def start(client: TuningClient, seed: int, **config: Any) -> tuple[Session, LabelArray]:
     X, y = blob(seed)
-    return client.create_session(client.upload_dataset(X), **config), y
+    # Without the atlas, which takes most of the time of a small session.
+    return client.create_session(client.upload_dataset(X), strategy="lama", **config), y
 
 
 @pytest.mark.slow
