@@ -46,7 +46,7 @@ def test_pools_pairs_and_alignment_equal_definition(
 
 @given(labelled(), st.floats(0.05, 50.0))
 @settings(max_examples=sized(60))
-def test_tau_includes_changes_of_neighbours_labels(
+def test_tau_includes_changes_of_neighbors_labels(
     case: tuple[FloatArray, LabelArray, int], gamma: float
 ) -> None:
     X, labels, k = case
@@ -145,13 +145,13 @@ def test_tau_of_no_candidates_is_empty() -> None:
     assert tau(local, X, np.empty(0, dtype=np.int64), k=3, gamma=1.0).shape == (0,)
 
 
-def test_tie_of_neighbour_counts_goes_to_outlier_pool() -> None:
+def test_tie_of_neighbor_counts_goes_to_outlier_pool() -> None:
     pools = relabel(np.array([0, 1, 0, 1, 2, 1]), np.array([0, 0, 1, 1, 1, 2]))
     assert pools.tolist() == [0, 1, -1, -1, 1, -1]
     assert pools.dtype == np.int8
 
 
-def test_labelled_outlier_without_inlier_neighbours_stays_in_outlier_pool() -> None:
+def test_labelled_outlier_without_inlier_neighbors_stays_in_outlier_pool() -> None:
     prep = prepare(np.array([[0.0], [0.1], [9.0], [9.1]]), k=2)
     pools = spread(prep.nn, np.array([1, 0, -1, 0], dtype=np.int8), k=2)
     assert pools.y.tolist() == [1, 1, -1, -1]

@@ -28,7 +28,7 @@ def full_covariance(belief: Belief) -> FloatArray:
     return np.asarray(dense_belief.prior(X) - belief.root.T @ belief.root)
 
 
-def test_kernel_length_follows_distance_to_tenth_neighbour() -> None:
+def test_kernel_length_follows_distance_to_tenth_neighbor() -> None:
     D = np.sort(np.sqrt(np.square(X[:, None] - X[None]).sum(axis=2)), axis=1)
     np.testing.assert_allclose(BASIS.isolation, D[:, 10], rtol=1e-6)
     assert BASIS.length == pytest.approx(dense_belief.length(X))

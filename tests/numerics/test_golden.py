@@ -42,7 +42,7 @@ def golden(request: pytest.FixtureRequest) -> Golden:
     return Golden(request.param)
 
 
-def test_neighbours_equal_golden_case(golden: Golden) -> None:
+def test_neighbors_equal_golden_case(golden: Golden) -> None:
     for row, near in golden.case["nn"].items():
         assert golden.prep.nn[int(row), : golden.k].tolist() == near
 

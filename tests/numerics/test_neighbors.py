@@ -26,7 +26,7 @@ def test_blockwise_search_equals_full_sort() -> None:
     np.testing.assert_array_equal(nearest(X, 9), np.argsort(D2, axis=1, kind="stable")[:, :9])
 
 
-def test_neighbours_of_wdbc_equal_definition() -> None:
+def test_neighbors_of_wdbc_equal_definition() -> None:
     X, _ = wdbc()
     assert nearest(X, 6).tolist() == by_definition.nearest(by_definition.squared_distances(X), 6)
 
@@ -37,26 +37,26 @@ def test_ties_survive_a_far_offset() -> None:
     assert nearest(X, 5).tolist() == nearest(X - 2.0**40, 5).tolist()
 
 
-def test_extreme_row_does_not_hide_neighbours() -> None:
+def test_extreme_row_does_not_hide_neighbors() -> None:
     X = np.vstack((np.random.default_rng(0).normal(size=(300, 3)), [[1e9, 0.0, 0.0]]))
     D2 = np.array([np.square(X - x).sum(axis=1) for x in X])
     np.fill_diagonal(D2, -1.0)
     np.testing.assert_array_equal(nearest(X, 5), np.argsort(D2, axis=1, kind="stable")[:, :5])
 
 
-def test_equal_rows_are_neighbours_by_row_order() -> None:
+def test_equal_rows_are_neighbors_by_row_order() -> None:
     nn = nearest(np.ones((5000, 4)), 4)
     assert nn[0].tolist() == [0, 1, 2, 3]
     assert nn[2].tolist() == [2, 0, 1, 3]
     assert nn[4999].tolist() == [4999, 0, 1, 2]
 
 
-def test_neighbours_for_small_k_are_prefix_of_those_for_large_k() -> None:
+def test_neighbors_for_small_k_are_prefix_of_those_for_large_k() -> None:
     X, _ = blobs(300, 3, seed=2)
     np.testing.assert_array_equal(nearest(X, 12)[:, :5], nearest(X, 5))
 
 
-def test_neighbours_do_not_depend_on_thread_count() -> None:
+def test_neighbors_do_not_depend_on_thread_count() -> None:
     X, _ = blobs(1500, 20, seed=3)
     with threadpool_limits(1):
         one = nearest(X, 8)
@@ -70,7 +70,7 @@ def test_k_below_one_is_refused() -> None:
 
 
 @given(lattices(), st.integers(1, 6))
-def test_mutual_and_reverse_neighbours_equal_definition(X: FloatArray, k: int) -> None:
+def test_mutual_and_reverse_neighbors_equal_definition(X: FloatArray, k: int) -> None:
     nn = nearest(X, k)
     lists = nn.tolist()
     rows = np.arange(len(X))

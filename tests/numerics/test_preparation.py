@@ -150,7 +150,7 @@ def test_parts_of_a_large_dataset_take_about_a_second_each() -> None:
     seconds = [sum(step.seconds for step in part) for part in course.parts]
     assert max(seconds) < 1.3
     assert np.mean(seconds) > 0.7
-    for table in ("means", "neighbours"):
+    for table in ("means", "neighbors"):
         rows = [
             (step.begin, step.end) for part in course.parts for step in part if step.table == table
         ]

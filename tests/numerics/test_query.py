@@ -53,7 +53,7 @@ def test_sample_of_zero_takes_all_rows_without_randomness() -> None:
     assert ask(sample=0).rows.tolist() == ask(sample=10_000).rows.tolist()
 
 
-def test_wider_neighbour_table_gives_same_suggestion() -> None:
+def test_wider_neighbor_table_gives_same_suggestion() -> None:
     narrow = suggest(
         prepare(X, k=5), X, LABELS, k=5, strategy="lama", sample=100, rng=np.random.default_rng(4)
     )
@@ -74,7 +74,7 @@ def test_labelled_excluded_and_open_rows_are_not_asked(strategy: str) -> None:
     assert set(suggestion.rows.tolist()) == set(U[210:].tolist())
 
 
-def test_neighbours_of_ranked_rows_move_behind() -> None:
+def test_neighbors_of_ranked_rows_move_behind() -> None:
     rows = ask(sample=0, reserve=10).rows
     for position in range(1, 10):
         assert rows[position] not in PREP.nn[rows[:position], :5]
@@ -83,7 +83,7 @@ def test_neighbours_of_ranked_rows_move_behind() -> None:
     assert len(everything) == int((LABELS == 0).sum())
 
 
-def test_neighbours_of_open_row_rank_last_except_the_first_choice() -> None:
+def test_neighbors_of_open_row_rank_last_except_the_first_choice() -> None:
     plain = ask(sample=0)
     first, second = int(plain.rows[0]), int(plain.rows[1])
     crowding = next(

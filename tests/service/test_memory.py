@@ -23,7 +23,6 @@ ROWS, M = 200, 2
 SHOWN = dataset_pb2.Display(
     fields=[common_pb2.DisplayField(key=f"part {i}", value="x" * 4000) for i in range(50)]
 )
-STORED_MB = ROWS * SHOWN.ByteSize() / 1e6
 CALLERS = 4
 # For each caller a response of 3 MiB in its forms: as stored, as messages, as bytes to send.
 MOST_MB = 20 * CALLERS

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from svddtune.evaluation.competitors import columns, dfn_sample
-from svddtune.evaluation.curves import alignments, neighbours
+from svddtune.evaluation.curves import alignments, neighbors
 from svddtune.evaluation.labelers import labelled
 from svddtune.evaluation.sessions import atlas_session, cold_starts, session
 from svddtune.evaluation.store import Record
@@ -44,6 +44,6 @@ KINDS: dict[str, Callable[[Task], Record]] = {
     "labelled": labelled,
     "columns": columns,
     "dfn_sample": dfn_sample,
-    "neighbours": neighbours,
+    "neighbors": neighbors,
     "alignments": alignments,
 }

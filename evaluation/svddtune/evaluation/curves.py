@@ -20,7 +20,7 @@ from svddtune.numerics.alignment import aligned, centred_kernel
 from svddtune.numerics.kernel import pair_distances2
 
 
-def neighbours(task: Task) -> Record:
+def neighbors(task: Task) -> Record:
     """True kappa and gamma of LAMA for every locality k."""
     X, y, prep, seed, budget = task.X, task.y, task.prep, task.seed, task.budget
     ks = list(range(1, min(int(task.given["most"]), len(y)) + 1))

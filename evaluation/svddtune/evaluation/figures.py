@@ -126,7 +126,7 @@ def _neighbors(plan: Plan, records: Records) -> Figure | None:
     figure = blank(4.2 * len(sets), 4.6)
     grid = figure.subplots(2, len(sets), squeeze=False, sharex=True)
     for column, data in enumerate(sets):
-        found = [records[plans.neighbours(data, seed).key] for seed in range(plan.seeds)]
+        found = [records[plans.neighbors(data, seed).key] for seed in range(plan.seeds)]
         for axes, what, color in zip(grid[:, column], ("kappa", "gamma"), (RED, BLUE), strict=True):
             values = np.array([one[what] for one in found])
             center = values.mean(axis=0) if what == "kappa" else np.exp(np.log(values).mean(axis=0))

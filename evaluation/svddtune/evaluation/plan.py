@@ -55,7 +55,7 @@ class Plan:
                 yield atlas(data)
                 yield cold_starts(data)
             if self.pictures and data.name in NEIGHBOUR_SETS:
-                yield from (neighbours(data, seed) for seed in range(self.seeds))
+                yield from (neighbors(data, seed) for seed in range(self.seeds))
                 yield alignments(data)
 
 
@@ -97,10 +97,10 @@ def table(data: BenchSet, method: Method, seeds: int) -> Unit:
     return Unit("dfn_sample", data, given, 0.2, f"{data.name}: {method.title}")
 
 
-def neighbours(data: BenchSet, seed: int) -> Unit:
+def neighbors(data: BenchSet, seed: int) -> Unit:
     """LAMA for every k."""
     given = (("most", MOST_K), ("budget", BUDGET), ("seed", seed))
-    return Unit("neighbours", data, given, 11 + 5e-7 * data.N**2, f"{data.name}: k, seed {seed}")
+    return Unit("neighbors", data, given, 11 + 5e-7 * data.N**2, f"{data.name}: k, seed {seed}")
 
 
 def alignments(data: BenchSet) -> Unit:

@@ -20,7 +20,7 @@ _OWN = {
     "cold_starts": "sessions.py",
     "columns": "competitors.py",
     "dfn_sample": "competitors.py",
-    "neighbours": "curves.py",
+    "neighbors": "curves.py",
     "alignments": "curves.py",
     "labelled": "labelers.py",
 }

@@ -38,7 +38,7 @@ Outcome = TypeVar("Outcome")
 _MOST_WAITING = 64
 # Progress messages that a process sends per second, over all its streams.
 _PROGRESS_PER_S = 100
-# Grace after end-of-stream: gRPC may report the cancellation of a broken stream later, and a
+# Wait after end-of-stream: gRPC may report the cancellation of a broken stream later, and a
 # cancelled stream keeps its leases.
 _BREAK_S = 0.1
 # Share of a stream's longest life that is drawn at random, so that not all streams end at once.

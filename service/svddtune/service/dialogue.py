@@ -44,7 +44,7 @@ HEARTBEATS_PER_LEASE = 3
 # Shortest time between two Progress messages on one session.
 PROGRESS_S = 0.1
 # A lease counts as expired this long before its end.
-GRACE_S = 0.05
+EXPIRY_MARGIN_S = 0.05
 
 _TOKEN = re.compile(r"[0-9a-f]{32}")
 
@@ -433,7 +433,7 @@ class Dialogue:
 
     def _room(self, serving: Serving, now: float) -> int:
         """Queries of the session that this stream may hold now; 0 for nothing new."""
-        awake = serving.awake((now + GRACE_S + self._clock_ahead) * 1000)
+        awake = serving.awake((now + EXPIRY_MARGIN_S + self._clock_ahead) * 1000)
         if awake < len(serving.held) or now < self._asleep_until or self._unseen:
             return 0
         held = sum(len(one.held) for one in self.servings.values())

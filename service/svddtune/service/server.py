@@ -38,9 +38,9 @@ from svddtune.v1 import (
 
 log = logging.getLogger(__name__)
 
-# Seconds that open streams get to end by themselves, and then calls.
+# Time that open streams have to end by themselves, and then other calls.
 DRAIN_S = 2.0
-GRACE_S = 2.0
+CALLS_END_S = 2.0
 
 SERVICES = tuple(
     module.DESCRIPTOR.services_by_name[name].full_name
@@ -106,7 +106,7 @@ class Server:
         self._health.end()
         self._notices.stop()
         await self._draining.drain(DRAIN_S)
-        await self._server.stop(GRACE_S)
+        await self._server.stop(CALLS_END_S)
         reader, *others = self._background
         for task in others:
             task.cancel()

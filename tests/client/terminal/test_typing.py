@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svddtune.client import SkipMode, Verdict
-from svddtune.client.terminal.commands import Action, Command, parse_line
+from svddtune.client.terminal.commands import Action, TerminalCommand, parse_line
 from svddtune.client.terminal.keyboard import Keyboard, Typed, has_keys
 
 
@@ -52,7 +52,7 @@ def typed(pipe: tuple[int, int], data: bytes, *, keys: bool) -> list[Typed]:
     ],
 )
 def test_line_is_parsed_as_a_command(
-    line: str, command: Command | None, number: int | None
+    line: str, command: TerminalCommand | None, number: int | None
 ) -> None:
     assert parse_line(line) == (command, number)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from svddtune.client.tickets.identity import Identity, identity
 from svddtune.client.tickets.join import IdJoin, WindowJoin
 from svddtune.client.tickets.observations import KeyedObservation
-from svddtune.client.tickets.ticket import Standing, Ticket
+from svddtune.client.tickets.ticket import Ticket, VerdictStatus
 from svddtune.client.types import Verdict
 
 START = datetime(2024, 5, 1, tzinfo=UTC)
@@ -18,7 +18,7 @@ START = datetime(2024, 5, 1, tzinfo=UTC)
 def about(*, ids: Sequence[Any] = (), key: Any = None, observed: datetime | None = None) -> Ticket:
     return Ticket(
         key=identity("T"),
-        standing=Standing.VERDICT,
+        verdict_status=VerdictStatus.VERDICT,
         verdict=Verdict.OUTLIER,
         value="x",
         place="here",

@@ -9,7 +9,7 @@ from svddtune.client.tickets.identity import identity
 from svddtune.client.tickets.join import IdJoin, Several
 from svddtune.client.tickets.ledger import Ledger, Outcome
 from svddtune.client.tickets.observations import KeyedObservation
-from svddtune.client.tickets.ticket import Standing, Ticket
+from svddtune.client.tickets.ticket import Ticket, VerdictStatus
 from svddtune.client.types import Verdict
 
 START = datetime(2024, 5, 1, tzinfo=UTC)
@@ -30,7 +30,7 @@ class Told:
         updated = None if self.changed is None else START + timedelta(minutes=self.changed)
         return Ticket(
             key=identity(self.key),
-            standing=Standing.VERDICT if self.verdict else Standing.OPEN,
+            verdict_status=VerdictStatus.VERDICT if self.verdict else VerdictStatus.OPEN,
             verdict=self.verdict,
             value="",
             place="",

@@ -81,7 +81,7 @@ def test_the_report_accounts_for_every_ticket(desk: Path) -> None:
     ]
     assert report.unmapped == {"Confirmed": 1}
     assert report.same_verdict_twice == 1
-    rows = {(v.value, v.standing.value, v.tickets, v.matched) for v in report.values}
+    rows = {(v.value, v.verdict_status.value, v.tickets, v.matched) for v in report.values}
     assert rows == {
         ("confirmed", "verdict", 6, 3),
         ("false alarm", "verdict", 1, 1),

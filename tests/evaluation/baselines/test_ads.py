@@ -7,7 +7,7 @@ from tests.numerics.cases import blobs
 
 from svddtune.evaluation.baselines import GRIDS, Shifted, ads, ads_choice, ads_lattice, shift
 from svddtune.numerics import FloatArray, fit
-from svddtune.numerics.label_free.edges import neighbour_count, outward
+from svddtune.numerics.label_free.edges import neighbor_count, outward
 
 
 def test_edges_of_a_line_equal_hand_calculation() -> None:
@@ -19,15 +19,15 @@ def test_edges_of_a_line_equal_hand_calculation() -> None:
     assert pseudo.targets.ravel().tolist() == [1.0, 2.0, 2.0, 3.0]
 
 
-def test_neighbour_count_follows_formula_within_limits() -> None:
-    assert [neighbour_count(N) for N in (2, 5, 10, 100, 1000, 2000)] == [1, 4, 5, 10, 15, 17]
+def test_neighbor_count_follows_formula_within_limits() -> None:
+    assert [neighbor_count(N) for N in (2, 5, 10, 100, 1000, 2000)] == [1, 4, 5, 10, 15, 17]
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_shifting_by_definition(seed: int) -> None:
     X, _ = blobs(70, 3, seed=seed)
     pseudo = shift(X)
-    edge, outliers, targets = definitions.shifted(X, neighbour_count(70))
+    edge, outliers, targets = definitions.shifted(X, neighbor_count(70))
     assert pseudo.edge.tolist() == edge
     np.testing.assert_allclose(pseudo.outliers, outliers, atol=1e-12)
     np.testing.assert_allclose(pseudo.targets, targets, atol=1e-12)

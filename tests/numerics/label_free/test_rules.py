@@ -22,7 +22,6 @@ from svddtune.numerics.label_free.curves import fit_curve, gamma_grid, outlier_s
 from svddtune.numerics.label_free.support import first_inflection, normalised_distance
 
 X, _ = blobs(120, 3, seed=7)
-SCALED_GRIDS = ("kernel_variation", "kernel_dispersion", "dfn")
 
 
 def rng() -> np.random.Generator:

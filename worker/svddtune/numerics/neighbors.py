@@ -62,10 +62,10 @@ def nearest(X: FloatArray, k: int) -> NDArray[np.int32]:
         raise ValueError(f"k is {k}, expected at least 1")
     if len(X) < 1:
         raise ValueError("X has no rows, expected at least 1")
-    return spread_lists(X, neighbour_lists(X, k, 0, len(X)))
+    return spread_lists(X, neighbor_lists(X, k, 0, len(X)))
 
 
-def neighbour_lists(X: FloatArray, k: int, begin: int, end: int) -> NDArray[np.int32]:
+def neighbor_lists(X: FloatArray, k: int, begin: int, end: int) -> NDArray[np.int32]:
     """Nearest rows of some of the distinct rows: a part of `nearest`.
 
     Parameters
@@ -110,7 +110,7 @@ def neighbour_lists(X: FloatArray, k: int, begin: int, end: int) -> NDArray[np.i
 
 
 def spread_lists(X: FloatArray, lists: NDArray[np.int32]) -> NDArray[np.int32]:
-    """NN_k of every row from `neighbour_lists` of all distinct rows, shape (G, k)."""
+    """NN_k of every row from `neighbor_lists` of all distinct rows, shape (G, k)."""
     _, group = distinct_rows(X)
     return _self_first(lists[group], lists.shape[1])
 

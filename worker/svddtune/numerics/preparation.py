@@ -17,7 +17,7 @@ from svddtune.numerics.bandwidth import scott_gamma
 from svddtune.numerics.chebyshev import interpolation_weights, log_gamma_nodes
 from svddtune.numerics.extent import Extent, check_magnitude, extent
 from svddtune.numerics.kernel import expanded_distances
-from svddtune.numerics.neighbors import distinct_rows, neighbour_lists, spread_lists
+from svddtune.numerics.neighbors import distinct_rows, neighbor_lists, spread_lists
 from svddtune.numerics.types import FloatArray, IndexArray
 
 EXACT_LIMIT = 10_000
@@ -170,7 +170,7 @@ def prepare(
 class Step:
     """Rows `begin` to `end` of one of the two tables; for neighbours they are distinct rows."""
 
-    table: Literal["means", "neighbours"]
+    table: Literal["means", "neighbors"]
     begin: int
     end: int
     seconds: float
@@ -264,8 +264,8 @@ class PreparationCourse:
         sums = before.get(_SUMS)
         outputs: dict[str, NDArray[Any]] = {}
         for step in self.parts[part]:
-            if step.table == "neighbours":
-                lists = neighbour_lists(self.X, self.k, step.begin, step.end)
+            if step.table == "neighbors":
+                lists = neighbor_lists(self.X, self.k, step.begin, step.end)
                 outputs[f"{step.table} {step.begin}"] = lists
             elif self.sample is None:
                 sums = _add_symmetric(Z, gammas, step.begin, step.end, sums)
@@ -291,7 +291,7 @@ class PreparationCourse:
         first, group = distinct_rows(self.X)
         row_means = np.asarray(means[first[group]])
         return Preparation(
-            nn=spread_lists(self.X, joined("neighbours", 0)),
+            nn=spread_lists(self.X, joined("neighbors", 0)),
             gamma_bounds=self.gamma_bounds,
             default_gamma=self.default_gamma,
             log_gamma=self.log_gamma,
@@ -317,7 +317,7 @@ def _steps(N: int, M: int, sample: IndexArray | None, part_s: float) -> list[Ste
     pair_s = _NEIGHBOURS_PAIR_S + M * _COLUMN_S
     rows = max(1, int(part_s / (pair_s * N)))
     steps += [
-        Step("neighbours", top, min(top + rows, N), pair_s * N * (min(top + rows, N) - top))
+        Step("neighbors", top, min(top + rows, N), pair_s * N * (min(top + rows, N) - top))
         for top in range(0, N, rows)
     ]
     return steps

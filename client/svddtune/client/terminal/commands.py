@@ -17,10 +17,10 @@ class Action(Enum):
     QUIT = "quit"
 
 
-Command = Verdict | SkipMode | Action
+TerminalCommand = Verdict | SkipMode | Action
 
 # By one letter, with or without Enter.
-KEYS: dict[str, Command] = {
+KEYS: dict[str, TerminalCommand] = {
     "i": Verdict.INLIER,
     "o": Verdict.OUTLIER,
     "u": Verdict.UNSURE,
@@ -34,7 +34,7 @@ KEYS: dict[str, Command] = {
     "q": Action.QUIT,
     "\x04": Action.QUIT,  # Ctrl-D
 }
-_WORDS: dict[str, Command] = {
+_WORDS: dict[str, TerminalCommand] = {
     **KEYS,
     "inlier": Verdict.INLIER,
     "+1": Verdict.INLIER,
@@ -58,7 +58,7 @@ _WORDS: dict[str, Command] = {
 WORDS_HELP = "inlier, outlier, unsure, undo, skip, others, drop, features, help or quit"
 
 
-def parse_line(line: str) -> tuple[Command | None, int | None]:
+def parse_line(line: str) -> tuple[TerminalCommand | None, int | None]:
     """Return the command of a line, None for an unknown one, and the number of the query it names.
 
     ``inlier 12`` is an answer to query 12 and to no other; ``1`` alone is an inlier.

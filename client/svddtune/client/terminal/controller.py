@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from svddtune.client.errors import SvddtuneError
-from svddtune.client.terminal.commands import Action, Command
+from svddtune.client.terminal.commands import Action, TerminalCommand
 from svddtune.client.terminal.requests import (
     LOST,
     SKIPPED,
@@ -77,7 +77,7 @@ class LabelingController:
         """Answers that are not acknowledged yet."""
         return sum(1 for one in self.sent.values() if isinstance(one, Submit | Relabel))
 
-    def takes(self, command: Command) -> bool:
+    def takes(self, command: TerminalCommand) -> bool:
         """Return whether the command applies now; without a question only actions do."""
         return self.card is not None or isinstance(command, Action)
 
@@ -87,7 +87,9 @@ class LabelingController:
 
     # What the labeler does
 
-    def command(self, now: float, command: Command, number: int | None = None) -> list[Request]:
+    def command(
+        self, now: float, command: TerminalCommand, number: int | None = None
+    ) -> list[Request]:
         """Carry out a command; `number` is the query's, where the labeler named one."""
         if self.helping:
             self.helping = False
@@ -140,7 +142,7 @@ class LabelingController:
             self._all_features = self.card is not None
         return []
 
-    def _confirmed(self, now: float, command: Command) -> list[Request]:
+    def _confirmed(self, now: float, command: TerminalCommand) -> list[Request]:
         card = self.card
         if command is Action.YES and card is not None:
             self.confirming = False

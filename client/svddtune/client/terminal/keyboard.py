@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from svddtune.client.terminal.commands import KEYS, Action, Command, parse_line
+from svddtune.client.terminal.commands import KEYS, Action, TerminalCommand, parse_line
 
 # What arrow keys and the like send.
 _ESCAPES = re.compile(r"\x1b(?:\[[0-9;?<>=]*[ -/]*[@-~]|O.|.)?", re.DOTALL)
@@ -21,7 +21,7 @@ _MOST = 4096
 class Typed:
     """One key or line: its command, None for an unknown one, and the query it names."""
 
-    command: Command | None
+    command: TerminalCommand | None
     text: str
     number: int | None = None
 
@@ -81,7 +81,7 @@ class Keyboard:
             tty.setcbreak(self.fd)
 
 
-def _parsed(text: str) -> tuple[Command | None, str, int | None]:
+def _parsed(text: str) -> tuple[TerminalCommand | None, str, int | None]:
     command, number = parse_line(text)
     return command, text, number
 

@@ -55,8 +55,8 @@ class TicketState:
     def add(self, ticket: Ticket) -> None:
         """Add a further record."""
         self.records += 1
-        self.verdict_changed |= (ticket.standing, ticket.verdict) != (
-            self.current.standing,
+        self.verdict_changed |= (ticket.verdict_status, ticket.verdict) != (
+            self.current.verdict_status,
             self.current.verdict,
         )
         self.differs |= _said(ticket) != _said(self.current)
@@ -87,7 +87,7 @@ class TicketState:
 def _said(ticket: Ticket) -> tuple[object, ...]:
     """Return the content of a record without its update time."""
     return (
-        ticket.standing,
+        ticket.verdict_status,
         ticket.verdict,
         ticket.observation_ids,
         ticket.join_key,

@@ -20,7 +20,7 @@ from svddtune.client.tickets.mapping import TicketMapping
 from svddtune.client.tickets.mapping_file import load_mapping
 from svddtune.client.tickets.observations import Columns, read_observations
 from svddtune.client.tickets.report import Report, make_report
-from svddtune.client.tickets.ticket import Standing, TicketReader
+from svddtune.client.tickets.ticket import TicketReader, VerdictStatus
 from svddtune.client.types import Query, SkipMode, Verdict
 
 Rows = Iterable[Mapping[str, Any]]
@@ -194,7 +194,7 @@ class TicketOracle:
         suspect = False
         for record in records:
             ticket = self._reader.read(record)
-            suspect |= ticket.standing is Standing.UNMAPPED
+            suspect |= ticket.verdict_status is VerdictStatus.UNMAPPED
             self._ledger.add(ticket)
         if suspect and self._strict:
             self._check_values()

@@ -10,7 +10,7 @@ from typing import Any
 from svddtune.client.json_values import jsonable
 from svddtune.client.tickets.ledger import Ledger, Outcome
 from svddtune.client.tickets.mapping import TicketMapping
-from svddtune.client.tickets.ticket import Standing
+from svddtune.client.tickets.ticket import VerdictStatus
 from svddtune.client.types import Verdict
 
 
@@ -19,7 +19,7 @@ class ValueCount:
     """Tickets with one value: its meaning, their number, and how many of them match."""
 
     value: str
-    standing: Standing
+    verdict_status: VerdictStatus
     verdict: Verdict | None
     tickets: int
     matched: int
@@ -107,7 +107,11 @@ class Report:
     @property
     def unmapped(self) -> dict[str, int]:
         """Tickets by value, for values that the mapping does not name."""
-        return {row.value: row.tickets for row in self.values if row.standing is Standing.UNMAPPED}
+        return {
+            row.value: row.tickets
+            for row in self.values
+            if row.verdict_status is VerdictStatus.UNMAPPED
+        }
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -150,8 +154,8 @@ def make_report(
         How many of each fault are listed; 0 for all.
     """
     most = examples or None
-    values: Counter[tuple[str, Standing, Verdict | None]] = Counter()
-    matched_values: Counter[tuple[str, Standing, Verdict | None]] = Counter()
+    values: Counter[tuple[str, VerdictStatus, Verdict | None]] = Counter()
+    matched_values: Counter[tuple[str, VerdictStatus, Verdict | None]] = Counter()
     unmatched: list[str] = []
     several: list[Multiple] = []
     near: list[NearMiss] = []
@@ -161,7 +165,7 @@ def make_report(
         ticket = state.current
         tickets += 1
         changed += state.verdict_changed
-        row = (ticket.value, ticket.standing, ticket.verdict)
+        row = (ticket.value, ticket.verdict_status, ticket.verdict)
         values[row] += 1
         if state.outcome is Outcome.MATCHED:
             matched += 1
@@ -216,14 +220,14 @@ def make_report(
     )
 
 
-_STANDINGS = list(Standing)
+_STATUSES = list(VerdictStatus)
 
 
 def _ordered(
-    values: Counter[tuple[str, Standing, Verdict | None]],
-) -> list[tuple[tuple[str, Standing, Verdict | None], int]]:
+    values: Counter[tuple[str, VerdictStatus, Verdict | None]],
+) -> list[tuple[tuple[str, VerdictStatus, Verdict | None], int]]:
     return sorted(
-        values.items(), key=lambda item: (_STANDINGS.index(item[0][1]), -item[1], item[0][0])
+        values.items(), key=lambda item: (_STATUSES.index(item[0][1]), -item[1], item[0][0])
     )
 
 

@@ -22,8 +22,8 @@ _UTC = ZoneInfo("UTC")
 _SLASHED = re.compile(r"([0-9]{1,2})/([0-9]{1,2})/", re.ASCII)
 
 
-class Standing(StrEnum):
-    """What a ticket says."""
+class VerdictStatus(StrEnum):
+    """What a ticket says about the verdict."""
 
     VERDICT = "verdict"
     """Inlier or outlier."""
@@ -47,7 +47,7 @@ class Ticket:
     """
 
     key: Identity
-    standing: Standing
+    verdict_status: VerdictStatus
     verdict: Verdict | None
     value: str
     place: str
@@ -126,7 +126,7 @@ class TicketReader:
                 reason="TICKETS_INVALID",
                 metadata={"field": mapping.key, "place": record.place},
             )
-        standing, verdict, value = self._verdict(record)
+        verdict_status, verdict, value = self._verdict(record)
         updated, order_doubt = self._time(record, mapping.updated, mapping.updated_format)
         order_missing = ""
         if mapping.updated and updated is None and not order_doubt:
@@ -143,7 +143,7 @@ class TicketReader:
             ids = self._ids(record)
         return Ticket(
             key=identity(key),
-            standing=standing,
+            verdict_status=verdict_status,
             verdict=verdict,
             value=value,
             place=record.place,
@@ -177,20 +177,20 @@ class TicketReader:
             if there and (record.columns or record.field(found) is not MISSING):
                 del self._absent[path]
 
-    def _verdict(self, record: Record) -> tuple[Standing, Verdict | None, str]:
+    def _verdict(self, record: Record) -> tuple[VerdictStatus, Verdict | None, str]:
         parts = [record.scalar(path) for path in self._mapping.verdict]
         while parts and parts[-1] in (None, ""):
             parts.pop()
         value = shown(parts)
         if self._is_open(record):
-            return Standing.OPEN, None, value
+            return VerdictStatus.OPEN, None, value
         if not parts or parts[0] in (None, ""):
-            return Standing.NONE, None, value
+            return VerdictStatus.NONE, None, value
         whole = ["" if part is None else part for part in parts]
         meaning = self._mapping.values.find(whole, typed=record.typed)
         if isinstance(meaning, Unmapped):
-            return Standing.UNMAPPED, None, value
-        return Standing.ABSTAINS if meaning is None else Standing.VERDICT, meaning, value
+            return VerdictStatus.UNMAPPED, None, value
+        return VerdictStatus.ABSTAINS if meaning is None else VerdictStatus.VERDICT, meaning, value
 
     def _is_open(self, record: Record) -> bool:
         if self._mapping.closed is None:

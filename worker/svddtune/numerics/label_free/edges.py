@@ -39,7 +39,7 @@ class Outward:
     duplicated: BoolArray
 
 
-def neighbour_count(N: int) -> int:
+def neighbor_count(N: int) -> int:
     """K = ceil(5 log10 N), at least 1 and at most N - 1."""
     return max(1, min(N - 1, int(np.ceil(round(5.0 * np.log10(N), 9)))))
 
@@ -55,7 +55,7 @@ def outward(X: FloatArray, *, K: int | None = None, share: float = EDGE_SHARE) -
     X : FloatArray, shape (N, M)
         N >= 2.
     K : int, optional
-        Neighbours, `neighbour_count` by default.
+        Neighbours, `neighbor_count` by default.
     share : float
 
     Returns
@@ -67,7 +67,7 @@ def outward(X: FloatArray, *, K: int | None = None, share: float = EDGE_SHARE) -
     An equal row has no direction: it is left out of the sum and of the share.
     """
     N, M = X.shape
-    K = neighbour_count(N) if K is None else min(K, N - 1)
+    K = neighbor_count(N) if K is None else min(K, N - 1)
     near = nearest(X, K + 1)[:, 1:]
     direction = np.zeros((N, M))
     edge, duplicated = np.zeros(N, dtype=np.bool_), np.zeros(N, dtype=np.bool_)

@@ -57,7 +57,7 @@ def qms(X: FloatArray, *, share: float = 0.05, authors: bool = False) -> QmsPara
     # Rounding must not add a row: 0.05 * 100 is a little more than 5 in some shares.
     K = int(np.floor(share * N)) + 1 if authors else int(np.ceil(round(share * N, 9)))
     K = min(max(K, 1), N - 1)
-    nearest_distance, S = _neighbour_distances(X, K)
+    nearest_distance, S = _neighbor_distances(X, K)
     q = int(np.argmin(nearest_distance))
     low = float(nearest_distance[q])
     high = float(np.sqrt(np.square(X - X[q]).sum(axis=1)).sum() / (N - 1))
@@ -71,7 +71,7 @@ def qms(X: FloatArray, *, share: float = 0.05, authors: bool = False) -> QmsPara
     return QmsParameters(gamma=float(gamma), C=1.0 / (N * nu), nu=nu)
 
 
-def _neighbour_distances(X: FloatArray, K: int) -> tuple[FloatArray, FloatArray]:
+def _neighbor_distances(X: FloatArray, K: int) -> tuple[FloatArray, FloatArray]:
     """Distance to the nearest other row, and the mean distance to the K nearest, shape (N,)."""
     N = len(X)
     near = nearest(X, K + 1)[:, 1:]
