@@ -73,7 +73,7 @@ def test_tune_reads_what_was_written(
     paths = [path.name for path in write_input(tmp_path)]
     assert run(["observations", "alertmanager", *paths, "--features", "features.toml"]) == 0
     out = capsys.readouterr().out
-    assert "30 observations with 9 features from 16 payloads; 30 fire still" in out
+    assert "30 observations with 9 features from 16 payloads; 30 still firing" in out
     assert "svddtune tune observations.csv" in out
     ids = read_data(read_table(Path("observations.csv"))).ids
     verdicts = [f"{name},{'outlier' if i % 10 == 0 else 'inlier'}" for i, name in enumerate(ids)]
@@ -121,7 +121,7 @@ def test_tune_reads_what_was_written(
             'schema = 1\n[[feature]]\nkind = "hour"\nname = "time"',
             "o.csv",
             1,
-            "A feature may not be called 'time'",
+            "The feature name 'time' is reserved",
         ),
         (json.dumps(payload(alert())), TOML, "o.xlsx", 2, "must end in .csv or .parquet"),
     ],

@@ -156,7 +156,7 @@ def test_labels_of_some_rows_are_used_and_queries_about_others_are_counted(
         (["tune", "d.csv", "--label-column", "c"], "a,c\n1,0\n2,1\n", 2, "--outlier-value"),
         (["tune", "d.csv", "--label-column", "z"], "a,c\n1,1\n2,-1\n", 2, "no column 'z'"),
         (["tune", "d.csv", "--label-column", "c"], "a,c\nx,1\n2,-1\n", 1, "'x' is not a number"),
-        (["tune", "d.csv"], "a,c\n1,1\n2,-1\n", 2, "Nobody can answer"),
+        (["tune", "d.csv"], "a,c\n1,1\n2,-1\n", 2, "nobody can answer"),
         (["tune", "none.csv"], "", 2, "none.csv"),
         (
             ["tune", "d.csv", "--label-column", "c", "--budget", "3"],
@@ -179,7 +179,7 @@ def test_labels_of_some_rows_are_used_and_queries_about_others_are_counted(
             ["tune", "d.csv", "--label-column", "c", "--out", "d.csv"],
             "a,c\n1,1\n2,-1\n",
             2,
-            "--out d.csv: File exists; nothing was asked yet",
+            "--out d.csv: File exists. Give a folder that can be written",
         ),
         (
             ["tune", "d.csv", "--label-column", "c", "--out", "/proc/nothing"],

@@ -137,14 +137,14 @@ def test_withdrawal_without_confirmation_is_refused(
     assert "--preview" in capsys.readouterr().err
 
 
-def test_effect_of_a_withdrawal_is_written_in_singular_and_plural() -> None:
+def test_effect_of_a_withdrawal_is_written_in_singular_or_plural() -> None:
     counts = LabelCounts(1, 0, 0, 1)
     one = WithdrawalEffect(1, 1, 0, 0, 1, counts, LabelCounts(), None, None)
     text = "\n".join(effect_lines(one, "Withdrew bob", void=True))
     assert "1 vote becomes void" in text
-    assert "1 without a label now" in text
-    assert "1 query open again" in text
+    assert "1 lose their label" in text
+    assert "queries reopened: 1" in text
     many = WithdrawalEffect(2, 0, 0, 2, 0, LabelCounts(), counts, None, None)
     text = "\n".join(effect_lines(many, "Reinstated bob", void=False))
     assert "2 votes count again" in text
-    assert "0 queries open again" in text
+    assert "queries reopened: 0" in text

@@ -123,7 +123,11 @@ def test_file_without_names_is_taken_by_position(
     ("change", "reason", "says"),
     [
         (lambda data: data.rename(columns={"f1": "F1"}), "FEATURE_NAMES_MISMATCH", "'F1'"),
-        (lambda data: data.drop(columns="f2"), "FEATURE_NAMES_MISMATCH", "'f2'. It has no others"),
+        (
+            lambda data: data.drop(columns="f2"),
+            "FEATURE_NAMES_MISMATCH",
+            "'f2'. It has no other columns",
+        ),
         (lambda data: data.assign(f1="high"), "DATASET_NOT_NUMERIC", "column 'f1'"),
         (lambda data: data.mask(data > 200), "DATASET_NOT_FINITE", "row 2"),
     ],
@@ -161,9 +165,9 @@ def test_place_of_the_output_is_checked_first(
     frame().to_csv("new.csv", index=False)
     before = Path("new.csv").read_bytes()
     for out, says in (
-        ("new.csv", "is DATA itself"),
-        ("./model.npz", "is MODEL itself"),
-        ("nowhere/scores.csv", "there is no folder"),
+        ("new.csv", "is the file DATA"),
+        ("./model.npz", "is the file MODEL"),
+        ("nowhere/scores.csv", "does not exist"),
     ):
         assert run(["predict", "model.npz", "new.csv", "-o", out]) == 2
         assert says in capsys.readouterr().err

@@ -107,7 +107,7 @@ def test_person_who_quits_may_have_the_result_at_once(home: Path) -> None:
         asked = answer(terminal, 2)
         next_question(terminal, asked[-1])
         terminal.press("?")
-        terminal.expect("takes your last answer back")
+        terminal.expect("takes back your last answer")
         terminal.press(" ")
         terminal.rest(GUARD_S)
         terminal.press("q")

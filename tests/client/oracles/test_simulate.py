@@ -138,10 +138,10 @@ def test_interrupted_between_answers(stack: EmbeddedStack, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ([], "Give a file of labelled data, or --demo, and not both"),
-        (["d.csv", "--demo"], "Give a file of labelled data, or --demo, and not both"),
-        (["d.csv"], "Simulated labelers need the truth about d.csv: give --labels or --label-"),
-        (["--demo", "--overlap", "2"], "--overlap 2 needs as many labelers: give --labelers 2"),
+        ([], "Give either a file of labelled data or --demo"),
+        (["d.csv", "--demo"], "Give either a file of labelled data or --demo"),
+        (["d.csv"], "Simulated labelers need the true classes of d.csv: give --labels or --label-"),
+        (["--demo", "--overlap", "2"], "--overlap 2 needs at least 2 labelers: give --labelers 2"),
         (["--demo", "--noise", "lots"], "--noise 'lots' is neither a number nor of the form"),
         (["--demo", "--noise", "1.5"], "noise = 1.5 must be a number from 0 to 1"),
         (["--demo", "--noise", "inlier=2"], "noise of inliers = 2.0 must be a number from 0 to 1"),

@@ -46,8 +46,8 @@ def test_each_line_answers_one_question(stack: EmbeddedStack, client: TuningClie
     assert done.returncode == 0
     assert "ann: 4 answers (3 inlier, 1 unsure)" in done.stdout
     assert "outlier taken back" in done.stderr
-    assert "'what?' means nothing" in done.stderr
-    assert "Query 99 is not the one asked now" in done.stderr
+    assert "'what?' is not an answer or a command" in done.stderr
+    assert "Query 99 is not open" in done.stderr
     assert "\x1b" not in done.stdout + done.stderr
     assert client.get_session(session).counts.inlier == 3
 
@@ -64,7 +64,7 @@ def test_end_of_input_leaves_after_the_last_answer_is_stored(
 def test_drop_needs_a_yes(stack: EmbeddedStack, client: TuningClient) -> None:
     session = start(client)
     done = labelled(stack, session, "drop\nno\ndrop\nyes\ni\n")
-    assert "Not dropped" in done.stderr
+    assert "Kept in the session" in done.stderr
     assert "dropped from the session" in done.stderr
     assert client.get_session(session).counts.total == 1
 
@@ -123,14 +123,14 @@ def test_session_is_found_by_id_start_and_name(
         assert done.returncode == 0, done.stderr
     start(client, name="only this one")
     assert run(["label", "only this one", "--server", stack.address]) == 2
-    assert "may mean 2 sessions" in capsys.readouterr().err
+    assert "matches 2 sessions" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (["label"], 2, "Say which session to label"),
-        (["label", "x", "--any"], 2, "Say which session to label"),
+        (["label"], 2, "Name one session to label"),
+        (["label", "x", "--any"], 2, "Name one session to label"),
         (["label", "nowhere"], 2, "There is no session 'nowhere'"),
         (["label", "x", "--credit", "0"], 2, "--credit"),
         (["label", "--any", "--labeler", "no spaces"], 2, "'no spaces'"),

@@ -124,10 +124,10 @@ def test_question_and_key_survive_a_restart_of_the_service(
                 else:
                     process.kill()
                 if not options:  # a stream that is gone is seen at once
-                    terminal.expect("Connection lost, trying again")
+                    terminal.expect("Connection lost, reconnecting")
                     assert question(terminal.screen.window) == observation
                 terminal.press("o")
-                terminal.expect("Connection lost, trying again ...; 1 answer kept")
+                terminal.expect("Connection lost, reconnecting ...; 1 answer kept")
                 assert f"observation {observation}   outlier" in terminal.screen.window
                 with service(redis_url, listen=address):
                     following = next_question(terminal, observation)
@@ -145,7 +145,7 @@ def test_question_and_key_survive_a_restart_of_the_service(
 
 @pytest.mark.parametrize(
     ("options", "says"),
-    [((), "somebody else answered it"), (("--unary",), "it is with somebody else now")],
+    [((), "somebody else answered it"), (("--unary",), "or it went to somebody else")],
 )
 def test_question_answered_by_somebody_else_is_replaced_by_the_next(
     stack: EmbeddedStack, client: TuningClient, options: tuple[str, ...], says: str
@@ -186,7 +186,7 @@ def test_second_interrupt_leaves_at_once_and_lists_what_is_not_stored(redis_url:
             terminal.press("o")
             terminal.expect("1 answer kept")
             terminal.signal(signal.SIGINT)
-            terminal.expect("Storing what you said")
+            terminal.expect("Storing your answers")
             terminal.signal(signal.SIGINT)
             assert terminal.wait(timeout_s=5) == 130
             assert f"Not stored: query 1 ({observation}): outlier" in terminal.screen.text
@@ -199,7 +199,7 @@ def test_waits_for_a_paused_session_and_for_other_labelers_are_explained(
     with client.tuning(session, labeler="bob", credit=2) as bob:
         held = [bob.next_query(timeout_s=20) for _ in range(2)]
         with labelling(stack.address, session) as terminal:
-            terminal.expect("all queries are with others (2)")
+            terminal.expect("all 2 open queries are with others")
             client.pause_session(session)
             terminal.expect("The session is paused")
             client.resume_session(session)

@@ -86,7 +86,7 @@ def test_few_features_are_all_shown_and_many_are_counted() -> None:
     unusual = (Unusual("", 1, 3.0, 1.0, 2.0),)
     text = drawn(controller_with(features=np.arange(3.0), unusual=unusual))
     assert [text.count(f"feature {j}") for j in range(3)] == [1, 1, 1]
-    assert "feature (10 more: f)" in drawn(controller_with())
+    assert "feature (10 more: press f)" in drawn(controller_with())
 
 
 def test_all_features_and_fields_can_be_shown() -> None:
@@ -160,8 +160,11 @@ def test_terminal_without_unicode_gets_ascii() -> None:
         ({"state": SessionState.PREPARING, "atlas_progress": 0.4}, "prepared (40%)"),
         ({"state": SessionState.PAUSED}, "paused"),
         ({"state": SessionState.ESTIMATING}, "result is being computed"),
-        ({"leased_count": 13}, "all queries are with others (13)"),
-        ({"counts": LabelCounts(20, 0, 0, 20), "awaiting_votes": 3}, "vote on 3 observations"),
+        ({"leased_count": 13}, "all 13 open queries are with others"),
+        (
+            {"counts": LabelCounts(20, 0, 0, 20), "awaiting_votes": 3},
+            "votes of others on 3 observations",
+        ),
         ({}, "being ranked"),
     ],
 )
@@ -182,7 +185,7 @@ def test_first_contact_and_a_dialogue_about_any_session_wait_too() -> None:
 def test_lost_connection_leaves_the_question_and_says_what_is_kept() -> None:
     controller = controller_with()
     controller.status.update(connected=False, sessions=controller.status.sessions)
-    assert "Connection lost, trying again" in drawn(controller)
+    assert "Connection lost, reconnecting" in drawn(controller)
     controller.command(1.0, Verdict.OUTLIER)
     text = drawn(controller, now=1000.0)
     assert "Query 1   observation case-1   outlier" in text
@@ -196,7 +199,7 @@ def test_confirmation_help_and_notes_are_shown() -> None:
     assert "Drop case-1 from the session" in drawn(controller)
     controller = controller_with()
     controller.command(1.0, Action.HELP)
-    assert "takes your last answer back" in drawn(controller)
+    assert "takes back your last answer" in drawn(controller)
     card = Card(query(4), leased=False, taken_back=Verdict.OUTLIER)
     assert messages.heading(card).endswith("(again: you said outlier)")
 
@@ -241,7 +244,7 @@ def test_line_renderer_prints_each_question_once_and_short_waits_not_at_all() ->
     for now in (1.0, 1.1, 1.2):
         plain.render(controller, now)
     assert written(console).count("Query 1") == 1
-    assert "Say inlier, outlier" in written(console)
+    assert "Type inlier, outlier" in written(console)
     controller.command(2.0, Verdict.OUTLIER)
     plain.render(controller, 2.0)
     assert "being ranked" not in written(console)

@@ -79,7 +79,7 @@ def test_check_prints_the_whole_report_and_sends_nothing(
     assert "Observations on which tickets contradict each other: 1" in lines
     assert "  obs-1: SEC-1 outlier, SEC-2 inlier" in lines
     assert "  SEC-6 (tickets.jsonl line 6): obs-6, obs-7" in lines
-    assert "  ticket SEC-5 (tickets.jsonl line 5) has OBS-5, an observation obs-5" in lines
+    assert "  ticket SEC-5 (tickets.jsonl line 5) has OBS-5, an observation has obs-5" in lines
     assert "Tickets that match no observation: 1 (1 with a verdict): SEC-5" in lines
     assert any(line.startswith("! Tickets exist where an older rule raised") for line in lines)
 
@@ -119,7 +119,7 @@ def test_check_joins_by_key_and_time(folder: Path, capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (("--window", "15"), 2, "--window: '15' is no length of time; write it like 90s, 15m"),
+        (("--window", "15"), 2, "--window: '15' is not a duration; write it like 90s, 15m"),
         (("--time-zone", "Mars"), 2, "--time-zone: 'Mars' is no time zone"),
         (("--observation-time", "x"), 2, "--observation-time: 'x' is no format of times"),
         (("--several", "some"), 2, "Invalid value for '--several'"),
@@ -164,7 +164,7 @@ def test_interval_must_be_a_duration(
     replay = ("replay", "tickets.jsonl", "--mapping", "desk.toml", "--session", "s")
     code, message = failure(capsys, *replay, "--interval", interval)
     assert code == 2
-    assert message.startswith(f"--interval: {interval!r} is no ")
+    assert message.startswith(f"--interval: {interval!r} is not ")
 
 
 def test_mappings_are_listed_and_printed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -202,8 +202,8 @@ def test_replay_shows_a_dry_run_and_sends_what_differs(
     assert lines[0] == "2 tickets in 2 records, mapping desk 3"
     assert f"{session} (" in out
     assert "room for 20; the tickets have 2 verdicts" in out
-    assert lines[-1] == "2 verdicts given unasked (done)"
-    assert err.splitlines()[-1] == "2 verdicts given unasked"
+    assert lines[-1] == "2 verdicts given without a query (done)"
+    assert err.splitlines()[-1] == "2 verdicts given without a query"
     labels = [event for event in client.labels(session) if event.kind == "labeled"]
     assert {(e.labeler, e.source_reference) for e in labels} == {
         ("desk-replay", "SEC-1"),
@@ -258,7 +258,7 @@ def test_observations_of_the_session_are_joined_without_a_file(
     assert "observation 0: no field 'key'; there are: host, when, id" in capsys.readouterr().err
     (folder / "few.csv").write_text("id\nobs-7\n")
     assert run([*check[:-5], "--observations", "few.csv", *check[-4:]]) == 0
-    assert "! Observations given: 1; in the session: 60." in capsys.readouterr().out
+    assert "! The file has 1 observations, the session has 60." in capsys.readouterr().out
     client.cancel_session(session)
 
 

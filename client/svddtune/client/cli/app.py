@@ -141,7 +141,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def _explain(error: Exception, say: Callable[..., int]) -> int:
     if isinstance(error, _ClickError):
-        message = str(error.format_message()) or "say what to do"
+        message = str(error.format_message()) or "No command was given"
         hint = " (see: svddtune --help)" if error.exit_code == EXIT_USAGE else ""
         return say(" ".join(message.split()) + hint, "USAGE", code=EXIT_USAGE)
     if os.environ.get("SVDDTUNE_DEBUG"):
@@ -157,5 +157,6 @@ def _explain(error: Exception, say: Callable[..., int]) -> int:
     if isinstance(error, ModuleNotFoundError):
         text = f"{error.name} is not installed; install it with: pip install svddtune"
         return say(text, "NOT_INSTALLED")
-    text = f"{type(error).__name__}: {error} (SVDDTUNE_DEBUG=1 shows where; please report it)"
+    hint = "please report it; SVDDTUNE_DEBUG=1 shows the traceback"
+    text = f"{type(error).__name__}: {error} ({hint})"
     return say(text, "INTERNAL")

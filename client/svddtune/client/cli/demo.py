@@ -37,9 +37,9 @@ FEATURE_NAMES = [
 def demo(
     *,
     settings: Settings,
-    out: Annotated[Path, typer.Option(help="Folder for model, picture and result.")] = Path(
-        "svddtune-demo"
-    ),
+    out: Annotated[
+        Path, typer.Option(help="Folder for the model, the picture and the result.")
+    ] = Path("svddtune-demo"),
     workers: Annotated[int, typer.Option(min=1, help="Worker processes.")] = 2,
     as_json: Json = False,
 ) -> None:
@@ -80,8 +80,8 @@ def demo(
         as_json=as_json,
         next_commands={
             "svddtune tune DATA.csv --label-column NAME": "your own data, labels in a column",
-            "svddtune tune DATA.csv": "you are the oracle: i, o, u at the terminal",
-            "svddtune up": "a service that stays, for many labelers and programs",
+            "svddtune tune DATA.csv": "you answer at the terminal: i, o, u",
+            "svddtune up": "a service that keeps running, for many labelers and programs",
         },
     )
 

@@ -35,8 +35,8 @@ def input_file(text: str) -> Path:
 
 
 DATA_HELP = (
-    "CSV (header or not), NPZ (X, optional y), NPY, ARFF or Parquet; also as .gz; - is standard "
-    "input."
+    "CSV (with or without a header), NPZ (X, optional y), NPY, ARFF or Parquet, plain or .gz; - "
+    "is standard input."
 )
 
 DataFile = Annotated[
@@ -48,24 +48,27 @@ LabelsFile = Annotated[
     typer.Option(
         parser=input_file,
         metavar="FILE",
-        help="File of (id or row, verdict); - is standard input.",
+        help="File with two columns, the id or row and the verdict; - is standard input.",
     ),
 ]
 StartFile = Annotated[
     Path | None,
-    typer.Option(parser=input_file, metavar="FILE", help="Initial labels, a file like --labels."),
+    typer.Option(
+        parser=input_file, metavar="FILE", help="File of initial labels, in the form of --labels."
+    ),
 ]
 Encoding = Annotated[
     str,
-    typer.Option(metavar="NAME", help="Of text files, e.g. cp1252, latin-1 or utf-16."),
+    typer.Option(metavar="NAME", help="Encoding of text files, e.g. cp1252, latin-1 or utf-16."),
 ]
 Decimal = Annotated[
-    str, typer.Option(metavar="SIGN", help="What stands before decimals in text files: . or ,")
+    str, typer.Option(metavar="SIGN", help="Decimal separator in text files: . or ,")
 ]
 Delimiter = Annotated[
     str,
     typer.Option(
-        metavar="SIGN", help="Between the cells of CSV; default: told by the first lines."
+        metavar="SIGN",
+        help="Separator between the cells of CSV. Default: detected from the first lines.",
     ),
 ]
 
@@ -97,7 +100,7 @@ def check_one_stdin(files: Mapping[str, Path | None]) -> None:
 
     given = [name for name, path in files.items() if path == STDIN]
     if len(given) > 1:
-        raise UsageError(f"Only one of {' and '.join(given)} can be -, standard input")
+        raise UsageError(f"Only one of {' and '.join(given)} can be - (standard input)")
 
 
 def check_scaling(word: str) -> None:

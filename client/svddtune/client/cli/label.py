@@ -14,30 +14,37 @@ _BY_SIGNAL = 128
 def label(
     session: Annotated[
         str | None,
-        typer.Argument(metavar="SESSION", help="Its id, the start of that, or its name; or: any."),
+        typer.Argument(
+            metavar="SESSION", help="Id, beginning of the id, or name of the session; or: any."
+        ),
     ] = None,
     server: Server = DEFAULT_SERVER,
     tls_ca: TlsCa = None,
     labeler: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Who labels; default the user of this machine."),
+        typer.Option(
+            metavar="NAME", help="Name of the labeler. Default: the user name on this machine."
+        ),
     ] = None,
-    credit: Annotated[int, typer.Option(min=1, max=1000, help="Queries to hold at once.")] = 1,
+    credit: Annotated[
+        int, typer.Option(min=1, max=1000, help="Number of queries to hold at once.")
+    ] = 1,
     unary: Annotated[
-        bool, typer.Option("--unary", help="Single calls, where the network takes no streams.")
+        bool,
+        typer.Option("--unary", help="Use single calls, for a network that does not pass streams."),
     ] = False,
     any_session: Annotated[
-        bool, typer.Option("--any", help="Serve any session, those created later included.")
+        bool, typer.Option("--any", help="Serve all sessions, including those created later.")
     ] = False,
     as_lines: Annotated[
         bool,
-        typer.Option("--json-lines", help="One JSON object a line: questions, and what else is."),
+        typer.Option("--json-lines", help="Print one JSON object per line: questions and events."),
     ] = False,
 ) -> None:
     """Label in this terminal: i inlier, o outlier, u unsure, z undo, ? help.
 
-    Where the input is no terminal each line is an answer, in a word or a letter.
-    "inlier 12" answers query 12 and no other.
+    If the input is not a terminal, each line is one answer: a word or a letter.
+    "inlier 12" answers query 12 only.
     """
     from svddtune.client.cli.session_lookup import (
         ANY,
@@ -50,7 +57,7 @@ def label(
     from svddtune.client.terminal.labeling import TerminalLabeling
 
     if (session is None) == (not any_session):
-        raise UsageError("Say which session to label, or --any: svddtune label SESSION")
+        raise UsageError("Name one session to label (svddtune label SESSION), or give --any")
     name = checked_labeler(labeler) if labeler is not None else default_labeler()
     with TuningClient(server, tls_ca=tls_ca) as client:
         stopped = TerminalLabeling(

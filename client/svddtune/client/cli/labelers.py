@@ -29,11 +29,13 @@ class _ShowUnlessTold(typer.core.TyperGroup):
 
 labelers = typer.Typer(
     cls=_ShowUnlessTold,
-    help="Who labelled a session, and how well they agree: labelers SESSION.",
+    help="Show who labelled a session and how well they agree: labelers SESSION.",
     no_args_is_help=True,
 )
 
-_Labeler = Annotated[str, typer.Argument(metavar="LABELER", help="As the table names them.")]
+_Labeler = Annotated[
+    str, typer.Argument(metavar="LABELER", help="Name of the labeler, as the table shows it.")
+]
 
 
 @labelers.command("show")
@@ -64,8 +66,10 @@ def show(
 def withdraw(
     session: SessionName,
     labeler: _Labeler,
-    preview: Annotated[bool, typer.Option("--preview", help="Only tell what it would do.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    preview: Annotated[
+        bool, typer.Option("--preview", help="Show the effect without withdrawing.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     server: Server = DEFAULT_SERVER,
     tls_ca: TlsCa = None,
     as_json: Json = False,
@@ -76,7 +80,10 @@ def withdraw(
 
     asks = not preview and not yes
     if asks and (as_json or not sys.stdin.isatty()):
-        raise UsageError("Nobody can confirm: give --yes, or --preview to see the effect first")
+        raise UsageError(
+            "Standard input is not a terminal, or --json is given, so nobody can "
+            "confirm: give --yes, or --preview to see the effect first"
+        )
     name = resource_name(session)
     with TuningClient(server, tls_ca=tls_ca) as client:
         if preview or asks:
@@ -115,9 +122,9 @@ def effect_lines(effect: WithdrawalEffect, what: str, *, void: bool) -> list[str
     lines = [
         f"{what}: {votes} {counts}",
         f"  labels: {_counts(effect.counts_before)} -> {_counts(effect.counts_after)}",
-        f"  observations: {effect.labels_lost} without a label now, "
-        f"{effect.labels_changed} with another one, {effect.labels_gained} with a new one",
-        f"  {_count(effect.queries_reopened, 'query')} open again",
+        f"  observations: {effect.labels_lost} lose their label, "
+        f"{effect.labels_changed} get another label, {effect.labels_gained} get a new one",
+        f"  queries reopened: {effect.queries_reopened}",
     ]
     if effect.live_before is not None and effect.live_after is not None:
         lines.append(f"  before: {_live(effect.live_before)}")
@@ -156,7 +163,7 @@ def _table(reports: tuple[LabelerReport, ...]) -> Any:
 
 def _agreement_lines(agreement: Agreement) -> list[str]:
     if not agreement.observations:
-        return ["No observation has two votes, so agreement cannot be judged."]
+        return ["No observation has two votes, so agreement cannot be measured."]
     lines = [
         f"On {_count(agreement.observations, 'observation')} with two votes or more: "
         f"{agreement.observed:.0%} of the pairs of votes agree"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _ENDINGS = (".csv", ".parquet")
 
 observations = typer.Typer(
-    help="Observations to label, from what other systems send.",
+    help="Make observations to label from the messages of other systems.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -26,7 +26,7 @@ observations = typer.Typer(
 
 @observations.callback()
 def _observations() -> None:
-    """Observations to label, from what other systems send."""
+    """Make observations to label from the messages of other systems."""
 
 
 @observations.command()
@@ -36,12 +36,15 @@ def alertmanager(
         typer.Argument(
             parser=input_file,
             metavar="PAYLOAD...",
-            help="JSON as the webhook posts it: one payload, a list of them, or one a line; "
-            "- is standard input.",
+            help="JSON as the webhook posts it: one payload, a list of payloads, or one payload "
+            "per line; - is standard input.",
         ),
     ],
     features: Annotated[
-        Path, typer.Option(exists=True, dir_okay=False, help="What alerts become: a TOML file.")
+        Path,
+        typer.Option(
+            exists=True, dir_okay=False, help="TOML file that says which features an alert gets."
+        ),
     ],
     out: Annotated[
         Path, typer.Option("--out", "-o", help="File to write: .csv or .parquet.")
@@ -50,9 +53,9 @@ def alertmanager(
 ) -> None:
     """Turn Alertmanager's notifications (webhook, version 4) into observations to label.
 
-    They carry no verdict. Each alert is one observation, in the state that came last; files are
-    read in the order given. The file has an id, a key and a time of each, to join it with tickets,
-    what labelers are shown, and the features.
+    They carry no verdict. Each alert becomes one observation, in its last state; files are
+    read in the order given. The output has an id, a key and a time for each, to join it with
+    tickets, the fields that labelers are shown, and the features.
     """
     from svddtune.client.alertmanager import load_features, read_alerts, read_payloads
     from svddtune.client.alertmanager.observations import from_alerts
@@ -80,7 +83,7 @@ def alertmanager(
     console = stdout()
     console.print(
         f"{len(found.ids)} observations with {len(found.feature_names)} features from "
-        f"{len(notified)} payloads; {firing} fire still",
+        f"{len(notified)} payloads; {firing} still firing",
         soft_wrap=True,
     )
     console.print(f"{out}\n\nNext:", markup=False, soft_wrap=True)
@@ -114,8 +117,7 @@ def _write(found: AlertObservations, path: Path) -> None:
     clash = next((n for n in found.feature_names if n in columns or n.startswith(DISPLAY)), None)
     if clash is not None:
         raise InvalidInput(
-            f"A feature may not be called {clash!r}, which has a meaning in files of observations: "
-            "give it another name",
+            f"The feature name {clash!r} is reserved in files of observations: use another name",
             reason="FEATURES_INVALID",
         )
     columns |= {

@@ -24,6 +24,6 @@ TlsCa = Annotated[
         envvar="SVDDTUNE_TLS_CA",
         exists=True,
         dir_okay=False,
-        help="Certificates (PEM) to trust; the connection is then encrypted.",
+        help="File of certificates (PEM) to trust; turns on encryption (TLS).",
     ),
 ]

@@ -7,7 +7,7 @@ import typer
 from svddtune.client.cli import simulate, ticket_replay, tickets
 
 oracle = typer.Typer(
-    help="Labelers that are programs: tickets replayed, labelers simulated.",
+    help="Label with programs: replay tickets, or simulate labelers.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -15,7 +15,7 @@ oracle = typer.Typer(
 
 @oracle.callback()
 def _oracle() -> None:
-    """Labelers that are programs: tickets replayed, labelers simulated."""
+    """Label with programs: replay tickets, or simulate labelers."""
 
 
 oracle.command("simulate")(simulate.simulate)

@@ -84,7 +84,7 @@ def _quality_over_c(axes: Any, tuned: TuningResult) -> None:
     cells = sorted(tuned.result.c_curve, key=lambda cell: cell.C)
     costs = [cell.C for cell in cells]
     metric = _NAMES.get(tuned.quality.metric, tuned.quality.metric)
-    axes.set_title("Quality on the labels over C")
+    axes.set_title("Quality on the labels against C")
     axes.plot(costs, [cell.score for cell in cells], "-o", color=_BLUE, ms=4, lw=1.6)
     axes.axvline(tuned.C, color=_ORANGE, lw=1.4, ls="--", label=f"chosen C = {tuned.C:.3g}")
     interval = tuned.quality.interval
@@ -109,7 +109,7 @@ def _quality_over_c(axes: Any, tuned: TuningResult) -> None:
 
 def _alignment_over_gamma(axes: Any, tuned: TuningResult) -> None:
     curve = sorted(tuned.result.alignment_curve, key=lambda point: point.gamma)
-    axes.set_title("Local alignment over gamma")
+    axes.set_title("Local alignment against gamma")
     axes.semilogx(
         [point.gamma for point in curve],
         [point.alignment for point in curve],
@@ -129,7 +129,7 @@ def _map(axes: Any, tuned: TuningResult, X: FloatArray, truth: LabelArray | None
     Z = tuned.model.scaled(X)
     points, shares = _principal(Z)
     outside = tuned.model.predict(X) < 0
-    axes.set_title("The data, and what was asked")
+    axes.set_title("The data and the queries")
     axes.scatter(*points[~outside].T, s=13, color=_GREY, lw=0, label="inside")
     if truth is not None:
         axes.scatter(*points[truth < 0].T, s=30, color="#f0b429", lw=0, label="outlier (truth)")

@@ -27,25 +27,30 @@ def predict(
     model: Annotated[
         Path,
         typer.Argument(
-            exists=True, dir_okay=False, metavar="MODEL", help="Model file (.npz) of a run."
+            exists=True, dir_okay=False, metavar="MODEL", help="Model file (.npz) that a run wrote."
         ),
     ],
     data: files.DataFile,
     id_column: Annotated[
-        str | None, typer.Option(help="Column of DATA with the observations' ids.")
+        str | None, typer.Option(help="Column of DATA that holds the observations' ids.")
     ] = None,
     ignore: Annotated[
         list[str] | None, typer.Option(help="Column to leave out; repeatable.")
     ] = None,
     header: Annotated[
-        bool | None, typer.Option("--header/--no-header", help="Default: told by the first line.")
+        bool | None,
+        typer.Option(
+            "--header/--no-header", help="Whether the first line is a header. Default: detected."
+        ),
     ] = None,
     encoding: files.Encoding = "utf-8",
     decimal: files.Decimal = ".",
     delimiter: files.Delimiter = "",
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", dir_okay=False, help="CSV file for every row's score."),
+        typer.Option(
+            "--out", "-o", dir_okay=False, help="CSV file to write, with the score of every row."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -65,7 +70,7 @@ def predict(
     table = read_table(data, header=header, form=form)
     rows = read_rows(table, fitted, id_column, ignore or ())
     if rows.unused:
-        say(f"Note: not used: {visible(_listed(rows.unused))}")
+        say(f"Note: columns not used: {visible(_listed(rows.unused))}")
     decision = fitted.decision(rows.X)
     outside = outside_of(decision, rows.ids)
     if out is not None:
@@ -155,7 +160,7 @@ def _by_name(table: Table, model: SvddModel, free: Sequence[int]) -> list[int]:
         there = [name for name in position if name not in set(model.feature_names)]
         raise InvalidInput(
             f"{table.path} lacks columns that the model was fitted on: {_listed(missing)}. "
-            + (f"It has, beside those found: {_listed(there)}" if there else "It has no others"),
+            + (f"Its other columns are: {_listed(there)}" if there else "It has no other columns"),
             reason="FEATURE_NAMES_MISMATCH",
             metadata={"missing": _listed(missing), "unexpected": _listed(there)},
         )
@@ -167,8 +172,9 @@ def _check_count(table: Table, model: SvddModel, columns: Sequence[int]) -> None
 
     if len(columns) != model.feature_count:
         raise InvalidInput(
-            f"{table.path} has {len(columns)} feature columns, the model was fitted on "
-            f"{model.feature_count}: name the others with --id-column or --ignore",
+            f"{table.path} has {len(columns)} feature columns, but the model was fitted on "
+            f"{model.feature_count}: name columns that are not features with --id-column or "
+            f"--ignore",
             reason="FEATURE_COUNT_MISMATCH",
             metadata={"columns": str(len(columns)), "expected": str(model.feature_count)},
         )
@@ -181,9 +187,9 @@ def _check_out(out: Path | None, inputs: dict[str, Path]) -> None:
         return
     for name, path in inputs.items():
         if out.exists() and path.exists() and out.samefile(path):
-            raise UsageError(f"--out {out} is {name} itself: give another file")
+            raise UsageError(f"--out {out} is the file {name}: give another one")
     if not out.absolute().parent.is_dir():
-        raise UsageError(f"--out {out}: there is no folder {out.absolute().parent}")
+        raise UsageError(f"--out {out}: folder {out.absolute().parent} does not exist")
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -16,7 +16,12 @@ from svddtune.client.terminal.output import print_json, say
 
 _Redis = Annotated[
     str | None,
-    typer.Option("--redis", envvar="SVDDTUNE_REDIS", metavar="URL", help="redis://, unix://, ..."),
+    typer.Option(
+        "--redis",
+        envvar="SVDDTUNE_REDIS",
+        metavar="URL",
+        help="URL of the Redis server: redis://, rediss:// or unix://.",
+    ),
 ]
 
 
@@ -24,12 +29,12 @@ def up(
     listen: Annotated[str, typer.Option(metavar="HOST:PORT")] = DEFAULT_SERVER,
     workers: Annotated[int, typer.Option(min=1, help="Worker processes.")] = 2,
     redis: _Redis = None,
-    data_dir: Annotated[Path, typer.Option(help="Where sessions are kept.")] = Path(
+    data_dir: Annotated[Path, typer.Option(help="Folder that keeps the sessions.")] = Path(
         "svddtune-data"
     ),
     as_json: Json = False,
 ) -> None:
-    """Run service, workers and, without --redis, a store on this machine until Ctrl-C."""
+    """Run service, workers and, without --redis, a Redis server on this machine until Ctrl-C."""
     from svddtune.client.errors import Unavailable
     from svddtune.client.runs.embedded import EmbeddedStack
 
@@ -43,7 +48,7 @@ def up(
             else:
                 _tell_ready(stack.address, workers, data_dir)
             code = stack.wait()
-        ended = f"The service ended by itself with exit code {code}; see {stack.log_path}"
+        ended = f"The service stopped unexpectedly with exit code {code}; see {stack.log_path}"
         if as_json:  # stdout holds one document only
             raise typer.Exit(fail(ended, "STACK_ENDED"))
         raise Unavailable(ended, reason="STACK_ENDED")
@@ -54,10 +59,14 @@ def up(
 def serve(
     listen: Annotated[str, typer.Option(metavar="HOST:PORT")] = DEFAULT_SERVER,
     redis: _Redis = None,
-    tls_cert: Annotated[Path | None, typer.Option(exists=True, help="PEM chain.")] = None,
-    tls_key: Annotated[Path | None, typer.Option(exists=True, help="PEM key.")] = None,
+    tls_cert: Annotated[
+        Path | None, typer.Option(exists=True, help="PEM file with the certificate chain.")
+    ] = None,
+    tls_key: Annotated[
+        Path | None, typer.Option(exists=True, help="PEM file with the private key.")
+    ] = None,
     insecure: Annotated[
-        bool, typer.Option("--insecure", help="Other addresses than loopback without TLS.")
+        bool, typer.Option("--insecure", help="Allow addresses other than loopback without TLS.")
     ] = False,
 ) -> None:
     """Run one service process in the foreground."""
@@ -72,7 +81,7 @@ def serve(
 def worker(
     redis: _Redis = None,
     hi_only: Annotated[
-        bool, typer.Option("--hi-only", help="Take only the jobs that a labeler waits for.")
+        bool, typer.Option("--hi-only", help="Take only jobs that a labeler is waiting for.")
     ] = False,
 ) -> None:
     """Run one worker process in the foreground."""
@@ -83,8 +92,8 @@ def worker(
 
 def _tell_ready(address: str, workers: int, data_dir: Path) -> None:
     option = "" if address == DEFAULT_SERVER else f" --server {address}"
-    print(f"svddtune listens on {address} with {workers} workers; data in {data_dir}")
-    print("Try, in another terminal:")
+    print(f"svddtune listens on {address} with {workers} workers; data are in {data_dir}")
+    print("In another terminal, try:")
     print(f"  svddtune tune DATA.csv --label-column NAME --server {address}")
     print(f"  svddtune sessions{option}")
     print("Ctrl-C stops everything.", flush=True)

@@ -122,7 +122,7 @@ def _labels(progress: Progress) -> str:
         f"({counts.inlier} inlier, {counts.outlier} outlier)"
     )
     if progress.awaiting_votes:
-        text += f", {progress.awaiting_votes} await votes"
+        text += f", {progress.awaiting_votes} waiting for votes"
     if progress.live:
         text += f", {evidence(progress.live)}"
     elif progress.gamma:

@@ -101,8 +101,8 @@ class Report:
             console.print(f"Note: {note}", markup=False)
         if self.dropped:
             console.print(
-                f"Note: {self.dropped} queries were about rows without a label; "
-                "they were left out of the session."
+                f"Note: {self.dropped} queries were about rows without a label; these rows were "
+                f"dropped from the session."
             )
         console.print(self._seconds(), markup=False)
         for kind, path in self.files.items():
@@ -119,8 +119,8 @@ class Report:
         parts = [f"{n} {v.value}" for v, n in by_verdict.items() if n]
         parts += [f"{skipped} skipped"] if skipped else []
         return (
-            f"{len(self.tuned.initial)} labels to start with, {len(asked)} queries: "
-            f"{', '.join(parts) or 'nothing asked'}"
+            f"{len(self.tuned.initial)} initial labels, {len(asked)} queries: "
+            f"{', '.join(parts) or 'none'}"
         )
 
     def _figures(self) -> Any:
@@ -133,7 +133,7 @@ class Report:
             f"   {interval.level:.0%} interval [{figure(interval.low, 3)}, "
             f"{figure(interval.high, 3)}]"
             if interval
-            else "   cannot be judged"
+            else "   not known"
         )
         grid = Table(show_header=False, box=None, title="Result", title_justify="left")
         grid.title_style = "bold"
@@ -164,7 +164,7 @@ class Report:
 
         tuned = self.tuned
         table = Table(
-            title="Against rules that use no labels, on the same labels",
+            title="Rules that use no labels, scored on the same labels",
             title_justify="left",
             title_style="bold",
             box=None,

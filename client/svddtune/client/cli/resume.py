@@ -20,24 +20,28 @@ if TYPE_CHECKING:
 def resume(
     run: Annotated[
         str | None,
-        typer.Argument(metavar="[RUN]", help="Name of the run, the start of it, or its folder."),
+        typer.Argument(
+            metavar="[RUN]", help="Name of the run, the beginning of its name, or its folder."
+        ),
     ] = None,
     finish: Annotated[
-        bool, typer.Option("--finish", help="Ask no more: the result of the labels there are.")
+        bool,
+        typer.Option("--finish", help="Ask no more; compute the result from the labels so far."),
     ] = False,
     budget: Annotated[
-        int | None, typer.Option(min=1, help="More labels (or fewer) than the run was begun with.")
+        int | None, typer.Option(min=1, help="New number of labels, in place of the run's own.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for the files; default that of the run.")
+        Path | None,
+        typer.Option(help="Folder for the files. Default: the one given when the run began."),
     ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Worker processes.")] = 2,
     listed: Annotated[bool, typer.Option("--list", help="List the interrupted runs.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Go on with an interrupted run: same data, same options, every answer kept.
+    """Continue an interrupted run: same data, same options, every answer kept.
 
-    Without RUN: the only one there is, else a list of them.
+    Without RUN, continue the only interrupted run; if there are several, list them.
     """
     from svddtune.client.cli.tuning_run import SavedCommand, run_and_report
     from svddtune.client.errors import UsageError
@@ -55,9 +59,11 @@ def resume(
             if found:
                 stdout().print(_table(found))
             if listed or not found:
-                say("Go on with one: svddtune resume RUN" if found else "No run was interrupted.")
+                say(
+                    "Continue one with: svddtune resume RUN" if found else "No run was interrupted."
+                )
                 return
-            raise UsageError("Several runs were interrupted: say which")
+            raise UsageError("Several runs were interrupted: name one with svddtune resume RUN")
         run = found[0].name
     with_run = KeptRun.open(run)
     folder, data = with_run.folder, with_run.data()
@@ -65,8 +71,8 @@ def resume(
     command = SavedCommand.load(folder)
     if command is None:
         raise UsageError(
-            f"{folder} was begun in Python, by tune(X, oracle); go on with it there: "
-            f"tune(X, oracle, resume={str(folder)!r})",
+            f"{folder} was begun in Python by tune(X, oracle); continue it there with: tune(X, "
+            f"oracle, resume={str(folder)!r})",
             reason="RUN_OF_PYTHON",
             metadata={"run": str(folder)},
         )

@@ -34,13 +34,14 @@ def find_session(client: TuningClient, wanted: str) -> str:
             found.append(session)
     if not found:
         raise UsageError(
-            f"There is no session {wanted!r} on {client.address}; see them with: svddtune sessions",
+            f"There is no session {wanted!r} on {client.address}; list the sessions with: "
+            f"svddtune sessions",
             reason="SESSION_NOT_FOUND",
             metadata={"session": wanted},
         )
     if len(found) > 1:
         raise UsageError(
-            f"{wanted!r} may mean {len(found)} sessions: {_some(found)}; say more of the id",
+            f"{wanted!r} matches {len(found)} sessions: {_some(found)}; give more of the id",
             reason="SESSION_AMBIGUOUS",
             metadata={"session": wanted},
         )

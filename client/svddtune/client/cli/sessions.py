@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 # Seconds without a change after which the command looks up what the session lacks.
 _STILL_S = 5.0
 
-SessionName = Annotated[
-    str, typer.Argument(metavar="SESSION", help="sessions/ID, or the ID alone.")
-]
+SessionName = Annotated[str, typer.Argument(metavar="SESSION", help="The ID, or sessions/ID.")]
 
 _SCALERS = {"minmax": "MinMaxScaler", "robust": "RobustScaler"}
 
@@ -129,12 +127,17 @@ def finish(
         print_json(found.to_dict())
         return
     name = found.name.removeprefix("sessions/")
-    say(f"The session {name} is finished; its result, once computed: svddtune export {name}")
+    say(
+        f"Session {name} asks no more. Once its result is computed, export the model with: "
+        f"svddtune export {name}"
+    )
 
 
 def export(
     session: SessionName,
-    out: Annotated[Path | None, typer.Option(help="Model file; default SESSION.npz.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Model file to write. Default: SESSION.npz.")
+    ] = None,
     server: Server = DEFAULT_SERVER,
     tls_ca: TlsCa = None,
     as_json: Json = False,
@@ -163,7 +166,7 @@ def sklearn_snippet(model: SvddModel, path: str) -> str:
         "from svddtune.client import SvddModel",
         f"labels = SvddModel.load({path!r}).predict(X)   # +1 inlier, -1 outlier",
         "",
-        "# The same as a scikit-learn model, fitted on the same rows X:",
+        "# As a scikit-learn model, fitted on the same rows X:",
     ]
     if scaler:
         lines.append("from sklearn.pipeline import make_pipeline")
@@ -194,7 +197,7 @@ def _line(session: Session) -> str:
         f"({counts.inlier} inlier, {counts.outlier} outlier)"
     )
     if session.awaiting_votes:
-        text += f"  {session.awaiting_votes} await more votes"
+        text += f"  {session.awaiting_votes} waiting for votes"
     if session.live:
         text += f"  {evidence(session.live)}  {visible(session.live.advice)}"
     elif session.state is SessionState.PREPARING:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from svddtune.client.files.source import TextFormat
     from svddtune.client.oracles import SimulatedLabeler
 
-_SHARES = "One number, or by true class: inlier=0.02,outlier=0.2."
+_SHARES = "One number, or one per true class: inlier=0.02,outlier=0.2."
 
 
 @takes_settings([name for name in SETTINGS if name != "priority"])
@@ -32,70 +32,96 @@ def simulate(
         typer.Argument(
             parser=input_file,
             metavar="[DATA]",
-            help="Labelled data, as for svddtune tune; or --demo.",
+            help="Labelled data, in the formats of svddtune tune; or give --demo.",
         ),
     ] = None,
     demo: Annotated[
-        bool, typer.Option("--demo", help="Use the demo's data, which come with scikit-learn.")
+        bool,
+        typer.Option("--demo", help="Use the data of svddtune demo, which come with scikit-learn."),
     ] = False,
     labels: Annotated[
         Path | None,
         typer.Option(
             parser=input_file,
             metavar="FILE",
-            help="The truth: file of (id or row, verdict).",
+            help="True classes: file with two columns, the id or row and the verdict.",
         ),
     ] = None,
     label_column: Annotated[
-        str | None, typer.Option(help="The truth: column of DATA; name, or number from 0.")
+        str | None, typer.Option(help="True classes: column of DATA, by name or by number from 0.")
     ] = None,
     outlier_value: Annotated[
         str | None, typer.Option(help="Value that marks an outlier; all others are inliers.")
     ] = None,
     id_column: Annotated[
-        str | None, typer.Option(help="Column of DATA with the observations' ids.")
+        str | None, typer.Option(help="Column of DATA that holds the observations' ids.")
     ] = None,
     ignore: Annotated[
-        list[str] | None, typer.Option(help="Column to leave out; repeatable.")
+        list[str] | None, typer.Option(help="Column to leave out. Repeatable.")
     ] = None,
     header: Annotated[
-        bool | None, typer.Option("--header/--no-header", help="Default: told by the first line.")
+        bool | None,
+        typer.Option(
+            "--header/--no-header", help="Whether the first line is a header. Default: detected."
+        ),
     ] = None,
     encoding: files.Encoding = "utf-8",
     decimal: files.Decimal = ".",
     delimiter: files.Delimiter = "",
-    labelers: Annotated[int, typer.Option(min=1, max=100, help="How many label.")] = 1,
+    labelers: Annotated[
+        int, typer.Option(min=1, max=100, help="Number of simulated labelers.")
+    ] = 1,
     noise: Annotated[str, typer.Option(help=f"Share of wrong verdicts. {_SHARES}")] = "0",
-    abstain: Annotated[float, typer.Option(help="Share answered with unsure.")] = 0.0,
-    pass_on: Annotated[float, typer.Option(help="Share skipped to other labelers.")] = 0.0,
-    consistency: Annotated[
-        float, typer.Option(help="Share of repeats answered as the first time; see --repeat-every.")
-    ] = 1.0,
-    delay: Annotated[float, typer.Option(help="Seconds a query takes, in the median.")] = 0.0,
-    delay_sigma: Annotated[
-        float, typer.Option(help="Spread of the log-normal delay (of its log); 0: constant.")
+    abstain: Annotated[float, typer.Option(help="Share of queries answered with unsure.")] = 0.0,
+    pass_on: Annotated[
+        float, typer.Option(help="Share of queries skipped, to be asked of other labelers.")
     ] = 0.0,
-    cost: Annotated[str, typer.Option(help=f"Of one answer. {_SHARES}")] = "0",
+    consistency: Annotated[
+        float,
+        typer.Option(
+            help="Share of repeats that get the same answer as before; see --repeat-every."
+        ),
+    ] = 1.0,
+    delay: Annotated[float, typer.Option(help="Median time to answer a query, in seconds.")] = 0.0,
+    delay_sigma: Annotated[
+        float,
+        typer.Option(
+            help="Standard deviation of the logarithm of the (log-normal) delay; "
+            "0 makes it constant."
+        ),
+    ] = 0.0,
+    cost: Annotated[str, typer.Option(help=f"Cost of one answer. {_SHARES}")] = "0",
     *,
     settings: Settings,
-    scaling: Annotated[str, typer.Option(help="none, minmax or robust. Demo: minmax.")] = "",
+    scaling: Annotated[
+        str,
+        typer.Option(
+            help="Scaling of the columns: none, minmax or robust. "
+            "Default: none, and minmax for --demo."
+        ),
+    ] = "",
     real_time: Annotated[
-        bool, typer.Option("--real-time", help="Really wait as long as the labelers take.")
+        bool, typer.Option("--real-time", help="Let the simulated delays pass in real time.")
     ] = False,
     server: Annotated[
         str | None,
         typer.Option(
-            envvar="SVDDTUNE_SERVER", metavar="HOST:PORT", help="Default: one for this run alone."
+            envvar="SVDDTUNE_SERVER",
+            metavar="HOST:PORT",
+            help="Service to use. Default: one that is started for this run only.",
         ),
     ] = None,
     tls_ca: TlsCa = None,
-    workers: Annotated[int, typer.Option(min=1, help="Worker processes without --server.")] = 2,
+    workers: Annotated[
+        int, typer.Option(min=1, help="Number of worker processes if --server is not given.")
+    ] = 2,
     as_json: Json = False,
 ) -> None:
-    """Plan before asking anybody: run a session with simulated labelers on data with known truth.
+    """Plan before you ask anybody: run a session with simulated labelers on labelled data.
 
-    They err, abstain and take their time as told; the session is a real one, from its first query
-    without any label to its model. Told is what it reached on all rows, and what it took.
+    The labelers err, abstain and take time as the options say. The session is real, from its first
+    query, without any label, to its model. The report says what it reached on all rows and what
+    it cost.
     """
     from svddtune.client.cli.progress import ProgressBar
     from svddtune.client.cli.simulation import run_simulation
@@ -107,8 +133,8 @@ def simulate(
     config = read_settings(settings)
     if config.overlap > labelers:
         raise UsageError(
-            f"--overlap {config.overlap} needs as many labelers: "
-            f"give --labelers {config.overlap} or more"
+            f"--overlap {config.overlap} needs at least {config.overlap} labelers: give "
+            f"--labelers {config.overlap} or more"
         )
     source, name = _source(
         data,
@@ -174,7 +200,7 @@ def _source(
     from svddtune.client.files.read_table import read_table
 
     if demo is (data is not None):
-        raise UsageError("Give a file of labelled data, or --demo, and not both")
+        raise UsageError("Give either a file of labelled data or --demo")
     if data is None:
         return _demo_data(), "wisconsin"
     files.check_one_stdin({"DATA": data, "--labels": labels})
@@ -186,7 +212,7 @@ def _source(
         source = replace(source, known={rows[key]: verdict for key, verdict in read.items()})
     if not source.known:
         raise UsageError(
-            f"Simulated labelers need the truth about {data}: give --labels or --label-column"
+            f"Simulated labelers need the true classes of {data}: give --labels or --label-column"
         )
     return source, files.data_name(data)
 

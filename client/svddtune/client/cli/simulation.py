@@ -101,8 +101,8 @@ class Simulation:
         console.print(self._labeler_table())
         if self.stalled:
             console.print(
-                "Note: the session waited for votes that no labeler could give, and was finished "
-                "before its budget was spent."
+                "Note: the session was finished before its budget was spent, because it needed "
+                "votes that no labeler could give."
             )
         for note in self.result.notes:
             console.print(f"Note: {note}", markup=False)

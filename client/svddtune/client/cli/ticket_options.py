@@ -46,7 +46,8 @@ Mapping = Annotated[
     str,
     typer.Option(
         metavar="NAME|FILE",
-        help="What the export's values mean: one of `svddtune oracle mappings`, or a .toml file.",
+        help="Meaning of the export's values: a name that `svddtune oracle mappings` lists, or a "
+        ".toml file.",
     ),
 ]
 Map = Annotated[
@@ -54,7 +55,7 @@ Map = Annotated[
     typer.Option(
         "--map",
         metavar="VALUE=VERDICT",
-        help="What a value means: inlier, outlier or abstain, whatever the mapping says.",
+        help="Meaning of one value: inlier, outlier or abstain. Overrides the mapping. Repeatable.",
     ),
 ]
 Observations = Annotated[
@@ -66,32 +67,40 @@ Observations = Annotated[
     ),
 ]
 IdField = Annotated[
-    str, typer.Option(metavar="PATH", help="Field of a ticket with its observation's id.")
+    str,
+    typer.Option(metavar="PATH", help="Field of a ticket that holds the id of its observation."),
 ]
 KeyField = Annotated[
-    str, typer.Option(metavar="PATH", help="Field of a ticket with the key to join by.")
+    str, typer.Option(metavar="PATH", help="Field of a ticket that holds the key to join by.")
 ]
 TimeField = Annotated[
-    str, typer.Option(metavar="PATH", help="Field of a ticket with the time to join by.")
+    str, typer.Option(metavar="PATH", help="Field of a ticket that holds the time to join by.")
 ]
 IdColumn = Annotated[
     str,
-    typer.Option(help="Their id's column; default id, observation_id or observation."),
+    typer.Option(
+        help="Column of the observations that holds the id. Default: id, observation_id "
+        "or observation."
+    ),
 ]
-KeyColumn = Annotated[str, typer.Option(help="Their key's column, or display field.")]
-TimeColumn = Annotated[str, typer.Option(help="Their time's column, or display field.")]
+KeyColumn = Annotated[
+    str, typer.Option(help="Column or display field of the observations that holds the key.")
+]
+TimeColumn = Annotated[
+    str, typer.Option(help="Column or display field of the observations that holds the time.")
+]
 ObservationTime = Annotated[
     str,
     typer.Option(
         metavar="FORMAT",
-        help="How their times are written: iso8601, epoch_s, epoch_ms or a strptime pattern.",
+        help="Format of the observations' times: iso8601, epoch_s, epoch_ms or a strptime pattern.",
     ),
 ]
 Window = Annotated[
     str | None,
     typer.Option(
         metavar="TIME",
-        help="Join by key and time, at most this far apart (e.g. 15m); both ends belong to it.",
+        help="Join by key and time, with times at most this far apart (e.g. 15m).",
     ),
 ]
 Before = Annotated[
@@ -103,21 +112,21 @@ After = Annotated[
     typer.Option(metavar="TIME", help="How much later the observation may be than the ticket."),
 ]
 TimeZone = Annotated[
-    str, typer.Option(metavar="ZONE", help="Zone of times without one, e.g. Europe/Berlin.")
+    str, typer.Option(metavar="ZONE", help="Time zone of times that have none, e.g. Europe/Berlin.")
 ]
 SeveralOption = Annotated[
     SeveralMatches,
-    typer.Option("--several", help="What a ticket says that matches several observations."),
+    typer.Option("--several", help="What to do with a ticket that matches several observations."),
 ]
 NumbersAsText = Annotated[
     bool,
-    typer.Option("--numbers-as-text", help="Whole numbers in the tickets' ids are ids as text."),
+    typer.Option("--numbers-as-text", help="Read whole numbers in the tickets' ids as text."),
 ]
 Encoding = files.Encoding
-Strict = Annotated[
-    bool, typer.Option("--strict", help="Stop at a value that the mapping does not know.")
+Strict = Annotated[bool, typer.Option("--strict", help="Fail if a value is not in the mapping.")]
+Examples = Annotated[
+    int, typer.Option(min=0, help="Number of examples to list for each fault; 0 lists all.")
 ]
-Examples = Annotated[int, typer.Option(min=0, help="How many of each fault are listed; 0 for all.")]
 
 
 def make_oracle(
@@ -165,7 +174,7 @@ def interval(text: str) -> float:
 
     seconds = _usage("--interval", duration, text).total_seconds()
     if seconds <= 0:
-        raise UsageError(f"--interval: {text!r} is no time at all; write it like 500ms or 2s")
+        raise UsageError(f"--interval: {text!r} is not longer than 0; write it like 500ms or 2s")
     return seconds
 
 

@@ -40,19 +40,21 @@ def replay(
     when: Annotated[
         When,
         typer.Option(
-            help="asked: answer the queries the session asks, and pass on what the tickets do not "
-            "know; all: give all known verdicts at once, as far as the budget goes."
+            help="asked: answer the session's queries, and skip those that no ticket answers; "
+            "all: give all known verdicts at once, as far as the budget allows."
         ),
     ] = When.asked,
     follow: Annotated[
-        bool, typer.Option("--follow", help="Go on with what is added to TICKETS; Ctrl-C ends it.")
+        bool, typer.Option("--follow", help="Keep reading what is added to TICKETS, until Ctrl-C.")
     ] = False,
     interval: Annotated[
-        str, typer.Option(metavar="TIME", help="How often --follow looks at the file.")
+        str, typer.Option(metavar="TIME", help="Time between two looks of --follow at the file.")
     ] = "1s",
-    credit: Annotated[int, typer.Option(min=1, max=1000, help="Queries to hold at once.")] = 1,
+    credit: Annotated[
+        int, typer.Option(min=1, max=1000, help="Number of queries to hold at once.")
+    ] = 1,
     labeler: Annotated[
-        str, typer.Option(help="Who the votes are by; default MAPPING-replay.")
+        str, typer.Option(help="Name of the labeler who gives the votes. Default: MAPPING-replay.")
     ] = "",
     id_field: options.IdField = "",
     key_field: options.KeyField = "",
@@ -152,8 +154,8 @@ def _check_active(session: Session) -> None:
 
     if session.state.ended or session.state.value == "estimating":
         raise WrongState(
-            f"{session.name} is {session.state.value} and takes no labels; resume it, or choose "
-            "another (see: svddtune sessions)",
+            f"{session.name} is {session.state.value} and takes no labels; "
+            "resume it, or choose another session (see: svddtune sessions)",
             metadata={"session": session.name, "state": session.state.value},
         )
 

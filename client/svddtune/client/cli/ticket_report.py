@@ -50,7 +50,7 @@ def show_report(console: Console, report: Report, preview: Preview | None) -> No
         if report.observations not in (None, preview.observations):
             console.print(
                 _warning(
-                    f"Observations given: {report.observations:,}; in the session: "
+                    f"The file has {report.observations:,} observations, the session has "
                     f"{preview.observations:,}."
                 )
             )
@@ -67,11 +67,11 @@ def sent_line(sent: Sent) -> str:
     parts = [
         (sent.answered, "queries answered"),
         (sent.skipped, "passed to others"),
-        (sent.labelled, "verdicts given unasked"),
+        (sent.labelled, "verdicts given without a query"),
         (sent.corrected, "corrected"),
         (sent.retracted, "retracted"),
         (sent.unused, "too late to count"),
-        (sent.left, "without room in the budget"),
+        (sent.left, "over the budget"),
         (len(sent.refused), "refused"),
     ]
     return ", ".join(f"{count} {what}" for count, what in parts if count) or "nothing to send"
@@ -112,7 +112,7 @@ def _faults(report: Report) -> Iterable[str]:
             f"({report.unmatched_with_verdict:,} with a verdict): {_names(unmatched)}"
         )
     if report.several.count:
-        yield f"Tickets that match several observations and abstain: {report.several.count:,}"
+        yield f"Tickets that match several observations, and so abstain: {report.several.count:,}"
         for multiple in report.several.first:
             ids = ", ".join(multiple.observation_ids[:10])
             yield f"  {multiple.ticket} ({multiple.place}): {ids}"
@@ -122,20 +122,20 @@ def _faults(report: Report) -> Iterable[str]:
             verdicts = ", ".join(f"{ticket} {verdict.value}" for ticket, verdict in clash.verdicts)
             yield f"  {clash.observation_id}: {verdicts}"
     if report.near_misses.count:
-        yield f"Near misses, not joined: {report.near_misses.count:,}"
+        yield f"Near misses, which were not joined: {report.near_misses.count:,}"
         for near in report.near_misses.first:
             yield (
-                f"  ticket {near.ticket} ({near.place}) has {near.ticket_has}, "
-                f"an observation {near.observation_has}"
+                f"  ticket {near.ticket} ({near.place}) has {near.ticket_has}, an observation "
+                f"has {near.observation_has}"
             )
     if report.doubts.count:
-        yield f"Tickets whose time cannot be told, which abstain: {report.doubts.count:,}"
+        yield f"Tickets whose time is ambiguous, and so abstain: {report.doubts.count:,}"
         for doubt in report.doubts.first:
             yield f"  {doubt.ticket}: {doubt.why}"
     if report.changed_verdicts:
-        yield f"Tickets whose verdict changed; the last one counts: {report.changed_verdicts:,}"
+        yield f"Tickets whose verdict changed (the last one counts): {report.changed_verdicts:,}"
     if report.same_verdict_twice:
-        yield f"Observations with several tickets of one verdict: {report.same_verdict_twice:,}"
+        yield f"Observations with several tickets that agree: {report.same_verdict_twice:,}"
 
 
 def _names(some: Some) -> str:
@@ -149,7 +149,7 @@ def _session(preview: Preview) -> str:
         f"for {preview.room}; the tickets have {preview.verdicts} verdicts"
     )
     if preview.agreeing or preview.differing:
-        text += f"; with votes of others {preview.agreeing} agree, {preview.differing} differ"
+        text += f"; {preview.agreeing} agree with the votes of others, {preview.differing} differ"
     if preview.given:
-        text += f"; {preview.given} were given before"
+        text += f"; {preview.given} were given earlier"
     return text

@@ -43,12 +43,12 @@ def check(
     encoding: options.Encoding = "utf-8",
     strict: options.Strict = False,
     examples: options.Examples = 20,
-    labeler: Annotated[str, typer.Option(help="Whose votes are the replay's own.")] = "",
+    labeler: Annotated[str, typer.Option(help="Name of the labeler who replays the tickets.")] = "",
     server: Server = DEFAULT_SERVER,
     tls_ca: TlsCa = None,
     as_json: Json = False,
 ) -> None:
-    """Say what a replay of TICKETS would give; nothing is sent."""
+    """Report what a replay of TICKETS would give, without sending anything."""
     with contextlib.ExitStack() as stack:
         client = None
         if session:
@@ -91,11 +91,11 @@ def check(
 
 def mappings(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="Print this one's file.")
+        str | None, typer.Argument(metavar="NAME", help="Mapping whose file is printed.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List the mappings there are, or print one: a beginning for your own."""
+    """List the mappings, or print one, to begin your own with."""
     from svddtune.client.tickets.mapping_file import load_mapping, mapping_text, shipped_mappings
 
     if name is not None and not as_json:
@@ -123,7 +123,7 @@ def mappings(
         table.add_column(column, overflow="fold")
     for item in found:
         words = item.meanings()
-        cells = [", ".join(words[word]) or "yours to say" for word in ("inlier", "outlier")]
+        cells = [", ".join(words[word]) or "for you to map" for word in ("inlier", "outlier")]
         table.add_row(item.name, item.product, *cells)
     stdout().print(table)
 

@@ -23,22 +23,27 @@ def tune(
     data: files.DataFile,
     labels: files.LabelsFile = None,
     label_column: Annotated[
-        str | None, typer.Option(help="Column of DATA with the classes; name, or number from 0.")
+        str | None,
+        typer.Option(help="Column of DATA that holds the classes, by name or by number from 0."),
     ] = None,
     outlier_value: Annotated[
         str | None, typer.Option(help="Value that marks an outlier; all others are inliers.")
     ] = None,
     id_column: Annotated[
-        str | None, typer.Option(help="Column of DATA with the observations' ids.")
+        str | None, typer.Option(help="Column of DATA that holds the observations' ids.")
     ] = None,
     show: Annotated[
-        list[str] | None, typer.Option(help="Column to show labelers, not a feature; repeatable.")
+        list[str] | None,
+        typer.Option(help="Column to show to labelers, which is not a feature. Repeatable."),
     ] = None,
     ignore: Annotated[
-        list[str] | None, typer.Option(help="Column to leave out; repeatable.")
+        list[str] | None, typer.Option(help="Column to leave out. Repeatable.")
     ] = None,
     header: Annotated[
-        bool | None, typer.Option("--header/--no-header", help="Default: told by the first line.")
+        bool | None,
+        typer.Option(
+            "--header/--no-header", help="Whether the first line is a header. Default: detected."
+        ),
     ] = None,
     encoding: files.Encoding = "utf-8",
     decimal: files.Decimal = ".",
@@ -46,32 +51,41 @@ def tune(
     start: files.StartFile = None,
     *,
     settings: Settings,
-    scaling: Annotated[str, typer.Option(help="none, minmax or robust.")] = "none",
+    scaling: Annotated[
+        str, typer.Option(help="Scaling of the columns: none, minmax or robust.")
+    ] = "none",
     cold: Annotated[
-        bool, typer.Option("--cold", help="Start without any label, also where some are known.")
+        bool, typer.Option("--cold", help="Start without any label, even if some are known.")
     ] = False,
     server: Annotated[
         str | None,
         typer.Option(
-            envvar="SVDDTUNE_SERVER", metavar="HOST:PORT", help="Default: one for this run alone."
+            envvar="SVDDTUNE_SERVER",
+            metavar="HOST:PORT",
+            help="Service to use. Default: one that is started for this run only.",
         ),
     ] = None,
     tls_ca: TlsCa = None,
-    workers: Annotated[int, typer.Option(min=1, help="Worker processes without --server.")] = 2,
+    workers: Annotated[
+        int, typer.Option(min=1, help="Number of worker processes if --server is not given.")
+    ] = 2,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder for model, result, picture, rows outside. Default: a new one."),
+        typer.Option(
+            help="Folder for the model, the result, the picture and the outliers. "
+            "Default: a new one."
+        ),
     ] = None,
     data_dir: Annotated[
         Path | None,
-        typer.Option(help="Folder that keeps the run until it is over. Default: a new one."),
+        typer.Option(help="Folder that keeps the run until it has ended. Default: a new one."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Tune gamma and C on DATA by asking about the right rows.
+    """Tune gamma and C on DATA by asking about well-chosen rows.
 
-    Answers come from --labels, --label-column or the y of an NPZ file; else you are asked. What is
-    answered is kept: an interrupted run goes on with svddtune resume.
+    Answers come from --labels, --label-column or the y of an NPZ file; otherwise you are asked.
+    Every answer is kept: continue an interrupted run with svddtune resume.
     """
     from svddtune.client.cli.tuning_run import SavedCommand, check_out, run_and_report
     from svddtune.client.errors import UsageError
@@ -104,16 +118,19 @@ def tune(
     if start is not None:
         initial = without_unsure(read_labels(start, source.ids, outlier_value, form))
     if cold and start is not None:
-        raise UsageError("--cold starts without labels: leave out --start, or --cold")
+        raise UsageError(
+            "--cold starts without labels, and --start gives some: leave one of them out"
+        )
     nothing_asked = initial is not None and settings.get("budget") == len(initial)
     if not known and not nothing_asked and STDIN in (data, labels, start):
         raise UsageError(
-            "A file is read from standard input, so nobody can answer there: give --labels or "
-            "--label-column, or the path of the file"
+            "A file is read from standard input, so nobody can answer at the terminal: give "
+            "--labels or --label-column, or give the file by its path"
         )
     if not known and not nothing_asked and not sys.stdin.isatty():
         raise UsageError(
-            "Nobody can answer: give --labels or --label-column, or run this at a terminal"
+            "Standard input is not a terminal, so nobody can answer: give --labels or "
+            "--label-column, or run this at a terminal"
         )
     oracle: Any = KnownLabels(known) if known or nothing_asked else TerminalPrompt()
     human = not isinstance(oracle, KnownLabels)

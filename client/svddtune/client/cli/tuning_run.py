@@ -103,7 +103,7 @@ def run_and_report(
             report.write(place, picture=out is not None)
         except OSError:
             if folder is not None:
-                say(f"The result is kept; have it again with: svddtune resume {folder}")
+                say(f"The result is kept; get it again with: svddtune resume {folder}")
             raise
     if folder is not None:
         strip(folder)
@@ -114,7 +114,7 @@ def run_and_report(
     if as_json:
         print_json(report.document())
         return
-    keep = {} if place else {f"svddtune tune {command.source} ... --out DIR": "keep the files"}
+    keep = {} if place else {f"svddtune tune {command.source} ... --out DIR": "to keep the files"}
     report.show({**keep, **next_commands})
 
 
@@ -136,7 +136,8 @@ def check_out(out: Path) -> None:
             folder.rmdir()
     except OSError as error:
         raise UsageError(
-            f"--out {out}: {error.strerror or error}; nothing was asked yet",
+            f"--out {out}: {error.strerror or error}. Give a folder that can be written; nothing "
+            f"has been asked yet",
             metadata={"option": "--out", "value": str(out)},
         ) from None
 
@@ -189,10 +190,10 @@ def _where(left: Interruption) -> str:
     name = left.resume.removeprefix("sessions/")
     if left.server:
         return (
-            f"Your {left.answers} in the session {name} at {left.server}; go on with: "
+            f"Your {left.answers} kept in session {name} at {left.server}; continue with: "
             f"svddtune label {name} --server {left.server}"
         )
-    return f"Your {left.answers} kept in {left.folder}; go on with: svddtune resume {name}"
+    return f"Your {left.answers} kept in {left.folder}; continue with: svddtune resume {name}"
 
 
 def _metadata(left: Interruption) -> dict[str, str]:

@@ -168,14 +168,14 @@ def duration(text: str) -> timedelta:
     parts = _DURATION.findall(text)
     if not parts or "".join(number + unit for number, unit in parts) != text:
         raise InvalidInput(
-            f"{text!r} is no length of time; write it like 90s, 15m, 2h or 1h30m",
+            f"{text!r} is not a duration; write it like 90s, 15m, 2h or 1h30m",
             metadata={"value": text},
         )
     try:
         lengths = [timedelta(seconds=float(number) * _SECONDS[unit]) for number, unit in parts]
         return sum(lengths, timedelta())
     except OverflowError:
-        raise InvalidInput(f"{text!r} is too long a time", metadata={"value": text}) from None
+        raise InvalidInput(f"{text!r} is too long a duration", metadata={"value": text}) from None
 
 
 def _out_of_range(place: str, field: str, value: Any) -> InvalidInput:

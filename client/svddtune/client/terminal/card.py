@@ -100,7 +100,7 @@ def _fields(query: Query, most: int) -> Table:
         text = Text(on_one_line(value), no_wrap=one_line, overflow="ellipsis" if one_line else None)
         grid.add_row(Text(on_one_line(key)), text)
     if len(shown) < len(items):
-        grid.add_row(Text("..."), Text(f"{len(items) - len(shown)} more: f", style="dim"))
+        grid.add_row(Text("..."), Text(f"{len(items) - len(shown)} more: press f", style="dim"))
     return grid
 
 
@@ -115,7 +115,7 @@ def _features(query: Query, names: Sequence[str], most: int, *, ascii: bool) -> 
     # All columns take part in it, so that it looks the same from one question to the next.
     table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="bold")
     left_out = len(query.features) - min(len(columns), most)
-    heading = "feature" if not left_out else f"feature ({left_out} more: f)"
+    heading = "feature" if not left_out else f"feature ({left_out} more: press f)"
     table.add_column(heading, width=26, no_wrap=True, overflow="ellipsis")
     table.add_column("value", justify="right", width=11)
     table.add_column("deviation", width=2 * _BAR + 1, no_wrap=True)

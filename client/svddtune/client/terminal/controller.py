@@ -106,7 +106,7 @@ class LabelingController:
             return []
         if number is not None and number != card.query.number:
             self._notify(
-                "refused", f"Query {number} is not the one asked now ({card.query.number})"
+                "refused", f"Query {number} is not open; query {card.query.number} is asked now"
             )
             return []
         if now - card.shown_at < self.guard_s:
@@ -125,7 +125,7 @@ class LabelingController:
         elif self.confirming:
             self._keep()
         else:
-            self._notify("refused", f"{text!r} means nothing; ? tells what does")
+            self._notify("refused", f"{text!r} is not an answer or a command; ? lists them")
 
     def quit(self) -> list[Request]:
         """Stop asking, and leave once all answers are acknowledged."""
@@ -152,7 +152,7 @@ class LabelingController:
 
     def _keep(self) -> None:
         self.confirming = False
-        self._notify("info", "Not dropped")
+        self._notify("info", "Kept in the session")
 
     def _answer(self, now: float, card: Card, verdict: Verdict) -> list[Request]:
         self._remove(now, card)
@@ -168,19 +168,19 @@ class LabelingController:
         if mode is not SkipMode.LATER:
             self._notify(
                 "refused",
-                f"Query {card.query.number} was answered before: answer it again, or skip it to "
-                "leave it open",
+                f"Query {card.query.number} is asked again after your undo: answer it, or skip "
+                f"it for later",
             )
             return []
         self._remove(now, card)
-        self._notify("skipped", "left open", card.query)
+        self._notify("skipped", "left without an answer", card.query)
         return self._next()
 
     def _undo(self, now: float) -> list[Request]:
         if self.quitting or self.finished:
             return []
         if not self.history:
-            self._notify("refused", "There is no answer of this run to take back")
+            self._notify("refused", "You have no answer in this run to take back")
             return []
         done = self.history.pop()
         card = Card(done.query, leased=False, taken_back=done.verdict, shown_at=now)

@@ -122,11 +122,13 @@ class TerminalLabeling:
             for line in messages.headline(result, observations):
                 tell(line)
             session_id = controller.status.session_name.removeprefix("sessions/")
-            tell(f"The model: svddtune export {session_id}")
+            tell(f"Export the model with: svddtune export {session_id}")
 
     def _result(self, client: TuningClient, session: str) -> Result:
         console = stderr()
-        with console.status("Computing the result; Ctrl-C leaves it to the service ..."):
+        with console.status(
+            "Computing the result; after Ctrl-C the service goes on without you ..."
+        ):
             client.wait_until_completed(session)
         return client.result(session)
 
@@ -141,7 +143,7 @@ def wants_result(client: TuningClient, session: Session) -> bool:
         return False
     print(
         f"Compute the result from {messages.many(total, 'label')} now? "
-        "y: yes, anything else: keep them and go on later ",
+        "y: yes, anything else: no, keep the labels and continue later ",
         end="",
         file=sys.stderr,
         flush=True,

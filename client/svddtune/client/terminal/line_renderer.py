@@ -69,7 +69,7 @@ class LineRenderer(Renderer):
         live = controller.status.session.live if controller.status.session else None
         if live is not None:
             self._print(on_one_line(live.advice))
-        for line in KEY_ROWS if self._keys else (f"Say {WORDS_HELP}:",):
+        for line in KEY_ROWS if self._keys else (f"Type {WORDS_HELP}:",):
             self._print(line)
 
     def _print(self, line: str) -> None:

@@ -14,16 +14,16 @@ from svddtune.text import on_one_line
 _FEW_PACES = 3
 
 KEYS_HELP = (
-    ("i", "inlier", "normal: belongs to the bulk of the data"),
-    ("o", "outlier", "not normal"),
-    ("u", "unsure", "you looked and cannot say; it is not asked again"),
-    ("z", "undo", "takes your last answer back and asks again; several times goes further back"),
-    ("s", "later", "asks you again later"),
-    ("x", "others", "somebody else shall say; it never comes to you again"),
-    ("d", "drop", "leaves the observation out of the session, for everybody"),
-    ("f", "features", "all features and fields"),
-    ("?", "help", "this page"),
-    ("q", "quit", "gives the question back and ends; so does Ctrl-C"),
+    ("i", "inlier", "normal: it belongs to the bulk of the data"),
+    ("o", "outlier", "not normal: it stands apart from the data"),
+    ("u", "unsure", "you looked and cannot tell; you are not asked about it again"),
+    ("z", "undo", "takes back your last answer and asks again; press it again to go further back"),
+    ("s", "later", "asks you about it again later"),
+    ("x", "others", "leaves it to other labelers; you are not asked about it again"),
+    ("d", "drop", "drops the observation from the session, for all labelers"),
+    ("f", "features", "shows all features and fields"),
+    ("?", "help", "shows this page"),
+    ("q", "quit", "gives the question back and quits; so does Ctrl-C"),
 )
 REASONS = {
     "BUDGET_SPENT": "the budget of labels is spent",
@@ -56,13 +56,13 @@ def heading(card: Card) -> str:
 def confirmation(card: Card) -> str:
     """Return the question whether to drop an observation."""
     name = on_one_line(card.query.observation_id)
-    return f"Drop {name} from the session, for everybody? y: yes, anything else: no"
+    return f"Drop {name} from the session, for all labelers? y: yes, anything else: no"
 
 
 def waiting(controller: LabelingController, address: str) -> str:
     """Return why there is no question now."""
     if controller.quitting:
-        return "Storing what you said ..." if controller.sent else "Leaving ..."
+        return "Storing your answers ..." if controller.sent else "Leaving ..."
     if controller.status.connected is None:
         return f"Connecting to {address} ..."
     session = controller.status.session
@@ -74,16 +74,17 @@ def waiting(controller: LabelingController, address: str) -> str:
         share = f" ({session.atlas_progress:.0%})" if session.atlas_progress else ""
         return f"Waiting for the first query: the session is being prepared{share} ..."
     if session.state is SessionState.PAUSED:
-        return "The session is paused; it goes on by itself once it is resumed ..."
+        return "The session is paused; waiting until somebody resumes it ..."
     if session.state is SessionState.ESTIMATING:
-        return "Nothing more is asked: the result is being computed ..."
+        return "There are no more questions; the result is being computed ..."
     left = session.config.budget - controller.status.counts.total
     others = session.leased_count
     if left <= 0 and session.awaiting_votes:
-        return f"Waiting: others are to vote on {many(session.awaiting_votes, 'observation')} ..."
+        observations = many(session.awaiting_votes, "observation")
+        return f"Waiting for the votes of others on {observations} ..."
     if 0 < left <= others:
-        return f"Waiting: all queries are with others ({others}) ..."
-    return "Waiting for the next query: being ranked ..."
+        return f"Waiting: all {others} open queries are with others ..."
+    return "Waiting for the next query: rows are being ranked ..."
 
 
 def connection(controller: LabelingController) -> str:
@@ -91,9 +92,11 @@ def connection(controller: LabelingController) -> str:
     if controller.status.connected is not False:
         return ""
     kept = (
-        f"; {many(controller.unsent, 'answer')} kept, to be sent then" if controller.unsent else ""
+        f"; {many(controller.unsent, 'answer')} kept and sent after reconnecting"
+        if controller.unsent
+        else ""
     )
-    return f"Connection lost, trying again ...{kept}"
+    return f"Connection lost, reconnecting ...{kept}"
 
 
 def notice_line(one: Notice) -> str:

@@ -89,13 +89,13 @@ class Notice:
 
 # Why a question is gone, by reason; what became of a skipped one, by mode.
 LOST = {
-    "EXPIRED": "the time for it ran out; it goes to somebody else",
+    "EXPIRED": "its time ran out; somebody else is asked",
     "ANSWERED_BY_OTHER": "somebody else answered it",
     "SESSION_ENDED": "its session has ended",
-    "": "it is with somebody else now, or the time for it ran out",
+    "": "its time ran out, or it went to somebody else",
 }
 SKIPPED = {
     SkipMode.LATER: "skipped for later",
-    SkipMode.OTHERS: "left to others",
+    SkipMode.OTHERS: "left to other labelers",
     SkipMode.DROP: "dropped from the session",
 }
