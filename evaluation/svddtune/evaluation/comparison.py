@@ -64,6 +64,7 @@ def estimate(values: FloatArray) -> Estimate:
     Parameters
     ----------
     values : FloatArray, shape (sets, seeds)
+        Scores, at least one per set.
     """
     sets, seeds = values.shape
     mean = float(values.mean())

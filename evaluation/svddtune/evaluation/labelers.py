@@ -150,8 +150,11 @@ def run(
     Parameters
     ----------
     task : Task
+        Data and preparation that the sessions on one set share.
     labelers : Labelers
+        How many answer, how often they err, and in which order.
     strategy : str
+        Strategy of `suggest`.
     budget : int
         Labelled observations in all.
     seed : int

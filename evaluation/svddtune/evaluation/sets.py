@@ -53,6 +53,7 @@ def find_sets(folder: Path, wanted: Sequence[str] = ()) -> list[BenchSet]:
     Parameters
     ----------
     folder : Path
+        Folder with one file per set.
     wanted : sequence of str
         Names to keep, in any case; all where empty.
 

@@ -78,7 +78,9 @@ def local_alignment(
     Parameters
     ----------
     prep : Preparation
+        Of `X`.
     X : FloatArray, shape (N, M)
+        Observations, finite.
     labels : LabelArray, shape (N,)
         The oracle's labels.
     k : int
@@ -103,10 +105,15 @@ def alignment(
     Parameters
     ----------
     prep : Preparation
+        Of `X`.
     X : FloatArray, shape (N, M)
+        Observations, finite.
     labels : LabelArray, shape (N,)
+        The oracle's labels.
     k : int
+        Locality, from 1 to the width of the neighbour table.
     gamma : float
+        Inverse squared distance, positive.
 
     Returns
     -------
@@ -129,10 +136,15 @@ def alignment_curve(
     Parameters
     ----------
     prep : Preparation
+        Of `X`.
     X : FloatArray, shape (N, M)
+        Observations, finite.
     labels : LabelArray, shape (N,)
+        The oracle's labels.
     k : int
+        Locality, from 1 to the width of the neighbour table.
     gamma : FloatArray, shape (G,), optional
+        Inverse squared distances, positive; `coarse_grid` of the preparation's bounds by default.
 
     Returns
     -------
@@ -160,6 +172,7 @@ def best_gamma(
     curve : callable
         From gamma, shape (G,), to alignment, shape (G,).
     bounds : tuple of float
+        gamma_min and gamma_max, inverse squared distances, 0 < gamma_min < gamma_max.
 
     Returns
     -------
@@ -200,7 +213,9 @@ def aligned(Kc: FloatArray, Yc: FloatArray) -> FloatArray:
     Parameters
     ----------
     Kc : FloatArray, shape (P, G)
+        Entries of the centred kernel matrix for G values of gamma.
     Yc : FloatArray, shape (P,)
+        Entries of the centred label matrix, for the same pairs.
 
     Returns
     -------

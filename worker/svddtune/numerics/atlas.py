@@ -37,6 +37,7 @@ def panel_rows(N: int) -> IndexArray:
     Parameters
     ----------
     N : int
+        Rows of the data.
 
     Returns
     -------
@@ -197,6 +198,7 @@ def fit_atlas_part(
     Parameters
     ----------
     X : FloatArray, shape (N, M)
+        Observations, finite.
     gamma : float
         Positive.
     cells : int

@@ -90,9 +90,11 @@ def audit_score(
     share_outside : float
         Share of all rows that the model calls outliers, in [0, 1].
     metric : {"kappa", "mcc", "f1", "balanced_accuracy"}
+        Score to estimate.
     level : float
         Probability that the interval holds the score on all rows, in (0, 1).
     rng : np.random.Generator
+        The only source of randomness.
     N : int, optional
         Rows of the data. With it, what the audit has seen of them is no longer uncertain, and
         intervals are narrower where the audit is a large part of the data.

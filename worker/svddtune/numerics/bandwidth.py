@@ -13,6 +13,7 @@ def scott_gamma(X: FloatArray) -> float:
     Parameters
     ----------
     X : FloatArray, shape (N, M)
+        Observations, finite.
 
     Returns
     -------
@@ -33,6 +34,7 @@ def silverman_gamma(X: FloatArray) -> float:
     Parameters
     ----------
     X : FloatArray, shape (N, M)
+        Observations, finite.
 
     Returns
     -------
@@ -53,6 +55,7 @@ def sklearn_scale_gamma(X: FloatArray) -> float:
     Parameters
     ----------
     X : FloatArray, shape (N, M)
+        Observations, finite.
 
     Returns
     -------

@@ -106,6 +106,7 @@ def belief_basis(X: FloatArray, *, seed: int = 0) -> BeliefBasis:
     Parameters
     ----------
     X : FloatArray, shape (N, M)
+        Observations, finite.
     seed : int
         Draws the quadrature rows among more than `QUADRATURE_ROWS`.
 
@@ -194,8 +195,11 @@ def believe(
     Parameters
     ----------
     basis : BeliefBasis
+        Of `X`.
     X : FloatArray, shape (N, M)
+        Observations, finite.
     labels : LabelArray, shape (N,)
+        The oracle's labels.
     open_rows : IndexArray
         Rows of open queries. Their answers are unknown, but the variance that remains after them
         is known to first order, and it is what the next query can still reduce.

@@ -42,6 +42,7 @@ def interpolation_weights(nodes: FloatArray, log_gamma: FloatArray) -> FloatArra
     nodes : FloatArray, shape (Q,)
         From `log_gamma_nodes`.
     log_gamma : FloatArray, shape (G,)
+        Natural logarithms of the gammas to interpolate at.
 
     Returns
     -------

@@ -29,8 +29,11 @@ def cold_scores(rule: ColdRule, atlas: Atlas, basis: BeliefBasis) -> FloatArray:
     Parameters
     ----------
     rule : {"cold_outlying", "cold_entropy", "cold_typical"}
+        From `cold_rule`.
     atlas : Atlas
+        Fitted cells.
     basis : BeliefBasis
+        Of the data of the atlas.
 
     Returns
     -------

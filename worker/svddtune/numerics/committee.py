@@ -34,9 +34,11 @@ def form_committee(
     Parameters
     ----------
     atlas : Atlas
+        Fitted cells.
     value : FloatArray, shape (cells,)
         How good each cell seems.
     sharpness : float
+        Not negative; 0 weighs all voters alike.
     size : int, optional
         Keep the heaviest; ties at the edge by lower cell. All by default.
 

@@ -79,6 +79,7 @@ def deviations(values: FloatArray, spread: Spread) -> FloatArray:
     Parameters
     ----------
     values : FloatArray, shape (n, M)
+        Values in the units of the columns.
     spread : Spread
         Of M columns.
 

@@ -106,10 +106,13 @@ def weigh(
     Parameters
     ----------
     atlas : Atlas
+        Fitted cells.
     belief : Belief
         Given the same labels.
     labels : LabelArray, shape (N,)
+        The oracle's labels.
     metric : {"kappa", "mcc", "f1", "balanced_accuracy"}
+        Score of a classification on the labelled rows.
 
     Returns
     -------
@@ -143,7 +146,9 @@ def choose_cell(
     Parameters
     ----------
     atlas : Atlas
+        Of `X`.
     X : FloatArray, shape (N, M)
+        Observations, finite.
     labels : LabelArray, shape (N,)
         Any labels, none included.
     basis : BeliefBasis, optional
@@ -152,6 +157,7 @@ def choose_cell(
         The largest combined evidence, or the best score on the labels alone (only with labels of
         both classes; otherwise the evidence decides). The middle of the ties is taken.
     metric : {"kappa", "mcc", "f1", "balanced_accuracy"}
+        Score of a classification on the labelled rows.
 
     Returns
     -------
@@ -203,9 +209,11 @@ def final_cell(atlas: Atlas, choice: LiveChoice, labels: LabelArray) -> int:
     Parameters
     ----------
     atlas : Atlas
+        Fitted cells.
     choice : LiveChoice
         On these labels.
     labels : LabelArray, shape (N,)
+        The oracle's labels.
 
     Returns
     -------
@@ -235,6 +243,7 @@ def predicted_labels(
     atlas : Atlas or None
         That the choice was made from.
     rows : IndexArray, shape (n,)
+        Rows to predict, 0-based.
 
     Returns
     -------

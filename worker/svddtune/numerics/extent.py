@@ -54,6 +54,7 @@ def extent(X: FloatArray, *, seed: int = 0) -> Extent:
     Parameters
     ----------
     X : FloatArray, shape (N, M)
+        Observations, finite.
     seed : int
         Draws the rows whose distances are taken, 1000 among more distinct ones.
 

@@ -69,7 +69,9 @@ def gradient(atlas: Atlas, committee: Committee, q: FloatArray, rows: IndexArray
     Parameters
     ----------
     atlas : Atlas
+        Fitted cells.
     committee : Committee
+        Leading cells of the atlas.
     q : FloatArray, shape (P,)
         Believed probabilities of the panel.
     rows : IndexArray, shape (Q,)
@@ -98,8 +100,11 @@ def knowledge_gains(
     Parameters
     ----------
     atlas : Atlas
+        Fitted cells.
     basis : BeliefBasis
+        Of the data of the atlas.
     belief : Belief
+        Given the labels so far.
     committee : Committee
         Not empty.
 
@@ -132,9 +137,13 @@ def rank_by_gain(
     Parameters
     ----------
     gains : Gains
+        From `knowledge_gains`.
     basis : BeliefBasis
+        Of the data of the atlas.
     belief : Belief
+        Given the labels so far.
     X : FloatArray, shape (N, M)
+        Observations, finite.
     candidates : IndexArray, shape (S,)
         Positions in the panel that may be asked about; at least one.
     reserve : int

@@ -78,7 +78,9 @@ def c_bounds(
     Parameters
     ----------
     X : FloatArray, shape (N, M)
+        Observations, finite.
     gamma : float
+        Inverse squared distance, positive.
     gram : FloatArray, shape (N, N), optional
         Kernel matrix at `gamma`.
     seed : int
@@ -140,9 +142,13 @@ def fit_cells(
     Parameters
     ----------
     X : FloatArray, shape (N, M)
+        Observations, finite.
     gamma : float
+        Inverse squared distance, positive.
     steps : int
+        Number of values of C, at least 1.
     spacing : {"linear", "geometric"}
+        Spacing of the values of C between C_LB and C_UB.
     C : FloatArray, shape (S,), optional
         Values of C instead of a grid over the feasible range.
     seed : int
@@ -185,6 +191,7 @@ def choose_c(
     Parameters
     ----------
     labels : LabelArray, shape (N,)
+        The oracle's labels.
     predictions : LabelArray, shape (S, N)
         +1 inside and -1 outside, in the order of C. (Only those of labelled rows are looked at.)
     scores : FloatArray, shape (S,)

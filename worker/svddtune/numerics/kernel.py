@@ -24,7 +24,9 @@ def pair_distances2(X: FloatArray, i: IndexArray, j: IndexArray) -> FloatArray:
     Parameters
     ----------
     X : FloatArray, shape (N, M)
+        Observations, finite.
     i, j : IndexArray, shape (P,)
+        First and second rows of the pairs.
 
     Returns
     -------
@@ -48,7 +50,9 @@ def squared_distances(X: FloatArray, Z: FloatArray) -> FloatArray:
     Parameters
     ----------
     X : FloatArray, shape (n, M)
+        First rows of the pairs.
     Z : FloatArray, shape (m, M)
+        Second rows of the pairs.
 
     Returns
     -------
@@ -77,7 +81,9 @@ def gram(X: FloatArray, Z: FloatArray | None = None, *, gamma: float) -> FloatAr
     Parameters
     ----------
     X : FloatArray, shape (n, M)
+        First rows of the pairs.
     Z : FloatArray, shape (m, M), optional
+        Second rows of the pairs.
     gamma : float
         Inverse squared distance, positive.
 

@@ -56,8 +56,11 @@ def labelled_edges(X: FloatArray, nn: IndexArray, labels: LabelArray, *, k: int)
     Parameters
     ----------
     X : FloatArray, shape (N, M)
+        Observations, finite.
     nn : IndexArray, shape (N, K)
+        From `nearest`, K >= k.
     labels : LabelArray, shape (N,)
+        The oracle's labels.
     k : int
         At most K.
 
@@ -78,6 +81,7 @@ def mask_pairs(edges: Edges, y: LabelArray) -> BoolArray:
     Parameters
     ----------
     edges : Edges
+        All edges of labelled rows.
     y : LabelArray, shape (N,)
         y' of all rows.
 

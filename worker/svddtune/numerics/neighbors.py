@@ -23,6 +23,7 @@ def distinct_rows(X: FloatArray) -> tuple[IndexArray, IndexArray]:
     Parameters
     ----------
     X : FloatArray, shape (N, M)
+        Observations, finite.
 
     Returns
     -------
@@ -50,6 +51,7 @@ def nearest(X: FloatArray, k: int) -> NDArray[np.int32]:
     Parameters
     ----------
     X : FloatArray, shape (N, M)
+        Observations, finite.
     k : int
         Neighbours a row, itself included; capped at N.
 
@@ -71,6 +73,7 @@ def neighbor_lists(X: FloatArray, k: int, begin: int, end: int) -> NDArray[np.in
     Parameters
     ----------
     X : FloatArray, shape (N, M)
+        Observations, finite.
     k : int
         As for `nearest`.
     begin, end : int
@@ -165,7 +168,9 @@ def mutual(nn: IndexArray, rows: IndexArray, k: int) -> BoolArray:
     nn : IndexArray, shape (N, K)
         From `nearest`, K >= k.
     rows : IndexArray, shape (n,)
+        Rows to ask for, 0-based.
     k : int
+        Locality.
 
     Returns
     -------
@@ -182,8 +187,11 @@ def reverse(nn: IndexArray, row: int, k: int) -> IndexArray:
     Parameters
     ----------
     nn : IndexArray, shape (N, K)
+        From `nearest`, K >= k.
     row : int
+        Row to ask for, 0-based.
     k : int
+        Locality.
 
     Returns
     -------

@@ -37,6 +37,7 @@ def relabel(n_in: NDArray[Any], n_out: NDArray[Any]) -> LabelArray:
     Parameters
     ----------
     n_in, n_out : integer arrays of one shape
+        Labelled inliers and outliers that speak for each row.
 
     Returns
     -------
@@ -59,7 +60,9 @@ def spread(nn: IndexArray, labels: LabelArray, *, k: int) -> Pools:
     Parameters
     ----------
     nn : IndexArray, shape (N, K)
+        From `nearest`, K >= k.
     labels : LabelArray, shape (N,)
+        The oracle's labels.
     k : int
         Locality, at most K.
 

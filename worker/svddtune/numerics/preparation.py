@@ -132,6 +132,7 @@ def prepare(
     Parameters
     ----------
     X : FloatArray, shape (N, M)
+        Observations, finite.
     k : int
         Largest locality that will be asked for; capped at N.
     gamma_bounds : tuple of float, optional
@@ -342,6 +343,7 @@ def default_gamma_bounds(X: FloatArray, *, seed: int = 0) -> tuple[float, float]
     Parameters
     ----------
     X : FloatArray, shape (N, M)
+        Observations, finite.
     seed : int
         Draws the rows whose median distance is taken where N is large.
 

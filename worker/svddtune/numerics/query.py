@@ -105,11 +105,15 @@ def suggest(
     Parameters
     ----------
     prep : Preparation
+        Of `X`.
     X : FloatArray, shape (N, M)
+        Observations, finite.
     labels : LabelArray, shape (N,)
+        The oracle's labels.
     k : int
         Locality.
     strategy : {"lama", "random", "disagreement", "knowledge_gradient"}
+        Which rule ranks the rows; see the notes.
     sample : int
         Candidates drawn uniformly from U, the rows that may be asked about; 0 for all of U. Only
         "lama" draws them.

@@ -37,6 +37,7 @@ class Scaling:
         Parameters
         ----------
         X : FloatArray, shape (n, M)
+            Rows in the units of the columns.
 
         Returns
         -------
@@ -55,6 +56,7 @@ def fit_scaling(X: FloatArray, kind: ScalingKind = "none") -> Scaling:
     Parameters
     ----------
     X : FloatArray, shape (N, M)
+        Observations in the units of the columns, finite.
     kind : {"none", "minmax", "robust"}
         minmax: least value to 0, largest to 1, as in the paper's experiments. robust: median to
         0, distance between the quartiles to 1; where that distance is 0 the whole range is used,

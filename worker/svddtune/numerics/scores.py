@@ -85,7 +85,9 @@ def score(y: LabelArray, pred: LabelArray, metric: Metric = "kappa") -> FloatArr
     y : LabelArray, shape (n,)
         True labels; rows with 0 do not count.
     pred : LabelArray, shape (..., n)
+        Classifications, +1 or -1.
     metric : {"kappa", "mcc", "f1", "balanced_accuracy"}
+        Score to compute.
 
     Returns
     -------
@@ -120,10 +122,13 @@ def bootstrap_interval(
     Parameters
     ----------
     y, pred : LabelArray, shape (n,)
+        True labels, of which rows with 0 do not count, and the classification, +1 or -1.
     metric : {"kappa", "mcc", "f1", "balanced_accuracy"}
+        Score to compute.
     level : float
         Share of resamples inside, in (0, 1).
     rng : np.random.Generator
+        Draws the resamples.
     draws : int
         Number of resamples.
 

@@ -78,6 +78,7 @@ def make_problem(
     Parameters
     ----------
     X : FloatArray, shape (N, M)
+        Observations, finite.
     gamma : float
         Positive.
     gram : FloatArray, shape (N, N), optional

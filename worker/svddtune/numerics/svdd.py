@@ -111,6 +111,7 @@ def classify(problem: Problem, fits: Fits, X: FloatArray | None = None) -> BoolA
     problem : Problem
         That `fits` solve.
     fits : Fits
+        Models to classify by.
     X : FloatArray, shape (n, M), optional
         By default the fitted rows, in the order of the data; then all rows have to be fitted.
 
@@ -137,6 +138,7 @@ def nu_from_c(C: float, N: int) -> float:
     C : float
         In [1/N, 1]. Above 1 the bound could not bind (the alphas sum to 1); pass 1 instead.
     N : int
+        Rows of the data.
 
     Returns
     -------
@@ -160,6 +162,7 @@ def c_from_nu(nu: float, N: int) -> float:
     nu : float
         In (0, 1]; below 1/N it acts as 1/N, the hard margin.
     N : int
+        Rows of the data.
 
     Returns
     -------
@@ -178,6 +181,7 @@ def fit(
     Parameters
     ----------
     X : FloatArray, shape (N, M)
+        Observations, finite.
     gamma : float
         Positive.
     C : float

@@ -89,6 +89,7 @@ def tau(
     local : LocalAlignment
         Of the labels so far.
     X : FloatArray, shape (N, M)
+        Observations, finite.
     rows : IndexArray, shape (n,)
         Candidates, unlabelled.
     k : int

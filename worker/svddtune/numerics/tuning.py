@@ -114,6 +114,7 @@ def draw_initial(labels: LabelArray, n_in: int, n_out: int, seed: int) -> IndexA
     n_in, n_out : int
         Inliers and outliers to draw.
     seed : int
+        Seed of the draw.
 
     Returns
     -------
@@ -152,15 +153,21 @@ def finish(
     Parameters
     ----------
     prep : Preparation
+        Of `X`.
     X : FloatArray, shape (N, M)
+        Observations, finite.
     labels : LabelArray, shape (N,)
+        The oracle's labels.
     k : int
         Locality.
     cells : int
         Steps of the C grid.
     spacing : {"linear", "geometric"}
+        Spacing of the C grid.
     metric : {"kappa", "mcc", "f1", "balanced_accuracy"}
+        Score by which C is chosen.
     rule : {"plateau", "first"}
+        Which of several best cells is taken; as in `choose`.
     seed : int
         Draws the sub-sample above `solver.FIT_LIMIT` rows.
 
@@ -212,8 +219,11 @@ def finish_with_atlas(
     Parameters
     ----------
     prep : Preparation
+        Of `X`.
     X : FloatArray, shape (N, M)
+        Observations, finite.
     labels : LabelArray, shape (N,)
+        The oracle's labels.
     atlas : Atlas
         Of `X`.
     k : int
@@ -300,6 +310,7 @@ def run(
     Parameters
     ----------
     X : FloatArray, shape (N, M)
+        Observations, finite.
     oracle : LabelArray, shape (N,), or callable
         The true labels, or a function from row to +1 or -1.
     budget : int

@@ -27,8 +27,11 @@ def ads_lattice(
     Parameters
     ----------
     X : FloatArray, shape (N, M)
+        Observations, finite.
     pseudo : Shifted
+        From `shift`.
     grid : {"default", "extended"}
+        Which of `GRIDS` is fitted.
     seed : int
         Draws the sub-sample where there is one.
 
@@ -51,6 +54,7 @@ def ads_choice(lattice: Lattice, pseudo: Shifted) -> Choice | None:
     lattice : Lattice
         From `ads_lattice` of the same pseudo rows.
     pseudo : Shifted
+        Pseudo rows that the lattice classified.
 
     Returns
     -------
@@ -81,10 +85,13 @@ def ads(
     Parameters
     ----------
     X : FloatArray, shape (N, M)
+        Observations, finite.
     grid : {"default", "extended"}
+        Which of `GRIDS` is fitted.
     authors : bool
         Pseudo rows as the LAMA authors' code makes them; see `shift`.
     seed : int
+        Draws the sub-sample where there is one.
 
     Returns
     -------

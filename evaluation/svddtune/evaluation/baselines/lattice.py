@@ -88,6 +88,7 @@ def fit_lattice(
     Parameters
     ----------
     X : FloatArray, shape (N, M)
+        Observations, finite.
     gammas : FloatArray, shape (G,)
         Positive.
     C : FloatArray, shape (S,)
@@ -148,7 +149,9 @@ def take(lattice: Lattice, scores: FloatArray) -> Choice | None:
     Parameters
     ----------
     lattice : Lattice
+        From `fit_lattice`.
     scores : FloatArray, shape (G, S)
+        Scores of the cells; the largest is the best.
 
     Returns
     -------
@@ -175,9 +178,11 @@ def best_on_labels(
     Parameters
     ----------
     lattice : Lattice
+        From `fit_lattice`.
     labels : LabelArray, shape (N,)
         Rows with 0 do not count. The truth of all rows gives the empirical upper bound.
     metric : {"kappa", "mcc", "f1", "balanced_accuracy"}
+        Score of a classification on the labelled rows.
 
     Returns
     -------

@@ -28,9 +28,11 @@ def ball_outliers(
     Parameters
     ----------
     X : FloatArray, shape (N, M)
+        Observations, finite.
     n : int
         Rows to draw.
     rng : np.random.Generator
+        The only source of randomness.
     enlargement : float
         Of the radius.
 
@@ -59,6 +61,7 @@ def artificial_gamma(
     Parameters
     ----------
     X : FloatArray, shape (N, M)
+        Observations, finite.
     rng : np.random.Generator
         Draws `FIT_ROWS` rows where there are more, and `ARTIFICIAL_ROWS` artificial outliers.
     C : float, optional

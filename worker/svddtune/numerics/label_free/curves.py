@@ -79,7 +79,9 @@ def fit_curve(X: FloatArray, gammas: FloatArray, nu: float) -> FitCurve:
     Parameters
     ----------
     X : FloatArray, shape (n, M)
+        Rows to fit, finite.
     gammas : FloatArray, shape (G,)
+        Inverse squared distances, positive, ascending.
     nu : float
         In (0, 1]; below 1/n it acts as 1/n, the hard margin.
 

@@ -53,6 +53,7 @@ def dfn_gamma(
     Parameters
     ----------
     X : FloatArray, shape (N, M)
+        Observations, finite.
     kernel : {"squared", "authors"}
         squared: exp(-gamma d^2), the kernel that the SVDD uses. authors: exp(-gamma d), which
         the LAMA authors' code maximises before it hands the gamma to an SVDD with the square.

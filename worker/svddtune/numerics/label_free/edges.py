@@ -57,6 +57,7 @@ def outward(X: FloatArray, *, K: int | None = None, share: float = EDGE_SHARE) -
     K : int, optional
         Neighbours, `neighbor_count` by default.
     share : float
+        Least share of neighbours on the inner side, in [0, 1].
 
     Returns
     -------

@@ -26,6 +26,7 @@ def mean_gamma(X: FloatArray) -> float | None:
     Parameters
     ----------
     X : FloatArray, shape (N, M)
+        Observations, finite.
 
     Returns
     -------
@@ -49,6 +50,7 @@ def modified_mean_gamma(X: FloatArray) -> float | None:
     Parameters
     ----------
     X : FloatArray, shape (N, M)
+        Observations, finite.
 
     Returns
     -------
@@ -78,6 +80,7 @@ def variation_gamma(
     Parameters
     ----------
     X : FloatArray, shape (N, M)
+        Observations, finite.
     rng : np.random.Generator
         Draws `PAIR_ROWS` rows where there are more.
     ratio : {"coefficient", "dispersion"}

@@ -28,6 +28,7 @@ def qms(X: FloatArray, *, share: float = 0.05, authors: bool = False) -> QmsPara
     Parameters
     ----------
     X : FloatArray, shape (N, M)
+        Observations, finite.
     share : float
         f; the neighbourhood has K = ceil(f N) rows, at most N - 1.
     authors : bool

@@ -35,6 +35,7 @@ class Heuristic(Protocol):
         Parameters
         ----------
         X : FloatArray, shape (N, M)
+            Observations, finite.
         rng : np.random.Generator
             Draws sub-samples, in rules that use them.
 

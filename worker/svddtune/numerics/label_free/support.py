@@ -32,6 +32,7 @@ def peak_gamma(X: FloatArray, *, rng: np.random.Generator, C: float | None = Non
     Parameters
     ----------
     X : FloatArray, shape (N, M)
+        Observations, finite.
     rng : np.random.Generator
         Draws `FIT_ROWS` rows where there are more.
     C : float, optional
@@ -68,6 +69,7 @@ def first_inflection(s: FloatArray, value: FloatArray) -> float | None:
     s : FloatArray, shape (P,)
         Ascending.
     value : FloatArray, shape (P,)
+        Values at `s`.
 
     Returns
     -------
@@ -95,6 +97,7 @@ def bound_gamma(X: FloatArray, *, rng: np.random.Generator, C: float | None = No
     Parameters
     ----------
     X : FloatArray, shape (N, M)
+        Observations, finite.
     rng, C
         As in `peak_gamma`; the bound is n nu, rounded up, on the n fitted rows.
 
@@ -125,6 +128,7 @@ def resampled_support_gamma(
     Parameters
     ----------
     X : FloatArray, shape (N, M)
+        Observations, finite.
     rng : np.random.Generator
         Draws `RESAMPLES` times `RESAMPLE_ROWS` rows, or half the rows where that is less.
     C : float, optional
@@ -160,6 +164,7 @@ def mies_gamma(X: FloatArray, *, rng: np.random.Generator, C: float | None = Non
     Parameters
     ----------
     X : FloatArray, shape (N, M)
+        Observations, finite.
     rng, C
         As in `peak_gamma`.
 
