@@ -1,6 +1,6 @@
-"""Who labelled what, and how well labelers agree: folds over a session's label log.
+"""Reports on labelers and on their agreement, computed from a session's label log.
 
-Pure: events and votes in, figures out.
+The functions are pure: they take events or votes and return figures.
 """
 
 from svddtune.agreement.coefficients import (

@@ -1,8 +1,8 @@
 """Agreement beyond chance of any number of labelers: Fleiss' kappa and Krippendorff's alpha.
 
-All take tables of counts by nominal category and return NaN where the statistic is not defined:
-without pairs of votes, and where all votes name one category, so that chance alone would agree
-fully. Cohen's kappa of two labelers is in `svddtune.kappa`.
+The functions take a table of counts by nominal category. Both coefficients are NaN where they are
+not defined: if there are no pairs of votes, or if all votes name one category, so that agreement by
+chance is complete. Cohen's kappa of two labelers is in `svddtune.kappa`.
 """
 
 import math
@@ -23,7 +23,7 @@ def _table(counts: ArrayLike) -> Counts:
 
 
 def observed_agreement(counts: ArrayLike) -> float:
-    """Share of equal pairs.
+    """Return the share of equal pairs of votes.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def observed_agreement(counts: ArrayLike) -> float:
     Returns
     -------
     float
-        In [0, 1], over all pairs of votes on the same subject; NaN without any pair.
+        In [0, 1], over all pairs of votes on the same subject; NaN without pairs.
     """
     table = _table(counts)
     votes = table.sum(axis=1)
@@ -42,7 +42,7 @@ def observed_agreement(counts: ArrayLike) -> float:
 
 
 def fleiss_kappa(counts: ArrayLike) -> float:
-    """Fleiss' kappa of any labelers.
+    """Return Fleiss' kappa of any number of labelers.
 
     Parameters
     ----------
@@ -57,12 +57,12 @@ def fleiss_kappa(counts: ArrayLike) -> float:
     Raises
     ------
     ValueError
-        Where subjects have different numbers of votes.
+        If subjects have different numbers of votes.
     """
     table = _table(counts)
     votes = np.unique(table.sum(axis=1))
     if len(votes) > 1:
-        raise ValueError(f"subjects have {votes.tolist()} votes, expected as many each")
+        raise ValueError(f"subjects have {votes.tolist()} votes, expected the same number on each")
     total = int(table.sum())
     chance = int(np.square(table.sum(axis=0)).sum())
     if len(votes) == 0 or votes[0] < 2 or chance == total * total:
@@ -72,13 +72,13 @@ def fleiss_kappa(counts: ArrayLike) -> float:
 
 
 def krippendorff_alpha(counts: ArrayLike) -> float:
-    """Krippendorff's alpha of any labelers, with missing votes.
+    """Return Krippendorff's alpha of any number of labelers, with missing votes.
 
     Parameters
     ----------
     counts : array, shape (n, q)
-        Votes by subject and category. Subjects with fewer than two votes have no pair and do not
-        count.
+        Votes by subject and category. Subjects with fewer than two votes do not count, since they
+        have no pair.
 
     Returns
     -------
@@ -93,6 +93,6 @@ def krippendorff_alpha(counts: ArrayLike) -> float:
     if chance == 0:
         return math.nan
     votes = table.sum(axis=1, keepdims=True)
-    # Each subject's ordered pairs, weighted so that a vote counts once.
+    # Ordered pairs of each subject, weighted so that each vote counts once.
     disagreeing = float((table * (votes - table) / (votes - 1)).sum())
     return 1.0 - (n - 1) * disagreeing / chance

@@ -11,10 +11,10 @@ from svddtune.state.session import LabelCounts, LabelEvent, Verdict
 
 @dataclass(frozen=True, slots=True)
 class LabelerReport:
-    """Figures about one labeler. Their meaning stands in ``tuning.proto``.
+    """Figures about one labeler. ``tuning.proto`` defines them.
 
-    ``compared`` and ``agreement`` of a withdrawn labeler tell what its void votes would be worth,
-    beside the others' votes in force; ``votes`` counts none of them.
+    For a withdrawn labeler, ``compared`` and ``agreement`` compare its void votes with the others'
+    votes in force, and ``votes`` counts none of its votes.
     """
 
     labeler: str
@@ -29,7 +29,7 @@ class LabelerReport:
     repeats: int
     self_consistency: float
     withdrawn: bool
-    # Redis clock; 0 where the labeler never answered.
+    # By the clock of Redis; 0 if the labeler never answered.
     last_answer_ms: int
 
 
@@ -46,7 +46,7 @@ class _Tally:
 
 
 class LabelerAccount:
-    """What labelers did, from a log that is read piece by piece: it keeps votes, not events."""
+    """Collects what labelers did from a log that is read in parts; keeps votes, not events."""
 
     def __init__(self) -> None:
         self._log = VoteLog()
@@ -56,26 +56,30 @@ class LabelerAccount:
         """Take the next events into account, oldest first."""
         for event in events:
             tally = self._tallies.setdefault(event.labeler, _Tally())
-            # Before the event: a repeated answer is compared with the vote of that moment.
+            # Count first: a repeated answer is compared with the vote before it.
             _count(tally, event, self._log.votes.get(event.row, {}))
             self._log.add(event)
 
     def votes_in_force(self) -> dict[int, dict[str, Verdict]]:
-        """The votes that count, as from the function of that name."""
+        """Return the votes that count, like the function `votes_in_force`."""
         return self._log.in_force()
 
     def reports(self) -> list[LabelerReport]:
-        """Report on everybody whom the log names, by name."""
+        """Return a report on each labeler in the log, sorted by name."""
         return _reports(self._log, self._tallies)
 
 
 def labeler_reports(events: Iterable[LabelEvent]) -> list[LabelerReport]:
-    """Report on everybody whom the log names, by name.
+    """Return a report on each labeler in the log, sorted by name.
 
     Parameters
     ----------
     events : iterable of LabelEvent
         Oldest first.
+
+    Returns
+    -------
+    list of LabelerReport
     """
     account = LabelerAccount()
     account.add(events)
@@ -134,7 +138,7 @@ def _count(tally: _Tally, event: LabelEvent, votes: Mapping[str, Verdict]) -> No
 def _matches(
     votes: Mapping[int, Mapping[str, Verdict]], in_force: Mapping[int, Mapping[str, Verdict]]
 ) -> dict[str, list[float]]:
-    """Of each labeler, for every row with votes of others: 1 with their majority, 0 against it."""
+    """Return 1 per row with the others' majority, 0 against it, 0.5 where they tie, by labeler."""
     matches: dict[str, list[float]] = {}
     for row, of_row in votes.items():
         counted = in_force.get(row, {})

@@ -18,9 +18,9 @@ from svddtune.kappa import cohen_kappa
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Figures on the observations with at least two votes, UNSURE aside; NaN where undefined.
+    """Figures on the observations with at least two votes that are not UNSURE.
 
-    Their meaning stands in ``tuning.proto``.
+    ``tuning.proto`` defines them. Undefined ones are NaN.
     """
 
     observations: int
@@ -32,7 +32,7 @@ class Agreement:
 
 
 def agreement(votes: VotesOfRow) -> Agreement:
-    """Summarise votes in force.
+    """Compute how well labelers agree, from the votes in force.
 
     Parameters
     ----------
@@ -42,7 +42,8 @@ def agreement(votes: VotesOfRow) -> Agreement:
     Returns
     -------
     Agreement
-        Where several numbers of votes are equally frequent, Fleiss' kappa takes the largest.
+        Fleiss' kappa uses the observations with the most frequent number of votes; if several
+        numbers are equally frequent, the largest.
     """
     decided = (
         {name: verdict for name, verdict in of_row.items() if verdict} for of_row in votes.values()
@@ -68,6 +69,6 @@ def _between_two(compared: list[dict[str, int]]) -> float:
     names = sorted({name for of_row in compared for name in of_row})
     if len(names) != 2:
         return math.nan
-    # Every row has two votes at least, so it has one of each.
+    # Every row has at least two votes, so it has one of each labeler.
     votes = Counter((of_row[names[0]], of_row[names[1]]) for of_row in compared)
     return float(cohen_kappa(votes[1, 1], votes[1, -1], votes[-1, 1], votes[-1, -1]))

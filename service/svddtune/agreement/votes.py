@@ -1,4 +1,4 @@
-"""Votes: what each labeler says of each row, as a fold over the label log."""
+"""The vote of each labeler on each row, computed from the label log."""
 
 from collections.abc import Iterable, Mapping
 from sys import intern
@@ -10,17 +10,17 @@ VotesOfRow = Mapping[int, Mapping[str, int]]
 
 
 class VoteLog:
-    """What the log says up to the event added last."""
+    """The votes and withdrawals after the events added so far."""
 
     def __init__(self) -> None:
-        # Also votes of withdrawn labelers: they count again when these are reinstated.
+        # Includes votes of withdrawn labelers, which count again after a reinstatement.
         self.votes: dict[int, dict[str, Verdict]] = {}
         self.withdrawn: set[str] = set()
 
     def add(self, event: LabelEvent) -> None:
-        """Take the next event into account; kinds without effect on votes are passed over."""
+        """Take the next event into account; kinds that do not change votes have no effect."""
         if event.kind == "LABELED":
-            # (One string for each labeler, not one for each event.)
+            # Interned: one string per labeler in memory, not one per event.
             self.votes.setdefault(event.row, {})[intern(event.labeler)] = event.verdict
         elif event.kind == "RETRACTED":
             self.votes.get(event.row, {}).pop(event.labeler, None)
@@ -30,7 +30,7 @@ class VoteLog:
             self.withdrawn.discard(event.labeler)
 
     def in_force(self) -> dict[int, dict[str, Verdict]]:
-        """Votes that count, by row; rows without any are left out."""
+        """Return the votes that count, by row; rows without any are left out."""
         counted = {
             row: {name: verdict for name, verdict in votes.items() if name not in self.withdrawn}
             for row, votes in self.votes.items()
@@ -39,7 +39,7 @@ class VoteLog:
 
 
 def votes_in_force(events: Iterable[LabelEvent]) -> dict[int, dict[str, Verdict]]:
-    """Votes that count at the end of a log.
+    """Return the votes that count at the end of a log.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def votes_in_force(events: Iterable[LabelEvent]) -> dict[int, dict[str, Verdict]
     Returns
     -------
     dict
-        Row -> labeler -> verdict, UNSURE included: of each labeler the latest vote on a row,
+        Row -> labeler -> verdict, UNSURE included. The latest vote of a labeler on a row counts,
         unless it was retracted or the labeler is withdrawn. Rows without votes are left out.
     """
     log = VoteLog()

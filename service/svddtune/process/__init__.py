@@ -1,1 +1,1 @@
-"""What service and worker share as processes: reading settings, writing logs."""
+"""Settings and logs of a process, shared by service and worker."""

@@ -1,7 +1,8 @@
 """Logs of a process: one line per event on stderr, as JSON or for people.
 
-What an event names may come from anybody. JSON escapes it; for people, steering characters are
-written out, so that nothing forges a line or steers the terminal. Passwords in URLs are hidden.
+Events contain text from outside. JSON escapes it. Logs for people show control characters as escape
+sequences, so that such text can neither forge a line nor control the terminal. Passwords in URLs
+are hidden.
 """
 
 import logging
@@ -15,7 +16,7 @@ from svddtune.text import redacted, visible
 
 
 def set_up_logging(log_format: str, log_level: str) -> None:
-    """Send structlog's and the standard library's events the same way; once per process."""
+    """Send events of structlog and the standard library to one handler; call once per process."""
     shared: list[structlog.typing.Processor] = [
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
@@ -28,7 +29,7 @@ def set_up_logging(log_format: str, log_level: str) -> None:
         if log_format == "json"
         else [
             _hide_passwords,
-            _write_out,
+            _escape_control_characters,
             structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()),
         ]
     )
@@ -62,7 +63,9 @@ def _hide_passwords(
     return event
 
 
-def _write_out(logger: Any, name: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+def _escape_control_characters(
+    logger: Any, name: str, event: MutableMapping[str, Any]
+) -> MutableMapping[str, Any]:
     for key, value in event.items():
         if isinstance(value, str) and key != "exception":
             event[key] = visible(value)

@@ -1,4 +1,4 @@
-"""Settings of a process: command line before ``SVDDTUNE_*`` before default; read once."""
+"""Settings of a process, read once: command line before ``SVDDTUNE_*`` before default."""
 
 import argparse
 from collections.abc import Sequence
@@ -18,18 +18,22 @@ LogLevel = Literal["debug", "info", "warning", "error"]
 
 
 class SettingsError(Exception):
-    """A setting is wrong; the message is one line for the operator."""
+    """A setting is invalid. The message is one line for the operator."""
 
 
 class ProcessSettings(BaseSettings):
-    """What every process is told when it starts."""
+    """Settings that service and worker share."""
 
     model_config = SettingsConfigDict(env_prefix=_PREFIX, frozen=True, extra="ignore")
 
     redis: str = Field("redis://127.0.0.1:6379/0", description="redis://, rediss:// or unix:// URL")
-    partitions: int = Field(1, ge=1, le=1024, description="fixed for the life of a deployment")
-    log_format: LogFormat = Field("json", description="of the log on stderr: json or console")
-    log_level: LogLevel = Field("info", description="least level that is logged")
+    partitions: int = Field(
+        1, ge=1, le=1024, description="number of partitions; fixed for the life of a deployment"
+    )
+    log_format: LogFormat = Field(
+        "json", description="format of the log on stderr: json or console"
+    )
+    log_level: LogLevel = Field("info", description="lowest level that is logged")
 
     @field_validator("redis")
     @classmethod
@@ -40,7 +44,7 @@ class ProcessSettings(BaseSettings):
             _ = urlsplit(value).port
         except ValueError:
             raise ValueError(
-                "its port is not a number; special characters of a password are written as %XX"
+                "its port is not a number; write special characters of a password as %XX"
             ) from None
         return value
 
@@ -49,11 +53,11 @@ Settings = TypeVar("Settings", bound=ProcessSettings)
 
 
 def read_settings(cls: type[Settings], arguments: Sequence[str], *, program: str) -> Settings:
-    """Settings from the command line and the environment. Raises SettingsError."""
+    """Return the settings from command line and environment. Raises SettingsError."""
     parser = argparse.ArgumentParser(
         prog=program,
         description=cls.__doc__,
-        epilog=f"Each option may be set as {_PREFIX}OPTION in the environment too.",
+        epilog=f"Each option can also be set in the environment, as {_PREFIX}OPTION.",
     )
     for name, field in cls.model_fields.items():
         kind: dict[str, Any] = {"metavar": name.upper()}

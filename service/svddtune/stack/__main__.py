@@ -1,6 +1,6 @@
-"""``python -m svddtune.stack``: everything on this machine, until a signal or the end of stdin.
+"""``python -m svddtune.stack``: run everything on this machine until a signal or the end of stdin.
 
-Prints one JSON line on stdout: where the stack listens, or ``{"error", "reason"}``.
+Prints one JSON line on stdout: the addresses and versions of the stack, or ``{"error", "reason"}``.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from svddtune.stack.supervisor import StackSettings, Supervisor
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the stack; the exit code: 0 stopped, 1 could not start, 2 wrong usage."""
+    """Run the stack and return the exit code: 0 stopped, 1 could not start, 2 usage error."""
     given = _parser().parse_args(arguments)
     handler = logging.StreamHandler()
     handler.setFormatter(PlainFormatter())
@@ -71,13 +71,13 @@ async def _run(settings: StackSettings, *, stop_on_eof: bool) -> None:
 
 
 class _UntilEof(asyncio.Protocol):
-    """Reads and forgets, until there is nothing more."""
+    """Reads a stream to its end and discards what it reads."""
 
     def __init__(self, ended: asyncio.Event) -> None:
         self._ended = ended
 
     def connection_lost(self, error: Exception | None) -> None:
-        """The other end is closed."""
+        """Report the end of the stream."""
         self._ended.set()
 
 
@@ -93,10 +93,15 @@ def _parser() -> argparse.ArgumentParser:
         "--redis",
         metavar="URL",
         default=os.environ.get("SVDDTUNE_REDIS"),
-        help="a running server instead of one of our own; SVDDTUNE_REDIS in the environment "
-        "keeps a password out of the list of processes",
+        help="use this running server instead of starting one; a URL in SVDDTUNE_REDIS instead "
+        "keeps its password out of the list of processes",
     )
-    add("--data-dir", type=Path, metavar="DIR", help="of the server; default: a temporary one")
+    add(
+        "--data-dir",
+        type=Path,
+        metavar="DIR",
+        help="data directory of the server; default: a temporary one",
+    )
     add("--stop-on-eof", action="store_true", help="stop when stdin is closed")
     add("--tls-cert", metavar="FILE", help="passed on to the service")
     add("--tls-key", metavar="FILE", help="passed on to the service")

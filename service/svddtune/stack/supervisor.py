@@ -26,26 +26,26 @@ log = logging.getLogger(__name__)
 
 READY_S = 60.0
 SERVICE_STOP_S = 5.0
-# A worker gives its job back after the first; it is killed after the second.
+# After the first of these times a worker gives its job back; after the second it is killed.
 WORKER_GRACE_S = 1.0
 WORKER_STOP_S = 4.0
 _PIECE_BYTES = 1 << 16
 _FIRST_PAUSE_S = 0.2
 _LONGEST_PAUSE_S = 10.0
-# A process that ran this long has earned a quick restart.
+# A process that ran this long is restarted without a growing pause.
 _STEADY_S = 30.0
-# Ends that a job brings about itself. (SIGKILL is not among them: it comes from outside, be it from
-# the kernel for want of memory, which a neighbour may have taken.)
+# Signals by which a job itself ends its worker. SIGKILL is not among them: it comes from outside,
+# or from the kernel when memory is short, which another process may have used up.
 _CRASHES = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGABRT})
-# With fewer workers all of them take any job.
+# With fewer workers, each takes any job.
 _WORKERS_FOR_ONE_HI_ONLY = 2
-# A worker is one process per core: its linear algebra shall not take the others'.
+# One worker per core: the linear algebra of a worker must not use the cores of others.
 _ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 @dataclass(frozen=True, slots=True)
 class StackSettings:
-    """What to run. ``redis`` None stands for a server of our own in ``data_dir``."""
+    """What to run. If ``redis`` is None, the stack starts a server with data in ``data_dir``."""
 
     listen: str
     workers: int
@@ -55,7 +55,7 @@ class StackSettings:
 
 
 class Child:
-    """One process that is kept running: says on one line of stdout when it is ready."""
+    """A process that is restarted when it ends. It prints one line of JSON when it is ready."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Child:
         *,
         on_end: Callable[[dict[str, Any], int], Awaitable[None]] | None = None,
     ) -> None:
-        """``on_end`` is awaited with what it said when it was ready and its exit code."""
+        """``on_end`` is awaited with the process's line of JSON and its exit code."""
         self.name = name
         self._command = list(command)
         self._environment = environment
@@ -76,14 +76,14 @@ class Child:
         self._pumps: set[asyncio.Task[None]] = set()
 
     async def start(self) -> dict[str, Any]:
-        """Start it and wait for its line. Raises StackError (``PROCESS_START_FAILED``)."""
+        """Start the process and return its line. Raises StackError (``PROCESS_START_FAILED``)."""
         process = self._process = await asyncio.create_subprocess_exec(
             *guarded(self._command),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             env=os.environ | self._environment,
-            # A Ctrl-C in the terminal is ours to pass on, in order.
+            # Ctrl-C must not reach the children: the supervisor stops them in order.
             start_new_session=True,
         )
         assert process.stdout is not None
@@ -101,13 +101,13 @@ class Child:
             await self.stop(0)
             raise StackError(
                 "PROCESS_START_FAILED",
-                f"The {self.name} did not start: {self._last_words or 'it said nothing'}",
+                f"The {self.name} did not start: {self._last_words or 'it printed nothing'}",
             ) from error
         self._ready = ready
         return ready
 
     async def keep(self) -> None:
-        """Start it again whenever it ends, after a pause that grows with failures."""
+        """Restart the process whenever it ends, after a pause that grows with each failure."""
         loop = asyncio.get_running_loop()
         pause_s = _FIRST_PAUSE_S
         while True:
@@ -115,7 +115,7 @@ class Child:
             code = await self._process.wait() if self._process else None
             if loop.time() - started >= _STEADY_S:
                 pause_s = _FIRST_PAUSE_S
-            log.warning("%s ended (%s); again in %.1f s", self.name, _exit_words(code), pause_s)
+            log.warning("%s ended (%s); restart in %.1f s", self.name, _exit_words(code), pause_s)
             if code is not None and self._on_end:
                 await self._on_end(self._ready, code)
             await asyncio.sleep(pause_s)
@@ -126,11 +126,11 @@ class Child:
                 log.warning("%s", error.message)
 
     def pin(self, option: str, value: str) -> None:
-        """Let further starts have this value for an option."""
+        """Set the value of an option for all later starts."""
         self._command[self._command.index(option) + 1] = value
 
     async def stop(self, patience_s: float) -> None:
-        """Ask it to end; kill it where it does not."""
+        """Ask the process to end, and kill it if it takes longer than ``patience_s`` seconds."""
         process = self._process
         if process is None:
             return
@@ -154,7 +154,7 @@ class Child:
 
 
 class Supervisor:
-    """The stack. ``start`` once, ``stop`` once."""
+    """Runs the stack. Call ``start`` once and ``stop`` once."""
 
     def __init__(self, settings: StackSettings) -> None:
         self._settings = settings
@@ -164,14 +164,14 @@ class Supervisor:
         self._keepers: list[asyncio.Task[None]] = []
 
     async def start(self) -> dict[str, Any]:
-        """Start everything: what to tell whoever asked. Raises StackError.
+        """Start everything and return its description as JSON values. Raises StackError.
 
-        Must run on the main thread: Linux ends a process with the thread that started it.
+        Call it on the main thread: Linux kills a child when the thread that started it ends.
         """
         settings = self._settings
         url = settings.redis or self._start_redis().url
         server = _examined(url)
-        # Not an argument: everybody on a machine may list those, with the password in the URL.
+        # Not an argument: everybody on a machine can list those, and the URL may hold a password.
         store = {"SVDDTUNE_REDIS": url}
         self._service = Child(
             "service",
@@ -182,7 +182,7 @@ class Supervisor:
             ],
             store,
         )
-        # A bulk job may hold a worker for a second: one of several is kept for the urgent ones.
+        # A bulk job may occupy a worker for a second, so one of several takes only urgent jobs.
         urgent_only = int(settings.workers >= _WORKERS_FOR_ONE_HI_ONLY)
         self._workers = [
             Child(
@@ -213,7 +213,7 @@ class Supervisor:
         }
 
     async def stop(self) -> None:
-        """Stop all: the service first, so that it drains, then workers, then Redis."""
+        """Stop everything: the service first, so that it drains, then workers, then Redis."""
         for keeper in self._keepers:
             keeper.cancel()
         await asyncio.gather(*self._keepers, return_exceptions=True)
@@ -231,7 +231,7 @@ class Supervisor:
         while self._redis:
             process = self._redis.process
             code = await asyncio.to_thread(process.wait)
-            log.warning("redis ended (exit code %s); again", code)
+            log.warning("redis ended (exit code %s); restarting", code)
             await asyncio.sleep(_FIRST_PAUSE_S)
             try:
                 self._start_redis()
@@ -241,7 +241,7 @@ class Supervisor:
 
 
 async def _release_jobs(url: str, ready: dict[str, Any], code: int) -> None:
-    """Put back at once what a worker held that has ended; without this it would lapse."""
+    """Give the jobs of a worker that has ended back at once, before their claims expire."""
 
     def release() -> int:
         with connect(url) as client:
@@ -250,9 +250,9 @@ async def _release_jobs(url: str, ready: dict[str, Any], code: int) -> None:
 
     try:
         if released := await asyncio.to_thread(release):
-            log.warning("%s job of the worker goes to another", released)
+            log.warning("jobs given back for other workers: %d", released)
     except StoreUnavailable as error:
-        log.warning("its jobs lapse: %s", error.message)
+        log.warning("jobs of the worker wait until their claims expire: %s", error.message)
 
 
 def _exit_words(code: int | None) -> str:
