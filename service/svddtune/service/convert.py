@@ -17,7 +17,7 @@ from svddtune.config import to_proto
 from svddtune.service.names import dataset_name, result_name, session_name
 from svddtune.service.validate import invalid_field
 from svddtune.state import codec
-from svddtune.state.datasets import Observation
+from svddtune.state.datasets import StoredObservation
 from svddtune.state.session import (
     LabelEvent,
     Lease,
@@ -101,7 +101,7 @@ def event_to_proto(event: LabelEvent, observation_id: str) -> common_pb2.LabelEv
 
 
 def assign_to_proto(
-    session_id: SessionId, lease: Lease, observation: Observation, explanation: bytes
+    session_id: SessionId, lease: Lease, observation: StoredObservation, explanation: bytes
 ) -> oracle_pb2.Assign:
     """A leased query with all that its labeler is shown.
 

@@ -21,7 +21,7 @@ UPLOAD_TTL_S = 3600
 
 
 @dataclass(frozen=True, slots=True)
-class Observation:
+class StoredObservation:
     """One row with what identifies and describes it."""
 
     row: int
@@ -219,7 +219,7 @@ class DatasetStore:
 
     async def observations(
         self, dataset_id: DatasetId, rows: Sequence[int], *, feature_count: int
-    ) -> list[Observation]:
+    ) -> list[StoredObservation]:
         """Rows with their values, ids and display fields, in one round trip."""
         per_chunk = codec.rows_per_chunk(feature_count)
         width = 8 * feature_count
@@ -238,7 +238,7 @@ class DatasetStore:
             if len(values) != width:
                 raise _not_found(dataset_id)
             found.append(
-                Observation(
+                StoredObservation(
                     row=row,
                     observation_id=str(row) if name is None else name.decode(),
                     values=values,

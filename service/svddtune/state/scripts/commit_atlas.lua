@@ -5,20 +5,12 @@
 -- @reply committed flag: the dataset is still there
 local range, index = atlas_part(job)
 local a = atlas_key(job.dataset, range)
-local keys = {}
-for i = 0, args.chunks - 1 do
-  keys[#keys + 1] = a .. ':' .. index .. ':' .. i
-end
 if redis.call('EXISTS', a) == 0 then
-  for _, key in ipairs(keys) do
-    redis.call('UNLINK', key)
-  end
+  to_chunks('UNLINK', a .. ':' .. index, args.chunks)
   redis.call('DEL', a .. ':flying')
   return { committed = false }
 end
-for _, key in ipairs(keys) do
-  redis.call('PERSIST', key)
-end
+to_chunks('PERSIST', a .. ':' .. index, args.chunks)
 redis.call('SREM', a .. ':flying', index)
 if redis.call('HSETNX', a, 'part:' .. index, args.chunks) == 1 then
   redis.call('HINCRBY', a, 'done', 1)

@@ -8,7 +8,7 @@
 -- @arg model list: the pieces of the model, ExportModelResponse messages
 -- @reply committed flag, revision integer?: number of the result, where the session still wanted it
 local s = load_session(job.session)
-if not s or s.state ~= 'ESTIMATING' or tonumber(s.attempt) ~= args.attempt then
+if not awaits_result(s, args.attempt) then
   return { committed = false }
 end
 add(s, 'revision', 1)

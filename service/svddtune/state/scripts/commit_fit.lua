@@ -10,7 +10,7 @@ local s = load_session(job.session)
 if s and args.rule ~= '' then
   redis.call('HSET', dataset_key(s.dataset) .. ':rules', args.rule, args.output)
 end
-if not s or s.state ~= 'ESTIMATING' or tonumber(s.attempt) ~= args.attempt then
+if not awaits_result(s, args.attempt) then
   return { committed = false }
 end
 local fits = part(s, 'fits')

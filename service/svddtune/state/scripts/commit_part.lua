@@ -9,10 +9,7 @@ local d, prep = dataset_key(job.dataset), job.about
 local exists = redis.call('EXISTS', d) == 1
 -- Where nobody waits for it any more, it begins anew when somebody does.
 local wanted = exists and redis.call('SCARD', d .. ':waiting:' .. prep) > 0
-for i = 0, args.chunks - 1 do
-  local key = d .. ':prep:' .. prep .. ':part:' .. args.index .. ':' .. i
-  redis.call(wanted and 'PERSIST' or 'UNLINK', key)
-end
+to_chunks(wanted and 'PERSIST' or 'UNLINK', d .. ':prep:' .. prep .. ':part:' .. args.index, args.chunks)
 if wanted then
   redis.call('HSET', d, 'preppart:' .. prep .. ':' .. args.index, args.chunks)
   enqueue_for_dataset('PREPARE', job.dataset, prep, args.following, true)

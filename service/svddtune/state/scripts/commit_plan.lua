@@ -6,7 +6,7 @@
 -- @arg fits list: payloads of the FIT jobs
 -- @reply committed flag: the session still wanted it
 local s = load_session(job.session)
-if not s or s.state ~= 'ESTIMATING' or tonumber(s.attempt) ~= args.attempt then
+if not awaits_result(s, args.attempt) then
   return { committed = false }
 end
 redis.call('DEL', part(s, 'fits'))

@@ -4,19 +4,11 @@
 -- @arg chunks integer: number of chunks stored
 -- @reply committed flag: the dataset is still there
 local d, prep = dataset_key(job.dataset), job.about
-local keys = {}
-for i = 0, args.chunks - 1 do
-  keys[#keys + 1] = d .. ':prep:' .. prep .. ':' .. i
-end
 if redis.call('EXISTS', d) == 0 then
-  for _, key in ipairs(keys) do
-    redis.call('UNLINK', key)
-  end
+  to_chunks('UNLINK', d .. ':prep:' .. prep, args.chunks)
   return { committed = false }
 end
-for _, key in ipairs(keys) do
-  redis.call('PERSIST', key)
-end
+to_chunks('PERSIST', d .. ':prep:' .. prep, args.chunks)
 redis.call('HSET', d, 'prep:' .. prep, 'ready', 'prepchunks:' .. prep, args.chunks)
 drop_parts(d, prep)
 for _, sid in ipairs(redis.call('SMEMBERS', d .. ':waiting:' .. prep)) do

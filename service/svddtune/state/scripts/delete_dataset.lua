@@ -12,16 +12,12 @@ local users = redis.call('SCARD', d .. ':sessions')
 if users > 0 then
   return refuse('DATASET_IN_USE', { sessions = users })
 end
-for i = 0, tonumber(redis.call('HGET', d, 'chunks')) - 1 do
-  redis.call('UNLINK', d .. ':x:' .. i)
-end
+to_chunks('UNLINK', d .. ':x', redis.call('HGET', d, 'chunks'))
 drop_parts(d)
 for _, field in ipairs(redis.call('HKEYS', d)) do
   local k = string.match(field, '^prepchunks:(.+)$')
   if k then
-    for i = 0, tonumber(redis.call('HGET', d, field)) - 1 do
-      redis.call('UNLINK', d .. ':prep:' .. k .. ':' .. i)
-    end
+    to_chunks('UNLINK', d .. ':prep:' .. k, redis.call('HGET', d, field))
   end
 end
 for _, range in ipairs(redis.call('SMEMBERS', d .. ':atlases')) do
@@ -29,9 +25,7 @@ for _, range in ipairs(redis.call('SMEMBERS', d .. ':atlases')) do
   for _, field in ipairs(redis.call('HKEYS', a)) do
     local index = string.match(field, '^part:(%d+)$')
     if index then
-      for i = 0, tonumber(redis.call('HGET', a, field)) - 1 do
-        redis.call('UNLINK', a .. ':' .. index .. ':' .. i)
-      end
+      to_chunks('UNLINK', a .. ':' .. index, redis.call('HGET', a, field))
     end
   end
   redis.call('UNLINK', a, a .. ':users', a .. ':flying')

@@ -17,7 +17,8 @@ for _, stream in ipairs({ HI, BULK }) do
     local given_up = false
     if job and args.ending == 'crashed' then
       given_up = count_error(job, args.most_errors, 'WORKER_CRASHED',
-        job.kind .. ' made its worker crash ' .. int(job.errors + 1) .. ' times (last: ' .. args.words .. ').')
+        job.kind .. ' made its worker crash ' .. int(job.errors + 1) .. ' times (last: ' .. args.words
+          .. ').')
     elseif job and args.ending == 'killed' then
       given_up = count_loss(job, args.most_lost, args.words)
     elseif job then

@@ -12,9 +12,7 @@ for _, field in ipairs(redis.call('HKEYS', d)) do
   local kind, name = string.match(field, '^(%a+):(%d+)$')
   local chunks_of = ({ prepchunks = ':prep:', atlaspart = ':atlas:' })[kind]
   if chunks_of then
-    for i = 0, tonumber(redis.call('HGET', d, field)) - 1 do
-      redis.call('UNLINK', d .. chunks_of .. name .. ':' .. i)
-    end
+    to_chunks('UNLINK', d .. chunks_of .. name, redis.call('HGET', d, field))
   end
   if chunks_of or kind == 'atlasjob' then
     redis.call('HDEL', d, field)

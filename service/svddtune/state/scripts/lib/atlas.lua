@@ -8,6 +8,13 @@ local function atlas_key(dataset, range)
   return dataset_key(dataset) .. ':atlas:' .. range
 end
 
+-- Does one thing to all chunks of what is stored under a name: 'PERSIST' or 'UNLINK'.
+local function to_chunks(command, name, count)
+  for i = 0, tonumber(count) - 1 do
+    redis.call(command, name .. ':' .. i)
+  end
+end
+
 -- Notes the jobs of the parts of an atlas, where they are not known yet.
 local function declare_atlas(dataset, range, jobs)
   if redis.call('SADD', dataset_key(dataset) .. ':atlases', range) == 0 then
@@ -30,9 +37,7 @@ local function drop_parts(d, name)
   for _, field in ipairs(redis.call('HKEYS', d)) do
     local prep, index = string.match(field, '^preppart:(.+):(%d+)$')
     if prep and (name == nil or prep == name) then
-      for i = 0, tonumber(redis.call('HGET', d, field)) - 1 do
-        redis.call('UNLINK', d .. ':prep:' .. prep .. ':part:' .. index .. ':' .. i)
-      end
+      to_chunks('UNLINK', d .. ':prep:' .. prep .. ':part:' .. index, redis.call('HGET', d, field))
       redis.call('HDEL', d, field)
     end
   end

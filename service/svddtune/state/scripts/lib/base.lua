@@ -106,6 +106,11 @@ local function takes_labels(s)
   return s.state == 'LABELING' or s.state == 'PAUSED' or s.state == 'PREPARING'
 end
 
+-- Whether the session is there and still waits for this attempt at a result.
+local function awaits_result(s, attempt)
+  return s and s.state == 'ESTIMATING' and tonumber(s.attempt) == attempt
+end
+
 -- What an answer or retraction with this id gave before: its receipt, or a refusal where the id was
 -- used for something else; nil for a new id.
 local function seen_before(s, answer_id, fingerprint)
