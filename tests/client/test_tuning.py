@@ -12,7 +12,7 @@ from google.rpc import code_pb2
 from tests.client.dialogue import peer
 from tests.client.dialogue.peer import (
     SESSION,
-    Talk,
+    ServerStream,
     ack,
     assign,
     finished,
@@ -64,16 +64,16 @@ def next_of(tuning: Tuning) -> Query:
 def test_asks_until_finished_and_says_bye(connect: Connect) -> None:
     said: list[str] = []
 
-    def script(talk: Talk) -> Responses:
-        assert talk.take("hello").hello.labeler == "ann"
+    def script(stream: ServerStream) -> Responses:
+        assert stream.take("hello").hello.labeler == "ann"
         yield welcome()
         for number in (1, 2):
             yield assign(number)
-            answer = talk.take("answer")
+            answer = stream.take("answer")
             assert answer.answer.lease_id == f"lease-{number}"
             yield ack(answer, total=number)
         yield finished()
-        said.extend(talk.rest())
+        said.extend(stream.rest())
 
     with talking(connect, script, labeler="ann") as tuning:
         assert tuning.session.name == SESSION
@@ -91,22 +91,22 @@ def test_asks_until_finished_and_says_bye(connect: Connect) -> None:
 def test_answer_whose_ack_was_lost_is_sent_again_with_its_id(connect: Connect) -> None:
     ids: list[str] = []
 
-    def breaks(talk: Talk) -> Responses:
-        assert talk.take("hello").hello.resume_token == ""
+    def breaks(stream: ServerStream) -> Responses:
+        assert stream.take("hello").hello.resume_token == ""
         yield welcome("token")
         yield assign(1)
-        ids.append(talk.take("answer").answer.answer_id)
-        talk.abort(grpc.StatusCode.UNAVAILABLE, "gone")
+        ids.append(stream.take("answer").answer.answer_id)
+        stream.abort(grpc.StatusCode.UNAVAILABLE, "gone")
 
-    def resumes(talk: Talk) -> Responses:
-        assert talk.take("hello").hello.resume_token == "token"
+    def resumes(stream: ServerStream) -> Responses:
+        assert stream.take("hello").hello.resume_token == "token"
         yield welcome("token")
         yield assign(1)
-        answer = talk.take("answer")
+        answer = stream.take("answer")
         ids.append(answer.answer.answer_id)
         yield ack(answer)
         yield finished()
-        talk.rest()
+        stream.rest()
 
     with talking(connect, breaks, resumes) as tuning:
         asked = [tuning.answer(query, -1).applied for query in tuning.queries()]
@@ -118,22 +118,22 @@ def test_answer_whose_ack_was_lost_is_sent_again_with_its_id(connect: Connect) -
 def test_drain_is_followed_by_a_new_stream_that_keeps_the_query(connect: Connect) -> None:
     drained = threading.Event()
 
-    def drains(talk: Talk) -> Responses:
-        talk.take("hello")
+    def drains(stream: ServerStream) -> Responses:
+        stream.take("hello")
         yield welcome("token")
         yield assign(1)
         yield pb.ConverseResponse(drain=pb.Drain(reason="SHUTDOWN"))
-        talk.rest()
+        stream.rest()
 
-    def goes_on(talk: Talk) -> Responses:
-        assert talk.take("hello").hello.resume_token == "token"
+    def goes_on(stream: ServerStream) -> Responses:
+        assert stream.take("hello").hello.resume_token == "token"
         yield welcome("token2")
-        assert list(talk.take("extend").extend.lease_ids) == ["lease-1"]
+        assert list(stream.take("extend").extend.lease_ids) == ["lease-1"]
         yield assign(1)
         drained.set()
-        yield ack(talk.take("answer"))
+        yield ack(stream.take("answer"))
         yield finished()
-        talk.rest()
+        stream.rest()
 
     with talking(connect, drains, goes_on) as tuning:
         query = next_of(tuning)
@@ -144,15 +144,15 @@ def test_drain_is_followed_by_a_new_stream_that_keeps_the_query(connect: Connect
 
 
 def test_stream_that_just_ends_is_opened_again(connect: Connect) -> None:
-    def ends(talk: Talk) -> Responses:
-        talk.take("hello")
+    def ends(stream: ServerStream) -> Responses:
+        stream.take("hello")
         yield welcome()
 
-    def goes_on(talk: Talk) -> Responses:
-        talk.take("hello")
+    def goes_on(stream: ServerStream) -> Responses:
+        stream.take("hello")
         yield welcome()
         yield finished("CANCELLED")
-        talk.rest()
+        stream.rest()
 
     with talking(connect, ends, ends, goes_on) as tuning:
         assert tuning.next_query(timeout_s=20) is None
@@ -162,16 +162,16 @@ def test_stream_that_just_ends_is_opened_again(connect: Connect) -> None:
 def test_leases_are_extended_while_the_labeler_thinks(connect: Connect) -> None:
     beaten = threading.Event()
 
-    def script(talk: Talk) -> Responses:
-        talk.take("hello")
+    def script(stream: ServerStream) -> Responses:
+        stream.take("hello")
         yield welcome(heartbeat_s=0.05)
         yield assign(1)
         for _ in range(3):
-            talk.take("extend")
+            stream.take("extend")
         beaten.set()
-        yield ack(talk.skip_to("answer"))
+        yield ack(stream.skip_to("answer"))
         yield finished()
-        talk.rest()
+        stream.rest()
 
     with talking(connect, script) as tuning:
         for query in tuning.queries():
@@ -180,22 +180,22 @@ def test_leases_are_extended_while_the_labeler_thinks(connect: Connect) -> None:
 
 
 def test_refused_item_raises_at_its_caller_and_the_stream_goes_on(connect: Connect) -> None:
-    def script(talk: Talk) -> Responses:
-        talk.take("hello")
+    def script(stream: ServerStream) -> Responses:
+        stream.take("hello")
         yield welcome()
         yield assign(1)
         lost = status(code_pb2.FAILED_PRECONDITION, "LEASE_LOST")
-        yield reject(talk.take("answer"), lost)
+        yield reject(stream.take("answer"), lost)
         unknown = status(code_pb2.INVALID_ARGUMENT, "UNKNOWN_OBSERVATION")
         for _ in range(3):
-            answer = talk.take("answer")
+            answer = stream.take("answer")
             assert answer.answer.query == 0
             yield ack(answer) if answer.answer.observation_id == "a" else reject(answer, unknown)
-        yield ack(talk.take("retract"))
+        yield ack(stream.take("retract"))
         yield assign(2)
-        yield ack(talk.take("skip"))
+        yield ack(stream.take("skip"))
         yield finished()
-        talk.rest()
+        stream.rest()
 
     with talking(connect, script) as tuning:
         with pytest.raises(LeaseLost):
@@ -221,9 +221,9 @@ def test_refused_item_raises_at_its_caller_and_the_stream_goes_on(connect: Conne
 def test_permanent_error_ends_the_dialogue(
     connect: Connect, code: grpc.StatusCode, kind: type[Exception]
 ) -> None:
-    def script(talk: Talk) -> Responses:
-        talk.take("hello")
-        talk.abort(code, "no")
+    def script(stream: ServerStream) -> Responses:
+        stream.take("hello")
+        stream.abort(code, "no")
         yield welcome()
 
     with talking(connect, script) as tuning:
@@ -236,18 +236,18 @@ def test_permanent_error_ends_the_dialogue(
 def test_many_labels_are_sent_before_their_acks(connect: Connect) -> None:
     count = 600
 
-    def script(talk: Talk) -> Responses:
-        talk.take("hello")
+    def script(stream: ServerStream) -> Responses:
+        stream.take("hello")
         yield welcome()
         # No Ack before the client has sent what it may send at once.
-        answers = [talk.take("answer") for _ in range(256)]
+        answers = [stream.take("answer") for _ in range(256)]
         for answer in answers:
             yield ack(answer)
         for number in range(len(answers), count):
-            answer = talk.take("answer")
+            answer = stream.take("answer")
             assert answer.answer.observation_id == str(number)
             yield ack(answer)
-        talk.rest()
+        stream.rest()
 
     with talking(connect, script, credit=0) as tuning:
         acks = tuning.label_many({str(i): Verdict.INLIER for i in range(count)})
@@ -255,13 +255,13 @@ def test_many_labels_are_sent_before_their_acks(connect: Connect) -> None:
 
 
 def test_id_that_is_missing_is_refused_before_anything_is_sent(connect: Connect) -> None:
-    def script(talk: Talk) -> Responses:
-        talk.take("hello")
+    def script(stream: ServerStream) -> Responses:
+        stream.take("hello")
         yield welcome()
-        answer = talk.take("answer")
+        answer = stream.take("answer")
         assert answer.answer.observation_id == "7"
         yield ack(answer)
-        talk.rest()
+        stream.rest()
 
     with talking(connect, script, credit=0) as tuning:
         for missing in (None, float("nan"), b"7", True):
@@ -275,17 +275,17 @@ def test_id_that_is_missing_is_refused_before_anything_is_sent(connect: Connect)
 
 
 def test_several_queries_are_held_and_answered_out_of_order(connect: Connect) -> None:
-    def script(talk: Talk) -> Responses:
-        assert talk.take("hello").hello.credit == 2
+    def script(stream: ServerStream) -> Responses:
+        assert stream.take("hello").hello.credit == 2
         yield welcome()
         yield assign(1)
         yield assign(2)
-        second, first = talk.take("answer"), talk.take("answer")
+        second, first = stream.take("answer"), stream.take("answer")
         assert (second.answer.query, first.answer.query) == (2, 1)
         yield ack(first)
         yield ack(second)
         yield finished()
-        talk.rest()
+        stream.rest()
 
     with talking(connect, script, credit=2) as tuning:
         one, two = tuning.next_query(timeout_s=20), tuning.next_query(timeout_s=20)
@@ -298,11 +298,11 @@ def test_several_queries_are_held_and_answered_out_of_order(connect: Connect) ->
 
 
 def test_next_query_before_the_last_one_is_settled_is_an_error_not_a_deadlock() -> None:
-    def script(talk: Talk) -> Responses:
-        talk.take("hello")
+    def script(stream: ServerStream) -> Responses:
+        stream.take("hello")
         yield welcome()
         yield assign(1)
-        talk.rest()
+        stream.rest()
 
     with talking(TuningClient, script) as tuning, pytest.raises(WrongState) as refused:
         for _ in tuning.queries():
@@ -311,11 +311,11 @@ def test_next_query_before_the_last_one_is_settled_is_an_error_not_a_deadlock() 
 
 
 def test_missing_ack_and_missing_query_end_in_a_timeout(connect: Connect) -> None:
-    def script(talk: Talk) -> Responses:
-        talk.take("hello")
+    def script(stream: ServerStream) -> Responses:
+        stream.take("hello")
         yield welcome()
         yield assign(1)
-        talk.rest()
+        stream.rest()
 
     with talking(connect, script, ack_timeout_s=0.05, credit=2) as tuning:
         query = next_of(tuning)
@@ -337,10 +337,10 @@ def test_unreachable_service_is_reported_with_its_address(connect: Connect) -> N
 
 
 def test_closed_dialogue_accepts_no_answer(connect: Connect) -> None:
-    def script(talk: Talk) -> Responses:
-        talk.take("hello")
+    def script(stream: ServerStream) -> Responses:
+        stream.take("hello")
         yield welcome()
-        talk.rest()
+        stream.rest()
 
     with talking(connect, script) as tuning:
         assert tuning.session.name == SESSION
@@ -358,9 +358,9 @@ def test_closed_dialogue_accepts_no_answer(connect: Connect) -> None:
 
 
 def test_server_without_a_welcome_is_reported(connect: Connect) -> None:
-    def silent(talk: Talk) -> Responses:
-        talk.take("hello")
-        talk.rest()
+    def silent(stream: ServerStream) -> Responses:
+        stream.take("hello")
+        stream.rest()
         yield welcome()
 
     with (
@@ -373,15 +373,15 @@ def test_server_without_a_welcome_is_reported(connect: Connect) -> None:
 
 
 def test_lost_query_is_reported_with_its_reason(connect: Connect) -> None:
-    def script(talk: Talk) -> Responses:
-        talk.take("hello")
+    def script(stream: ServerStream) -> Responses:
+        stream.take("hello")
         yield welcome()
         for number in (1, 2):
             yield assign(number)
-        yield ack(talk.take("answer"))
+        yield ack(stream.take("answer"))
         revoke = pb.Revoke(session=SESSION, query=2, lease_id="lease-2", reason="EXPIRED")
         yield pb.ConverseResponse(revoke=revoke)
-        talk.rest()
+        stream.rest()
 
     with (
         talking(connect, script, credit=2, extend=False) as tuning,
@@ -397,14 +397,14 @@ def test_lost_query_is_reported_with_its_reason(connect: Connect) -> None:
 def test_released_query_and_new_credit_are_sent(connect: Connect) -> None:
     seen: list[pb.ConverseRequest] = []
 
-    def script(talk: Talk) -> Responses:
-        talk.take("hello")
+    def script(stream: ServerStream) -> Responses:
+        stream.take("hello")
         yield welcome()
         yield assign(1)
-        seen.append(talk.take("release"))
-        seen.append(talk.take("credit"))
+        seen.append(stream.take("release"))
+        seen.append(stream.take("credit"))
         yield finished()
-        talk.rest()
+        stream.rest()
 
     with talking(connect, script) as tuning:
         tuning.release(next_of(tuning))
@@ -415,11 +415,11 @@ def test_released_query_and_new_credit_are_sent(connect: Connect) -> None:
 
 
 def test_client_that_closes_ends_its_dialogues(connect: Connect) -> None:
-    def script(talk: Talk) -> Responses:
-        talk.take("hello")
+    def script(stream: ServerStream) -> Responses:
+        stream.take("hello")
         yield welcome()
         with suppress(grpc.RpcError):
-            talk.rest()
+            stream.rest()
 
     with peer.peer(script) as address, ThreadPoolExecutor(1) as elsewhere:
         client = connect(address)
@@ -439,19 +439,19 @@ def test_query_released_without_a_stream_is_released_on_the_next_stream(connect:
     given = threading.Event()
     said: list[str] = []
 
-    def breaks(talk: Talk) -> Responses:
-        talk.take("hello")
+    def breaks(stream: ServerStream) -> Responses:
+        stream.take("hello")
         yield welcome()
         yield assign(1)
         away.wait(20)
 
-    def goes_on(talk: Talk) -> Responses:
-        talk.take("hello")
+    def goes_on(stream: ServerStream) -> Responses:
+        stream.take("hello")
         given.wait(20)
         yield welcome()
-        said.extend(talk.take("release").release.lease_ids)
+        said.extend(stream.take("release").release.lease_ids)
         yield finished()
-        talk.rest()
+        stream.rest()
 
     with talking(connect, breaks, goes_on) as tuning:
         query = next_of(tuning)
@@ -466,20 +466,20 @@ def test_query_released_without_a_stream_is_released_on_the_next_stream(connect:
 def test_kept_leases_are_resumed_by_another_dialogue(connect: Connect) -> None:
     said: list[str] = []
 
-    def first(talk: Talk) -> Responses:
-        talk.take("hello")
+    def first(stream: ServerStream) -> Responses:
+        stream.take("hello")
         yield welcome("token")
         yield assign(1)
         with suppress(grpc.RpcError):
-            said.extend(talk.rest())
+            said.extend(stream.rest())
 
-    def second(talk: Talk) -> Responses:
-        assert talk.take("hello").hello.resume_token == "token"
+    def second(stream: ServerStream) -> Responses:
+        assert stream.take("hello").hello.resume_token == "token"
         yield welcome("token")
         yield assign(1)
-        yield ack(talk.take("answer"))
+        yield ack(stream.take("answer"))
         yield finished()
-        talk.rest()
+        stream.rest()
 
     with peer.peer(first, second) as address, connect(address) as client:
         with client.tuning(SESSION, labeler="ann") as tuning:
@@ -494,19 +494,19 @@ def test_kept_leases_are_resumed_by_another_dialogue(connect: Connect) -> None:
 def test_several_sessions_are_served_by_one_stream(connect: Connect) -> None:
     a, b = "sessions/a", "sessions/b"
 
-    def script(talk: Talk) -> Responses:
-        assert list(talk.take("hello").hello.sessions) == [a, b]
+    def script(stream: ServerStream) -> Responses:
+        assert list(stream.take("hello").hello.sessions) == [a, b]
         yield welcome(several=True)
         for name in (a, b):
             yield progress(session(name=name))
             yield assign(1, name=name)
         for _ in range(2):
-            yield ack(talk.take("answer"))
+            yield ack(stream.take("answer"))
         yield finished(name=a)
         yield assign(2, name=b)
-        yield ack(talk.take("answer"))
+        yield ack(stream.take("answer"))
         yield finished("POOL_EXHAUSTED", name=b)
-        talk.rest()
+        stream.rest()
 
     with (
         peer.peer(script) as address,
@@ -528,17 +528,17 @@ def test_several_sessions_are_served_by_one_stream(connect: Connect) -> None:
 def test_correction_is_sent_with_the_id_given(connect: Connect) -> None:
     said: list[pb.Answer] = []
 
-    def script(talk: Talk) -> Responses:
-        talk.take("hello")
+    def script(stream: ServerStream) -> Responses:
+        stream.take("hello")
         yield welcome()
         for _ in range(2):
-            answer = talk.take("answer")
+            answer = stream.take("answer")
             said.append(answer.answer)
             yield ack(answer)
-        retraction = talk.take("retract")
+        retraction = stream.take("retract")
         assert retraction.retract.of_labeler == "bob"
         yield ack(retraction)
-        talk.rest()
+        stream.rest()
 
     with talking(connect, script, credit=0) as tuning:
         tuning.label("x", "inlier", answer_id="ticket-7/1", source_reference="ticket-7")

@@ -10,7 +10,7 @@ import pytest
 from tests.client.dialogue import peer
 from tests.client.dialogue.peer import (
     SESSION,
-    Talk,
+    ServerStream,
     ack,
     assign,
     finished,
@@ -60,16 +60,16 @@ async def next_of(tuning: AsyncTuning) -> Query:
 
 
 def test_tasks_answer_side_by_side() -> None:
-    def script(talk: Talk) -> Responses:
-        talk.take("hello")
+    def script(stream: ServerStream) -> Responses:
+        stream.take("hello")
         yield welcome()
         yield assign(1)
         yield assign(2)
-        answers = [talk.take("answer"), talk.take("answer")]
+        answers = [stream.take("answer"), stream.take("answer")]
         for answer in reversed(answers):
             yield ack(answer)
         yield finished()
-        talk.rest()
+        stream.rest()
 
     async def scene() -> None:
         async with talking(script, credit=2) as tuning:
@@ -81,13 +81,13 @@ def test_tasks_answer_side_by_side() -> None:
 
 
 def test_task_waits_for_a_query_until_another_task_settles_the_last_one() -> None:
-    def script(talk: Talk) -> Responses:
-        talk.take("hello")
+    def script(stream: ServerStream) -> Responses:
+        stream.take("hello")
         yield welcome()
         yield assign(1)
-        yield ack(talk.take("answer"))
+        yield ack(stream.take("answer"))
         yield assign(2)
-        talk.rest()
+        stream.rest()
 
     async def scene() -> None:
         async with talking(script, credit=1) as tuning:
@@ -102,17 +102,17 @@ def test_task_waits_for_a_query_until_another_task_settles_the_last_one() -> Non
 def test_task_that_is_cancelled_takes_nothing_back() -> None:
     answered, go_on = threading.Event(), threading.Event()
 
-    def script(talk: Talk) -> Responses:
-        talk.take("hello")
+    def script(stream: ServerStream) -> Responses:
+        stream.take("hello")
         yield welcome()
         yield assign(1)
-        answer = talk.take("answer")
+        answer = stream.take("answer")
         answered.set()
         assert go_on.wait(20)
         yield ack(answer, total=1)
         yield progress(session(total=1))
         yield finished()
-        talk.rest()
+        stream.rest()
 
     async def scene() -> None:
         async with talking(script, credit=2) as tuning:
@@ -133,10 +133,10 @@ def test_task_that_is_cancelled_takes_nothing_back() -> None:
 def test_body_that_is_cancelled_leaves_no_task_and_says_bye() -> None:
     said: list[str] = []
 
-    def script(talk: Talk) -> Responses:
-        talk.take("hello")
+    def script(stream: ServerStream) -> Responses:
+        stream.take("hello")
         yield welcome()
-        said.extend(talk.rest())
+        said.extend(stream.rest())
 
     async def body(opened: asyncio.Event) -> None:
         async with talking(script) as tuning:
@@ -157,10 +157,10 @@ def test_body_that_is_cancelled_leaves_no_task_and_says_bye() -> None:
 
 
 def test_dialogue_is_used_while_it_is_open() -> None:
-    def script(talk: Talk) -> Responses:
-        talk.take("hello")
+    def script(stream: ServerStream) -> Responses:
+        stream.take("hello")
         yield welcome()
-        talk.rest()
+        stream.rest()
 
     async def scene() -> None:
         with peer.peer(script) as address:

@@ -14,7 +14,7 @@ from svddtune.v1 import common_pb2, oracle_pb2, oracle_pb2_grpc, tuning_pb2
 SESSION = "sessions/s1"
 
 
-class Talk:
+class ServerStream:
     """One stream from the peer's side."""
 
     def __init__(
@@ -48,7 +48,7 @@ class Talk:
         self._context.abort(code, text)
 
 
-Script = Callable[[Talk], Iterator[oracle_pb2.ConverseResponse]]
+Script = Callable[[ServerStream], Iterator[oracle_pb2.ConverseResponse]]
 
 
 class _Peer(oracle_pb2_grpc.OracleServiceServicer):
@@ -64,7 +64,7 @@ class _Peer(oracle_pb2_grpc.OracleServiceServicer):
         if not self._scripts:
             context.abort(grpc.StatusCode.UNAVAILABLE, "no script left")
         try:
-            yield from self._scripts.pop(0)(Talk(request_iterator, context))
+            yield from self._scripts.pop(0)(ServerStream(request_iterator, context))
         except AssertionError as fault:
             self.faults.append(fault)
             raise

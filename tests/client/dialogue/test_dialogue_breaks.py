@@ -80,7 +80,7 @@ class Line:
 
     def __init__(self, credit: int) -> None:
         self.server = Server(credit)
-        self.talk = Dialogue(SESSIONS, labeler="ann", kind="human", credit=credit)
+        self.stream = Dialogue(SESSIONS, labeler="ann", kind="human", credit=credit)
         self.up: deque[pb.ConverseRequest] = deque()
         self.down: deque[pb.ConverseResponse] = deque()
         self.held: list[Query] = []
@@ -89,13 +89,13 @@ class Line:
         self.connect()
 
     def connect(self) -> None:
-        self.talk.hello()
+        self.stream.hello()
         self.up.clear()
         self.down = deque(self.server.hello())
 
     def cut(self) -> None:
         """The stream breaks; what is under way is lost."""
-        self.talk.welcomed = False
+        self.stream.welcomed = False
         self.up.clear()
         self.down.clear()
 
@@ -105,8 +105,8 @@ class Line:
 
     def step_client(self) -> None:
         if self.down:
-            self.up.extend(self.talk.receive(self.down.popleft(), 0.0))
-        while (query := self.talk.take()) is not None:
+            self.up.extend(self.stream.receive(self.down.popleft(), 0.0))
+        while (query := self.stream.take()) is not None:
             self.held.append(query)
 
     def say(self, what: str) -> None:
@@ -114,15 +114,15 @@ class Line:
             return
         query = self.held.pop(0)
         if what == "answer":
-            message, future = self.talk.answer(query, Verdict.INLIER, 0.0)
+            message, future = self.stream.answer(query, Verdict.INLIER, 0.0)
             self.futures.append((message.answer.answer_id, future))
         elif what == "skip":
-            message, future = self.talk.skip(query, SkipMode.LATER)
+            message, future = self.stream.skip(query, SkipMode.LATER)
             self.futures.append(("", future))
         else:
-            message = self.talk.release(query)
+            message = self.stream.release(query)
             self.given_back.add(query.lease_id)
-        if self.talk.welcomed:
+        if self.stream.welcomed:
             self.up.append(message)
 
     def run_dry(self) -> None:
@@ -167,7 +167,7 @@ def test_client_and_server_agree_after_any_sequence_of_breaks(
     line.connect()
     line.run_dry()
 
-    assert line.talk.idle
+    assert line.stream.idle
     assert len(line.server.effects) == len(set(line.server.effects))
     for answer_id, future in line.futures:
         error = future.exception(0)
@@ -175,5 +175,5 @@ def test_client_and_server_agree_after_any_sequence_of_breaks(
         if answer_id:
             assert (answer_id in line.server.effects) is (error is None)
     assert not line.given_back & set(line.server.leases)
-    still = {query.lease_id for query in line.held if line.talk.is_open(query)}
+    still = {query.lease_id for query in line.held if line.stream.is_open(query)}
     assert still == set(line.server.leases)

@@ -12,14 +12,14 @@ GONE = Unavailable("gone")
 
 
 def dialogue() -> Dialogue:
-    talk = Dialogue([SESSION], labeler="ann", kind="human", credit=1)
-    talk.hello()
-    return talk
+    stream = Dialogue([SESSION], labeler="ann", kind="human", credit=1)
+    stream.hello()
+    return stream
 
 
-def drained(talk: Dialogue) -> Dialogue:
-    talk.receive(pb.ConverseResponse(drain=pb.Drain(reason="old")), 0.0)
-    return talk
+def drained(stream: Dialogue) -> Dialogue:
+    stream.receive(pb.ConverseResponse(drain=pb.Drain(reason="old")), 0.0)
+    return stream
 
 
 def test_drained_stream_is_followed_at_once() -> None:
@@ -76,23 +76,23 @@ def test_internal_errors_of_a_proxy_are_retried_a_few_times() -> None:
 
 
 def test_deleted_session_ends_its_queries_but_not_the_dialogue() -> None:
-    talk = dialogue()
-    talk.receive(welcome(), 0.0)
-    reconnect = Reconnect(talk, first_within_s=5.0, now=0.0)
+    stream = dialogue()
+    stream.receive(welcome(), 0.0)
+    reconnect = Reconnect(stream, first_within_s=5.0, now=0.0)
     gone = NotFound("no", reason="SESSION_NOT_FOUND", metadata={"session": SESSION})
     assert reconnect.ended(gone, 0.0) == 0.0
-    assert talk.finished == "DELETED"
-    assert talk.over
+    assert stream.finished == "DELETED"
+    assert stream.over
 
 
 def test_heartbeats_start_after_the_welcome() -> None:
-    talk = dialogue()
-    pulse = Pulse(talk, welcome_within_s=30.0, now=100.0)
+    stream = dialogue()
+    pulse = Pulse(stream, welcome_within_s=30.0, now=100.0)
     assert pulse.wait_s(110.0) == 20.0
     assert not pulse.late(129.0)
     assert pulse.late(130.0)
-    talk.receive(welcome(heartbeat_s=5.0), 0.0)
-    talk.receive(assign(1), 0.0)
+    stream.receive(welcome(heartbeat_s=5.0), 0.0)
+    stream.receive(assign(1), 0.0)
     assert not pulse.late(130.0)
     assert pulse.beat(104.0) is None
     assert pulse.wait_s(104.0) == 1.0
@@ -101,18 +101,18 @@ def test_heartbeats_start_after_the_welcome() -> None:
 
 
 def test_shorter_leases_shorten_the_heartbeat_interval() -> None:
-    talk = dialogue()
-    talk.receive(welcome(heartbeat_s=20.0), 0.0)
-    pulse = Pulse(talk, welcome_within_s=30.0, now=0.0)
-    talk.receive(progress(session(lease_s=12.0)), 0.0)
+    stream = dialogue()
+    stream.receive(welcome(heartbeat_s=20.0), 0.0)
+    pulse = Pulse(stream, welcome_within_s=30.0, now=0.0)
+    stream.receive(progress(session(lease_s=12.0)), 0.0)
     assert pulse.wait_s(0.0) == 20.0
-    talk.receive(assign(1), 0.0)
+    stream.receive(assign(1), 0.0)
     assert pulse.wait_s(0.0) == 2.0
 
 
 def test_no_heartbeat_is_sent_while_nothing_is_held() -> None:
-    talk = dialogue()
-    talk.receive(welcome(heartbeat_s=5.0), 0.0)
-    pulse = Pulse(talk, welcome_within_s=30.0, now=0.0)
+    stream = dialogue()
+    stream.receive(welcome(heartbeat_s=5.0), 0.0)
+    pulse = Pulse(stream, welcome_within_s=30.0, now=0.0)
     assert pulse.beat(5.0) is None
     assert pulse.wait_s(5.0) == 5.0

@@ -4,7 +4,16 @@ from collections.abc import Iterator
 
 import pytest
 from google.rpc import code_pb2
-from tests.client.dialogue.peer import SESSION, Talk, ack, assign, finished, peer, reject, welcome
+from tests.client.dialogue.peer import (
+    SESSION,
+    ServerStream,
+    ack,
+    assign,
+    finished,
+    peer,
+    reject,
+    welcome,
+)
 from tests.client.dialogue.statuses import status
 from tests.client.tickets.exports import DESK, ticket
 
@@ -36,19 +45,19 @@ def answers(*log: LabelEvent, unused: int = 0) -> list[pb.Answer]:
     """Answers to the same observation asked twice; the first `unused` come too late to count."""
     taken: list[pb.Answer] = []
 
-    def script(talk: Talk) -> Replies:
-        talk.take("hello")
+    def script(stream: ServerStream) -> Replies:
+        stream.take("hello")
         yield welcome()
         for number in (1, 2):
             yield assign(number, row=1)
-            request = talk.skip_to("answer")
+            request = stream.skip_to("answer")
             taken.append(request.answer)
             reply = ack(request)
             if number <= unused:
                 reply.ack.disposition = pb.Ack.DISPOSITION_UNUSED
             yield reply
         yield finished()
-        talk.rest()
+        stream.rest()
 
     oracle = TicketOracle([ticket("T", row="obs-1")], DESK)
     with peer(script) as address, TuningClient(address) as client:
@@ -90,15 +99,15 @@ def test_late_answer_is_sent_again_with_a_new_id() -> None:
 
 
 def test_query_without_a_verdict_is_skipped_to_others() -> None:
-    def script(talk: Talk) -> Replies:
-        talk.take("hello")
+    def script(stream: ServerStream) -> Replies:
+        stream.take("hello")
         yield welcome()
         yield assign(1, row=5)
-        request = talk.skip_to("skip")
+        request = stream.skip_to("skip")
         assert request.skip.mode == pb.SKIP_MODE_OTHERS
         yield ack(request)
         yield finished()
-        talk.rest()
+        stream.rest()
 
     oracle = TicketOracle([ticket("T", row="obs-1")], DESK)
     with peer(script) as address, TuningClient(address) as client:
@@ -109,13 +118,13 @@ def test_query_without_a_verdict_is_skipped_to_others() -> None:
 
 
 def test_error_beyond_a_single_label_ends_the_replay() -> None:
-    def script(talk: Talk) -> Replies:
-        talk.take("hello")
+    def script(stream: ServerStream) -> Replies:
+        stream.take("hello")
         yield welcome()
         yield assign(1, row=1)
-        request = talk.skip_to("answer")
+        request = stream.skip_to("answer")
         yield reject(request, status(code_pb2.FAILED_PRECONDITION, "LABELER_WITHDRAWN"))
-        talk.rest()
+        stream.rest()
 
     oracle = TicketOracle([ticket("T", row="obs-1")], DESK)
     with peer(script) as address, TuningClient(address) as client:
