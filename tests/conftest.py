@@ -14,6 +14,7 @@ os.environ["MKL_NUM_THREADS"] = "1"
 import pytest
 import redis
 from tests import profiles
+from tests.e2e.processes import RestartableService, worker
 
 from svddtune.client import EmbeddedStack, TuningClient
 from svddtune.stack import EmbeddedServer
@@ -69,3 +70,12 @@ def client(stack: EmbeddedStack) -> Iterator[TuningClient]:
     """A client of that stack."""
     with TuningClient(stack.address) as connected:
         yield connected
+
+
+@pytest.fixture
+def restartable(redis_url: str) -> Iterator[RestartableService]:
+    """A service with a worker, which tests may end and restart; it runs at the end of the test."""
+    running = RestartableService(redis_url)
+    with worker(redis_url):
+        yield running
+    running.end(hard=False)

@@ -1,13 +1,12 @@
 """The service goes away in the middle of a question and comes back; nothing is asked twice."""
 
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tests.client.flavours import Connect, connecting
 from tests.client.scene import blob
-from tests.e2e.processes import service, worker
+from tests.e2e.processes import RestartableService, service, worker
 from tests.waiting import wait_until
 
 from svddtune.client import Session, TuningClient
@@ -16,34 +15,6 @@ pytestmark = [pytest.mark.integration, pytest.mark.e2e]
 
 X, Y = blob(50)
 BUDGET = 6
-
-
-class Front:
-    """A service at one address, to be taken away and brought back."""
-
-    def __init__(self, redis_url: str) -> None:
-        self._redis_url = redis_url
-        self._process = service(redis_url)
-        self.address = str(self._process.ready["address"])
-
-    def go(self, *, hard: bool) -> None:
-        """Take it away: at once, or after its streams were drained."""
-        if hard:
-            self._process.kill()
-        else:
-            self._process.stop()
-
-    def come_back(self) -> None:
-        """Bring it back at the same address."""
-        self._process = service(self._redis_url, self.address)
-
-
-@pytest.fixture
-def front(redis_url: str) -> Iterator[Front]:
-    front = Front(redis_url)
-    with worker(redis_url):
-        yield front
-    front.go(hard=False)
 
 
 def session_at(address: str) -> Session:
@@ -68,22 +39,22 @@ def numbers_asked(address: str, session: Session) -> list[int]:
     ids=["killed", "drained", "killed, asyncio"],
 )
 def test_query_outlives_the_service(
-    front: Front, flavour: str, hard: bool, answers_while_away: bool
+    restartable: RestartableService, flavour: str, hard: bool, answers_while_away: bool
 ) -> None:
-    session = session_at(front.address)
+    session = session_at(restartable.address)
     with (
         connecting(flavour) as connect,
-        connect(front.address) as client,
+        connect(restartable.address) as client,
         client.tuning(session, labeler="ann") as tuning,
         ThreadPoolExecutor(1) as elsewhere,
     ):
         query = tuning.next_query(timeout_s=60)
         assert query is not None
-        front.go(hard=hard)
+        restartable.end(hard=hard)
         wait_until(lambda: not tuning.connected)
         if answers_while_away:
             waits = tuning.submit(query, int(Y[query.row]))
-        back = elsewhere.submit(front.come_back)
+        back = elsewhere.submit(restartable.restart)
         back.result(30)
         wait_until(lambda: tuning.connected, timeout_s=30)
         if not answers_while_away:
@@ -92,13 +63,15 @@ def test_query_outlives_the_service(
         assert tuning.wait(waits).applied
         for query in tuning.queries():
             tuning.answer(query, int(Y[query.row]))
-    assert numbers_asked(front.address, session) == list(range(1, BUDGET + 1))
+    assert numbers_asked(restartable.address, session) == list(range(1, BUDGET + 1))
 
 
 @pytest.mark.slow
-def test_restarted_labeler_gets_its_query_again(front: Front, connect: Connect) -> None:
-    session = session_at(front.address)
-    with connect(front.address) as client:
+def test_restarted_labeler_gets_its_query_again(
+    restartable: RestartableService, connect: Connect
+) -> None:
+    session = session_at(restartable.address)
+    with connect(restartable.address) as client:
         with client.tuning(session, labeler="ann") as tuning:
             before = tuning.next_query(timeout_s=60)
             token = tuning.resume_token

@@ -104,6 +104,6 @@ def options(command: Any) -> set[str]:
 def test_options_named_in_prose_exist(page: Path) -> None:
     known = options(typer.main.get_command(app)) | {"--help", "--group", "--no-deps", "--target"}
     prose = re.sub(BLOCK, "", page.read_text())
-    spans = [span for span in re.findall(r"`([^`]+)`", prose) if not span.startswith("python -m")]
+    spans = re.findall(r"`(?!python -m|pytest )([^`]+)`", prose)
     named = {name for span in spans for name in re.findall(r"(?<![\w-])--[a-z][a-z-]*", span)}
     assert named - known == set()

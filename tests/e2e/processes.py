@@ -76,6 +76,26 @@ def worker(redis_url: str) -> Process:
     return Process("svddtune.worker", "--redis", redis_url)
 
 
+class RestartableService:
+    """A service that can end and start again at the same address."""
+
+    def __init__(self, redis_url: str) -> None:
+        self._redis_url = redis_url
+        self._process = service(redis_url)
+        self.address = str(self._process.ready["address"])
+
+    def end(self, *, hard: bool) -> None:
+        """Kill the service if `hard`, else stop it, which first drains its streams."""
+        if hard:
+            self._process.kill()
+        else:
+            self._process.stop()
+
+    def restart(self) -> None:
+        """Start the service again."""
+        self._process = service(self._redis_url, self.address)
+
+
 @contextmanager
 def deployment(redis_url: str, workers: int = 1) -> Iterator[str]:
     """Start a service and workers; yield the service's address."""

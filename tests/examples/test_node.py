@@ -3,13 +3,11 @@
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.client.scene import blob
-from tests.client.test_restart import Front
-from tests.e2e.processes import worker
+from tests.e2e.processes import RestartableService
 from tests.waiting import wait_until
 
 from svddtune.client import Session, TuningClient
@@ -50,14 +48,6 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "labeler.js"
 
 
-@pytest.fixture
-def front(redis_url: str) -> Iterator[Front]:
-    front = Front(redis_url)
-    with worker(redis_url):
-        yield front
-    front.go(hard=False)
-
-
 def session_at(address: str) -> Session:
     with TuningClient(address) as client:
         return client.create_session(client.upload_dataset(X), budget=BUDGET)
@@ -75,23 +65,23 @@ def labeler(program: Path, address: str, session: str) -> subprocess.Popen[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("hard", [True, False], ids=["killed", "drained"])
 def test_two_labelers_continue_after_service_restart(
-    program: Path, front: Front, hard: bool
+    program: Path, restartable: RestartableService, hard: bool
 ) -> None:
-    session = session_at(front.address)
+    session = session_at(restartable.address)
 
     def answered() -> int:
-        with TuningClient(front.address) as client:
+        with TuningClient(restartable.address) as client:
             return sum(1 for _ in client.labels(session))
 
-    copies = [labeler(program, front.address, session.name) for _ in range(2)]
+    copies = [labeler(program, restartable.address, session.name) for _ in range(2)]
     wait_until(lambda: answered() >= 3, timeout_s=30)
-    front.go(hard=hard)
-    front.come_back()
+    restartable.end(hard=hard)
+    restartable.restart()
     for copy in copies:
         out, err = copy.communicate(timeout=60)
         assert (copy.returncode, err) == (0, "")
         assert out == "finished: BUDGET_SPENT\n"
-    with TuningClient(front.address) as client:
+    with TuningClient(restartable.address) as client:
         client.wait_until_completed(session, timeout_s=60)
         events = list(client.labels(session))
     assert len({event.row for event in events}) == len(events) == BUDGET
@@ -100,8 +90,10 @@ def test_two_labelers_continue_after_service_restart(
 
 
 @pytest.mark.slow
-def test_unknown_session_ends_labeler_without_stack_trace(program: Path, front: Front) -> None:
-    _, err = (process := labeler(program, front.address, "sessions/p00-none")).communicate(
+def test_unknown_session_ends_labeler_without_stack_trace(
+    program: Path, restartable: RestartableService
+) -> None:
+    _, err = (process := labeler(program, restartable.address, "sessions/p00-none")).communicate(
         timeout=60
     )
     assert process.returncode == 1

@@ -57,6 +57,19 @@ StartFile = Annotated[
         parser=input_file, metavar="FILE", help="File of initial labels, in the form of --labels."
     ),
 ]
+OutlierValue = Annotated[
+    str | None, typer.Option(help="Value that marks an outlier; all others are inliers.")
+]
+IdColumn = Annotated[
+    str | None, typer.Option(help="Column of DATA that holds the observations' ids.")
+]
+Ignore = Annotated[list[str] | None, typer.Option(help="Column to leave out. Repeatable.")]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header", help="Whether the first line is a header. Default: detected."
+    ),
+]
 Encoding = Annotated[
     str,
     typer.Option(metavar="NAME", help="Encoding of text files, e.g. cp1252, latin-1 or utf-16."),

@@ -31,18 +31,9 @@ def predict(
         ),
     ],
     data: files.DataFile,
-    id_column: Annotated[
-        str | None, typer.Option(help="Column of DATA that holds the observations' ids.")
-    ] = None,
-    ignore: Annotated[
-        list[str] | None, typer.Option(help="Column to leave out; repeatable.")
-    ] = None,
-    header: Annotated[
-        bool | None,
-        typer.Option(
-            "--header/--no-header", help="Whether the first line is a header. Default: detected."
-        ),
-    ] = None,
+    id_column: files.IdColumn = None,
+    ignore: files.Ignore = None,
+    header: files.Header = None,
     encoding: files.Encoding = "utf-8",
     decimal: files.Decimal = ".",
     delimiter: files.Delimiter = "",

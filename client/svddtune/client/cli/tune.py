@@ -26,25 +26,14 @@ def tune(
         str | None,
         typer.Option(help="Column of DATA that holds the classes, by name or by number from 0."),
     ] = None,
-    outlier_value: Annotated[
-        str | None, typer.Option(help="Value that marks an outlier; all others are inliers.")
-    ] = None,
-    id_column: Annotated[
-        str | None, typer.Option(help="Column of DATA that holds the observations' ids.")
-    ] = None,
+    outlier_value: files.OutlierValue = None,
+    id_column: files.IdColumn = None,
     show: Annotated[
         list[str] | None,
         typer.Option(help="Column to show to labelers, which is not a feature. Repeatable."),
     ] = None,
-    ignore: Annotated[
-        list[str] | None, typer.Option(help="Column to leave out. Repeatable.")
-    ] = None,
-    header: Annotated[
-        bool | None,
-        typer.Option(
-            "--header/--no-header", help="Whether the first line is a header. Default: detected."
-        ),
-    ] = None,
+    ignore: files.Ignore = None,
+    header: files.Header = None,
     encoding: files.Encoding = "utf-8",
     decimal: files.Decimal = ".",
     delimiter: files.Delimiter = "",
