@@ -519,9 +519,9 @@ def test_several_sessions_are_served_by_one_stream(connect: Connect) -> None:
         assert [tuning.answer(q, "inlier").query for q in tuning.queries()] == [2]
         assert dict(tuning.finished_sessions) == {a: "BUDGET_SPENT", b: "POOL_EXHAUSTED"}
         assert set(tuning.sessions) == {a, b}
-        with pytest.raises(InvalidInput, match="which session"):
+        with pytest.raises(InvalidInput, match="Name the session"):
             tuning.label("x", "inlier")
-        with pytest.raises(InvalidInput, match="which session"):
+        with pytest.raises(InvalidInput, match="Name the session"):
             tuning.finish()
 
 

@@ -223,7 +223,7 @@ def test_client_refuses_values_beyond_the_range_before_anything_is_sent(setting:
 
 
 def test_client_refuses_settings_that_there_are_not() -> None:
-    with pytest.raises(InvalidInput, match="colour: no such setting of a session; there are k, "):
+    with pytest.raises(InvalidInput, match="Unknown setting of a session: colour; use k, "):
         read_settings({"colour": "red"})
 
 

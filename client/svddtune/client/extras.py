@@ -51,8 +51,8 @@ def check_complete() -> None:
     missing = [name for name in _required() if not _is_installed(name)]
     if missing:
         raise NotInstalled(
-            f"A service on this machine needs {', '.join(missing)}, not installed here; "
-            f"install all of it with: pip install {DISTRIBUTION}",
+            f"A service on this machine needs {', '.join(missing)}, which is not installed; "
+            f"install everything with: pip install {DISTRIBUTION}",
             metadata={"packages": ",".join(missing)},
         )
 

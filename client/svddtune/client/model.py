@@ -298,11 +298,11 @@ _ARRAYS = ("support_vectors", "alphas", "offset", "scale", "check_rows", "check_
 
 def _check_format(manifest: Any, path: str | os.PathLike[str]) -> None:
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise ModelCorrupt(f"{path} is a zip file, but not an svddtune model")
+        raise ModelCorrupt(f"{path} is a ZIP file, but not an svddtune model")
     if manifest.get("version") != FORMAT_VERSION:
         raise ModelCorrupt(
             f"{path} has format version {manifest.get('version')!r}; this release reads "
-            f"{FORMAT_VERSION}. Export it again, or update svddtune",
+            f"{FORMAT_VERSION}. Export the model again, or update svddtune",
             reason="MODEL_VERSION_UNSUPPORTED",
         )
 

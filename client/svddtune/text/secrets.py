@@ -23,4 +23,4 @@ def url_fault(url: str, error: Exception) -> str:
     shown = redacted(url)
     if shown == url:
         return f"{url!r}: {error}"
-    return f"{shown!r}: not a URL that can be used; write special characters of a password as %XX"
+    return f"{shown!r}: not a valid URL; write special characters of a password as %XX"

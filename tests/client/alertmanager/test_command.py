@@ -111,9 +111,9 @@ def test_tune_reads_what_was_written(
             TOML,
             "o.csv",
             1,
-            "am.json line 2: version is '3'; only '4' is understood",
+            "am.json line 2: version is '3'; only version '4' can be read",
         ),
-        (json.dumps(payload()), TOML, "o.csv", 1, "There is no alert in these payloads"),
+        (json.dumps(payload()), TOML, "o.csv", 1, "The payloads contain no alert"),
         (json.dumps(payload(alert())), "schema = ", "o.csv", 1, "f.toml is not TOML"),
         (json.dumps(payload(alert())), "schema = 1", "o.csv", 1, "f.toml: feature is missing"),
         (

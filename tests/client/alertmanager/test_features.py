@@ -20,11 +20,11 @@ from svddtune.client.alertmanager import load_features
         ({"schema": 1}, "feature is missing; begin each feature with [[feature]]"),
         (
             {"schema": 1, "features": []},
-            "features is not known here; there are schema, time_zone, key, display, feature",
+            "features is not a known key; use one of schema, time_zone, key, display, feature",
         ),
         (
             {"schema": 1, "time_zone": "Mars"},
-            "time_zone is no zone: 'Mars' is no time zone; use a name such as UTC or Europe/Berlin",
+            "time_zone 'Mars' is not a time zone; use a name such as UTC or Europe/Berlin",
         ),
         (
             {"schema": 1, "key": "instance"},
@@ -39,16 +39,16 @@ from svddtune.client.alertmanager import load_features
         (
             {"schema": 1, "feature": [{"kind": "sum"}]},
             "feature[0].kind is 'sum'; "
-            "there are number, one_hot, duration, hour, weekday, group_count",
+            "use one of number, one_hot, duration, hour, weekday, group_count",
         ),
         (
             {"schema": 1, "feature": [{"name": "x"}]},
             "feature[0].kind is missing; "
-            "there are number, one_hot, duration, hour, weekday, group_count",
+            "use one of number, one_hot, duration, hour, weekday, group_count",
         ),
         (
             {"schema": 1, "feature": [{"kind": "hour", "from": "labels.x"}]},
-            "feature[0].from is not known here; there are kind, name, cyclic",
+            "feature[0].from is not a known key; use one of kind, name, cyclic",
         ),
         (
             {"schema": 1, "feature": [{"kind": "hour", "cyclic": 1}]},
@@ -56,7 +56,7 @@ from svddtune.client.alertmanager import load_features
         ),
         (
             {"schema": 1, "feature": [{"kind": "hour", "name": "7"}]},
-            "feature[0].name is '7', not a column's name: text, no number",
+            "feature[0].name is '7', not a column name; give a text that is not a number",
         ),
         (
             {"schema": 1, "feature": [{"kind": "number"}]},
@@ -69,7 +69,7 @@ from svddtune.client.alertmanager import load_features
         ),
         (
             {"schema": 1, "feature": [{"kind": "one_hot", "from": "labels.a", "values": "b"}]},
-            "feature[0].values is 'b', not a list of the values that get a column",
+            "feature[0].values is 'b', not a list of texts, one for each column",
         ),
         (
             {

@@ -109,7 +109,7 @@ def test_default_stands_for_what_is_missing() -> None:
     ("notified", "message"),
     [
         ([], "payloads[0] is [], not a payload: an object with version and alerts"),
-        (payload(version="1"), "payloads[0]: version is '1'; only '4' is understood"),
+        (payload(version="1"), "payloads[0]: version is '1'; only version '4' can be read"),
         (payload(version=4), "payloads[0]: version is 4, not text"),
         ({"alerts": []}, "payloads[0]: version is missing"),
         (payload(status="open"), "payloads[0]: status is 'open', not firing or resolved"),
@@ -140,17 +140,18 @@ def test_default_stands_for_what_is_missing() -> None:
         ),
         (
             payload(alert(annotations={})),
-            "payloads[0]: alerts[0].annotations.value is missing; "
-            "say with default = NUMBER what it counts as",
+            "payloads[0]: alerts[0].annotations.value is missing; set default = NUMBER, the "
+            "value to use for such alerts",
         ),
         (
             payload(alert(starts="yesterday")),
-            "payloads[0]: alerts[0].startsAt is 'yesterday', not a time with its offset (RFC 3339)",
+            "payloads[0]: alerts[0].startsAt is 'yesterday', not a time with an offset from UTC "
+            "(RFC 3339)",
         ),
         (
             payload(alert(starts="2018-08-03T09:52:26")),
             "payloads[0]: alerts[0].startsAt is '2018-08-03T09:52:26', "
-            "not a time with its offset (RFC 3339)",
+            "not a time with an offset from UTC (RFC 3339)",
         ),
         (
             payload(alert(starts=ZERO)),
@@ -180,12 +181,12 @@ def test_firing_alert_needs_a_duration_for_firing() -> None:
     with pytest.raises(InvalidInput) as refused:
         observations_from_alertmanager([payload(alert())], features)
     assert refused.value.message == (
-        "payloads[0]: alerts[0].endsAt is not there yet, the alert fires: "
-        "say with firing = SECONDS what its duration counts as"
+        "payloads[0]: alerts[0].endsAt is not set, because the alert is still firing: "
+        "set firing = SECONDS, the duration to use for such alerts"
     )
 
 
 def test_no_alert_is_refused() -> None:
     with pytest.raises(InvalidInput) as refused:
         observations_from_alertmanager([payload()], NUMBER)
-    assert refused.value.message == "There is no alert in these payloads"
+    assert refused.value.message == "The payloads contain no alert"

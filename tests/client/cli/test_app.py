@@ -173,7 +173,7 @@ def test_labels_of_some_rows_are_used_and_queries_about_others_are_counted(
             ["tune", "d.csv", "--label-column", "c", "--overlap", "2"],
             "a,c\n1,1\n2,-1\n",
             1,
-            "as many labelers",
+            "at least 2 labelers",
         ),
         (
             ["tune", "d.csv", "--label-column", "c", "--out", "d.csv"],

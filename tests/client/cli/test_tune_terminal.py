@@ -83,8 +83,9 @@ def test_interrupted_person_goes_on_to_the_same_result(
         text = terminal.screen.text
     (kept,) = kept_runs()
     assert kept.answers == 2
-    assert f"Your 2 answers are kept in {kept.folder}; go on with: svddtune resume" in text.replace(
-        "\n", ""
+    assert (
+        f"Your 2 answers are kept in {kept.folder}; continue with: svddtune resume"
+        in text.replace("\n", "")
     )
     with Terminal("resume", kept.name, columns=120) as terminal:
         assert next_question(terminal) == last

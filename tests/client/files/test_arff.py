@@ -43,14 +43,14 @@ def test_rows_are_read_as_the_description_says(row: str, cells: list[str]) -> No
 @pytest.mark.parametrize(
     ("text", "line", "says"),
     [
-        (HEAD + "@data\n1,w\n", 5, "'w' is none of the values of attribute 'b'"),
-        (HEAD + "@data\n1,'x\n", 5, "a quote at character 3 has no end"),
+        (HEAD + "@data\n1,w\n", 5, "'w' is not one of the values of attribute 'b'"),
+        (HEAD + "@data\n1,'x\n", 5, "the quote at character 3 is not closed"),
         (HEAD + "@data\n1,,x\n", 5, "value 2 is empty"),
-        (HEAD + "@data\n1,y z\n", 5, "stand between two commas"),
+        (HEAD + "@data\n1,y z\n", 5, "are not separated by a comma"),
         (HEAD + "@data\n1,50%\n", 5, "a % follows a value"),
-        (HEAD + "@data\n{2 1}\n", 5, "attribute 2 of 2"),
-        (HEAD + "@data\n{0 1, 0 2}\n", 5, "attribute 0 is there twice"),
-        (HEAD + "@data\n{0 1\n", 5, "a sparse row ends with a brace"),
+        (HEAD + "@data\n{2 1}\n", 5, "there is no attribute 2"),
+        (HEAD + "@data\n{0 1, 0 2}\n", 5, "attribute 0 occurs twice"),
+        (HEAD + "@data\n{0 1\n", 5, "a sparse row without a closing brace"),
         (HEAD + "@data\n1,x,{w}\n", 5, "the weight 'w' is not a number"),
         ("@attribute a relational\n", 1, "'a' is relational"),
         ("@attribute a colour\n@data\n", 1, "'a' has type 'colour'"),
@@ -58,7 +58,7 @@ def test_rows_are_read_as_the_description_says(row: str, cells: list[str]) -> No
         ("@attribute a {x,y\n@data\n", 2, "no closing brace"),
         ("@attribute a {x,x}\n@data\n", 1, "declares a value twice"),
         ("@data\n", 1, "no @attribute"),
-        ("hello\n", 1, "does not belong in the header"),
+        ("hello\n", 1, "is not allowed in the header"),
     ],
 )
 def test_invalid_arff_is_refused_with_its_line(text: str, line: int, says: str) -> None:

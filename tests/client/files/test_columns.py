@@ -47,7 +47,7 @@ def test_python_only_number_formats_are_no_numbers(text: str) -> None:
 )
 def test_decimal_commas_are_read_where_asked_for(text: str, value: float) -> None:
     assert TextColumn([text, "0"], ",").numbers()[0] == value
-    with pytest.raises(CellFault, match="has a point where --decimal , wants a comma"):
+    with pytest.raises(CellFault, match="has a decimal point, but --decimal , expects a comma"):
         TextColumn(["1.5"], ",").numbers()
 
 

@@ -111,7 +111,7 @@ def test_stray_quote_is_found_in_linear_time(lines: int) -> None:
 
 def test_stray_quote_in_a_long_file_is_reported_with_its_line() -> None:
     text = "a,b\n" + "1,2\n" * 50_000 + '3,"4\n' + "5,6\n" * 50_000
-    with pytest.raises(RowFault, match="a quote that begins here has no end") as caught:
+    with pytest.raises(RowFault, match="a quote that begins here is not closed") as caught:
         rows_of(text)
     assert caught.value.line == 50_002
 
@@ -166,7 +166,7 @@ def test_empty_rows_at_the_end_are_left_out_with_a_note(tmp_path: Path) -> None:
 def test_ragged_row_is_reported_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "d.csv"
     path.write_text('a,b\n"1\n",2\n3,4,5\n')
-    with pytest.raises(InvalidInput, match="line 4 has 3 values where 2 are expected"):
+    with pytest.raises(InvalidInput, match="line 4 has 3 values; expected 2"):
         read_table(path)
 
 

@@ -154,11 +154,13 @@ def test_the_portal_export_of_sentinel_is_read_with_its_update_times() -> None:
     assert any("month first" in warning for warning in oracle.report().warnings)
 
 
-def test_an_export_in_a_zone_of_no_known_name_is_refused(tmp_path: Path) -> None:
+def test_export_in_an_unknown_time_zone_is_refused(tmp_path: Path) -> None:
     text = (FIELD / "sentinel_portal.csv").read_text(encoding="utf-8-sig")
     path = tmp_path / "local.csv"
     path.write_text(text.replace("[UTC]", "[Local Time]"))
-    with pytest.raises(InvalidInput, match=r"'LastModifiedTime \[Local Time\]' is in cannot"):
+    with pytest.raises(
+        InvalidInput, match=r"zone of 'LastModifiedTime \[Local Time\]' is not known"
+    ):
         TicketOracle(path, "microsoft-sentinel", observation_id="IncidentName")
 
 
@@ -245,8 +247,8 @@ def test_npy_is_the_matrix(tmp_path: Path) -> None:
     [
         ("a;b\nß;1\n".encode("cp1252"), {}, "line 2: not UTF-8 text.*--encoding"),
         ("a,b\n1,2\n".encode("utf-16"), {}, "UTF-16 text: give --encoding utf-16"),
-        ("a,b\n1,2\n".encode("utf-16-le"), {}, "line 1: holds a NUL character"),
-        (b"a,b\n1,2\n3,\x004\n", {}, "line 3: holds a NUL character"),
+        ("a,b\n1,2\n".encode("utf-16-le"), {}, "line 1: contains a NUL character"),
+        (b"a,b\n1,2\n3,\x004\n", {}, "line 3: contains a NUL character"),
         (b"PK\x03\x04rest", {}, "ZIP archive or an Excel workbook"),
         (b"BZh91", {}, "compressed with bzip2"),
         (b"a,b\n\x81,1\n", {"encoding": "cp1252"}, "line 2: not cp1252 text"),

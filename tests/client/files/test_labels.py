@@ -54,7 +54,7 @@ def test_labels_of_zero_and_one_alone_are_ambiguous(values: list[str]) -> None:
 def test_unknown_label_is_reported_with_its_place() -> None:
     with pytest.raises(InvalidInput, match=r"d\.csv line 3 \(row 1\), column 'label': 'perhaps'"):
         verdicts(["inlier", "perhaps"])
-    with pytest.raises(InvalidInput, match="holds no labels"):
+    with pytest.raises(InvalidInput, match="has no labels"):
         verdicts(["", "?"])
 
 
@@ -84,10 +84,14 @@ def test_file_of_labels(tmp_path: Path, text: str) -> None:
         (
             "id,verdict\nz,1\n",
             "UNKNOWN_OBSERVATION",
-            "line 2 (row 0): the data have no observation",
+            "line 2 (row 0): there is no observation",
         ),
         ("row,verdict\n3,1\n", "UNKNOWN_OBSERVATION", "no row '3'"),
-        ("id,verdict\na,1\na,-1\n", "CONFLICTING_LABELS", "'a' is outlier here and inlier further"),
+        (
+            "id,verdict\na,1\na,-1\n",
+            "CONFLICTING_LABELS",
+            "'a' is outlier here and inlier in an earlier row",
+        ),
         ("id\na\n", "INVALID_LABEL", "one column"),
     ],
 )

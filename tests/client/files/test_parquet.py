@@ -70,7 +70,7 @@ def test_times_in_nanoseconds_are_read_wherever_they_stand(tmp_path: Path) -> No
 
 def test_bytes_that_are_not_text_are_reported_with_row_and_column(tmp_path: Path) -> None:
     table = table_of(tmp_path, a=[1.0, 2.0], id=[b"fine", b"\xff\x00"])
-    with pytest.raises(InvalidInput, match=r"\(row 1\), column 'id': bytes that are no UTF-8"):
+    with pytest.raises(InvalidInput, match=r"\(row 1\), column 'id': bytes that are not UTF-8"):
         table.text(1)
     with pytest.raises(InvalidInput, match=r"d.parquet: row 1, column 'id': bytes") as refused:
         list(parquet_rows(Source.of(tmp_path / "d.parquet", "TICKETS_INVALID")))

@@ -67,14 +67,14 @@ def test_a_last_line_without_newline_is_read_and_blank_lines_are_not(tmp_path: P
     ("text", "message"),
     [
         ('{"a": 1}\n{"a": 1, "b', "line 2: not JSON: Unterminated string starting at at column 10"),
-        ('{"a": 1}\n17\n', "line 2: a JSON value where an object is wanted"),
-        ('{"a": 1}\n{"a": 1, "a": 2}', "line 2: not JSON: field 'a' is there twice"),
+        ('{"a": 1}\n17\n', "line 2: a JSON value, not an object"),
+        ('{"a": 1}\n{"a": 1, "a": 2}', "line 2: not JSON: field 'a' occurs twice"),
         (
             '{"a": ["\\ud83d\\ude00", "\\ud800"]}',
-            "line 1: an escape \\uD800 to \\uDFFF stands alone",
+            "line 1: an escape \\uD800 to \\uDFFF without its partner",
         ),
-        ('{"a": NaN}', "line 1: not JSON: NaN is no JSON value"),
-        ("[\n{}\n]", "line 1: not JSON: Expecting value at column 2; one object a line is wanted"),
+        ('{"a": NaN}', "line 1: not JSON: NaN is not a JSON value"),
+        ("[\n{}\n]", "line 1: not JSON: Expecting value at column 2; write one object per line"),
         ("{\n}", "line 1: not JSON: Expecting property name enclosed in double quotes"),
         ('{"a": ' + "[" * 100_000, "line 1: not read: nested too deeply"),
     ],
@@ -86,12 +86,12 @@ def test_broken_json_is_reported_with_its_line(tmp_path: Path, text: str, messag
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", ": empty, not even a header"),
+        ("", ": the file is empty; it needs a header"),
         ("a,b,a\n1,2,3\n", "line 1: columns 1 and 3 are both named 'a'"),
         ("a,,c\n", "line 1: column 2 has no name"),
-        ("a,b\n1,2\n3\n", "line 3: 1 cells where the header has 2"),
-        ("a,b\n1,2,3\n", "line 2: 3 cells where the header has 2"),
-        ('a,b\n1,"2\n3,4\n', "line 2: a quote that begins here has no end"),
+        ("a,b\n1,2\n3\n", "line 3: 1 cells, but the header has 2"),
+        ("a,b\n1,2,3\n", "line 2: 3 cells, but the header has 2"),
+        ('a,b\n1,"2\n3,4\n', "line 2: a quote that begins here is not closed"),
         ('a,b\n1,"2"x\n', "line 2: not CSV: ',' expected after '\"'"),
     ],
 )
@@ -108,7 +108,7 @@ def test_text_that_is_not_utf8_is_reported_with_line_and_byte(tmp_path: Path) ->
 
 
 def test_unknown_endings_and_broken_parquet_are_reported(tmp_path: Path) -> None:
-    assert "the ending '.xlsx' is not known" in fault(written(tmp_path / "t.xlsx", ""))
+    assert "the file ending '.xlsx' is not supported" in fault(written(tmp_path / "t.xlsx", ""))
     assert "not a readable Parquet file" in fault(written(tmp_path / "t.parquet", "PAR1"))
 
 

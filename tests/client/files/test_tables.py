@@ -113,7 +113,7 @@ def test_parquet_with_text_and_whole_numbers(tmp_path: Path) -> None:
         ("d.csv", "a,b\n1,2\n3,\n", "DATASET_NOT_FINITE", "line 3 (row 1), column 'b': nothing"),
         ("d.csv", "a,b\n1,inf\n", "DATASET_NOT_FINITE", "line 2 (row 0), column 'b': inf"),
         ("d.csv", "a,b\n1,2\n\n3,db-7\n", "DATASET_NOT_NUMERIC", "line 4 (row 1), column 'b'"),
-        ("d.csv", "a,b\n1,2\n3\n", "DATASET_RAGGED", "line 3 has 1 values where 2"),
+        ("d.csv", "a,b\n1,2\n3\n", "DATASET_RAGGED", "line 3 has 1 values; expected 2"),
         ("d.csv", "", "DATASET_EMPTY", "is empty"),
         ("d.csv", "\n\n", "DATASET_EMPTY", "is empty"),
         ("d.csv", "a,b\n", "DATASET_EMPTY", "a header and no rows"),
@@ -124,7 +124,7 @@ def test_parquet_with_text_and_whole_numbers(tmp_path: Path) -> None:
         ("d.arff", "@relation x\n@attribute a real\n@data\n", "DATASET_EMPTY", "no rows"),
         ("d.arff", "hello\n", "INVALID_FIELD", "line 1"),
         ("d.npz", b"rubbish", "INVALID_FIELD", "not a readable NPZ"),
-        ("d.npz", {"Y": np.eye(2)}, "INVALID_FIELD", "has no array X; it has: Y"),
+        ("d.npz", {"Y": np.eye(2)}, "INVALID_FIELD", "there is no array X; the file has: Y"),
         ("d.npz", {"X": np.array([[1, np.nan]])}, "DATASET_NOT_FINITE", "row 0, column 1"),
         ("d.npz", {"X": np.array([["a", "b"]])}, "DATASET_NOT_NUMERIC", "'a'"),
         ("d.npz", {"X": np.array([{}], dtype=object)}, "INVALID_FIELD", "not a readable NPZ"),
@@ -147,7 +147,7 @@ def test_fault_of_a_file_is_named(
     [
         ({"label_column": "c"}, UsageError, "no column 'c' (--label-column); it has: a, b"),
         ({"id_column": "9"}, UsageError, "no column '9' (--id-column)"),
-        ({"id_column": "a"}, InvalidInput, "row 2), column 'a': '1' is the id of row 0 too"),
+        ({"id_column": "a"}, InvalidInput, "row 2), column 'a': '1' is also the id of row 0"),
         ({"ignore": ["a", "b"]}, InvalidInput, "no feature column left"),
     ],
 )
@@ -173,5 +173,5 @@ def test_bytes_in_npz_are_text(tmp_path: Path) -> None:
     table = read_table(path)
     assert table.text(table.index("ids", "")) == ["a", "é"]
     np.savez(path, X=np.ones((2, 1)), ids=np.array([b"a", b"\xff"]))
-    with pytest.raises(InvalidInput, match="ids holds bytes that are no UTF-8 text"):
+    with pytest.raises(InvalidInput, match="ids holds bytes that are not UTF-8 text"):
         read_table(path)

@@ -122,10 +122,10 @@ def test_names_survive_saving_and_loading(tmp_path: Path) -> None:
     "labels",
     [[2, 0, 1], [0, 1, 5], ["a", 1, "c"], [("a", 1), ("a", 2), ("b", 1)], [0.0, 1.0, 2.5]],
 )
-def test_column_labels_that_are_no_texts_are_refused(labels: list[Any]) -> None:
+def test_column_labels_that_are_not_texts_are_refused(labels: list[Any]) -> None:
     frame = pd.DataFrame(np.ones((2, 3)))
     frame.columns = pd.Index(labels)
-    with pytest.raises(InvalidInput, match=r"no text.*columns\.map\(str\)"):
+    with pytest.raises(InvalidInput, match=r"not a text.*columns\.map\(str\)"):
         read_features(frame)
 
 

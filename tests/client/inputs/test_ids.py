@@ -138,7 +138,7 @@ def test_upload_sends_the_texts_of_the_ids() -> None:
     ids = np.array([2**60 + 1, 2**60 + 2])
     _, chunk = Upload(np.ones((2, 1)), observation_ids=ids).messages()
     assert list(chunk.chunk.observation_ids) == [str(2**60 + 1), str(2**60 + 2)]
-    with pytest.raises(InvalidInput, match="observation_ids has 1 entries, X needs 2"):
+    with pytest.raises(InvalidInput, match="observation_ids has 1 entries, but X has 2 rows"):
         Upload(np.ones((2, 1)), observation_ids=["a"])
 
 

@@ -64,11 +64,11 @@ def test_common_label_codes_are_verdicts(
     ("labels", "outlier_value", "reason", "says"),
     [
         ([0, 1], 2, "OUTLIER_VALUE_UNKNOWN", "which holds: 0, 1"),
-        ([0, 1], "yes", "OUTLIER_VALUE_UNKNOWN", "'yes' (str) is no value of labels"),
+        ([0, 1], "yes", "OUTLIER_VALUE_UNKNOWN", "'yes' (str) does not occur in labels"),
         (["no", "yes"], "Yes", "OUTLIER_VALUE_UNKNOWN", "'no', 'yes'"),
         ([None, None], 1, "OUTLIER_VALUE_UNKNOWN", "no label"),
-        ([0, 1], NAN, "OUTLIER_VALUE_UNKNOWN", "is no value of a label"),
-        ([0, 1], [1], "OUTLIER_VALUE_UNKNOWN", "is no value of a label"),
+        ([0, 1], NAN, "OUTLIER_VALUE_UNKNOWN", "cannot be the value of a label"),
+        ([0, 1], [1], "OUTLIER_VALUE_UNKNOWN", "cannot be the value of a label"),
         ([1, 0, -1], -1, "LABELS_AMBIGUOUS", "not known"),
     ],
 )

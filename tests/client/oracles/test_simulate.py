@@ -143,11 +143,14 @@ def test_interrupted_between_answers(stack: EmbeddedStack, tmp_path: Path) -> No
         (["d.csv"], "Simulated labelers need the true classes of d.csv: give --labels or --label-"),
         (["--demo", "--overlap", "2"], "--overlap 2 needs at least 2 labelers: give --labelers 2"),
         (["--demo", "--noise", "lots"], "--noise 'lots' is neither a number nor of the form"),
-        (["--demo", "--noise", "1.5"], "noise = 1.5 must be a number from 0 to 1"),
-        (["--demo", "--noise", "inlier=2"], "noise of inliers = 2.0 must be a number from 0 to 1"),
+        (["--demo", "--noise", "1.5"], "noise is 1.5; it must be a number from 0 to 1"),
+        (
+            ["--demo", "--noise", "inlier=2"],
+            "noise of inliers is 2.0; it must be a number from 0 to 1",
+        ),
         (["--demo", "--cost", "anomaly=1"], "'anomaly' is not a verdict"),
-        (["--demo", "--abstain", "0.7", "--pass-on", "0.7"], "together they must not exceed 1"),
-        (["--demo", "--delay", "-1"], "delay_s = -1.0 must be a finite number, 0 or more"),
+        (["--demo", "--abstain", "0.7", "--pass-on", "0.7"], "add up to more than 1"),
+        (["--demo", "--delay", "-1"], "delay_s is -1.0; it must be a finite number, 0 or more"),
         (
             ["--demo", "--overlap-rule", "never"],
             "--overlap-rule is 'never'; allowed: always, adaptive",

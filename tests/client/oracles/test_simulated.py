@@ -145,27 +145,30 @@ def test_observation_without_truth_is_dropped_without_delay() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"noise": 1.5}, "noise = 1.5 must be a number from 0 to 1"),
-        ({"noise": "much"}, "noise = 'much' must be a number from 0 to 1"),
-        ({"noise": {"outlier": -0.1}}, "noise of outliers = -0.1 must be a number from 0 to 1"),
+        ({"noise": 1.5}, "noise is 1.5; it must be a number from 0 to 1"),
+        ({"noise": "much"}, "noise is 'much'; it must be a number from 0 to 1"),
+        (
+            {"noise": {"outlier": -0.1}},
+            "noise of outliers is -0.1; it must be a number from 0 to 1",
+        ),
         (
             {"noise": {"unsure": 0.1}},
-            "noise is given by true class, 'inlier' or 'outlier', not for 'unsure'",
+            "noise has the key 'unsure': use 'inlier' and 'outlier'",
         ),
         (
             {"noise": {"anomaly": 0.1}},
             "'anomaly' is not a verdict: use 'inlier' (+1), 'outlier' (-1) or 'unsure'",
         ),
-        ({"unsure": math.nan}, "unsure = nan must be a number from 0 to 1"),
+        ({"unsure": math.nan}, "unsure is nan; it must be a number from 0 to 1"),
         (
             {"unsure": 0.6, "pass_on": 0.5},
-            "unsure = 0.6 and pass_on = 0.5 are shares of the same observations: "
-            "together they must not exceed 1",
+            "unsure = 0.6 and pass_on = 0.5 add up to more than 1; they are shares of the same "
+            "observations",
         ),
-        ({"delay_s": -1}, "delay_s = -1 must be a finite number, 0 or more"),
-        ({"delay_sigma": math.inf}, "delay_sigma = inf must be a finite number, 0 or more"),
-        ({"cost": None}, "cost = None must be a finite number, 0 or more"),
-        ({"consistency": 2}, "consistency = 2 must be a number from 0 to 1"),
+        ({"delay_s": -1}, "delay_s is -1; it must be a finite number, 0 or more"),
+        ({"delay_sigma": math.inf}, "delay_sigma is inf; it must be a finite number, 0 or more"),
+        ({"cost": None}, "cost is None; it must be a finite number, 0 or more"),
+        ({"consistency": 2}, "consistency is 2; it must be a number from 0 to 1"),
     ],
 )
 def test_bad_parameters_are_named(parameters: dict[str, Any], message: str) -> None:

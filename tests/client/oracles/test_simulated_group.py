@@ -119,7 +119,10 @@ def test_error_of_a_labeler_ends_the_run(client: TuningClient) -> None:
 
 
 def test_names_must_differ() -> None:
-    with pytest.raises(InvalidInput, match="Labelers need different names, not simulated, simul"):
+    with pytest.raises(
+        InvalidInput,
+        match="each a different name; the names are: simulated, simulated",
+    ):
         SimulatedGroup([SimulatedLabeler([1]), SimulatedLabeler([1])])
-    with pytest.raises(InvalidInput, match="not none"):
+    with pytest.raises(InvalidInput, match="the names are: none"):
         SimulatedGroup([])

@@ -50,7 +50,7 @@ def test_temporary_folder_is_removed() -> None:
             "ended with exit code 3 before it was ready. Its log ends:\n  | line 1\n  | line 2",
         ),
         ("print('hello', flush=True)", "EMBEDDED_START_FAILED", "wrote 'hello' instead"),
-        ("print('{}', flush=True)", "EMBEDDED_START_FAILED", "did not say its address"),
+        ("print('{}', flush=True)", "EMBEDDED_START_FAILED", "did not report its address"),
     ],
 )
 def test_child_that_does_not_come_up_is_explained(code: str, reason: str, says: str) -> None:

@@ -160,7 +160,7 @@ def test_two_rows_are_enough(stack: EmbeddedStack) -> None:
 
 
 def test_overlap_without_a_server_is_refused(stack: EmbeddedStack) -> None:
-    with pytest.raises(InvalidInput, match="needs as many labelers"):
+    with pytest.raises(InvalidInput, match="needs at least 2 labelers"):
         tune(blob(18)[0], lambda _: 1, overlap=2)
 
 

@@ -37,11 +37,14 @@ def test_missing_votes_of_others_are_reported_once_and_the_wait_is_limited(
     assert warned == []
     waiting = [one for one in told if one.stage == "waiting"]
     assert waiting[-1].awaiting_votes == BUDGET - len(unsure)
-    assert waiting[-1].waiting.startswith(f"{BUDGET} observations wait for votes of others")
+    assert waiting[-1].waiting.startswith(f"{BUDGET} observations wait for more votes")
     name = tuned.session.name.removeprefix("sessions/")
     assert f"svddtune label {name} --server {stack.address}" in waiting[-1].waiting
     assert f"svddtune finish {name} --server {stack.address}" in waiting[-1].waiting
-    assert "2 votes are sought on each. Another labeler than ann" in waiting[-1].waiting
+    assert (
+        "the session asks for 2 votes on each. Let another labeler than ann vote"
+        in waiting[-1].waiting
+    )
     assert tuned.quality.counts.total == BUDGET - len(unsure)
 
 
@@ -53,7 +56,7 @@ def test_wait_without_end_warns_and_ends_by_finish(
         if found:
             assert run(found[1].split()) == 0
 
-    with pytest.warns(UserWarning, match="wait for votes of others") as warned:
+    with pytest.warns(UserWarning, match="wait for more votes") as warned:
         tuned = tune(
             X,
             lambda query: int(Y[query.row]),
@@ -65,7 +68,7 @@ def test_wait_without_end_warns_and_ends_by_finish(
         )
     assert len(warned) == 1
     assert tuned.quality.counts.total == BUDGET
-    assert "is finished" in capsys.readouterr().err
+    assert "asks no more" in capsys.readouterr().err
 
 
 class _Enough(Exception):
@@ -74,7 +77,7 @@ class _Enough(Exception):
 
 def test_service_without_workers_is_reported(redis_url: str) -> None:
     def enough(progress: Progress) -> None:
-        if "No worker serves the session" in progress.waiting:
+        if "waits because no worker is running" in progress.waiting:
             assert progress.stage == "preparing"
             raise _Enough
 

@@ -81,7 +81,9 @@ def test_check_prints_the_whole_report_and_sends_nothing(
     assert "  SEC-6 (tickets.jsonl line 6): obs-6, obs-7" in lines
     assert "  ticket SEC-5 (tickets.jsonl line 5) has OBS-5, an observation has obs-5" in lines
     assert "Tickets that match no observation: 1 (1 with a verdict): SEC-5" in lines
-    assert any(line.startswith("! Tickets exist where an older rule raised") for line in lines)
+    assert any(
+        line.startswith("! Tickets exist only for what an older rule raised") for line in lines
+    )
 
 
 def test_check_prints_the_same_report_as_json(
@@ -120,15 +122,15 @@ def test_check_joins_by_key_and_time(folder: Path, capsys: pytest.CaptureFixture
     ("arguments", "code", "message"),
     [
         (("--window", "15"), 2, "--window: '15' is not a duration; write it like 90s, 15m"),
-        (("--time-zone", "Mars"), 2, "--time-zone: 'Mars' is no time zone"),
-        (("--observation-time", "x"), 2, "--observation-time: 'x' is no format of times"),
+        (("--time-zone", "Mars"), 2, "--time-zone: 'Mars' is not a time zone"),
+        (("--observation-time", "x"), 2, "--observation-time: 'x' is not a time format"),
         (("--several", "some"), 2, "Invalid value for '--several'"),
-        (("--map", "x"), 1, "'x' maps nothing; write VALUE=VERDICT"),
-        (("--mapping", "splunk"), 1, "There is no mapping 'splunk'; there are aws-security-hub, "),
+        (("--map", "x"), 1, "'x' is not a mapping of a value; write VALUE=VERDICT"),
+        (("--mapping", "splunk"), 1, "There is no mapping 'splunk'; use one of aws-security-hub, "),
         (("--mapping", "none.toml"), 1, "none.toml: No such file or directory"),
-        (("--mapping", "jira"), 1, "Mapping jira does not say where a ticket has its observation"),
-        (("--id-column", "name"), 1, "rows.csv line 2: no field 'name'; there are: id. Name it"),
-        (("--strict", "--map", "confirmed=outlier"), 1, "Values that mapping desk does not know"),
+        (("--mapping", "jira"), 1, "Mapping jira does not say which field of a ticket holds the"),
+        (("--id-column", "name"), 1, "rows.csv line 2: no field 'name' among id. Name the field"),
+        (("--strict", "--map", "confirmed=outlier"), 1, "Mapping desk does not know these values"),
     ],
 )
 def test_mistakes_are_reported_in_one_line(
@@ -255,7 +257,7 @@ def test_observations_of_the_session_are_joined_without_a_file(
         assert (report["observations"], report["covered"], report["outliers"]) == (60, 1, 1)
         assert report["near_misses"]["count"] == 1
     assert run([*check, "--before", "30s"]) == 1
-    assert "observation 0: no field 'key'; there are: host, when, id" in capsys.readouterr().err
+    assert "observation 0: no field 'key' among host, when, id" in capsys.readouterr().err
     (folder / "few.csv").write_text("id\nobs-7\n")
     assert run([*check[:-5], "--observations", "few.csv", *check[-4:]]) == 0
     assert "! The file has 1 observations, the session has 60." in capsys.readouterr().out

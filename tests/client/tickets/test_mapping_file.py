@@ -46,32 +46,56 @@ def test_mapping_file_is_read_with_all_its_keys(tmp_path: Path) -> None:
         (
             'product = "Desk"',
             'color = "red"',
-            "color is no key of a mapping; there are extends, fields, ",
+            "color is not a key of a mapping; use one of extends, fields, ",
         ),
         ('key = "key"', "", "fields.key is missing"),
         ('verdict = "verdict"', "verdict = []", "fields.verdict is [], not a text or a list of "),
-        ('updated = "changed"', 'update = "changed"', "fields.update is no key of a mapping; "),
+        ('updated = "changed"', 'update = "changed"', "fields.update is not a key of a mapping; "),
         ('["closed"]', '"closed"', "status.closed is 'closed', not a list of texts and numbers"),
-        ('status = "state"', "", "fields.status is missing; status.closed needs it"),
-        ('closed = ["closed"]', "", "status.closed is missing; fields.status needs it"),
-        ("schema = 1", "schema = 1\njoin = 3", "join is a table; begin it with [join]"),
+        (
+            'status = "state"',
+            "",
+            "fields.status is missing; it is needed because status.closed is set",
+        ),
+        (
+            'closed = ["closed"]',
+            "",
+            "status.closed is missing; it is needed because fields.status is set",
+        ),
+        ("schema = 1", "schema = 1\njoin = 3", "join must be a table; begin it with [join]"),
         ('["benign"]', "[[]]", "values.abstain is [[]], not a list of texts, numbers"),
-        ('["benign"]', '[["benign", 2]]', "values.abstain ['benign', 2] has 2 parts where "),
+        (
+            '["benign"]',
+            '[["benign", 2]]',
+            "values.abstain has the value ['benign', 2] with 2 parts, but ",
+        ),
         ('["benign"]', '[""]', "values.abstain is [''], not a list of texts, numbers"),
-        ("abstain =", "unsure =", "values.unsure is no key of a mapping; there are abstain, case_"),
-        ('["benign"]', '["confirmed"]', "values.abstain 'confirmed' stands in values.outlier too"),
+        (
+            "abstain =",
+            "unsure =",
+            "values.unsure is not a key of a mapping; use one of abstain, case_",
+        ),
+        (
+            '["benign"]',
+            '["confirmed"]',
+            "values.abstain has the value 'confirmed', which is also in values.outlier",
+        ),
         (
             '["benign"]',
             '["Confirmed"]',
-            "values 'confirmed' and 'Confirmed' differ in case or type alone, yet",
+            "values 'confirmed' and 'Confirmed' differ only in case or type, but",
         ),
         (
             '["benign"]',
             '["Confirmed"]\ncase_sensitive = false',
-            "values.abstain 'Confirmed' stands in values.outlier too",
+            "values.abstain has the value 'Confirmed', which is also in values.outlier",
         ),
-        ("[status]", '[time]\nzone = "Berlin"\n[status]', "time.zone 'Berlin' is no time zone"),
-        ("[status]", '[time]\nformat = "when"\n[status]', "time.format 'when' is no format of "),
+        ("[status]", '[time]\nzone = "Berlin"\n[status]', "time.zone 'Berlin' is not a time zone"),
+        (
+            "[status]",
+            '[time]\nformat = "when"\n[status]',
+            "time.format 'when' is not a time format",
+        ),
     ],
 )
 def test_faults_name_file_and_key(tmp_path: Path, old: str, new: str, message: str) -> None:
@@ -95,7 +119,7 @@ def test_a_number_and_its_text_cannot_mean_different_things(tmp_path: Path) -> N
     path = changed(
         tmp_path, 'outlier = ["confirmed"]\nabstain = ["benign"]', 'outlier = [1]\nabstain = ["1"]'
     )
-    assert fault(path).startswith("values '1 (number)' and '1' differ in case or type alone")
+    assert fault(path).startswith("values '1 (number)' and '1' differ only in case or type")
 
 
 def test_a_file_extends_a_shipped_mapping_or_a_file_beside_it(tmp_path: Path) -> None:
@@ -127,10 +151,10 @@ def test_circular_and_unknown_parents_are_reported(tmp_path: Path) -> None:
     head = 'schema = 1\nname = "x"\nversion = "1"\n'
     one = mapping_file(tmp_path, head + 'extends = "two.toml"', "one.toml")
     mapping_file(tmp_path, head + 'extends = "one.toml"', "two.toml")
-    with pytest.raises(InvalidInput, match="extends goes round in a circle") as caught:
+    with pytest.raises(InvalidInput, match="extends is circular") as caught:
         load_mapping(one)
     assert caught.value.reason == "MAPPING_INVALID"
-    with pytest.raises(InvalidInput, match="There is no mapping 'sentinel'; there are ") as caught:
+    with pytest.raises(InvalidInput, match="There is no mapping 'sentinel'; use one of ") as caught:
         load_mapping("sentinel")
     assert caught.value.reason == "MAPPING_UNKNOWN"
     orphan = mapping_file(tmp_path, head + 'extends = "nobody"', "orphan.toml")
@@ -155,12 +179,14 @@ def test_overrides_replace_verdicts_of_the_mapping() -> None:
 
 @pytest.mark.parametrize("text", ["BenignPositive", "=inlier", "X=", "X=yes", "X=in lier", ""])
 def test_override_without_a_verdict_is_refused(text: str) -> None:
-    with pytest.raises(InvalidInput, match="maps nothing; write VALUE=VERDICT"):
+    with pytest.raises(InvalidInput, match="is not a mapping of a value; write VALUE=VERDICT"):
         load_mapping("microsoft-sentinel", [text])
 
 
 def test_override_in_another_case_is_reported() -> None:
-    with pytest.raises(InvalidInput, match="'BenignPositive' and 'benignpositive' differ in case"):
+    with pytest.raises(
+        InvalidInput, match="'BenignPositive' and 'benignpositive' differ only in case"
+    ):
         load_mapping("microsoft-sentinel", ["benignpositive=inlier"])
 
 

@@ -129,18 +129,20 @@ def test_numbers_do_not_join_text_unless_the_owner_says_so(desk: Path, tmp_path:
 
 
 def test_incomplete_join_is_refused(desk: Path) -> None:
-    with pytest.raises(InvalidInput, match="needs the observations") as caught:
+    with pytest.raises(InvalidInput, match="needs all observations") as caught:
         TicketOracle([at(0)], desk, **WINDOW)
     assert caught.value.reason == "JOIN_UNDEFINED"
-    with pytest.raises(InvalidInput, match="Mapping jira does not say where a ticket has its obs"):
+    with pytest.raises(
+        InvalidInput, match="Mapping jira does not say which field of a ticket holds the obs"
+    ):
         TicketOracle([], "jira")
-    with pytest.raises(InvalidInput, match="does not say which field of a ticket is the key"):
+    with pytest.raises(InvalidInput, match="does not say which field of a ticket holds the key"):
         TicketOracle([], "jira", [{"id": 1}], **WINDOW)
-    with pytest.raises(InvalidInput, match="does not say which field has the time"):
+    with pytest.raises(InvalidInput, match="does not say which field of a ticket holds the time"):
         TicketOracle([], "datadog", [{"id": 1}], join_key="k", **WINDOW)
     with pytest.raises(InvalidInput, match="is negative"):
         TicketOracle([], desk, [row("r", "10:00:00")], window=np.timedelta64(-1, "s").item())
-    with pytest.raises(InvalidInput, match="not with a TicketMapping"):
+    with pytest.raises(InvalidInput, match="the mapping given is a TicketMapping"):
         TicketOracle([], load_mapping(desk), values={"x": "inlier"})
 
 
@@ -150,8 +152,8 @@ def test_missing_fields_are_reported(desk: Path, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput) as caught:
         TicketOracle(table, desk)
     assert caught.value.message == (
-        f"{table} line 2: no column 'verdict' (fields.verdict of mapping desk); "
-        "there are: key, state, row, Verdict"
+        f"{table} line 2: no column 'verdict' (fields.verdict of mapping desk) among "
+        "key, state, row, Verdict"
     )
     with pytest.raises(InvalidInput, match="ticket 1: field 'key', the ticket's key, is empty"):
         TicketOracle([ticket("a"), ticket("")], desk)
@@ -166,12 +168,12 @@ def test_missing_fields_are_reported(desk: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([{"id": "a"}, {"id": "a"}], "observation 1: id 'a' is that of observation 0 too"),
-        ([{"id": 7}, {"id": "7"}], "observation 1: id '7' is that of observation 0 too"),
+        ([{"id": "a"}, {"id": "a"}], "observation 1: id 'a' is also the id of observation 0"),
+        ([{"id": 7}, {"id": "7"}], "observation 1: id '7' is also the id of observation 0"),
         ([{"id": ""}], "observation 0: field 'id', the id, is empty"),
-        ([{"id": 7.0}], "observation 0: field 'id' is 7.0; ids are text or whole numbers"),
-        ([{"key": "a"}], "observation 0: no column id, observation_id or observation; "),
-        ([], "observations: there are none"),
+        ([{"id": 7.0}], "observation 0: field 'id' is 7.0; ids must be text or whole numbers"),
+        ([{"key": "a"}], "observation 0: no column id, observation_id or observation among "),
+        ([], "observations: there are no observations"),
     ],
 )
 def test_observations_are_checked(desk: Path, rows: list[dict[str, Any]], message: str) -> None:
@@ -194,7 +196,7 @@ def test_observations_have_the_columns_that_are_named(desk: Path) -> None:
         **WINDOW,
     )
     assert set(verdicts(oracle)) == {"r"}
-    with pytest.raises(InvalidInput, match=r"no field 'key'; there are: name, host, ts. Name it"):
+    with pytest.raises(InvalidInput, match=r"no field 'key' among name, host, ts. Name the field"):
         TicketOracle([at(0)], desk, rows, id_column="name", **WINDOW)
 
 

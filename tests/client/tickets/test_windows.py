@@ -33,7 +33,7 @@ def test_several_matches_are_handled_by_the_option(desk: Path) -> None:
     oracle = TicketOracle([at(0)], desk, even, several="nearest", **WINDOW)
     assert verdicts(oracle) == {}
     assert oracle.report().several.count == 1
-    with pytest.raises(InvalidInput, match="'some' does not say what several matches mean"):
+    with pytest.raises(InvalidInput, match="several = 'some' is not known"):
         TicketOracle([at(0)], desk, rows, several="some", **WINDOW)
 
 
@@ -70,13 +70,13 @@ def test_ticket_with_an_ambiguous_local_time_abstains_and_is_reported(desk: Path
     assert verdicts(oracle) == {}
     (doubt,) = oracle.report().doubts.first
     assert doubt.ticket == "T0"
-    assert "2024-10-27 02:30:00 was there twice in Europe/Berlin" in doubt.why
+    assert "2024-10-27 02:30:00 occurred twice in Europe/Berlin" in doubt.why
     changed = ticket("U", row="r", changed="2024-10-27T02:30:00")
     oracle = TicketOracle([changed], desk, [{"id": "r"}], time_zone="Europe/Berlin")
     assert set(verdicts(oracle)) == {"r"}  # the only record needs no order
     oracle = TicketOracle([changed, changed], desk, [{"id": "r"}], time_zone="Europe/Berlin")
     assert verdicts(oracle) == {}
-    with pytest.raises(InvalidInput, match=r"observation 0, field 'time': .* was there twice"):
+    with pytest.raises(InvalidInput, match=r"observation 0, field 'time': .* occurred twice"):
         TicketOracle(
             [at(0)],
             desk,

@@ -42,9 +42,17 @@ def test_upload_can_be_sent_twice() -> None:
 @pytest.mark.parametrize(
     ("options", "reason", "says"),
     [
-        ({"observation_ids": ["a", "b", "a"]}, "DUPLICATE_OBSERVATION_ID", "'a' is given to row 0"),
-        ({"observation_ids": ["a"]}, "INVALID_FIELD", "observation_ids has 1 entries, X needs 3"),
-        ({"feature_names": ["a"]}, "INVALID_FIELD", "feature_names has 1 entries, X needs 2"),
+        ({"observation_ids": ["a", "b", "a"]}, "DUPLICATE_OBSERVATION_ID", "'a' occurs in row 0"),
+        (
+            {"observation_ids": ["a"]},
+            "INVALID_FIELD",
+            "observation_ids has 1 entries, but X has 3 rows",
+        ),
+        (
+            {"feature_names": ["a"]},
+            "INVALID_FIELD",
+            "feature_names has 1 entries, but X has 2 columns",
+        ),
         ({"scaling": "zscore"}, "INVALID_FIELD", "use one of none, minmax, robust"),
     ],
 )

@@ -129,12 +129,14 @@ class _Reader:
         kind = given.get("kind")
         if not isinstance(kind, str) or kind not in _KEYS:
             was = f"is {kind!r}" if "kind" in given else "is missing"
-            self._fail(f"{where}.kind", f"{was}; there are {', '.join(_KEYS)}")
+            self._fail(f"{where}.kind", f"{was}; use one of {', '.join(_KEYS)}")
         self._only(given, ("kind", "name", *_KEYS[kind]), f"{where}.")
         field = self._field(given.get("from"), f"{where}.from") if "from" in _KEYS[kind] else None
         name = given.get("name", field.name if field else kind)
         if not isinstance(name, str) or not name.strip() or _is_number(name):
-            self._fail(f"{where}.name", f"is {name!r}, not a column's name: text, no number")
+            self._fail(
+                f"{where}.name", f"is {name!r}, not a column name; give a text that is not a number"
+            )
         if field is not None and kind == "number":
             default = self._number(given, "default", where)
             return Feature((name,), lambda alert: (field.number(alert, default),))
@@ -166,7 +168,7 @@ class _Reader:
         try:
             return zone_of(given if isinstance(given, str) else repr(given))
         except InvalidInput as error:
-            self._fail("time_zone", f"is no zone: {error.message}")
+            self._fail("time_zone", error.message)
 
     def _number(self, given: Mapping[str, Any], key: str, where: str) -> float | None:
         value = given.get(key)
@@ -184,7 +186,7 @@ class _Reader:
 
     def _values(self, given: Any, where: str) -> tuple[str, ...]:
         if not isinstance(given, list) or not given or not all(isinstance(v, str) for v in given):
-            self._fail(where, f"is {given!r}, not a list of the values that get a column")
+            self._fail(where, f"is {given!r}, not a list of texts, one for each column")
         self._unique(given, where)
         return tuple(given)
 
@@ -196,7 +198,7 @@ class _Reader:
     def _only(self, given: Mapping[str, Any], allowed: tuple[str, ...], where: str) -> None:
         for key in given:
             if key not in allowed:
-                self._fail(f"{where}{key}", f"is not known here; there are {', '.join(allowed)}")
+                self._fail(f"{where}{key}", f"is not a known key; use one of {', '.join(allowed)}")
 
     def _fail(self, where: str, text: str) -> NoReturn:
         raise InvalidInput(
@@ -221,8 +223,8 @@ def _duration(alert: Alert, firing: float | None) -> float:
         return (alert.ends - alert.starts).total_seconds()
     if firing is None:
         raise InvalidInput(
-            f"{alert.place}.endsAt is not there yet, the alert fires: say with firing = SECONDS "
-            "what its duration counts as",
+            f"{alert.place}.endsAt is not set, because the alert is still firing: set firing = "
+            f"SECONDS, the duration to use for such alerts",
             reason="PAYLOAD_INVALID",
             metadata={"place": f"{alert.place}.endsAt"},
         )

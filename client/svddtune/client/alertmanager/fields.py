@@ -59,7 +59,9 @@ class Field:
         if text is None:
             if default is not None:
                 return default
-            raise self._fault(alert, "is missing; say with default = NUMBER what it counts as")
+            raise self._fault(
+                alert, "is missing; set default = NUMBER, the value to use for such alerts"
+            )
         value = parse_number(text)
         if value is None or not math.isfinite(value):
             raise self._fault(alert, f"is {text!r}, not a finite number")

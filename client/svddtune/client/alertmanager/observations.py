@@ -78,7 +78,7 @@ def observations_from_alertmanager(
 def from_alerts(alerts: list[Alert], features: AlertFeatures) -> AlertObservations:
     """Return alerts as observations, in the same order."""
     if not alerts:
-        raise InvalidInput("There is no alert in these payloads", reason="DATASET_EMPTY")
+        raise InvalidInput("The payloads contain no alert", reason="DATASET_EMPTY")
     key = features.key
     return AlertObservations(
         X=np.array([features.row(alert) for alert in alerts], dtype=np.float64),

@@ -106,7 +106,7 @@ def _alerts(payload: Any, place: str) -> Iterator[Alert]:
         _fail(place, f"is {payload!r:.60}, not a payload: an object with version and alerts")
     version = _field(payload, "version", str, place)
     if version != VERSION:
-        _fail(f"{place}: version", f"is {version!r}; only {VERSION!r} is understood", version)
+        _fail(f"{place}: version", f"is {version!r}; only version {VERSION!r} can be read", version)
     _field(payload, "groupKey", str, place)
     _status(payload, place)
     listed = _field(payload, "alerts", list, place)
@@ -165,7 +165,7 @@ def _time(alert: Mapping[str, Any], key: str, place: str) -> datetime | None:
     except ValueError:
         moment = None
     if moment is None or moment.tzinfo is None:
-        _fail(f"{place}.{key}", f"is {text!r}, not a time with its offset (RFC 3339)", text)
+        _fail(f"{place}.{key}", f"is {text!r}, not a time with an offset from UTC (RFC 3339)", text)
     return None if moment.year == 1 else moment.astimezone(UTC)
 
 

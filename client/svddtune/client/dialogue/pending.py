@@ -48,7 +48,8 @@ class Pending:
             if known.message == message:
                 return known.future
             raise Conflict(
-                f"{key[1]!r} was given to something else that is under way in {key[0]}",
+                f"Answer id {key[1]!r} is in use for another request in {key[0]}: give each "
+                f"request an id of its own",
                 reason="ANSWER_ID_REUSED",
                 metadata={"session": key[0], "answer_id": str(key[1])},
             )

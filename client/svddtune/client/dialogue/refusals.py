@@ -30,8 +30,8 @@ def check_settled(dialogue: Dialogue) -> None:
         return
     query = unsettled[0]
     raise WrongState(
-        f"Query {query.number} (observation {query.observation_id!r}) is not settled: answer, skip "
-        "or release it first, or open the dialogue with a larger credit",
+        f"Query {query.number} (observation {query.observation_id!r}) is still open: answer, "
+        f"skip or release it first, or open the dialogue with a larger credit",
         reason="QUERY_UNANSWERED",
         metadata={"query": str(query.number), "observation_id": query.observation_id},
     )
@@ -39,16 +39,14 @@ def check_settled(dialogue: Dialogue) -> None:
 
 def nothing_to_ask(dialogue: Dialogue, within_s: float | None) -> Unavailable:
     """Return the error for a query that did not come in time."""
-    return Unavailable(
-        f"{_who(dialogue)} had nothing to ask within {within_s} s", reason="WAIT_TIMEOUT"
-    )
+    return Unavailable(f"{_who(dialogue)} got no query within {within_s} s", reason="WAIT_TIMEOUT")
 
 
 def no_welcome(address: str) -> Unavailable:
     """Return the error for a server that accepts a stream and sends nothing."""
     return Unavailable(
-        f"{address} did not answer in the time given. "
-        "Check the address, or start a service with: svddtune up",
+        f"{address} did not answer within the timeout. Check the address, or start a service "
+        f"with: svddtune up",
         reason="DEADLINE_EXCEEDED",
     )
 
@@ -57,7 +55,7 @@ def no_ack(address: str, within_s: float) -> Unavailable:
     """Return the error for an Ack that did not come in time."""
     return Unavailable(
         f"No acknowledgement from {address} within {within_s:g} s. "
-        "The answer is kept and sent again when the connection is back",
+        "The answer is kept and is sent again after reconnecting",
         reason="ACK_TIMEOUT",
     )
 

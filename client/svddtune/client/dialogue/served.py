@@ -43,7 +43,7 @@ class Served:
         if session or self.only or guess:
             return session or self.only
         raise InvalidInput(
-            "Say which session is meant: the dialogue serves "
+            "Name the session: the dialogue serves "
             + (f"{len(self.named)} of them" if self.named else "any"),
             reason="SESSION_AMBIGUOUS",
         )

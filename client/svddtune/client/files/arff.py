@@ -94,7 +94,7 @@ class _Reader:
                 if word == "data":
                     break
                 if keyword is None or word != "attribute":
-                    raise _LineFault(f"{text[:60]!r} does not belong in the header of ARFF")
+                    raise _LineFault(f"{text[:60]!r} is not allowed in the header of an ARFF file")
                 self._attribute(text[keyword.end() :], numbered)
             else:
                 raise InvalidInput(
@@ -132,11 +132,13 @@ class _Reader:
             return
         word = kind.text.lower()
         if word == "relational":
-            raise _LineFault(f"attribute {name!r} is relational, which is not read: flatten it")
+            raise _LineFault(
+                f"attribute {name!r} is relational, which is not supported: flatten it"
+            )
         if kind.quoted or word not in _TYPES:
             raise _LineFault(
-                f"attribute {name!r} has type {kind.text!r}; there are {', '.join(_TYPES)} and "
-                "nominal values in braces"
+                f"attribute {name!r} has type {kind.text!r}; use {', '.join(_TYPES)} or nominal "
+                f"values in braces"
             )
         rest = tokens[2:]
         if len(rest) > (1 if word == "date" else 0):
@@ -164,7 +166,7 @@ class _Reader:
 
     def _dense(self, tokens: list[_Token]) -> list[str]:
         if any(token.is_sign("{") or token.is_sign("}") for token in tokens):
-            raise _LineFault("a brace inside a row: values that hold one are quoted")
+            raise _LineFault("a brace inside a row; put quotes around a value that contains one")
         cells: list[_Token] = []
         if any(token.is_sign(",") for token in tokens):
             empty = True
@@ -172,13 +174,13 @@ class _Reader:
                 if token.is_sign(","):
                     if empty:
                         raise _LineFault(
-                            f"value {len(cells) + 1} is empty; a missing value is written ?"
+                            f"value {len(cells) + 1} is empty; write ? for a missing value"
                         )
                     empty = True
                 elif not empty:
                     raise _LineFault(
-                        f"{cells[-1].text!r} and {token.text!r} stand between two commas; values "
-                        "that hold blanks are quoted"
+                        f"{cells[-1].text!r} and {token.text!r} are not separated by a comma; "
+                        f"put quotes around a value that contains blanks"
                     )
                 else:
                     cells.append(token)
@@ -187,8 +189,8 @@ class _Reader:
             cells = tokens
         if len(cells) != len(self._attributes):
             raise InvalidInput(
-                f"{self._source.name} line {self._number} has {len(cells)} values where "
-                f"{len(self._attributes)} are expected",
+                f"{self._source.name} line {self._number} has {len(cells)} values; expected "
+                f"{len(self._attributes)}",
                 reason="DATASET_RAGGED",
                 metadata={
                     "row": str(len(self._found.rows)),
@@ -204,19 +206,24 @@ class _Reader:
 
     def _sparse(self, tokens: list[_Token]) -> list[str]:
         if not tokens[-1].is_sign("}"):
-            raise _LineFault("a sparse row ends with a brace")
+            raise _LineFault("a sparse row without a closing brace")
         given: dict[int, str] = {}
         inner = [token for token in tokens[1:-1] if not token.is_sign(",")]
         if len(inner) % 2:
-            raise _LineFault("a sparse row holds pairs: the attribute's number and its value")
+            raise _LineFault(
+                "a part of a sparse row is not a pair of an attribute's number and its value"
+            )
         for position, value in zip(inner[::2], inner[1::2], strict=True):
             if not position.text.isascii() or not position.text.isdigit():
                 raise _LineFault(f"{position.text!r} is not the number of an attribute")
             index = int(position.text)
             if index >= len(self._attributes):
-                raise _LineFault(f"attribute {index} of {len(self._attributes)}; they count from 0")
+                raise _LineFault(
+                    f"there is no attribute {index}: the {len(self._attributes)} "
+                    f"attributes are counted from 0"
+                )
             if index in given:
-                raise _LineFault(f"attribute {index} is there twice")
+                raise _LineFault(f"attribute {index} occurs twice")
             given[index] = self._value(self._attributes[index], value)
         return [
             given[index] if index in given else _unwritten(attribute)
@@ -229,7 +236,7 @@ class _Reader:
         if attribute.kind == "nominal" and token.text not in attribute.values:
             shown = ", ".join(attribute.values[:8]) + (", ..." if attribute.values[8:] else "")
             raise _LineFault(
-                f"{token.text!r} is none of the values of attribute {attribute.name!r}: {shown}"
+                f"{token.text!r} is not one of the values of attribute {attribute.name!r}: {shown}"
             )
         return token.text
 
@@ -277,11 +284,16 @@ def _tokens(text: str) -> list[_Token]:
             position, after_value = position + 1, False
         elif char == "%":
             if after_value:
-                raise _LineFault("a % follows a value: quote the value, or put a blank between")
+                raise _LineFault(
+                    "a % follows a value; put quotes around the value, or a blank between them"
+                )
             break
         elif char in "'\"":
             if after_value:
-                raise _LineFault(f"a quote inside the value {tokens[-1].text!r}: quote all of it")
+                raise _LineFault(
+                    f"a quote inside the value {tokens[-1].text!r}; put quotes "
+                    f"around the whole value"
+                )
             value, position = _quoted(text, position)
             tokens.append(_Token(value, quoted=True))
             after_value = True
@@ -309,4 +321,4 @@ def _quoted(text: str, start: int) -> tuple[str, int]:
         else:
             pieces.append(char)
             position += 1
-    raise _LineFault(f"a quote at character {start + 1} has no end in its line")
+    raise _LineFault(f"the quote at character {start + 1} is not closed on its line")

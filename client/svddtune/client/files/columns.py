@@ -82,9 +82,9 @@ class TextColumn:
             raise _not_finite(row, "nothing")
         hint = ""
         if self.decimal == "." and has_decimal_comma(text):
-            hint = "; where commas stand before decimals, give --decimal ,"
+            hint = "; if the decimal separator is a comma, give --decimal ,"
         elif self.decimal == "," and parse_number(text) is not None:
-            hint = "; it has a point where --decimal , wants a comma"
+            hint = "; it has a decimal point, but --decimal , expects a comma"
         raise CellFault(row, "DATASET_NOT_NUMERIC", text, f"{text!r} is not a number{hint}")
 
 
@@ -135,13 +135,13 @@ def _check_finite(array: FloatArray, texts: list[str] | None) -> None:
 
 
 def _not_finite(row: int, value: str) -> CellFault:
-    text = f"{value} is not a finite number. Fill it, or leave the row out"
+    text = f"{value} is not a finite number. Fill in a value, or leave out the row"
     return CellFault(row, "DATASET_NOT_FINITE", value, text)
 
 
 def _not_exact(row: int, value: str) -> CellFault:
     text = (
-        f"{value} has more digits than a double keeps, so that different values would become "
-        "equal. If it is an id or a code it is no feature"
+        f"{value} has more digits than a double can hold, so different values would become "
+        f"equal. If it is an id or a code, do not use it as a feature"
     )
     return CellFault(row, "DATASET_NOT_EXACT", value, text)

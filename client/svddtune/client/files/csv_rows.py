@@ -105,7 +105,7 @@ class Splitter:
             if body[position] != self._delimiter:
                 raise RowFault(
                     f"not CSV: {self._delimiter!r} expected after {self._quote!r}, not "
-                    f"{body[position]!r}; a quote inside a quoted cell is written twice"
+                    f"{body[position]!r}; write a quote inside a quoted cell twice"
                 )
             position += 1
 
@@ -121,7 +121,7 @@ class Splitter:
         while (position := self._after_blanks(body, position)) < len(body):
             cell = _BLANK_CELL.match(body, position)
             if cell is None:
-                raise RowFault("a quote that begins here has no end in its line")
+                raise RowFault("a quote that begins here is not closed on its line")
             text = cell.group()
             quoted = text.startswith(self._quote)
             cells.append(text[1:-1].replace('""', '"') if quoted else text)
@@ -174,7 +174,7 @@ class CsvRows:
         """
         rows = self._begin((), wait=False) if self._splitter is None else []
         if self._splitter is not None and self._splitter.open:
-            raise RowFault("a quote that begins here has no end", self._since)
+            raise RowFault("a quote that begins here is not closed", self._since)
         return rows
 
     def _begin(self, further: Iterable[Line], *, wait: bool) -> list[Row]:

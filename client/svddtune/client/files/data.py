@@ -180,7 +180,7 @@ def _check_ids(table: Table, ids: list[str], column: str) -> None:
     for row, observation_id in enumerate(ids):
         if not observation_id or observation_id in seen:
             fault = (
-                f"{observation_id!r} is the id of row {seen[observation_id]} too"
+                f"{observation_id!r} is also the id of row {seen[observation_id]}"
                 if observation_id
                 else "the id is empty"
             )

@@ -41,7 +41,7 @@ class Follower:
     ) -> None:
         self._source = Source(str(path), path.suffix.lower(), TICKETS_INVALID, path)
         if path == STDIN:
-            raise self._source.fault("standard input cannot be followed; give a file")
+            raise self._source.fault("standard input cannot be followed; give the path of a file")
         if self._source.kind in (*PARQUET, ".gz"):
             what = "a compressed" if self._source.kind == ".gz" else "a Parquet"
             raise self._source.fault(f"{what} file does not grow; follow CSV or JSON lines")

@@ -42,7 +42,7 @@ def column_verdicts(table: Table, column: int, outlier_value: str | None) -> dic
     values = [_form(text) for text in texts]
     distinct = set(values) - unknown
     if not distinct:
-        raise InvalidInput(f"{table.path}: column {name!r} holds no labels", reason="INVALID_LABEL")
+        raise InvalidInput(f"{table.path}: column {name!r} has no labels", reason="INVALID_LABEL")
     if marked is not None:
         if not marked:
             held = {text for text, value in zip(texts, values, strict=True) if value in distinct}
@@ -57,8 +57,8 @@ def column_verdicts(table: Table, column: int, outlier_value: str | None) -> dic
         }
     if "0" in distinct and "-1" not in distinct and distinct <= {"0", "1"}:
         raise UsageError(
-            f"Column {name!r} of {table.path} holds {_some(distinct)}, which may mean either "
-            "class: say which value marks an outlier with --outlier-value",
+            f"Column {name!r} of {table.path} holds {_some(distinct)}, and it is unclear which "
+            f"value marks an outlier: name it with --outlier-value",
             reason="LABELS_AMBIGUOUS",
         )
     zero_is_unknown = distinct <= {"-1", "0", "1"}
@@ -129,7 +129,7 @@ def read_labels(
         if given not in known:
             what = "row" if by_row else "observation"
             raise InvalidInput(
-                f"{table.place(row)}: the data have no {what} {given!r}",
+                f"{table.place(row)}: there is no {what} {given!r} in the data",
                 reason="UNKNOWN_OBSERVATION",
                 metadata={"observation_id": given, "row": str(row)},
             )
@@ -137,7 +137,7 @@ def read_labels(
         if labels.setdefault(observation_id, value) is not value:
             raise InvalidInput(
                 f"{table.place(row)}: {given!r} is {value.value} here and "
-                f"{labels[observation_id].value} further up",
+                f"{labels[observation_id].value} in an earlier row",
                 reason="CONFLICTING_LABELS",
                 metadata={"observation_id": observation_id},
             )

@@ -19,12 +19,12 @@ def read_npz(source: Source) -> Table:
     """Return the arrays X, and y, ids and feature_names where there are any."""
     arrays = _loaded(source)
     if not isinstance(arrays, dict):
-        raise source.fault("an NPY file that is named .npz")
+        raise source.fault("this is an NPY file: name it .npy")
     if "X" not in arrays:
-        raise source.fault(f"has no array X; it has: {', '.join(arrays) or 'nothing'}")
+        raise source.fault(f"there is no array X; the file has: {', '.join(arrays) or 'nothing'}")
     given = arrays.get("feature_names")
     if given is not None and given.ndim != 1:
-        raise source.fault(f"feature_names has shape {given.shape}, not one dimension")
+        raise source.fault(f"feature_names has shape {given.shape}; it needs one dimension")
     names = None if given is None else [str(name) for name in given]
     table = _matrix(source, arrays["X"], names)
     columns, all_names = list(table.columns), list(table.names)
@@ -33,7 +33,7 @@ def read_npz(source: Source) -> Table:
         if name in arrays:
             if arrays[name].shape != (table.row_count,):
                 raise source.fault(
-                    f"{name} has shape {arrays[name].shape}, X has {table.row_count} rows"
+                    f"{name} has shape {arrays[name].shape}, but X has {table.row_count} rows"
                 )
             hints[name] = name
             all_names.append(name)
@@ -52,7 +52,7 @@ def read_npy(source: Source) -> Table:
     """Return the one array as X."""
     array = _loaded(source)
     if isinstance(array, dict):
-        raise source.fault("an NPZ file that is named .npy")
+        raise source.fault("this is an NPZ file: name it .npz")
     if array.dtype.names:
         columns = [_column(source, name, array[name]) for name in array.dtype.names]
         return Table(source.name, list(array.dtype.names), columns, True)
@@ -79,7 +79,7 @@ def _matrix(source: Source, raw: np.ndarray[Any, Any], names: list[str] | None) 
             f"{source.name}: {error.message}", reason=error.reason, metadata=error.metadata
         ) from None
     if names is not None and len(names) != X.shape[1]:
-        raise source.fault(f"feature_names has {len(names)} names, X has {X.shape[1]} columns")
+        raise source.fault(f"feature_names has {len(names)} names, but X has {X.shape[1]} columns")
     # Whole numbers stay integers, so that those without an equal double are found.
     kept = raw if raw.dtype.kind in "iu" else X
     columns: list[Column] = [ArrayColumn(column) for column in kept.T]
@@ -96,5 +96,5 @@ def _column(source: Source, name: str, values: np.ndarray[Any, Any]) -> Column:
         try:
             values = np.char.decode(values, "utf-8")
         except UnicodeDecodeError as error:
-            raise source.fault(f"{name} holds bytes that are no UTF-8 text: {error}") from None
+            raise source.fault(f"{name} holds bytes that are not UTF-8 text: {error}") from None
     return TextColumn([str(value) for value in values.tolist()])

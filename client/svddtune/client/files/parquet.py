@@ -179,7 +179,7 @@ def _decoded(value: Any, row: int) -> Any:
         try:
             return value.decode("utf-8")
         except UnicodeDecodeError:
-            text = f"bytes that are no UTF-8 text: {value[:16]!r}"
+            text = f"bytes that are not UTF-8 text: {value[:16]!r}"
             raise CellFault(row, "DATASET_NOT_TEXT", repr(value[:16]), text) from None
     if isinstance(value, dict):
         return {name: _decoded(item, row) for name, item in value.items()}

@@ -49,7 +49,7 @@ def read_table(
         names, columns = read_parquet(source)
         table = Table(source.name, names, columns, True)
     elif source.kind in JSON_LINES:
-        raise source.fault("a table is wanted: CSV, ARFF, NPZ, NPY or Parquet, not JSON lines")
+        raise source.fault("JSON lines are not a table; give CSV, ARFF, NPZ, NPY or Parquet")
     elif source.kind == ARFF:
         table = _arff_table(source, form)
     else:
@@ -84,7 +84,7 @@ def _csv_table(source: Source, form: TextFormat, header: bool | None) -> Table:
     notes: tuple[Note, ...] = ()
     if len(kept) < len(rows):
         count = len(rows) - len(kept)
-        text = f"{source.name}: {count} empty row(s) at the end are left out"
+        text = f"{source.name}: left out {count} empty row(s) at the end"
         notes = (Note("EMPTY_ROWS", "", text),)
     columns = [
         TextColumn(list(cells), form.decimal)
@@ -127,7 +127,7 @@ def _check_width(rows: Iterable[tuple[int, int]], width: int, path: str) -> None
     for row, (line, count) in enumerate(rows):
         if count != width:
             raise InvalidInput(
-                f"{path} line {line} has {count} values where {width} are expected",
+                f"{path} line {line} has {count} values; expected {width}",
                 reason="DATASET_RAGGED",
                 metadata={
                     "row": str(row),
@@ -145,7 +145,7 @@ def _check_names(table: Table) -> None:
             hint = "; if the first line is data, give --no-header" if len(table.lines) else ""
             raise InvalidInput(
                 f"{table.path}: columns {first[name] + 1} and {column + 1} are both named "
-                f"{name!r}; give each a name of its own{hint}",
+                f"{name!r}; give each column a different name{hint}",
                 reason="DUPLICATE_COLUMN",
                 metadata={"column": name},
             )
@@ -170,19 +170,19 @@ def _without_index(table: Table) -> Table:
         option = name or str(column)
         if (column == 0 or name) and len(set(texts)) == len(texts):
             text = (
-                f"{table.path}: {shown} is taken for the index of a data frame and is no feature; "
-                f"as ids it is --id-column {option!r}"
+                f"{table.path}: {shown} looks like the index of a data frame and is left out; to "
+                f"use it as ids, give --id-column {option!r}"
             )
             notes.append(Note("INDEX_COLUMN", name, text, column))
         elif not name and not any(text.strip() for text in texts):
-            text = f"{table.path}: {shown} is empty: left out"
+            text = f"{table.path}: left out {shown}, which is empty"
             notes.append(Note("EMPTY_COLUMN", name, text, column))
         elif name:
             continue
         else:
             raise InvalidInput(
                 f"{table.path}: {shown} holds values such as {texts[0]!r}: give it a name, or "
-                "take its header cell away with its values",
+                f"remove the column",
                 reason="COLUMN_UNNAMED",
                 metadata={"column": str(column)},
             )

@@ -54,20 +54,22 @@ class JsonLinesParser:
             raise _fault("not read: nested too deeply", place) from None
         except ValueError as error:
             if text.lstrip().startswith("["):
-                hint = f"; one object a line is wanted: jq -c '.[]' {self._path}"
+                hint = f"; write one object per line, e.g. with: jq -c '.[]' {self._path}"
             elif text.strip() == "{" or (number == 1 and text.lstrip().startswith("{")):
-                hint = f"; an object must stand on one line: jq -c . {self._path}"
+                hint = f"; write each object on one line, e.g. with: jq -c . {self._path}"
             else:
                 hint = ""
             raise _fault(f"not JSON: {_json_text(error)}{hint}", place) from None
         if not isinstance(values, dict):
             raise _fault(
-                f"a JSON {_json_kind(values)} where an object is wanted; "
-                f"one object a line, e.g. by: jq -c '.[]' {self._path}",
+                f"a JSON {_json_kind(values)}, not an object; write one object per line, e.g. "
+                f"with: jq -c '.[]' {self._path}",
                 place,
             )
         if "\\u" in text and not _is_text(values):
-            raise _fault("an escape \\uD800 to \\uDFFF stands alone and is no character", place)
+            raise _fault(
+                "an escape \\uD800 to \\uDFFF without its partner is not a character", place
+            )
         return Record(values, place)
 
 
@@ -93,7 +95,7 @@ class CsvParser:
         except RowFault as fault:
             raise self._fault(fault) from None
         if self._header is None:
-            raise _fault("empty, not even a header", self._path)
+            raise _fault("the file is empty; it needs a header", self._path)
         return records
 
     def _fault(self, fault: RowFault) -> InvalidInput:
@@ -108,7 +110,7 @@ class CsvParser:
                 continue
             if len(row.cells) != len(self._header):
                 count = len(self._header)
-                raise _fault(f"{len(row.cells)} cells where the header has {count}", place)
+                raise _fault(f"{len(row.cells)} cells, but the header has {count}", place)
             values = dict(zip(self._header, row.cells, strict=True))
             records.append(Record(values, place, typed=False, columns=True))
         return records
@@ -131,12 +133,12 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(values) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"field {twice!r} is there twice")
+        raise ValueError(f"field {twice!r} occurs twice")
     return values
 
 
 def _no_constant(word: str) -> Any:
-    raise ValueError(f"{word} is no JSON value")
+    raise ValueError(f"{word} is not a JSON value")
 
 
 def _is_text(values: Any) -> bool:

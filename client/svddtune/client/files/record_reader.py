@@ -26,7 +26,9 @@ def parser_for(source: Source, form: TextFormat) -> Parser:
         return JsonLinesParser(source.name)
     if source.kind in CSV:
         return CsvParser(source.name, form.delimiter or ("\t" if source.kind == ".tsv" else ""))
-    raise source.fault(f"the ending {source.kind!r} is not known; name it .csv, .jsonl or .parquet")
+    raise source.fault(
+        f"the file ending {source.kind!r} is not supported; use .csv, .jsonl or .parquet"
+    )
 
 
 def read_records(path: Path, form: TextFormat | None = None) -> Iterator[Record]:

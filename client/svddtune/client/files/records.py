@@ -66,8 +66,8 @@ class Record:
             what = "a list" if isinstance(value, list) else "an object"
             inner = f"{path}.0" if isinstance(value, list) else f"{path}.NAME"
             raise InvalidInput(
-                f"{self.place}: field {path!r} is {what}, not a value; "
-                f"name what is inside it, e.g. {inner!r}",
+                f"{self.place}: field {path!r} is {what}, not a value; name a field inside it, "
+                f"e.g. {inner!r}",
                 reason="TICKETS_INVALID",
                 metadata={"field": path, "place": self.place},
             )

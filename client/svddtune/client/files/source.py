@@ -24,9 +24,9 @@ _CHUNK = 1 << 20
 _MAGIC = ((b"PAR1", ".parquet"), (b"PK\x03\x04", NPZ), (b"\x93NUMPY", NPY))
 _NOT_READ = (
     (b"PK\x03\x04", "a ZIP archive or an Excel workbook: unpack it, or export it as CSV"),
-    (b"BZh", "compressed with bzip2: unpack it; of compressed files only .gz is read"),
-    (b"\xfd7zXZ\x00", "compressed with xz: unpack it; of compressed files only .gz is read"),
-    (b"\x28\xb5\x2f\xfd", "compressed with zstd: unpack it; of compressed files only .gz is read"),
+    (b"BZh", "compressed with bzip2: unpack it; only .gz can be read compressed"),
+    (b"\xfd7zXZ\x00", "compressed with xz: unpack it; only .gz can be read compressed"),
+    (b"\x28\xb5\x2f\xfd", "compressed with zstd: unpack it; only .gz can be read compressed"),
     (b"\xd0\xcf\x11\xe0", "an Excel workbook: export it as CSV"),
     (b"PAR1", "a Parquet file: name it .parquet"),
     (b"\x93NUMPY", "a NumPy file: name it .npy"),
@@ -57,14 +57,14 @@ class TextFormat:
             "".encode(codec.name)
         except (LookupError, ValueError):
             raise InvalidInput(
-                f"{self.encoding!r} is no encoding of text; use a name such as utf-8, cp1252, "
+                f"{self.encoding!r} is not a text encoding; use a name such as utf-8, cp1252, "
                 "latin-1 or utf-16",
                 reason="ENCODING_UNKNOWN",
                 metadata={"encoding": self.encoding},
             ) from None
         if self.decimal not in (".", ","):
             raise InvalidInput(
-                f"{self.decimal!r} does not separate decimals; use . or ,",
+                f"{self.decimal!r} is not a decimal separator; use . or ,",
                 reason="DECIMAL_UNKNOWN",
                 metadata={"decimal": self.decimal},
             )
@@ -179,8 +179,8 @@ class Source:
     def has_nul(self, line: int) -> InvalidInput:
         """Return the error for a NUL character."""
         return self.fault(
-            "holds a NUL character, which no text has; is it in another encoding, such as "
-            "--encoding utf-16-le?",
+            "contains a NUL character, so it is not text in this encoding; try another one, such "
+            "as --encoding utf-16-le",
             line=line,
         )
 

@@ -68,7 +68,7 @@ def _note(table: Table, column: int, reason: str, text: str) -> Note:
 def _suspicion(table: Table, column: int, values: FloatArray) -> tuple[str, str] | None:
     """Return reason and text for a column that is probably no feature."""
     N = len(values)
-    leave = "; leave it out with --ignore, or show it with --show"
+    leave = "; leave it out with --ignore, or show it to labelers with --show"
     if N < 2:
         return None
     if np.all(values == values[0]):
@@ -79,19 +79,19 @@ def _suspicion(table: Table, column: int, values: FloatArray) -> tuple[str, str]
     distinct = np.unique(values)
     counts = np.all(np.diff(values) == 1)
     if counts or (len(distinct) == N and (_ID.search(name.lower()) or _CAMEL_ID.search(name))):
-        how = "counts the rows" if counts else "has another whole number in each row"
-        return "ID_COLUMN", f"{how}, as ids do; give --id-column, or leave it out with --ignore"
+        how = "counts the rows" if counts else "has a different whole number in each row"
+        return "ID_COLUMN", f"{how}, like ids; give --id-column, or leave it out with --ignore"
     time = _time(values, leave) or _date(values, leave)
     if time is not None:
         return time
     if any(map(_LEADING_ZERO.fullmatch, table.text(column))):
-        return "CATEGORY_COLUMN", f"has numbers with leading zeros, as codes do{leave}"
+        return "CATEGORY_COLUMN", f"has numbers with leading zeros, like codes{leave}"
     few = 2 < len(distinct) <= min(_MOST_CATEGORIES, N // _ROWS_PER_CATEGORY)
     if len(distinct) == 2 and np.min(np.abs(distinct)) >= _LEAST_CODE:
         few = True
     if few and (_CODE.search(name.lower()) or np.min(np.abs(distinct)) >= _LEAST_CODE):
         return "CATEGORY_COLUMN", (
-            f"has {len(distinct)} different whole numbers, as codes of categories do, whose "
+            f"has {len(distinct)} different whole numbers, like codes of categories, whose "
             f"differences mean nothing{leave}"
         )
     return None
@@ -127,16 +127,16 @@ def _spreads(X: FloatArray) -> Iterator[tuple[int, str]]:
             yield (
                 int(position),
                 (
-                    f"spreads {ratio:,.0f} times as wide as the others and rules all distances; "
-                    "scale with --scaling robust or minmax"
+                    f"has {ratio:,.0f} times the spread of the others and dominates all "
+                    f"distances; scale with --scaling robust or minmax"
                 ),
             )
         elif len(others) > 1 and 0 < ratio < 1 / MOST_SPREAD:
             yield (
                 int(position),
                 (
-                    f"spreads {1 / ratio:,.0f} times less than the others and has no effect on "
-                    "distances; scale with --scaling robust or minmax"
+                    f"has 1/{1 / ratio:,.0f} of the spread of the others and hardly affects "
+                    f"distances; scale with --scaling robust or minmax"
                 ),
             )
 

@@ -134,7 +134,7 @@ class Table:
                 "or leave it out with --ignore"
             )
             if fault.row == 0 and not self.has_names and len(self.lines):
-                hint += "; if the first line has names, give --header"
+                hint += "; if the first line holds names, give --header"
         return InvalidInput(
             f"{self.place(fault.row)}, column {name!r}: {fault.text}{hint}",
             reason=fault.reason,

@@ -21,7 +21,7 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 class AmbiguousTime(InvalidInput):
-    """A local time that was there twice, or not at all, because clocks were changed."""
+    """A local time that occurred twice, or not at all, because clocks were changed."""
 
     default_reason = "TIME_AMBIGUOUS"
 
@@ -59,8 +59,8 @@ class TimeFormat:
                 raise _out_of_range(place, field, value) from None
         if self.zone is None:
             raise _fault(
-                f"{place}, field {field!r}: {value!r} has no offset from UTC; say in which zone "
-                "it is with --time-zone, e.g. --time-zone Europe/Berlin",
+                f"{place}, field {field!r}: {value!r} has no offset from UTC; give its time "
+                f"zone, e.g. --time-zone Europe/Berlin",
                 "TIME_ZONE_MISSING",
                 field,
                 value,
@@ -112,10 +112,10 @@ class TimeFormat:
         second = moment.replace(tzinfo=self.zone, fold=1)
         if first.utcoffset() != second.utcoffset():
             there = first.astimezone(UTC).astimezone(self.zone).replace(tzinfo=None) == moment
-            what = "was there twice" if there else "was never there"
+            what = "occurred twice" if there else "did not exist"
             raise AmbiguousTime(
-                f"{place}, field {field!r}: {moment} {what} in {self.zone}, where clocks were "
-                "changed; export times with their offset from UTC",
+                f"{place}, field {field!r}: {moment} {what} in {self.zone}, because clocks were "
+                f"changed; export times with their offset from UTC",
                 metadata={"field": field, "value": str(moment)},
             )
         return first.astimezone(UTC)
@@ -123,7 +123,7 @@ class TimeFormat:
 
 def _read(text: str, pattern: str) -> datetime:
     if not all(char.isascii() for char in text if char.isdigit()):
-        raise ValueError("digits are 0 to 9")
+        raise ValueError("only the digits 0 to 9 can be read")
     return (
         datetime.fromisoformat(text) if pattern == "iso8601" else datetime.strptime(text, pattern)
     )
@@ -138,10 +138,10 @@ def checked_pattern(pattern: str) -> str:
         try:
             datetime.strptime(sample, pattern)
         except ValueError as error:
-            raise InvalidInput(f"{pattern!r} is not a pattern of times: {error}") from None
+            raise InvalidInput(f"{pattern!r} is not a valid time pattern: {error}") from None
         return pattern
     raise InvalidInput(
-        f"{pattern!r} is no format of times; use iso8601, epoch_s, epoch_ms "
+        f"{pattern!r} is not a time format; use iso8601, epoch_s, epoch_ms "
         "or a pattern such as '%Y-%m-%d %H:%M:%S'"
     )
 
@@ -152,7 +152,7 @@ def zone_of(name: str) -> ZoneInfo:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):
         raise InvalidInput(
-            f"{name!r} is no time zone; use a name such as UTC or Europe/Berlin",
+            f"{name!r} is not a time zone; use a name such as UTC or Europe/Berlin",
             metadata={"value": name},
         ) from None
 

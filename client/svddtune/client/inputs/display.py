@@ -33,7 +33,7 @@ def display_fields(display: Any, count: int) -> list[dict[str, str]]:
     rows: list[Any] = list(display) if frame is None else list(frame.iter_rows(named=True))
     if len(rows) != count:
         raise InvalidInput(
-            f"display has {len(rows)} entries, X needs {count}",
+            f"display has {len(rows)} entries, but X has {count} rows",
             metadata={"field": "display", "value": str(len(rows)), "expected": str(count)},
         )
     return [_texts(fields, row) for row, fields in enumerate(rows)]
@@ -47,7 +47,7 @@ def _texts(fields: Any, row: int) -> dict[str, str]:
     texts: dict[str, str] = {}
     for key, value in fields.items():
         if not isinstance(key, str) or not key:
-            raise _refused(row, f"has the field name {key!r}: names are texts")
+            raise _refused(row, f"has the field name {key!r}: names must be texts")
         if not is_missing(value):
             texts[key] = _text(key, value, row)
     return texts
@@ -55,7 +55,7 @@ def _texts(fields: Any, row: int) -> dict[str, str]:
 
 def _text(key: str, value: object, row: int) -> str:
     if isinstance(value, bytes | bytearray):
-        raise _refused(row, f"holds bytes in {key!r}: decode them first, with .decode() say")
+        raise _refused(row, f"holds bytes in {key!r}: decode them first, e.g. with .decode()")
     text = str(value.item() if isinstance(value, np.number) else value)
     try:
         (key + text).encode()

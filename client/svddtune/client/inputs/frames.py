@@ -59,7 +59,7 @@ def read_features(X: Any, feature_names: Iterable[str] | None = None) -> Feature
     if names and given and names != given:
         raise InvalidInput(
             "feature_names are not the names of the frame's columns: "
-            f"{_listed(given)} against {_listed(names)}. Leave feature_names out, "
+            f"{_listed(given)} instead of {_listed(names)}. Leave feature_names out, "
             "or rename the columns of the frame",
             metadata={"field": "feature_names", "value": _listed(given)},
         )
@@ -101,7 +101,7 @@ def match_features(X: Any, names: Sequence[str], count: int) -> FloatArray:
     elif given:
         # As in scikit-learn: an array has no names to match.
         warnings.warn(
-            "X has column names, but the model was fitted without: its columns are taken by "
+            "X has column names, but the model was fitted without names: columns are matched by "
             "position",
             UserWarning,
             stacklevel=3,
@@ -129,7 +129,7 @@ def as_frame(X: Any) -> nw.DataFrame[Any] | None:
         found = nw.from_native(X, pass_through=True)
         if isinstance(found, nw.LazyFrame):
             raise InvalidInput(
-                f"X is a {type(X).__name__}, which has no rows yet: collect it first",
+                f"X is a {type(X).__name__}, which is not computed yet: call collect() first",
                 metadata={"value": type(X).__name__},
             )
         if isinstance(found, nw.DataFrame):
@@ -138,7 +138,7 @@ def as_frame(X: Any) -> nw.DataFrame[Any] | None:
             return nw.from_arrow(X, backend="pyarrow")
     except DuplicateError as error:
         raise InvalidInput(
-            f"Two columns of X have one name: {' '.join(str(error).split())}",
+            f"Two columns of X have the same name: {' '.join(str(error).split())}",
             reason="DUPLICATE_FEATURE_NAME",
         ) from None
     return None
@@ -150,7 +150,8 @@ def check_names(names: Iterable[str] | None) -> tuple[str, ...]:
         return ()
     if isinstance(names, str | bytes):
         raise InvalidInput(
-            f"feature_names = {names!r} is one text: give one name for each column",
+            f"feature_names = {names!r} is a single text: give a list with one name for each "
+            f"column",
             metadata={"field": "feature_names", "value": str(names)},
         )
     seen: dict[str, int] = {}
@@ -158,7 +159,7 @@ def check_names(names: Iterable[str] | None) -> tuple[str, ...]:
         if not isinstance(name, str):
             raise InvalidInput(
                 f"The name of column {column} is {name!r} ({type(name).__name__}): "
-                "feature names are texts",
+                "feature names must be texts",
                 metadata={"field": "feature_names", "column": str(column), "value": repr(name)},
             )
         text = check_text(name, "feature_names", "The name of column", column, _LONGEST_NAME)
@@ -186,8 +187,8 @@ def _names_of(frame: nw.DataFrame[Any]) -> tuple[str, ...]:
     column = next(j for j, label in enumerate(labels) if not isinstance(label, str))
     raise InvalidInput(
         f"Column {column} of X has the label {labels[column]!r} ({type(labels[column]).__name__}), "
-        "which is no text: columns are matched by name. Rename them, with "
-        "X.columns = X.columns.map(str) say, or give X.to_numpy()",
+        "which is not a text, but columns are matched by name. Rename them, e.g. with X.columns "
+        "= X.columns.map(str), or give X.to_numpy()",
         metadata={"field": "X", "column": str(column), "value": repr(labels[column])},
     )
 
@@ -213,9 +214,9 @@ def _check_kind(column: nw.Series[Any], j: int, names: Sequence[str]) -> None:
 
     kind = column.dtype
     if isinstance(kind, nw.String | nw.Categorical | nw.Enum):
-        advice = "Encode it as numbers (a column for each category, say), or leave it out"
+        advice = "Encode it as numbers (e.g. a column for each category), or leave it out"
     elif kind.is_temporal():
-        advice = "Turn it into a number (seconds since a start, say), or leave it out"
+        advice = "Turn it into a number (e.g. seconds since a start), or leave it out"
     elif kind.is_nested() or isinstance(kind, nw.Binary):
         advice = "Give one number for each row, or leave it out"
     else:
@@ -251,7 +252,7 @@ def _check_same_names(given: Sequence[str], names: Sequence[str]) -> None:
 def _check_columns(columns: int, count: int) -> None:
     if columns != count:
         raise InvalidInput(
-            f"X has {columns} columns, the model was fitted on {count}",
+            f"X has {columns} columns, but the model was fitted on {count}",
             reason="FEATURE_COUNT_MISMATCH",
             metadata={"columns": str(columns), "expected": str(count)},
         )
@@ -260,7 +261,7 @@ def _check_columns(columns: int, count: int) -> None:
 def _check_count(names: Sequence[str], columns: int) -> None:
     if names and len(names) != columns:
         raise InvalidInput(
-            f"feature_names has {len(names)} entries, X needs {columns}",
+            f"feature_names has {len(names)} entries, but X has {columns} columns",
             metadata={
                 "field": "feature_names",
                 "value": str(len(names)),

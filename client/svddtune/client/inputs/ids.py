@@ -43,7 +43,7 @@ def id_text(value: object, *, row: int | None = None) -> str:
     if type(value) is str and 0 < len(value) <= _LONGEST_ID and value.isascii():
         return value
     if is_missing(value):
-        raise _refused(value, row, "is no id: it is missing")
+        raise _refused(value, row, "is missing")
     if isinstance(value, np.datetime64):
         return str(value)
     if isinstance(value, np.generic):
@@ -51,16 +51,16 @@ def id_text(value: object, *, row: int | None = None) -> str:
     if isinstance(value, str):
         return check_text(value, "observation_ids", "The observation id of row", row, _LONGEST_ID)
     if isinstance(value, bool):
-        raise _refused(value, row, "is a boolean: ids are texts or whole numbers")
+        raise _refused(value, row, "is a boolean: use texts or whole numbers")
     if isinstance(value, bytes | bytearray | memoryview):
-        raise _refused(value, row, "is bytes: decode it first, with .decode() say")
+        raise _refused(value, row, "is bytes: decode it first, e.g. with .decode()")
     if isinstance(value, numbers.Integral):
         return str(int(value))
     if isinstance(value, float | Decimal):
         return _whole(value, row)
     if isinstance(value, uuid.UUID | date):  # date includes datetime and pandas' Timestamp
         return value.isoformat() if isinstance(value, date) else str(value)
-    raise _refused(value, row, f"is a {type(value).__name__}: ids are texts or whole numbers")
+    raise _refused(value, row, f"is a {type(value).__name__}: use texts or whole numbers")
 
 
 def observation_ids(ids: Iterable[object] | None, count: int, name: str = "ids") -> list[str]:
@@ -82,7 +82,7 @@ def observation_ids(ids: Iterable[object] | None, count: int, name: str = "ids")
     values = as_list(ids, name)
     if len(values) != count:
         raise InvalidInput(
-            f"{name} has {len(values)} entries, X needs {count}",
+            f"{name} has {len(values)} entries, but X has {count} rows",
             metadata={"field": name, "value": str(len(values)), "expected": str(count)},
         )
     seen: dict[str, int] = {}
@@ -90,8 +90,8 @@ def observation_ids(ids: Iterable[object] | None, count: int, name: str = "ids")
         text = id_text(value, row=row)
         if text in seen:
             raise InvalidInput(
-                f"Observation id {text!r} is given to row {seen[text]} "
-                f"and to row {row}: ids must be unique",
+                f"Observation id {text!r} occurs in row {seen[text]} and in row {row}: ids must "
+                f"be unique",
                 reason="DUPLICATE_OBSERVATION_ID",
                 metadata={"value": text, "row": str(row)},
             )
@@ -106,7 +106,7 @@ def by_id(labels: Mapping[Any, Any]) -> dict[str, Any]:
         text = id_text(key)
         if text in found:
             raise InvalidInput(
-                f"{key!r} is given twice, as a text and as a number: both are the id {text!r}",
+                f"{key!r} is given twice, as a text and as a number: both mean the id {text!r}",
                 reason="CONFLICTING_LABELS",
                 metadata={"observation_id": text},
             )
@@ -147,7 +147,7 @@ def as_list(values: Any, name: str) -> list[Any]:
     shape = getattr(values, "shape", ())
     if not isinstance(found, list) or len(shape) > 1:
         raise InvalidInput(
-            f"{name} needs one dimension: one value for each row, not "
+            f"{name} must have one dimension, with one value for each row, not "
             f"{f'shape {tuple(shape)}' if len(shape) > 1 else repr(values)[:60]}",
             metadata={"field": name, "value": str(tuple(shape))},
         )
@@ -170,7 +170,7 @@ def check_text(text: str, field: str, what: str, position: int | None, most_byte
         ) from None
     if size > most_bytes:
         raise InvalidInput(
-            f"{where} has {size} bytes, at most {most_bytes} are taken: {text[:40]!r}...",
+            f"{where} has {size} bytes, but at most {most_bytes} are allowed: {text[:40]!r}...",
             metadata=place,
         )
     return str(text)
@@ -180,7 +180,7 @@ def _whole(value: float | Decimal, row: int | None) -> str:
     if value != value or value in (float("inf"), float("-inf")):
         raise _refused(value, row, "is not finite")
     if value != int(value):
-        raise _refused(value, row, "has a fraction: ids are texts or whole numbers")
+        raise _refused(value, row, "has a fraction: use texts or whole numbers")
     if isinstance(value, float) and abs(value) >= LARGEST_EXACT:
         raise _refused(
             value,

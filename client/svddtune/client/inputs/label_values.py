@@ -24,8 +24,8 @@ _WORDS = {
 _UNKNOWN = frozenset({"", "?", "nan", "none", "null", "unknown"})
 _SHOWN = 6
 HOW = (
-    "Use +1 or 'inlier', -1 or 'outlier', 0 where it is not known; "
-    "or say which value marks an outlier with outlier_value="
+    "Use +1 or 'inlier', -1 or 'outlier', and 0 if it is not known; or name the value that marks "
+    "an outlier with outlier_value="
 )
 
 
@@ -83,15 +83,15 @@ def _by_value(
     wanted = _plain(outlier_value)
     if wanted is None or isinstance(wanted, list | set | dict):
         raise InvalidInput(
-            f"outlier_value = {outlier_value!r} is no value of a label: give one of those in "
-            f"{field}: {_some(found)}",
+            f"outlier_value = {outlier_value!r} cannot be the value of a label: give one of the "
+            f"values in {field}: {_some(found)}",
             reason="OUTLIER_VALUE_UNKNOWN",
             metadata={"field": "outlier_value", "value": repr(outlier_value)},
         )
     if wanted not in found:
         raise InvalidInput(
-            f"outlier_value = {outlier_value!r} ({type(wanted).__name__}) is no value of {field}, "
-            f"which holds: {_some(found)}",
+            f"outlier_value = {outlier_value!r} ({type(wanted).__name__}) does not occur in "
+            f"{field}, which holds: {_some(found)}",
             reason="OUTLIER_VALUE_UNKNOWN",
             metadata={"field": "outlier_value", "value": repr(outlier_value)},
         )
@@ -150,8 +150,8 @@ def _invalid(value: object, row: int, field: str) -> InvalidInput:
 
 def _ambiguous(found: list[object], field: str, what: str) -> InvalidInput:
     return InvalidInput(
-        f"{what} may mean either class ({field} holds: {_some(found)}): say which value marks an "
-        "outlier with outlier_value=, or use +1 for inliers and -1 for outliers",
+        f"{what} may mean either class ({field} holds: {_some(found)}): name the value that "
+        f"marks an outlier with outlier_value=, or use +1 for inliers and -1 for outliers",
         reason="LABELS_AMBIGUOUS",
         metadata={"field": field, "value": _some(found)},
     )

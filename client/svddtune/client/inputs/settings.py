@@ -35,7 +35,7 @@ def read_settings(
     unknown = [name for name in given if name not in SETTINGS]
     if unknown:
         raise InvalidInput(
-            f"{', '.join(unknown)}: no such setting of a session; there are {', '.join(SETTINGS)}",
+            f"Unknown setting of a session: {', '.join(unknown)}; use {', '.join(SETTINGS)}",
             metadata={"field": unknown[0]},
         )
     values = {name: value for name, value in given.items() if value is not None}

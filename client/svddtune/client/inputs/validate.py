@@ -46,8 +46,8 @@ def check_matrix(X: Any, feature_names: Sequence[str] = ()) -> FloatArray:
     """
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise InvalidInput(
-            f"X is a sparse matrix ({type(X).__name__}): the method needs all values. "
-            "Give X.toarray()",
+            f"X is a sparse matrix ({type(X).__name__}): only dense data can be used. Give "
+            f"X.toarray()",
             reason="DATASET_SPARSE",
             metadata={"value": type(X).__name__},
         )
@@ -64,8 +64,8 @@ def check_shape(shape: tuple[int, ...]) -> None:
     """Raise InvalidInput unless there are rows and columns."""
     if len(shape) != 2:
         raise InvalidInput(
-            f"X has {len(shape)} dimension(s), shape {shape}; "
-            "it needs two: rows are observations, columns are features",
+            f"X has {len(shape)} dimension(s), shape {shape}; it needs two: a row for each "
+            f"observation, a column for each feature",
             reason="DATASET_EMPTY" if 0 in shape else "DATASET_RAGGED",
         )
     if 0 in shape:
@@ -102,7 +102,7 @@ def check_magnitude(values: FloatArray, feature_names: Sequence[str] = ()) -> No
     value = float(values[row, column])
     raise InvalidInput(
         f"X holds {value} at row {row}, column {_name(column, feature_names)}; magnitudes up to "
-        f"{LARGEST_MAGNITUDE:g} are taken. Divide the column by a power of ten",
+        f"{LARGEST_MAGNITUDE:g} are allowed. Divide the column by a power of ten",
         reason="DATASET_OUT_OF_RANGE",
         metadata=_place(row, column, feature_names, value),
     )
@@ -161,7 +161,8 @@ def _check_ragged(X: Any) -> None:
     for row, length in enumerate(lengths):
         if length != lengths[0]:
             raise InvalidInput(
-                f"Row {row} has {length} values, row 0 has {lengths[0]}: all need as many",
+                f"Row {row} has {length} values, row 0 has {lengths[0]}: all rows need the same "
+                f"number",
                 reason="DATASET_RAGGED",
                 metadata={"row": str(row), "columns": str(length), "expected": str(lengths[0])},
             )
@@ -224,8 +225,8 @@ def _number(value: Any, row: int, column: int, names: Sequence[str]) -> float:
 def _not_exact(value: Any, row: int, column: int, names: Sequence[str]) -> InvalidInput:
     return InvalidInput(
         f"X holds the whole number {value} at row {row}, column {_name(column, names)}: features "
-        "are doubles, which lose digits beyond 2^53. If it is an id, leave the column out (ids=); "
-        "else convert the column to float yourself",
+        f"are doubles, which lose digits beyond 2^53. If it is an id, leave out the column and "
+        f"give it as ids=; otherwise convert the column to float",
         reason="DATASET_NOT_EXACT",
         metadata=_place(row, column, names, value),
     )

@@ -77,7 +77,8 @@ class KnownLabels:
         if self.by_row is not None:
             if self.row_count != len(names):
                 raise InvalidInput(
-                    f"There are {self.row_count} labels for {len(names)} rows",
+                    f"There are {self.row_count} labels for {len(names)} rows: give one label "
+                    f"for each row",
                     metadata={"field": "labels", "value": str(self.row_count)},
                 )
             return dict(self.by_row)

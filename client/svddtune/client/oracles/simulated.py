@@ -94,8 +94,8 @@ class SimulatedLabeler:
         self._pass_on = _checked(pass_on, "pass_on", most=1.0)
         if unsure + pass_on > 1:
             raise InvalidInput(
-                f"unsure = {unsure:g} and pass_on = {pass_on:g} are shares of the same "
-                "observations: together they must not exceed 1",
+                f"unsure = {unsure:g} and pass_on = {pass_on:g} add up to more than 1; they are "
+                f"shares of the same observations",
                 metadata={"field": "pass_on", "value": f"{pass_on:g}"},
             )
         self._delay_s = _checked(delay_s, "delay_s")
@@ -157,7 +157,7 @@ def _per_class(value: PerClass, name: str, most: float = math.inf) -> dict[Verdi
         verdict = Verdict.of(key)
         if verdict not in given:
             raise InvalidInput(
-                f"{name} is given by true class, 'inlier' or 'outlier', not for {key!r}",
+                f"{name} has the key {key!r}: use 'inlier' and 'outlier'",
                 metadata={"field": name, "value": str(key)},
             )
         given[verdict] = _checked(share, f"{name} of {verdict.value}s", most)
@@ -174,5 +174,5 @@ def _checked(value: float, name: str, most: float = math.inf) -> float:
         return number
     asked = "a number from 0 to 1" if most == 1 else "a finite number, 0 or more"
     raise InvalidInput(
-        f"{name} = {value!r} must be {asked}", metadata={"field": name, "value": repr(value)}
+        f"{name} is {value!r}; it must be {asked}", metadata={"field": name, "value": repr(value)}
     )

@@ -44,7 +44,10 @@ class SimulatedGroup:
     def __init__(self, labelers: Sequence[SimulatedLabeler], *, real_time: bool = False) -> None:
         names = [labeler.name for labeler in labelers]
         if not names or len(set(names)) < len(names):
-            raise InvalidInput(f"Labelers need different names, not {', '.join(names) or 'none'}")
+            raise InvalidInput(
+                f"Give at least one labeler, and each a different name; the names "
+                f"are: {', '.join(names) or 'none'}"
+            )
         self.ended_s = 0.0
         self.stalled = False
         self._labelers = list(labelers)

@@ -196,8 +196,8 @@ def _session(client: TuningClient, plan: RunPlan, place: Place, dataset: Dataset
         )
     if found.dataset != dataset.name:
         raise InvalidInput(
-            f"{found.name} is about other data ({found.dataset}) than those given "
-            f"({dataset.name}): go on with the same rows, ids, display fields and scaling",
+            f"{found.name} is about other data ({found.dataset}) than you gave ({dataset.name}): "
+            f"continue with the same rows, ids, display fields and scaling",
             reason="RESUME_OTHER_DATA",
             metadata={"session": found.name, "dataset": found.dataset},
         )

@@ -210,7 +210,7 @@ class EmbeddedStack:
         if "error" in info:
             raise self._failure(f"failed: {info['error']}", str(info.get("reason") or ""))
         if "address" not in info:
-            raise self._failure("did not say its address")
+            raise self._failure("did not report its address")
         return info
 
     def _failure(self, what: str, reason: str = "") -> Unavailable:

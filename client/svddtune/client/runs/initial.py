@@ -39,13 +39,13 @@ def initial_labels(
         )
     if not isinstance(oracle, KnownLabels):
         raise InvalidInput(
-            f"initial = {initial!r} needs an oracle of known labels to draw from; "
-            "give a mapping of observation ids to verdicts instead"
+            f"initial = {initial!r} draws from known labels, but the oracle is a function; give "
+            f"a mapping of observation ids to verdicts instead"
         )
     for count in initial:
         if isinstance(count, bool) or not isinstance(count, Integral) or count < 0:
             raise InvalidInput(
-                f"initial = {initial!r} holds {count!r}: both are whole numbers, 0 or more",
+                f"initial = {initial!r} holds {count!r}: both must be whole numbers, 0 or more",
                 metadata={"field": "initial", "value": repr(initial)},
             )
     counts = [int(count) for count in initial]

@@ -43,8 +43,8 @@ def read_inputs(
     if callable(oracle):
         if outlier_value is not None:
             raise InvalidInput(
-                "outlier_value says how labels are read, but the oracle is a function: "
-                "give labels, or KnownLabels(labels, outlier_value=...)",
+                "outlier_value applies to labels, but the oracle is a function: give labels, or "
+                "KnownLabels(labels, outlier_value=...)",
                 metadata={"field": "outlier_value", "value": repr(outlier_value)},
             )
         return Inputs(features, checked_ids, oracle)
@@ -62,7 +62,7 @@ def _check_index(X: Any, other: Any, what: str) -> None:
     if not own.equals(index):
         raise InvalidInput(
             f"{what} and X have different indexes; rows are matched by position. "
-            f"Give {what}.loc[X.index], or {what}.to_numpy() where the order is the same",
+            f"Give {what}.loc[X.index], or {what}.to_numpy() if the order is the same",
             reason="INDEX_MISMATCH",
             metadata={"field": what},
         )

@@ -49,7 +49,7 @@ class Interruption:
         else:
             place = f"in {self.folder}"
             how = f"tune(X, oracle, resume={self.resume!r})"
-        return f"svddtune: {self.answers} kept {place}; go on with: {how}"
+        return f"svddtune: {self.answers} kept {place}; continue with: {how}"
 
 
 class Stopped(KeyboardInterrupt):

@@ -89,8 +89,9 @@ class KeptRun:
         if self.description.get("format") != _FORMAT:
             self.close()
             raise InvalidInput(
-                f"{folder} was made by another version of svddtune (format "
-                f"{self.description.get('format')}, this one knows {_FORMAT}); use that version",
+                f"{folder} was written by another version of svddtune (format "
+                f"{self.description.get('format')}; this version reads {_FORMAT}); continue the "
+                f"run with that version",
                 reason="RUN_FORMAT_UNKNOWN",
                 metadata={"run": str(folder)},
             )
@@ -119,8 +120,8 @@ class KeptRun:
             folder = Path(storage).expanduser().resolve()
             if (folder / _RUN).exists():
                 raise Conflict(
-                    f"{folder} holds a run already: go on with it by resume={str(folder)!r}, or "
-                    "name another folder",
+                    f"{folder} already holds a run: continue it with resume={str(folder)!r}, or "
+                    f"name another folder",
                     reason="STORAGE_HOLDS_RUN",
                     metadata={"storage": str(folder)},
                 )
@@ -245,9 +246,9 @@ def new_folder(title: str) -> Path:
                 return folder
     except OSError as error:
         folder = Path(tempfile.mkdtemp(prefix=f"svddtune-{stem}-"))
-        log.warning("Runs cannot be kept in %s (%s): this one is in %s", base, error, folder)
+        log.warning("Runs cannot be kept in %s (%s): this one is kept in %s", base, error, folder)
         return folder
-    raise Unavailable(f"{base} has no name left for {stem}", reason="STORAGE_UNUSABLE")
+    raise Unavailable(f"{base} already holds too many runs named {stem}", reason="STORAGE_UNUSABLE")
 
 
 def kept_runs() -> list[Summary]:
@@ -319,13 +320,13 @@ def _find(which: str | os.PathLike[str]) -> Path:
     names = ", ".join(run.name for run in found or known) or "none"
     if found:
         raise InvalidInput(
-            f"{wanted!r} may mean {len(found)} runs: {names}; say more of the name",
+            f"{wanted!r} matches {len(found)} runs: {names}; give more of the name",
             reason="RUN_AMBIGUOUS",
             metadata={"run": wanted},
         )
     raise NotFound(
-        f"There is no interrupted run {wanted!r}, neither as a folder nor in {runs_folder()} "
-        f"(there: {names})",
+        f"There is no interrupted run {wanted!r}: it is not a folder, and {runs_folder()} holds: "
+        f"{names}",
         reason="RUN_NOT_FOUND",
         metadata={"run": wanted},
     )
@@ -374,7 +375,7 @@ def _acquire(folder: Path) -> int:
     except OSError as error:
         os.close(lock)
         raise Conflict(
-            f"The run in {folder} is going on in another process",
+            f"The run in {folder} is still running in another process",
             reason="RUN_IN_USE",
             metadata={"run": str(folder)},
         ) from error

@@ -143,8 +143,8 @@ def tune(
         config = replace(config, budget=0)
     if config.overlap > 1 and server is None:
         raise InvalidInput(
-            f"overlap = {config.overlap} needs as many labelers, and a service of this run's own "
-            "has one: name a server at which the others label",
+            f"overlap = {config.overlap} needs at least {config.overlap} labelers, but a service "
+            f"that tune starts itself has one: name a server where others label too",
             metadata={"field": "overlap", "value": str(config.overlap)},
         )
     _note_given(ask, start_labels, observation_ids)
@@ -225,9 +225,9 @@ def _check_same_data(plan: RunPlan, X: Any) -> None:
     rows = read_features(X).rows
     if not np.array_equal(rows, plan.data.X):
         raise InvalidInput(
-            f"X is not what the run is about: {rows.shape[0]} x {rows.shape[1]} numbers against "
-            f"{plan.data.X.shape[0]} x {plan.data.X.shape[1]}, or other values; give the same, or "
-            "None to take those of the run",
+            f"X differs from the data of the run: its shape is {rows.shape[0]} x "
+            f"{rows.shape[1]}, the run has {plan.data.X.shape[0]} x {plan.data.X.shape[1]}, or "
+            f"values differ; give the same X, or None to use the run's own",
             reason="RESUME_OTHER_DATA",
             metadata={"field": "X", "value": str(rows.shape)},
         )
@@ -238,8 +238,8 @@ def _check_same(known: Mapping[str, object], given: Mapping[str, object]) -> Non
     for option, value in given.items():
         if option != "budget" and known[option] != value:
             raise InvalidInput(
-                f"{option} = {value!r} is not that of the run ({known[option]!r}): leave it out "
-                "to go on, or begin another run",
+                f"{option} = {value!r} differs from that of the run ({known[option]!r}): leave "
+                f"it out to continue, or begin another run",
                 reason="RESUME_OTHER_OPTIONS",
                 metadata={"field": option, "value": str(value)},
             )
@@ -248,7 +248,7 @@ def _check_same(known: Mapping[str, object], given: Mapping[str, object]) -> Non
 def _check_budget(budget: int, initial: int) -> None:
     if budget < initial:
         raise InvalidInput(
-            f"A budget of {budget} labels is less than the {initial} initial ones",
+            f"The budget of {budget} labels is less than the {initial} initial labels",
             reason="BUDGET_TOO_SMALL",
             metadata={"budget": str(budget), "labels": str(initial)},
         )

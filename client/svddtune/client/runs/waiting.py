@@ -109,18 +109,18 @@ def reason(session: Session, labeler: str, address: str) -> str:
     name = session.name.removeprefix("sessions/")
     if session.without_workers and session.state in _COMPUTING:
         return (
-            f"No worker serves the session {name}: nothing is computed until one does. Start one "
-            "beside the service: svddtune worker --redis URL"
+            f"Session {name} waits because no worker is running. Start one next to the service "
+            f"with: svddtune worker --redis URL"
         )
     if session.state is SessionState.PAUSED:
-        return f"The session {name} is paused; it goes on once it is resumed"
+        return f"Session {name} is paused; it continues once somebody resumes it"
     if not waits_for_votes(session):
         return ""
     rows = session.awaiting_votes + max(0, session.config.budget - session.counts.total)
     than = f" than {labeler}" if labeler else ""
     return (
-        f"{rows} observation{' waits' if rows == 1 else 's wait'} for votes of others: "
-        f"{session.config.overlap} votes are sought on each. Another labeler{than} gives "
-        f"them with: svddtune label {name} --server {address} --labeler NAME. Or end the session "
-        f"with the labels there are: svddtune finish {name} --server {address}"
+        f"{rows} observation{' waits' if rows == 1 else 's wait'} for more votes: the session "
+        f"asks for {session.config.overlap} votes on each. Let another labeler{than} vote with: "
+        f"svddtune label {name} --server {address} --labeler NAME. Or finish the session with "
+        f"the labels so far: svddtune finish {name} --server {address}"
     )

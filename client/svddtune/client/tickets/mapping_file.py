@@ -53,8 +53,8 @@ def mapping_text(name: str) -> str:
     """
     if name not in shipped_mappings():
         raise InvalidInput(
-            f"There is no mapping {name!r}; there are {', '.join(shipped_mappings())}; "
-            "or give a file that ends in .toml",
+            f"There is no mapping {name!r}; use one of {', '.join(shipped_mappings())}, or a "
+            f"file that ends in .toml",
             reason="MAPPING_UNKNOWN",
             metadata={"mapping": name},
         )
@@ -97,8 +97,8 @@ def load_mapping(source: str | Path, overrides: Sequence[str] = ()) -> TicketMap
         raise invalid(
             path,
             "values",
-            f"{_shown(one)} and {_shown(two)} differ in case or type alone, "
-            "yet have different verdicts",
+            f"{_shown(one)} and {_shown(two)} differ only in case or type, but have different "
+            f"verdicts",
         )
     formats = _formats(document.get("time", {}), path)
     return TicketMapping(
@@ -130,7 +130,7 @@ def _layers(source: str | Path, above: list[str]) -> list[tuple[str, dict[str, A
         file, text = f"mapping {source}", mapping_text(source).encode()
     if file in above:
         chain = " extends ".join([*above[above.index(file) :], file])
-        raise invalid(file, "extends", f"goes round in a circle: {chain}")
+        raise invalid(file, "extends", f"is circular: {chain}")
     try:
         document = tomllib.loads(text.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -167,14 +167,17 @@ def _rows(
                 raise invalid(
                     file,
                     f"values.{word}",
-                    f"{value!r} has {len(parts)} parts where fields.verdict names {width}",
+                    f"has the value {value!r} with {len(parts)} parts, but fields.verdict names "
+                    f"{width}",
                 )
             key = tuple(map(identity, parts))
             folded = key if case_sensitive else _folded(key)
             earlier = first.setdefault(folded, word)
             if earlier != word:
                 raise invalid(
-                    file, f"values.{word}", f"{_shown(key)} stands in values.{earlier} too"
+                    file,
+                    f"values.{word}",
+                    f"has the value {_shown(key)}, which is also in values.{earlier}",
                 )
             rows.append((key, meaning))
     return rows
@@ -184,7 +187,8 @@ def _override(text: str, width: int) -> Iterable[tuple[Key, Verdict | None]]:
     value, sign, word = text.rpartition("=")
     if not sign or not value or word.strip().lower() not in _MEANINGS:
         raise InvalidInput(
-            f"{text!r} maps nothing; write VALUE=VERDICT with inlier, outlier or abstain, "
+            f"{text!r} is not a mapping of a value; write VALUE=VERDICT with inlier, outlier or "
+            f"abstain, "
             "e.g. BenignPositive=inlier",
             reason="MAPPING_INVALID",
             metadata={"value": text},
@@ -206,9 +210,13 @@ def _closed(
     closed = document.get("status", {}).get("closed")
     status = document["fields"].get("status")
     if status and closed is None:
-        raise invalid(file, "status.closed", "is missing; fields.status needs it")
+        raise invalid(
+            file, "status.closed", "is missing; it is needed because fields.status is set"
+        )
     if closed is not None and not status:
-        raise invalid(file, "fields.status", "is missing; status.closed needs it")
+        raise invalid(
+            file, "fields.status", "is missing; it is needed because status.closed is set"
+        )
     if closed is None:
         return None
     return ValueTable(
@@ -231,7 +239,9 @@ def _formats(time: Mapping[str, Any], file: str) -> dict[str, TimeFormat]:
         except InvalidInput as error:
             raise invalid(file, f"time.{where}", error.message) from None
         if also and any(pattern in EPOCHS for pattern in (first, *also)):
-            raise invalid(file, f"time.{where}", f"{', '.join(EPOCHS)} stand alone")
+            raise invalid(
+                file, f"time.{where}", f"cannot combine {' or '.join(EPOCHS)} with another format"
+            )
         formats[name] = TimeFormat(first, zone, tuple(also))
     return formats
 

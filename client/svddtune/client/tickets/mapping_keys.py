@@ -31,7 +31,7 @@ def checked(document: Mapping[str, Any], file: str) -> None:
             _check(_TOP, name, value, name, file)
             continue
         if not isinstance(value, Mapping):
-            raise invalid(file, name, f"is a table; begin it with [{name}]")
+            raise invalid(file, name, f"must be a table; begin it with [{name}]")
         for key, item in value.items():
             _check(table, key, item, f"{name}.{key}", file)
 
@@ -63,7 +63,7 @@ _Check = tuple[Callable[[Any], bool], str]
 def _check(table: Mapping[str, _Check], key: str, value: Any, where: str, file: str) -> None:
     if key not in table:
         names = sorted({*table, *_TABLES}) if table is _TOP else sorted(table)
-        raise invalid(file, where, f"is no key of a mapping; there are {', '.join(names)}")
+        raise invalid(file, where, f"is not a key of a mapping; use one of {', '.join(names)}")
     holds, wanted = table[key]
     if not holds(value):
         raise invalid(file, where, f"is {value!r}, not {wanted}")

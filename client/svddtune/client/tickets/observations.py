@@ -80,11 +80,12 @@ def read_observations(
         observation = _observation(record, id_column, columns, by_window=by_window)
         earlier = places.setdefault(observation.name, record.place)
         if earlier is not record.place:
-            raise _fault(f"{record.place}: id {observation.name!r} is that of {earlier} too")
+            raise _fault(f"{record.place}: id {observation.name!r} is also the id of {earlier}")
         observations.append(observation)
     if not observations:
         raise _fault(
-            f"{source if isinstance(source, str | Path) else 'observations'}: there are none"
+            f"{source if isinstance(source, str | Path) else 'observations'}: there are no "
+            f"observations"
         )
     return observations
 
@@ -102,8 +103,8 @@ def _id_column(record: Record) -> str:
         if record.field(name) is not MISSING:
             return name
     raise _fault(
-        f"{record.place}: no column id, observation_id or observation; there are: "
-        f"{', '.join(record.values)}. Name it with --id-column"
+        f"{record.place}: no column id, observation_id or observation among "
+        f"{', '.join(record.values)}. Name the id column with --id-column"
     )
 
 
@@ -119,7 +120,7 @@ def _observation(
         raise _fault(f"{record.place}: field {id_column!r}, the id, is empty")
     if not isinstance(value, str | int) or isinstance(value, bool):
         raise _fault(
-            f"{record.place}: field {id_column!r} is {value!r}; ids are text or whole numbers"
+            f"{record.place}: field {id_column!r} is {value!r}; ids must be text or whole numbers"
         )
     if not by_window:
         return KeyedObservation(identity(value))
@@ -138,8 +139,8 @@ def _observation(
 def _needed(record: Record, column: str, option: str) -> Any:
     if record.field(column) is MISSING:
         raise _fault(
-            f"{record.place}: no field {column!r}; there are: {', '.join(record.values)}. "
-            f"Name it with {option}"
+            f"{record.place}: no field {column!r} among {', '.join(record.values)}. Name the "
+            f"field with {option}"
         )
     return record.scalar(column)
 

@@ -114,7 +114,8 @@ class TicketOracle:
             )
         elif values:
             raise InvalidInput(
-                "Give values with a mapping's name or file, not with a TicketMapping"
+                "values= changes a mapping given by name or file; the mapping given is a "
+                "TicketMapping"
             )
         mapping = mapping.in_zone(zone)
         self.mapping = replace(
@@ -139,8 +140,8 @@ class TicketOracle:
             join = IdJoin(known)
         elif known is None:
             raise InvalidInput(
-                "A join by key and time needs the observations: one alone does not tell whether a "
-                "ticket matches others too. Give --observations FILE (observations=)",
+                "A join by key and time needs all observations, to see whether a ticket matches "
+                "several. Give --observations FILE (observations=)",
                 reason="JOIN_UNDEFINED",
             )
         else:
@@ -222,8 +223,8 @@ class TicketOracle:
         if unmapped:
             listed = ", ".join(f"{value!r} ({count})" for value, count in unmapped.items())
             raise InvalidInput(
-                f"Values that mapping {self.mapping.name} does not know: {listed}. Say what they "
-                'mean with --map "VALUE=inlier|outlier|abstain"',
+                f"Mapping {self.mapping.name} does not know these values: {listed}. "
+                'Map them with --map "VALUE=inlier|outlier|abstain"',
                 reason="UNMAPPED_VALUES",
                 metadata={"values": listed},
             )
@@ -240,7 +241,7 @@ def _several(value: Several | str) -> Several:
         return Several(value)
     except ValueError:
         raise InvalidInput(
-            f"{value!r} does not say what several matches mean: use abstain, nearest or all",
+            f"several = {value!r} is not known: use abstain, nearest or all",
             metadata={"value": str(value)},
         ) from None
 
@@ -251,5 +252,7 @@ def _length(one: Length | None, both: Length | None) -> timedelta:
         return timedelta()
     length = duration(value) if isinstance(value, str) else value
     if length < timedelta():
-        raise InvalidInput(f"A window of {length} is negative", metadata={"value": str(length)})
+        raise InvalidInput(
+            f"The window {length} is negative: give 0 or more", metadata={"value": str(length)}
+        )
     return length

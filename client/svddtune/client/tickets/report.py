@@ -235,34 +235,36 @@ def _warnings(report: Report) -> Iterable[str]:
     if report.observations is not None:
         without = report.observations - report.labelled
         share = without / report.observations
-        coverage = f"; {without} of {report.observations} observations ({share:.1%}) get none"
+        coverage = (
+            f"; {without} of {report.observations} observations ({share:.1%}) have no verdict"
+        )
     else:
         coverage = ""
     yield (
-        "Tickets exist where an older rule raised an alert: their verdicts are about what is "
-        f"known already{coverage}. No ticket does not mean inlier. Set observations apart for "
-        "people to judge, drawn uniformly: create the session with --audit 30 (audit=30)."
+        "Tickets exist only for what an older rule raised as an alert, so their verdicts cover "
+        f"what is already known{coverage}. No ticket does not mean inlier. Let people judge "
+        "uniformly drawn observations too: create the session with --audit 30 (audit=30)."
     )
     if report.labelled and not (report.inliers and report.outliers):
         word = "inliers" if report.inliers else "outliers"
-        yield f"All verdicts are {word}: the other class must come from people."
+        yield f"All verdicts are {word}: people must label the other class."
     if report.unmapped:
         count = sum(report.unmapped.values())
         yield (
             f"Tickets with values that mapping {report.mapping} does not know: {count}; they "
-            'abstain. Say what they mean with --map "VALUE=inlier|outlier|abstain".'
+            'abstain. Map them with --map "VALUE=inlier|outlier|abstain".'
         )
     if report.near_misses.count:
         yield (
-            "Ids or keys that differ from an observation's in case, type or way of writing alone: "
-            f"{report.near_misses.count}; they are not joined. Write them alike in both files, or "
-            "read whole numbers as text with --numbers-as-text."
+            "Ids or keys that differ from an observation's only in case, type or notation: "
+            f"{report.near_misses.count}; they are not joined. Write them the same way in both "
+            "files, or read whole numbers as text with --numbers-as-text."
         )
     for field in report.absent_fields:
         yield f"No record has field {field!r}, which mapping {report.mapping} names."
     yield from report.notes
     if report.observations is None:
         yield (
-            "Which observations there are is not known: coverage and near misses are missing, and "
-            "what the session does not know it will refuse. Give --observations FILE or --session."
+            "The observations are not known, so coverage and near misses are not reported, and "
+            "the session may refuse some ids. Give --observations FILE or --session."
         )

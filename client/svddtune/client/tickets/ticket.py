@@ -104,8 +104,8 @@ class TicketReader:
             return []
         return [
             f"Times such as {self._slashed!r} are read with the month first, as mapping "
-            f"{self._mapping.name} says. Where the day comes first, set time.format in a mapping "
-            "file of your own."
+            f"{self._mapping.name} says. If the day comes first, set time.format in your own "
+            f"mapping file."
         ]
 
     def read(self, record: Record) -> Ticket:
@@ -122,7 +122,7 @@ class TicketReader:
         key = record.scalar(mapping.key)
         if key is None or key == "":
             raise InvalidInput(
-                f"{record.place}: field {mapping.key!r}, the ticket's key, is empty or not there",
+                f"{record.place}: field {mapping.key!r}, the ticket's key, is empty or missing",
                 reason="TICKETS_INVALID",
                 metadata={"field": mapping.key, "place": record.place},
             )
@@ -131,8 +131,8 @@ class TicketReader:
         order_missing = ""
         if mapping.updated and updated is None and not order_doubt:
             order_missing = (
-                f"{record.place}: field {mapping.updated!r}, which says the order of a ticket's "
-                "records, is empty or not there"
+                f"{record.place}: field {mapping.updated!r}, which orders a ticket's records, is "
+                f"empty or missing"
             )
         observed, time_doubt, join_key = None, "", None
         ids: tuple[Identity, ...] = ()
@@ -167,7 +167,7 @@ class TicketReader:
                 )
                 raise InvalidInput(
                     f"{record.place}: no column {path!r} (fields.{role} of mapping "
-                    f"{self._mapping.name}); there are: {shown_names}",
+                    f"{self._mapping.name}) among {shown_names}",
                     reason="TICKETS_INVALID",
                     metadata={"field": path, "place": record.place},
                 )
@@ -231,8 +231,8 @@ class TicketReader:
         zoned = next((name for name in record.values if name.startswith(f"{path} [")), None)
         if zoned is not None:
             raise InvalidInput(
-                f"{record.place}: there is no field {path!r}, and which zone {zoned!r} is in "
-                "cannot be told: export times in UTC",
+                f"{record.place}: there is no field {path!r}, and the time zone of {zoned!r} is "
+                f"not known: export times in UTC",
                 reason="TICKETS_INVALID",
                 metadata={"field": path, "place": record.place},
             )
@@ -259,13 +259,15 @@ def _is_slashed(value: Any) -> bool:
 def _undefined(mapping: TicketMapping, role: str) -> InvalidInput:
     if role == "observation_id":
         text = (
-            "where a ticket has its observation's id: give --id-field PATH (observation_id=), or "
-            "--key-field PATH with --window (join_key=, window=)"
+            "which field of a ticket holds the observation's id: give --id-field PATH "
+            "(observation_id=), or --key-field PATH with --window (join_key=, window=)"
         )
     elif role == "join_key":
-        text = "which field of a ticket is the key to join by: give --key-field PATH (join_key=)"
+        text = "which field of a ticket holds the key to join by: give --key-field PATH (join_key=)"
     else:
-        text = "which field has the time to join by: give --time-field PATH (observed=)"
+        text = (
+            "which field of a ticket holds the time to join by: give --time-field PATH (observed=)"
+        )
     return InvalidInput(
         f"Mapping {mapping.name} does not say {text}, or set fields.{role} in a mapping file",
         reason="JOIN_UNDEFINED",

@@ -157,7 +157,7 @@ def update_session(
 ) -> Call[Session]:
     """Change what is not fixed at creation; None keeps it."""
     if budget == 0:
-        raise InvalidInput("budget = 0 is no budget: a session needs 1 label or more")
+        raise InvalidInput("budget = 0 is not allowed: give 1 or more")
     settings = read_settings({"budget": budget, "priority": priority})
     request = tpb.UpdateSessionRequest(
         name=name_of(session),
@@ -282,7 +282,7 @@ def completed(session: Session) -> Session:
     """Return a session that has ended with a result; WrongState where it ended without one."""
     if session.state is SessionState.COMPLETED:
         return session
-    why = session.failure_message or f"It was {session.state.value}"
+    why = session.failure_message or f"It is {session.state.value}"
     raise WrongState(
         f"{session.name} ended without a result: {why}",
         reason=session.failure_reason or f"SESSION_{session.state.name}",

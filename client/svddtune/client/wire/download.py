@@ -25,11 +25,11 @@ def model_from_stream(messages: Iterable[tuning_pb2.ExportModelResponse]) -> Svd
                 alphas.extend(message.support_vectors.alphas)
                 dataset_rows.extend(message.support_vectors.dataset_rows)
         if header is None:
-            raise ModelCorrupt("The model came without its header")
+            raise ModelCorrupt("The service sent a model without its header")
         if sum(map(len, vectors)) != header.support_vector_count:
             raise ModelCorrupt(
-                f"The model came with {sum(map(len, vectors))} support vectors "
-                f"instead of {header.support_vector_count}"
+                f"The service sent {sum(map(len, vectors))} support vectors instead of "
+                f"{header.support_vector_count}"
             )
         return SvddModel(
             gamma=header.gamma,

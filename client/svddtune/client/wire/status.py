@@ -96,8 +96,8 @@ def status_of(error: grpc.RpcError, address: str = "") -> status_pb2.Status:
         )
     if code is grpc.StatusCode.DEADLINE_EXCEEDED and address:
         text = (
-            f"{address} did not answer in the time given. "
-            "Check the address, or start a service with: svddtune up"
+            f"{address} did not answer within the timeout. Check the address, or start a service "
+            f"with: svddtune up"
         )
     return status_pb2.Status(code=code.value[0], message=text)
 

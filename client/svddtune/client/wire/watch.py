@@ -38,9 +38,7 @@ class Watch:
         remaining_s = self._deadline - time.monotonic()
         if remaining_s <= 0:
             where = f"is still {self._state.value}" if self._state else "was not seen"
-            raise Unavailable(
-                f"{self._name} {where} at the end of the time given", reason="WAIT_TIMEOUT"
-            )
+            raise Unavailable(f"{self._name} {where} when the timeout ended", reason="WAIT_TIMEOUT")
         return min(_STREAM_S, remaining_s)
 
     def heard(self, message: tuning_pb2.WatchSessionResponse) -> SessionUpdate:
