@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -26,6 +27,16 @@ def test_public_names_are_sorted_and_described(package: ModuleType) -> None:
     described = [item for item in public if inspect.isclass(item) or inspect.isfunction(item)]
     assert described
     assert all(item.__doc__ for item in described)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_public_functions_that_raise_errors_document_them(package: ModuleType) -> None:
+    functions = [getattr(package, name) for name in package.__all__ if name[0].islower()]
+    raising = [one for one in functions if re.search(r"^ +raise ", inspect.getsource(one), re.M)]
+    silent = [
+        one.__name__ for one in raising if "Raises\n------" not in (inspect.getdoc(one) or "")
+    ]
+    assert silent == []
 
 
 @pytest.mark.parametrize("package", PACKAGES)

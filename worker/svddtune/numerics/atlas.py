@@ -180,6 +180,11 @@ def lattice_gammas(gamma_bounds: tuple[float, float], *, count: int = LATTICE_GA
     -------
     FloatArray, shape (count,)
         Ascending; for the bounds (0.1, 100) a step is a factor of about the square root of 2.
+
+    Raises
+    ------
+    ValueError
+        If the bounds are not positive and ascending, or `count` is below 2.
     """
     low, high = gamma_bounds
     if not 0.0 < low < high < np.inf or count < 2:

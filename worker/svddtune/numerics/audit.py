@@ -62,6 +62,11 @@ def draw_audit(N: int, n: int, *, seed: int, exclude: IndexArray) -> IndexArray:
     IndexArray, shape (n,)
         Uniform without replacement, in the order drawn: every beginning of it is a uniform
         sample too, so an audit may end early.
+
+    Raises
+    ------
+    ValueError
+        If `n` is negative or larger than the number of rows that can be drawn.
     """
     free = np.setdiff1d(np.arange(N), np.asarray(exclude, dtype=np.int64))
     if not 0 <= n <= len(free):
@@ -102,6 +107,12 @@ def audit_score(
     Returns
     -------
     AuditScore
+
+    Raises
+    ------
+    ValueError
+        If the two arrays differ in shape, `share_outside` or `level` is out of range, or `N` is
+        smaller than the audited rows allow.
 
     Notes
     -----

@@ -50,6 +50,11 @@ def spread_of(rows: FloatArray) -> Spread:
     Returns
     -------
     Spread
+
+    Raises
+    ------
+    ValueError
+        If there are no rows.
     """
     n, M = rows.shape
     if n < 1:

@@ -177,7 +177,13 @@ def pick(
     criterion: Criterion = "evidence",
     metric: Metric = "kappa",
 ) -> LiveChoice:
-    """`choose_cell` with the evidence at hand."""
+    """Choose as `choose_cell` does, from evidence that is known already.
+
+    Raises
+    ------
+    ValueError
+        If `criterion` is unknown.
+    """
     if criterion not in CRITERIA:
         raise ValueError(f"criterion is {criterion!r}, expected one of {CRITERIA}")
     reason = classes_seen(labels)

@@ -114,6 +114,11 @@ def c_grid(C_LB: float, C_UB: float, *, steps: int = 20, spacing: Spacing = "lin
     -------
     FloatArray, shape (steps,)
         Ascending.
+
+    Raises
+    ------
+    ValueError
+        If the bounds are not positive and ascending, `steps` is below 1, or `spacing` is unknown.
     """
     if not 0.0 < C_LB <= C_UB:
         raise ValueError(f"C_LB is {C_LB}, C_UB is {C_UB}, expected 0 < C_LB <= C_UB")
@@ -231,6 +236,11 @@ def choose(scores: FloatArray, *, rule: Rule = "plateau") -> int:
     Returns
     -------
     int
+
+    Raises
+    ------
+    ValueError
+        If `rule` is unknown or there are no scores.
 
     Notes
     -----

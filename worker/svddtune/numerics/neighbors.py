@@ -59,6 +59,11 @@ def nearest(X: FloatArray, k: int) -> NDArray[np.int32]:
     -------
     NDArray[np.int32], shape (N, min(k, N))
         The row itself first, then nearest first.
+
+    Raises
+    ------
+    ValueError
+        If `k` is below 1 or `X` has no rows.
     """
     if k < 1:
         raise ValueError(f"k is {k}, expected at least 1")

@@ -137,6 +137,12 @@ def suggest(
     -------
     Suggestion
 
+    Raises
+    ------
+    ValueError
+        If `strategy` is unknown or lacks its atlas, `labels` or `atlas` has another number of rows
+        than `prep`, or `sample`, `reserve` or `k` is out of range.
+
     Notes
     -----
     lama: the first row is exactly the method's: highest tau, ties by lower row index. The others

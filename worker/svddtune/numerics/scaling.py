@@ -66,6 +66,11 @@ def fit_scaling(X: FloatArray, kind: ScalingKind = "none") -> Scaling:
     -------
     Scaling
         A constant column gets scale 1, so that it becomes 0 and stays finite.
+
+    Raises
+    ------
+    ValueError
+        If `kind` is unknown or `X` has no rows.
     """
     if kind not in _SCALING_KINDS:
         raise ValueError(f"kind is {kind!r}, expected one of {_SCALING_KINDS}")

@@ -137,6 +137,11 @@ def bootstrap_interval(
     low, high : float
         The whole range of the score where no row is labelled.
 
+    Raises
+    ------
+    ValueError
+        If `level` is not in (0, 1), `metric` is unknown, or the arrays differ in length.
+
     Notes
     -----
     Resampling rows changes the four counts only, so these are drawn from their multinomial law.

@@ -167,6 +167,11 @@ def c_from_nu(nu: float, N: int) -> float:
     Returns
     -------
     float
+
+    Raises
+    ------
+    ValueError
+        If `nu` is not in (0, 1].
     """
     if not 0.0 < nu <= 1.0 + _ROUNDING:
         raise ValueError(f"nu is {nu}, expected a value in (0, 1]")

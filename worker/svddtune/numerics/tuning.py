@@ -121,6 +121,11 @@ def draw_initial(labels: LabelArray, n_in: int, n_out: int, seed: int) -> IndexA
     IndexArray, shape (n_in + n_out,)
         Inliers first.
 
+    Raises
+    ------
+    ValueError
+        If a class has fewer rows than are to be drawn.
+
     Notes
     -----
     ``rng = default_rng(seed)``, then ``rng.choice(rows, n, replace=False)`` on the ascending
@@ -338,6 +343,12 @@ def run(
     -------
     TuningResult
         Stops early when no row is left.
+
+    Raises
+    ------
+    ValueError
+        If `oracle` does not have one label per row or returns another value than +1 or -1, if
+        `choice` is unknown, or if `initial` needs labels and `oracle` is a function.
     """
     if not callable(oracle) and oracle.shape != X.shape[:1]:
         raise ValueError(f"oracle has shape {oracle.shape}, expected {X.shape[:1]}")
