@@ -67,6 +67,11 @@ def dfn_gamma(
         None where every row's nearest other row is as far as its farthest, as with two rows or
         with equal ones: the objective is 0 everywhere.
 
+    Raises
+    ------
+    ValueError
+        If `kernel` is unknown.
+
     Notes
     -----
     Source: Xiao, Wang, Xu, *Parameter selection of Gaussian kernel for one-class SVM* (2014), as

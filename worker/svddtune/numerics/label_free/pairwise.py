@@ -91,6 +91,11 @@ def variation_gamma(
     float or None
         Within `default_gamma_bounds`; None where all rows are equal or there are fewer than 3.
 
+    Raises
+    ------
+    ValueError
+        If `ratio` is unknown.
+
     Notes
     -----
     Both means carry an added 1e-6 against underflow. The coefficient mostly grows with gamma as
