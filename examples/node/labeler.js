@@ -1,4 +1,4 @@
-// A labeler with a rule for an oracle. node labeler.js HOST:PORT SESSION
+// A labeler that answers by a rule. Run it with: node labeler.js HOST:PORT SESSION
 // npm install @grpc/grpc-js @grpc/proto-loader google-proto-files
 const { randomUUID } = require('crypto');
 const grpc = require('@grpc/grpc-js');
@@ -16,7 +16,7 @@ const oracle = new OracleService(address, grpc.credentials.createInsecure());
 
 const { UNAVAILABLE, OK, CANCELLED, DEADLINE_EXCEEDED, INTERNAL, UNKNOWN } = grpc.status;
 const PASSING = [UNAVAILABLE, OK, CANCELLED, DEADLINE_EXCEEDED, INTERNAL, UNKNOWN];
-const answers = new Map(); // by query: sent and not yet acknowledged, so sent again after a break
+const answers = new Map(); // by query: not yet acknowledged, so sent again after a reconnect
 let resumeToken = '';
 let waitMs = 100;
 
@@ -27,7 +27,7 @@ function converse() {
     welcome(welcome) {
       resumeToken = welcome.resumeToken;
       waitMs = 100;
-      answers.forEach((answer) => stream.write({ answer })); // a repeat has one effect
+      answers.forEach((answer) => stream.write({ answer })); // a repeated answer counts once
     },
     assign({ query, leaseId, features }) {
       if (answers.has(query)) return;
@@ -40,7 +40,7 @@ function converse() {
       console.error(status.message);
       answers.delete(query);
     },
-    drain: () => stream.end(), // the server goes away: the next stream resumes this one
+    drain: () => stream.end(), // the server shuts down; the next stream resumes
     finished({ reason }) {
       console.log(`finished: ${reason}`);
       finished = true;

@@ -195,7 +195,7 @@ def test_interrupt_keeps_finished_work_without_traceback(data: Path, tmp_path: P
     ("arguments", "code", "words"),
     [
         (["--data", "nowhere"], 2, "nowhere"),
-        (["--data", "."], 2, "holds no"),
+        (["--data", "."], 2, "has no"),
         (["--data", "{data}", "--methods", "lama,magic"], 2, "magic"),
         (["--data", "{data}", "--sets", "Glass,Nothing"], 2, "Nothing"),
         (["--data", "{data}", "--seeds", "0"], 2, "--seeds"),

@@ -30,7 +30,7 @@ def test_changing_cell_does_not_stop() -> None:
     moving = wandering(8, 39)
     advice = advise(moving, budget=500)
     assert (advice.stop, advice.rule) == (False, "")
-    moved = "The best cell changed with the last label; more labels still move it."
+    moved = "The best cell changed with the last label, so it is not stable yet."
     assert advice.sentence == moved
     settled = [*moving, *(moment(n, 3.0, 0.4) for n in (40, 41))]
     assert "changed 1 label ago" in advise(settled, budget=500).sentence

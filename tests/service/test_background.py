@@ -83,7 +83,7 @@ def test_service_goes_on_after_an_unreadable_notice(redis_url: str, tmp_path: Pa
         labeler = harness.labeler(name)
         labeler.expect("welcome")
         client.xadd(f"{keys.prefix(0)}notices", {"unknown": "1"})
-        wait_until(lambda: "failed and begins again" in log.read_text())
+        wait_until(lambda: "failed and will start again" in log.read_text())
         # What was changed meanwhile is seen, and leases end when they run out.
         harness.worker.work_off()
         assign = labeler.expect("assign")
@@ -91,7 +91,7 @@ def test_service_goes_on_after_an_unreadable_notice(redis_url: str, tmp_path: Pa
     (fault,) = [
         line for line in map(json.loads, log.read_text().splitlines()) if line["level"] == "error"
     ]
-    assert "The reader of notices" in fault["event"]
+    assert "Reading of notices" in fault["event"]
 
 
 class _Shaky(SessionStore):
@@ -122,7 +122,7 @@ def test_leases_expire_even_if_the_store_failed_at_that_moment(
         store.faults = []
         reaper = Reaper(store, notices)
         reading = asyncio.create_task(notices.run())
-        ending = asyncio.create_task(lasting("The end of leases", reaper.run, again_s=0.0))
+        ending = asyncio.create_task(lasting("Expiry of leases", reaper.run, again_s=0.0))
         await notices.connected.wait()
         await scene.lease(session_id)
         store.faults = [fault]
@@ -170,4 +170,4 @@ def test_failure_of_work_is_logged_after_its_caller_has_gone(
 
     with caplog.at_level(logging.ERROR):
         asyncio.run(act())
-    assert ("work failed after its caller had gone" in caplog.text) == is_logged
+    assert ("a call failed after its caller had left" in caplog.text) == is_logged

@@ -76,7 +76,7 @@ def test_formula_mark_is_removed_on_reading(text: str) -> None:
 )
 def test_no_password_of_a_url_is_shown(url: str) -> None:
     assert "secret" not in redacted(f"cannot use '{url}' now")
-    assert "secret" not in url_fault(url, ValueError("port 'secret' is no number"))
+    assert "secret" not in url_fault(url, ValueError("port 'secret' is not a number"))
 
 
 def test_malformed_url_without_password_is_shown() -> None:

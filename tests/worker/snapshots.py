@@ -9,7 +9,7 @@ from svddtune.worker.votes import majority
 
 
 def snapshot_of(votes: dict[int, dict[str, int]], *, N: int = 20, **config: Any) -> Snapshot:
-    """A session's snapshot: labels are what the majority of votes says."""
+    """A session's snapshot: labels follow the majority of votes."""
     labels = {row: majority(of_row) for row, of_row in votes.items() if majority(of_row)}
     session = Session(
         id=SessionId("p00-x"),

@@ -82,12 +82,12 @@ def test_result_names_columns_that_hardly_count(redis_url: str) -> None:
     async def act(shop: Workshop) -> None:
         await shop.upload_rows(X * np.array([1.0, 1.0, 1e5]))
         result = await _result(shop, "lama", LABELLED["both classes"])
-        (note,) = [note for note in result.notes if "spreads" in note]
-        assert "Column 2 spreads" in note
-        assert "times as wide as column" in note
+        (note,) = [note for note in result.notes if "the spread of" in note]
+        assert "Column 2 has" in note
+        assert "times the spread of column" in note
         assert "Scale the columns" in note
         await shop.upload_rows(X)
         result = await _result(shop, "lama", LABELLED["both classes"])
-        assert not [note for note in result.notes if "spreads" in note]
+        assert not [note for note in result.notes if "the spread of" in note]
 
     work(redis_url, act)

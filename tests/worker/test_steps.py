@@ -135,9 +135,9 @@ def test_result_notes_several_votes(redis_url: str) -> None:
         await label(shop, session_id, {"ann": TRUTH, "ben": TRUTH}, rounds=12)
         result = await result_of(shop, session_id)
         assert [note for note in result.notes if "votes" in note] == [
-            "12 of 12 observations have several votes; labelers agree on 100 % of pairs. "
+            "12 of 12 observations have several votes; 100 % of the pairs of votes agree. "
             "On average an observation has 2.0 votes.",
-            "Labels are what the majority of votes says.",
+            "Labels follow the majority of votes.",
         ]
         verdicts = {1: common_pb2.VERDICT_INLIER, -1: common_pb2.VERDICT_OUTLIER}
         rows = list(result.manifest.labeled_rows)
@@ -178,8 +178,8 @@ def test_result_with_dawid_skene_weighs_labelers(redis_url: str) -> None:
         wrong = sum(sum(of_row.values()) * TRUTH[row] < 0 for row, of_row in votes.items())
         assert wrong > 0
         assert result.notes[-1] == (
-            "Labels are Dawid and Skene's estimate, which weighs labelers by how reliable they "
-            f"prove: {wrong} of them differ from the majority of votes."
+            "Labels are estimated by the model of Dawid and Skene, which weights labelers by their "
+            f"estimated reliability; {wrong} of them differ from the majority vote."
         )
         assert "crowd-kit" in result.manifest.versions
 

@@ -105,9 +105,9 @@ def test_notes_give_number_and_agreement_of_votes() -> None:
     votes = {1: {"ann": 1, "ben": 1}, 2: {"ann": 1, "ben": -1, "cem": -1}, 3: {"ann": 1}}
     snapshot = snapshot_of(votes, overlap=2)
     assert list(vote_notes(snapshot, effective_labels(snapshot))) == [
-        "2 of 3 observations have several votes; labelers agree on 50 % of pairs. On average an "
+        "2 of 3 observations have several votes; 50 % of the pairs of votes agree. On average an "
         "observation has 2.0 votes.",
-        "Labels are what the majority of votes says.",
+        "Labels follow the majority of votes.",
     ]
 
 
@@ -116,7 +116,7 @@ def test_notes_tell_what_dawid_skene_changed() -> None:
     labels = effective_labels(snapshot)
     changed = int((labels != effective_labels(snapshot_of(CROWD, N=60))).sum())
     assert list(vote_notes(snapshot, labels))[1].endswith(
-        f": {changed} of them differ from the majority of votes."
+        f": {changed} of them differ from the majority vote."
     )
 
 
@@ -124,4 +124,4 @@ def test_notes_tell_what_dawid_skene_changed() -> None:
 def test_notes_mention_single_votes_only_with_overlap(overlap: int, said: int) -> None:
     snapshot = snapshot_of({1: {"ann": 1}, 2: {"ben": -1}}, overlap=overlap)
     notes = list(vote_notes(snapshot, effective_labels(snapshot)))
-    assert notes == ["No observation has several votes: labelers cannot be compared."][:said]
+    assert notes == ["No observation has several votes, so labelers cannot be compared."][:said]

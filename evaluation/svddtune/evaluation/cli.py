@@ -51,7 +51,10 @@ class Options:
 
 
 Data = Annotated[
-    Path, typer.Option(metavar="DIR", help="Folder of NAME.npz (X, y), NAME.arff or NAME.csv.")
+    Path,
+    typer.Option(
+        metavar="DIR", help="Folder with the data sets: NAME.npz (X, y), NAME.arff or NAME.csv."
+    ),
 ]
 Seeds = Annotated[int, typer.Option(min=1, help="Repetitions.")]
 Methods = Annotated[str, typer.Option(metavar="A,B,...", help="Default: all.")]
@@ -60,7 +63,9 @@ Sets = Annotated[
 ]
 Out = Annotated[
     Path,
-    typer.Option(metavar="DIR", help="Folder of the report, a CSV of all runs, and finished work."),
+    typer.Option(
+        metavar="DIR", help="Folder for the report, a CSV file of all runs, and finished work."
+    ),
 ]
 Docs = Annotated[
     Path | None,
@@ -68,10 +73,12 @@ Docs = Annotated[
         "--write-docs",
         "--docs",
         metavar="DIR",
-        help="Write the command's part of evaluation.md and its pictures here too.",
+        help="Folder in which to update the command's part of evaluation.md and its pictures.",
     ),
 ]
-Jobs = Annotated[int | None, typer.Option(min=1, help="Processes. Default: one per core.")]
+Jobs = Annotated[
+    int | None, typer.Option(min=1, help="Number of processes. Default: one per core.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 
 OUT = Path("svddtune-bench")
@@ -169,6 +176,7 @@ def _run(options: Options, command: Callable[[], None]) -> None:
         command()
     except KeyboardInterrupt:
         typer.echo(
-            f"Finished work is kept in {options.out}; the same command continues it.", err=True
+            f"Finished work is kept in {options.out}; run the same command again to continue.",
+            err=True,
         )
         raise

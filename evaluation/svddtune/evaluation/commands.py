@@ -96,7 +96,7 @@ def run_parallel(options: Options) -> None:
 def _check(names: Sequence[str], known: Iterable[str]) -> None:
     unknown = [name for name in names if name not in known]
     if unknown:
-        raise UsageError(f"--methods names {', '.join(unknown)}; there are: {', '.join(known)}")
+        raise UsageError(f"--methods: unknown method {', '.join(unknown)}; use {', '.join(known)}")
 
 
 def _comparison(

@@ -97,7 +97,9 @@ def _named(unit: Unit, work: Callable[[], Record]) -> Record:
     except (SvddtuneError, OSError):
         raise
     except BrokenProcessPool:
-        raise InternalError(f"{unit.what}: the process ended, perhaps for lack of memory") from None
+        raise InternalError(
+            f"{unit.what}: the process ended, possibly because memory ran out"
+        ) from None
     except Exception as error:
         raise InternalError(f"{unit.what}: {type(error).__name__}: {error}") from error
 

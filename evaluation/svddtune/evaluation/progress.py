@@ -68,6 +68,6 @@ class Bar:
     def _left(self) -> str:
         elapsed = time.monotonic() - self._started
         if self._computed < 0.02 * self._total or elapsed < 1.0:
-            return "time left not known yet" if self._finished < self._count else "done"
+            return "remaining time not known yet" if self._finished < self._count else "done"
         seconds = round((self._total - self._done) * elapsed / self._computed)
         return f"{seconds // 60}:{seconds % 60:02d} left"

@@ -66,12 +66,14 @@ def find_sets(folder: Path, wanted: Sequence[str] = ()) -> list[BenchSet]:
         raise UsageError(f"{folder} is not a folder (--data)")
     files = sorted(path for path in folder.iterdir() if path.suffix.lower() in ENDINGS)
     if not files:
-        raise UsageError(f"{folder} holds no {', '.join(ENDINGS)} file (--data)")
+        raise UsageError(f"{folder} has no {', '.join(ENDINGS)} file (--data)")
     found: dict[str, Path] = {}
     for path in files:
         name = set_name(path)
         if name in found:
-            raise UsageError(f"{found[name].name} and {path.name} are both {name}: keep one")
+            raise UsageError(
+                f"{found[name].name} and {path.name} are both named {name}: keep one of them"
+            )
         found[name] = path
     names = list(found)
     if wanted:
@@ -79,7 +81,8 @@ def find_sets(folder: Path, wanted: Sequence[str] = ()) -> list[BenchSet]:
         unknown = [name for name in wanted if name.lower() not in lower]
         if unknown:
             raise UsageError(
-                f"--sets names {', '.join(unknown)}; {folder} has: {', '.join(sorted(found))}"
+                f"--sets: unknown data set {', '.join(unknown)}; {folder} has "
+                f"{', '.join(sorted(found))}"
             )
         names = [lower[name.lower()] for name in dict.fromkeys(wanted)]
     order = {name: position for position, name in enumerate(SETS)}
@@ -121,11 +124,14 @@ def load(path: str) -> tuple[FloatArray, LabelArray]:
     table = read_table(Path(path))
     label = table.label_hint or _named(table, LABEL_COLUMNS)
     if not label:
-        raise InvalidInput(f"{path} has no column {', '.join(LABEL_COLUMNS)} to tell the truth")
+        raise InvalidInput(
+            f"{path} has no column of true classes; name it {', '.join(LABEL_COLUMNS)}"
+        )
     values = set(table.text(table.index(label, "truth")))
     if values == {"0", "1"} and label.lower() != "outlier":
         raise InvalidInput(
-            f"{path}: 0 and 1 in column {label!r} may mean either class; write outlier and inlier"
+            f"{path}: 0 and 1 in column {label!r} may mean either class; write outlier and "
+            f"inlier instead"
         )
     data = read_data(
         table,

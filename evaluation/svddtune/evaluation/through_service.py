@@ -53,7 +53,7 @@ def compare(plan: Plan, records: Records) -> list[SameSession]:
     names = [method.name for method in plan.methods if method.name in ROWS]
     if not names:
         return []
-    say(f"Asking the same through the service, on {data.name}: {', '.join(names)}")
+    say(f"Running the same sessions through the service, on {data.name}: {', '.join(names)}")
     try:
         with EmbeddedStack(workers=2) as stack:
             return [_compared(stack.address, records, data, name) for name in names]

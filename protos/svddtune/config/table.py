@@ -41,7 +41,8 @@ class SessionConfig:
 
     k: int = _setting(
         5,
-        "Locality: number of neighbours that a label speaks for, including the row itself.",
+        "Locality: number of nearest neighbours that a label is spread to, including the row "
+        "itself.",
         1,
         1000,
         option="--neighbors",
@@ -73,7 +74,7 @@ class SessionConfig:
     )
     lease_s: float = _setting(
         60.0,
-        "Seconds after which a query goes from a labeler of unknown pace to somebody else. "
+        "Seconds after which a query goes from a labeler of unknown pace to another labeler. "
         "Once a labeler's pace is known, its leases last between half and four times this.",
         1.0,
         86_400.0,
@@ -98,8 +99,8 @@ class SessionConfig:
     )
     overlap_limit: int = _setting(
         0,
-        "Largest number of votes on one observation, at least overlap. A tie or UNSURE asks "
-        "one more labeler up to this limit.",
+        "Largest number of votes on one observation, at least overlap. After a tie or "
+        "UNSURE, one more labeler is asked, up to this limit.",
         1,
         20,
         stands_for="overlap + 1 if overlap is above 1, else 1",
@@ -117,7 +118,8 @@ class SessionConfig:
     )
     priority: int = _setting(
         0,
-        "A labeler that serves several sessions gets queries of those with higher priority first.",
+        "A labeler that serves several sessions gets the queries of sessions with higher "
+        "priority first.",
         -100,
         100,
     )

@@ -44,7 +44,7 @@ class ProcessSettings(BaseSettings):
             _ = urlsplit(value).port
         except ValueError:
             raise ValueError(
-                "its port is not a number; write special characters of a password as %XX"
+                "its port must be a number; write special characters of a password as %XX"
             ) from None
         return value
 

@@ -18,5 +18,5 @@ async def lasting(
         try:
             return await run()
         except Exception:
-            log.exception("%s failed and begins again in %g s", name, again_s)
+            log.exception("%s failed and will start again in %g s", name, again_s)
         await asyncio.sleep(again_s)

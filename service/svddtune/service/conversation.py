@@ -253,7 +253,7 @@ class Conversation:
                 return dialogue.draining("This server is shutting down.")
             case _Signal.AGED:
                 return dialogue.draining(
-                    "This stream has reached its maximum age; reconnect to go on."
+                    "This stream has reached its maximum age; reconnect to continue."
                 )
             case _Signal.READ:
                 return self._read_to_the_end()

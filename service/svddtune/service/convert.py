@@ -41,7 +41,7 @@ _SKIP_MODES: dict[int, SkipMode] = {
     oracle_pb2.SKIP_MODE_OTHERS: SkipMode.OTHERS,
     oracle_pb2.SKIP_MODE_DROP: SkipMode.DROP,
 }
-_WHY_REPEATED = "You have answered it before: shown again to see how sure answers are."
+_WHY_REPEATED = "You answered this before; it is asked again to measure how consistent answers are."
 
 
 def timestamp(milliseconds: int) -> Timestamp:

@@ -108,8 +108,8 @@ class Decoding(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
 def _undecodable(method: str, data: bytes, error: Exception) -> InvalidInput:
     return InvalidInput(
         "UNDECODABLE_MESSAGE",
-        f"A message of {len(data)} bytes to {method} is not one of its request type "
-        f"({type(error).__name__}). Send what its .proto file describes; text must be UTF-8.",
+        f"A message of {len(data)} bytes to {method} cannot be decoded as its request type "
+        f"({type(error).__name__}). Encode it as the .proto file describes; text must be UTF-8.",
         method=method,
         size=len(data),
     )

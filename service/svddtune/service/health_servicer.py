@@ -40,7 +40,9 @@ class HealthServicer(health_pb2_grpc.HealthServicer):  # type: ignore[misc]
         """Return the status of a service."""
         status = self._statuses.get(request.service)
         if status is None:
-            await context.abort(grpc.StatusCode.NOT_FOUND, "There is no such service.")
+            await context.abort(
+                grpc.StatusCode.NOT_FOUND, "This server does not have the service asked for."
+            )
         return _Response(status=status)
 
     async def Watch(self, request: health_pb2.HealthCheckRequest, context: Context) -> None:

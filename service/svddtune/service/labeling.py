@@ -232,7 +232,7 @@ def _unless_all_lost(receipt: Receipt, lease_ids: Sequence[str]) -> oracle_pb2.A
     if lease_ids and len(receipt.lost) == len(set(lease_ids)):
         raise WrongState(
             "LEASE_LOST",
-            f"None of the leases named is held any more: {', '.join(sorted(receipt.lost))[:200]}.",
+            f"None of these leases is held any more: {', '.join(sorted(receipt.lost))[:200]}.",
             lease_id=receipt.lost[0],
         )
     return convert.leases_receipt_to_proto(receipt)

@@ -43,7 +43,7 @@ class Reaper:
                             await self._expire(session_id)
                     except StateError as error:
                         if not isinstance(error, StoreUnavailable):
-                            log.exception("leases of %s were not expired; trying again", session_id)
+                            log.exception("could not expire leases of %s; trying again", session_id)
                         # No further notice may ever mention these leases.
                         self._look_again(session_id)
         finally:

@@ -89,9 +89,9 @@ class Server:
         self._background = [
             asyncio.create_task(lasting(name, run))
             for name, run in (
-                ("The reader of notices", self._notices.run),
-                ("The health of the services", self._follow_redis),
-                ("The end of leases", self._reaper.run),
+                ("Reading of notices", self._notices.run),
+                ("Health checking", self._follow_redis),
+                ("Expiry of leases", self._reaper.run),
             )
         ]
         await self._server.start()
@@ -155,9 +155,11 @@ class Server:
         return f"{listen.rpartition(':')[0]}:{port}"
 
     def _likely_cause(self) -> str:
-        taken = "is another server there?"
+        taken = "is another server using it?"
         return (
-            taken if self._settings.tls_cert is None else f"do certificate and key fit, or {taken}"
+            taken
+            if self._settings.tls_cert is None
+            else f"do the certificate and the key belong together, or {taken}"
         )
 
     def _add_port(self, listen: str) -> int:

@@ -12,15 +12,23 @@ from svddtune.process.settings import ProcessSettings
 class Settings(ProcessSettings):
     """The svddtune gRPC service."""
 
-    listen: str = Field("127.0.0.1:50051", description="HOST:PORT (port 0: any) or unix:PATH")
+    listen: str = Field(
+        "127.0.0.1:50051",
+        description="address to listen on: HOST:PORT (port 0 means any free port) or unix:PATH",
+    )
     tls_cert: Path | None = Field(None, description="PEM file with the server's certificate chain")
     tls_key: Path | None = Field(None, description="PEM file with its private key")
-    insecure: bool = Field(False, description="allow other than loopback addresses without TLS")
-    max_rows: int = Field(2_000_000, ge=2, description="observations of one dataset")
-    max_features: int = Field(10_000, ge=1, description="features of one dataset")
-    max_bytes: int = Field(2 << 30, ge=16, description="size of one dataset")
+    insecure: bool = Field(False, description="allow addresses other than loopback without TLS")
+    max_rows: int = Field(
+        2_000_000, ge=2, description="largest number of observations of a dataset"
+    )
+    max_features: int = Field(10_000, ge=1, description="largest number of features of a dataset")
+    max_bytes: int = Field(2 << 30, ge=16, description="largest size of a dataset, in bytes")
     stream_s: float = Field(
-        3600.0, ge=1.0, le=86_400.0, description="age at which a labeler's stream is renewed"
+        3600.0,
+        ge=1.0,
+        le=86_400.0,
+        description="age in seconds at which a labeler's stream must reconnect",
     )
     hello_timeout_s: float = Field(
         30.0, gt=0.0, le=3600.0, description="seconds in which a labeler's stream must say Hello"
@@ -28,7 +36,7 @@ class Settings(ProcessSettings):
     upload_timeout_s: float = Field(
         30.0, gt=0.0, le=3600.0, description="seconds in which an upload must send its next message"
     )
-    reflection: bool = Field(True, description="let clients ask which services there are")
+    reflection: bool = Field(True, description="let clients list the services (gRPC reflection)")
 
     @field_validator("listen")
     @classmethod
@@ -46,7 +54,7 @@ class Settings(ProcessSettings):
             raise ValueError("--tls-cert and --tls-key go together: give both or none")
         for path in (self.tls_cert, self.tls_key):
             if path is not None and not path.is_file():
-                raise ValueError(f"there is no file {path}")
+                raise ValueError(f"file {path} does not exist")
         if self.exposed and not self.insecure:
             raise ValueError(
                 f"{self.listen} is not a loopback address: give --tls-cert and --tls-key, or "

@@ -15,7 +15,7 @@ class Silent(StateError):
     def __init__(self, reason: str, awaited: str, waited_s: float) -> None:
         super().__init__(
             reason,
-            f"No {awaited} came within {waited_s:g} s; begin again.",
+            f"No {awaited} arrived within {waited_s:g} s; start again.",
             waited_s=f"{waited_s:g}",
         )
 

@@ -185,7 +185,7 @@ def _log_fault(task: asyncio.Future[Any]) -> None:
     fault = None if task.cancelled() else task.exception()
     # (A refusal was meant for the caller, which has gone.)
     if fault is not None and not isinstance(fault, StateError):
-        log.error("work failed after its caller had gone", exc_info=fault)
+        log.error("a call failed after its caller had left", exc_info=fault)
 
 
 def _internal(method: str) -> StateError:
@@ -193,7 +193,7 @@ def _internal(method: str) -> StateError:
     log.exception("%s failed", method, extra={"error_id": error_id})
     return StateError(
         "INTERNAL",
-        f"The server failed; its log has the details under {error_id}.",
+        f"The server failed; its log has the details under the id {error_id}.",
         error_id=error_id,
     )
 

@@ -98,7 +98,7 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
         """Change budget, priority or both."""
         session_id = names.session_id(request.name)
         if not request.budget and not request.HasField("priority"):
-            raise validate.invalid_field("budget", 0, "1 or more, where no priority is given")
+            raise validate.invalid_field("budget", 0, "1 or more, unless a priority is given")
         priority = validate.priority(request.priority)
         if request.budget:
             await self._store.set_budget(session_id, request.budget)

@@ -147,7 +147,7 @@ class Draft:
         if self._rows < header.observation_count:
             raise InvalidInput(
                 "DATASET_INCOMPLETE",
-                f"{header.observation_count} rows were announced and {self._rows} received.",
+                f"{header.observation_count} rows were announced, but {self._rows} were received.",
                 announced=header.observation_count,
                 received=self._rows,
             )
@@ -210,19 +210,19 @@ class Draft:
             raise invalid_field("chunk.rows.rows", 0, "at least 1")
         if matrix.columns != columns:
             raise self._ragged(
-                self._rows, f"has {matrix.columns} columns; {columns} were announced"
+                self._rows, f"has {matrix.columns} columns, but {columns} were announced"
             )
         width = 8 * columns
         if len(matrix.values) != matrix.rows * width:
             row = self._rows + min(len(matrix.values) // width, matrix.rows)
             raise self._ragged(
                 row,
-                f"does not fit: {matrix.rows} x {columns} values need {matrix.rows * width} bytes "
-                f"and {len(matrix.values)} were received",
+                f"has the wrong size: {matrix.rows} x {columns} values need "
+                f"{matrix.rows * width} bytes, but {len(matrix.values)} were received",
             )
         if self._rows + matrix.rows > self._header.observation_count:
             row = self._header.observation_count
-            raise self._ragged(row, f"is one too many; {row} rows were announced")
+            raise self._ragged(row, f"is more than the {row} rows that were announced")
         rows = np.frombuffer(matrix.values, dtype="<f8").reshape(matrix.rows, columns)
         if not np.isfinite(rows).all():
             raise self._misfit(
@@ -233,7 +233,7 @@ class Draft:
                 "DATASET_OUT_OF_RANGE",
                 rows,
                 np.abs(rows) > LARGEST,
-                f"magnitudes up to {LARGEST:g} are accepted: divide the column by a power of ten",
+                f"its magnitude must not exceed {LARGEST:g}: divide the column by a power of ten",
             )
         return rows
 
@@ -244,7 +244,7 @@ class Draft:
             column = int(np.argmax(self._highest - self._lowest))
             raise InvalidInput(
                 "DATASET_OUT_OF_RANGE",
-                f"No column varies by more than {width:g} (column {column}); at least "
+                f"No column has a range above {width:g} (column {column}); at least one range of "
                 f"{LEAST_WIDTH:g} is needed: scale the columns.",
                 column=column,
                 value=width,
@@ -357,7 +357,8 @@ def _check_header(header: dataset_pb2.DatasetHeader, limits: Limits) -> None:
     if rows < 2 or columns < 1:
         raise InvalidInput(
             "DATASET_EMPTY",
-            f"{rows} observations of {columns} features are announced; at least 2 of 1 are needed.",
+            f"The dataset has {rows} observations and {columns} features; it needs at least 2 "
+            f"observations and 1 feature.",
             observation_count=rows,
             feature_count=columns,
         )
@@ -403,7 +404,7 @@ def _check_display(display: dataset_pb2.Display) -> None:
 def _too_large(what: str, estimate: int, limit: int) -> TooLarge:
     return TooLarge(
         "DATASET_TOO_LARGE",
-        f"{estimate} {what} are more than the {limit} this server takes.",
+        f"{estimate} {what} are more than the {limit} that this server accepts.",
         estimate=estimate,
         limit=limit,
         what=what,

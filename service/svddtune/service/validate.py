@@ -160,7 +160,7 @@ def initial_labels(
         if known.verdict is not given:
             raise InvalidInput(
                 "CONFLICTING_LABELS",
-                f"Observation {message.observation_id!r} (row {row}) is labelled "
+                f"Observation {message.observation_id!r} (row {row}) is labelled both "
                 f"{known.verdict.name} and {given.name}.",
                 field=field,
                 observation=message.observation_id,

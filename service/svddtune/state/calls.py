@@ -24,16 +24,19 @@ _REFUSALS: dict[str, tuple[type[StateError], str]] = {
     "DATASET_NOT_FOUND": (NotFound, "There is no dataset {dataset}; upload it first."),
     "DATASET_IN_USE": (
         WrongState,
-        "Dataset {dataset} is used by {sessions} session(s); delete these first.",
+        "Dataset {dataset} is in use by {sessions} session(s); delete them first.",
     ),
-    "DATASET_INCOMPLETE": (Conflict, "Parts of the upload are gone; upload it again."),
+    "DATASET_INCOMPLETE": (
+        Conflict,
+        "The upload is incomplete: parts of it have expired. Upload the dataset again.",
+    ),
     "REQUEST_ID_REUSED": (
         InvalidInput,
-        "Request id {request_id} was used with another request; take a new one.",
+        "Request id {request_id} was already used for a different request; use a new one.",
     ),
     "ANSWER_ID_REUSED": (
         InvalidInput,
-        "Answer id {answer_id} was used for another answer; take a new one.",
+        "Answer id {answer_id} was already used for a different answer; use a new one.",
     ),
     "UNKNOWN_QUERY": (NotFound, "Session {session} has no query {query}."),
     "OBSERVATION_MISMATCH": (
@@ -42,7 +45,7 @@ _REFUSALS: dict[str, tuple[type[StateError], str]] = {
     ),
     "LEASE_LOST": (
         WrongState,
-        "Lease {lease_id} on query {query} is not held (any more); take the query again.",
+        "Lease {lease_id} on query {query} is not held or no longer held; lease the query again.",
     ),
     "SESSION_NOT_ACTIVE": (
         WrongState,
@@ -50,12 +53,12 @@ _REFUSALS: dict[str, tuple[type[StateError], str]] = {
     ),
     "ALREADY_ANSWERED": (
         Conflict,
-        "Row {row} is labelled {verdict} already; retract that label first to change it.",
+        "Row {row} is already labelled {verdict}; to change the label, retract it first.",
     ),
     "TOO_MANY_CORRECTIONS": (
         TooLarge,
-        "{labeler} has corrected, retracted or answered too late {most} times on row {row}: "
-        "no more is taken there.",
+        "{labeler} has corrected, retracted or answered late {most} times on row {row}, which is "
+        "the limit; no more changes are accepted for this row.",
     ),
     "NOT_LABELED": (WrongState, "Row {row} has no label of {labeler} to retract."),
     "LABELER_WITHDRAWN": (
@@ -65,15 +68,15 @@ _REFUSALS: dict[str, tuple[type[StateError], str]] = {
     "UNKNOWN_LABELER": (NotFound, "Session {session} has no labeler {labeler}."),
     "ILLEGAL_TRANSITION": (
         WrongState,
-        "Session {session} is {state}: it cannot {verb} now.",
+        "Session {session} is {state} and cannot {verb} now.",
     ),
     "BUDGET_SPENT": (
         WrongState,
-        "All {budget} labels of the budget are spent ({labels} given); raise the budget first.",
+        "The budget of {budget} labels is spent ({labels} given); raise the budget first.",
     ),
     "BUDGET_TOO_SMALL": (
         InvalidInput,
-        "Budget {budget} is below the {labels} labels there are already.",
+        "Budget {budget} is below the {labels} labels that the session already has.",
     ),
     "BUDGET_TOO_LARGE": (
         InvalidInput,

@@ -49,7 +49,7 @@ def examine(client: Redis) -> ServerReport:
         fault = unavailable(error)
         if fault.reason == "REDIS_UNAVAILABLE":
             fault = StoreUnavailable(
-                fault.reason, f"Redis does not answer: {error}. Check --redis."
+                fault.reason, f"Redis does not answer: {error}. Check the URL in --redis."
             )
         raise fault from error
 
@@ -59,7 +59,7 @@ def _refuse_unfit(info: dict[str, Any], policy: str) -> None:
     if version < FLOOR:
         raise StoreUnavailable(
             "REDIS_UNSAFE",
-            f"Redis {info['redis_version']} is too old; 7.0 or newer is needed (Valkey 7.2).",
+            f"Redis {info['redis_version']} is too old; use Redis 7.0 or Valkey 7.2, or newer.",
             version=info["redis_version"],
         )
     if policy != "noeviction":
@@ -76,7 +76,8 @@ def _refuse_replica(info: dict[str, Any]) -> None:
         master = f"{info.get('master_host')}:{info.get('master_port')}"
         raise StoreUnavailable(
             "REDIS_UNSAFE",
-            f"This Redis is a replica of {master} and takes no writes. Name its master.",
+            f"This Redis is a replica of {master} and accepts no writes. Give the URL of its "
+            f"master in --redis.",
             master=master,
         )
 
@@ -92,19 +93,22 @@ def _check_layout(client: Redis) -> None:
     elif found != keys.LAYOUT_VERSION:
         raise StoreUnavailable(
             "REDIS_UNSAFE",
-            f"The data in this Redis have layout {found}; this version writes "
-            f"{keys.LAYOUT_VERSION}.",
+            f"The data in this Redis have layout {found}, but this version reads layout "
+            f"{keys.LAYOUT_VERSION}. Use the version of svddtune that wrote them, or another "
+            f"Redis.",
             layout=found,
         )
 
 
 def _persistence_warnings(client: Redis, info: dict[str, Any]) -> list[str]:
     if not info.get("aof_enabled"):
-        return ["append-only file is off: acknowledged labels are lost with the server"]
+        return ["the append-only file is off: if the server stops, acknowledged labels are lost"]
     try:
         fsync = client.config_get("appendfsync").get("appendfsync")
     except ResponseError:
-        return ["CONFIG is not allowed here: appendfsync could not be checked"]
+        return ["the CONFIG command is not allowed, so appendfsync could not be checked"]
     if fsync != "always":
-        return [f"appendfsync is {fsync}: the last second of labels is lost with the machine"]
+        return [
+            f"appendfsync is {fsync}: if the machine fails, the labels of the last second are lost"
+        ]
     return []

@@ -22,11 +22,11 @@ def unavailable(error: RedisError) -> StoreUnavailable:
     if isinstance(error, OutOfMemoryError) or str(error).startswith("MISCONF"):
         return StoreUnavailable(
             "STORE_FULL",
-            "The store takes no writes: its memory or its disk is full. Nothing is lost; its "
-            "operator has to make room.",
+            "Redis accepts no writes because its memory or disk is full. Nothing is lost; its "
+            "operator has to free space.",
         )
     return StoreUnavailable(
-        "REDIS_UNAVAILABLE", "The store is away for now; try again in a moment."
+        "REDIS_UNAVAILABLE", "Redis cannot be reached at the moment; try again."
     )
 
 

@@ -166,7 +166,7 @@ class Notices:
         before, self._data = self._data, reply["data"]
         lost = before not in ("", self._data)
         if lost:
-            log.error("the data of the store were lost: it is another one, or was emptied")
+            log.error("the data in Redis are gone: the server was emptied or replaced")
         return lost
 
     def _tell(self, notice: Notice) -> None:

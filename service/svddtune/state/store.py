@@ -491,7 +491,7 @@ async def newest(
 def _no_result(session_id: SessionId, revision: int) -> NotFound:
     return NotFound(
         "RESULT_NOT_FOUND",
-        f"Session {session_id} has no result {revision or 'yet'}; finish it first.",
+        f"Session {session_id} has no result {revision or 'yet'}; finish the session first.",
         session=session_id,
         revision=revision,
     )

@@ -31,7 +31,9 @@ def upgrade(client: Redis) -> None:
         for session_id in client.zrange(f"{prefix}sessions", 0, -1):
             _upgrade_session(client, call, prefix, SessionId(session_id.decode()))
     client.set(keys.prefix(0) + "layout", keys.LAYOUT_VERSION)
-    log.warning("data of layout %s upgraded to %s", EARLIER_LAYOUT, keys.LAYOUT_VERSION)
+    log.warning(
+        "upgraded the data from layout %s to layout %s", EARLIER_LAYOUT, keys.LAYOUT_VERSION
+    )
 
 
 def _prefixes(client: Redis) -> set[str]:

@@ -108,7 +108,7 @@ class Workspace:
             if known is None:
                 raise NotFound(
                     "DATASET_NOT_FOUND",
-                    f"Dataset {claim.dataset_id} was deleted, or its {count[1]} is not there.",
+                    f"Dataset {claim.dataset_id} was deleted, or its {count[1]} is missing.",
                     dataset=claim.dataset_id,
                 )
             data = bytearray()
@@ -202,7 +202,7 @@ class Workspace:
         with redis_faults():
             stored = self._client.hgetall(f"{claim.prefix}s:{claim.session_id}:fits")
         if b"plan" not in stored:
-            raise NotFound("RESULT_NOT_FOUND", "The plan of this result is gone.")
+            raise NotFound("RESULT_NOT_FOUND", "The plan of this result is missing.")
         plan = jobs_pb2.GridPlan.FromString(stored[b"plan"])
         outputs = [
             jobs_pb2.FitOutput.FromString(stored[str(index).encode()])

@@ -19,7 +19,7 @@ def query(number: int, **changes: Any) -> Query:
         "row": number,
         "features": np.array([6.1, 0.5, 1e6, 2019.0, *range(8)]),
         "display": {"host": "db-7", "service": "postgres"},
-        "why": "Its label is expected to tell most about which gamma and C are best.",
+        "why": "Its label is expected to tell the most about which gamma and C are best.",
         "score": 0.5,
         "lease_id": f"lease-{number}",
         "lease_expires": None,

@@ -55,8 +55,8 @@ def dawid_skene(votes: Mapping[int, Mapping[str, int]]) -> dict[int, int]:
         from pandas import DataFrame
     except ImportError as error:
         raise DawidSkeneUnavailable(
-            'The aggregation "dawid_skene" needs crowd-kit beside the workers: '
-            'pip install "svddtune[dawid-skene]"'
+            'The aggregation "dawid_skene" needs crowd-kit where the workers run; install '
+            'it with: pip install "svddtune[dawid-skene]"'
         ) from error
     decided = sorted(
         (row, labeler, verdict)

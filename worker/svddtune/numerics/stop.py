@@ -206,8 +206,8 @@ def _too_few(history: Sequence[Moment]) -> str | None:
 
 def _still_moving(labels: int) -> str:
     if labels == 0:
-        return "The best cell changed with the last label; more labels still move it."
-    return f"The best cell changed {_labels(labels)} ago; more labels still move it."
+        return "The best cell changed with the last label, so it is not stable yet."
+    return f"The best cell changed {_labels(labels)} ago, so it is not stable yet."
 
 
 def _labels(count: int) -> str:

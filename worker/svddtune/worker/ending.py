@@ -47,7 +47,9 @@ class Ending:
         self._stop()
         if not self._ended.wait(self._grace_s):
             name = signal.Signals(number).name
-            log.warning("%s: the job takes longer than %g s and goes back", name, self._grace_s)
+            log.warning(
+                "%s: the job takes longer than %g s and goes back to the queue", name, self._grace_s
+            )
             telling = threading.Thread(target=self._tell, daemon=True)
             telling.start()
             telling.join(TELL_S)
@@ -59,4 +61,4 @@ class Ending:
         try:
             self._give_back()
         except StoreUnavailable as error:
-            log.warning("not given back: %s", error.message)
+            log.warning("could not give the job back: %s", error.message)

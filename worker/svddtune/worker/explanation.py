@@ -20,13 +20,14 @@ LATEST_LABELS = 2000
 LEAST_INLIERS = 5
 
 _WHY = {
-    "lama": "Either answer would change the kernel alignment by at least {score:.3g}: "
-    "the most informative of the sampled rows.",
+    "lama": "Each possible answer would change the kernel alignment by at least {score:.3g}, the "
+    "most among the sampled rows.",
     "random": "Drawn at random among the unlabelled observations.",
     "disagreement": "The fitted models that explain the labels best disagree most about it.",
-    "knowledge_gradient": "Its label is expected to tell most about which gamma and C are best.",
-    "audit": "Drawn uniformly for the audit: its label checks the result and tunes nothing.",
-    "cold_entropy": "The fitted models disagree most about it: a class has no label yet.",
+    "knowledge_gradient": "Its label is expected to tell the most about which gamma and C are "
+    "best.",
+    "audit": "Drawn uniformly for the audit: its label is used to check the result, not to tune.",
+    "cold_entropy": "The fitted models disagree most about it, and one class has no label yet.",
     "cold_typical": "The most typical observation: no inlier is known yet.",
     "cold_random": "Drawn at random: there are no labels yet to compare with.",
     "cold_outlying": "Far from its neighbours: no outlier is known yet.",

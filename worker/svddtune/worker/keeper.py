@@ -74,7 +74,9 @@ class Keeper:
         found = self._queue.recover()
         if found.lost:
             counts = {"jobs": found.lost, "given_up": found.dead}
-            log.warning("jobs of silent workers are put back", extra=counts)
+            log.warning(
+                "jobs of workers that stopped responding went back to the queue", extra=counts
+            )
         if time.monotonic() >= self._next_sign:
             self._queue.sign_in(self._description)
             self._next_sign = time.monotonic() + SIGN_EVERY_S

@@ -66,10 +66,10 @@ class WorkerLoop:
             took_ms = round(1000 * (time.monotonic() - started), 1)
             log.debug("done", extra=event | {"ms": took_ms})
         except ClaimLost:
-            log.warning("outcome refused: another worker has the job", extra=event)
+            log.warning("result refused: another worker has taken over the job", extra=event)
         except StoreUnavailable:
             # The job did not cause this, so it goes back without counting an error.
-            log.warning("job broken off", extra=event)
+            log.warning("job interrupted: Redis cannot be reached", extra=event)
             raise
         except NotFound as error:
             self._give_up(claim, error.reason, error.message, final=True)
@@ -77,7 +77,7 @@ class WorkerLoop:
             self._give_up(claim, "DAWID_SKENE_UNAVAILABLE", f"{error}.", final=True)
         except MemoryError:
             # Another process may have taken the memory; a later attempt may succeed.
-            self._give_up(claim, "OUT_OF_MEMORY", "The worker has too little memory.")
+            self._give_up(claim, "OUT_OF_MEMORY", "The worker ran out of memory.")
         except Exception as error:
             fault = uuid4().hex[:12]
             log.exception("job failed", extra=event | {"fault": fault})
@@ -87,9 +87,9 @@ class WorkerLoop:
         event = _event(claim)
         try:
             dead = self._queue.fail(claim, reason, message, final=final)
-            log.error("%s: %s", "given up" if dead else "to be tried again", reason, extra=event)
+            log.error("%s: %s", "given up" if dead else "will be tried again", reason, extra=event)
         except ClaimLost as error:
-            log.warning("not given up: %s", error, extra=event)
+            log.warning("could not give up the job: %s", error, extra=event)
 
 
 def _event(claim: Claim) -> dict[str, str]:

@@ -116,8 +116,8 @@ def assemble(
     result.comparisons.extend(_comparisons(evidence, metric, judged))
     if any(one.sample_size for one in result.comparisons):
         result.notes.append(
-            f"The label-free rules looked at a uniform sample of {RULE_ROWS} rows; their scores "
-            "are of all rows."
+            f"The label-free rules used a uniform sample of {RULE_ROWS} rows; their scores are "
+            f"on all rows."
         )
     result.create_time.GetCurrentTime()
     result.estimate_s = max(0.0, time.time() - plan.started_s)
@@ -187,8 +187,8 @@ def _notes(
         found = f"{outliers} labels are outliers" if outliers else f"{inliers} labels are inliers"
         missing = f"All {found}" if inliers + outliers else "No label was given"
         yield (
-            f"{missing}: gamma comes from {UNJUDGED_GAMMA[choice]}, and the quality cannot be "
-            "judged without labels of both classes."
+            f"{missing}: gamma comes from {UNJUDGED_GAMMA[choice]}, and the quality is not "
+            f"known, because labels of both classes are needed."
         )
         yield (
             "C is the largest value that contradicts the fewest labels"
@@ -197,17 +197,17 @@ def _notes(
     elif min(inliers, outliers) < 5:
         yield (
             f"The score rests on {inliers} labelled inliers and {outliers} labelled outliers: "
-            "take its interval seriously."
+            "see its interval."
         )
     if judged:
         yield (
-            "The score is taken on queried labels, which are not a random draw: it is no estimate "
-            "of the score on all rows."
+            "The score is computed on queried labels, which are not a random sample, so it does "
+            "not estimate the score on all rows."
         )
     if model.degenerate:
         yield "nu is 1: the solution fixes no radius, and every row counts as an outlier."
     if prep.sample_size is not None:
-        yield f"Kernel means come from a uniform sample of {prep.sample_size} rows."
+        yield f"Kernel means were computed on a uniform sample of {prep.sample_size} rows."
     if choice == "atlas" and len(labels) > ATLAS_FIT_LIMIT:
         yield (
             f"The cells of the atlas were fitted on a uniform sample of {FIT_SAMPLE} rows; gamma "
@@ -230,13 +230,13 @@ def uneven_notes(data: Data) -> Iterator[str]:
         repr(names[column]) if names else str(column) for column in (uneven.wide, uneven.narrow)
     )
     advice = {
-        "none": 'Scale the columns ("robust" or "minmax") unless that is meant.',
-        "minmax": 'A few extreme values take up its range: scaling "robust" leaves them out.',
-        "robust": "Leave out the column, or transform it, unless that is meant.",
+        "none": 'Scale the columns ("robust" or "minmax") unless this is intended.',
+        "minmax": 'A few extreme values set its range: use scaling "robust", which ignores them.',
+        "robust": "Leave out or transform the column unless this is intended.",
     }
     yield (
-        f"Column {wide} spreads {uneven.ratio:.0e} times as wide as column {narrow}, which hardly "
-        f"counts in a distance. {advice[data.scaling.kind]}"
+        f"Column {wide} has {uneven.ratio:.0e} times the spread of column {narrow}, so column "
+        f"{narrow} hardly affects distances. {advice[data.scaling.kind]}"
     )
 
 

@@ -61,12 +61,12 @@ def vote_notes(snapshot: Snapshot, labels: LabelArray) -> Iterator[str]:
     if found.observations:
         mean = sum(map(len, given)) / len(given)
         yield (
-            f"{found.observations} of {len(given)} observations have several votes; labelers agree "
-            f"on {100 * found.observed:.0f} % of pairs. On average an observation has {mean:.1f} "
-            "votes."
+            f"{found.observations} of {len(given)} observations have several votes; "
+            f"{100 * found.observed:.0f} % of the pairs of votes agree. On average an "
+            f"observation has {mean:.1f} votes."
         )
     elif config.overlap > 1:
-        yield "No observation has several votes: labelers cannot be compared."
+        yield "No observation has several votes, so labelers cannot be compared."
     if config.aggregation == "dawid_skene":
         differing = sum(
             majority(votes) != labels[row]
@@ -74,8 +74,8 @@ def vote_notes(snapshot: Snapshot, labels: LabelArray) -> Iterator[str]:
             if labels[row] != 0
         )
         yield (
-            "Labels are Dawid and Skene's estimate, which weighs labelers by how reliable they "
-            f"prove: {differing} of them differ from the majority of votes."
+            "Labels are estimated by the model of Dawid and Skene, which weights labelers by "
+            f"their estimated reliability; {differing} of them differ from the majority vote."
         )
     elif found.observations:
-        yield "Labels are what the majority of votes says."
+        yield "Labels follow the majority of votes."
