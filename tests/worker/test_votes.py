@@ -116,7 +116,7 @@ def test_notes_tell_what_dawid_skene_changed() -> None:
     labels = effective_labels(snapshot)
     changed = int((labels != effective_labels(snapshot_of(CROWD, N=60))).sum())
     assert list(vote_notes(snapshot, labels))[1].endswith(
-        f": {changed} of them differ from the majority vote."
+        f"; {changed} of them differ from the majority vote."
     )
 
 

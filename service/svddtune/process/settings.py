@@ -39,7 +39,7 @@ class ProcessSettings(BaseSettings):
     @classmethod
     def _redis_url(cls, value: str) -> str:
         if not value.startswith(_SCHEMES):
-            raise ValueError(f"must start with {', '.join(_SCHEMES)}")
+            raise ValueError(f"it must start with {' or '.join(_SCHEMES)}")
         try:
             _ = urlsplit(value).port
         except ValueError:

@@ -45,7 +45,7 @@ class Settings(ProcessSettings):
         if not value.startswith("unix:") and not (
             host and port.isascii() and port.isdigit() and int(port) <= 65535
         ):
-            raise ValueError("must be HOST:PORT or unix:PATH")
+            raise ValueError("it must be HOST:PORT or unix:PATH")
         return value
 
     @model_validator(mode="after")

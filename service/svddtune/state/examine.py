@@ -49,7 +49,8 @@ def examine(client: Redis) -> ServerReport:
         fault = unavailable(error)
         if fault.reason == "REDIS_UNAVAILABLE":
             fault = StoreUnavailable(
-                fault.reason, f"Redis does not answer: {error}. Check the URL in --redis."
+                fault.reason,
+                f"Redis does not answer: {str(error).rstrip('.')}. Check the URL in --redis.",
             )
         raise fault from error
 

@@ -40,10 +40,10 @@ def demo(
     out: Annotated[
         Path, typer.Option(help="Folder for the model, the picture and the result.")
     ] = Path("svddtune-demo"),
-    workers: Annotated[int, typer.Option(min=1, help="Worker processes.")] = 2,
+    workers: Annotated[int, typer.Option(min=1, help="Number of worker processes.")] = 2,
     as_json: Json = False,
 ) -> None:
-    """Tune on real data with a simulated oracle: service, workers and all, for the time of the run.
+    """Tune on real data with a simulated oracle; starts a service and workers for this run.
 
     The data: breast cancer diagnostics (Wisconsin), the benign rows and ten malignant ones.
     """

@@ -74,7 +74,7 @@ def withdraw(
     tls_ca: TlsCa = None,
     as_json: Json = False,
 ) -> None:
-    """Make all votes of LABELER in SESSION void, now and later."""
+    """Make all votes of LABELER in SESSION void, including later ones."""
     from svddtune.client.client import TuningClient
     from svddtune.client.errors import UsageError
 

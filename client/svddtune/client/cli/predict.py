@@ -47,7 +47,7 @@ def predict(
 ) -> None:
     """Say which rows of DATA are outside MODEL, and how far.
 
-    Columns are matched by name where both have names, else by position.
+    Columns are matched by name if both have names, otherwise by position.
     """
     from svddtune.client.cli.outside import outside_table, write_scores
     from svddtune.client.files.read_table import read_table

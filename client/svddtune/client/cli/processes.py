@@ -27,7 +27,7 @@ _Redis = Annotated[
 
 def up(
     listen: Annotated[str, typer.Option(metavar="HOST:PORT")] = DEFAULT_SERVER,
-    workers: Annotated[int, typer.Option(min=1, help="Worker processes.")] = 2,
+    workers: Annotated[int, typer.Option(min=1, help="Number of worker processes.")] = 2,
     redis: _Redis = None,
     data_dir: Annotated[Path, typer.Option(help="Folder that keeps the sessions.")] = Path(
         "svddtune-data"

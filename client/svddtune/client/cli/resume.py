@@ -35,7 +35,7 @@ def resume(
         Path | None,
         typer.Option(help="Folder for the files. Default: the one given when the run began."),
     ] = None,
-    workers: Annotated[int, typer.Option(min=1, help="Worker processes.")] = 2,
+    workers: Annotated[int, typer.Option(min=1, help="Number of worker processes.")] = 2,
     listed: Annotated[bool, typer.Option("--list", help="List the interrupted runs.")] = False,
     as_json: Json = False,
 ) -> None:

@@ -64,7 +64,7 @@ def watch(
     tls_ca: TlsCa = None,
     as_json: Json = False,
 ) -> None:
-    """Follow a session until it ends; exit code 1 where it ends without a result."""
+    """Follow a session until it ends; exit with 1 if it ends without a result."""
     from rich.text import Text
 
     from svddtune.client.client import TuningClient
@@ -118,7 +118,7 @@ def finish(
     tls_ca: TlsCa = None,
     as_json: Json = False,
 ) -> None:
-    """Ask no more in a session: its result comes from the labels there are."""
+    """Stop asking in a session, and compute its result from the labels so far."""
     from svddtune.client.client import TuningClient
 
     with TuningClient(server, tls_ca=tls_ca) as client:

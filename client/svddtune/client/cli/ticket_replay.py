@@ -78,8 +78,8 @@ def replay(
 ) -> None:
     """Give a session the verdicts of TICKETS; a dry run is shown first.
 
-    The same command again goes on where it stopped: what was given before is not given twice, a
-    verdict that changed is corrected, one that is gone is retracted.
+    Run the same command again to continue: verdicts given earlier are not given twice, a changed
+    verdict is corrected, and a verdict that is gone is retracted.
     """
     from svddtune.client.client import TuningClient
     from svddtune.client.files.follow import Follower

@@ -241,7 +241,7 @@ def _several(value: Several | str) -> Several:
         return Several(value)
     except ValueError:
         raise InvalidInput(
-            f"several = {value!r} is not known: use abstain, nearest or all",
+            f"several is {value!r}; allowed: abstain, nearest, all.",
             metadata={"value": str(value)},
         ) from None
 

@@ -75,7 +75,7 @@ def choice(table: dict[str, _T], value: str, field: str) -> _T:
     except (KeyError, AttributeError):
         allowed = ", ".join(table)
         raise InvalidInput(
-            f"{field} = {value!r} is not known: use one of {allowed}",
+            f"{field} is {value!r}; allowed: {allowed}.",
             metadata={"field": field, "value": str(value)},
         ) from None
 
