@@ -63,7 +63,7 @@ def assert_page(path: Path, command: str, private: Path) -> None:
     page = path.read_text()
     assert f"svddtune bench {command} --data DIR --seeds 2" in page
     assert "--write-docs docs" in page
-    assert "What it means:" in page
+    assert "Conclusion:" in page
     assert str(private) not in page
     assert not re.search(r"\bnan\b|None|\{", page)
     pictures = list((path.parent / "evaluation").glob("*.png"))

@@ -29,14 +29,15 @@ _PICTURES = {
     "and true kappa lost, means over sets and seeds.",
 }
 _REASONS = {
-    "lama": "ties between cells of C are settled by the middle of the best plateau, on which the "
-    "paper is silent, and which labels are drawn matters: see the spread over seeds",
-    "lama_sample": "50 random labels hold few outliers: what is drawn decides, and ties between "
-    "cells of C are settled by the middle of the best plateau",
-    "dfn_sample": "C rests on 50 random labels, with few outliers among them; what is further off "
-    "than such draws explain, we cannot explain either",
-    "ads": "on Lymphography cells at tiny gammas are nearly tied; presumably rounding breaks "
-    "the tie; Hepatitis we cannot explain",
+    "lama": "ties between cells of C are broken by the middle of the best plateau (the paper "
+    "does not say how), and the result depends on which labels are drawn: see the spread over "
+    "seeds",
+    "lama_sample": "50 random labels hold few outliers, so the result depends on which are "
+    "drawn, and ties between cells of C are broken by the middle of the best plateau",
+    "dfn_sample": "C is chosen on 50 random labels with few outliers; differences larger than "
+    "such draws explain are unexplained",
+    "ads": "on Lymphography, cells at tiny gammas are nearly tied, so rounding probably breaks "
+    "the tie; the difference on Hepatitis is unexplained",
 }
 
 

@@ -214,19 +214,20 @@ def _meaning(methods: Sequence[Method], found: Outcomes) -> str:
         if (one := found[method.name, setting, "votes"]).back.stands_out
     ]
     return (
-        f"What it means: of {lead.title}'s {clean.kappa.mean:.3f} such answers take "
-        f"{single.loss.shown()}. A second vote on every observation leaves {always.wrong:.1%} of "
-        f"the labels wrong instead of {single.wrong:.1%} and gives {always.back.shown()} back, for "
-        f"{always.votes_each:.1f} votes an observation; a second vote only where the first "
-        f"surprises leaves {adaptive.wrong:.1%} and gives {adaptive.back.shown()} back, for "
-        f"{adaptive.votes_each:.1f}. So overlap helps where observations are the limit. "
+        f"Conclusion: such answers cost {lead.title} {single.loss.shown()} of its kappa of "
+        f"{clean.kappa.mean:.3f}. A second vote on every observation lowers the share of wrong "
+        f"labels from {single.wrong:.1%} to {always.wrong:.1%} and regains {always.back.shown()}, "
+        f"for {always.votes_each:.1f} votes per observation. A second vote only if the first "
+        f"surprises lowers it to {adaptive.wrong:.1%} and regains {adaptive.back.shown()}, for "
+        f"{adaptive.votes_each:.1f} votes per observation. So overlap helps if observations are "
+        "the limit. "
         + (
-            f"With as many votes in all, these differ from one vote each by more than two standard "
-            f"errors: {', '.join(significant)}; the others do not.\n"
+            "For the same total number of votes, these differ from one vote each by more than two "
+            f"standard errors: {', '.join(significant)}; the others do not.\n"
             if significant
-            else "Where votes are the limit it does not: with as many votes in all, no method "
-            "differs from one vote each by more than two standard errors, and a new observation is "
-            "worth as much as another vote.\n"
+            else "It does not help if votes are the limit: for the same total number of votes, no "
+            "method differs from one vote each by more than two standard errors, so a new "
+            "observation is worth as much as another vote.\n"
         )
     )
 

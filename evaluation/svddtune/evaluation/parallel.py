@@ -162,16 +162,16 @@ def _meaning(methods: Sequence[Method], found: Outcomes) -> str:
         if (one := found[method.name, n, order, last]).loss.stands_out
     ]
     return (
-        f"What it means: {many} labelers at once cost {lead.title} {late[0].shown()} after {last} "
-        f"labels where they answer in order and {late[1].shown()} where they do not, "
-        f"{'within' if held else 'beyond'} the {GOAL} that is the goal. After {early} labels "
-        f"{many} open queries cost {found[lead.name, many, 'oldest', early].loss.shown()}, since "
-        f"each is asked without the {many - 1} answers before it, and {some} open ones "
-        f"{found[lead.name, some, 'oldest', early].loss.shown()}: with a small budget keep no more "
-        "than a fifth of it open at a time. "
+        f"Conclusion: {many} labelers at once cost {lead.title} {late[0].shown()} after {last} "
+        f"labels if they answer in order and {late[1].shown()} if they do not, which is "
+        f"{'within' if held else 'beyond'} the goal of {GOAL}. After {early} labels, "
+        f"{many} open queries cost {found[lead.name, many, 'oldest', early].loss.shown()}, because "
+        f"each is asked without the {many - 1} answers before it, and {some} open queries cost "
+        f"{found[lead.name, some, 'oldest', early].loss.shown()}: with a small budget, keep no "
+        "more than a fifth of it open at a time. "
         + (
-            f"Of the other sessions, after {last} labels these lose or gain more than two standard "
-            f"errors: {'; '.join(significant)}.\n"
+            "Of the other sessions, these lose or gain more than two standard errors after "
+            f"{last} labels: {'; '.join(significant)}.\n"
             if significant
             else f"No other session loses or gains more than two standard errors after {last} "
             "labels.\n"
