@@ -41,7 +41,7 @@ def comparable(result: Result) -> dict[str, object]:
 @pytest.mark.parametrize(
     "config",
     [
-        SessionConfig(budget=14, seed=7, audit=4),
+        pytest.param(SessionConfig(budget=14, seed=7, audit=4), marks=pytest.mark.slow),
         SessionConfig(
             budget=12,
             seed=8,

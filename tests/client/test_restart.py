@@ -29,13 +29,10 @@ def numbers_asked(address: str, session: Session) -> list[int]:
         return [event.query for event in client.labels(session)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("flavour", "hard", "answers_while_away"),
-    [
-        ("blocking", True, True),
-        pytest.param("blocking", False, False, marks=pytest.mark.slow),
-        pytest.param("asyncio", True, True, marks=pytest.mark.slow),
-    ],
+    [("blocking", True, True), ("blocking", False, False), ("asyncio", True, True)],
     ids=["killed", "drained", "killed, asyncio"],
 )
 def test_query_outlives_the_service(

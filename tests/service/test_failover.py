@@ -227,6 +227,7 @@ def test_store_that_refuses_writes_is_reported_and_work_goes_on_later(
     assert again.expect("ack").counts.total == 1
 
 
+@pytest.mark.slow
 def test_worker_starts_while_memory_is_full_and_works_later(
     server: EmbeddedServer, client: Redis, harness: Harness
 ) -> None:

@@ -7,7 +7,7 @@ import pytest
 from google.rpc import error_details_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from tests.e2e.processes import Process, service
-from tests.service.drivers import TRANSPORTS, driver
+from tests.service.drivers import driver
 from tests.service.harness import harness_at, refusal
 from tests.service.support import reason_of, status_of
 from tests.waiting import wait_until
@@ -141,7 +141,7 @@ def test_two_services_serve_one_session(redis_url: str) -> None:
         assert bob.expect("ack").counts.total == 2
 
 
-@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize("transport", ["stream", pytest.param("unary", marks=pytest.mark.slow)])
 def test_killed_service_loses_no_acknowledged_answer(redis_url: str, transport: str) -> None:
     with (
         service(redis_url) as doomed,

@@ -215,9 +215,16 @@ def test_stack_uses_redis_that_already_runs(redis_url: str) -> None:
     ("arguments", "reason", "words"),
     [
         (["--redis", "unix:///nowhere/redis.sock"], "REDIS_UNAVAILABLE", "redis.sock"),
-        (["--redis", "nonsense"], "INVALID_REDIS_URL", "nonsense"),
-        (["--data-dir", "/proc/nowhere"], "DATA_DIR_UNUSABLE", "/proc/nowhere"),
         (["--listen", "0.0.0.0:0"], "PROCESS_START_FAILED", "loopback"),
+        pytest.param(
+            ["--redis", "nonsense"], "INVALID_REDIS_URL", "nonsense", marks=pytest.mark.slow
+        ),
+        pytest.param(
+            ["--data-dir", "/proc/nowhere"],
+            "DATA_DIR_UNUSABLE",
+            "/proc/nowhere",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_failed_start_says_why(arguments: list[str], reason: str, words: str) -> None:

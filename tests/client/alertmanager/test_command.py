@@ -62,6 +62,7 @@ def test_column_names_of_observation_files_have_meanings(
     assert joined[0].time == datetime(2026, 3, 1, tzinfo=UTC)
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_tune_reads_what_was_written(
     stack: EmbeddedStack,

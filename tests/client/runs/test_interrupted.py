@@ -78,9 +78,8 @@ class Mine(Exception):
     pass
 
 
-@pytest.mark.parametrize(
-    "error", [KeyboardInterrupt(), pytest.param(Mine("no"), marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), Mine("no")])
 def test_run_that_the_oracle_ends_goes_on_to_the_same_result(
     error: BaseException, undisturbed: TuningResult
 ) -> None:
