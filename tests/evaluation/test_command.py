@@ -6,13 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from tests.evaluation.scene import cloud, write_sets
+from tests.waiting import wait_until
 
 from svddtune.client.cli.app import run
 
@@ -178,10 +178,7 @@ def test_interrupt_keeps_finished_work_without_traceback(data: Path, tmp_path: P
         stderr=subprocess.PIPE,
         text=True,
     )
-    until = time.monotonic() + 60
-    while len(kept(out)) < 3 and time.monotonic() < until:
-        assert process.poll() is None
-        time.sleep(0.05)
+    wait_until(lambda: len(kept(out)) >= 3 or process.poll() is not None, timeout_s=60)
     process.send_signal(signal.SIGINT)
     shown, errors = process.communicate(timeout=30)
     assert process.returncode == 130

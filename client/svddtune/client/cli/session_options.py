@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from svddtune.client.cli.options import with_options
 from svddtune.client.errors import UsageError
 from svddtune.config import SETTINGS, InvalidConfig, SessionConfig, Setting, checked
 
@@ -17,7 +18,6 @@ def takes_settings(names: Collection[str] = tuple(SETTINGS)) -> Callable[[Any], 
     """Give a command an option for each of the settings, instead of its parameter `settings`.
 
     The command gets `settings` as keyword arguments for `tune`: those that were given, checked.
-    Typer reads the signature of a command, so it is there that the options are put.
     """
     rows = [SETTINGS[name] for name in SETTINGS if name in names]
 
@@ -29,12 +29,7 @@ def takes_settings(names: Collection[str] = tuple(SETTINGS)) -> Callable[[Any], 
             _check(settings)
             command(**given, settings=settings)
 
-        parameters: list[inspect.Parameter] = []
-        for one in inspect.signature(command, eval_str=True).parameters.values():
-            parameters += map(_option, rows) if one.name == "settings" else [one]
-        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        run.__annotations__ = {one.name: one.annotation for one in parameters}
-        return run
+        return with_options(command, run, instead_of="settings", options=map(_option, rows))
 
     return decorate
 

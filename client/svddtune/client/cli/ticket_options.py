@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -12,6 +15,7 @@ import typer
 
 from svddtune.client.cli import file_options as files
 from svddtune.client.cli.file_options import input_file
+from svddtune.client.cli.options import with_options
 
 if TYPE_CHECKING:
     from svddtune.client.tickets.oracle import TicketOracle
@@ -68,13 +72,21 @@ Observations = Annotated[
 ]
 IdField = Annotated[
     str,
-    typer.Option(metavar="PATH", help="Field of a ticket that holds the id of its observation."),
+    typer.Option(
+        "--id-field", metavar="PATH", help="Field of a ticket that holds the id of its observation."
+    ),
 ]
 KeyField = Annotated[
-    str, typer.Option(metavar="PATH", help="Field of a ticket that holds the key to join by.")
+    str,
+    typer.Option(
+        "--key-field", metavar="PATH", help="Field of a ticket that holds the key to join by."
+    ),
 ]
 TimeField = Annotated[
-    str, typer.Option(metavar="PATH", help="Field of a ticket that holds the time to join by.")
+    str,
+    typer.Option(
+        "--time-field", metavar="PATH", help="Field of a ticket that holds the time to join by."
+    ),
 ]
 IdColumn = Annotated[
     str,
@@ -129,37 +141,88 @@ Examples = Annotated[
 ]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TicketOptions:
+    """How tickets are read, what their values mean, and which observations they belong to."""
+
+    changes: Map = None
+    observations: Observations = None
+    observation_id: IdField = ""
+    join_key: KeyField = ""
+    observed: TimeField = ""
+    window: Window = None
+    before: Before = None
+    after: After = None
+    time_zone: TimeZone = ""
+    several: SeveralOption = SeveralMatches.abstain
+    numbers_as_text: NumbersAsText = False
+    id_column: IdColumn = ""
+    key_column: KeyColumn = "key"
+    time_column: TimeColumn = "time"
+    observation_time: ObservationTime = "iso8601"
+    encoding: Encoding = "utf-8"
+    strict: Strict = False
+
+    def check(self, tickets: Path | None) -> None:
+        """Raise UsageError for an invalid option."""
+        from svddtune.client.files.times import checked_pattern, duration, zone_of
+
+        for name, time in (("window", self.window), ("before", self.before), ("after", self.after)):
+            if time is not None:
+                _usage(f"--{name}", duration, time)
+        if self.time_zone:
+            _usage("--time-zone", zone_of, self.time_zone)
+        _usage("--observation-time", checked_pattern, self.observation_time)
+        files.check_one_stdin({"TICKETS": tickets, "--observations": self.observations})
+
+
+def takes_ticket_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of `TicketOptions` instead of its parameter `options`."""
+    own = inspect.signature(TicketOptions, eval_str=True).parameters
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        command(options=TicketOptions(**{name: given.pop(name) for name in own}), **given)
+
+    return with_options(command, run, instead_of="options", options=own.values())
+
+
 def make_oracle(
-    tickets: Any,
+    tickets: Path | None,
     mapping: str,
-    changes: list[str] | None,
+    options: TicketOptions,
     listed: Callable[[], Iterator[dict[str, str]]] | None,
-    **options: Any,
 ) -> TicketOracle:
     """Return the oracle of the options; UsageError for an invalid option.
 
-    Without a file of observations they are those that `listed` yields, where there is one.
+    Without a file of tickets it has none yet. Without a file of observations they are those that
+    `listed` yields, where there is one.
     """
-    from svddtune.client.files.times import checked_pattern, duration, zone_of
     from svddtune.client.tickets.mapping_file import load_mapping
     from svddtune.client.tickets.oracle import TicketOracle
 
-    for name in ("window", "before", "after"):
-        if options[name] is not None:
-            options[name] = _usage(f"--{name}", duration, options[name])
-    if options["time_zone"]:
-        _usage("--time-zone", zone_of, options["time_zone"])
-    _usage("--observation-time", checked_pattern, options["observation_time"])
-    files.check_one_stdin(
-        {
-            "TICKETS": tickets if isinstance(tickets, Path) else None,
-            "--observations": options["observations"],
-        }
+    options.check(tickets)
+    listing = listed if options.observations is None else None
+    return TicketOracle(
+        () if tickets is None else tickets,
+        load_mapping(mapping, options.changes or ()),
+        observations=listing() if listing else options.observations,
+        id_column=ID_FIELD if listing else options.id_column,
+        form=files.text_format(options.encoding),
+        several=options.several.value,
+        observation_id=options.observation_id,
+        join_key=options.join_key,
+        observed=options.observed,
+        window=options.window,
+        before=options.before,
+        after=options.after,
+        time_zone=options.time_zone,
+        numbers_as_text=options.numbers_as_text,
+        key_column=options.key_column,
+        time_column=options.time_column,
+        observation_time=options.observation_time,
+        strict=options.strict,
     )
-    loaded = load_mapping(mapping, changes or ())
-    if options["observations"] is None and listed is not None:
-        options |= {"observations": listed(), "id_column": ID_FIELD}
-    return TicketOracle(tickets, loaded, **options)
 
 
 def labeler_name(given: str, mapping: str) -> str:

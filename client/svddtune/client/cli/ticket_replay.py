@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from svddtune.client.cli import ticket_options as options
+from svddtune.client.cli import ticket_options
 from svddtune.client.cli.file_options import text_format
 from svddtune.client.cli.options import DEFAULT_SERVER, Json, Server, TlsCa
-from svddtune.client.cli.ticket_options import SeveralMatches
 from svddtune.client.cli.tickets import document, listed, resource, session_preview
 from svddtune.client.terminal.output import print_json, say, stderr, stdout, tell
 
@@ -31,12 +30,11 @@ class When(StrEnum):
     all = "all"
 
 
+@ticket_options.takes_ticket_options
 def replay(
-    tickets: options.Tickets,
-    mapping: options.Mapping,
-    session: options.SessionOption,
-    changes: options.Map = None,
-    observations: options.Observations = None,
+    tickets: ticket_options.Tickets,
+    mapping: ticket_options.Mapping,
+    session: ticket_options.SessionOption,
     when: Annotated[
         When,
         typer.Option(
@@ -56,22 +54,9 @@ def replay(
     labeler: Annotated[
         str, typer.Option(help="Name of the labeler who gives the votes. Default: MAPPING-replay.")
     ] = "",
-    id_field: options.IdField = "",
-    key_field: options.KeyField = "",
-    time_field: options.TimeField = "",
-    window: options.Window = None,
-    before: options.Before = None,
-    after: options.After = None,
-    time_zone: options.TimeZone = "",
-    several: options.SeveralOption = SeveralMatches.abstain,
-    numbers_as_text: options.NumbersAsText = False,
-    id_column: options.IdColumn = "",
-    key_column: options.KeyColumn = "key",
-    time_column: options.TimeColumn = "time",
-    observation_time: options.ObservationTime = "iso8601",
-    encoding: options.Encoding = "utf-8",
-    strict: options.Strict = False,
-    examples: options.Examples = 20,
+    *,
+    options: ticket_options.TicketOptions,
+    examples: ticket_options.Examples = 20,
     server: Server = DEFAULT_SERVER,
     tls_ca: TlsCa = None,
     as_json: Json = False,
@@ -86,37 +71,21 @@ def replay(
     from svddtune.client.tickets.replay import Replay
     from svddtune.client.tickets.serving import serve
 
-    interval_s = options.interval(interval)
+    interval_s = ticket_options.interval(interval)
     name = resource(session)
-    form = text_format(encoding)
+    form = text_format(options.encoding)
     with contextlib.ExitStack() as stack:
         follower = stack.enter_context(Follower(tickets, say, form)) if follow else None
         client = stack.enter_context(TuningClient(server, tls_ca=tls_ca))
-        oracle = options.make_oracle(
-            () if follower else tickets,
+        oracle = ticket_options.make_oracle(
+            None if follower else tickets,
             mapping,
-            changes,
+            options,
             lambda: listed(client, name),
-            observations=observations,
-            observation_id=id_field,
-            join_key=key_field,
-            observed=time_field,
-            window=window,
-            before=before,
-            after=after,
-            time_zone=time_zone,
-            several=several.value,
-            numbers_as_text=numbers_as_text,
-            id_column=id_column,
-            key_column=key_column,
-            time_column=time_column,
-            observation_time=observation_time,
-            form=form,
-            strict=strict,
         )
         if follower:
             oracle.add(follower.poll())
-        who = options.labeler_name(labeler, oracle.mapping.name)
+        who = ticket_options.labeler_name(labeler, oracle.mapping.name)
         preview = session_preview(oracle, client, name, who)
         report = oracle.report(examples=examples)
         if not as_json:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from svddtune.client.cli import ticket_options as options
-from svddtune.client.cli.file_options import text_format
+from svddtune.client.cli import ticket_options
 from svddtune.client.cli.options import DEFAULT_SERVER, Json, Server, TlsCa
-from svddtune.client.cli.ticket_options import ID_FIELD, SeveralMatches
+from svddtune.client.cli.ticket_options import ID_FIELD
 from svddtune.client.terminal.output import print_json, stdout
 
 if TYPE_CHECKING:
@@ -21,28 +20,14 @@ if TYPE_CHECKING:
     from svddtune.client.tickets.report import Report
 
 
+@ticket_options.takes_ticket_options
 def check(
-    tickets: options.Tickets,
-    mapping: options.Mapping,
-    changes: options.Map = None,
-    observations: options.Observations = None,
-    session: options.SessionOption = "",
-    id_field: options.IdField = "",
-    key_field: options.KeyField = "",
-    time_field: options.TimeField = "",
-    window: options.Window = None,
-    before: options.Before = None,
-    after: options.After = None,
-    time_zone: options.TimeZone = "",
-    several: options.SeveralOption = SeveralMatches.abstain,
-    numbers_as_text: options.NumbersAsText = False,
-    id_column: options.IdColumn = "",
-    key_column: options.KeyColumn = "key",
-    time_column: options.TimeColumn = "time",
-    observation_time: options.ObservationTime = "iso8601",
-    encoding: options.Encoding = "utf-8",
-    strict: options.Strict = False,
-    examples: options.Examples = 20,
+    tickets: ticket_options.Tickets,
+    mapping: ticket_options.Mapping,
+    session: ticket_options.SessionOption = "",
+    *,
+    options: ticket_options.TicketOptions,
+    examples: ticket_options.Examples = 20,
     labeler: Annotated[str, typer.Option(help="Name of the labeler who replays the tickets.")] = "",
     server: Server = DEFAULT_SERVER,
     tls_ca: TlsCa = None,
@@ -56,29 +41,13 @@ def check(
 
             client = stack.enter_context(TuningClient(server, tls_ca=tls_ca))
         name = resource(session)
-        oracle = options.make_oracle(
+        oracle = ticket_options.make_oracle(
             tickets,
             mapping,
-            changes,
+            options,
             (lambda: listed(client, name)) if client else None,
-            observations=observations,
-            observation_id=id_field,
-            join_key=key_field,
-            observed=time_field,
-            window=window,
-            before=before,
-            after=after,
-            time_zone=time_zone,
-            several=several.value,
-            numbers_as_text=numbers_as_text,
-            id_column=id_column,
-            key_column=key_column,
-            time_column=time_column,
-            observation_time=observation_time,
-            form=text_format(encoding),
-            strict=strict,
         )
-        who = options.labeler_name(labeler, oracle.mapping.name)
+        who = ticket_options.labeler_name(labeler, oracle.mapping.name)
         preview = session_preview(oracle, client, name, who) if client else None
     report = oracle.report(examples=examples)
     if as_json:
