@@ -3,6 +3,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from svddtune.client.files.data import read_data
 from svddtune.client.files.read_table import read_table
@@ -67,3 +69,16 @@ def test_scaled_features_get_no_note_on_their_spread(tmp_path: Path) -> None:
 def test_column_named_by_an_option_gets_no_note(tmp_path: Path) -> None:
     assert found(tmp_path, "n", list(range(ROWS)), id_column="n") == []
     assert found(tmp_path, "n", list(range(ROWS)), ignore=["n"]) == []
+
+
+@given(
+    st.lists(st.floats(allow_nan=False, allow_infinity=False).map(np.trunc), min_size=5, max_size=9)
+)
+def test_whole_numbers_of_any_size_are_judged_without_a_warning(
+    tmp_path_factory: pytest.TempPathFactory, values: list[float]
+) -> None:
+    # Differences of such numbers may exceed the largest double; here a warning is an error.
+    path = tmp_path_factory.mktemp("whole") / "d.csv"
+    path.write_text("".join(f"{value!r},0.5\n" for value in map(float, values)))
+    data = read_data(read_table(path))
+    np.testing.assert_array_equal(data.X[:, 0], values)

@@ -77,7 +77,8 @@ def _suspicion(table: Table, column: int, values: FloatArray) -> tuple[str, str]
         return _time(values, leave) if N >= _FEWEST_ROWS else None
     name = table.names[column] if table.has_names else ""
     distinct = np.unique(values)
-    counts = np.all(np.diff(values) == 1)
+    with np.errstate(over="ignore"):
+        counts = np.all(np.diff(values) == 1)
     if counts or (len(distinct) == N and (_ID.search(name.lower()) or _CAMEL_ID.search(name))):
         how = "counts the rows" if counts else "has a different whole number in each row"
         return "ID_COLUMN", f"{how}, like ids; give --id-column, or leave it out with --ignore"
