@@ -235,9 +235,9 @@ def test_idle_streams_cost_redis_nothing(harness: Harness) -> None:
         # Behind this answer nothing that a stream begins with is left to do.
         one.send(extend=oracle_pb2.Extend(session=name))
         one.expect("ack")
-    # Other work of the service falls into either window. Fifty streams that each asked once
-    # would be fifty commands more.
-    assert commands_in_two_rounds(harness.redis_url) <= alone + 15
+    # Other work of the service, such as its probe of Redis, falls into either window. Fifty
+    # streams that each asked once would be fifty commands more.
+    assert commands_in_two_rounds(harness.redis_url) < alone + len(others)
 
 
 def test_ended_streams_leave_nothing_behind(harness: Harness) -> None:
