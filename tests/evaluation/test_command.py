@@ -31,17 +31,6 @@ MEANS = {
 }
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_sets(tmp_path_factory.mktemp("bench") / "data")
-
-
-@pytest.fixture(autouse=True)
-def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("SVDDTUNE_DEBUG", raising=False)
-
-
 def quick(data: Path, out: Path, *more: str) -> list[str]:
     """Arguments of a run that needs few seconds, in this process."""
     return [

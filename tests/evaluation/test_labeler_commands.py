@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.evaluation.scene import write_sets
 from tests.evaluation.test_command import kept, one_document, one_line
 
 from svddtune.client.cli.app import run
@@ -17,17 +16,6 @@ SETTINGS = {
     "noise": {"clean", "single", "always", "adaptive"},
     "parallel": {"1", *(f"{n} {order}" for n in (2, 5, 10) for order in ("oldest", "random"))},
 }
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_sets(tmp_path_factory.mktemp("bench") / "data")
-
-
-@pytest.fixture(autouse=True)
-def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("SVDDTUNE_DEBUG", raising=False)
 
 
 def quick(command: str, data: Path, out: Path, *more: str) -> list[str]:

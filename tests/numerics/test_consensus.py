@@ -9,8 +9,6 @@ import pytest
 from svddtune.numerics import DawidSkeneUnavailable, FloatArray, dawid_skene
 from svddtune.numerics.consensus import ITERATIONS
 
-pytest.importorskip("crowdkit")
-
 Votes = dict[int, dict[str, int]]
 
 

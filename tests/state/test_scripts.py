@@ -99,6 +99,7 @@ def test_scripts_touch_only_declared_keys(redis_url: str, case: Case) -> None:
         ("return args.row", r"differ: \['row'\]"),
         ("-- @session\n-- @claim ends", "guard is unclear: session, claim ends"),
         ("-- @claim begins", "guard is unclear: claim begins"),
+        ("return 'a -- b'", "text with -- would be cut off"),
         ("return refuse('TOO_LATE')", "refusals not declared: {'TOO_LATE'}"),
     ],
 )

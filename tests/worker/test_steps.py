@@ -152,7 +152,6 @@ def test_result_notes_several_votes(redis_url: str) -> None:
 
 @pytest.mark.slow
 def test_result_with_dawid_skene_weighs_labelers(redis_url: str) -> None:
-    pytest.importorskip("crowdkit")
     rng = np.random.default_rng(1)
     guesses = {
         name: rng.choice(np.array([1, -1], dtype=np.int8), len(X)) for name in ("cem", "dan", "eva")

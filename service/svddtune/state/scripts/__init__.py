@@ -240,6 +240,10 @@ def _argument(script: str, text: str) -> tuple[str, Argument]:
 def _check_body(
     name: str, body: str, arguments: Mapping[str, Argument], refusals: Mapping[str, object]
 ) -> None:
+    for line in body.splitlines():
+        before, dashes, _ = line.partition("--")
+        if dashes and (before.count("'") % 2 or before.count('"') % 2):
+            raise ValueError(f"script {name}: a text with -- would be cut off there: {line}")
     code = _COMMENT.sub("", body)
     used = set(re.findall(r"\bargs\.(\w+)", code))
     # A guard reads these.
