@@ -208,6 +208,17 @@ def test_unknown_session_ends_a_dialogue(client: TuningClient) -> None:
         next(iter(client.watch("sessions/none")))
 
 
+def test_dialogue_that_has_ended_before_it_is_entered_says_so_at_the_next_call(
+    stack: EmbeddedStack,
+) -> None:
+    with TuningClient(stack.address) as client:
+        tuning = client.tuning("sessions/none")
+        with pytest.raises(NotFound):
+            tuning.next_query(timeout_s=60)
+        with tuning, pytest.raises(NotFound):
+            tuning.next_query(timeout_s=60)
+
+
 def test_unreachable_service_is_reported_with_its_address(connect: Connect) -> None:
     with connect("127.0.0.1:1", timeout_s=1.0) as lonely, pytest.raises(Unavailable) as lost:
         lonely.get_session("sessions/x")

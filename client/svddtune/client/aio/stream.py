@@ -53,8 +53,8 @@ class AsyncDialogueStream:
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Open the first stream, in the running event loop; raise where it was closed."""
-        refusals.check_open(self._dialogue, self._error, self._closed)
+        """Open the first stream, in the running event loop; raise if it was closed."""
+        refusals.check_open(self._dialogue, None, self._closed)
         if self._task is None:
             self._task = asyncio.create_task(self._run(), name="svddtune-dialogue")
 

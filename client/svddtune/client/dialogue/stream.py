@@ -56,9 +56,13 @@ class DialogueStream:
         self._thread.start()
 
     def start(self) -> None:
-        """Raise where the stream was closed; the constructor has started the thread."""
+        """Raise if the stream was closed; the constructor has started the thread.
+
+        The next call raises an error that has ended the dialogue meanwhile. Raised here too, it
+        would come from one place or the other by chance.
+        """
         with self.lock:
-            self.check_open()
+            refusals.check_open(self._dialogue, None, self._closed)
 
     def check_open(self) -> None:
         """Raise what ended the dialogue, where something did. Hold `lock`."""
