@@ -18,20 +18,52 @@ class ScalingKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     SCALING_KIND_NONE: _ClassVar[ScalingKind]
     SCALING_KIND_MINMAX: _ClassVar[ScalingKind]
     SCALING_KIND_ROBUST: _ClassVar[ScalingKind]
+    SCALING_KIND_AUTO: _ClassVar[ScalingKind]
+    SCALING_KIND_STANDARD: _ClassVar[ScalingKind]
+    SCALING_KIND_RANKS: _ClassVar[ScalingKind]
+    SCALING_KIND_NORMAL: _ClassVar[ScalingKind]
+    SCALING_KIND_WHITENED: _ClassVar[ScalingKind]
 SCALING_KIND_UNSPECIFIED: ScalingKind
 SCALING_KIND_NONE: ScalingKind
 SCALING_KIND_MINMAX: ScalingKind
 SCALING_KIND_ROBUST: ScalingKind
+SCALING_KIND_AUTO: ScalingKind
+SCALING_KIND_STANDARD: ScalingKind
+SCALING_KIND_RANKS: ScalingKind
+SCALING_KIND_NORMAL: ScalingKind
+SCALING_KIND_WHITENED: ScalingKind
 
 class Scaling(_message.Message):
-    __slots__ = ("kind", "offset", "scale")
+    __slots__ = ("kind", "offset", "scale", "map_count", "rotation_columns")
     KIND_FIELD_NUMBER: _ClassVar[int]
     OFFSET_FIELD_NUMBER: _ClassVar[int]
     SCALE_FIELD_NUMBER: _ClassVar[int]
+    MAP_COUNT_FIELD_NUMBER: _ClassVar[int]
+    ROTATION_COLUMNS_FIELD_NUMBER: _ClassVar[int]
     kind: ScalingKind
     offset: _containers.RepeatedScalarFieldContainer[float]
     scale: _containers.RepeatedScalarFieldContainer[float]
-    def __init__(self, kind: _Optional[_Union[ScalingKind, str]] = ..., offset: _Optional[_Iterable[float]] = ..., scale: _Optional[_Iterable[float]] = ...) -> None: ...
+    map_count: int
+    rotation_columns: int
+    def __init__(self, kind: _Optional[_Union[ScalingKind, str]] = ..., offset: _Optional[_Iterable[float]] = ..., scale: _Optional[_Iterable[float]] = ..., map_count: _Optional[int] = ..., rotation_columns: _Optional[int] = ...) -> None: ...
+
+class ColumnMap(_message.Message):
+    __slots__ = ("column", "knots", "values")
+    COLUMN_FIELD_NUMBER: _ClassVar[int]
+    KNOTS_FIELD_NUMBER: _ClassVar[int]
+    VALUES_FIELD_NUMBER: _ClassVar[int]
+    column: int
+    knots: _containers.RepeatedScalarFieldContainer[float]
+    values: _containers.RepeatedScalarFieldContainer[float]
+    def __init__(self, column: _Optional[int] = ..., knots: _Optional[_Iterable[float]] = ..., values: _Optional[_Iterable[float]] = ...) -> None: ...
+
+class ScalingChunk(_message.Message):
+    __slots__ = ("maps", "rotation")
+    MAPS_FIELD_NUMBER: _ClassVar[int]
+    ROTATION_FIELD_NUMBER: _ClassVar[int]
+    maps: _containers.RepeatedCompositeFieldContainer[ColumnMap]
+    rotation: _common_pb2.Matrix
+    def __init__(self, maps: _Optional[_Iterable[_Union[ColumnMap, _Mapping]]] = ..., rotation: _Optional[_Union[_common_pb2.Matrix, _Mapping]] = ...) -> None: ...
 
 class Dataset(_message.Message):
     __slots__ = ("name", "display_name", "observation_count", "feature_count", "feature_names", "scaling", "content_hash", "duplicate_row_count", "constant_columns", "create_time", "session_count")

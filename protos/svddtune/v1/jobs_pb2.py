@@ -22,6 +22,7 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from svddtune.v1 import dataset_pb2 as svddtune_dot_v1_dot_dataset__pb2
 from svddtune.v1 import tuning_pb2 as svddtune_dot_v1_dot_tuning__pb2
 try:
   svddtune_dot_v1_dot_config__pb2 = svddtune_dot_v1_dot_tuning__pb2.svddtune_dot_v1_dot_config__pb2
@@ -29,7 +30,7 @@ except AttributeError:
   svddtune_dot_v1_dot_config__pb2 = svddtune_dot_v1_dot_tuning__pb2.svddtune.v1.config_pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16svddtune/v1/jobs.proto\x12\x0bsvddtune.v1\x1a\x18svddtune/v1/tuning.proto\"\xb1\x02\n\x03Job\x12*\n\x07prepare\x18\x01 \x01(\x0b\x32\x17.svddtune.v1.PrepareJobH\x00\x12*\n\x07suggest\x18\x02 \x01(\x0b\x32\x17.svddtune.v1.SuggestJobH\x00\x12$\n\x04plan\x18\x03 \x01(\x0b\x32\x14.svddtune.v1.PlanJobH\x00\x12\"\n\x03\x66it\x18\x04 \x01(\x0b\x32\x13.svddtune.v1.FitJobH\x00\x12,\n\x08\x65stimate\x18\x05 \x01(\x0b\x32\x18.svddtune.v1.EstimateJobH\x00\x12&\n\x05\x61tlas\x18\x06 \x01(\x0b\x32\x15.svddtune.v1.AtlasJobH\x00\x12*\n\x07preview\x18\x07 \x01(\x0b\x32\x17.svddtune.v1.PreviewJobH\x00\x42\x06\n\x04kind\"_\n\nPrepareJob\x12\x12\n\ndataset_id\x18\x01 \x01(\t\x12\t\n\x01k\x18\x02 \x01(\r\x12\x11\n\tgamma_min\x18\x03 \x01(\x01\x12\x11\n\tgamma_max\x18\x04 \x01(\x01\x12\x0c\n\x04part\x18\n \x01(\r\" \n\nSuggestJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\"\x1d\n\x07PlanJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\"d\n\x06\x46itJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x0f\n\x07\x61ttempt\x18\x02 \x01(\r\x12\r\n\x05index\x18\x03 \x01(\r\x12\r\n\x05gamma\x18\x04 \x01(\x01\x12\t\n\x01\x63\x18\x05 \x03(\x01\x12\x0c\n\x04rule\x18\x06 \x01(\t\"!\n\x0b\x45stimateJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\"S\n\x08\x41tlasJob\x12\x12\n\ndataset_id\x18\x01 \x01(\t\x12\r\n\x05index\x18\x02 \x01(\r\x12\x11\n\tgamma_min\x18\x03 \x01(\x01\x12\x11\n\tgamma_max\x18\x04 \x01(\x01\"E\n\nPreviewJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x0f\n\x07labeler\x18\x02 \x01(\t\x12\x12\n\npreview_id\x18\x03 \x01(\t\"^\n\x07Preview\x12)\n\x06\x62\x65\x66ore\x18\x01 \x01(\x0b\x32\x19.svddtune.v1.LiveEvidence\x12(\n\x05\x61\x66ter\x18\x02 \x01(\x0b\x32\x19.svddtune.v1.LiveEvidence\"\x8b\x01\n\x0bNamedArrays\x12\x34\n\x06\x61rrays\x18\x01 \x03(\x0b\x32$.svddtune.v1.NamedArrays.ArraysEntry\x1a\x46\n\x0b\x41rraysEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12&\n\x05value\x18\x02 \x01(\x0b\x32\x17.svddtune.v1.NamedArray:\x02\x38\x01\"8\n\nNamedArray\x12\r\n\x05\x64type\x18\x01 \x01(\t\x12\r\n\x05shape\x18\x02 \x03(\x04\x12\x0c\n\x04\x64\x61ta\x18\x03 \x01(\x0c\"\xaf\x01\n\x08GridPlan\x12\r\n\x05gamma\x18\x01 \x01(\x01\x12\x11\n\talignment\x18\x02 \x01(\x01\x12\r\n\x05\x63_min\x18\x03 \x01(\x01\x12\r\n\x05\x63_max\x18\x04 \x01(\x01\x12\x0e\n\x06\x63_grid\x18\x05 \x03(\x01\x12%\n\x04\x66its\x18\x06 \x03(\x0b\x32\x17.svddtune.v1.PlannedFit\x12\x11\n\tstarted_s\x18\x07 \x01(\x01\x12\x0e\n\x06\x63hoice\x18\x08 \x01(\t\x12\t\n\x01\x63\x18\t \x01(\x01\"7\n\nPlannedFit\x12\x0f\n\x07purpose\x18\x01 \x01(\t\x12\r\n\x05gamma\x18\x02 \x01(\x01\x12\t\n\x01\x63\x18\x03 \x03(\x01\"3\n\tFitOutput\x12&\n\x05\x63\x65lls\x18\x01 \x03(\x0b\x32\x17.svddtune.v1.FittedCell\"\x8c\x01\n\nFittedCell\x12\r\n\x05gamma\x18\x01 \x01(\x01\x12\t\n\x01\x63\x18\x02 \x01(\x01\x12\n\n\x02r2\x18\x03 \x01(\x01\x12\x12\n\ndegenerate\x18\x04 \x01(\x08\x12\x1c\n\x14support_vector_count\x18\x05 \x01(\r\x12\x15\n\routside_count\x18\x06 \x01(\r\x12\x0f\n\x07outside\x18\x07 \x01(\x0c\"g\n\rSessionRecord\x12\x14\n\x0c\x64isplay_name\x18\x01 \x01(\t\x12*\n\x06\x63onfig\x18\x02 \x01(\x0b\x32\x1a.svddtune.v1.SessionConfig\x12\x14\n\x0cinitial_rows\x18\x03 \x03(\rb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16svddtune/v1/jobs.proto\x12\x0bsvddtune.v1\x1a\x19svddtune/v1/dataset.proto\x1a\x18svddtune/v1/tuning.proto\"\xb1\x02\n\x03Job\x12*\n\x07prepare\x18\x01 \x01(\x0b\x32\x17.svddtune.v1.PrepareJobH\x00\x12*\n\x07suggest\x18\x02 \x01(\x0b\x32\x17.svddtune.v1.SuggestJobH\x00\x12$\n\x04plan\x18\x03 \x01(\x0b\x32\x14.svddtune.v1.PlanJobH\x00\x12\"\n\x03\x66it\x18\x04 \x01(\x0b\x32\x13.svddtune.v1.FitJobH\x00\x12,\n\x08\x65stimate\x18\x05 \x01(\x0b\x32\x18.svddtune.v1.EstimateJobH\x00\x12&\n\x05\x61tlas\x18\x06 \x01(\x0b\x32\x15.svddtune.v1.AtlasJobH\x00\x12*\n\x07preview\x18\x07 \x01(\x0b\x32\x17.svddtune.v1.PreviewJobH\x00\x42\x06\n\x04kind\"_\n\nPrepareJob\x12\x12\n\ndataset_id\x18\x01 \x01(\t\x12\t\n\x01k\x18\x02 \x01(\r\x12\x11\n\tgamma_min\x18\x03 \x01(\x01\x12\x11\n\tgamma_max\x18\x04 \x01(\x01\x12\x0c\n\x04part\x18\n \x01(\r\" \n\nSuggestJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\"\x1d\n\x07PlanJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\"d\n\x06\x46itJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x0f\n\x07\x61ttempt\x18\x02 \x01(\r\x12\r\n\x05index\x18\x03 \x01(\r\x12\r\n\x05gamma\x18\x04 \x01(\x01\x12\t\n\x01\x63\x18\x05 \x03(\x01\x12\x0c\n\x04rule\x18\x06 \x01(\t\"!\n\x0b\x45stimateJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\"S\n\x08\x41tlasJob\x12\x12\n\ndataset_id\x18\x01 \x01(\t\x12\r\n\x05index\x18\x02 \x01(\r\x12\x11\n\tgamma_min\x18\x03 \x01(\x01\x12\x11\n\tgamma_max\x18\x04 \x01(\x01\"E\n\nPreviewJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x0f\n\x07labeler\x18\x02 \x01(\t\x12\x12\n\npreview_id\x18\x03 \x01(\t\"^\n\x07Preview\x12)\n\x06\x62\x65\x66ore\x18\x01 \x01(\x0b\x32\x19.svddtune.v1.LiveEvidence\x12(\n\x05\x61\x66ter\x18\x02 \x01(\x0b\x32\x19.svddtune.v1.LiveEvidence\"\x8b\x01\n\x0bNamedArrays\x12\x34\n\x06\x61rrays\x18\x01 \x03(\x0b\x32$.svddtune.v1.NamedArrays.ArraysEntry\x1a\x46\n\x0b\x41rraysEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12&\n\x05value\x18\x02 \x01(\x0b\x32\x17.svddtune.v1.NamedArray:\x02\x38\x01\"8\n\nNamedArray\x12\r\n\x05\x64type\x18\x01 \x01(\t\x12\r\n\x05shape\x18\x02 \x03(\x04\x12\x0c\n\x04\x64\x61ta\x18\x03 \x01(\x0c\"\xda\x01\n\x08GridPlan\x12\r\n\x05gamma\x18\x01 \x01(\x01\x12\x11\n\talignment\x18\x02 \x01(\x01\x12\r\n\x05\x63_min\x18\x03 \x01(\x01\x12\r\n\x05\x63_max\x18\x04 \x01(\x01\x12\x0e\n\x06\x63_grid\x18\x05 \x03(\x01\x12%\n\x04\x66its\x18\x06 \x03(\x0b\x32\x17.svddtune.v1.PlannedFit\x12\x11\n\tstarted_s\x18\x07 \x01(\x01\x12\x0e\n\x06\x63hoice\x18\x08 \x01(\t\x12\t\n\x01\x63\x18\t \x01(\x01\x12)\n\x07scaling\x18\n \x01(\x0e\x32\x18.svddtune.v1.ScalingKind\"7\n\nPlannedFit\x12\x0f\n\x07purpose\x18\x01 \x01(\t\x12\r\n\x05gamma\x18\x02 \x01(\x01\x12\t\n\x01\x63\x18\x03 \x03(\x01\"3\n\tFitOutput\x12&\n\x05\x63\x65lls\x18\x01 \x03(\x0b\x32\x17.svddtune.v1.FittedCell\"\x8c\x01\n\nFittedCell\x12\r\n\x05gamma\x18\x01 \x01(\x01\x12\t\n\x01\x63\x18\x02 \x01(\x01\x12\n\n\x02r2\x18\x03 \x01(\x01\x12\x12\n\ndegenerate\x18\x04 \x01(\x08\x12\x1c\n\x14support_vector_count\x18\x05 \x01(\r\x12\x15\n\routside_count\x18\x06 \x01(\r\x12\x0f\n\x07outside\x18\x07 \x01(\x0c\"g\n\rSessionRecord\x12\x14\n\x0c\x64isplay_name\x18\x01 \x01(\t\x12*\n\x06\x63onfig\x18\x02 \x01(\x0b\x32\x1a.svddtune.v1.SessionConfig\x12\x14\n\x0cinitial_rows\x18\x03 \x03(\rb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,38 +39,38 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_NAMEDARRAYS_ARRAYSENTRY']._loaded_options = None
   _globals['_NAMEDARRAYS_ARRAYSENTRY']._serialized_options = b'8\001'
-  _globals['_JOB']._serialized_start=66
-  _globals['_JOB']._serialized_end=371
-  _globals['_PREPAREJOB']._serialized_start=373
-  _globals['_PREPAREJOB']._serialized_end=468
-  _globals['_SUGGESTJOB']._serialized_start=470
-  _globals['_SUGGESTJOB']._serialized_end=502
-  _globals['_PLANJOB']._serialized_start=504
-  _globals['_PLANJOB']._serialized_end=533
-  _globals['_FITJOB']._serialized_start=535
-  _globals['_FITJOB']._serialized_end=635
-  _globals['_ESTIMATEJOB']._serialized_start=637
-  _globals['_ESTIMATEJOB']._serialized_end=670
-  _globals['_ATLASJOB']._serialized_start=672
-  _globals['_ATLASJOB']._serialized_end=755
-  _globals['_PREVIEWJOB']._serialized_start=757
-  _globals['_PREVIEWJOB']._serialized_end=826
-  _globals['_PREVIEW']._serialized_start=828
-  _globals['_PREVIEW']._serialized_end=922
-  _globals['_NAMEDARRAYS']._serialized_start=925
-  _globals['_NAMEDARRAYS']._serialized_end=1064
-  _globals['_NAMEDARRAYS_ARRAYSENTRY']._serialized_start=994
-  _globals['_NAMEDARRAYS_ARRAYSENTRY']._serialized_end=1064
-  _globals['_NAMEDARRAY']._serialized_start=1066
-  _globals['_NAMEDARRAY']._serialized_end=1122
-  _globals['_GRIDPLAN']._serialized_start=1125
-  _globals['_GRIDPLAN']._serialized_end=1300
-  _globals['_PLANNEDFIT']._serialized_start=1302
-  _globals['_PLANNEDFIT']._serialized_end=1357
-  _globals['_FITOUTPUT']._serialized_start=1359
-  _globals['_FITOUTPUT']._serialized_end=1410
-  _globals['_FITTEDCELL']._serialized_start=1413
-  _globals['_FITTEDCELL']._serialized_end=1553
-  _globals['_SESSIONRECORD']._serialized_start=1555
-  _globals['_SESSIONRECORD']._serialized_end=1658
+  _globals['_JOB']._serialized_start=93
+  _globals['_JOB']._serialized_end=398
+  _globals['_PREPAREJOB']._serialized_start=400
+  _globals['_PREPAREJOB']._serialized_end=495
+  _globals['_SUGGESTJOB']._serialized_start=497
+  _globals['_SUGGESTJOB']._serialized_end=529
+  _globals['_PLANJOB']._serialized_start=531
+  _globals['_PLANJOB']._serialized_end=560
+  _globals['_FITJOB']._serialized_start=562
+  _globals['_FITJOB']._serialized_end=662
+  _globals['_ESTIMATEJOB']._serialized_start=664
+  _globals['_ESTIMATEJOB']._serialized_end=697
+  _globals['_ATLASJOB']._serialized_start=699
+  _globals['_ATLASJOB']._serialized_end=782
+  _globals['_PREVIEWJOB']._serialized_start=784
+  _globals['_PREVIEWJOB']._serialized_end=853
+  _globals['_PREVIEW']._serialized_start=855
+  _globals['_PREVIEW']._serialized_end=949
+  _globals['_NAMEDARRAYS']._serialized_start=952
+  _globals['_NAMEDARRAYS']._serialized_end=1091
+  _globals['_NAMEDARRAYS_ARRAYSENTRY']._serialized_start=1021
+  _globals['_NAMEDARRAYS_ARRAYSENTRY']._serialized_end=1091
+  _globals['_NAMEDARRAY']._serialized_start=1093
+  _globals['_NAMEDARRAY']._serialized_end=1149
+  _globals['_GRIDPLAN']._serialized_start=1152
+  _globals['_GRIDPLAN']._serialized_end=1370
+  _globals['_PLANNEDFIT']._serialized_start=1372
+  _globals['_PLANNEDFIT']._serialized_end=1427
+  _globals['_FITOUTPUT']._serialized_start=1429
+  _globals['_FITOUTPUT']._serialized_end=1480
+  _globals['_FITTEDCELL']._serialized_start=1483
+  _globals['_FITTEDCELL']._serialized_end=1623
+  _globals['_SESSIONRECORD']._serialized_start=1625
+  _globals['_SESSIONRECORD']._serialized_end=1728
 # @@protoc_insertion_point(module_scope)

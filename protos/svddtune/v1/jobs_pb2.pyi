@@ -1,3 +1,4 @@
+from svddtune.v1 import dataset_pb2 as _dataset_pb2
 from svddtune.v1 import tuning_pb2 as _tuning_pb2
 from svddtune.v1 import config_pb2 as _config_pb2
 from google.protobuf.internal import containers as _containers
@@ -128,7 +129,7 @@ class NamedArray(_message.Message):
     def __init__(self, dtype: _Optional[str] = ..., shape: _Optional[_Iterable[int]] = ..., data: _Optional[bytes] = ...) -> None: ...
 
 class GridPlan(_message.Message):
-    __slots__ = ("gamma", "alignment", "c_min", "c_max", "c_grid", "fits", "started_s", "choice", "c")
+    __slots__ = ("gamma", "alignment", "c_min", "c_max", "c_grid", "fits", "started_s", "choice", "c", "scaling")
     GAMMA_FIELD_NUMBER: _ClassVar[int]
     ALIGNMENT_FIELD_NUMBER: _ClassVar[int]
     C_MIN_FIELD_NUMBER: _ClassVar[int]
@@ -138,6 +139,7 @@ class GridPlan(_message.Message):
     STARTED_S_FIELD_NUMBER: _ClassVar[int]
     CHOICE_FIELD_NUMBER: _ClassVar[int]
     C_FIELD_NUMBER: _ClassVar[int]
+    SCALING_FIELD_NUMBER: _ClassVar[int]
     gamma: float
     alignment: float
     c_min: float
@@ -147,7 +149,8 @@ class GridPlan(_message.Message):
     started_s: float
     choice: str
     c: float
-    def __init__(self, gamma: _Optional[float] = ..., alignment: _Optional[float] = ..., c_min: _Optional[float] = ..., c_max: _Optional[float] = ..., c_grid: _Optional[_Iterable[float]] = ..., fits: _Optional[_Iterable[_Union[PlannedFit, _Mapping]]] = ..., started_s: _Optional[float] = ..., choice: _Optional[str] = ..., c: _Optional[float] = ...) -> None: ...
+    scaling: _dataset_pb2.ScalingKind
+    def __init__(self, gamma: _Optional[float] = ..., alignment: _Optional[float] = ..., c_min: _Optional[float] = ..., c_max: _Optional[float] = ..., c_grid: _Optional[_Iterable[float]] = ..., fits: _Optional[_Iterable[_Union[PlannedFit, _Mapping]]] = ..., started_s: _Optional[float] = ..., choice: _Optional[str] = ..., c: _Optional[float] = ..., scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ...) -> None: ...
 
 class PlannedFit(_message.Message):
     __slots__ = ("purpose", "gamma", "c")

@@ -62,7 +62,7 @@ class AlignmentPoint(_message.Message):
     def __init__(self, gamma: _Optional[float] = ..., alignment: _Optional[float] = ...) -> None: ...
 
 class Comparison(_message.Message):
-    __slots__ = ("name", "gamma", "nu", "score", "outside_count", "best_c_score", "sample_size", "outside")
+    __slots__ = ("name", "gamma", "nu", "score", "outside_count", "best_c_score", "sample_size", "outside", "scaling")
     NAME_FIELD_NUMBER: _ClassVar[int]
     GAMMA_FIELD_NUMBER: _ClassVar[int]
     NU_FIELD_NUMBER: _ClassVar[int]
@@ -71,6 +71,7 @@ class Comparison(_message.Message):
     BEST_C_SCORE_FIELD_NUMBER: _ClassVar[int]
     SAMPLE_SIZE_FIELD_NUMBER: _ClassVar[int]
     OUTSIDE_FIELD_NUMBER: _ClassVar[int]
+    SCALING_FIELD_NUMBER: _ClassVar[int]
     name: str
     gamma: float
     nu: float
@@ -79,10 +80,11 @@ class Comparison(_message.Message):
     best_c_score: float
     sample_size: int
     outside: bytes
-    def __init__(self, name: _Optional[str] = ..., gamma: _Optional[float] = ..., nu: _Optional[float] = ..., score: _Optional[float] = ..., outside_count: _Optional[int] = ..., best_c_score: _Optional[float] = ..., sample_size: _Optional[int] = ..., outside: _Optional[bytes] = ...) -> None: ...
+    scaling: _dataset_pb2.ScalingKind
+    def __init__(self, name: _Optional[str] = ..., gamma: _Optional[float] = ..., nu: _Optional[float] = ..., score: _Optional[float] = ..., outside_count: _Optional[int] = ..., best_c_score: _Optional[float] = ..., sample_size: _Optional[int] = ..., outside: _Optional[bytes] = ..., scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ...) -> None: ...
 
 class Manifest(_message.Message):
-    __slots__ = ("versions", "dataset_hash", "seed", "last_event_id", "labeled_rows", "verdicts", "query_rows", "kernel_mean_sample", "fit_sample", "provenances", "config")
+    __slots__ = ("versions", "dataset_hash", "seed", "last_event_id", "labeled_rows", "verdicts", "query_rows", "kernel_mean_sample", "fit_sample", "provenances", "config", "scaling", "base_scaling", "atlas_scalings", "belief_scaling")
     class VersionsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -108,6 +110,10 @@ class Manifest(_message.Message):
     FIT_SAMPLE_FIELD_NUMBER: _ClassVar[int]
     PROVENANCES_FIELD_NUMBER: _ClassVar[int]
     CONFIG_FIELD_NUMBER: _ClassVar[int]
+    SCALING_FIELD_NUMBER: _ClassVar[int]
+    BASE_SCALING_FIELD_NUMBER: _ClassVar[int]
+    ATLAS_SCALINGS_FIELD_NUMBER: _ClassVar[int]
+    BELIEF_SCALING_FIELD_NUMBER: _ClassVar[int]
     versions: _containers.ScalarMap[str, str]
     dataset_hash: str
     seed: int
@@ -119,10 +125,14 @@ class Manifest(_message.Message):
     fit_sample: int
     provenances: _containers.ScalarMap[str, int]
     config: _config_pb2.SessionConfig
-    def __init__(self, versions: _Optional[_Mapping[str, str]] = ..., dataset_hash: _Optional[str] = ..., seed: _Optional[int] = ..., last_event_id: _Optional[str] = ..., labeled_rows: _Optional[_Iterable[int]] = ..., verdicts: _Optional[_Iterable[_Union[_common_pb2.Verdict, str]]] = ..., query_rows: _Optional[_Iterable[int]] = ..., kernel_mean_sample: _Optional[int] = ..., fit_sample: _Optional[int] = ..., provenances: _Optional[_Mapping[str, int]] = ..., config: _Optional[_Union[_config_pb2.SessionConfig, _Mapping]] = ...) -> None: ...
+    scaling: _dataset_pb2.ScalingKind
+    base_scaling: _dataset_pb2.ScalingKind
+    atlas_scalings: _containers.RepeatedScalarFieldContainer[_dataset_pb2.ScalingKind]
+    belief_scaling: _dataset_pb2.ScalingKind
+    def __init__(self, versions: _Optional[_Mapping[str, str]] = ..., dataset_hash: _Optional[str] = ..., seed: _Optional[int] = ..., last_event_id: _Optional[str] = ..., labeled_rows: _Optional[_Iterable[int]] = ..., verdicts: _Optional[_Iterable[_Union[_common_pb2.Verdict, str]]] = ..., query_rows: _Optional[_Iterable[int]] = ..., kernel_mean_sample: _Optional[int] = ..., fit_sample: _Optional[int] = ..., provenances: _Optional[_Mapping[str, int]] = ..., config: _Optional[_Union[_config_pb2.SessionConfig, _Mapping]] = ..., scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ..., base_scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ..., atlas_scalings: _Optional[_Iterable[_Union[_dataset_pb2.ScalingKind, str]]] = ..., belief_scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ...) -> None: ...
 
 class Result(_message.Message):
-    __slots__ = ("name", "gamma", "c", "nu", "c_min", "c_max", "quality", "c_curve", "alignment_curve", "comparisons", "manifest", "notes", "outside_count", "support_vector_count", "create_time", "estimate_s", "audit", "choice")
+    __slots__ = ("name", "gamma", "c", "nu", "c_min", "c_max", "quality", "c_curve", "alignment_curve", "comparisons", "manifest", "notes", "outside_count", "support_vector_count", "create_time", "estimate_s", "audit", "choice", "scaling")
     NAME_FIELD_NUMBER: _ClassVar[int]
     GAMMA_FIELD_NUMBER: _ClassVar[int]
     C_FIELD_NUMBER: _ClassVar[int]
@@ -141,6 +151,7 @@ class Result(_message.Message):
     ESTIMATE_S_FIELD_NUMBER: _ClassVar[int]
     AUDIT_FIELD_NUMBER: _ClassVar[int]
     CHOICE_FIELD_NUMBER: _ClassVar[int]
+    SCALING_FIELD_NUMBER: _ClassVar[int]
     name: str
     gamma: float
     c: float
@@ -159,7 +170,8 @@ class Result(_message.Message):
     estimate_s: float
     audit: Quality
     choice: str
-    def __init__(self, name: _Optional[str] = ..., gamma: _Optional[float] = ..., c: _Optional[float] = ..., nu: _Optional[float] = ..., c_min: _Optional[float] = ..., c_max: _Optional[float] = ..., quality: _Optional[_Union[Quality, _Mapping]] = ..., c_curve: _Optional[_Iterable[_Union[GridCell, _Mapping]]] = ..., alignment_curve: _Optional[_Iterable[_Union[AlignmentPoint, _Mapping]]] = ..., comparisons: _Optional[_Iterable[_Union[Comparison, _Mapping]]] = ..., manifest: _Optional[_Union[Manifest, _Mapping]] = ..., notes: _Optional[_Iterable[str]] = ..., outside_count: _Optional[int] = ..., support_vector_count: _Optional[int] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., estimate_s: _Optional[float] = ..., audit: _Optional[_Union[Quality, _Mapping]] = ..., choice: _Optional[str] = ...) -> None: ...
+    scaling: _dataset_pb2.ScalingKind
+    def __init__(self, name: _Optional[str] = ..., gamma: _Optional[float] = ..., c: _Optional[float] = ..., nu: _Optional[float] = ..., c_min: _Optional[float] = ..., c_max: _Optional[float] = ..., quality: _Optional[_Union[Quality, _Mapping]] = ..., c_curve: _Optional[_Iterable[_Union[GridCell, _Mapping]]] = ..., alignment_curve: _Optional[_Iterable[_Union[AlignmentPoint, _Mapping]]] = ..., comparisons: _Optional[_Iterable[_Union[Comparison, _Mapping]]] = ..., manifest: _Optional[_Union[Manifest, _Mapping]] = ..., notes: _Optional[_Iterable[str]] = ..., outside_count: _Optional[int] = ..., support_vector_count: _Optional[int] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., estimate_s: _Optional[float] = ..., audit: _Optional[_Union[Quality, _Mapping]] = ..., choice: _Optional[str] = ..., scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ...) -> None: ...
 
 class ModelHeader(_message.Message):
     __slots__ = ("gamma", "c", "nu", "r2", "center_norm2", "tolerance", "scaling", "feature_names", "feature_count", "support_vector_count", "check_rows", "check_distance2", "result", "observation_count", "dataset_hash", "sklearn_nu", "degenerate")

@@ -3,6 +3,7 @@ import datetime
 from google.api import field_behavior_pb2 as _field_behavior_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from svddtune.v1 import common_pb2 as _common_pb2
+from svddtune.v1 import dataset_pb2 as _dataset_pb2
 from svddtune.v1 import config_pb2 as _config_pb2
 from svddtune.v1 import result_pb2 as _result_pb2
 from google.protobuf.internal import containers as _containers
@@ -67,7 +68,7 @@ class Failure(_message.Message):
     def __init__(self, reason: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
 
 class LiveEvidence(_message.Message):
-    __slots__ = ("gamma", "c", "outside_count", "quality", "expected", "advice", "stop", "labels")
+    __slots__ = ("gamma", "c", "outside_count", "quality", "expected", "advice", "stop", "labels", "scaling")
     GAMMA_FIELD_NUMBER: _ClassVar[int]
     C_FIELD_NUMBER: _ClassVar[int]
     OUTSIDE_COUNT_FIELD_NUMBER: _ClassVar[int]
@@ -76,6 +77,7 @@ class LiveEvidence(_message.Message):
     ADVICE_FIELD_NUMBER: _ClassVar[int]
     STOP_FIELD_NUMBER: _ClassVar[int]
     LABELS_FIELD_NUMBER: _ClassVar[int]
+    SCALING_FIELD_NUMBER: _ClassVar[int]
     gamma: float
     c: float
     outside_count: int
@@ -84,10 +86,11 @@ class LiveEvidence(_message.Message):
     advice: str
     stop: bool
     labels: int
-    def __init__(self, gamma: _Optional[float] = ..., c: _Optional[float] = ..., outside_count: _Optional[int] = ..., quality: _Optional[_Union[_result_pb2.Quality, _Mapping]] = ..., expected: _Optional[float] = ..., advice: _Optional[str] = ..., stop: bool = ..., labels: _Optional[int] = ...) -> None: ...
+    scaling: _dataset_pb2.ScalingKind
+    def __init__(self, gamma: _Optional[float] = ..., c: _Optional[float] = ..., outside_count: _Optional[int] = ..., quality: _Optional[_Union[_result_pb2.Quality, _Mapping]] = ..., expected: _Optional[float] = ..., advice: _Optional[str] = ..., stop: bool = ..., labels: _Optional[int] = ..., scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ...) -> None: ...
 
 class Session(_message.Message):
-    __slots__ = ("name", "dataset", "display_name", "config", "state", "counts", "query_count", "leased_count", "gamma", "alignment", "latest_result", "failure", "create_time", "update_time", "etag", "observation_count", "atlas_progress", "live", "awaiting_votes", "without_workers", "ranking_pending", "waiting_count")
+    __slots__ = ("name", "dataset", "display_name", "config", "state", "counts", "query_count", "leased_count", "gamma", "alignment", "latest_result", "failure", "create_time", "update_time", "etag", "observation_count", "atlas_progress", "live", "awaiting_votes", "without_workers", "ranking_pending", "waiting_count", "scaling")
     NAME_FIELD_NUMBER: _ClassVar[int]
     DATASET_FIELD_NUMBER: _ClassVar[int]
     DISPLAY_NAME_FIELD_NUMBER: _ClassVar[int]
@@ -110,6 +113,7 @@ class Session(_message.Message):
     WITHOUT_WORKERS_FIELD_NUMBER: _ClassVar[int]
     RANKING_PENDING_FIELD_NUMBER: _ClassVar[int]
     WAITING_COUNT_FIELD_NUMBER: _ClassVar[int]
+    SCALING_FIELD_NUMBER: _ClassVar[int]
     name: str
     dataset: str
     display_name: str
@@ -132,7 +136,8 @@ class Session(_message.Message):
     without_workers: bool
     ranking_pending: bool
     waiting_count: int
-    def __init__(self, name: _Optional[str] = ..., dataset: _Optional[str] = ..., display_name: _Optional[str] = ..., config: _Optional[_Union[_config_pb2.SessionConfig, _Mapping]] = ..., state: _Optional[_Union[SessionState, str]] = ..., counts: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., query_count: _Optional[int] = ..., leased_count: _Optional[int] = ..., gamma: _Optional[float] = ..., alignment: _Optional[float] = ..., latest_result: _Optional[str] = ..., failure: _Optional[_Union[Failure, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., etag: _Optional[str] = ..., observation_count: _Optional[int] = ..., atlas_progress: _Optional[float] = ..., live: _Optional[_Union[LiveEvidence, _Mapping]] = ..., awaiting_votes: _Optional[int] = ..., without_workers: bool = ..., ranking_pending: bool = ..., waiting_count: _Optional[int] = ...) -> None: ...
+    scaling: _dataset_pb2.ScalingKind
+    def __init__(self, name: _Optional[str] = ..., dataset: _Optional[str] = ..., display_name: _Optional[str] = ..., config: _Optional[_Union[_config_pb2.SessionConfig, _Mapping]] = ..., state: _Optional[_Union[SessionState, str]] = ..., counts: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., query_count: _Optional[int] = ..., leased_count: _Optional[int] = ..., gamma: _Optional[float] = ..., alignment: _Optional[float] = ..., latest_result: _Optional[str] = ..., failure: _Optional[_Union[Failure, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., etag: _Optional[str] = ..., observation_count: _Optional[int] = ..., atlas_progress: _Optional[float] = ..., live: _Optional[_Union[LiveEvidence, _Mapping]] = ..., awaiting_votes: _Optional[int] = ..., without_workers: bool = ..., ranking_pending: bool = ..., waiting_count: _Optional[int] = ..., scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ...) -> None: ...
 
 class InitialLabel(_message.Message):
     __slots__ = ("observation_id", "verdict", "source_reference")
@@ -451,9 +456,11 @@ class ExportModelRequest(_message.Message):
     def __init__(self, name: _Optional[str] = ...) -> None: ...
 
 class ExportModelResponse(_message.Message):
-    __slots__ = ("header", "support_vectors")
+    __slots__ = ("header", "support_vectors", "scaling")
     HEADER_FIELD_NUMBER: _ClassVar[int]
     SUPPORT_VECTORS_FIELD_NUMBER: _ClassVar[int]
+    SCALING_FIELD_NUMBER: _ClassVar[int]
     header: _result_pb2.ModelHeader
     support_vectors: _result_pb2.SupportVectorChunk
-    def __init__(self, header: _Optional[_Union[_result_pb2.ModelHeader, _Mapping]] = ..., support_vectors: _Optional[_Union[_result_pb2.SupportVectorChunk, _Mapping]] = ...) -> None: ...
+    scaling: _dataset_pb2.ScalingChunk
+    def __init__(self, header: _Optional[_Union[_result_pb2.ModelHeader, _Mapping]] = ..., support_vectors: _Optional[_Union[_result_pb2.SupportVectorChunk, _Mapping]] = ..., scaling: _Optional[_Union[_dataset_pb2.ScalingChunk, _Mapping]] = ...) -> None: ...

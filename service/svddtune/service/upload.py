@@ -387,7 +387,7 @@ def _check_header(header: dataset_pb2.DatasetHeader, limits: Limits) -> None:
                 first_column=first[name],
                 column=column,
             )
-    if header.scaling not in dataset_pb2.ScalingKind.values():
+    if not 0 <= header.scaling <= dataset_pb2.SCALING_KIND_ROBUST:
         raise invalid_field("header.scaling", header.scaling, "a ScalingKind")
 
 
