@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from svddtune.evaluation.aside import aside_session
 from svddtune.evaluation.competitors import columns, dfn_sample
 from svddtune.evaluation.curves import alignments, neighbors
 from svddtune.evaluation.labelers import labelled
@@ -40,6 +41,7 @@ KINDS: dict[str, Callable[[Task], Record]] = {
     "atlas": atlas,
     "session": session,
     "atlas_session": atlas_session,
+    "aside_session": aside_session,
     "cold_starts": cold_starts,
     "labelled": labelled,
     "columns": columns,

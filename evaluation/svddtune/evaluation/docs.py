@@ -53,6 +53,7 @@ def write(
         method for method in plan.methods
         if method.name not in COLUMNS or method.name in ("lama", "upper_bound")
     ]  # fmt: skip
+    ours, aside = [one for one in ours if not one.aside], [one for one in ours if one.aside]
     text = (
         resources.files("svddtune.evaluation")
         .joinpath("paper.md")
@@ -64,6 +65,7 @@ def write(
             overview=report.overview(plan, runs),
             table=report.table(plan, runs, theirs),
             ours=report.table(plan, runs, ours),
+            aside=report.table(plan, runs, aside) if aside else _MISSING,
             best_cells=_best_cells(plan, records),
             others=f"\\* Not in the paper, and in no mean: {', '.join(others)}.\n"
             if others

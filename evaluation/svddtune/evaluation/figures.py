@@ -165,7 +165,7 @@ def _alignment(plan: Plan, records: Records) -> Figure | None:
 
 def _picture_sets(plan: Plan) -> list[BenchSet]:
     sets = [data for data in plan.sets if data.name in plans.NEIGHBOUR_SETS]
-    return sets if plan.pictures else []
+    return sets if plan.draws_lama else []
 
 
 def _bias(plan: Plan, runs: Sequence[Run], records: Records) -> Figure | None:

@@ -8,6 +8,7 @@ from typing import Literal
 from svddtune.numerics import DEFAULT_STRATEGY
 
 Source = Literal["session", "columns", "dfn_sample"]
+Detector = Literal["svdd", "refined"]
 
 BUDGET = 50
 INITIAL = 2
@@ -36,6 +37,8 @@ class Method:
         Of sessions.
     initial : int
         Labels of each class before the first query, of sessions.
+    detector : {"svdd", "refined"}
+        Whose decisions are judged, of sessions: the tuned SVDD's or the refined detector's.
     """
 
     name: str
@@ -46,6 +49,12 @@ class Method:
     kind: str = "session"
     strategy: str = ""
     initial: int = INITIAL
+    detector: Detector = "svdd"
+
+    @property
+    def aside(self) -> bool:
+        """Whether it is judged on the half of the rows that its sessions never ask about."""
+        return self.kind == "aside_session"
 
 
 METHODS: dict[str, Method] = {
@@ -77,6 +86,17 @@ METHODS: dict[str, Method] = {
             "default_cold", "svddtune, cold",
             "The same from no label at all.",
             "session", BUDGET, kind="atlas_session", strategy=DEFAULT_STRATEGY, initial=0,
+        ),
+        Method(
+            "default_aside", "svddtune, half aside",
+            "The same on the half of the rows that is set aside, stratified by class; sessions ask "
+            "about the other half only.",
+            "session", BUDGET, kind="aside_session", strategy=DEFAULT_STRATEGY,
+        ),
+        Method(
+            "default_aside_25", "svddtune, half aside, 25",
+            "The same sessions after 25 labels.",
+            "session", 25, kind="aside_session", strategy=DEFAULT_STRATEGY,
         ),
         Method(
             "disagreement", "Disagreement",

@@ -12,6 +12,7 @@ from svddtune.evaluation.units import Unit, atlas
 NEIGHBOUR_SETS = ("Ionosphere", "PageBlocks")
 """Sets of the paper's picture of kappa and gamma over k."""
 MOST_K = 30
+_WITH_ATLAS = ("atlas_session", "aside_session")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,12 @@ class Plan:
     @property
     def uses_atlas(self) -> bool:
         """Whether a method's sessions choose by the atlas."""
-        return any(method.kind == "atlas_session" for method in self.methods)
+        return any(method.kind in _WITH_ATLAS for method in self.methods)
+
+    @property
+    def draws_lama(self) -> bool:
+        """Whether the pictures of LAMA are part of the run."""
+        return self.pictures and any(method.name == "lama" for method in self.methods)
 
     def units(self) -> list[Unit]:
         """All pieces of work, each once."""
@@ -54,7 +60,7 @@ class Plan:
             if self.uses_atlas:
                 yield atlas(data)
                 yield cold_starts(data)
-            if self.pictures and data.name in NEIGHBOUR_SETS:
+            if self.draws_lama and data.name in NEIGHBOUR_SETS:
                 yield from (neighbors(data, seed) for seed in range(self.seeds))
                 yield alignments(data)
 
@@ -81,7 +87,7 @@ def session(data: BenchSet, method: Method, seed: int) -> Unit:
 
 
 def _session_cost(method: Method, N: int) -> float:
-    return 0.4 + (1e-4 * N if method.kind == "atlas_session" else 5e-7 * N**2)
+    return 0.4 + (1e-4 * N if method.kind in _WITH_ATLAS else 5e-7 * N**2)
 
 
 def cold_starts(data: BenchSet) -> Unit:

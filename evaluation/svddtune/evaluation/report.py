@@ -120,6 +120,7 @@ def overview(plan: Plan, runs: Sequence[Run]) -> str:
             [
                 f"{method.title} (`{method.name}`)",
                 labels,
+                "half aside" if method.aside else "all",
                 f"**{found.mean:.3f}**",
                 f"{found.deviation:.3f}" if seeded and plan.seeds > 1 else "",
                 "" if published_here is None else f"{published_here:.3f}",
@@ -127,7 +128,7 @@ def overview(plan: Plan, runs: Sequence[Run]) -> str:
                 str(found.count),
             ]
         )
-    head = ["", "labels", "mean kappa", "± seeds", "paper", "difference", "sets"]
+    head = ["", "labels", "judged on rows", "mean kappa", "± seeds", "paper", "difference", "sets"]
     return markdown(head, rows)
 
 

@@ -17,6 +17,7 @@ _EVERY_KIND = ("compute.py", "sets.py", "task.py", "units.py")
 _OWN = {
     "session": "sessions.py",
     "atlas_session": "sessions.py",
+    "aside_session": "aside.py",
     "cold_starts": "sessions.py",
     "columns": "competitors.py",
     "dfn_sample": "competitors.py",

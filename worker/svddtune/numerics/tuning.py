@@ -27,6 +27,8 @@ from svddtune.numerics.types import FloatArray, IndexArray, LabelArray, as_label
 
 Oracle = Callable[[int], int]
 
+_NO_ROWS = np.empty(0, dtype=np.int64)
+
 
 @dataclass(frozen=True, slots=True)
 class FinalChoice:
@@ -309,6 +311,7 @@ def run(
     atlas: Atlas | None = None,
     basis: BeliefBasis | None = None,
     choice: Literal["paper", "atlas"] | None = None,
+    exclude: IndexArray = _NO_ROWS,
 ) -> TuningResult:
     """Run a session to its end.
 
@@ -338,6 +341,9 @@ def run(
         gamma by alignment and then C, as in `finish`, or both from the atlas, as in
         `finish_with_atlas` (on the labels alone with "disagreement"). By default the atlas
         where the strategy uses it.
+    exclude : IndexArray, optional
+        Rows never asked about, 0-based. Their entries of `oracle` are 0, so that no initial label
+        is drawn among them; what needs no label still sees them.
 
     Returns
     -------
@@ -375,7 +381,8 @@ def run(
     while (rev := int(np.count_nonzero(labels))) < budget:
         suggestion = suggest(
             prep, X, labels, k=k, strategy=strategy, sample=sample,
-            rng=query_rng(seed, rev, len(queries)), atlas=atlas, basis=basis, metric=metric,
+            rng=query_rng(seed, rev, len(queries)), exclude=exclude, atlas=atlas, basis=basis,
+            metric=metric,
         )  # fmt: skip
         if len(suggestion.rows) == 0:
             break
