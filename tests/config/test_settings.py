@@ -100,13 +100,15 @@ def test_keyword_arguments_have_the_names_and_types_of_the_table() -> None:
     assert get_type_hints(Settings) == fields
 
 
-def test_numerics_know_the_words_for_strategies_and_metrics() -> None:
+def test_numerics_know_the_words_of_strategies_metrics_and_rules() -> None:
     strategies = SETTINGS["strategy"].words
     assert set(numerics.STRATEGIES) == set(strategies)
     assert numerics.ATLAS_STRATEGIES == {
         one for one in strategies if SessionConfig(strategy=one).needs_atlas
     }
     assert set(numerics.METRICS) == set(SETTINGS["metric"].words)
+    assert set(numerics.TIE_RULES) == set(SETTINGS["c_tie_rule"].words)
+    assert set(numerics.TAU_RULES) == set(SETTINGS["tau_rule"].words)
 
 
 @EACH

@@ -101,7 +101,7 @@ def case(name: str, k: int, seed: int) -> dict[str, Any]:
         "n_out": {row: int(n) for row, n in enumerate(n_out) if n},
         "pool_in": np.flatnonzero(relabelled == 1).tolist(),
         "pool_out": np.flatnonzero(relabelled == -1).tolist(),
-        "pairs": sorted(definition.pairs(nn, labels)),
+        "pairs": sorted(definition.pairs(nn, labels, relabelled)),
         "alignment": {f"{gamma:g}": alignment(gamma) for gamma in GAMMAS},
         "gamma_opt": gamma_opt,
         "alignment_opt": alignment(gamma_opt),

@@ -52,8 +52,8 @@ def relabelled(nn: list[list[int]], labels: LabelArray) -> LabelArray:
     return y
 
 
-def pairs(nn: list[list[int]], labels: LabelArray) -> set[tuple[int, int]]:
-    y, rnn, snn = relabelled(nn, labels), reverse(nn), mutual(nn)
+def pairs(nn: list[list[int]], labels: LabelArray, y: LabelArray) -> set[tuple[int, int]]:
+    rnn, snn = reverse(nn), mutual(nn)
     mask = set()
     for i in range(len(nn)):
         if labels[i] == 1:
@@ -64,14 +64,18 @@ def pairs(nn: list[list[int]], labels: LabelArray) -> set[tuple[int, int]]:
     return mask
 
 
-def alignment(D2: FloatArray, labels: LabelArray, *, k: int, gamma: float) -> float:
+def alignment(
+    D2: FloatArray, labels: LabelArray, *, k: int, gamma: float, y: LabelArray | None = None
+) -> float:
+    """Local alignment; y' follows from the labels unless it is given."""
     nn = nearest(D2, k)
-    y = relabelled(nn, labels).astype(float)
+    relabels = relabelled(nn, labels) if y is None else y
+    signs = relabels.astype(float)
     K = kernel(D2, gamma)
     r, m = K.mean(axis=1), K.mean()
     Kc = K - r[:, None] - r[None, :] + m
-    Yc = np.outer(y - y.mean(), y - y.mean())
-    mask = sorted(pairs(nn, labels))
+    Yc = np.outer(signs - signs.mean(), signs - signs.mean())
+    mask = sorted(pairs(nn, labels, relabels))
     KY = sum(Kc[i, j] * Yc[i, j] for i, j in mask)
     KK = sum(Kc[i, j] ** 2 for i, j in mask)
     YY = sum(Yc[i, j] ** 2 for i, j in mask)
@@ -87,6 +91,17 @@ def tau(D2: FloatArray, labels: LabelArray, row: int, *, k: int, gamma: float) -
         after = labels.copy()
         after[row] = label
         changes.append(abs(now - alignment(D2, after, k=k, gamma=gamma)))
+    return min(changes)
+
+
+def printed_tau(D2: FloatArray, labels: LabelArray, row: int, *, k: int, gamma: float) -> float:
+    """tau with L'' = L' and x: the label of x is spread to no other row."""
+    now = alignment(D2, labels, k=k, gamma=gamma)
+    changes = []
+    for label in (1, -1):
+        after, y = labels.copy(), relabelled(nearest(D2, k), labels)
+        after[row] = y[row] = label
+        changes.append(abs(now - alignment(D2, after, k=k, gamma=gamma, y=y)))
     return min(changes)
 
 

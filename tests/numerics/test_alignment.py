@@ -37,7 +37,7 @@ def test_pools_pairs_and_alignment_equal_definition(
     assert (local.pools.n_in.tolist(), local.pools.n_out.tolist()) == (n_in, n_out)
     np.testing.assert_array_equal(local.pools.y, by_definition.relabelled(nn, labels))
     i, j = local.edges.i[local.mask].tolist(), local.edges.j[local.mask].tolist()
-    assert set(zip(i, j, strict=True)) == by_definition.pairs(nn, labels)
+    assert set(zip(i, j, strict=True)) == by_definition.pairs(nn, labels, local.pools.y)
     value = alignment(prep, X, labels, k=k, gamma=gamma)
     assert -1.0 <= value <= 1.0
     expected = by_definition.alignment(D2, labels, k=k, gamma=gamma)
@@ -57,6 +57,38 @@ def test_tau_includes_changes_of_neighbors_labels(
     D2 = by_definition.squared_distances(X)
     expected = [by_definition.tau(D2, labels, int(row), k=k, gamma=gamma) for row in rows]
     np.testing.assert_allclose(values, expected, rtol=0, atol=2e-5)
+
+
+@given(labelled(), st.floats(0.05, 50.0))
+@settings(max_examples=sized(60))
+def test_printed_tau_changes_the_label_of_the_row_alone(
+    case: tuple[FloatArray, LabelArray, int], gamma: float
+) -> None:
+    X, labels, k = case
+    prep = prepare(X, k=k, gamma_bounds=BOUNDS)
+    local = local_alignment(prep, X, labels, k=k)
+    rows = np.flatnonzero(labels == 0)
+    values = tau(local, X, rows, k=prep.locality(k), gamma=gamma, rule="printed")
+    D2 = by_definition.squared_distances(X)
+    expected = [by_definition.printed_tau(D2, labels, int(row), k=k, gamma=gamma) for row in rows]
+    np.testing.assert_allclose(values, expected, rtol=0, atol=2e-5)
+
+
+def test_both_tau_rules_agree_where_a_row_is_its_only_neighbor() -> None:
+    X, y = blobs(30, 2, seed=3)
+    labels = partial_labels(y, 8, seed=1)
+    prep = prepare(X, k=1)
+    local = local_alignment(prep, X, labels, k=1)
+    rows = np.flatnonzero(labels == 0)
+    printed = tau(local, X, rows, k=1, gamma=2.0, rule="printed")
+    np.testing.assert_allclose(printed, tau(local, X, rows, k=1, gamma=2.0), rtol=0, atol=1e-12)
+
+
+def test_unknown_tau_rule_is_named() -> None:
+    X, y = blobs(30, 2, seed=3)
+    local = local_alignment(prepare(X, k=3), X, partial_labels(y, 8, seed=1), k=3)
+    with pytest.raises(ValueError, match="rule is 'no'"):
+        tau(local, X, np.array([0]), k=3, gamma=1.0, rule="no")  # type: ignore[arg-type]
 
 
 @pytest.mark.slow

@@ -23,13 +23,18 @@ STRATEGIES = ("lama", "random", "disagreement", "knowledge_gradient")
 
 
 async def _result(
-    shop: Workshop, strategy: str, rows: list[int], bounds: tuple[float, float] | None = None
+    shop: Workshop,
+    strategy: str,
+    rows: list[int],
+    bounds: tuple[float, float] | None = None,
+    c_tie_rule: str = "plateau",
 ) -> result_pb2.Result:
     session_id = await shop.tuning(
         initial={int(row): Verdict(int(TRUTH[row])) for row in rows},
         strategy=strategy,
         budget=30,
         gamma_bounds=bounds,
+        c_tie_rule=c_tie_rule,
     )
     await shop.sessions.finish(session_id)
     shop.worker.work_off()
@@ -59,6 +64,39 @@ def test_service_and_single_process_choose_the_same_for_any_labelled_classes(
                 assert result.c == pytest.approx(final.model.C, rel=1e-9)
                 assert result.outside_count == int((final.predictions == -1).sum())
                 assert not (final.predictions[labels == 1] == -1).any() or len(rows) > 8
+
+    work(redis_url, act)
+
+
+def test_sessions_follow_the_rules_for_ties_and_tau(redis_url: str) -> None:
+    prep = numerics.prepare(X, k=8)
+    labels = np.zeros(len(X), dtype=np.int8)
+    rows = [*INLIERS[:4], *OUTLIERS[:2]]
+    labels[rows] = TRUTH[rows]
+    final = numerics.finish(prep, X, labels, k=5, rule="first")
+    assert final.chosen != numerics.finish(prep, X, labels, k=5).chosen
+
+    async def act(shop: Workshop) -> None:
+        await shop.upload_rows(X)
+        result = await _result(shop, "lama", rows, c_tie_rule="first")
+        assert result.c == pytest.approx(final.model.C, rel=1e-9)
+        asked = {}
+        for rule in numerics.TAU_RULES:
+            session_id = await shop.tuning(
+                initial={int(row): Verdict(int(TRUTH[row])) for row in rows},
+                strategy="lama",
+                budget=30,
+                candidate_sample=1000,
+                tau_rule=rule,
+            )
+            asked[rule] = [lease.row for lease in await shop.lease(session_id, most=5)]
+        for rule in numerics.TAU_RULES:
+            suggestion = numerics.suggest(
+                prep, X, labels, k=5, strategy="lama", sample=0,
+                rng=np.random.default_rng(0), tau_rule=rule,
+            )  # fmt: skip
+            assert asked[rule] == suggestion.rows[:5].tolist()
+        assert asked["propagated"] != asked["printed"]
 
     work(redis_url, act)
 

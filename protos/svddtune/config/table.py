@@ -123,6 +123,17 @@ class SessionConfig:
         -100,
         100,
     )
+    c_tie_rule: str = _setting(
+        "plateau",
+        "Which cell of the grid of C is taken where several have the best score: the middle of "
+        "the longest plateau, or the first, as in the code of the method's authors. The atlas "
+        "has a rule of its own.",
+    )
+    tau_rule: str = _setting(
+        "propagated",
+        "How the strategy lama assesses a query: the possible label is spread over the row's "
+        "neighbours like any other, or it counts at the row alone, as the paper prints tau.",
+    )
 
     @property
     def needs_atlas(self) -> bool:
@@ -151,6 +162,8 @@ class Settings(TypedDict, total=False):
     aggregation: str | None
     repeat_every: int | None
     priority: int | None
+    c_tie_rule: str | None
+    tau_rule: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,18 @@ class GridSpacing(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     GRID_SPACING_LINEAR: _ClassVar[GridSpacing]
     GRID_SPACING_GEOMETRIC: _ClassVar[GridSpacing]
 
+class TieRule(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    TIE_RULE_UNSPECIFIED: _ClassVar[TieRule]
+    TIE_RULE_PLATEAU: _ClassVar[TieRule]
+    TIE_RULE_FIRST: _ClassVar[TieRule]
+
+class TauRule(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    TAU_RULE_UNSPECIFIED: _ClassVar[TauRule]
+    TAU_RULE_PROPAGATED: _ClassVar[TauRule]
+    TAU_RULE_PRINTED: _ClassVar[TauRule]
+
 class OverlapRule(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     OVERLAP_RULE_UNSPECIFIED: _ClassVar[OverlapRule]
@@ -51,6 +63,12 @@ METRIC_BALANCED_ACCURACY: Metric
 GRID_SPACING_UNSPECIFIED: GridSpacing
 GRID_SPACING_LINEAR: GridSpacing
 GRID_SPACING_GEOMETRIC: GridSpacing
+TIE_RULE_UNSPECIFIED: TieRule
+TIE_RULE_PLATEAU: TieRule
+TIE_RULE_FIRST: TieRule
+TAU_RULE_UNSPECIFIED: TauRule
+TAU_RULE_PROPAGATED: TauRule
+TAU_RULE_PRINTED: TauRule
 OVERLAP_RULE_UNSPECIFIED: OverlapRule
 OVERLAP_RULE_ALWAYS: OverlapRule
 OVERLAP_RULE_ADAPTIVE: OverlapRule
@@ -59,7 +77,7 @@ AGGREGATION_MAJORITY: Aggregation
 AGGREGATION_DAWID_SKENE: Aggregation
 
 class SessionConfig(_message.Message):
-    __slots__ = ("k", "budget", "strategy", "candidate_sample", "gamma_min", "gamma_max", "c_cells", "c_spacing", "metric", "seed", "lease_s", "audit", "auto_finish", "overlap", "overlap_rule", "overlap_limit", "aggregation", "repeat_every", "priority")
+    __slots__ = ("k", "budget", "strategy", "candidate_sample", "gamma_min", "gamma_max", "c_cells", "c_spacing", "metric", "seed", "lease_s", "audit", "auto_finish", "overlap", "overlap_rule", "overlap_limit", "aggregation", "repeat_every", "priority", "c_tie_rule", "tau_rule")
     K_FIELD_NUMBER: _ClassVar[int]
     BUDGET_FIELD_NUMBER: _ClassVar[int]
     STRATEGY_FIELD_NUMBER: _ClassVar[int]
@@ -79,6 +97,8 @@ class SessionConfig(_message.Message):
     AGGREGATION_FIELD_NUMBER: _ClassVar[int]
     REPEAT_EVERY_FIELD_NUMBER: _ClassVar[int]
     PRIORITY_FIELD_NUMBER: _ClassVar[int]
+    C_TIE_RULE_FIELD_NUMBER: _ClassVar[int]
+    TAU_RULE_FIELD_NUMBER: _ClassVar[int]
     k: int
     budget: int
     strategy: QueryStrategy
@@ -98,4 +118,6 @@ class SessionConfig(_message.Message):
     aggregation: Aggregation
     repeat_every: int
     priority: int
-    def __init__(self, k: _Optional[int] = ..., budget: _Optional[int] = ..., strategy: _Optional[_Union[QueryStrategy, str]] = ..., candidate_sample: _Optional[int] = ..., gamma_min: _Optional[float] = ..., gamma_max: _Optional[float] = ..., c_cells: _Optional[int] = ..., c_spacing: _Optional[_Union[GridSpacing, str]] = ..., metric: _Optional[_Union[Metric, str]] = ..., seed: _Optional[int] = ..., lease_s: _Optional[float] = ..., audit: _Optional[int] = ..., auto_finish: bool = ..., overlap: _Optional[int] = ..., overlap_rule: _Optional[_Union[OverlapRule, str]] = ..., overlap_limit: _Optional[int] = ..., aggregation: _Optional[_Union[Aggregation, str]] = ..., repeat_every: _Optional[int] = ..., priority: _Optional[int] = ...) -> None: ...
+    c_tie_rule: TieRule
+    tau_rule: TauRule
+    def __init__(self, k: _Optional[int] = ..., budget: _Optional[int] = ..., strategy: _Optional[_Union[QueryStrategy, str]] = ..., candidate_sample: _Optional[int] = ..., gamma_min: _Optional[float] = ..., gamma_max: _Optional[float] = ..., c_cells: _Optional[int] = ..., c_spacing: _Optional[_Union[GridSpacing, str]] = ..., metric: _Optional[_Union[Metric, str]] = ..., seed: _Optional[int] = ..., lease_s: _Optional[float] = ..., audit: _Optional[int] = ..., auto_finish: bool = ..., overlap: _Optional[int] = ..., overlap_rule: _Optional[_Union[OverlapRule, str]] = ..., overlap_limit: _Optional[int] = ..., aggregation: _Optional[_Union[Aggregation, str]] = ..., repeat_every: _Optional[int] = ..., priority: _Optional[int] = ..., c_tie_rule: _Optional[_Union[TieRule, str]] = ..., tau_rule: _Optional[_Union[TauRule, str]] = ...) -> None: ...

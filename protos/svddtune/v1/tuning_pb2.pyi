@@ -16,6 +16,8 @@ from svddtune.v1.config_pb2 import SessionConfig as SessionConfig
 from svddtune.v1.config_pb2 import QueryStrategy as QueryStrategy
 from svddtune.v1.config_pb2 import Metric as Metric
 from svddtune.v1.config_pb2 import GridSpacing as GridSpacing
+from svddtune.v1.config_pb2 import TieRule as TieRule
+from svddtune.v1.config_pb2 import TauRule as TauRule
 from svddtune.v1.config_pb2 import OverlapRule as OverlapRule
 from svddtune.v1.config_pb2 import Aggregation as Aggregation
 
@@ -33,6 +35,12 @@ METRIC_BALANCED_ACCURACY: _config_pb2.Metric
 GRID_SPACING_UNSPECIFIED: _config_pb2.GridSpacing
 GRID_SPACING_LINEAR: _config_pb2.GridSpacing
 GRID_SPACING_GEOMETRIC: _config_pb2.GridSpacing
+TIE_RULE_UNSPECIFIED: _config_pb2.TieRule
+TIE_RULE_PLATEAU: _config_pb2.TieRule
+TIE_RULE_FIRST: _config_pb2.TieRule
+TAU_RULE_UNSPECIFIED: _config_pb2.TauRule
+TAU_RULE_PROPAGATED: _config_pb2.TauRule
+TAU_RULE_PRINTED: _config_pb2.TauRule
 OVERLAP_RULE_UNSPECIFIED: _config_pb2.OverlapRule
 OVERLAP_RULE_ALWAYS: _config_pb2.OverlapRule
 OVERLAP_RULE_ADAPTIVE: _config_pb2.OverlapRule

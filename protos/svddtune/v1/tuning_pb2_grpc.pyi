@@ -31,6 +31,14 @@ from svddtune.v1.config_pb2 import QUERY_STRATEGY_RANDOM as QUERY_STRATEGY_RANDO
 from svddtune.v1.config_pb2 import QUERY_STRATEGY_UNSPECIFIED as QUERY_STRATEGY_UNSPECIFIED
 from svddtune.v1.config_pb2 import QueryStrategy as QueryStrategy
 from svddtune.v1.config_pb2 import SessionConfig as SessionConfig
+from svddtune.v1.config_pb2 import TAU_RULE_PRINTED as TAU_RULE_PRINTED
+from svddtune.v1.config_pb2 import TAU_RULE_PROPAGATED as TAU_RULE_PROPAGATED
+from svddtune.v1.config_pb2 import TAU_RULE_UNSPECIFIED as TAU_RULE_UNSPECIFIED
+from svddtune.v1.config_pb2 import TIE_RULE_FIRST as TIE_RULE_FIRST
+from svddtune.v1.config_pb2 import TIE_RULE_PLATEAU as TIE_RULE_PLATEAU
+from svddtune.v1.config_pb2 import TIE_RULE_UNSPECIFIED as TIE_RULE_UNSPECIFIED
+from svddtune.v1.config_pb2 import TauRule as TauRule
+from svddtune.v1.config_pb2 import TieRule as TieRule
 import abc as _abc_1
 import grpc as _grpc
 import sys

@@ -87,6 +87,7 @@ from svddtune.numerics.evidence import (
 )
 from svddtune.numerics.gain import Gains, knowledge_committee, knowledge_gains, rank_by_gain
 from svddtune.numerics.grid import (
+    TIE_RULES,
     Cell,
     CellFits,
     c_bounds,
@@ -133,7 +134,7 @@ from svddtune.numerics.svdd import (
     nu_from_c,
     sklearn_parameters,
 )
-from svddtune.numerics.tau import tau
+from svddtune.numerics.tau import TAU_RULES, tau
 from svddtune.numerics.tuning import (
     FinalChoice,
     TuningResult,
@@ -155,6 +156,8 @@ __all__ = [
     "METRICS",
     "PART_S",
     "STRATEGIES",
+    "TAU_RULES",
+    "TIE_RULES",
     "Advice",
     "AlignmentCurve",
     "Atlas",

@@ -13,7 +13,8 @@ from svddtune.numerics.svdd import SvddModel, c_upper_bound, classify, fit_all
 from svddtune.numerics.types import BoolArray, FloatArray, IndexArray, LabelArray, as_labels
 
 Spacing = Literal["linear", "geometric"]
-Rule = Literal["plateau", "first"]
+TieRule = Literal["plateau", "first"]
+TIE_RULES: tuple[TieRule, ...] = ("plateau", "first")
 
 MOST_OUTSIDE = 0.9
 """Cells that call a larger share of the rows outliers tell nothing apart: such a cell is chosen
@@ -189,7 +190,7 @@ def choose_c(
     scores: FloatArray,
     outliers: IndexArray,
     *,
-    rule: Rule = "plateau",
+    rule: TieRule = "plateau",
 ) -> int:
     """Pick the cell of one gamma, whatever labels there are.
 
@@ -222,7 +223,7 @@ def choose_c(
     return int(np.flatnonzero(agreeing == agreeing.max())[-1])
 
 
-def choose(scores: FloatArray, *, rule: Rule = "plateau") -> int:
+def choose(scores: FloatArray, *, rule: TieRule = "plateau") -> int:
     """Pick a cell by its score.
 
     Parameters
@@ -247,8 +248,8 @@ def choose(scores: FloatArray, *, rule: Rule = "plateau") -> int:
     Deviation: the paper does not say which of several best cells it takes. Few labels make long
     plateaus, and their first cell is their most extreme one.
     """
-    if rule not in ("plateau", "first"):
-        raise ValueError(f"rule is {rule!r}, expected 'plateau' or 'first'")
+    if rule not in TIE_RULES:
+        raise ValueError(f"rule is {rule!r}, expected one of {TIE_RULES}")
     if len(scores) == 0:
         raise ValueError("scores are empty, expected at least one cell")
     best = scores >= scores.max() - _TIE

@@ -26,7 +26,7 @@ from svddtune.numerics.gain import knowledge_committee, knowledge_gains, rank_by
 from svddtune.numerics.kernel import pair_distances2
 from svddtune.numerics.preparation import Preparation
 from svddtune.numerics.scores import Metric
-from svddtune.numerics.tau import tau
+from svddtune.numerics.tau import TauRule, tau
 from svddtune.numerics.types import INLIER, OUTLIER, BoolArray, FloatArray, IndexArray, LabelArray
 
 Strategy = Literal["lama", "random", "disagreement", "knowledge_gradient"]
@@ -99,6 +99,7 @@ def suggest(
     atlas: Atlas | None = None,
     basis: BeliefBasis | None = None,
     metric: Metric = "kappa",
+    tau_rule: TauRule = "propagated",
 ) -> Suggestion:
     """Rank the rows that are worth a label.
 
@@ -132,6 +133,8 @@ def suggest(
         Of `X`, where there is an atlas; made on every call by default.
     metric : {"kappa", "mcc", "f1", "balanced_accuracy"}
         Of the evidence for the cells of the atlas; the gradient itself is always that of kappa.
+    tau_rule : {"propagated", "printed"}
+        Of "lama": as in `tau`.
 
     Returns
     -------
@@ -203,7 +206,7 @@ def suggest(
     if local is None:
         scores = _mean_neighbor_distance(prep, X, rows, k)
     else:
-        scores = tau(local, X, rows, k=k, gamma=gamma)
+        scores = tau(local, X, rows, k=k, gamma=gamma, rule=tau_rule)
     by_rule = _in_medians(scores) if local is None else scores
     order = _ranked(prep.nn[:, :k], rows, (by_rule,), open_rows, reserve)
     return Suggestion(gamma, value, rows[order], scores[order], (rule,), choice)

@@ -1,7 +1,8 @@
 """tau: how much the alignment must change when a row's label becomes known.
 
 tau(x) = min(|a - a_in(x)|, |a - a_out(x)|) with a_in and a_out the alignment after x has been
-added with that label, and with it the whole change: counts, relabelling, pairs and ybar.
+added with that label, and with it the whole change: counts, relabelling, pairs and ybar. As
+printed in the paper, L'' is L' and x: the label of x is not spread, so y' changes at x alone.
 
 Y'_c takes one value for each of the nine combinations of (y'_i, y'_j), so the three inner
 products follow from nine counts, nine sums of Kc and one sum of Kc^2. A new label changes y'
@@ -11,7 +12,7 @@ inside NN_k(x) only; the sums are updated at the few edges that touch it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,9 @@ from svddtune.numerics.types import (
     IndexArray,
     LabelArray,
 )
+
+TauRule = Literal["propagated", "printed"]
+TAU_RULES: tuple[TauRule, ...] = ("propagated", "printed")
 
 _CLASSES = 9
 _VALUES = np.array([-1.0, 0.0, 1.0])
@@ -80,7 +84,13 @@ class _Candidates:
 
 
 def tau(
-    local: LocalAlignment, X: FloatArray, rows: IndexArray, *, k: int, gamma: float
+    local: LocalAlignment,
+    X: FloatArray,
+    rows: IndexArray,
+    *,
+    k: int,
+    gamma: float,
+    rule: TauRule = "propagated",
 ) -> FloatArray:
     """Score unlabelled rows.
 
@@ -96,12 +106,27 @@ def tau(
         Locality, at most the width of the neighbour table.
     gamma : float
         Usually the current gamma_opt.
+    rule : {"propagated", "printed"}
+        propagated: the label of a row is spread over its neighbourhood like any other. printed:
+        y' takes the label at the row itself and stays as it is elsewhere.
 
     Returns
     -------
     FloatArray, shape (n,)
         Not negative.
+
+    Raises
+    ------
+    ValueError
+        If `rule` is unknown.
+
+    Notes
+    -----
+    Deviation: the paper prints L'' = L' and x. Its text and code add x to the labels before these
+    are spread, and so does the default.
     """
+    if rule not in TAU_RULES:
+        raise ValueError(f"rule is {rule!r}, expected one of {TAU_RULES}")
     prep, edges, y = local.prep, local.edges, local.pools.y
     weights = prep.weights_at(np.array([gamma]))[0]
     m = float(prep.grand_means @ weights)
@@ -124,19 +149,30 @@ def tau(
         candidates.state, len(rows), Kc[edge], y[edges.i[edge]], y[edges.j[edge]], local.mask[edge]
     )
     untouched = base - old
-    a_in, a_out = (_after(label, local, candidates, Kc, untouched) for label in (INLIER, OUTLIER))
+    a_in, a_out = (
+        _after(label, local, candidates, Kc, untouched, rule) for label in (INLIER, OUTLIER)
+    )
     return np.minimum(np.abs(now - a_in), np.abs(now - a_out))
 
 
 def _after(
-    label: int, local: LocalAlignment, candidates: _Candidates, Kc: FloatArray, untouched: _Sums
+    label: int,
+    local: LocalAlignment,
+    candidates: _Candidates,
+    Kc: FloatArray,
+    untouched: _Sums,
+    rule: TauRule,
 ) -> FloatArray:
     """Alignment after each candidate has got `label`, shape (n,)."""
     edges, pools, near = local.edges, local.pools, candidates.near
     n, k = near.shape
-    more_in = np.int32(label == INLIER)
-    more_out = candidates.is_mutual & (label == OUTLIER)
-    y_near = relabel(pools.n_in[near] + more_in, pools.n_out[near] + more_out)
+    if rule == "printed":
+        y_near = pools.y[near]
+        y_near[:, 0] = label
+    else:
+        more_in = np.int32(label == INLIER)
+        more_out = candidates.is_mutual & (label == OUTLIER)
+        y_near = relabel(pools.n_in[near] + more_in, pools.n_out[near] + more_out)
 
     state, edge = candidates.state, candidates.edge
     near_edge, y_edge = near[state], y_near[state]

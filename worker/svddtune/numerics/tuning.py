@@ -18,11 +18,12 @@ from svddtune.numerics.alignment import (
 from svddtune.numerics.atlas import Atlas, fit_atlas
 from svddtune.numerics.belief import BeliefBasis, belief_basis
 from svddtune.numerics.evidence import Criterion, LiveChoice, choose_cell, final_cell
-from svddtune.numerics.grid import Cell, CellFits, Rule, Spacing, choose_c, fit_cells
+from svddtune.numerics.grid import Cell, CellFits, Spacing, TieRule, choose_c, fit_cells
 from svddtune.numerics.preparation import Preparation, prepare
 from svddtune.numerics.query import ATLAS_STRATEGIES, Strategy, suggest
 from svddtune.numerics.scores import Metric, class_counts, score
 from svddtune.numerics.svdd import SvddModel, fit, nu_from_c
+from svddtune.numerics.tau import TauRule
 from svddtune.numerics.types import FloatArray, IndexArray, LabelArray, as_labels
 
 Oracle = Callable[[int], int]
@@ -152,7 +153,7 @@ def finish(
     cells: int = 20,
     spacing: Spacing = "linear",
     metric: Metric = "kappa",
-    rule: Rule = "plateau",
+    rule: TieRule = "plateau",
     seed: int = 0,
 ) -> FinalChoice:
     """Choose gamma, then C, and fit.
@@ -306,7 +307,8 @@ def run(
     metric: Metric = "kappa",
     initial: tuple[int, int] = (2, 2),
     spacing: Spacing = "linear",
-    rule: Rule = "plateau",
+    rule: TieRule = "plateau",
+    tau_rule: TauRule = "propagated",
     prep: Preparation | None = None,
     atlas: Atlas | None = None,
     basis: BeliefBasis | None = None,
@@ -323,7 +325,7 @@ def run(
         The true labels, or a function from row to +1 or -1.
     budget : int
         Labels in all, the initial ones included.
-    k, strategy, sample
+    k, strategy, sample, tau_rule
         As in `suggest`.
     seed : int
         Same seed and same labels, same queries.
@@ -382,7 +384,7 @@ def run(
         suggestion = suggest(
             prep, X, labels, k=k, strategy=strategy, sample=sample,
             rng=query_rng(seed, rev, len(queries)), exclude=exclude, atlas=atlas, basis=basis,
-            metric=metric,
+            metric=metric, tau_rule=tau_rule,
         )  # fmt: skip
         if len(suggestion.rows) == 0:
             break

@@ -9,6 +9,7 @@ import numpy as np
 
 from svddtune import numerics
 from svddtune.numerics import IndexArray, LabelArray, Preparation, Suggestion
+from svddtune.numerics.tau import TauRule
 from svddtune.state.workspace import Snapshot
 from svddtune.worker.audit import Candidate, audited_rows, interleave
 from svddtune.worker.data import Data, FittedLattice
@@ -53,6 +54,7 @@ def rank(
         atlas=lattice.atlas if lattice else None,
         basis=lattice.basis if lattice else None,
         metric=metric_of(config),
+        tau_rule=cast(TauRule, config.tau_rule),
     )
     chosen = list(islice(_with_audit(snapshot, suggestion, audited), RESERVE))
     predicted = numerics.predicted_labels(

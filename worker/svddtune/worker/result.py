@@ -4,12 +4,14 @@ import math
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 
 from svddtune import numerics
 from svddtune.numerics import FloatArray, IndexArray, LabelArray, Preparation, SvddModel
 from svddtune.numerics.atlas import ATLAS_FIT_LIMIT
+from svddtune.numerics.grid import TieRule
 from svddtune.numerics.scores import Metric
 from svddtune.numerics.solver import FIT_SAMPLE
 from svddtune.numerics.svdd import BOUNDARY_TOLERANCE
@@ -72,7 +74,9 @@ def assemble(
         chosen = [cell.c for cell in cells].index(plan.c)
     else:
         outliers = np.array([cell.outside_count for cell in cells])
-        chosen = numerics.choose_c(labels, predicted, scores, outliers)
+        chosen = numerics.choose_c(
+            labels, predicted, scores, outliers, rule=cast(TieRule, config.c_tie_rule)
+        )
     model = numerics.fit(data.X, gamma=plan.gamma, C=cells[chosen].c)
     # The model's own verdicts, not those of the grid's fit: they are what the user gets.
     final = numerics.as_labels(model.outside(data.X))

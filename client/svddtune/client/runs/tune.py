@@ -101,7 +101,7 @@ def tune(
         Called with a `Progress` at each step.
     **settings
         What decides the queries and the result: fields of `SessionConfig`, such as ``budget=30``,
-        ``strategy="lama"`` (exactly the paper's method) or ``gamma_bounds=(0.1, 100)`` (wide
+        ``strategy="lama"`` (the paper's method) or ``gamma_bounds=(0.1, 100)`` (wide
         enough for most min-max scaled data). ``help(SessionConfig)`` describes all of them. None
         stands for the default. An `overlap` above 1 needs a `server` at which others label too.
 
