@@ -20,7 +20,7 @@ from svddtune.state.session import (
     SessionId,
     SessionState,
 )
-from svddtune.v1 import oracle_pb2
+from svddtune.v1 import dataset_pb2, oracle_pb2
 
 SESSION_IDS = tuple(SessionId(f"p00-0123456789abcdef012{i}") for i in range(4))
 SESSION_ID = SESSION_IDS[0]
@@ -78,6 +78,7 @@ class Stored:
             query_count=0,
             leased_count=0,
             gamma=0.0,
+            scaling=dataset_pb2.SCALING_KIND_UNSPECIFIED,
             alignment=0.0,
             live=b"",
             atlas_progress=0.0,

@@ -495,5 +495,6 @@ async def upgrade_session(scene: Scene) -> AsyncIterator[Any]:
         preparation="8:default",
         range="default",
         job_prepare=b"prepare",
+        scaling=2,
         atlas_jobs=[b"atlas"],
     )

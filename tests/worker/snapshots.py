@@ -5,6 +5,7 @@ from typing import Any
 from svddtune.config import SessionConfig
 from svddtune.state.session import DatasetId, LabelCounts, Session, SessionId, SessionState
 from svddtune.state.workspace import Snapshot
+from svddtune.v1 import dataset_pb2
 from svddtune.worker.votes import majority
 
 
@@ -22,6 +23,7 @@ def snapshot_of(votes: dict[int, dict[str, int]], *, N: int = 20, **config: Any)
         query_count=len(votes),
         leased_count=0,
         gamma=0.0,
+        scaling=dataset_pb2.SCALING_KIND_UNSPECIFIED,
         alignment=0.0,
         live=b"",
         atlas_progress=1.0,

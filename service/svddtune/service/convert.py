@@ -64,6 +64,7 @@ def session_to_proto(session: Session) -> tuning_pb2.Session:
         query_count=session.query_count,
         leased_count=session.leased_count,
         gamma=session.gamma,
+        scaling=session.scaling,
         alignment=session.alignment,
         latest_result=result_name(session.id, session.revision) if session.revision else "",
         failure=(

@@ -56,6 +56,7 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
             dataset_id,
             config,
             observation_count=dataset.observation_count,
+            scaling=dataset.scaling,
             display_name=display_name,
             initial=validate.initial_labels(request.initial_labels, rows, config),
             labeler=labeler,

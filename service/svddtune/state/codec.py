@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from svddtune.config import SessionConfig, from_proto, to_proto
 from svddtune.state.keys import CHUNK_BYTES
 from svddtune.state.session import (
-    ATLAS_PARTS,
     DatasetId,
     Failure,
     LabelCounts,
@@ -19,7 +18,7 @@ from svddtune.state.session import (
     SessionState,
     Verdict,
 )
-from svddtune.v1 import common_pb2, jobs_pb2
+from svddtune.v1 import common_pb2, dataset_pb2, jobs_pb2
 
 Fields = Mapping[bytes, bytes]
 
@@ -74,9 +73,10 @@ def session_from_fields(
         query_count=int(fields[b"queries"]),
         leased_count=leased_count,
         gamma=float(fields[b"gamma"]),
+        scaling=cast("dataset_pb2.ScalingKind", int(fields[b"scaling"])),
         alignment=float(fields[b"alignment"]),
         live=fields[b"live"],
-        atlas_progress=int(fields[b"atlas_done"]) / ATLAS_PARTS,
+        atlas_progress=int(fields[b"atlas_done"]) / int(fields[b"atlas_parts"]),
         revision=int(fields[b"revision"]),
         finish_reason=fields[b"finish_reason"].decode(),
         failure=Failure(reason, fields[b"failure_message"].decode()) if reason else None,

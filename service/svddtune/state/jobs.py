@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from svddtune.config import SessionConfig
 from svddtune.state import keys
-from svddtune.state.session import ATLAS_PARTS, DatasetId, SessionId
+from svddtune.state.session import DatasetId, SessionId
 from svddtune.v1 import jobs_pb2
 
 
@@ -29,9 +29,14 @@ def preparation_k(k: int, observation_count: int) -> int:
 
 
 def session_jobs(
-    session_id: SessionId, dataset_id: DatasetId, config: SessionConfig, observation_count: int
+    session_id: SessionId,
+    dataset_id: DatasetId,
+    config: SessionConfig,
+    *,
+    observation_count: int,
+    atlas_parts: int,
 ) -> SessionJobs:
-    """The jobs of a session with this configuration."""
+    """The jobs of a session, on a dataset whose atlas has so many parts."""
     k, bounds = preparation_k(config.k, observation_count), config.gamma_bounds
     low, high = bounds or (0.0, 0.0)
     job = jobs_pb2.Job
@@ -50,6 +55,6 @@ def session_jobs(
                     dataset_id=dataset_id, index=i, gamma_min=low, gamma_max=high
                 )
             ).SerializeToString()
-            for i in range(ATLAS_PARTS)
+            for i in range(atlas_parts)
         ),
     )

@@ -5,6 +5,7 @@ from enum import Enum, IntEnum
 from typing import NewType
 
 from svddtune.config import SessionConfig
+from svddtune.v1 import dataset_pb2
 from svddtune.v1.oracle_pb2 import Explanation
 
 SessionId = NewType("SessionId", str)
@@ -82,8 +83,15 @@ class SkipMode(Enum):
     DROP = "DROP"
 
 
-# Jobs that make an atlas: one a gamma of its lattice.
+# Number of jobs that make an atlas, one for each representation of the columns and gamma of its
+# plan (``numerics.lattice_plan``): with scaling "auto", and with any other.
+AUTO_ATLAS_PARTS = 55
 ATLAS_PARTS = 21
+
+
+def atlas_parts(scaling: dataset_pb2.ScalingKind) -> int:
+    """Number of parts of the atlas of a dataset with this scaling."""
+    return AUTO_ATLAS_PARTS if scaling == dataset_pb2.SCALING_KIND_AUTO else ATLAS_PARTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +130,8 @@ class Session:
     query_count: int
     leased_count: int
     gamma: float
+    # Representation of the columns that gamma belongs to; unspecified while there is none.
+    scaling: dataset_pb2.ScalingKind
     alignment: float
     # A LiveEvidence message; empty while there is none.
     live: bytes

@@ -31,8 +31,9 @@ from svddtune.state.session import (
     SkipMode,
     Verdict,
     WithdrawalEffect,
+    atlas_parts,
 )
-from svddtune.v1 import jobs_pb2
+from svddtune.v1 import dataset_pb2, jobs_pb2
 
 # Sessions that are read in one round trip.
 _SESSIONS_AT_ONCE = 100
@@ -65,6 +66,7 @@ class SessionStore:
         config: SessionConfig,
         *,
         observation_count: int,
+        scaling: dataset_pb2.ScalingKind = dataset_pb2.SCALING_KIND_NONE,
         display_name: str = "",
         initial: Sequence[InitialLabel] = (),
         labeler: str = "initial",
@@ -72,14 +74,21 @@ class SessionStore:
     ) -> SessionId:
         """Store a session and set it going; atomic. With a request id seen before, the same one.
 
-        Defaults that depend on the dataset are put into its settings.
+        ``observation_count`` and ``scaling`` are the dataset's. Defaults that depend on the dataset
+        are put into the session's settings.
 
         Raises NotFound (``DATASET_NOT_FOUND``), InvalidInput (``REQUEST_ID_REUSED``).
         """
         config = completed(config, observation_count)
         partition = keys.partition_of_dataset(dataset_id, self._partitions)
         session_id = keys.new_session_id(partition)
-        jobs = session_jobs(session_id, dataset_id, config, observation_count)
+        jobs = session_jobs(
+            session_id,
+            dataset_id,
+            config,
+            observation_count=observation_count,
+            atlas_parts=atlas_parts(scaling),
+        )
         labels = [[one.row, int(one.verdict), one.source_reference] for one in initial]
         record = codec.session_record(display_name, config, (one.row for one in initial))
         reply = await self._call(

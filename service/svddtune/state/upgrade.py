@@ -10,7 +10,8 @@ from svddtune.state import codec, keys
 from svddtune.state.calls import Scripts
 from svddtune.state.connect import Redis
 from svddtune.state.jobs import session_jobs
-from svddtune.state.session import SessionId
+from svddtune.state.session import SessionId, atlas_parts
+from svddtune.v1 import dataset_pb2
 
 log = logging.getLogger(__name__)
 
@@ -56,8 +57,16 @@ def _upgrade_session(client: Redis, call: Scripts, prefix: str, session_id: Sess
     fields = client.hgetall(keys.session(session_id))
     if not fields:
         return
-    session = codec.session_from_fields(fields, 0, 0)
-    jobs = session_jobs(session_id, session.dataset_id, session.config, session.observation_count)
+    record = client.hget(f"{prefix}d:{fields[b'dataset'].decode()}", "record")
+    scaling = dataset_pb2.Dataset.FromString(record or b"").scaling
+    session = codec.session_from_fields({b"scaling": b"0", b"atlas_parts": b"1", **fields}, 0, 0)
+    jobs = session_jobs(
+        session_id,
+        session.dataset_id,
+        session.config,
+        observation_count=session.observation_count,
+        atlas_parts=atlas_parts(scaling),
+    )
     call(
         "upgrade_session",
         prefix,
@@ -65,5 +74,6 @@ def _upgrade_session(client: Redis, call: Scripts, prefix: str, session_id: Sess
         preparation=jobs.preparation,
         range=jobs.range,
         job_prepare=jobs.prepare,
+        scaling=scaling if session.gamma else dataset_pb2.SCALING_KIND_UNSPECIFIED,
         atlas_jobs=jobs.atlas,
     )

@@ -19,7 +19,7 @@ from svddtune.state.errors import NotFound
 from svddtune.state.faults import redis_faults
 from svddtune.state.jobs import preparation_k
 from svddtune.state.queue import Claim
-from svddtune.state.session import ATLAS_PARTS, RankedRow, Session
+from svddtune.state.session import RankedRow, Session
 from svddtune.v1 import dataset_pb2, jobs_pb2, result_pb2, tuning_pb2
 
 
@@ -160,7 +160,7 @@ class Workspace:
             estimating_ms=int(fields.get(b"estimating_ms", 0)),
             prep_k=preparation_k(session.config.k, session.observation_count),
             initial_rows=codec.initial_rows(fields),
-            atlas_ready=int(fields[b"atlas_done"]) == ATLAS_PARTS,
+            atlas_ready=fields[b"atlas_done"] == fields[b"atlas_parts"],
             votes=_votes_in_force(votes, withdrawn),
             moment=last[0][0].decode() if last else "",
             evidence=evidence,
@@ -254,9 +254,11 @@ class Workspace:
     ) -> list[dict[str, NDArray[Any]]]:
         """The parts of the complete atlas over a range of gamma, in order. Raises NotFound."""
         base = _atlas_key(claim, keys.range_name(gamma_bounds))
+        with redis_faults():
+            count = int(self._client.hget(base, "parts") or 0)
         return [
             self._arrays(claim, (base, f"part:{index}"), f"{base}:{index}")
-            for index in range(ATLAS_PARTS)
+            for index in range(count)
         ]
 
     def commit_atlas(self, claim: Claim, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -274,13 +276,15 @@ class Workspace:
         gamma: float,
         alignment: float,
         ranking: Sequence[RankedRow],
+        scaling: dataset_pb2.ScalingKind = dataset_pb2.SCALING_KIND_NONE,
         live: tuning_pb2.LiveEvidence | None = None,
         finish: bool = False,
     ) -> bool:
         """Store the ranking made for a snapshot; False where labels came meanwhile and it is made
         anew.
 
-        With ``finish`` the session asks no more and its result is computed.
+        ``scaling`` is what gamma belongs to. With ``finish`` the session asks no more and its
+        result is computed.
         """
         reply = self._commit(
             "commit_suggest",
@@ -289,6 +293,7 @@ class Workspace:
             moment=snapshot.moment,
             queries=snapshot.session.query_count,
             gamma=float(gamma),
+            scaling=int(scaling),
             alignment=float(alignment),
             ranking=[
                 (one.row, one.predicted, one.explanation.SerializeToString()) for one in ranking
@@ -355,6 +360,7 @@ class Workspace:
             claim,
             attempt=attempt,
             gamma=result.gamma,
+            scaling=int(result.scaling),
             alignment=float(alignment),
             result=result.SerializeToString(),
             model=[piece.SerializeToString() for piece in model],

@@ -3,6 +3,7 @@
 -- @keys session, dataset, queue, notices, labeling
 -- @arg attempt integer: the attempt at a result that it belongs to
 -- @arg gamma number
+-- @arg scaling integer: the ScalingKind that gamma belongs to
 -- @arg alignment number
 -- @arg result bytes: a Result message
 -- @arg model list: the pieces of the model, ExportModelResponse messages
@@ -18,6 +19,7 @@ for _, piece in ipairs(args.model) do
 end
 redis.call('DEL', part(s, 'fits'))
 leave_atlas(s)
-set(s, 'state', 'COMPLETED', 'gamma', args.gamma, 'alignment', args.alignment)
+set(s, 'state', 'COMPLETED', 'gamma', args.gamma, 'scaling', int(args.scaling),
+  'alignment', args.alignment)
 touch(s)
 return { committed = true, revision = tonumber(s.revision) }

@@ -7,6 +7,7 @@
 -- @arg moment text: last event of the log then
 -- @arg queries integer: number of queries then
 -- @arg gamma number
+-- @arg scaling integer: the ScalingKind that gamma belongs to
 -- @arg alignment number
 -- @arg ranking list: of {row, predicted, explanation}, best first; the last is an Explanation message
 -- @arg c number: the best C so far; 0 where there is none
@@ -22,7 +23,7 @@ local current = (tonumber(s.rev) == args.rev or (s.outrun == '1' and several_at_
   and (s.state == 'LABELING' or s.state == 'PAUSED')
 set(s, 'outrun', current and '0' or '1')
 if current then
-  set(s, 'gamma', args.gamma, 'alignment', args.alignment, 'ranked_rev', s.rev,
+  set(s, 'gamma', args.gamma, 'scaling', int(args.scaling), 'alignment', args.alignment, 'ranked_rev', s.rev,
     'ranked_moment', args.moment, 'ranked_queries', int(args.queries), 'c', args.c, 'live', args.live)
   if args.live ~= '' then
     redis.call('HSET', part(s, 'history'), int(args.rev), args.live)

@@ -6,13 +6,15 @@
 -- @arg preparation text: name of the dataset's preparation that it needs
 -- @arg range text: name of its range of gamma
 -- @arg job_prepare bytes: payload of the job that makes the preparation
+-- @arg scaling integer: the ScalingKind that its gamma belongs to; 0 where it has none
 -- @arg atlas_jobs list: payloads of the jobs that make the parts of its atlas
 local s = load_session(args.session)
 if not s or s.prep then
   return
 end
 redis.call('HDEL', s.key, 'k')
-set(s, 'prep', args.preparation, 'range', args.range, 'job_prepare', args.job_prepare, 'atlas_done', '0')
+set(s, 'prep', args.preparation, 'range', args.range, 'job_prepare', args.job_prepare, 'atlas_done', '0',
+  'atlas_parts', int(#args.atlas_jobs), 'scaling', int(args.scaling))
 declare_atlas(s.dataset, args.range, args.atlas_jobs)
 -- Nobody waits: all processes of the earlier version have ended.
 redis.call('DEL', part(s, 'waiting'), part(s, 'waiters'))
