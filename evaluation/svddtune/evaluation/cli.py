@@ -53,7 +53,9 @@ class Options:
 Data = Annotated[
     Path,
     typer.Option(
-        metavar="DIR", help="Folder with the data sets: NAME.npz (X, y), NAME.arff or NAME.csv."
+        metavar="DIR",
+        help="Folder with the data sets: NAME.npz (X, y), NAME.arff or NAME.csv. "
+        "builtin: stands for sets that need no file.",
     ),
 ]
 Seeds = Annotated[int, typer.Option(min=1, help="Repetitions.")]
@@ -108,6 +110,24 @@ def paper(
 
     options = _options(data, seeds, methods, sets, out, docs, jobs, as_json)
     _run(options, lambda: commands.run_paper(options, service=service))
+
+
+@bench.command()
+def further(
+    data: Data = Path("builtin:"),
+    seeds: Seeds = 5,
+    methods: Methods = "",
+    sets: Sets = "",
+    out: Out = OUT,
+    docs: Docs = None,
+    jobs: Jobs = None,
+    as_json: Json = False,
+) -> None:
+    """Measure the defaults on sets that took no part in choosing them."""
+    from svddtune.evaluation import commands
+
+    options = _options(data, seeds, methods, sets, out, docs, jobs, as_json)
+    _run(options, lambda: commands.run_further(options))
 
 
 @bench.command()

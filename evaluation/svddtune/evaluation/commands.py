@@ -15,6 +15,7 @@ from svddtune.evaluation import (
     comparison,
     docs,
     evidence,
+    further,
     noise,
     parallel,
     report,
@@ -30,7 +31,7 @@ from svddtune.evaluation.plan import Plan
 from svddtune.evaluation.plan import select as select_methods
 from svddtune.evaluation.progress import Bar
 from svddtune.evaluation.report import Invocation
-from svddtune.evaluation.sets import find_sets, judged
+from svddtune.evaluation.sets import BUILTIN, find_sets, judged
 from svddtune.evaluation.store import Record
 from svddtune.evaluation.units import Unit, versions
 
@@ -60,6 +61,30 @@ def run_paper(options: Options, *, service: bool) -> None:
             for folder in _folders(options)
         ],
         "runs.csv",
+    )
+
+
+def run_further(options: Options) -> None:
+    """Measure the defaults on sets that took no part in choosing them."""
+    _check(options.methods, METHODS)
+    plan = Plan(
+        tuple(find_sets(options.data, options.sets)),
+        further.select(options.methods),
+        options.seeds,
+        pictures=False,
+    )
+    records, invocation = _measured(plan.units(), options, "further")
+    runs = summary.collect(plan, records)
+    report.write_csv(options.out / "further.csv", runs)
+    document = report.document(plan, runs, invocation)
+    document["evidence"] = evidence.document(plan, records)
+    _tell(
+        options,
+        "further.json",
+        document,
+        lambda: report.overview(plan, runs),
+        [further.write(folder, plan, runs, records, invocation) for folder in _folders(options)],
+        "further.csv",
     )
 
 
@@ -147,7 +172,10 @@ def _folders(options: Options) -> list[Path]:
 
 def _command(options: Options, name: str, share: float) -> str:
     """Return the command line with paths replaced by placeholders."""
-    words = ["svddtune", "bench", name, "--data", "DIR", "--seeds", str(options.seeds)]
+    words = ["svddtune", "bench", name]
+    if name != "further" or str(options.data) != BUILTIN:
+        words += ["--data", BUILTIN if str(options.data) == BUILTIN else "DIR"]
+    words += ["--seeds", str(options.seeds)]
     if share != noise.SHARE:
         words += ["--share", f"{share:g}"]
     for option in ("methods", "sets"):

@@ -10,6 +10,7 @@ from svddtune.evaluation import evidence, figures, page, report, through_service
 from svddtune.evaluation.paper import COLUMNS
 from svddtune.evaluation.plan import Plan
 from svddtune.evaluation.report import Invocation
+from svddtune.evaluation.sets import judged
 from svddtune.evaluation.summary import Records, Run
 from svddtune.evaluation.through_service import SameSession
 
@@ -47,7 +48,8 @@ def write(
 ) -> Path:  # fmt: skip
     """Write the part of evaluation.md in a folder, its pictures into evaluation/ beside it."""
     made = figures.draw(folder / "evaluation", plan, runs, records)
-    others = [data.name for data in plan.sets if not data.in_paper]
+    counted = judged(plan.sets)
+    others = [data.name for data in plan.sets if data not in counted]
     theirs = [method for method in plan.methods if method.name in COLUMNS]
     ours = [
         method for method in plan.methods

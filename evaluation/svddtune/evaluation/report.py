@@ -12,7 +12,7 @@ from svddtune.evaluation import plan as plans
 from svddtune.evaluation.methods import Method
 from svddtune.evaluation.paper import published
 from svddtune.evaluation.plan import Plan
-from svddtune.evaluation.sets import BenchSet
+from svddtune.evaluation.sets import BenchSet, judged
 from svddtune.evaluation.summary import Figure, Records, Run, by_set, means, paper_means
 
 if TYPE_CHECKING:
@@ -137,15 +137,16 @@ def table(plan: Plan, runs: Sequence[Run], methods: Sequence[Method] | None = No
     chosen = plan.methods if methods is None else methods
     cells, overall, paper = by_set(runs), means(plan, runs), paper_means(plan, runs)
     head = ["", *(method.title for method in chosen)]
+    counted = judged(plan.sets)
+    others = [data.name for data in plan.sets if data not in counted]
     body = [
-        [data.name if data.in_paper else f"{data.name} *"]
+        [f"{data.name} *" if data.name in others else data.name]
         + [
             _shown(cells.get((data.name, method.name)), published(data.name, method.name))
             for method in chosen
         ]
         for data in plan.sets
     ]
-    others = [data.name for data in plan.sets if not data.in_paper]
     if len(others) > 1:
         body.append(["mean of \\*", *(_mean_of(cells, others, method) for method in chosen)])
     if overall:

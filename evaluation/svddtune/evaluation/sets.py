@@ -14,11 +14,14 @@ from svddtune.client.errors import InvalidInput, UsageError
 from svddtune.client.files.data import full_truth, read_data
 from svddtune.client.files.read_table import read_table
 from svddtune.client.files.table import Table
+from svddtune.evaluation import builtin
 from svddtune.evaluation.paper import SETS
 from svddtune.numerics import FloatArray, LabelArray, class_counts, fit_scaling
 
 ENDINGS = (".npz", ".arff", ".csv")
 LABEL_COLUMNS = ("outlier", "y", "label", "class")
+BUILTIN = "builtin:"
+"""Stands for the sets that need no file, in place of a folder; also begins their paths."""
 MOST_ROWS = 2000
 """Rows that the paper uses of a larger set."""
 
@@ -32,6 +35,7 @@ class BenchSet:
     name : str
         As the paper has it, or as the file has it for other sets.
     path : str
+        Of the file, or `BUILTIN` and the name.
     digest : str
         Of rows and labels as they are used.
     N, M, outliers : int
@@ -53,7 +57,7 @@ def find_sets(folder: Path, wanted: Sequence[str] = ()) -> list[BenchSet]:
     Parameters
     ----------
     folder : Path
-        Folder with one file per set.
+        Folder with one file per set, or `BUILTIN`.
     wanted : sequence of str
         Names to keep, in any case; all where empty.
 
@@ -62,8 +66,31 @@ def find_sets(folder: Path, wanted: Sequence[str] = ()) -> list[BenchSet]:
     UsageError, InvalidInput
         Where there is none, one cannot be read, or one is there twice.
     """
+    found = _builtin() if str(folder) == BUILTIN else _in_folder(folder)
+    names = list(found)
+    if wanted:
+        lower = {name.lower(): name for name in found}
+        unknown = [name for name in wanted if name.lower() not in lower]
+        if unknown:
+            raise UsageError(
+                f"--sets: unknown data set {', '.join(unknown)}; {folder} has "
+                f"{', '.join(sorted(found))}"
+            )
+        names = [lower[name.lower()] for name in dict.fromkeys(wanted)]
+    order = {name: position for position, name in enumerate((*SETS, *builtin.SETS))}
+    names.sort(key=lambda name: (order.get(name, len(order)), name))
+    return [_describe(name, found[name]) for name in names]
+
+
+def _builtin() -> dict[str, str]:
+    return {name: f"{BUILTIN}{name}" for name in builtin.SETS}
+
+
+def _in_folder(folder: Path) -> dict[str, str]:
     if not folder.is_dir():
-        raise UsageError(f"{folder} is not a folder (--data)")
+        raise UsageError(
+            f"{folder} is not a folder (--data); {BUILTIN} stands for the sets that need no file"
+        )
     files = sorted(path for path in folder.iterdir() if path.suffix.lower() in ENDINGS)
     if not files:
         raise UsageError(f"{folder} has no {', '.join(ENDINGS)} file (--data)")
@@ -75,19 +102,7 @@ def find_sets(folder: Path, wanted: Sequence[str] = ()) -> list[BenchSet]:
                 f"{found[name].name} and {path.name} are both named {name}: keep one of them"
             )
         found[name] = path
-    names = list(found)
-    if wanted:
-        lower = {name.lower(): name for name in found}
-        unknown = [name for name in wanted if name.lower() not in lower]
-        if unknown:
-            raise UsageError(
-                f"--sets: unknown data set {', '.join(unknown)}; {folder} has "
-                f"{', '.join(sorted(found))}"
-            )
-        names = [lower[name.lower()] for name in dict.fromkeys(wanted)]
-    order = {name: position for position, name in enumerate(SETS)}
-    names.sort(key=lambda name: (order.get(name, len(order)), name))
-    return [_describe(name, found[name]) for name in names]
+    return {name: str(path) for name, path in found.items()}
 
 
 def judged(sets: Sequence[BenchSet]) -> list[BenchSet]:
@@ -102,25 +117,29 @@ def set_name(path: Path) -> str:
     return known.get(prefix.lower(), prefix)
 
 
-def _describe(name: str, path: Path) -> BenchSet:
+def _describe(name: str, path: str) -> BenchSet:
     try:
-        X, y = load(str(path))
+        X, y = load(path)
     except InvalidInput as error:
-        if path.name in error.message:
+        if Path(path).name in error.message:
             raise
         raise InvalidInput(f"{path}: {error.message}") from None
     digest = hashlib.sha256(repr(X.shape).encode() + X.tobytes() + y.tobytes()).hexdigest()
     N, M = X.shape
-    return BenchSet(name, str(path), digest, N, M, class_counts(y)[1], name in SETS)
+    return BenchSet(name, path, digest, N, M, class_counts(y)[1], name in SETS)
 
 
 @lru_cache(maxsize=4)
 def load(path: str) -> tuple[FloatArray, LabelArray]:
-    """Rows and truth of a file, ready to use.
+    """Rows and truth of a set, ready to use.
 
     NPZ files are taken as they are. ARFF and CSV files are min-max scaled, and where they have
-    more than `MOST_ROWS` rows the paper's draw is made from them.
+    more than `MOST_ROWS` rows the paper's draw is made from them. Sets that need no file are
+    min-max scaled too.
     """
+    if path.startswith(BUILTIN):
+        raw, truth = builtin.make(path.removeprefix(BUILTIN))
+        return fit_scaling(raw, "minmax").apply(raw), truth
     table = read_table(Path(path))
     label = table.label_hint or _named(table, LABEL_COLUMNS)
     if not label:

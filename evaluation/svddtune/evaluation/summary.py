@@ -12,7 +12,7 @@ from svddtune.evaluation import plan as plans
 from svddtune.evaluation.methods import Method
 from svddtune.evaluation.paper import published_mean
 from svddtune.evaluation.plan import Plan
-from svddtune.evaluation.sets import BenchSet
+from svddtune.evaluation.sets import BenchSet, judged
 from svddtune.evaluation.store import Record
 from svddtune.evaluation.units import Unit
 
@@ -122,11 +122,11 @@ def by_set(runs: Iterable[Run]) -> dict[tuple[str, str], Figure]:
 
 
 def means(plan: Plan, runs: Sequence[Run]) -> dict[str, Figure]:
-    """Method -> mean true kappa over the paper's sets; its deviation is that over the seeds.
+    """Method -> mean true kappa over the `judged` sets; its deviation is that over the seeds.
 
     Methods that are undefined everywhere are absent.
     """
-    names = [data.name for data in plan.sets if data.in_paper]
+    names = [data.name for data in judged(plan.sets)]
     found = {}
     for method in plan.methods:
         chosen = [
