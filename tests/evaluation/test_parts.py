@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from tests.evaluation.scene import cloud, write_sets
 
-from svddtune.evaluation.curves import global_alignment
 from svddtune.evaluation.paper import COLUMNS, PAPER, published, published_mean
 from svddtune.evaluation.sets import find_sets, load, paper_draw, set_name
 from svddtune.evaluation.store import Store
 from svddtune.evaluation.summary import point_at
+from svddtune.evaluation.variants import global_alignment
 from svddtune.numerics import prepare
 
 
@@ -20,7 +20,7 @@ def test_global_alignment_covers_all_labelled_pairs() -> None:
     labels = np.where(np.arange(40) % 3 == 0, y, 0).astype(np.int8)
     labels[np.flatnonzero(y == -1)[:2]] = -1
     gammas = np.array([0.5, 4.0, 30.0])
-    found = global_alignment(prepare(X, k=5), X, labels, gammas)
+    found = global_alignment(prepare(X, k=5), X, labels)(gammas)
     H = np.eye(40) - 1 / 40
     rows = np.flatnonzero(labels)
     centred = (labels - labels.mean())[rows]

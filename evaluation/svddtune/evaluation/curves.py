@@ -2,22 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from svddtune.evaluation.store import Record
 from svddtune.evaluation.task import LOCALITY, Task
-from svddtune.numerics import (
-    FloatArray,
-    LabelArray,
-    Preparation,
-    alignment_curve,
-    coarse_grid,
-    fit_cells,
-    run,
-    score,
-)
-from svddtune.numerics.alignment import aligned, centred_kernel
-from svddtune.numerics.kernel import pair_distances2
+from svddtune.evaluation.variants import global_alignment
+from svddtune.numerics import alignment_curve, coarse_grid, fit_cells, run, score
 
 
 def neighbors(task: Task) -> Record:
@@ -48,24 +36,7 @@ def alignments(task: Task) -> Record:
     return {
         "gamma": gamma.tolist(),
         "local": curve.value.tolist(),
-        "global": global_alignment(prep, X, result.labels, gamma).tolist(),
+        "global": global_alignment(prep, X, result.labels)(gamma).tolist(),
         "best_kappa": [float(value) for value in best],
         "chosen": result.final.gamma,
     }
-
-
-def global_alignment(
-    prep: Preparation, X: FloatArray, labels: LabelArray, gamma: FloatArray
-) -> FloatArray:
-    """Alignment over all ordered pairs of labelled rows, centred as the local one; shape (G,)."""
-    rows = np.flatnonzero(labels)
-    i, j = np.repeat(rows, len(rows)), np.tile(rows, len(rows))
-    W = prep.weights_at(gamma).T
-    Kc = centred_kernel(
-        pair_distances2(X, i, j)[:, None],
-        (prep.row_means[i] + prep.row_means[j]) @ W,
-        prep.grand_means @ W,
-        gamma,
-    )
-    centred = labels - labels.mean()
-    return aligned(Kc, centred[i] * centred[j])

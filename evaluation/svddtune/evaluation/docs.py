@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 
-from svddtune.evaluation import evidence, figures, page, report, through_service
+from svddtune.evaluation import evidence, figures, illustrations, page, report, through_service
 from svddtune.evaluation.paper import COLUMNS
 from svddtune.evaluation.plan import Plan
 from svddtune.evaluation.report import Invocation
@@ -19,11 +19,18 @@ _PICTURES = {
     "labels": "True kappa against the number of labels, mean over the paper's sets; band: one "
     "standard deviation over seeds.",
     "sets": "The same, set by set.",
+    "relabelling": "Relabelling, on 205 generated rows with labels for two inliers (triangles) "
+    f"and one outlier (star), k = {illustrations.K}. The label of an inlier reaches all its "
+    "nearest rows, that of an outlier only those that have it among their own nearest rows; dotted "
+    "pairs carry no label.",
+    "global_local": "Global against local alignment on the same rows (the paper's Figure 1). "
+    "Above: the global alignment of the three labelled rows, without centring, is largest at a "
+    "gamma at which the SVDD outlines single rows. Below: the local alignment over the pairs of "
+    "the mask. Red: rows outside.",
     "neighbors": "LAMA: true kappa and gamma against the locality k; line: mean, band: 10 % to "
     "90 % of the seeds (the paper's Figure 2). Dotted: the default, k = 5.",
     "alignment": "Alignment over gamma after 50 labels, local and over all labelled pairs, beside "
-    "the best true kappa that any C reaches there (the idea of the paper's Figure 1). Dotted: the "
-    "gamma that LAMA chooses.",
+    "the best true kappa that any C reaches there. Dotted: the gamma that LAMA chooses.",
     "bias": "Left: kappa on the queried labels against true kappa, one point a session. Right: "
     "their mean difference against the number of labels.",
     "stop": "Stop rules of the default strategy, each alone at several limits: labels saved of 50 "

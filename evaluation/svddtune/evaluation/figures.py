@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from svddtune.evaluation import evidence
+from svddtune.evaluation import evidence, illustrations
 from svddtune.evaluation import plan as plans
 from svddtune.evaluation.drawing import BLUE, COLORS, GREEN, GREY, INK, RED, blank, save_all
+from svddtune.evaluation.illustrations import Example
 from svddtune.evaluation.methods import METHODS
 from svddtune.evaluation.plan import Plan
 from svddtune.evaluation.sets import BenchSet, judged
@@ -35,6 +36,8 @@ def draw(folder: Path, plan: Plan, runs: Sequence[Run], records: Records) -> dic
             for name, make in (
                 ("labels", partial(_labels, plan, records)),
                 ("sets", partial(_per_set, plan, records)),
+                ("relabelling", partial(_illustration, plan, illustrations.draw_relabelling)),
+                ("global_local", partial(_illustration, plan, illustrations.draw_alignments)),
                 ("neighbors", partial(_neighbors, plan, records)),
                 ("alignment", partial(_alignment, plan, records)),
                 ("bias", partial(_bias, plan, runs, records)),
@@ -117,6 +120,10 @@ def _per_set(plan: Plan, records: Records) -> Figure | None:
     figure.supxlabel("labels")
     figure.supylabel("kappa on all rows")
     return figure
+
+
+def _illustration(plan: Plan, draw: Callable[[Example], Figure]) -> Figure | None:
+    return draw(illustrations.example()) if plan.pictures else None
 
 
 def _neighbors(plan: Plan, records: Records) -> Figure | None:

@@ -13,7 +13,7 @@ from svddtune.evaluation.sets import BenchSet
 
 Parameter = int | float | str
 _COMPUTING = ("svddtune.numerics", "svddtune.numerics.label_free", "svddtune.evaluation.baselines")
-_EVERY_KIND = ("compute.py", "sets.py", "task.py", "units.py")
+_EVERY_KIND = ("compute.py", "sets.py", "task.py", "units.py", "variants.py")
 _OWN = {
     "session": "sessions.py",
     "atlas_session": "sessions.py",
