@@ -6,8 +6,9 @@
     result = tune(X, lambda query: ask_somebody(query.features))
     result.gamma, result.C, result.predict(X_new)
 
-The public names are those of ``svddtune.client``, which describes them. They are loaded on first
-use, so that ``import svddtune`` costs next to nothing.
+The public names are those of ``svddtune.client``, which describes them, and the scikit-learn
+estimators of ``svddtune.estimators``. They are loaded on first use, so that ``import svddtune``
+costs next to nothing.
 """
 
 from __future__ import annotations
@@ -24,10 +25,13 @@ from svddtune import client as _client  # noqa: E402
 
 if TYPE_CHECKING:
     from svddtune.client import *  # noqa: F403
+    from svddtune.estimators import SVDD, ActiveSVDD
 
     __version__: str
 
-__all__ = ["__version__"]
+_ESTIMATORS = ("SVDD", "ActiveSVDD")
+
+__all__ = ["SVDD", "ActiveSVDD", "__version__"]
 __all__ += _client.__all__
 
 
@@ -38,6 +42,10 @@ if not TYPE_CHECKING:  # so that checkers know which names there are
             from importlib.metadata import version
 
             value: Any = version(__name__)
+        elif name in _ESTIMATORS:
+            from svddtune import estimators
+
+            value = getattr(estimators, name)
         elif name in _client.__all__:
             value = getattr(_client, name)
         else:

@@ -5,6 +5,8 @@ import pytest
 from tests.numerics.cases import blobs, bundled_set
 
 from svddtune.numerics import (
+    LabelArray,
+    Strategy,
     draw_initial,
     finish,
     prepare,
@@ -87,8 +89,37 @@ def test_misuse_is_refused_by_name() -> None:
         run(X, lambda row: 1)
     with pytest.raises(ValueError, match="oracle has shape"):
         run(X, y[:5])
-    with pytest.raises(ValueError, match=r"label of row \d+ is 0"):
-        run(X, lambda row: 0, initial=(0, 0))
+    with pytest.raises(ValueError, match=r"label of row \d+ is 2"):
+        run(X, lambda row: 2, initial=(0, 0))
+    with pytest.raises(ValueError, match="known has shape"):
+        run(X, y, known=y[:5])
+    with pytest.raises(ValueError, match="of -1, 0, 1"):
+        run(X, y, known=np.full(len(X), 3, dtype=np.int8))
+
+
+@pytest.mark.parametrize("strategy", ["lama", "knowledge_gradient"])
+def test_row_that_oracle_is_unsure_about_is_not_asked_about_again(strategy: Strategy) -> None:
+    asked: list[int] = []
+
+    def oracle(row: int) -> int:
+        asked.append(row)
+        return 0 if len(asked) <= 3 else int(y[row])
+
+    result = run(X, oracle, initial=(0, 0), budget=10, strategy=strategy)
+    assert len(asked) == len(set(asked)) == 13
+    assert result.queries.tolist() == asked
+    assert np.count_nonzero(result.labels) == 10
+    assert not result.labels[asked[:3]].any()
+
+
+def test_session_starts_from_known_labels_and_stops_when_oracle_says_so() -> None:
+    known: LabelArray = np.where(np.arange(len(X)) % 7 == 0, y, 0).astype(np.int8)
+    answers = iter([1, 1, None])
+    result = run(X, lambda row: next(answers), known=known, budget=len(X))
+    assert len(result.queries) == 2
+    expected = known.copy()
+    expected[result.queries] = 1
+    np.testing.assert_array_equal(result.labels, expected)
 
 
 @pytest.mark.parametrize(("name", "least"), [("Wisconsin", 0.25), ("Wine", 0.2), ("Iris", 0.5)])

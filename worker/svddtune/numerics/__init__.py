@@ -137,6 +137,7 @@ from svddtune.numerics.svdd import (
 from svddtune.numerics.tau import TAU_RULES, tau
 from svddtune.numerics.tuning import (
     FinalChoice,
+    Oracle,
     TuningResult,
     draw_initial,
     finish,
@@ -180,6 +181,7 @@ __all__ = [
     "LocalAlignment",
     "Metric",
     "Moment",
+    "Oracle",
     "Pools",
     "Preparation",
     "PreparationCourse",

@@ -224,10 +224,10 @@ def final_cell(atlas: Atlas, choice: LiveChoice, labels: LabelArray) -> int:
     Returns
     -------
     int
-        The choice's own cell. Without labels of both classes the evidence speaks for a gamma, but
-        no label for a C: then the cell of this gamma by `grid.choose_c`.
+        The choice's own cell. Where all labels are of one class, the evidence speaks for a gamma,
+        but no label for a C: then the cell of this gamma by `grid.choose_c`.
     """
-    if choice.reason == "both_classes":
+    if choice.reason in ("both_classes", "no_label"):
         return choice.cell
     column = np.flatnonzero(atlas.gamma == choice.gamma)
     rows = np.flatnonzero(labels)

@@ -26,7 +26,8 @@ from svddtune.numerics.svdd import SvddModel, fit, nu_from_c
 from svddtune.numerics.tau import TauRule
 from svddtune.numerics.types import FloatArray, IndexArray, LabelArray, as_labels
 
-Oracle = Callable[[int], int]
+Oracle = Callable[[int], int | None]
+"""From a row to +1, -1, 0 (not known: the row is not asked about again) or None (ask no more)."""
 
 _NO_ROWS = np.empty(0, dtype=np.int64)
 
@@ -306,6 +307,7 @@ def run(
     cells: int = 20,
     metric: Metric = "kappa",
     initial: tuple[int, int] = (2, 2),
+    known: LabelArray | None = None,
     spacing: Spacing = "linear",
     rule: TieRule = "plateau",
     tau_rule: TauRule = "propagated",
@@ -322,7 +324,8 @@ def run(
     X : FloatArray, shape (N, M)
         Observations, finite.
     oracle : LabelArray, shape (N,), or callable
-        The true labels, or a function from row to +1 or -1.
+        The true labels, or a function from row to +1, -1, 0 (not known: the row is not asked
+        about again) or None (ask no more).
     budget : int
         Labels in all, the initial ones included.
     k, strategy, sample, tau_rule
@@ -333,6 +336,8 @@ def run(
         As in `finish`.
     initial : tuple of int
         Inliers and outliers labelled before the first query; needs the true labels unless (0, 0).
+    known : LabelArray, shape (N,), optional
+        Labels to start with; 0 where there is none. Instead of `initial`, which is then ignored.
     prep : Preparation, optional
         Of `X`; made with k and `seed` by default.
     atlas : Atlas, optional
@@ -355,7 +360,7 @@ def run(
     Raises
     ------
     ValueError
-        If `oracle` does not have one label per row or returns another value than +1 or -1, if
+        If `oracle` or `known` does not have one label per row or holds another value, if
         `choice` is unknown, or if `initial` needs labels and `oracle` is a function.
     """
     if not callable(oracle) and oracle.shape != X.shape[:1]:
@@ -363,7 +368,11 @@ def run(
     if choice not in (None, "paper", "atlas"):
         raise ValueError(f"choice is {choice!r}, expected 'paper', 'atlas' or None")
     labels: LabelArray = np.zeros(len(X), dtype=np.int8)
-    if initial != (0, 0):
+    if known is not None:
+        if known.shape != labels.shape or not np.isin(known, (-1, 0, 1)).all():
+            raise ValueError(f"known has shape {known.shape}, expected {labels.shape} of -1, 0, 1")
+        labels = known.astype(np.int8)
+    elif initial != (0, 0):
         if callable(oracle):
             raise ValueError(f"initial is {initial}, expected (0, 0) with a callable oracle")
         rows = draw_initial(oracle, *initial, seed)
@@ -380,22 +389,28 @@ def run(
     queries: list[int] = []
     gammas: list[float] = []
     choices: list[LiveChoice] = []
+    unsure: list[int] = []
     while (rev := int(np.count_nonzero(labels))) < budget:
         suggestion = suggest(
             prep, X, labels, k=k, strategy=strategy, sample=sample,
-            rng=query_rng(seed, rev, len(queries)), exclude=exclude, atlas=atlas, basis=basis,
-            metric=metric, tau_rule=tau_rule,
+            rng=query_rng(seed, rev, len(queries)), exclude=np.r_[exclude, unsure].astype(np.int64),
+            atlas=atlas, basis=basis, metric=metric, tau_rule=tau_rule,
         )  # fmt: skip
         if len(suggestion.rows) == 0:
             break
+        row = int(suggestion.rows[0])
+        label = oracle(row) if callable(oracle) else int(oracle[row])
+        if label is None:
+            break
+        if label not in (-1, 0, 1):
+            raise ValueError(f"label of row {row} is {label}, expected +1, -1 or 0")
         if suggestion.choice is not None:
             choices.append(suggestion.choice)
-        row = int(suggestion.rows[0])
         queries.append(row)
         gammas.append(suggestion.gamma)
-        labels[row] = oracle(row) if callable(oracle) else oracle[row]
-        if labels[row] not in (-1, 1):
-            raise ValueError(f"label of row {row} is {labels[row]}, expected +1 or -1")
+        labels[row] = label
+        if label == 0:
+            unsure.append(row)
     if atlas is not None:
         choices.append(choose_cell(atlas, X, labels, basis=basis, criterion=criterion))
     if choice == "atlas" and atlas is not None:

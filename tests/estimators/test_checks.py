@@ -1,0 +1,23 @@
+"""The estimators behave as scikit-learn's checks want it."""
+
+from typing import Any
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from svddtune import SVDD, ActiveSVDD, Query
+
+
+def every_fifth_is_an_outlier(query: Query) -> str:
+    return "outlier" if query.row % 5 == 0 else "inlier"
+
+
+@parametrize_with_checks([SVDD(), SVDD(gamma=0.5, nu=0.2, scaling="robust")])  # type: ignore[untyped-decorator]
+def test_svdd_passes_check_of_scikit_learn(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@parametrize_with_checks([ActiveSVDD(), ActiveSVDD(every_fifth_is_an_outlier, budget=8)])  # type: ignore[untyped-decorator]
+@pytest.mark.filterwarnings("ignore:y is ignored")
+def test_active_svdd_passes_check_of_scikit_learn(estimator: Any, check: Any) -> None:
+    check(estimator)

@@ -1,0 +1,236 @@
+"""Support vector data description with given parameters, as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from svddtune import numerics
+from svddtune.estimators.rows import read_rows, seed_of
+from svddtune.numerics import FloatArray
+from svddtune.numerics.extent import check_magnitude
+from svddtune.numerics.scaling import ScalingKind
+from svddtune.numerics.svdd import BOUNDARY_TOLERANCE
+
+DEFAULT_NU = 0.1
+
+
+class SVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Support vector data description: a row outside the hypersphere is an outlier.
+
+    Parameters
+    ----------
+    gamma : "scale" or float
+        Of the kernel exp(-gamma |x - z|^2), in inverse squared units of the scaled columns;
+        positive. "scale" (default) is 1 / (M Var(X)) of the scaled rows.
+    C : float, optional
+        Upper bound of a row's weight, in [1/N, 1]: at 1 no row is outside, at 1/N every row is.
+        Default: `nu` decides.
+    nu : float, optional
+        1 / (N C), in (0, 1]: a bound for the share of rows outside. An alternative to `C`, which
+        does not depend on the number of rows. Default 0.1 where `C` is not given.
+    scaling : "none", "minmax" or "robust"
+        How the columns are scaled before the fit, and new rows likewise. Default "minmax".
+    random_state : int, RandomState or None
+        Draws the rows that are fitted where there are more than 10,000. None (default) is 0.
+
+    Attributes
+    ----------
+    gamma_, C_, nu_ : float
+        The parameters of the fit.
+    representation_ : Scaling
+        How columns are scaled; ``representation_.apply(X)`` does it.
+    support_ : array (S,)
+        Support vectors as rows of the training data, ascending.
+    support_vectors_ : array (S, M)
+        The support vectors, scaled.
+    alphas_ : array (S,)
+        Their weights, positive, in sum 1.
+    R2_ : float
+        Squared radius in feature space.
+    offset_ : float
+        ``decision_function(X) = score_samples(X) - offset_``.
+    n_features_in_ : int
+        M.
+    feature_names_in_ : array (M,) of str
+        Names of the columns, where `fit` got a frame. Later frames are matched by them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svddtune import SVDD
+    >>> X = np.r_[np.random.default_rng(0).normal(size=(50, 2)), [[9.0, 9.0]]]
+    >>> int(SVDD(nu=0.1).fit(X).predict([[9.0, 9.0]])[0])
+    -1
+    """
+
+    def __init__(
+        self,
+        gamma: float | Literal["scale"] = "scale",
+        C: float | None = None,
+        *,
+        nu: float | None = None,
+        scaling: ScalingKind = "minmax",
+        random_state: Any = None,
+    ) -> None:
+        self.gamma = gamma
+        self.C = C
+        self.nu = nu
+        self.scaling = scaling
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit the description to all rows.
+
+        Parameters
+        ----------
+        X : array-like or frame (N, M)
+            Finite numbers up to 1e100.
+        y : ignored
+            Accepted as all estimators do.
+
+        Returns
+        -------
+        SVDD
+            This estimator.
+
+        Raises
+        ------
+        ValueError
+            A parameter is out of its range, or the rows are not as `X` says.
+        """
+        rows = read_rows(self, X, fitting=True)
+        scaling = numerics.fit_scaling(rows, self.scaling)
+        Z = scaling.apply(rows)
+        check_magnitude(Z)
+        if self.gamma == "scale":
+            gamma = numerics.sklearn_scale_gamma(Z)
+        else:
+            gamma = _positive("gamma", self.gamma)
+        C = self._cost(len(Z))
+        return self.take(
+            scaling, numerics.fit(Z, gamma=gamma, C=C, seed=seed_of(self.random_state))
+        )
+
+    def score_samples(self, X: Any) -> FloatArray:
+        """Return minus the squared distance of each row to the center, in feature space.
+
+        Parameters
+        ----------
+        X : array-like or frame (n, M)
+            Rows in the units of the training data.
+
+        Returns
+        -------
+        array (n,)
+            In [-4, 0]; the lower, the more unusual.
+
+        Raises
+        ------
+        ValueError
+            As `fit`; also where the columns are not those of the fit.
+        NotFittedError
+            `fit` was not called.
+        """
+        check_is_fitted(self)
+        return self.score_rows(read_rows(self, X, fitting=False))
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return how far inside the boundary each row is: negative for outliers.
+
+        Parameters
+        ----------
+        X : array-like or frame (n, M)
+            Rows in the units of the training data.
+
+        Returns
+        -------
+        array (n,)
+            Difference of squared radius and squared distance, with a tolerance of 1e-5.
+
+        Raises
+        ------
+        ValueError, NotFittedError
+            As `score_samples`.
+        """
+        scores = self.score_samples(X)
+        return scores - self.offset_
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """Return +1 for an inlier and -1 for an outlier.
+
+        Parameters
+        ----------
+        X : array-like or frame (n, M)
+            Rows in the units of the training data.
+
+        Returns
+        -------
+        array (n,) of int
+
+        Raises
+        ------
+        ValueError, NotFittedError
+            As `score_samples`.
+        """
+        return np.where(self.decision_function(X) < 0.0, -1, 1)
+
+    def score_rows(self, rows: FloatArray) -> FloatArray:
+        """Score rows, shape (n, M), that are checked already."""
+        return -self._model.distance2(self.representation_.apply(rows))
+
+    def take(
+        self,
+        scaling: numerics.Scaling,
+        model: numerics.SvddModel,
+        *,
+        like: BaseEstimator | None = None,
+    ) -> Self:
+        """Become the estimator that has fitted `model` to rows scaled by `scaling`.
+
+        Parameters
+        ----------
+        scaling : Scaling
+            Of the rows.
+        model : svddtune.numerics.SvddModel
+            Fitted to the scaled rows.
+        like : estimator, optional
+            Fitted to the same rows; its columns become those of this one.
+
+        Returns
+        -------
+        SVDD
+            This estimator.
+        """
+        if like is not None:
+            for name in ("n_features_in_", "feature_names_in_"):
+                if hasattr(like, name):
+                    setattr(self, name, getattr(like, name))
+        self.representation_, self._model = scaling, model
+        self.gamma_, self.C_, self.nu_ = model.gamma, model.C, model.nu
+        self.support_, self.support_vectors_ = model.rows, model.support
+        self.alphas_, self.R2_ = model.alphas, model.R2
+        # Every row is outside a degenerate model, the center included.
+        self.offset_ = BOUNDARY_TOLERANCE * (1.0 if model.degenerate else -1.0) - model.R2
+        return self
+
+    def _cost(self, N: int) -> float:
+        if self.C is not None and self.nu is not None:
+            raise ValueError(f"C is {self.C} and nu is {self.nu}: give one of them")
+        if self.C is None:
+            nu = DEFAULT_NU if self.nu is None else _positive("nu", self.nu)
+            return numerics.c_from_nu(nu, N)
+        C = _positive("C", self.C)
+        numerics.nu_from_c(C, N)
+        return min(C, 1.0)
+
+
+def _positive(name: str, value: Any) -> float:
+    if isinstance(value, bool | str) or not np.isreal(value) or not 0.0 < value < np.inf:
+        expected = " or 'scale'" if name == "gamma" else ""
+        raise ValueError(f"{name} is {value!r}, expected a positive number{expected}")
+    return float(value)
