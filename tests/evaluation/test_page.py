@@ -14,13 +14,13 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize("order", list(permutations(PARTS)), ids="-".join)
+@pytest.mark.parametrize("order", list(permutations(TEXTS)), ids="-".join)
 def test_page_does_not_depend_on_order_of_commands(order: tuple[str, ...], tmp_path: Path) -> None:
     for name in order:
         path = write_part(tmp_path / "docs", name, TEXTS[name])
     page = path.read_text()
     assert page.startswith("# Evaluation\n")
-    places = [page.index(TEXTS[name].strip()) for name in PARTS]
+    places = [page.index(TEXTS[name].strip()) for name in PARTS if name in TEXTS]
     assert places == sorted(places)
 
 

@@ -131,6 +131,26 @@ def further(
 
 
 @bench.command()
+def ablations(
+    data: Data,
+    seeds: Seeds = 5,
+    share: Annotated[
+        float, typer.Option(min=0.0, max=0.49, help="Probability that an answer is wrong.")
+    ] = 0.1,
+    sets: Sets = "",
+    out: Out = OUT,
+    docs: Docs = None,
+    jobs: Jobs = None,
+    as_json: Json = False,
+) -> None:
+    """Measure what single steps of LAMA contribute, with true and with some wrong answers."""
+    from svddtune.evaluation import commands
+
+    options = _options(data, seeds, "", sets, out, docs, jobs, as_json)
+    _run(options, lambda: commands.run_ablations(options, share=share))
+
+
+@bench.command()
 def noise(
     data: Data,
     seeds: Seeds = 5,

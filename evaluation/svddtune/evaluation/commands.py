@@ -12,6 +12,7 @@ from typing import Any
 from svddtune.client.errors import UsageError
 from svddtune.client.terminal.output import print_json, say
 from svddtune.evaluation import (
+    ablations,
     comparison,
     docs,
     evidence,
@@ -22,6 +23,7 @@ from svddtune.evaluation import (
     summary,
     through_service,
 )
+from svddtune.evaluation.ablations import Ablations
 from svddtune.evaluation.cli import Options
 from svddtune.evaluation.comparison import Comparison
 from svddtune.evaluation.engine import complete
@@ -85,6 +87,21 @@ def run_further(options: Options) -> None:
         lambda: report.overview(plan, runs),
         [further.write(folder, plan, runs, records, invocation) for folder in _folders(options)],
         "further.csv",
+    )
+
+
+def run_ablations(options: Options, *, share: float) -> None:
+    """Measure LAMA with single steps left out or replaced."""
+    of = Ablations(tuple(judged(find_sets(options.data, options.sets))), options.seeds, share)
+    records, invocation = _measured(of.units(), options, "ablations", share=share)
+    report.write_csv(options.out / "ablations.csv", ablations.runs(of, records))
+    _tell(
+        options,
+        "ablations.json",
+        ablations.document(of, records, invocation),
+        lambda: ablations.tables(of, records),
+        [ablations.write(folder, of, records, invocation) for folder in _folders(options)],
+        "ablations.csv",
     )
 
 

@@ -209,8 +209,7 @@ def document(comparison: Comparison, invocation: Invocation) -> dict[str, Any]:
     }
 
 
-def scope(comparison: Comparison) -> str:
-    """Describe which sets the means are over."""
-    sets, seeds = len(comparison.sets), comparison.seeds
-    named = f"{sets} sets" if sets > 1 else comparison.sets[0].name
+def scope(sets: Sequence[BenchSet], seeds: int) -> str:
+    """Describe what the means are over."""
+    named = f"{len(sets)} sets" if len(sets) > 1 else sets[0].name
     return f"{named}, {seeds} seed{'s' if seeds > 1 else ''}"

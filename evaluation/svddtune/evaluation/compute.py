@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from svddtune.evaluation.ablation import ablation
 from svddtune.evaluation.aside import aside_session
 from svddtune.evaluation.competitors import columns, dfn_sample
 from svddtune.evaluation.curves import alignments, neighbors
@@ -48,4 +49,5 @@ KINDS: dict[str, Callable[[Task], Record]] = {
     "dfn_sample": dfn_sample,
     "neighbors": neighbors,
     "alignments": alignments,
+    "ablation": ablation,
 }

@@ -183,7 +183,7 @@ def write(folder: Path, compared: Comparison, records: Records, invocation: Invo
     text = template.format(
         command=invocation.command,
         took=invocation.took,
-        scope=comparison.scope(compared),
+        scope=comparison.scope(compared.sets, compared.seeds),
         share=f"{share:.0%}",
         observations=observations_table(compared, found),
         votes=votes_table(compared, found),

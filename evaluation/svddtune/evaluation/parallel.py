@@ -133,7 +133,7 @@ def write(folder: Path, compared: Comparison, records: Records, invocation: Invo
     text = template.format(
         command=invocation.command,
         took=invocation.took,
-        scope=comparison.scope(compared),
+        scope=comparison.scope(compared.sets, compared.seeds),
         early=table(compared, found, COUNTS[0]),
         last=table(compared, found, COUNTS[-1]),
         meaning=_meaning(compared.methods, found),

@@ -23,6 +23,7 @@ _OWN = {
     "dfn_sample": "competitors.py",
     "neighbors": "curves.py",
     "alignments": "curves.py",
+    "ablation": "ablation.py",
     "labelled": "labelers.py",
 }
 """Kind -> module that computes it, beside those of every kind."""
