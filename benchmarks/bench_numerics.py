@@ -124,7 +124,7 @@ def bench_atlas(X: FloatArray, labels: LabelArray, prep: Preparation) -> None:
         median_ms(ask, 200),
         median_ms(lambda _: plain.knowledge_gradient(X, labels, outside), 1),
     )
-    report("choice", median_ms(lambda _: choose_cell(atlas, X, labels, basis=basis), 200))
+    report("choice", median_ms(lambda _: choose_cell(atlas, basis, labels), 200))
 
 
 def main() -> None:

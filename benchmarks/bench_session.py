@@ -19,7 +19,6 @@ from threadpoolctl import threadpool_limits
 
 from svddtune import numerics
 from svddtune.client import EmbeddedStack, TuningClient
-from svddtune.numerics.atlas import fit_atlas
 from svddtune.v1 import oracle_pb2, oracle_pb2_grpc
 
 TARGET_MS = 15.0
@@ -103,7 +102,7 @@ def computation(X: numerics.FloatArray, y: numerics.LabelArray, strategy: str) -
     lattice = {}
     if strategy in numerics.ATLAS_STRATEGIES:
         lattice = {
-            "atlas": fit_atlas(X, numerics.default_gamma_bounds(X)),
+            "atlas": numerics.fit_atlas(X, numerics.default_gamma_bounds(X)),
             "basis": numerics.belief_basis(X),
         }
     labels = np.zeros(len(y), dtype=np.int8)

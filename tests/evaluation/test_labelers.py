@@ -191,7 +191,7 @@ def test_adaptive_rule_uses_prediction_before_the_query(task: Task, rule: Rule) 
     expected[beginning(task)] = task.y[beginning(task)]
     total, seconds = 4, 0
     for row in last(task, how).queries:
-        choice = choose_cell(task.atlas, task.X, expected, basis=task.basis)
+        choice = choose_cell(task.atlas, task.basis, expected)
         predicted = int(predicted_labels(choice, task.atlas, np.array([row]))[0])
         verdicts = (task.y[row] * np.where(mistakes[row], -1, 1)).tolist()
         votes, expected[row] = votes_sought(how, verdicts, predicted)

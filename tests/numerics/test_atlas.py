@@ -8,6 +8,7 @@ from tests.numerics.cases import blobs, lattices
 from svddtune.numerics import (
     Atlas,
     FloatArray,
+    LatticePart,
     default_gamma_bounds,
     fit,
     fit_atlas,
@@ -67,21 +68,25 @@ def test_equal_rows_have_equal_bits(Z: FloatArray) -> None:
 def test_cells_are_sorted_by_gamma_then_c() -> None:
     order = np.lexsort((ATLAS.C, ATLAS.gamma))
     np.testing.assert_array_equal(order, np.arange(24))
-    np.testing.assert_array_equal(ATLAS.gammas, lattice_gammas(default_gamma_bounds(X), count=4))
-    for gamma in ATLAS.gammas:
+    gammas = ATLAS.gammas("none")
+    np.testing.assert_array_equal(gammas, lattice_gammas(default_gamma_bounds(X), count=4))
+    for gamma in gammas:
         assert ATLAS.C[ATLAS.gamma == gamma][0] == pytest.approx(1.0 / len(X))
 
 
 def test_parts_join_in_any_order() -> None:
-    parts = [fit_atlas_part(X, float(gamma), cells=6) for gamma in ATLAS.gammas]
+    gammas = ATLAS.gammas("none")
+    parts = [fit_atlas_part(X, LatticePart("none", float(gamma), 6)) for gamma in gammas]
     joined = Atlas.from_parts([parts[2], parts[0], parts[3], parts[1]])
     for name, values in ATLAS.to_arrays().items():
         np.testing.assert_array_equal(joined.to_arrays()[name], values)
 
 
 def test_parts_of_other_data_are_refused() -> None:
+    part = LatticePart("none", 1.0, cells=2)
+    parts = [fit_atlas_part(X, part), fit_atlas_part(X[1:], part)]
     with pytest.raises(ValueError, match=r"parts have N \[82, 83\]"):
-        Atlas.from_parts([fit_atlas_part(X, 1.0), fit_atlas_part(X[1:], 2.0)])
+        Atlas.from_parts(parts)
 
 
 def test_atlas_survives_round_trip_through_arrays() -> None:
@@ -139,6 +144,7 @@ def test_panel_of_large_data_is_a_fixed_sample() -> None:
     np.testing.assert_array_equal(panel, panel_rows(5000))
     bits = np.random.default_rng(1).random((3, 5000)) < 0.2
     atlas = Atlas(
+        scaling=np.full(3, "none"),
         gamma=np.ones(3),
         C=np.arange(1.0, 4.0),
         R2=np.ones(3),

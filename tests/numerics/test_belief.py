@@ -37,7 +37,7 @@ def test_kernel_length_follows_distance_to_tenth_neighbor() -> None:
 
 @pytest.mark.parametrize("labels", CASES.values(), ids=CASES)
 def test_posterior_equals_laplace_approximation_by_definition(labels: LabelArray) -> None:
-    belief = believe(BASIS, X, labels)
+    belief = believe(BASIS, labels)
     q, _, Sigma = dense_belief.probability(X, labels)
     np.testing.assert_allclose(belief.probability, q, atol=1e-5)
     np.testing.assert_allclose(belief.variance, np.diag(Sigma), atol=1e-4)
@@ -51,7 +51,7 @@ def test_vote_of_atlas_shifts_prior_mean(labels: LabelArray) -> None:
     def vote(rows: IndexArray) -> FloatArray:
         return np.asarray(share[rows])
 
-    belief = believe(BASIS, X, labels, vote=vote)
+    belief = believe(BASIS, labels, vote=vote)
     q, _, Sigma = dense_belief.probability(X, labels, -2.0 + 3.0 * share)
     np.testing.assert_allclose(belief.probability, q, atol=1e-5)
     np.testing.assert_allclose(belief.variance, np.diag(Sigma), atol=1e-4)
@@ -60,7 +60,7 @@ def test_vote_of_atlas_shifts_prior_mean(labels: LabelArray) -> None:
 @pytest.mark.parametrize("labels", [NOTHING, BOTH], ids=["none", "both"])
 def test_open_rows_reduce_variance_but_keep_probabilities(labels: LabelArray) -> None:
     waiting = np.flatnonzero(labels == 0)[[3, 40, 7]]
-    belief = believe(BASIS, X, labels, open_rows=waiting)
+    belief = believe(BASIS, labels, open_rows=waiting)
     q, f, _ = dense_belief.probability(X, labels)
     measured = np.concatenate((np.flatnonzero(labels), waiting))
     Sigma = dense_belief.posterior(dense_belief.prior(X), f, measured)
@@ -72,13 +72,13 @@ def test_open_rows_reduce_variance_but_keep_probabilities(labels: LabelArray) ->
 def test_repeated_or_labelled_open_row_counts_once() -> None:
     waiting = np.flatnonzero(BOTH == 0)[:2]
     answered = np.flatnonzero(BOTH)[:3]
-    once = believe(BASIS, X, BOTH, open_rows=waiting)
-    again = believe(BASIS, X, BOTH, open_rows=np.concatenate((waiting, answered, waiting)))
+    once = believe(BASIS, BOTH, open_rows=waiting)
+    again = believe(BASIS, BOTH, open_rows=np.concatenate((waiting, answered, waiting)))
     np.testing.assert_array_equal(once.variance, again.variance)
 
 
 def test_all_rows_have_equal_belief_without_labels() -> None:
-    belief = believe(BASIS, X, NOTHING)
+    belief = believe(BASIS, NOTHING)
     assert np.ptp(belief.probability) == 0.0
     assert belief.probability[0] == pytest.approx(1 / (1 + np.exp(2 / np.sqrt(1 + 5 * np.pi / 8))))
     assert (belief.variance == 5.0).all()
@@ -86,30 +86,30 @@ def test_all_rows_have_equal_belief_without_labels() -> None:
 
 
 def test_labels_of_one_class_move_all_probabilities_towards_it() -> None:
-    flat = believe(BASIS, X, NOTHING).probability
+    flat = believe(BASIS, NOTHING).probability
     for name, sign in (("only inliers", -1.0), ("only outliers", 1.0)):
-        moved = believe(BASIS, X, CASES[name]).probability - flat
+        moved = believe(BASIS, CASES[name]).probability - flat
         assert (sign * moved > 0.0).all()
 
 
 def test_belief_does_not_depend_on_row_order() -> None:
     order = np.random.default_rng(2).permutation(120)
-    plain = believe(BASIS, X, BOTH, open_rows=np.array([0, 1]))
+    plain = believe(BASIS, BOTH, open_rows=np.array([0, 1]))
     position = np.argsort(order)
-    shuffled = believe(belief_basis(X[order]), X[order], BOTH[order], open_rows=position[[0, 1]])
+    shuffled = believe(belief_basis(X[order]), BOTH[order], open_rows=position[[0, 1]])
     np.testing.assert_allclose(shuffled.probability, plain.probability[order], atol=1e-5)
     np.testing.assert_allclose(shuffled.variance, plain.variance[order], atol=1e-4)
 
 
 def test_same_labels_give_bit_identical_belief() -> None:
-    first, second = (believe(belief_basis(X), X, BOTH) for _ in range(2))
+    first, second = (believe(belief_basis(X), BOTH) for _ in range(2))
     np.testing.assert_array_equal(first.probability, second.probability)
     np.testing.assert_array_equal(first.variance, second.variance)
     np.testing.assert_array_equal(first.root, second.root)
 
 
 def test_belief_does_not_depend_on_scale_or_offset_of_data() -> None:
-    plain, moved = believe(BASIS, X, BOTH), believe(belief_basis(40 * X + 7), 40 * X + 7, BOTH)
+    plain, moved = believe(BASIS, BOTH), believe(belief_basis(40 * X + 7), BOTH)
     np.testing.assert_allclose(moved.probability, plain.probability, atol=1e-5)
 
 
@@ -126,7 +126,7 @@ def test_newton_finds_mode_under_wide_prior() -> None:
 def test_row_equal_to_labelled_row_has_strongest_belief(Z: FloatArray) -> None:
     labels = np.zeros(len(Z), dtype=np.int8)
     labels[0] = -1
-    q = believe(belief_basis(Z), Z, labels).probability
+    q = believe(belief_basis(Z), labels).probability
     twins = (Z == Z[0]).all(axis=1)
     assert q[0] == 1.0
     assert np.isfinite(q).all()
@@ -139,7 +139,7 @@ def test_equal_rows_have_equal_belief() -> None:
     Z = np.full((12, 2), 0.3)
     labels = np.zeros(12, dtype=np.int8)
     labels[:3] = (1, 1, -1)
-    belief = believe(belief_basis(Z), Z, labels)
+    belief = believe(belief_basis(Z), labels)
     assert belief_basis(Z).length == 4.0
     assert np.ptp(belief.probability[3:]) < 1e-6
     assert 0.1 < belief.probability[3] < 0.5

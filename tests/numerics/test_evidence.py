@@ -56,7 +56,7 @@ def evidence(on_labels: list[float], expected: list[float]) -> Evidence:
 
 @pytest.mark.parametrize("labels", SEEN.values(), ids=SEEN)
 def test_expected_kappa_equals_kappa_of_soft_counts(labels: LabelArray) -> None:
-    belief = believe(BASIS, X, labels)
+    belief = believe(BASIS, labels)
     weighed = weigh(ATLAS, belief, labels)
     expected = [soft_kappa(TABLE[cell], belief.probability) for cell in range(20)]
     np.testing.assert_allclose(weighed.expected, expected, atol=1e-5)
@@ -66,7 +66,7 @@ def test_expected_kappa_equals_kappa_of_soft_counts(labels: LabelArray) -> None:
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_expected_score_equals_true_score_when_all_rows_are_labelled(metric: Metric) -> None:
-    weighed = weigh(ATLAS, believe(BASIS, X, y), y, metric=metric)
+    weighed = weigh(ATLAS, believe(BASIS, y), y, metric=metric)
     np.testing.assert_allclose(weighed.on_labels, score(y, TABLE, metric))
     np.testing.assert_allclose(weighed.expected, score(y, TABLE, metric), atol=1e-5)
 
@@ -74,9 +74,9 @@ def test_expected_score_equals_true_score_when_all_rows_are_labelled(metric: Met
 @pytest.mark.parametrize(("reason", "labels"), SEEN.items(), ids=SEEN)
 def test_choice_has_the_largest_evidence(reason: str, labels: LabelArray) -> None:
     vote = None if reason == "both_classes" else ATLAS.vote
-    weighed = weigh(ATLAS, believe(BASIS, X, labels, vote=vote), labels)
-    choice = choose_cell(ATLAS, X, labels, basis=BASIS)
-    assert choice == choose_cell(ATLAS, X, labels)
+    weighed = weigh(ATLAS, believe(BASIS, labels, vote=vote), labels)
+    choice = choose_cell(ATLAS, BASIS, labels)
+    assert choice == choose_cell(ATLAS, BASIS, labels)
     assert choice.reason == reason
     assert weighed.combined[choice.cell] >= weighed.combined.max() - 1e-9
     assert (choice.gamma, choice.C) == (ATLAS.gamma[choice.cell], ATLAS.C[choice.cell])
@@ -117,29 +117,29 @@ def test_labels_decide_alone_by_request_once_both_classes_are_known() -> None:
 
 
 def test_choice_on_labels_has_the_best_score_on_them() -> None:
-    choice = choose_cell(ATLAS, X, LABELS, criterion="labels")
+    choice = choose_cell(ATLAS, BASIS, LABELS, criterion="labels")
     assert choice.on_labels == score(LABELS, TABLE).max()
 
 
 def test_evidence_does_not_depend_on_row_order() -> None:
     order = np.random.default_rng(5).permutation(90)
     packed = np.packbits(TABLE[:, order] == -1, axis=1)
-    shuffled = choose_cell(replace(ATLAS, packed=packed), X[order], LABELS[order])
-    plain = choose_cell(ATLAS, X, LABELS)
+    shuffled = choose_cell(replace(ATLAS, packed=packed), belief_basis(X[order]), LABELS[order])
+    plain = choose_cell(ATLAS, BASIS, LABELS)
     assert (shuffled.cell, shuffled.plateau) == (plain.cell, plain.plateau)
     assert shuffled.expected == pytest.approx(plain.expected, abs=1e-5)
 
 
 def test_unknown_names_are_refused() -> None:
     with pytest.raises(ValueError, match="criterion is 'score'"):
-        choose_cell(ATLAS, X, LABELS, criterion="score")  # type: ignore[arg-type]
+        choose_cell(ATLAS, BASIS, LABELS, criterion="score")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="metric is 'auc'"):
-        choose_cell(ATLAS, X, LABELS, metric="auc")  # type: ignore[arg-type]
+        choose_cell(ATLAS, BASIS, LABELS, metric="auc")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("labels", SEEN.values(), ids=SEEN)
 def test_predicted_labels_are_those_of_the_chosen_cell(labels: LabelArray) -> None:
-    choice = choose_cell(ATLAS, X, labels, basis=BASIS)
+    choice = choose_cell(ATLAS, BASIS, labels)
     rows = np.array([89, 0, 7, 7])
     found = predicted_labels(choice, ATLAS, rows)
     assert found.dtype == np.int8
@@ -147,7 +147,7 @@ def test_predicted_labels_are_those_of_the_chosen_cell(labels: LabelArray) -> No
 
 
 def test_predictions_are_zero_without_choice() -> None:
-    choice = choose_cell(ATLAS, X, LABELS, basis=BASIS)
+    choice = choose_cell(ATLAS, BASIS, LABELS)
     rows = np.array([3, 4])
     assert predicted_labels(None, ATLAS, rows).tolist() == [0, 0]
     assert predicted_labels(choice, None, rows).tolist() == [0, 0]

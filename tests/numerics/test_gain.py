@@ -29,7 +29,7 @@ PREP = prepare(X, k=5)
 ATLAS = fit_atlas(X, default_gamma_bounds(X), count=6, cells=6)
 BASIS = belief_basis(X)
 LABELS = partial_labels(y, 12, seed=2)
-BELIEF = believe(BASIS, X, LABELS)
+BELIEF = believe(BASIS, LABELS)
 EVIDENCE = weigh(ATLAS, BELIEF, LABELS)
 COMMITTEE = knowledge_committee(ATLAS, EVIDENCE)
 GAINS = knowledge_gains(ATLAS, BASIS, BELIEF, COMMITTEE)
@@ -113,7 +113,7 @@ def test_first_row_has_the_largest_gain() -> None:
 def test_later_places_assume_answers_of_earlier_places() -> None:
     U = np.flatnonzero(LABELS == 0)
     positions, values = rank_by_gain(
-        GAINS, BASIS, BELIEF, X, U, reserve=6, rng=np.random.default_rng(0)
+        GAINS, BASIS, BELIEF, U, reserve=6, rng=np.random.default_rng(0)
     )
     q, _, Sigma = dense_belief.probability(X, LABELS)
     placed: list[int] = []

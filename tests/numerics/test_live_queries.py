@@ -54,7 +54,7 @@ def ask(
 
 
 def test_knowledge_gradient_asks_about_row_with_largest_gain() -> None:
-    belief = believe(BASIS, X, LABELS)
+    belief = believe(BASIS, LABELS)
     committee = knowledge_committee(ATLAS, weigh(ATLAS, belief, LABELS))
     gains = knowledge_gains(ATLAS, BASIS, belief, committee)
     suggestion = ask()
@@ -66,7 +66,7 @@ def test_knowledge_gradient_asks_about_row_with_largest_gain() -> None:
 
 
 def test_disagreement_asks_about_row_with_largest_vote_variance() -> None:
-    evidence = weigh(ATLAS, believe(BASIS, X, LABELS), LABELS)
+    evidence = weigh(ATLAS, believe(BASIS, LABELS), LABELS)
     value = disagreement(ATLAS, form_committee(ATLAS, evidence.on_labels, sharpness=20.0))
     suggestion = ask(strategy="disagreement")
     assert suggestion.rule == "disagreement"
@@ -101,7 +101,7 @@ def test_same_generator_gives_same_suggestion(strategy: Strategy, labels: LabelA
 def test_choice_of_suggestion_equals_choose_cell(strategy: Strategy, labels: LabelArray) -> None:
     suggestion = ask(labels, strategy)
     chosen = choose_cell(
-        ATLAS, X, labels, basis=BASIS,
+        ATLAS, BASIS, labels,
         criterion="labels" if strategy == "disagreement" else "evidence",
     )  # fmt: skip
     assert suggestion.choice == chosen
@@ -116,7 +116,7 @@ def test_choice_uses_metric_of_session(metric: Metric) -> None:
         PREP, X, LABELS, k=5, strategy="knowledge_gradient", sample=10,
         rng=np.random.default_rng(0), atlas=ATLAS, basis=BASIS, metric=metric,
     )  # fmt: skip
-    assert suggestion.choice == choose_cell(ATLAS, X, LABELS, basis=BASIS, metric=metric)
+    assert suggestion.choice == choose_cell(ATLAS, BASIS, LABELS, metric=metric)
 
 
 def test_open_rows_do_not_change_the_choice() -> None:

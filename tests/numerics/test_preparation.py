@@ -15,7 +15,7 @@ from svddtune.numerics import (
     Preparation,
     PreparationCourse,
     default_gamma_bounds,
-    fit_scaling,
+    fit_representation,
     prepare,
 )
 
@@ -93,7 +93,7 @@ def test_bounds_follow_the_squared_scale(seed: int, c: float) -> None:
 def test_bounds_cover_those_of_paper_on_min_max_scaled_data() -> None:
     for X in (
         wdbc()[0],
-        fit_scaling(blobs(200, 1, seed=3)[0], "minmax").apply(blobs(200, 1, 3)[0]),
+        fit_representation(blobs(200, 1, seed=3)[0], "minmax").apply(blobs(200, 1, 3)[0]),
     ):
         low, high = default_gamma_bounds(X)
         assert low <= 0.1 * (1 + 1e-9)

@@ -136,7 +136,7 @@ def test_suggestion_is_empty_when_no_row_is_left(strategy: Strategy, labels: Lab
 def test_every_strategy_reports_the_live_choice(strategy: Strategy, labels: LabelArray) -> None:
     suggestion = ask(strategy, labels)
     criterion: Any = "labels" if strategy == "disagreement" else "evidence"
-    choice = choose_cell(ATLAS, X, labels, basis=BASIS, criterion=criterion)
+    choice = choose_cell(ATLAS, BASIS, labels, criterion=criterion)
     assert suggestion.choice == choice
     if strategy in OVER_ATLAS:
         assert suggestion.gamma == choice.gamma
@@ -145,7 +145,7 @@ def test_every_strategy_reports_the_live_choice(strategy: Strategy, labels: Labe
 @pytest.mark.parametrize("labels", SEEN.values(), ids=SEEN)
 def test_open_queries_do_not_change_the_choice(labels: LabelArray) -> None:
     choice = ask("knowledge_gradient", labels, open_rows=np.flatnonzero(labels == 0)[:4]).choice
-    alone = choose_cell(ATLAS, X, labels, basis=BASIS)
+    alone = choose_cell(ATLAS, BASIS, labels)
     assert choice is not None
     assert (choice.cell, choice.plateau) == (alone.cell, alone.plateau)
     assert choice.expected == pytest.approx(alone.expected, abs=1e-7)
@@ -188,7 +188,7 @@ def test_atlas_beside_lama_run_only_reports() -> None:
 
 @pytest.mark.parametrize("seen", SEEN)
 def test_session_can_end_after_any_labels(seen: str) -> None:
-    final = finish_with_atlas(PREP, X, SEEN[seen], ATLAS, k=5)
+    final = finish_with_atlas(PREP, X, SEEN[seen], ATLAS, BASIS, k=5)
     assert (final.alignment is None) == (seen != "both")
     assert len(final.cells) == 6
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from tests.numerics.cases import blobs
 
-from svddtune.numerics import FloatArray, LabelArray, fit_scaling
+from svddtune.numerics import FloatArray, LabelArray, Views
 from svddtune.v1 import common_pb2, dataset_pb2, oracle_pb2
 from svddtune.worker.audit import Candidate
 from svddtune.worker.data import Data
@@ -14,8 +14,7 @@ from svddtune.worker.explanation import LATEST_LABELS, explain, latest_labelled
 
 def data_of(raw: FloatArray) -> Data:
     """Raw rows with their min-max scaling."""
-    scaling = fit_scaling(raw, "minmax")
-    return Data(dataset_pb2.Dataset(), raw, scaling, scaling.apply(raw))
+    return Data(dataset_pb2.Dataset(), Views(raw, "minmax"))
 
 
 def labels_of(N: int, **verdicts: list[int]) -> LabelArray:

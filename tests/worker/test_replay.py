@@ -13,7 +13,7 @@ from tests.worker.scene import Workshop, work
 
 from svddtune import numerics
 from svddtune.agreement import votes_in_force
-from svddtune.numerics import fit_scaling
+from svddtune.numerics import Views
 from svddtune.state.errors import WrongState
 from svddtune.state.jobs import preparation_k
 from svddtune.state.session import (
@@ -126,7 +126,7 @@ def fold(log: Log, session: Session, initial: frozenset[int], queries: int) -> S
 
 def replayed_rows(log: Log, session: Session, initial: frozenset[int]) -> list[int]:
     """Rows that the log's rankings give, each computed again from the log before it."""
-    data = Data(dataset_pb2.Dataset(), X, fit_scaling(X), X)
+    data = Data(dataset_pb2.Dataset(), Views(X, "none"))
     prep = numerics.prepare(X, k=preparation_k(session.config.k, len(X)))
     atlas = numerics.fit_atlas(X, numerics.default_gamma_bounds(X))
     lattice = FittedLattice(atlas, numerics.belief_basis(X))

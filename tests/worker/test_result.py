@@ -64,17 +64,17 @@ def test_packed_bits_give_predictions() -> None:
 @pytest.fixture(scope="module")
 def atlas() -> numerics.Atlas:
     X, _ = blobs(80, 3, seed=1)
-    gammas = numerics.lattice_gammas(numerics.default_gamma_bounds(X))
-    return numerics.Atlas.from_parts([numerics.fit_atlas_part(X, g) for g in gammas[::7]])
+    plan = numerics.lattice_plan(numerics.Views(X, "none"))
+    return numerics.Atlas.from_parts([numerics.fit_atlas_part(X, part) for part in plan[::7]])
 
 
 def test_plan_from_atlas_names_one_of_its_cells_without_fits(atlas: numerics.Atlas) -> None:
     X, y = blobs(80, 3, seed=1)
     labels = partial_labels(y, 20, 0)
     config = SessionConfig(strategy="knowledge_gradient")
-    plan = plan_from_atlas(atlas, numerics.belief_basis(X), X, labels, config)
+    plan = plan_from_atlas(atlas, numerics.belief_basis(X), labels, config)
     assert not plan.fits
-    cells = atlas_cells(atlas, plan.gamma)
+    cells = atlas_cells(atlas, "none", plan.gamma)
     assert [cell.c for cell in cells] == list(plan.c_grid)
     assert plan.c in plan.c_grid
     for number, cell in enumerate(cells):
@@ -111,4 +111,4 @@ def test_rule_on_many_rows_is_fitted_to_sample_and_classifies_all() -> None:
 
 
 def test_atlas_has_one_part_per_gamma() -> None:
-    assert numerics.atlas.LATTICE_GAMMAS == ATLAS_PARTS
+    assert numerics.lattice_size("minmax") == ATLAS_PARTS

@@ -58,7 +58,7 @@ def test_service_and_single_process_choose_the_same_for_any_labelled_classes(
                 if strategy == "lama":
                     final = numerics.finish(prep, X, labels, k=5)
                 else:
-                    final = numerics.finish_with_atlas(prep, X, labels, atlas, k=5, basis=basis)
+                    final = numerics.finish_with_atlas(prep, X, labels, atlas, basis, k=5)
                 result = await _result(shop, strategy, rows)
                 assert result.gamma == pytest.approx(final.gamma, rel=1e-9)
                 assert result.c == pytest.approx(final.model.C, rel=1e-9)

@@ -252,7 +252,7 @@ def _chosen(task: Task, state: State, strategy: Strategy) -> Record:
     X, y, labels = task.X, task.y, state.labels
     if task.given["choice"] == "atlas":
         criterion: Criterion = "labels" if strategy == "disagreement" else "evidence"
-        choice = choose_cell(task.atlas, X, labels, basis=task.basis, criterion=criterion)
+        choice = choose_cell(task.atlas, task.basis, labels, criterion=criterion)
         predictions = predicted_labels(choice, task.atlas, np.arange(len(y)))
         chosen = point(y, labels, choice.gamma, choice.C, predictions)
     else:

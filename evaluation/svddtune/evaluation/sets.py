@@ -16,7 +16,7 @@ from svddtune.client.files.read_table import read_table
 from svddtune.client.files.table import Table
 from svddtune.evaluation import builtin
 from svddtune.evaluation.paper import SETS
-from svddtune.numerics import FloatArray, LabelArray, class_counts, fit_scaling
+from svddtune.numerics import FloatArray, LabelArray, class_counts, fit_representation
 
 ENDINGS = (".npz", ".arff", ".csv")
 LABEL_COLUMNS = ("outlier", "y", "label", "class")
@@ -164,7 +164,7 @@ def load(path: str) -> tuple[FloatArray, LabelArray]:
     X = data.X
     if Path(path).suffix.lower() != ".npz":
         rows = paper_draw(y)
-        X, y = fit_scaling(X, "minmax").apply(X)[rows], y[rows]
+        X, y = fit_representation(X, "minmax").apply(X)[rows], y[rows]
     return np.ascontiguousarray(X, dtype=np.float64), y
 
 

@@ -23,10 +23,10 @@ from svddtune.numerics import (
     Preparation,
     belief_basis,
     class_counts,
+    fit_atlas,
     prepare,
     score,
 )
-from svddtune.numerics.atlas import fit_atlas
 
 LOCALITY = 5
 MOST_NEIGHBOURS = 30

@@ -28,10 +28,11 @@ C_LB, C_UB scalars      feasible range of C, `grid`
 Order of use: `prepare` once a dataset; `suggest` after every label; `finish` at the end, or
 `fit_cells` and `score_cells` for one gamma. `run` is the whole session in one process.
 
-Beyond the paper: `fit_atlas_part` for each of `lattice_gammas`, joined by `Atlas.from_parts`, and
-`belief_basis`, all once a dataset. With them `choose_cell` names the best (gamma, C) after every
-label, `suggest` has the strategies "disagreement" and "knowledge_gradient", and
-`finish_with_atlas` ends the session.
+Beyond the paper: `Views` are the rows in several representations, `svddtune.representation`.
+`fit_atlas_part` for each part of the `lattice_plan`, joined by `Atlas.from_parts`, and
+`belief_basis`, all once a dataset. With them `choose_cell` names the best cell (representation,
+gamma, C) after every label, `suggest` has the strategies "disagreement" and "knowledge_gradient",
+and `finish_with_atlas` ends the session.
 
 ========== ============ =====================================================================
 B          (cells, N)   1 where a cell calls a row an outlier, `atlas`
@@ -53,15 +54,7 @@ from svddtune.numerics.alignment import (
     coarse_grid,
     local_alignment,
 )
-from svddtune.numerics.atlas import (
-    LATTICE_CELLS,
-    LATTICE_GAMMAS,
-    Atlas,
-    fit_atlas,
-    fit_atlas_part,
-    lattice_gammas,
-    panel_rows,
-)
+from svddtune.numerics.atlas import Atlas, panel_rows
 from svddtune.numerics.audit import AuditScore, audit_score, draw_audit
 from svddtune.numerics.bandwidth import scott_gamma, silverman_gamma, sklearn_scale_gamma
 from svddtune.numerics.belief import Belief, BeliefBasis, belief_basis, believe
@@ -98,6 +91,18 @@ from svddtune.numerics.grid import (
     tells_apart,
 )
 from svddtune.numerics.label_free import HEURISTICS, Heuristic
+from svddtune.numerics.lattice import (
+    AUTO_GAMMAS,
+    LATTICE_CELLS,
+    LATTICE_GAMMAS,
+    LatticePart,
+    fit_atlas,
+    fit_atlas_part,
+    lattice_gammas,
+    lattice_part,
+    lattice_plan,
+    lattice_size,
+)
 from svddtune.numerics.neighbors import mutual, nearest, reverse
 from svddtune.numerics.pools import Pools, relabel, spread
 from svddtune.numerics.preparation import (
@@ -115,7 +120,7 @@ from svddtune.numerics.query import (
     Suggestion,
     suggest,
 )
-from svddtune.numerics.scaling import Scaling, fit_scaling
+from svddtune.numerics.representation import REPRESENTATIONS, fit_representation
 from svddtune.numerics.scores import (
     METRICS,
     Metric,
@@ -147,15 +152,23 @@ from svddtune.numerics.tuning import (
     score_cells,
 )
 from svddtune.numerics.types import BoolArray, FloatArray, IndexArray, LabelArray, as_labels
+from svddtune.numerics.views import AUTO, AUTO_SCALINGS, BASE_SCALING, BELIEF_SCALING, Views
+from svddtune.representation import Representation
 
 __all__ = [
     "ATLAS_STRATEGIES",
+    "AUTO",
+    "AUTO_GAMMAS",
+    "AUTO_SCALINGS",
+    "BASE_SCALING",
+    "BELIEF_SCALING",
     "DEFAULT_STRATEGY",
     "HEURISTICS",
     "LATTICE_CELLS",
     "LATTICE_GAMMAS",
     "METRICS",
     "PART_S",
+    "REPRESENTATIONS",
     "STRATEGIES",
     "TAU_RULES",
     "TIE_RULES",
@@ -177,6 +190,7 @@ __all__ = [
     "Heuristic",
     "IndexArray",
     "LabelArray",
+    "LatticePart",
     "LiveChoice",
     "LocalAlignment",
     "Metric",
@@ -185,13 +199,14 @@ __all__ = [
     "Pools",
     "Preparation",
     "PreparationCourse",
-    "Scaling",
+    "Representation",
     "Spread",
     "Strategy",
     "Suggestion",
     "SvddModel",
     "TuningResult",
     "UnevenColumns",
+    "Views",
     "advise",
     "alignment",
     "alignment_curve",
@@ -223,12 +238,15 @@ __all__ = [
     "fit_atlas",
     "fit_atlas_part",
     "fit_cells",
-    "fit_scaling",
+    "fit_representation",
     "form_committee",
     "hard_margin",
     "knowledge_committee",
     "knowledge_gains",
     "lattice_gammas",
+    "lattice_part",
+    "lattice_plan",
+    "lattice_size",
     "local_alignment",
     "most_unusual",
     "mutual",

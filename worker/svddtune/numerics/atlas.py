@@ -1,4 +1,6 @@
-"""The atlas: all cells (gamma, C) of a lattice, fitted once per dataset; one bit per row and cell.
+"""The atlas: all cells of a lattice, fitted once per dataset; one bit per row and cell.
+
+A cell is a representation of the columns (`scaling`), a gamma and a C; see `lattice`.
 
 SVDD is unsupervised: which rows a cell calls outliers does not depend on the labels. With the
 answers of all cells at hand, a label updates the evidence for every cell by table look-up.
@@ -14,15 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from svddtune.numerics.grid import fit_cells
 from svddtune.numerics.types import BoolArray, FloatArray, IndexArray
 
-LATTICE_GAMMAS = 21
-LATTICE_CELLS = 20
 PANEL_ROWS = 4096
-ATLAS_FIT_LIMIT = 5000
-"""Rows up to which the cells are fitted to all: a lattice has 420 cells, and each would take
-seconds above. The final model is fitted to all rows up to `solver.FIT_LIMIT`."""
 MAX_SHARE = 0.6
 """Cells calling a larger share of the rows outliers have no vote (they may still be chosen)."""
 
@@ -52,12 +48,14 @@ def panel_rows(N: int) -> IndexArray:
 
 @dataclass(frozen=True, eq=False)
 class Atlas:
-    """Fitted cells, ascending in gamma and then in C.
+    """Fitted cells, ascending in scaling (by name), then in gamma, then in C.
 
     Attributes
     ----------
+    scaling : NDArray[np.str_], shape (cells,)
+        Kind of the representation that each cell was fitted in.
     gamma, C : FloatArray, shape (cells,)
-        Of every cell.
+        Of every cell; gamma in inverse squared distances of its representation.
     R2 : FloatArray, shape (cells,)
         Squared radius in feature space.
     support_vectors : NDArray[np.int32], shape (cells,)
@@ -68,6 +66,7 @@ class Atlas:
         Rows of the data.
     """
 
+    scaling: NDArray[np.str_]
     gamma: FloatArray
     C: FloatArray
     R2: FloatArray
@@ -78,10 +77,13 @@ class Atlas:
     def __len__(self) -> int:
         return len(self.gamma)
 
-    @property
-    def gammas(self) -> FloatArray:
-        """Distinct gammas, shape (G,), ascending."""
-        return np.unique(self.gamma)
+    def gammas(self, scaling: str) -> FloatArray:
+        """Distinct gammas of the cells of a representation, shape (G,), ascending."""
+        return np.unique(self.gamma[self.scaling == scaling])
+
+    def column(self, scaling: str, gamma: float) -> IndexArray:
+        """Cells of one representation and gamma, in the order of C."""
+        return np.flatnonzero((self.scaling == scaling) & (self.gamma == gamma))
 
     @cached_property
     def outliers(self) -> IndexArray:
@@ -129,11 +131,12 @@ class Atlas:
 
     @classmethod
     def from_parts(cls, parts: Sequence[Atlas]) -> Atlas:
-        """Join atlases of the same data, in any order."""
+        """Join atlases of the same data, each of one scaling and gamma, in any order."""
         if len({part.N for part in parts}) != 1:
             raise ValueError(f"parts have N {sorted({p.N for p in parts})}, expected one value")
-        parts = sorted(parts, key=lambda part: float(part.gamma[0]))
+        parts = sorted(parts, key=lambda part: (str(part.scaling[0]), float(part.gamma[0])))
         return cls(
+            scaling=np.concatenate([part.scaling for part in parts]),
             gamma=np.concatenate([part.gamma for part in parts]),
             C=np.concatenate([part.C for part in parts]),
             R2=np.concatenate([part.R2 for part in parts]),
@@ -145,6 +148,7 @@ class Atlas:
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """All fields as plain arrays, for storage elsewhere."""
         return {
+            "scaling": self.scaling,
             "gamma": self.gamma,
             "C": self.C,
             "R2": self.R2,
@@ -157,6 +161,7 @@ class Atlas:
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Atlas:
         """Inverse of `to_arrays`."""
         return cls(
+            scaling=np.asarray(arrays["scaling"], dtype=np.str_),
             gamma=np.asarray(arrays["gamma"], dtype=np.float64),
             C=np.asarray(arrays["C"], dtype=np.float64),
             R2=np.asarray(arrays["R2"], dtype=np.float64),
@@ -164,81 +169,3 @@ class Atlas:
             packed=np.asarray(arrays["packed"], dtype=np.uint8),
             N=int(arrays["N"]),
         )
-
-
-def lattice_gammas(gamma_bounds: tuple[float, float], *, count: int = LATTICE_GAMMAS) -> FloatArray:
-    """Gammas of the lattice: geometric over the bounds, both included.
-
-    Parameters
-    ----------
-    gamma_bounds : tuple of float
-        Least and largest gamma, in inverse squared distances.
-    count : int
-        At least 2.
-
-    Returns
-    -------
-    FloatArray, shape (count,)
-        Ascending; for the bounds (0.1, 100) a step is a factor of about the square root of 2.
-
-    Raises
-    ------
-    ValueError
-        If the bounds are not positive and ascending, or `count` is below 2.
-    """
-    low, high = gamma_bounds
-    if not 0.0 < low < high < np.inf or count < 2:
-        raise ValueError(
-            f"gamma_bounds are {gamma_bounds}, count is {count}, "
-            "expected 0 < least < largest and at least 2"
-        )
-    return np.asarray(np.clip(np.geomspace(low, high, count), low, high))
-
-
-def fit_atlas_part(
-    X: FloatArray, gamma: float, *, cells: int = LATTICE_CELLS, seed: int = 0
-) -> Atlas:
-    """Fit the cells of one gamma; they share one kernel matrix.
-
-    Parameters
-    ----------
-    X : FloatArray, shape (N, M)
-        Observations, finite.
-    gamma : float
-        Positive.
-    cells : int
-        Values of C, geometric from C_LB to C_UB.
-    seed : int
-        Draws the sub-sample above `ATLAS_FIT_LIMIT` rows, where every cell is fitted to the
-        sub-sample and classifies all rows.
-
-    Returns
-    -------
-    Atlas
-        Of this gamma alone, in the order of C. Cells that agree on every row are all kept:
-        dropping them does not change the choice, and the lattice stays a rectangle.
-    """
-    fits = fit_cells(
-        X, gamma=gamma, steps=cells, spacing="geometric", seed=seed, limit=ATLAS_FIT_LIMIT
-    )
-    return Atlas(
-        gamma=np.full(len(fits.models), float(gamma)),
-        C=fits.C,
-        R2=np.array([model.R2 for model in fits.models]),
-        support_vectors=np.array([len(model.rows) for model in fits.models], dtype=np.int32),
-        packed=np.packbits(fits.outside, axis=1),
-        N=len(X),
-    )
-
-
-def fit_atlas(
-    X: FloatArray,
-    gamma_bounds: tuple[float, float],
-    *,
-    count: int = LATTICE_GAMMAS,
-    cells: int = LATTICE_CELLS,
-    seed: int = 0,
-) -> Atlas:
-    """Fit the whole lattice, one gamma after the other. Parameters as in the two steps."""
-    gammas = lattice_gammas(gamma_bounds, count=count)
-    return Atlas.from_parts([fit_atlas_part(X, float(g), cells=cells, seed=seed) for g in gammas])

@@ -53,6 +53,8 @@ class BeliefBasis:
 
     Attributes
     ----------
+    X : FloatArray, shape (N, M)
+        The data, in the belief's representation.
     panel : IndexArray, shape (P,)
         `panel_rows`.
     isolation : FloatArray, shape (P,)
@@ -71,6 +73,7 @@ class BeliefBasis:
         Squared norms of `shifted`.
     """
 
+    X: FloatArray
     panel: IndexArray
     isolation: FloatArray
     length: float
@@ -106,7 +109,7 @@ def belief_basis(X: FloatArray, *, seed: int = 0) -> BeliefBasis:
     Parameters
     ----------
     X : FloatArray, shape (N, M)
-        Observations, finite.
+        Observations in the belief's representation (`Views.belief`), finite. The basis keeps them.
     seed : int
         Draws the quadrature rows among more than `QUADRATURE_ROWS`.
 
@@ -149,7 +152,7 @@ def belief_basis(X: FloatArray, *, seed: int = 0) -> BeliefBasis:
     center = np.median(Z, axis=0)
     shifted = (Z - center) / length
     norms2 = np.square(shifted).sum(axis=1)
-    return BeliefBasis(panel, isolation, length, quadrature, kernel, center, shifted, norms2)
+    return BeliefBasis(X, panel, isolation, length, quadrature, kernel, center, shifted, norms2)
 
 
 def covariance(X: FloatArray, Z: FloatArray, *, length: float) -> FloatArray:
@@ -184,7 +187,6 @@ def sigmoid(f: FloatArray) -> FloatArray:
 
 def believe(
     basis: BeliefBasis,
-    X: FloatArray,
     labels: LabelArray,
     *,
     open_rows: IndexArray = _NO_ROWS,
@@ -195,9 +197,7 @@ def believe(
     Parameters
     ----------
     basis : BeliefBasis
-        Of `X`.
-    X : FloatArray, shape (N, M)
-        Observations, finite.
+        Of the data.
     labels : LabelArray, shape (N,)
         The oracle's labels.
     open_rows : IndexArray
@@ -217,8 +217,9 @@ def believe(
     n, known = len(rows), labels[rows] == OUTLIER
     waiting = np.unique(np.asarray(open_rows, dtype=np.int64))
     measured = np.concatenate((rows, waiting[labels[waiting] == 0]))
-    columns = _columns(basis, X[measured])
-    K = covariance(X[measured], X[measured], length=basis.length)
+    Z = basis.X[measured]
+    columns = _columns(basis, Z)
+    K = covariance(Z, Z, length=basis.length)
     np.fill_diagonal(K, AMPLITUDE**2 + BIAS_SD**2)
 
     mean_rows, mean_panel = np.full(len(measured), MEAN), np.full(len(basis.panel), MEAN)

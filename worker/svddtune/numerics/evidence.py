@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from svddtune.numerics.atlas import Atlas
-from svddtune.numerics.belief import Belief, BeliefBasis, Vote, belief_basis, believe
+from svddtune.numerics.belief import Belief, BeliefBasis, Vote, believe
 from svddtune.numerics.grid import choose_c, tells_apart
 from svddtune.numerics.scores import (
     Confusion,
@@ -57,6 +57,8 @@ class LiveChoice:
     ----------
     cell : int
         In the atlas.
+    scaling : str
+        Kind of the cell's representation.
     gamma, C : float
     outliers : int
         Rows of the data that the cell calls outliers.
@@ -77,6 +79,7 @@ class LiveChoice:
     """
 
     cell: int
+    scaling: str
     gamma: float
     C: float
     outliers: int
@@ -134,25 +137,22 @@ def prior_vote(atlas: Atlas, labels: LabelArray) -> Vote | None:
 
 def choose_cell(
     atlas: Atlas,
-    X: FloatArray,
+    basis: BeliefBasis,
     labels: LabelArray,
     *,
-    basis: BeliefBasis | None = None,
     criterion: Criterion = "evidence",
     metric: Metric = "kappa",
 ) -> LiveChoice:
-    """Choose gamma and C together.
+    """Choose the representation, gamma and C together.
 
     Parameters
     ----------
     atlas : Atlas
-        Of `X`.
-    X : FloatArray, shape (N, M)
-        Observations, finite.
+        Fitted cells.
+    basis : BeliefBasis
+        Of the same data.
     labels : LabelArray, shape (N,)
         Any labels, none included.
-    basis : BeliefBasis, optional
-        Of `X`; made here by default.
     criterion : {"evidence", "labels"}
         The largest combined evidence, or the best score on the labels alone (only with labels of
         both classes; otherwise the evidence decides). The middle of the ties is taken.
@@ -163,8 +163,7 @@ def choose_cell(
     -------
     LiveChoice
     """
-    basis = belief_basis(X) if basis is None else basis
-    belief = believe(basis, X, labels, vote=prior_vote(atlas, labels))
+    belief = believe(basis, labels, vote=prior_vote(atlas, labels))
     evidence = weigh(atlas, belief, labels, metric=metric)
     return pick(atlas, evidence, labels, criterion=criterion, metric=metric)
 
@@ -197,6 +196,7 @@ def pick(
     interval = bootstrap_interval(labels[rows], predicted, metric, rng=np.random.default_rng(0))
     return LiveChoice(
         cell=cell,
+        scaling=str(atlas.scaling[cell]),
         gamma=float(atlas.gamma[cell]),
         C=float(atlas.C[cell]),
         outliers=int(atlas.outliers[cell]),
@@ -224,12 +224,13 @@ def final_cell(atlas: Atlas, choice: LiveChoice, labels: LabelArray) -> int:
     Returns
     -------
     int
-        The choice's own cell. Where all labels are of one class, the evidence speaks for a gamma,
-        but no label for a C: then the cell of this gamma by `grid.choose_c`.
+        The choice's own cell. Where all labels are of one class, the evidence speaks for a
+        representation and a gamma, but no label for a C: then the cell of these by
+        `grid.choose_c`.
     """
     if choice.reason in ("both_classes", "no_label"):
         return choice.cell
-    column = np.flatnonzero(atlas.gamma == choice.gamma)
+    column = atlas.column(choice.scaling, choice.gamma)
     rows = np.flatnonzero(labels)
     predictions = np.zeros((len(column), len(labels)), dtype=np.int8)
     predictions[:, rows] = as_labels(atlas.outside_at(rows)[column])

@@ -126,7 +126,6 @@ def rank_by_gain(
     gains: Gains,
     basis: BeliefBasis,
     belief: Belief,
-    X: FloatArray,
     candidates: IndexArray,
     *,
     reserve: int,
@@ -142,8 +141,6 @@ def rank_by_gain(
         Of the data of the atlas.
     belief : Belief
         Given the labels so far.
-    X : FloatArray, shape (N, M)
-        Observations, finite.
     candidates : IndexArray, shape (S,)
         Positions in the panel that may be asked about; at least one.
     reserve : int
@@ -165,7 +162,7 @@ def rank_by_gain(
         return np.array([first]), gains.value[[first]]
     others = shuffled[np.argsort(-gains.value[shuffled], kind="stable")]
     short = np.concatenate(([first], others[others != first]))[: max(_SHORTLIST, count)]
-    Z = X[basis.panel[short]]
+    Z = basis.X[basis.panel[short]]
     V = belief.root[:, short].astype(np.float64)
     Sigma = covariance(Z, Z, length=basis.length) - V.T @ V
     links, noise, variance = gains.links[short], gains.noise[short], belief.variance[short]

@@ -10,7 +10,7 @@ import numpy as np
 
 from svddtune.numerics.alignment import best_gamma, local_alignment
 from svddtune.numerics.atlas import Atlas
-from svddtune.numerics.belief import Belief, BeliefBasis, belief_basis, believe
+from svddtune.numerics.belief import Belief, BeliefBasis, believe
 from svddtune.numerics.coldstart import ColdRule, cold_rule, cold_scores
 from svddtune.numerics.committee import disagreement, form_committee
 from svddtune.numerics.evidence import (
@@ -127,10 +127,10 @@ def suggest(
     reserve : int
         Largest number of ranked rows.
     atlas : Atlas, optional
-        Of `X`; "disagreement" and "knowledge_gradient" need it, the others only report the
-        choice it makes.
+        Of the same data; "disagreement" and "knowledge_gradient" need it, the others only report
+        the choice it makes.
     basis : BeliefBasis, optional
-        Of `X`, where there is an atlas; made on every call by default.
+        Of the same data; needed with an atlas.
     metric : {"kappa", "mcc", "f1", "balanced_accuracy"}
         Of the evidence for the cells of the atlas; the gradient itself is always that of kappa.
     tau_rule : {"propagated", "printed"}
@@ -143,8 +143,8 @@ def suggest(
     Raises
     ------
     ValueError
-        If `strategy` is unknown or lacks its atlas, `labels` or `atlas` has another number of rows
-        than `prep`, or `sample`, `reserve` or `k` is out of range.
+        If `strategy` is unknown or lacks its atlas, an atlas lacks its basis, `labels` or `atlas`
+        has another number of rows than `prep`, or `sample`, `reserve` or `k` is out of range.
 
     Notes
     -----
@@ -179,8 +179,9 @@ def suggest(
     askable[open_rows] = False
     state = None
     if atlas is not None:
-        basis = belief_basis(X) if basis is None else basis
-        state = _AtlasState(atlas, basis, prep, X, labels, open_rows, metric)
+        if basis is None:
+            raise ValueError("basis is None, expected that of the atlas's data")
+        state = _AtlasState(atlas, basis, prep, labels, open_rows, metric)
     if strategy in ATLAS_STRATEGIES:
         if state is None:
             raise ValueError(f"strategy is {strategy!r}, expected an atlas with it")
@@ -220,15 +221,14 @@ class _AtlasState:
         atlas: Atlas,
         basis: BeliefBasis,
         prep: Preparation,
-        X: FloatArray,
         labels: LabelArray,
         open_rows: IndexArray,
         metric: Metric,
     ) -> None:
         self.atlas, self.basis, self.prep = atlas, basis, prep
-        self.X, self.labels, self.open_rows, self.metric = X, labels, open_rows, metric
+        self.labels, self.open_rows, self.metric = labels, open_rows, metric
         self.belief: Belief = believe(
-            basis, X, labels, open_rows=open_rows, vote=prior_vote(atlas, labels)
+            basis, labels, open_rows=open_rows, vote=prior_vote(atlas, labels)
         )
         self.evidence: Evidence = weigh(atlas, self.belief, labels, metric=metric)
 
@@ -256,7 +256,7 @@ class _AtlasState:
             committee = knowledge_committee(self.atlas, self.evidence)
             positions, scores = rank_by_gain(
                 knowledge_gains(self.atlas, self.basis, self.belief, committee),
-                self.basis, self.belief, self.X, candidates, reserve=reserve, rng=rng,
+                self.basis, self.belief, candidates, reserve=reserve, rng=rng,
             )  # fmt: skip
         else:
             if both:

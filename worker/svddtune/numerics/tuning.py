@@ -15,16 +15,19 @@ from svddtune.numerics.alignment import (
     coarse_grid,
     local_alignment,
 )
-from svddtune.numerics.atlas import Atlas, fit_atlas
+from svddtune.numerics.atlas import Atlas
 from svddtune.numerics.belief import BeliefBasis, belief_basis
 from svddtune.numerics.evidence import Criterion, LiveChoice, choose_cell, final_cell
 from svddtune.numerics.grid import Cell, CellFits, Spacing, TieRule, choose_c, fit_cells
+from svddtune.numerics.lattice import fit_atlas
 from svddtune.numerics.preparation import Preparation, prepare
 from svddtune.numerics.query import ATLAS_STRATEGIES, Strategy, suggest
 from svddtune.numerics.scores import Metric, class_counts, score
 from svddtune.numerics.svdd import SvddModel, fit, nu_from_c
 from svddtune.numerics.tau import TauRule
 from svddtune.numerics.types import FloatArray, IndexArray, LabelArray, as_labels
+from svddtune.numerics.views import AUTO, Views
+from svddtune.representation import Representation
 
 Oracle = Callable[[int], int | None]
 """From a row to +1, -1, 0 (not known: the row is not asked about again) or None (ask no more)."""
@@ -34,15 +37,18 @@ _NO_ROWS = np.empty(0, dtype=np.int64)
 
 @dataclass(frozen=True, slots=True)
 class FinalChoice:
-    """gamma from the alignment, C from the score on the labelled rows, and the model.
+    """What the labels choose: representation, gamma and C, and the model.
 
     Attributes
     ----------
+    representation : Representation
+        From raw rows to those of the model.
     gamma : float
     alignment : float or None
-        At `gamma`; None where a class has no label and gamma is the default.
+        At `gamma`; None where a class has no label and gamma is the default, and where the
+        representation is not the one that alignments are computed in.
     curve : AlignmentCurve or None
-        Alignment over the coarse grid; None likewise.
+        Alignment over the coarse grid; None where a class has no label.
     cells : tuple of Cell
         In the order of C.
     chosen : int
@@ -54,6 +60,7 @@ class FinalChoice:
         Rows of the sample that the kernel means come from; None when they come from all rows.
     """
 
+    representation: Representation
     gamma: float
     alignment: float | None
     curve: AlignmentCurve | None
@@ -62,6 +69,11 @@ class FinalChoice:
     model: SvddModel
     predictions: LabelArray
     sample_size: int | None
+
+    @property
+    def scaling(self) -> str:
+        """Kind of the representation."""
+        return self.representation.kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +159,7 @@ def draw_initial(labels: LabelArray, n_in: int, n_out: int, seed: int) -> IndexA
 
 def finish(
     prep: Preparation,
-    X: FloatArray,
+    data: FloatArray | Views,
     labels: LabelArray,
     *,
     k: int,
@@ -157,14 +169,14 @@ def finish(
     rule: TieRule = "plateau",
     seed: int = 0,
 ) -> FinalChoice:
-    """Choose gamma, then C, and fit.
+    """Choose gamma, then C, and fit, in the base representation.
 
     Parameters
     ----------
     prep : Preparation
-        Of `X`.
-    X : FloatArray, shape (N, M)
-        Observations, finite.
+        Of the rows in the base representation.
+    data : Views, or FloatArray of shape (N, M)
+        Observations, finite; an array's rows are taken as they are.
     labels : LabelArray, shape (N,)
         The oracle's labels.
     k : int
@@ -184,6 +196,8 @@ def finish(
     -------
     FinalChoice
     """
+    views = Views.of(data)
+    X = views.X
     gamma, value, curve = prep.default_gamma, None, None
     if min(class_counts(labels)) > 0:
         local: LocalAlignment = local_alignment(prep, X, labels, k=k)
@@ -200,6 +214,7 @@ def finish(
         rule=rule,
     )
     return FinalChoice(
+        representation=views.representation(views.base),
         gamma=gamma,
         alignment=value,
         curve=curve,
@@ -213,31 +228,33 @@ def finish(
 
 def finish_with_atlas(
     prep: Preparation,
-    X: FloatArray,
+    data: FloatArray | Views,
     labels: LabelArray,
     atlas: Atlas,
+    basis: BeliefBasis,
     *,
     k: int,
-    basis: BeliefBasis | None = None,
     criterion: Criterion = "evidence",
     metric: Metric = "kappa",
     seed: int = 0,
 ) -> FinalChoice:
-    """Choose gamma and C together from the atlas, and fit.
+    """Choose the representation, gamma and C together from the atlas, and fit.
 
     Parameters
     ----------
     prep : Preparation
-        Of `X`.
-    X : FloatArray, shape (N, M)
-        Observations, finite.
+        Of the rows in the base representation.
+    data : Views, or FloatArray of shape (N, M)
+        Observations, finite; an array's rows are taken as they are.
     labels : LabelArray, shape (N,)
         The oracle's labels.
     atlas : Atlas
-        Of `X`.
+        Of the data.
+    basis : BeliefBasis
+        Likewise.
     k : int
         Locality of the alignment that is reported beside the choice.
-    basis, criterion, metric
+    criterion, metric
         As in `choose_cell`.
     seed : int
         Draws the sub-sample above `solver.FIT_LIMIT` rows; the atlas's, or the model differs.
@@ -245,23 +262,27 @@ def finish_with_atlas(
     Returns
     -------
     FinalChoice
-        Its cells are those of the chosen gamma. `choose_cell` tells why this one, and
-        `final_cell` what becomes of it without labels of both classes.
+        Its cells are those of the chosen representation and gamma. `choose_cell` tells why this
+        one, and `final_cell` what becomes of it without labels of both classes.
     """
-    choice = choose_cell(atlas, X, labels, basis=basis, criterion=criterion, metric=metric)
+    views = Views.of(data)
+    choice = choose_cell(atlas, basis, labels, criterion=criterion, metric=metric)
     final = final_cell(atlas, choice, labels)
     value, curve = None, None
     if choice.reason == "both_classes":
-        local = local_alignment(prep, X, labels, k=k)
+        local = local_alignment(prep, views.X, labels, k=k)
         grid = coarse_grid(prep.gamma_bounds)
-        value = float(local(np.array([choice.gamma]))[0])
         curve = AlignmentCurve(grid, local(grid))
-    column = np.flatnonzero(atlas.gamma == choice.gamma)
+        if choice.scaling == views.base:
+            value = float(local(np.array([choice.gamma]))[0])
+    column = atlas.column(choice.scaling, choice.gamma)
     rows = np.flatnonzero(labels)
     outside = atlas.outside_at(rows)[column]
     scores = score(labels[rows], as_labels(outside), metric)
-    model = fit(X, gamma=choice.gamma, C=float(atlas.C[final]), seed=seed)
+    chosen_rows = views.rows(choice.scaling)
+    model = fit(chosen_rows, gamma=choice.gamma, C=float(atlas.C[final]), seed=seed)
     return FinalChoice(
+        representation=views.representation(choice.scaling),
         gamma=choice.gamma,
         alignment=value,
         curve=curve,
@@ -278,7 +299,7 @@ def finish_with_atlas(
         ),
         chosen=int(np.flatnonzero(column == final)[0]),
         model=model,
-        predictions=as_labels(model.outside(X)),
+        predictions=as_labels(model.outside(chosen_rows)),
         sample_size=prep.sample_size,
     )
 
@@ -296,7 +317,7 @@ def score_cells(
 
 
 def run(
-    X: FloatArray,
+    data: FloatArray | Views,
     oracle: LabelArray | Oracle,
     *,
     budget: int = 50,
@@ -311,6 +332,7 @@ def run(
     spacing: Spacing = "linear",
     rule: TieRule = "plateau",
     tau_rule: TauRule = "propagated",
+    gamma_bounds: tuple[float, float] | None = None,
     prep: Preparation | None = None,
     atlas: Atlas | None = None,
     basis: BeliefBasis | None = None,
@@ -321,8 +343,8 @@ def run(
 
     Parameters
     ----------
-    X : FloatArray, shape (N, M)
-        Observations, finite.
+    data : Views, or FloatArray of shape (N, M)
+        Observations, finite; an array's rows are taken as they are.
     oracle : LabelArray, shape (N,), or callable
         The true labels, or a function from row to +1, -1, 0 (not known: the row is not asked
         about again) or None (ask no more).
@@ -338,12 +360,14 @@ def run(
         Inliers and outliers labelled before the first query; needs the true labels unless (0, 0).
     known : LabelArray, shape (N,), optional
         Labels to start with; 0 where there is none. Instead of `initial`, which is then ignored.
+    gamma_bounds : tuple of float, optional
+        Range of gamma in every representation; by default what follows from the rows in each.
     prep : Preparation, optional
-        Of `X`; made with k and `seed` by default.
+        Of the rows in the base representation; made with k and `seed` by default.
     atlas : Atlas, optional
-        Of `X`; made by default where it is needed.
+        Of the data; made by default where it is needed.
     basis : BeliefBasis, optional
-        Of `X`; likewise.
+        Of the rows in the belief's representation; likewise.
     choice : {"paper", "atlas"}, optional
         gamma by alignment and then C, as in `finish`, or both from the atlas, as in
         `finish_with_atlas` (on the labels alone with "disagreement"). By default the atlas
@@ -363,11 +387,13 @@ def run(
         If `oracle` or `known` does not have one label per row or holds another value, if
         `choice` is unknown, or if `initial` needs labels and `oracle` is a function.
     """
-    if not callable(oracle) and oracle.shape != X.shape[:1]:
-        raise ValueError(f"oracle has shape {oracle.shape}, expected {X.shape[:1]}")
+    views = Views.of(data)
+    N, X = len(views), views.X
+    if not callable(oracle) and oracle.shape != (N,):
+        raise ValueError(f"oracle has shape {oracle.shape}, expected {(N,)}")
     if choice not in (None, "paper", "atlas"):
         raise ValueError(f"choice is {choice!r}, expected 'paper', 'atlas' or None")
-    labels: LabelArray = np.zeros(len(X), dtype=np.int8)
+    labels: LabelArray = np.zeros(N, dtype=np.int8)
     if known is not None:
         if known.shape != labels.shape or not np.isin(known, (-1, 0, 1)).all():
             raise ValueError(f"known has shape {known.shape}, expected {labels.shape} of -1, 0, 1")
@@ -378,13 +404,15 @@ def run(
         rows = draw_initial(oracle, *initial, seed)
         labels[rows] = oracle[rows]
     if prep is None:
-        prep = prepare(X, k=k, seed=seed)
+        prep = prepare(X, k=k, gamma_bounds=gamma_bounds, seed=seed)
     if choice is None:
         choice = "atlas" if strategy in ATLAS_STRATEGIES else "paper"
     if atlas is None and (choice == "atlas" or strategy in ATLAS_STRATEGIES):
-        atlas = fit_atlas(X, prep.gamma_bounds, seed=seed)
+        if gamma_bounds is None and views.scaling != AUTO:
+            gamma_bounds = prep.gamma_bounds
+        atlas = fit_atlas(views, gamma_bounds, seed=seed)
     if basis is None and atlas is not None:
-        basis = belief_basis(X)
+        basis = belief_basis(views.rows(views.belief))
     criterion: Criterion = "labels" if strategy == "disagreement" else "evidence"
     queries: list[int] = []
     gammas: list[float] = []
@@ -411,15 +439,23 @@ def run(
         labels[row] = label
         if label == 0:
             unsure.append(row)
-    if atlas is not None:
-        choices.append(choose_cell(atlas, X, labels, basis=basis, criterion=criterion))
-    if choice == "atlas" and atlas is not None:
+    if atlas is not None and basis is not None:
+        choices.append(choose_cell(atlas, basis, labels, criterion=criterion))
+    if choice == "atlas" and atlas is not None and basis is not None:
         final = finish_with_atlas(
-            prep, X, labels, atlas, k=k, basis=basis, criterion=criterion, metric=metric, seed=seed
+            prep, views, labels, atlas, basis, k=k, criterion=criterion, metric=metric, seed=seed
         )
     else:
         final = finish(
-            prep, X, labels, k=k, cells=cells, spacing=spacing, metric=metric, rule=rule, seed=seed
+            prep,
+            views,
+            labels,
+            k=k,
+            cells=cells,
+            spacing=spacing,
+            metric=metric,
+            rule=rule,
+            seed=seed,
         )
     return TuningResult(
         final, labels, np.array(queries, dtype=np.int64), np.array(gammas), tuple(choices)

@@ -10,20 +10,19 @@ from svddtune.numerics import (
     BeliefBasis,
     FloatArray,
     Preparation,
-    Scaling,
+    Representation,
     Spread,
     UnevenColumns,
+    Views,
     belief_basis,
-    fit_scaling,
     spread_of,
     uneven_columns,
 )
-from svddtune.numerics.scaling import ScalingKind
 from svddtune.state.queue import Claim
 from svddtune.state.workspace import Snapshot, Workspace
 from svddtune.v1 import dataset_pb2
 
-SCALINGS: dict[int, ScalingKind] = {
+SCALINGS: dict[int, str] = {
     dataset_pb2.SCALING_KIND_UNSPECIFIED: "none",
     dataset_pb2.SCALING_KIND_NONE: "none",
     dataset_pb2.SCALING_KIND_MINMAX: "minmax",
@@ -36,10 +35,22 @@ class Data:
     """A dataset as the method sees it."""
 
     description: dataset_pb2.Dataset
-    raw: FloatArray
-    scaling: Scaling
-    # raw, scaled.
-    X: FloatArray
+    views: Views
+
+    @property
+    def raw(self) -> FloatArray:
+        """Rows as they were uploaded."""
+        return self.views.raw
+
+    @property
+    def X(self) -> FloatArray:
+        """Rows in the base representation."""
+        return self.views.X
+
+    @property
+    def scaling(self) -> Representation:
+        """The base representation."""
+        return self.views.representation(self.views.base)
 
     @cached_property
     def spread(self) -> Spread:
@@ -80,9 +91,10 @@ class DataCache:
         found = self._get(key)
         if found is None:
             description, raw = self._workspace.dataset(claim)
-            scaling = fit_scaling(raw, SCALINGS[description.scaling])
-            X = raw if scaling.kind == "none" else scaling.apply(raw)
-            found = self._put(key, Data(description, raw, scaling, X), raw.nbytes + X.nbytes)
+            views = Views(raw, SCALINGS[description.scaling])
+            # Each further representation has about as many numbers as the rows themselves.
+            size = raw.nbytes * (1 + len(views.kinds))
+            found = self._put(key, Data(description, views), size)
         return cast(Data, found)
 
     def preparation(self, claim: Claim, snapshot: Snapshot) -> Preparation:
@@ -105,7 +117,8 @@ class DataCache:
         if found is None:
             parts = self._workspace.atlas_parts(claim, bounds)
             atlas = Atlas.from_parts([Atlas.from_arrays(part) for part in parts])
-            basis = belief_basis(self.data(claim).X)
+            views = self.data(claim).views
+            basis = belief_basis(views.rows(views.belief))
             made = FittedLattice(atlas, basis)
             # The unpacked panel is the larger part by far.
             size = basis.kernel.nbytes + atlas.packed.nbytes + 4 * len(atlas) * len(basis.panel)

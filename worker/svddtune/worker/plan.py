@@ -25,13 +25,13 @@ GAMMA_RULES = {
 
 
 def plan_from_atlas(
-    atlas: Atlas, basis: BeliefBasis, X: FloatArray, labels: LabelArray, config: SessionConfig
+    atlas: Atlas, basis: BeliefBasis, labels: LabelArray, config: SessionConfig
 ) -> jobs_pb2.GridPlan:
     """Choose gamma and C together; the cells are fitted already."""
     choice = numerics.choose_cell(
-        atlas, X, labels, basis=basis, criterion=criterion(config), metric=metric_of(config)
+        atlas, basis, labels, criterion=criterion(config), metric=metric_of(config)
     )
-    cells = atlas.C[atlas.gamma == choice.gamma]
+    cells = atlas.C[atlas.column(choice.scaling, choice.gamma)]
     return jobs_pb2.GridPlan(
         choice="atlas",
         gamma=choice.gamma,
@@ -118,8 +118,8 @@ def grid_cells(
     return [parts[i % len(parts)][i // len(parts)] for i in range(len(plan.c_grid))]
 
 
-def atlas_cells(atlas: Atlas, gamma: float) -> list[jobs_pb2.FittedCell]:
-    """The atlas's cells at one of its gammas, in the order of C."""
+def atlas_cells(atlas: Atlas, scaling: str, gamma: float) -> list[jobs_pb2.FittedCell]:
+    """The atlas's cells of one representation and gamma, in the order of C."""
     return [
         jobs_pb2.FittedCell(
             gamma=gamma,
@@ -130,7 +130,7 @@ def atlas_cells(atlas: Atlas, gamma: float) -> list[jobs_pb2.FittedCell]:
             outside_count=int(atlas.outliers[cell]),
             outside=atlas.packed[cell].tobytes(),
         )
-        for cell in np.flatnonzero(atlas.gamma == gamma)
+        for cell in atlas.column(scaling, gamma)
     ]
 
 

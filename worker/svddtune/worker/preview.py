@@ -1,7 +1,6 @@
 """PREVIEW: live evidence with and without the votes of one labeler."""
 
 from svddtune import numerics
-from svddtune.numerics import FloatArray
 from svddtune.state.workspace import Snapshot
 from svddtune.v1 import jobs_pb2, tuning_pb2
 from svddtune.worker.advice import add_advice
@@ -15,7 +14,6 @@ from svddtune.worker.votes import effective_labels, without_votes_of
 def evidence_now(
     snapshot: Snapshot,
     lattice: FittedLattice,
-    X: FloatArray,
 ) -> tuning_pb2.LiveEvidence | None:
     """Live evidence as a ranking has it; None without labels of both classes."""
     labels = effective_labels(snapshot, without=audited_rows(snapshot))
@@ -24,9 +22,8 @@ def evidence_now(
     config = snapshot.session.config
     choice = numerics.choose_cell(
         lattice.atlas,
-        X,
+        lattice.basis,
         labels,
-        basis=lattice.basis,
         criterion=criterion(config),
         metric=metric_of(config),
     )
@@ -39,12 +36,11 @@ def preview(
     snapshot: Snapshot,
     labeler: str,
     lattice: FittedLattice | None,
-    X: FloatArray,
 ) -> jobs_pb2.Preview:
     """Live evidence before and after a labeler's votes are void; empty without an atlas."""
     if lattice is None:
         return jobs_pb2.Preview()
     return jobs_pb2.Preview(
-        before=evidence_now(snapshot, lattice, X),
-        after=evidence_now(without_votes_of(snapshot, labeler), lattice, X),
+        before=evidence_now(snapshot, lattice),
+        after=evidence_now(without_votes_of(snapshot, labeler), lattice),
     )

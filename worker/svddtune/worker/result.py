@@ -10,8 +10,8 @@ import numpy as np
 
 from svddtune import numerics
 from svddtune.numerics import FloatArray, IndexArray, LabelArray, Preparation, SvddModel
-from svddtune.numerics.atlas import ATLAS_FIT_LIMIT
 from svddtune.numerics.grid import TieRule
+from svddtune.numerics.lattice import ATLAS_FIT_LIMIT
 from svddtune.numerics.scores import Metric
 from svddtune.numerics.solver import FIT_SAMPLE
 from svddtune.numerics.svdd import BOUNDARY_TOLERANCE
@@ -64,7 +64,7 @@ def assemble(
     metric = metric_of(config)
     labels, N = evidence.labels, len(evidence.labels)
     if plan.choice == "atlas" and evidence.lattice is not None:
-        cells = atlas_cells(evidence.lattice.atlas, plan.gamma)
+        cells = atlas_cells(evidence.lattice.atlas, data.views.base, plan.gamma)
     else:
         cells = grid_cells(plan, outputs)
     predicted = predictions(cells, N)
@@ -117,7 +117,7 @@ def assemble(
         grid = numerics.coarse_grid(prep.gamma_bounds)
         for gamma, alignment in zip(grid, local(grid), strict=True):
             result.alignment_curve.add(gamma=gamma, alignment=alignment)
-    result.comparisons.extend(_comparisons(evidence, metric, judged))
+    result.comparisons.extend(_comparisons(evidence, data.views.base, metric, judged))
     if any(one.sample_size for one in result.comparisons):
         result.notes.append(
             f"The label-free rules used a uniform sample of {RULE_ROWS} rows; their scores are "
@@ -129,7 +129,7 @@ def assemble(
 
 
 def _comparisons(
-    evidence: Evidence, metric: Metric, judged: bool
+    evidence: Evidence, scaling: str, metric: Metric, judged: bool
 ) -> Iterator[result_pb2.Comparison]:
     labels = evidence.labels
     sampled = len(labels) > RULE_ROWS
@@ -142,19 +142,27 @@ def _comparisons(
                 nu=DEFAULT_NU,
                 score=float(numerics.score(labels, verdicts, metric)) if judged else math.nan,
                 outside_count=cell.outside_count,
-                best_c_score=_best_c_score(evidence, cell.gamma, metric) if judged else math.nan,
+                best_c_score=(
+                    _best_c_score(evidence, scaling, cell.gamma, metric) if judged else math.nan
+                ),
                 sample_size=RULE_ROWS if sampled else 0,
                 outside=b"" if sampled else cell.outside,
             )
 
 
-def _best_c_score(evidence: Evidence, gamma: float, metric: Metric) -> float:
-    """Best score over the atlas's cells at the gamma nearest to a rule's; NaN without an atlas."""
+def _best_c_score(evidence: Evidence, scaling: str, gamma: float, metric: Metric) -> float:
+    """Best score over the atlas's cells of a representation at the gamma nearest to a rule's.
+
+    NaN where there is no such cell.
+    """
     if evidence.lattice is None:
         return math.nan
     atlas, labels = evidence.lattice.atlas, evidence.labels
-    nearest = atlas.gammas[np.argmin(np.abs(np.log(atlas.gammas / gamma)))]
-    rows, column = np.flatnonzero(labels), np.flatnonzero(atlas.gamma == nearest)
+    gammas = atlas.gammas(scaling)
+    if len(gammas) == 0:
+        return math.nan
+    nearest = float(gammas[np.argmin(np.abs(np.log(gammas / gamma)))])
+    rows, column = np.flatnonzero(labels), atlas.column(scaling, nearest)
     column = column[numerics.tells_apart(atlas.outliers[column], atlas.N)]
     votes = numerics.as_labels(atlas.outside_at(rows)[column])
     return float(numerics.score(labels[rows], votes, metric).max())

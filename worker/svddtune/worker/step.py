@@ -118,7 +118,6 @@ class Steps:
                 snapshot,
                 claim.job.preview.labeler,
                 self._cache.lattice(claim, snapshot),
-                self._cache.data(claim).X,
             ),
         )
 
@@ -132,7 +131,7 @@ class Steps:
         lattice = self._cache.lattice(claim, snapshot)
         missing = [*missing_rules(self._workspace.rules(claim))]
         if config.needs_atlas and lattice is not None:
-            plan = plan_from_atlas(lattice.atlas, lattice.basis, X, labels, config)
+            plan = plan_from_atlas(lattice.atlas, lattice.basis, labels, config)
             plan.fits.extend(jobs_pb2.PlannedFit(purpose=name) for name in missing)
         else:
             prepared = self._cache.preparation(claim, snapshot)
@@ -207,8 +206,6 @@ class Steps:
         if not self._workspace.atlas_is_wanted(claim):
             self._workspace.commit_nothing(claim)
             return
-        X = self._cache.data(claim).X
-        bounds = codec.gamma_bounds(claim.job.atlas) or numerics.default_gamma_bounds(X)
-        gammas = numerics.lattice_gammas(bounds)
-        part = numerics.fit_atlas_part(X, float(gammas[claim.job.atlas.index]))
-        self._workspace.commit_atlas(claim, part.to_arrays())
+        views, job = self._cache.data(claim).views, claim.job.atlas
+        part = numerics.lattice_part(views, job.index, codec.gamma_bounds(job))
+        self._workspace.commit_atlas(claim, numerics.fit_atlas_part(views, part).to_arrays())

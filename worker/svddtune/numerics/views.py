@@ -1,0 +1,88 @@
+"""The rows of a dataset in each representation that the method uses."""
+
+from __future__ import annotations
+
+from svddtune.numerics.preparation import default_gamma_bounds
+from svddtune.numerics.representation import REPRESENTATIONS, fit_representation
+from svddtune.numerics.types import FloatArray
+from svddtune.representation import Representation
+
+AUTO = "auto"
+"""The scaling with which the labels choose the representation too."""
+AUTO_SCALINGS: tuple[str, ...] = ("minmax", "normal", "ranks", "standard", "whitened")
+"""Representations that the cells of the atlas have with `AUTO`."""
+BASE_SCALING = "minmax"
+"""Representation of neighbours, alignment, "lama" and the label-free rules with `AUTO`."""
+BELIEF_SCALING = "normal"
+"""Representation of the belief with `AUTO`."""
+
+
+class Views:
+    """A dataset's rows as they are and in every representation asked for, each made once.
+
+    Parameters
+    ----------
+    raw : FloatArray, shape (N, M)
+        Observations in the units of the columns, finite.
+    scaling : str
+        `AUTO`, or one of `REPRESENTATIONS`, which then is that of everything.
+
+    Attributes
+    ----------
+    raw, scaling
+        As given.
+    kinds : tuple of str
+        Representations of the atlas's cells.
+    base, belief : str
+        Representation of neighbours and alignment, and of the belief.
+
+    Raises
+    ------
+    ValueError
+        If `scaling` is unknown.
+    """
+
+    def __init__(self, raw: FloatArray, scaling: str = AUTO) -> None:
+        if scaling != AUTO and scaling not in REPRESENTATIONS:
+            raise ValueError(f"scaling is {scaling!r}, expected one of {(AUTO, *REPRESENTATIONS)}")
+        several = scaling == AUTO
+        self.raw, self.scaling = raw, scaling
+        self.kinds: tuple[str, ...] = AUTO_SCALINGS if several else (scaling,)
+        self.base = BASE_SCALING if several else scaling
+        self.belief = BELIEF_SCALING if several else scaling
+        self._representations: dict[str, Representation] = {}
+        self._rows: dict[str, FloatArray] = {}
+        self._gamma_bounds: dict[str, tuple[float, float]] = {}
+
+    @classmethod
+    def of(cls, data: FloatArray | Views) -> Views:
+        """The views themselves, or those of an array whose rows are taken as they are."""
+        return data if isinstance(data, Views) else cls(data, "none")
+
+    def __len__(self) -> int:
+        return len(self.raw)
+
+    @property
+    def X(self) -> FloatArray:
+        """Rows in the base representation, shape (N, M)."""
+        return self.rows(self.base)
+
+    def representation(self, kind: str) -> Representation:
+        """The map from raw rows to those of a kind. Raises ValueError where it is unknown."""
+        if kind not in self._representations:
+            self._representations[kind] = fit_representation(self.raw, kind)
+        return self._representations[kind]
+
+    def rows(self, kind: str) -> FloatArray:
+        """All rows in a representation, shape (N, D); `raw` itself with "none"."""
+        if kind == "none":
+            return self.raw
+        if kind not in self._rows:
+            self._rows[kind] = self.representation(kind).apply(self.raw)
+        return self._rows[kind]
+
+    def gamma_bounds(self, kind: str) -> tuple[float, float]:
+        """`default_gamma_bounds` of the rows in a representation."""
+        if kind not in self._gamma_bounds:
+            self._gamma_bounds[kind] = default_gamma_bounds(self.rows(kind))
+        return self._gamma_bounds[kind]
