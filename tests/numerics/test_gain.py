@@ -157,11 +157,12 @@ def test_ties_are_settled_by_the_generator() -> None:
     Z = np.vstack((X[LABELS != 0], twins))
     labels = np.concatenate((LABELS[LABELS != 0], np.zeros(6, dtype=np.int8)))
     prep, atlas = prepare(Z, k=3), fit_atlas(Z, default_gamma_bounds(Z), count=3, cells=4)
+    basis = belief_basis(Z)
     firsts = {
         int(
             suggest(
                 prep, Z, labels, k=3, strategy="knowledge_gradient", sample=0, atlas=atlas,
-                rng=np.random.default_rng(seed),
+                basis=basis, rng=np.random.default_rng(seed),
             ).rows[0]
         )
         for seed in range(60)
