@@ -58,7 +58,7 @@ def test_kappa_is_that_of_choice_on_rows_set_aside(task: Task, tmp_path: Path) -
     result = run_aside(task)
     assert record["queries"] == result.queries.tolist()
     for labels, found in zip(labels_on_the_way(result), record["points"], strict=True):
-        choice = choose_cell(task.atlas, task.X, labels, basis=task.basis)
+        choice = choose_cell(task.atlas, task.basis, labels)
         outside = task.atlas.outside(choice.cell)
         rows = np.flatnonzero(hidden)
         assert found["labels"] == np.count_nonzero(labels)
