@@ -139,7 +139,7 @@ def load(path: str) -> tuple[FloatArray, LabelArray]:
     """
     if path.startswith(BUILTIN):
         raw, truth = builtin.make(path.removeprefix(BUILTIN))
-        return fit_scaling(raw, "minmax").apply(raw), truth
+        return fit_representation(raw, "minmax").apply(raw), truth
     table = read_table(Path(path))
     label = table.label_hint or _named(table, LABEL_COLUMNS)
     if not label:
