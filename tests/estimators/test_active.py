@@ -22,7 +22,7 @@ def truth(query: Query) -> int:
 
 def test_queries_and_choice_are_those_of_numerics() -> None:
     tuned = ActiveSVDD(truth, budget=20, scaling="minmax", random_state=3).fit(X)
-    Z = numerics.fit_scaling(X, "minmax").apply(X)
+    Z = numerics.fit_representation(X, "minmax").apply(X)
     expected = numerics.run(
         Z, y.astype(np.int8), budget=20, strategy="knowledge_gradient", seed=3, initial=(0, 0)
     )

@@ -45,7 +45,7 @@ def test_decisions_are_those_of_one_class_svm_with_same_parameters() -> None:
 @pytest.mark.parametrize("scaling", ["none", "minmax", "robust"])
 def test_parameters_are_those_of_numerics(scaling: Any) -> None:
     model = SVDD(C=0.05, scaling=scaling).fit(X)
-    Z = numerics.fit_scaling(X, scaling).apply(X)
+    Z = numerics.fit_representation(X, scaling).apply(X)
     expected = numerics.fit(Z, gamma=numerics.sklearn_scale_gamma(Z), C=0.05)
     assert (model.gamma_, model.C_, model.nu_) == (expected.gamma, 0.05, expected.nu)
     np.testing.assert_array_equal(model.predict(X) == -1, expected.outside(Z))

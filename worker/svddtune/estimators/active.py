@@ -20,7 +20,6 @@ from svddtune.estimators.rows import read_rows, seed_of
 from svddtune.estimators.svdd import SVDD
 from svddtune.numerics import FloatArray, LabelArray, Metric, Strategy
 from svddtune.numerics.extent import check_magnitude
-from svddtune.numerics.scaling import ScalingKind
 
 
 class ActiveSVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -43,13 +42,14 @@ class ActiveSVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
     strategy : str
         Rule that chooses the next query: "knowledge_gradient" (default), "disagreement", "lama"
         (the paper's method, which also chooses gamma and C by its rules) or "random".
-    scaling : "none", "minmax" or "robust"
-        How the columns are scaled. Default "minmax".
+    scaling : str
+        How the columns are mapped: "none", "minmax" (default), "robust", "standard", "ranks",
+        "normal", "whitened", or "auto" to choose by the labels.
     outlier_value : optional
         The value in `y` that marks an outlier; every other value that is not missing marks an
         inlier. Default: -1 marks outliers, +1 inliers.
     gamma_bounds : (float, float), optional
-        Smallest and largest gamma to choose from, in inverse squared units of the scaled columns.
+        Smallest and largest gamma to choose from, in inverse squared units of the mapped columns.
         Default: from the data.
     k : int
         Locality: nearest neighbours that a label is spread to, the row itself included. Default 5.
@@ -65,7 +65,7 @@ class ActiveSVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
     gamma_, C_ : float
         The chosen parameters.
     scaling_ : str
-        How the columns are scaled.
+        How the columns are mapped; with "auto" the chosen one.
     result_ : svddtune.numerics.TuningResult
         The whole course: the rows asked about in order (``result_.queries``), the choice before
         each query (``result_.choices``) and the scores of the cells (``result_.final.cells``).
@@ -94,7 +94,7 @@ class ActiveSVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         *,
         budget: int = 50,
         strategy: Strategy = numerics.DEFAULT_STRATEGY,
-        scaling: ScalingKind = "minmax",
+        scaling: str = "minmax",
         outlier_value: object = None,
         gamma_bounds: tuple[float, float] | None = None,
         k: int = 5,
@@ -138,11 +138,10 @@ class ActiveSVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         known = self._known(y, len(rows))
         budget = self._check_budget(len(rows))
         seed = seed_of(self.random_state)
-        scaling = numerics.fit_scaling(rows, self.scaling)
-        Z = scaling.apply(rows)
-        check_magnitude(Z)
+        views = numerics.Views(rows, self.scaling)
+        check_magnitude(views.X)
         self.result_ = numerics.run(
-            Z,
+            views,
             self._ask(rows),
             budget=budget if self.oracle is not None else 0,
             k=self.k,
@@ -150,14 +149,14 @@ class ActiveSVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             seed=seed,
             metric=self.metric,
             known=known,
-            prep=numerics.prepare(Z, k=self.k, gamma_bounds=self.gamma_bounds, seed=seed),
+            gamma_bounds=self.gamma_bounds,
         )
-        chosen = self.result_.final.model
-        self.gamma_, self.C_, self.scaling_ = chosen.gamma, chosen.C, scaling.kind
+        final, chosen = self.result_.final, self.result_.final.model
+        self.gamma_, self.C_, self.scaling_ = chosen.gamma, chosen.C, final.scaling
         self.labels_ = self.result_.labels
         self.model_ = SVDD(
-            gamma=chosen.gamma, C=chosen.C, scaling=scaling.kind, random_state=seed
-        ).take(scaling, chosen, like=self)
+            gamma=chosen.gamma, C=chosen.C, scaling=final.scaling, random_state=seed
+        ).take(final.representation, chosen, like=self)
         self.offset_ = self.model_.offset_
         return self
 

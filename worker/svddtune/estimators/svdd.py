@@ -13,7 +13,6 @@ from svddtune import numerics
 from svddtune.estimators.rows import read_rows, seed_of
 from svddtune.numerics import FloatArray
 from svddtune.numerics.extent import check_magnitude
-from svddtune.numerics.scaling import ScalingKind
 from svddtune.numerics.svdd import BOUNDARY_TOLERANCE
 
 DEFAULT_NU = 0.1
@@ -33,8 +32,9 @@ class SVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn h
     nu : float, optional
         1 / (N C), in (0, 1]: a bound for the share of rows outside. An alternative to `C`, which
         does not depend on the number of rows. Default 0.1 where `C` is not given.
-    scaling : "none", "minmax" or "robust"
-        How the columns are scaled before the fit, and new rows likewise. Default "minmax".
+    scaling : str
+        How the columns are mapped before the fit, and new rows likewise: "none", "minmax" (default),
+        "robust", "standard", "ranks", "normal" or "whitened".
     random_state : int, RandomState or None
         Draws the rows that are fitted where there are more than 10,000. None (default) is 0.
 
@@ -42,7 +42,7 @@ class SVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn h
     ----------
     gamma_, C_, nu_ : float
         The parameters of the fit.
-    representation_ : Scaling
+    representation_ : Representation
         How columns are scaled; ``representation_.apply(X)`` does it.
     support_ : array (S,)
         Support vectors as rows of the training data, ascending.
@@ -74,7 +74,7 @@ class SVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         C: float | None = None,
         *,
         nu: float | None = None,
-        scaling: ScalingKind = "minmax",
+        scaling: str = "minmax",
         random_state: Any = None,
     ) -> None:
         self.gamma = gamma
@@ -104,7 +104,7 @@ class SVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn h
             A parameter is out of its range, or the rows are not as `X` says.
         """
         rows = read_rows(self, X, fitting=True)
-        scaling = numerics.fit_scaling(rows, self.scaling)
+        scaling = numerics.fit_representation(rows, self.scaling)
         Z = scaling.apply(rows)
         check_magnitude(Z)
         if self.gamma == "scale":
@@ -185,7 +185,7 @@ class SVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn h
 
     def take(
         self,
-        scaling: numerics.Scaling,
+        scaling: numerics.Representation,
         model: numerics.SvddModel,
         *,
         like: BaseEstimator | None = None,
@@ -194,7 +194,7 @@ class SVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn h
 
         Parameters
         ----------
-        scaling : Scaling
+        scaling : Representation
             Of the rows.
         model : svddtune.numerics.SvddModel
             Fitted to the scaled rows.
