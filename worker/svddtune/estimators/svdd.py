@@ -33,8 +33,8 @@ class SVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         1 / (N C), in (0, 1]: a bound for the share of rows outside. An alternative to `C`, which
         does not depend on the number of rows. Default 0.1 where `C` is not given.
     scaling : str
-        How the columns are mapped before the fit, and new rows likewise: "none", "minmax" (default),
-        "robust", "standard", "ranks", "normal" or "whitened".
+        How the columns are mapped before the fit, and new rows likewise: "none", "minmax"
+        (default), "robust", "standard", "ranks", "normal" or "whitened".
     random_state : int, RandomState or None
         Draws the rows that are fitted where there are more than 10,000. None (default) is 0.
 
