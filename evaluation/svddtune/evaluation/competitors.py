@@ -1,4 +1,4 @@
-"""The methods of the paper's table that are not sessions."""
+"""The methods that are not sessions: those of the paper's table, and others that it names."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from typing import Any
 import numpy as np
 
 from svddtune.evaluation.baselines import (
+    RULES,
     SAMPLE_C,
     best_on_labels,
     fit_lattice,
+    fixed,
+    labelled_choice,
     random_labels,
     table_columns,
 )
 from svddtune.evaluation.baselines.lattice import Choice
 from svddtune.evaluation.store import Record
 from svddtune.evaluation.task import Task, point
-from svddtune.numerics import LabelArray
+from svddtune.numerics import LabelArray, c_from_nu
 from svddtune.numerics.label_free import dfn_gamma
 
 
@@ -37,6 +40,28 @@ def dfn_sample(task: Task) -> Record:
     for seed in range(int(given["seeds"])):
         labels = random_labels(y, n=int(given["labels"]), rng=np.random.default_rng(seed))
         choice = None if cells is None else best_on_labels(cells, labels)
+        runs.append(_choice(y, choice, labels))
+    return {"runs": runs}
+
+
+def rule(task: Task) -> Record:
+    """One rule without labels."""
+    name = str(task.given["rule"])
+    choice = RULES[name].choose(task.X, np.random.default_rng(0))
+    return {name: _choice(task.y, choice)}
+
+
+def cross_validation(task: Task) -> Record:
+    """Gamma and C cross-validated on random labels, for every seed."""
+    X, y, given = task.X, task.y, task.given
+    runs = []
+    for seed in range(int(given["seeds"])):
+        rng = np.random.default_rng(seed)
+        labels = random_labels(y, n=int(given["labels"]), rng=rng)
+        found = labelled_choice(X, labels, rng=rng)
+        choice = (
+            None if found is None else fixed(X, gamma=found.gamma, C=c_from_nu(found.nu, len(X)))
+        )
         runs.append(_choice(y, choice, labels))
     return {"runs": runs}
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from svddtune.evaluation.ablation import ablation
 from svddtune.evaluation.aside import aside_session
-from svddtune.evaluation.competitors import columns, dfn_sample
+from svddtune.evaluation.competitors import columns, cross_validation, dfn_sample, rule
 from svddtune.evaluation.curves import alignments, neighbors
 from svddtune.evaluation.labelers import labelled
 from svddtune.evaluation.sessions import atlas_session, cold_starts, session
@@ -47,6 +47,8 @@ KINDS: dict[str, Callable[[Task], Record]] = {
     "labelled": labelled,
     "columns": columns,
     "dfn_sample": dfn_sample,
+    "rule": rule,
+    "cross_validation": cross_validation,
     "neighbors": neighbors,
     "alignments": alignments,
     "ablation": ablation,

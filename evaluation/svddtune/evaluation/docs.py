@@ -63,6 +63,8 @@ def write(
         if method.name not in COLUMNS or method.name in ("lama", "upper_bound")
     ]  # fmt: skip
     ours, aside = [one for one in ours if not one.aside], [one for one in ours if one.aside]
+    rules = [one for one in ours if one.source in ("rule", "cross_validation")]
+    ours = [one for one in ours if one not in rules]
     text = (
         resources.files("svddtune.evaluation")
         .joinpath("paper.md")
@@ -75,11 +77,14 @@ def write(
             table=report.table(plan, runs, theirs),
             ours=report.table(plan, runs, ours),
             aside=report.table(plan, runs, aside) if aside else _MISSING,
+            rules=report.rules(plan, runs, rules) or _MISSING,
             best_cells=_best_cells(plan, records),
             others=f"\\* Not in the paper, and in no mean: {', '.join(others)}.\n"
             if others
             else "",
-            about="".join(f"- **{one.title}**: {one.about}\n" for one in plan.methods),
+            about="".join(
+                f"- **{one.title}**: {one.about}\n" for one in plan.methods if one not in rules
+            ),
             baselines=_baselines(plan, runs),
             differences=_differences(plan, runs),
             zeros=report.zeros(plan, records),

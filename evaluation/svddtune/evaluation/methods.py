@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from svddtune.evaluation.baselines import RULES
 from svddtune.numerics import DEFAULT_STRATEGY
 
-Source = Literal["session", "columns", "dfn_sample"]
+Source = Literal["session", "columns", "rule", "dfn_sample", "cross_validation"]
 Detector = Literal["svdd", "refined"]
 
 BUDGET = 50
@@ -27,7 +28,7 @@ class Method:
         In tables and pictures.
     about : str
         One sentence.
-    source : {"session", "columns", "dfn_sample"}
+    source : {"session", "columns", "rule", "dfn_sample", "cross_validation"}
         The kind of work that its runs come from.
     labels : int
         How many it uses; 0 for none, -1 for all.
@@ -144,6 +145,13 @@ METHODS: dict[str, Method] = {
             "The best cell of that grid by the truth of all rows.",
             "columns", -1,
         ),
+        Method(
+            "cv", "CV",
+            "Tax and Duin 2004, Tran et al. 2004: cross-validation on random labels.",
+            "cross_validation", BUDGET,
+        ),
     )
+} | {
+    name: Method(name, rule.title, rule.about, "rule") for name, rule in RULES.items()
 }  # fmt: skip
 """Name -> method, in the order of the table."""

@@ -99,8 +99,11 @@ def table(data: BenchSet, method: Method, seeds: int) -> Unit:
     """The methods of the paper's table that are not sessions."""
     if method.source == "columns":
         return Unit("columns", data, (), 0.1 + 1e-6 * data.N**2, f"{data.name}: label-free methods")
+    what = f"{data.name}: {method.title}"
+    if method.source == "rule":
+        return Unit("rule", data, (("rule", method.name),), 0.5 + 3e-7 * data.N**2, what)
     given = (("seeds", seeds), ("labels", method.labels))
-    return Unit("dfn_sample", data, given, 0.2, f"{data.name}: {method.title}")
+    return Unit(method.source, data, given, 0.2, what)
 
 
 def neighbors(data: BenchSet, seed: int) -> Unit:

@@ -111,6 +111,8 @@ def overview(plan: Plan, runs: Sequence[Run]) -> str:
     overall, paper = means(plan, runs), paper_means(plan, runs)
     rows = []
     for method in plan.methods:
+        if method.source == "rule":
+            continue
         found, published_here = overall.get(method.name), paper.get(method.name)
         if found is None:
             continue
@@ -156,6 +158,30 @@ def table(plan: Plan, runs: Sequence[Run], methods: Sequence[Method] | None = No
         ]
         body.append(means_row)
     return markdown(head, body)
+
+
+def rules(plan: Plan, runs: Sequence[Run], methods: Sequence[Method]) -> str:
+    """One line per method: its means, the sets where it is undefined, and its seconds."""
+    cells, overall = by_set(runs), means(plan, runs)
+    others = [data.name for data in plan.sets if not data.in_paper]
+    rows = []
+    for method in methods:
+        own = [run for run in runs if run.method == method.name]
+        defined = {run.set for run in own if run.kappa is not None}
+        found = overall.get(method.name)
+        rows.append(
+            [
+                f"{method.title} (`{method.name}`)",
+                str(method.labels),
+                "--" if found is None else f"{_rounded(found.mean, 3):.3f}",
+                _mean_of(cells, others, method),
+                str(len(plan.sets) - len(defined)),
+                f"{sum(run.seconds for run in own) / len(own):.2f}",
+                method.about,
+            ]
+        )
+    head = ["", "labels", "mean kappa", "mean of \\*", "undefined sets", "seconds a set", ""]
+    return markdown(head, rows)
 
 
 def differences(plan: Plan, runs: Sequence[Run], least: float = NOTABLE) -> dict[str, str]:

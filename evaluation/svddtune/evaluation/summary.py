@@ -74,7 +74,7 @@ def _runs(data: BenchSet, method: Method, seeds: int, records: Records) -> Itera
             yield _run(data, method, seed, point_at(record, method.labels), session_seconds(record))
         return
     record = _record(records, plans.table(data, method, seeds))
-    if method.source == "columns":
+    if method.source in ("columns", "rule"):
         yield _run(data, method, None, record[method.name], record["seconds"], all_rows=data.N)
         return
     for seed, point in enumerate(record["runs"]):

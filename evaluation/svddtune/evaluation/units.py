@@ -21,6 +21,8 @@ _OWN = {
     "cold_starts": "sessions.py",
     "columns": "competitors.py",
     "dfn_sample": "competitors.py",
+    "rule": "competitors.py",
+    "cross_validation": "competitors.py",
     "neighbors": "curves.py",
     "alignments": "curves.py",
     "ablation": "ablation.py",

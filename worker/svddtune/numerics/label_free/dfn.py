@@ -74,8 +74,9 @@ def dfn_gamma(
 
     Notes
     -----
-    Source: Xiao, Wang, Xu, *Parameter selection of Gaussian kernel for one-class SVM* (2014), as
-    described with the LAMA paper; ``"authors"`` follows their public code.
+    Source: Xiao, Wang, Zhang, Xu, *Two methods of selecting Gaussian kernel parameters for
+    one-class SVM and their application to fault detection* (2014), as described with the LAMA
+    paper; ``"authors"`` follows the LAMA authors' public code.
     """
     if len(X) < 2:
         return None

@@ -179,9 +179,9 @@ def mies_gamma(X: FloatArray, *, rng: np.random.Generator, C: float | None = Non
     hyperplane <a, phi(x)> = rho that is the sphere's boundary on the unit sphere of the images,
     the distance (<a, phi(x)> - rho)/|a| is normalised by the largest possible, 1 - rho/|a|.
 
-    Source: Xiao, Wang, Zhang, Xu, *Two methods of selecting Gaussian kernel parameters for
-    one-class SVM and their application to fault detection* (2014). The paper was not at hand:
-    the criterion is as described with the LAMA paper, the normalisation from memory of it.
+    Source: Xiao, Wang, Xu, *Parameter selection of Gaussian kernel for one-class SVM* (2015). The
+    paper was not at hand: the criterion is as described with the LAMA paper, the normalisation
+    from memory of it.
     """
     if undefined(X):
         return None
