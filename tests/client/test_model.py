@@ -43,10 +43,13 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("nu", [0.05, 0.2, 0.6])
 @pytest.mark.parametrize("seed", range(5))
-def test_scikit_learn_decides_alike_on_every_row(nu: float, seed: int) -> None:
+def test_one_class_svm_of_the_same_nu_decides_alike_on_every_row(nu: float, seed: int) -> None:
     model, X = fit(seed, nu=nu), rows(seed)
-    svm = OneClassSVM(kernel="rbf", tol=1e-10, **model.to_sklearn()).fit(model.scaled(X))
-    inlier = svm.decision_function(model.scaled(X)) >= -model.sklearn_slack
+    Z = model.scaled(X)
+    svm = OneClassSVM(kernel="rbf", tol=1e-10, gamma=model.gamma, nu=model.sklearn_nu).fit(Z)
+    # The model's tolerance in units of OneClassSVM's decision function, nu N / 2 per unit.
+    slack = model.tolerance * model.sklearn_nu * model.observation_count / 2
+    inlier = svm.decision_function(Z) >= -slack
     np.testing.assert_array_equal(np.where(inlier, 1, -1), model.predict(X))
 
 

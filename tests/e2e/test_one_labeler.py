@@ -69,7 +69,8 @@ def test_exported_model_predicts_like_the_result_and_like_scikit_learn(redis_url
     predicted = model.predict(raw)
     assert int((predicted == -1).sum()) == result.outside_count
     scaled = (raw - raw.min(axis=0)) / np.ptp(raw, axis=0)
-    svm = OneClassSVM(**model.to_sklearn(), tol=1e-9).fit(scaled)
+    np.testing.assert_array_equal(model.to_sklearn().predict(raw), predicted)
+    svm = OneClassSVM(gamma=model.gamma, nu=model.sklearn_nu, tol=1e-9).fit(scaled)
     decision = svm.decision_function(scaled)
     # On the boundary the decision is 0 within the solver's tolerance; all other rows must agree.
     clear = np.abs(decision) > 1e-5 * result.nu * len(X)

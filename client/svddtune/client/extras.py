@@ -38,6 +38,32 @@ def needs_extra(extra: str, use: str) -> Iterator[None]:
         ) from None
 
 
+@contextmanager
+def needs_package(package: str, use: str) -> Iterator[None]:
+    """Import a package that a plain installation has, but not that of the client alone.
+
+    Parameters
+    ----------
+    package : str
+        Name to install it by.
+    use : str
+        What it is for; the message starts with it.
+
+    Raises
+    ------
+    NotInstalled
+        Where it is missing.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise NotInstalled(
+            f"{use} needs {package}, which is not installed; install it with: "
+            f"pip install {package}",
+            metadata={"module": str(error.name)},
+        ) from None
+
+
 def check_complete() -> None:
     """Check that all packages of a plain installation are installed.
 

@@ -5,20 +5,28 @@ from __future__ import annotations
 import json
 import os
 import struct
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from svddtune import kappa
 from svddtune.client.errors import ModelCorrupt
+from svddtune.client.extras import needs_extra, needs_package
 from svddtune.client.inputs.frames import match_features
+from svddtune.client.portable.onnx_graph import InputType, sphere_graph
+from svddtune.client.portable.pipeline import sphere_pipeline
 from svddtune.client.types import FloatArray, LabelArray
+from svddtune.client.whole_file import whole_file
+from svddtune.representation import Representation
+
+if TYPE_CHECKING:
+    import onnx
+    from sklearn.pipeline import Pipeline
 
 FORMAT = "svddtune-model"
 FORMAT_VERSION = 1
@@ -90,6 +98,20 @@ class SvddModel:
         """M."""
         return int(self.support_vectors.shape[1])
 
+    @property
+    def threshold(self) -> float:
+        """Largest distance2 of an inlier, R2 + tolerance."""
+        return self.R2 + self.tolerance
+
+    @property
+    def representation(self) -> Representation:
+        """How raw rows become what the kernel sees."""
+        if self.scaling == "none":
+            return Representation.affine(
+                "none", np.zeros(self.feature_count), np.ones(self.feature_count)
+            )
+        return Representation.affine(self.scaling, self.offset, self.scale)
+
     def scaled(self, X: Any) -> FloatArray:
         """Return raw rows, shape (n, M), as the method sees them.
 
@@ -136,7 +158,7 @@ class SvddModel:
         InvalidInput
             As `scaled`.
         """
-        return self.R2 + self.tolerance - self.distance2(X)
+        return self.threshold - self.distance2(X)
 
     def predict(self, X: Any) -> LabelArray:
         """Return +1 (inlier) or -1 (outlier) for each raw row, shape (n,).
@@ -153,27 +175,66 @@ class SvddModel:
         """
         return np.where(self.decision(X) >= 0, 1, -1).astype(np.int8)
 
-    def to_sklearn(self) -> dict[str, float]:
-        """Return gamma and nu of the equivalent ``sklearn.svm.OneClassSVM``.
+    def to_sklearn(self) -> Pipeline:
+        """Return a fitted scikit-learn Pipeline with the same decision on every row.
 
-        Fitted on the same rows, scaled alike, it decides as this model does::
+        It needs scikit-learn only, so it can be pickled and loaded without svddtune. Its
+        ``predict``, ``decision_function`` and ``feature_names_in_`` are this model's; frames must
+        have their columns in the model's order.
 
-            svm = OneClassSVM(kernel="rbf", tol=1e-8, **model.to_sklearn())
-            svm.fit(model.scaled(X))
-            inlier = svm.decision_function(model.scaled(X_new)) >= -model.sklearn_slack
-
-        `scaled` matches frames by name. A pipeline of scaler and OneClassSVM that is fitted on a
-        frame keeps the names itself; ``svddtune export`` prints it.
+        Raises
+        ------
+        NotInstalled
+            scikit-learn is not installed.
         """
-        return {"gamma": self.gamma, "nu": self.sklearn_nu}
+        with needs_package("scikit-learn", "A scikit-learn pipeline"):
+            return sphere_pipeline(self)
 
-    @property
-    def sklearn_slack(self) -> float:
-        """The model's tolerance in units of OneClassSVM's decision function, nu N / 2 per unit.
+    def to_onnx(self, *, input_type: InputType = "double") -> onnx.ModelProto:
+        """Return an ONNX graph with the same decision on every row.
 
-        Rows on the boundary come out of a solver as plus or minus its rounding; they are inliers.
+        Parameters
+        ----------
+        input_type : {"double", "float"}
+            Of the elements of the input; the graph computes in doubles. With "float" it decides
+            about the rows as single precision holds them.
+
+        Returns
+        -------
+        onnx.ModelProto
+            Input ``X``, shape (n, M), raw rows in the order of `feature_names`; outputs, shape
+            (n,): ``label`` (+1 inlier, -1 outlier), ``distance2`` and ``score`` (distance2 -
+            `threshold`, positive for outliers).
+
+        Raises
+        ------
+        NotInstalled
+            The extra onnx is not installed.
         """
-        return self.tolerance * self.sklearn_nu * self.observation_count / 2
+        with needs_extra("onnx", "An ONNX model"):
+            return sphere_graph(self, input_type=input_type)
+
+    def save_onnx(self, path: str | os.PathLike[str], *, input_type: InputType = "double") -> Path:
+        """Write the graph of `to_onnx` to a file, whole or not at all; return its path.
+
+        Parameters
+        ----------
+        path : path
+            The file; folders that are missing are made.
+        input_type : {"double", "float"}
+            As in `to_onnx`.
+
+        Raises
+        ------
+        NotInstalled
+            The extra onnx is not installed.
+        OSError
+            It cannot be written.
+        """
+        content = self.to_onnx(input_type=input_type).SerializeToString()
+        with whole_file(path) as file:
+            file.write(content)
+        return Path(path)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write one .npz file, arrays and a manifest.json, whole or not at all; return its path.
@@ -188,23 +249,14 @@ class SvddModel:
         OSError
             It cannot be written.
         """
-        target = Path(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, partial = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w") as archive:
-                manifest = json.dumps(self._manifest(), indent=1, sort_keys=True)
-                archive.writestr(zipfile.ZipInfo("manifest.json", _EPOCH), manifest)
-                for name in _ARRAYS:
-                    member = zipfile.ZipInfo(f"{name}.npy", _EPOCH)
-                    with archive.open(member, "w", force_zip64=True) as stream:
-                        np.lib.format.write_array(stream, getattr(self, name), allow_pickle=False)
-            Path(partial).chmod(0o644)
-            Path(partial).replace(target)
-        except BaseException:
-            Path(partial).unlink(missing_ok=True)
-            raise
-        return target
+        with whole_file(path) as file, zipfile.ZipFile(file, "w") as archive:
+            manifest = json.dumps(self._manifest(), indent=1, sort_keys=True)
+            archive.writestr(zipfile.ZipInfo("manifest.json", _EPOCH), manifest)
+            for name in _ARRAYS:
+                member = zipfile.ZipInfo(f"{name}.npy", _EPOCH)
+                with archive.open(member, "w", force_zip64=True) as stream:
+                    np.lib.format.write_array(stream, getattr(self, name), allow_pickle=False)
+        return Path(path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SvddModel:

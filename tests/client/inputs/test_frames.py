@@ -17,7 +17,7 @@ from tests.client.models import fit, rows
 from tests.profiles import sized
 
 from svddtune.client import InvalidInput, SvddModel
-from svddtune.client.cli.sessions import sklearn_snippet
+from svddtune.client.cli.sessions import ModelFormat, usage_snippet
 from svddtune.client.inputs.frames import read_features
 from svddtune.client.wire.upload import Upload
 
@@ -394,14 +394,14 @@ def test_upload_of_a_frame_announces_its_names() -> None:
     assert list(header.header.feature_names) == ["b", "a"]
 
 
-def test_scikit_learn_equivalent_that_export_prints_keeps_the_names(tmp_path: Path) -> None:
+def test_pipeline_of_the_lines_that_export_prints_keeps_the_names(tmp_path: Path) -> None:
     model, X = fit(), pd.DataFrame(rows(), columns=NAMES)
     path = model.save(tmp_path / "model.npz")
     names: dict[str, Any] = {"X": X}
-    exec(sklearn_snippet(model, str(path)), names)
-    svm = names["svm"]
-    assert list(svm.feature_names_in_) == NAMES == list(model.feature_names)
+    exec(usage_snippet(str(path), ModelFormat.NPZ), names)
+    pipeline = names["pipeline"]
+    assert list(pipeline.feature_names_in_) == NAMES == list(model.feature_names)
     np.testing.assert_array_equal(names["labels"], model.predict(X))
-    np.testing.assert_array_equal(np.where(names["inlier"], 1, -1), model.predict(X))
+    np.testing.assert_array_equal(pipeline.predict(X), model.predict(X))
     with pytest.raises(ValueError, match="feature names"):
-        svm.predict(X[["f2", "f0", "f1"]])
+        pipeline.predict(X[["f2", "f0", "f1"]])

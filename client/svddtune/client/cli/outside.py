@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import csv
-import os
-import tempfile
 from collections.abc import Iterable, Sequence
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from svddtune.client.terminal.output import figure
 from svddtune.client.types import FloatArray, Verdict
+from svddtune.client.whole_file import whole_file
 from svddtune.text import formula_cell, visible
 
 if TYPE_CHECKING:
@@ -74,15 +74,8 @@ def _write_csv(path: Path, header: Sequence[str], lines: Iterable[Sequence[str]]
 
     Text that a spreadsheet would run as a formula begins with an apostrophe.
     """
-    handle, partial = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(header)
-            writer.writerows(map(formula_cell, line) for line in lines)
-        Path(partial).chmod(0o644)
-        Path(partial).replace(path)
-    except BaseException:
-        Path(partial).unlink(missing_ok=True)
-        raise
+    with whole_file(path) as raw, TextIOWrapper(raw, encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(header)
+        writer.writerows(map(formula_cell, line) for line in lines)
     return path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,15 +16,20 @@ from svddtune.text import visible
 
 if TYPE_CHECKING:
     from svddtune.client.client import TuningClient
-    from svddtune.client.model import SvddModel
     from svddtune.client.types import Session
 
 # Seconds without a change after which the command looks up what the session lacks.
 _STILL_S = 5.0
 
-SessionName = Annotated[str, typer.Argument(metavar="SESSION", help="The ID, or sessions/ID.")]
 
-_SCALERS = {"minmax": "MinMaxScaler", "robust": "RobustScaler"}
+class ModelFormat(StrEnum):
+    """Formats of a model file."""
+
+    NPZ = "npz"
+    ONNX = "onnx"
+
+
+SessionName = Annotated[str, typer.Argument(metavar="SESSION", help="The ID, or sessions/ID.")]
 
 
 def sessions(server: Server = DEFAULT_SERVER, tls_ca: TlsCa = None, as_json: Json = False) -> None:
@@ -136,51 +142,54 @@ def finish(
 def export(
     session: SessionName,
     out: Annotated[
-        Path | None, typer.Option(help="Model file to write. Default: SESSION.npz.")
+        Path | None, typer.Option(help="Model file to write. Default: SESSION.npz or .onnx.")
     ] = None,
+    format_: Annotated[
+        ModelFormat,
+        typer.Option(
+            "--format", help="npz: arrays, for svddtune. onnx: a graph, for any ONNX runtime."
+        ),
+    ] = ModelFormat.NPZ,
     server: Server = DEFAULT_SERVER,
     tls_ca: TlsCa = None,
     as_json: Json = False,
 ) -> None:
-    """Write a session's model file, and show the scikit-learn equivalent."""
+    """Write a session's model file, and show how to use it in Python."""
     from svddtune.client.client import TuningClient
 
     name = resource_name(session)
     with TuningClient(server, tls_ca=tls_ca) as client:
         model = client.model(name)
         result = client.result(name)
-    path = model.save(out or Path(f"{name.removeprefix('sessions/')}.npz"))
+    path = out or Path(f"{name.removeprefix('sessions/')}.{format_.value}")
+    if format_ is ModelFormat.ONNX:
+        model.save_onnx(path)
+    else:
+        model.save(path)
     if as_json:
-        document = {"file": str(path), "sklearn": model.to_sklearn(), "result": result.to_dict()}
-        print_json(document)
+        print_json({"file": str(path), "format": format_.value, "result": result.to_dict()})
         return
-    tell(sklearn_snippet(model, str(path)))
+    tell(usage_snippet(str(path), format_))
     say(f"Wrote {path}")
 
 
-def sklearn_snippet(model: SvddModel, path: str) -> str:
-    """Return Python that uses the model, and the equivalent OneClassSVM."""
-    scaler = _SCALERS.get(model.scaling)
-    lines = [
-        "# With numpy alone:",
-        "from svddtune.client import SvddModel",
-        f"labels = SvddModel.load({path!r}).predict(X)   # +1 inlier, -1 outlier",
-        "",
-        "# As a scikit-learn model, fitted on the same rows X:",
-    ]
-    if scaler:
-        lines.append("from sklearn.pipeline import make_pipeline")
-        lines.append(f"from sklearn.preprocessing import {scaler}")
-    lines.append("from sklearn.svm import OneClassSVM")
-    parameters = model.to_sklearn()
-    svm = f"OneClassSVM(gamma={parameters['gamma']!r}, nu={parameters['nu']!r}, tol=1e-8)"
-    lines.append(
-        f"svm = make_pipeline({scaler}(), {svm}).fit(X)" if scaler else f"svm = {svm}.fit(X)"
-    )
-    lines.append(
-        f"inlier = svm.decision_function(X) >= {-model.sklearn_slack!r}   # the boundary is inside"
-    )
-    return "\n".join(lines)
+def usage_snippet(path: str, format_: ModelFormat) -> str:
+    """Return Python that uses a model file."""
+    lines = {
+        ModelFormat.NPZ: (
+            "from svddtune import SvddModel",
+            f"model = SvddModel.load({path!r})",
+            "labels = model.predict(X)   # +1 inlier, -1 outlier; needs numpy only",
+            "pipeline = model.to_sklearn()   # a fitted scikit-learn Pipeline; decides alike",
+        ),
+        ModelFormat.ONNX: (
+            "import onnxruntime",
+            f"session = onnxruntime.InferenceSession({path!r})",
+            "# X holds doubles, shape (n, M). Labels are +1 (inlier) and -1 (outlier).",
+            'labels, scores = session.run(["label", "score"], {"X": X})',
+        ),
+    }
+    return "\n".join(lines[format_])
 
 
 def resource_name(session: str) -> str:

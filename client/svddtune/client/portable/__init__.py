@@ -1,0 +1,1 @@
+"""Fitted models for other software: scikit-learn pipelines and ONNX graphs."""
