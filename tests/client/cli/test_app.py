@@ -251,6 +251,9 @@ def test_sessions_watch_and_export(
     document = one_document(capsys.readouterr().out)
     assert Path(document["file"]) == Path(f"{number}.npz")
     assert Path(document["file"]).is_file()
+    assert run(["export", number, "--format", "onnx", *server]) == 0
+    exec(capsys.readouterr().out, names)
+    np.testing.assert_array_equal(names["labels"], model.predict(X))
 
 
 def test_unknown_session_is_reported(

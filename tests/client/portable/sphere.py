@@ -1,12 +1,15 @@
 """Spheres over representations of every shape."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.svm import OneClassSVM
 
 from svddtune.client.types import FloatArray
+from svddtune.numerics.representation import REPRESENTATIONS, fit_representation
 from svddtune.representation import Representation
 
 
@@ -46,40 +49,10 @@ def fit_sphere(representation: Representation, X: FloatArray, *, nu: float = 0.2
     return FittedSphere(representation, gamma, vectors, alphas, center, threshold)
 
 
-def ranks(X: FloatArray, *, every: int = 3) -> Representation:
-    """A representation with maps of the columns to ranks, knots at every third value."""
-    knots, values = [], []
-    for column in X.T:
-        distinct = np.unique(column)
-        at = np.unique(np.r_[0 : len(distinct) : every, len(distinct) - 1])
-        if len(distinct) < 2:
-            distinct, at = np.array([column[0], column[0] + 1.0]), np.array([0, 1])
-        knots.append(distinct[at])
-        values.append(at / max(len(distinct) - 1, 1))
-    M = X.shape[1]
-    return Representation("ranks", np.zeros(M), np.ones(M), tuple(knots), tuple(values))
-
-
-def whitened(X: FloatArray) -> Representation:
-    """Standardised columns, rotated and divided by their standard deviations."""
-    scale = np.where(X.std(axis=0) > 0, X.std(axis=0), 1.0)
-    standard = (X - X.mean(axis=0)) / scale
-    eigenvalues, vectors = np.linalg.eigh(standard.T @ standard / len(X))
-    M = X.shape[1]
-    return Representation(
-        "whitened",
-        X.mean(axis=0),
-        scale,
-        (np.empty(0),) * M,
-        (np.empty(0),) * M,
-        vectors / np.sqrt(np.maximum(eigenvalues, 1e-3 * eigenvalues[-1])),
-    )
-
-
 def mixed(X: FloatArray) -> Representation:
     """Maps for every second column, scales for the others, and a rotation to fewer columns."""
     M = X.shape[1]
-    maps, D = ranks(X), max(1, M - 1)
+    maps, D = fit_representation(X, "ranks"), max(1, M - 1)
     mapped = np.arange(M) % 2 == 0
     spread = np.ptp(X, axis=0)
     return Representation(
@@ -92,24 +65,11 @@ def mixed(X: FloatArray) -> Representation:
     )
 
 
-def plain(X: FloatArray) -> Representation:
-    M = X.shape[1]
-    return Representation.affine("none", np.zeros(M), np.ones(M))
-
-
-def minmax(X: FloatArray) -> Representation:
-    spread = np.ptp(X, axis=0)
-    return Representation.affine("minmax", X.min(axis=0), np.where(spread > 0, spread, 1.0))
-
-
-SHAPES = {
-    "none": plain,
-    "minmax": minmax,
-    "ranks": ranks,
-    "whitened": whitened,
+SHAPES: dict[str, Callable[[FloatArray], Representation]] = {
+    **{kind: partial(fit_representation, kind=kind) for kind in REPRESENTATIONS},
     "mixed": mixed,
 }
-"""Makers of representations, one for each shape that a representation can have."""
+"""Makers of representations: each kind, and one with everything that a representation may have."""
 
 
 def sample_rows(seed: int, *, n: int = 60, M: int = 4) -> FloatArray:
