@@ -6,15 +6,23 @@ import numpy as np
 from sklearn.svm import OneClassSVM
 
 from svddtune.client import SvddModel
+from svddtune.numerics import fit_representation
 
 
-def fit(seed: int = 0, *, n: int = 80, m: int = 3, nu: float = 0.2, **changes: Any) -> SvddModel:
-    """SVDD of random rows through a one-class SVM of the same dual, min-max scaled."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, m)) * [1.0, 10.0, 100.0][:m] + 5.0
-    offset, scale = X.min(axis=0), np.ptp(X, axis=0)
-    Z = (X - offset) / scale
-    gamma = 2.0
+def fit(
+    seed: int = 0,
+    *,
+    n: int = 80,
+    m: int = 3,
+    nu: float = 0.2,
+    scaling: str = "minmax",
+    **changes: Any,
+) -> SvddModel:
+    """SVDD of random rows through a one-class SVM of the same dual."""
+    X = rows(seed, n=n, m=m)
+    representation = fit_representation(X, scaling)
+    Z = representation.apply(X)
+    gamma = 2.0 if scaling == "minmax" else 1.0 / Z.var(axis=0).sum()
     svm = OneClassSVM(gamma=gamma, nu=nu, tol=1e-10).fit(Z)
     alphas = svm.dual_coef_[0] / (nu * n)
     vectors = Z[svm.support_]
@@ -33,9 +41,7 @@ def fit(seed: int = 0, *, n: int = 80, m: int = 3, nu: float = 0.2, **changes: A
         "tolerance": 1e-7,
         "support_vectors": vectors,
         "alphas": alphas,
-        "scaling": "minmax",
-        "offset": offset,
-        "scale": scale,
+        "representation": representation,
         "feature_names": tuple(f"f{j}" for j in range(m)),
         "check_rows": X[:7],
         "check_distance2": distance2(Z[:7]),

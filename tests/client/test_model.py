@@ -1,3 +1,4 @@
+import io
 import json
 import tempfile
 import zipfile
@@ -14,12 +15,15 @@ from tests.profiles import sized
 
 from svddtune.client import InvalidInput, ModelCorrupt, SvddModel
 from svddtune.client import model as module
+from svddtune.numerics import REPRESENTATIONS
+from svddtune.representation import Representation
 
 
 def test_distance_is_that_of_the_definition() -> None:
     model = fit()
     X = rows(seed=5)
-    Z = (X - model.offset) / model.scale
+    low, high = rows().min(axis=0), rows().max(axis=0)
+    Z = (X - low) / (high - low)
     expected = (
         1 - 2 * kernel(Z, model.support_vectors, model.gamma) @ model.alphas + model.center_norm2
     )
@@ -57,9 +61,46 @@ def test_saved_model_is_the_same_model(tmp_path: Path) -> None:
     model = fit()
     path = model.save(tmp_path / "new" / "model.npz")
     loaded = SvddModel.load(path)
-    for name in SvddModel.__slots__:
+    for name in set(SvddModel.__slots__) - {"representation"}:
         np.testing.assert_array_equal(getattr(loaded, name), getattr(model, name), err_msg=name)
+    assert_same(loaded.representation, model.representation)
     assert [p.name for p in path.parent.iterdir()] == ["model.npz"]
+
+
+def assert_same(one: Representation, other: Representation) -> None:
+    assert one.kind == other.kind
+    first, second = one.to_arrays(), other.to_arrays()
+    assert first.keys() == second.keys()
+    for name, array in first.items():
+        np.testing.assert_array_equal(array, second[name], err_msg=name)
+
+
+@pytest.mark.parametrize("kind", REPRESENTATIONS)
+def test_saved_model_keeps_its_representation(tmp_path: Path, kind: str) -> None:
+    model = fit(scaling=kind)
+    loaded = SvddModel.load(model.save(tmp_path / "model.npz"))
+    assert loaded.scaling == kind
+    assert_same(loaded.representation, model.representation)
+    np.testing.assert_array_equal(loaded.distance2(rows(5)), model.distance2(rows(5)))
+
+
+def test_file_of_version_1_is_read() -> None:
+    loaded, model = SvddModel.load(Path(__file__).with_name("model_1.npz")), fit(n=20)
+    assert loaded.scaling == "minmax"
+    np.testing.assert_array_equal(loaded.distance2(rows(5)), model.distance2(rows(5)))
+
+
+def test_file_of_version_1_without_scaling_is_read(tmp_path: Path) -> None:
+    model = fit(scaling="none")
+    path = model.save(tmp_path / "model.npz")
+    empty = io.BytesIO()
+    np.save(empty, np.empty(0))
+    later = {f"{name}.npy": None for name in ("knot_counts", "knots", "values")}
+    earlier = {"offset.npy": empty.getvalue(), "scale.npy": empty.getvalue()}
+    rewrite(path, {"manifest.json": lambda m: {**m, "version": 1}, **later, **earlier})
+    loaded = SvddModel.load(path)
+    assert loaded.scaling == "none"
+    np.testing.assert_array_equal(loaded.distance2(rows(5)), model.distance2(rows(5)))
 
 
 def test_same_model_gives_the_same_bytes(tmp_path: Path) -> None:
@@ -74,7 +115,7 @@ def test_file_holds_plain_arrays_and_a_manifest(tmp_path: Path) -> None:
     with zipfile.ZipFile(path) as archive:
         manifest = json.loads(archive.read("manifest.json"))
     assert manifest["format"] == "svddtune-model"
-    assert manifest["version"] == 1
+    assert manifest["version"] == 2
     assert manifest["model"]["feature_names"] == ["f0", "f1", "f2"]
 
 
@@ -106,11 +147,13 @@ def model_field(name: str, value: Any) -> Any:
         ({"manifest.json": model_field("gamma", "x")}, "lacks a part"),
         ({"manifest.json": model_field("R2", float("nan"))}, "not finite"),
         ({"manifest.json": lambda m: {"format": "other"}}, "not an svddtune model"),
-        ({"manifest.json": lambda m: {**m, "version": 2}}, "format version 2"),
+        ({"manifest.json": lambda m: {**m, "version": 3}}, "format version 3"),
         ({"manifest.json": lambda m: {**m, "model": [1]}}, "lacks a part"),
         ({"manifest.json": lambda m: {"format": m["format"], "version": 1}}, "not a readable"),
         ({"manifest.json": b"{"}, "not a readable"),
-        ({"alphas.npy": None}, "not a readable"),
+        ({"manifest.json": lambda m: {**m, "version": 1}, "offset.npy": None}, "not a readable"),
+        ({"alphas.npy": None}, "lacks a part"),
+        ({"knots.npy": None}, "lacks a part"),
         ({"alphas.npy": b"rubbish"}, "not a readable"),
     ],
 )
@@ -169,7 +212,10 @@ def test_missing_file_is_not_called_corrupt(tmp_path: Path) -> None:
     ("changes", "says"),
     [
         ({"alphas": np.ones(3)}, "alphas of shape"),
-        ({"offset": np.zeros(1)}, "offsets"),
+        (
+            {"representation": Representation.affine("minmax", np.zeros(1), np.ones(1))},
+            "support vectors with 3 columns",
+        ),
         ({"feature_names": ("a",)}, "feature names"),
         ({"check_rows": np.empty((0, 3)), "check_distance2": np.empty(0)}, "no check rows"),
         ({"gamma": -1.0}, "gamma"),

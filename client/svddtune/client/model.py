@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from svddtune import kappa
 from svddtune.client.errors import ModelCorrupt
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
 
 FORMAT = "svddtune-model"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+# Version 1 knew offset and scale of the columns only.
+_READ_VERSIONS = (1, 2)
 # distance2 is a sum of exponentials with weights that add to 1, so its rounding error is absolute:
 # some 1e-13 for a thousand columns. A wrong gamma, weight or vector shows far above this.
 CHECK_TOLERANCE = 1e-9
@@ -40,7 +43,7 @@ _UNREADABLE = (
     zlib.error,
     struct.error,
     EOFError,
-    KeyError,
+    LookupError,
     ValueError,
     OSError,
     RuntimeError,  # NotImplementedError included
@@ -52,18 +55,18 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 class SvddModel:
     """Support vector data description with a Gaussian kernel.
 
-    A row x, scaled as the training data were, is an outlier where
+    A row x, represented as the training data were, is an outlier where
     distance2(x) = 1 - 2 sum_i alpha_i k(x_i, x) + center_norm2 exceeds R2 + tolerance, with
     k(x, z) = exp(-gamma |x - z|^2).
 
     Attributes
     ----------
-    support_vectors : array (s, M)
-        Scaled rows.
+    representation : Representation
+        How raw rows become what the kernel sees.
+    support_vectors : array (s, D)
+        Rows as the kernel sees them.
     alphas : array (s,)
         Weights, positive, in sum 1.
-    offset, scale : arrays (M,)
-        scaled = (raw - offset) / scale; empty for scaling "none".
     check_rows, check_distance2 : arrays (c, M), (c,)
         Raw rows with the distance2 that the fit gave them; verified whenever a model is made.
     sklearn_nu : float
@@ -76,11 +79,9 @@ class SvddModel:
     R2: float
     center_norm2: float
     tolerance: float
+    representation: Representation
     support_vectors: FloatArray
     alphas: FloatArray
-    scaling: str
-    offset: FloatArray
-    scale: FloatArray
     feature_names: tuple[str, ...]
     check_rows: FloatArray
     check_distance2: FloatArray
@@ -95,25 +96,21 @@ class SvddModel:
 
     @property
     def feature_count(self) -> int:
-        """M."""
-        return int(self.support_vectors.shape[1])
+        """M, the number of columns of raw rows."""
+        return self.representation.columns_in
+
+    @property
+    def scaling(self) -> str:
+        """Kind of the representation, for example "minmax"."""
+        return self.representation.kind
 
     @property
     def threshold(self) -> float:
         """Largest distance2 of an inlier, R2 + tolerance."""
         return self.R2 + self.tolerance
 
-    @property
-    def representation(self) -> Representation:
-        """How raw rows become what the kernel sees."""
-        if self.scaling == "none":
-            return Representation.affine(
-                "none", np.zeros(self.feature_count), np.ones(self.feature_count)
-            )
-        return Representation.affine(self.scaling, self.offset, self.scale)
-
     def scaled(self, X: Any) -> FloatArray:
-        """Return raw rows, shape (n, M), as the method sees them.
+        """Return raw rows, shape (n, M), as the kernel sees them, shape (n, D).
 
         Parameters
         ----------
@@ -128,7 +125,7 @@ class SvddModel:
             DATASET_NOT_FINITE and others where the values are no finite numbers.
         """
         rows = match_features(X, self.feature_names, self.feature_count)
-        return rows if self.scaling == "none" else (rows - self.offset) / self.scale
+        return self.representation.apply(rows)
 
     def distance2(self, X: Any) -> FloatArray:
         """Return the squared distance of each raw row to the centre, shape (n,), in [0, 4].
@@ -252,10 +249,10 @@ class SvddModel:
         with whole_file(path) as file, zipfile.ZipFile(file, "w") as archive:
             manifest = json.dumps(self._manifest(), indent=1, sort_keys=True)
             archive.writestr(zipfile.ZipInfo("manifest.json", _EPOCH), manifest)
-            for name in _ARRAYS:
+            for name, array in self._arrays().items():
                 member = zipfile.ZipInfo(f"{name}.npy", _EPOCH)
                 with archive.open(member, "w", force_zip64=True) as stream:
-                    np.lib.format.write_array(stream, getattr(self, name), allow_pickle=False)
+                    np.lib.format.write_array(stream, array, allow_pickle=False)
         return Path(path)
 
     @classmethod
@@ -280,8 +277,10 @@ class SvddModel:
                 with zipfile.ZipFile(file) as archive:
                     manifest = json.loads(archive.read("manifest.json"))
                     _check_format(manifest, path)
-                    arrays = {name: _read_array(archive, name) for name in _ARRAYS}
+                    arrays = _read_arrays(archive)
                     values = manifest["model"]
+                    if manifest["version"] == 1:
+                        arrays |= _affine_arrays(arrays)
             except ModelCorrupt:
                 raise
             except _UNREADABLE as error:
@@ -306,9 +305,10 @@ class SvddModel:
         """
         try:
             parts: dict[str, Any] = {name: float(values[name]) for name in _FLOATS}
-            parts |= {name: str(values[name]) for name in ("scaling", "dataset_hash", "result")}
+            parts |= {name: str(values[name]) for name in ("dataset_hash", "result")}
             parts |= {name: np.asarray(arrays[name], dtype=np.float64) for name in _ARRAYS}
             return cls(
+                representation=Representation.from_arrays(str(values["scaling"]), arrays),
                 feature_names=tuple(str(name) for name in values["feature_names"]),
                 observation_count=int(values["observation_count"]),
                 dataset_rows=tuple(int(row) for row in values["dataset_rows"]),
@@ -319,6 +319,10 @@ class SvddModel:
         except (KeyError, TypeError, ValueError) as error:
             raise ModelCorrupt(f"The model lacks a part: {error}") from None
 
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        own = {name: getattr(self, name) for name in _ARRAYS}
+        return own | self.representation.to_arrays()
+
     def _manifest(self) -> dict[str, Any]:
         values: dict[str, Any] = {name: getattr(self, name) for name in _FLOATS}
         for name in ("scaling", "dataset_hash", "result", "observation_count"):
@@ -328,7 +332,7 @@ class SvddModel:
         return {"format": FORMAT, "version": FORMAT_VERSION, "model": values}
 
     def _distance2(self, Z: FloatArray) -> FloatArray:
-        """Distances of scaled rows, in blocks so that memory stays bounded."""
+        """Distances of rows as the kernel sees them, in blocks so that memory stays bounded."""
         out = np.empty(len(Z))
         step = max(1, _BLOCK_VALUES // len(self.alphas))
         for start in range(0, len(Z), step):
@@ -345,45 +349,64 @@ class SvddModel:
 
 
 _FLOATS = ("gamma", "C", "nu", "R2", "center_norm2", "tolerance", "sklearn_nu")
-_ARRAYS = ("support_vectors", "alphas", "offset", "scale", "check_rows", "check_distance2")
+_ARRAYS = ("support_vectors", "alphas", "check_rows", "check_distance2")
 
 
 def _check_format(manifest: Any, path: str | os.PathLike[str]) -> None:
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise ModelCorrupt(f"{path} is a ZIP file, but not an svddtune model")
-    if manifest.get("version") != FORMAT_VERSION:
+    if manifest.get("version") not in _READ_VERSIONS:
         raise ModelCorrupt(
             f"{path} has format version {manifest.get('version')!r}; this release reads "
-            f"{FORMAT_VERSION}. Export the model again, or update svddtune",
+            f"{' and '.join(map(str, _READ_VERSIONS))}. Export the model again, or update svddtune",
             reason="MODEL_VERSION_UNSUPPORTED",
         )
 
 
-def _read_array(archive: zipfile.ZipFile, name: str) -> FloatArray:
-    with archive.open(f"{name}.npy") as stream:
-        return np.asarray(np.lib.format.read_array(stream, allow_pickle=False))
+def _read_arrays(archive: zipfile.ZipFile) -> dict[str, NDArray[Any]]:
+    arrays = {}
+    for member in archive.namelist():
+        if member.endswith(".npy"):
+            with archive.open(member) as stream:
+                array = np.lib.format.read_array(stream, allow_pickle=False)
+            arrays[member.removesuffix(".npy")] = np.asarray(array)
+    return arrays
+
+
+def _affine_arrays(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """The parts of a representation from a file of version 1; "none" has no offset and scale."""
+    columns = arrays["check_rows"].shape[1]
+    nothing = np.empty(0)
+    return {
+        "offset": arrays["offset"] if arrays["offset"].size else np.zeros(columns),
+        "scale": arrays["scale"] if arrays["scale"].size else np.ones(columns),
+        "knot_counts": np.zeros(columns, dtype=np.int32),
+        "knots": nothing,
+        "values": nothing,
+    }
 
 
 def _verify(model: SvddModel) -> None:
     """Raise ModelCorrupt unless shapes fit, values make sense and the check rows come out."""
-    vectors, columns = model.support_vectors, model.support_vectors.shape[-1:]
+    vectors, representation = model.support_vectors, model.representation
+    columns = representation.columns_in
     parameters = (model.gamma, model.C, model.R2, model.center_norm2, model.tolerance)
-    scaled = () if model.scaling == "none" else columns
     if vectors.ndim != 2 or 0 in vectors.shape:
         problem = f"support vectors of shape {vectors.shape}"
     elif model.alphas.shape != vectors.shape[:1]:
         problem = f"{vectors.shape[0]} support vectors with alphas of shape {model.alphas.shape}"
-    elif scaled and (model.offset.shape != scaled or model.scale.shape != scaled):
+    elif vectors.shape[1] != representation.columns_out:
         problem = (
-            f"{model.offset.size} offsets and {model.scale.size} scales for {columns[0]} columns"
+            f"support vectors with {vectors.shape[1]} columns for a representation with "
+            f"{representation.columns_out}"
         )
-    elif model.feature_names and len(model.feature_names) != columns[0]:
-        problem = f"{len(model.feature_names)} feature names for {columns[0]} columns"
+    elif model.feature_names and len(model.feature_names) != columns:
+        problem = f"{len(model.feature_names)} feature names for {columns} columns"
     elif not np.isfinite(parameters).all() or not np.isfinite(vectors).all() or model.gamma <= 0:
         problem = "values that are not finite, or a gamma that is not positive"
     elif not abs(model.alphas.sum() - 1) < 1e-6:
         problem = f"alphas that sum to {model.alphas.sum():.9g} instead of 1"
-    elif model.check_rows.shape != (len(model.check_distance2), *columns) or not columns:
+    elif model.check_rows.shape != (len(model.check_distance2), columns):
         problem = f"check rows of shape {model.check_rows.shape}"
     elif len(model.check_distance2) == 0:
         problem = "no check rows"

@@ -23,6 +23,7 @@ class ScalingKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     SCALING_KIND_RANKS: _ClassVar[ScalingKind]
     SCALING_KIND_NORMAL: _ClassVar[ScalingKind]
     SCALING_KIND_WHITENED: _ClassVar[ScalingKind]
+    SCALING_KIND_ASINH: _ClassVar[ScalingKind]
 SCALING_KIND_UNSPECIFIED: ScalingKind
 SCALING_KIND_NONE: ScalingKind
 SCALING_KIND_MINMAX: ScalingKind
@@ -32,6 +33,7 @@ SCALING_KIND_STANDARD: ScalingKind
 SCALING_KIND_RANKS: ScalingKind
 SCALING_KIND_NORMAL: ScalingKind
 SCALING_KIND_WHITENED: ScalingKind
+SCALING_KIND_ASINH: ScalingKind
 
 class Scaling(_message.Message):
     __slots__ = ("kind", "offset", "scale", "map_count", "rotation_columns")

@@ -45,9 +45,15 @@ SKIP_MODES: dict[SkipMode, oracle_pb2.SkipMode] = {
     SkipMode.DROP: oracle_pb2.SKIP_MODE_DROP,
 }
 SCALINGS: dict[str, dataset_pb2.ScalingKind] = {
+    "auto": dataset_pb2.SCALING_KIND_AUTO,
     "none": dataset_pb2.SCALING_KIND_NONE,
     "minmax": dataset_pb2.SCALING_KIND_MINMAX,
     "robust": dataset_pb2.SCALING_KIND_ROBUST,
+    "standard": dataset_pb2.SCALING_KIND_STANDARD,
+    "ranks": dataset_pb2.SCALING_KIND_RANKS,
+    "normal": dataset_pb2.SCALING_KIND_NORMAL,
+    "asinh": dataset_pb2.SCALING_KIND_ASINH,
+    "whitened": dataset_pb2.SCALING_KIND_WHITENED,
 }
 LABELER_KINDS: dict[str, oracle_pb2.LabelerKind] = {
     "human": oracle_pb2.LABELER_KIND_HUMAN,
@@ -80,8 +86,9 @@ def choice(table: dict[str, _T], value: str, field: str) -> _T:
         ) from None
 
 
-def _word(table: dict[str, _T], value: _T) -> str:
-    return next((word for word, wire in table.items() if wire == value), "")
+def scaling_from_proto(kind: dataset_pb2.ScalingKind) -> str:
+    """Return the word for a kind of scaling, empty for an unspecified one."""
+    return next((word for word, wire in SCALINGS.items() if wire == kind), "")
 
 
 def time_from_proto(stamp: Timestamp) -> datetime | None:
@@ -119,7 +126,7 @@ def dataset_from_proto(dataset: dataset_pb2.Dataset) -> Dataset:
         observation_count=dataset.observation_count,
         feature_count=dataset.feature_count,
         feature_names=tuple(dataset.feature_names),
-        scaling=_word(SCALINGS, dataset.scaling) or "none",
+        scaling=scaling_from_proto(dataset.scaling) or "none",
         content_hash=dataset.content_hash,
         duplicate_row_count=dataset.duplicate_row_count,
         constant_columns=tuple(dataset.constant_columns),

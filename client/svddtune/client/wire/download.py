@@ -8,14 +8,16 @@ import numpy as np
 
 from svddtune.client.errors import ModelCorrupt
 from svddtune.client.model import SvddModel
-from svddtune.client.wire.convert import SCALINGS, matrix_from_proto
-from svddtune.v1 import result_pb2, tuning_pb2
+from svddtune.client.wire.convert import matrix_from_proto, scaling_from_proto
+from svddtune.representation import Representation
+from svddtune.v1 import dataset_pb2, result_pb2, tuning_pb2
 
 
 def model_from_stream(messages: Iterable[tuning_pb2.ExportModelResponse]) -> SvddModel:
     """Return the model that the messages hold; ModelCorrupt where a part is missing."""
     header: result_pb2.ModelHeader | None = None
     vectors, alphas, dataset_rows = [], list[float](), list[int]()
+    scaling = list[dataset_pb2.ScalingChunk]()
     try:
         for message in messages:
             if message.WhichOneof("part") == "header":
@@ -24,6 +26,8 @@ def model_from_stream(messages: Iterable[tuning_pb2.ExportModelResponse]) -> Svd
                 vectors.append(matrix_from_proto(message.support_vectors.rows))
                 alphas.extend(message.support_vectors.alphas)
                 dataset_rows.extend(message.support_vectors.dataset_rows)
+            elif message.WhichOneof("part") == "scaling":
+                scaling.append(message.scaling)
         if header is None:
             raise ModelCorrupt("The service sent a model without its header")
         if sum(map(len, vectors)) != header.support_vector_count:
@@ -38,11 +42,9 @@ def model_from_stream(messages: Iterable[tuning_pb2.ExportModelResponse]) -> Svd
             R2=header.r2,
             center_norm2=header.center_norm2,
             tolerance=header.tolerance,
+            representation=_representation(header, scaling),
             support_vectors=np.concatenate(vectors),
             alphas=np.array(alphas),
-            scaling=next((w for w, k in SCALINGS.items() if k == header.scaling.kind), "none"),
-            offset=np.array(header.scaling.offset),
-            scale=np.array(header.scaling.scale),
             feature_names=tuple(header.feature_names),
             check_rows=matrix_from_proto(header.check_rows),
             check_distance2=np.array(header.check_distance2),
@@ -56,3 +58,33 @@ def model_from_stream(messages: Iterable[tuning_pb2.ExportModelResponse]) -> Svd
         raise
     except ValueError as error:
         raise ModelCorrupt(f"The model's arrays do not fit together: {error}") from None
+
+
+def _representation(
+    header: result_pb2.ModelHeader, chunks: Iterable[dataset_pb2.ScalingChunk]
+) -> Representation:
+    """Return how the model sees raw rows; ValueError where a part is missing or does not fit."""
+    scaling, columns = header.scaling, header.feature_count
+    knots, values = [np.empty(0)] * columns, [np.empty(0)] * columns
+    rotation, map_count = [], 0
+    for chunk in chunks:
+        for column in chunk.maps:
+            if column.column >= columns:
+                raise ValueError(f"a map of column {column.column} of {columns}")
+            knots[column.column] = np.array(column.knots)
+            values[column.column] = np.array(column.values)
+            map_count += 1
+        if chunk.HasField("rotation"):
+            rotation.append(matrix_from_proto(chunk.rotation))
+    if map_count != scaling.map_count:
+        raise ValueError(f"{map_count} maps of columns instead of {scaling.map_count}")
+    if bool(rotation) != scaling.HasField("rotation_columns"):
+        raise ValueError("the rotation does not fit the header")
+    return Representation(
+        kind=scaling_from_proto(scaling.kind) or "none",
+        offset=np.array(scaling.offset) if scaling.offset else np.zeros(columns),
+        scale=np.array(scaling.scale) if scaling.scale else np.ones(columns),
+        knots=tuple(knots),
+        values=tuple(values),
+        rotation=np.concatenate(rotation) if rotation else None,
+    )
