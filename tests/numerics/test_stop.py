@@ -1,6 +1,7 @@
 """Stop rules over the history of the live choice, each with its sentence."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -88,11 +89,12 @@ def test_only_budget_stops_before_three_labels_of_each_class(name: str) -> None:
     history = [moment(n) for n in range(8, 48)]
     assert advise(history, budget=50).stop
     for count in range(1, LEAST_PER_CLASS):
-        advice = advise([replace(one, **{name: count}) for one in history], budget=50)
+        change: dict[str, Any] = {name: count}
+        advice = advise([replace(one, **change) for one in history], budget=50)
         assert not advice.stop
         noun = name[:-1] if count == 1 else name
         assert advice.sentence.startswith(f"Only {count} {noun} ")
-        assert advise([replace(history[-1], **{name: count})], budget=47).stop
+        assert advise([replace(history[-1], **change)], budget=47).stop
 
 
 def test_moments_after_both_classes_decide_when_counts_are_unknown() -> None:

@@ -30,6 +30,7 @@ def explanations(data: Data, rows: list[int], labels: LabelArray) -> list[oracle
     return explain(
         [Candidate(row, 0.5, "random") for row in rows],
         data,
+        scaling=data.views.base,
         labels=labels,
         asked_by={},
         observation_ids=lambda rows: [f"id-{row}" for row in rows],

@@ -6,6 +6,7 @@ from tests.numerics.cases import blobs, partial_labels
 
 from svddtune import numerics
 from svddtune.config import SessionConfig
+from svddtune.numerics import Views
 from svddtune.numerics.label_free import qms
 from svddtune.state.session import ATLAS_PARTS
 from svddtune.v1 import jobs_pb2
@@ -27,7 +28,9 @@ CONFIG = SessionConfig(k=5, c_cells=11, strategy="lama")
 def plan() -> jobs_pb2.GridPlan:
     X, y = blobs(80, 3, seed=1)
     labels = partial_labels(y, 20, 0)
-    return plan_by_alignment(numerics.prepare(X, k=8), X, labels, CONFIG, with_rules=True)
+    return plan_by_alignment(
+        numerics.prepare(X, k=8), Views(X, "none"), labels, CONFIG, with_rules=True
+    )
 
 
 def fitted(plan: jobs_pb2.GridPlan) -> list[jobs_pb2.FitOutput]:

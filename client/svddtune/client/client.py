@@ -115,7 +115,7 @@ class TuningClient:
         observation_ids: Iterable[object] | None = None,
         feature_names: Iterable[str] | None = None,
         display: Any = None,
-        scaling: str = "none",
+        scaling: str = "auto",
     ) -> Dataset:
         """Store the N x M matrix `X`; the same content again returns the same dataset.
 
@@ -132,8 +132,10 @@ class TuningClient:
         display : sequence of N mappings, or frame with N rows, optional
             What labelers are shown of each observation beside its features; missing values are
             left out.
-        scaling : "none", "minmax" or "robust"
-            Applied by the service, kept with the model; default "none".
+        scaling : str
+            How the service represents the columns, kept with the model. "auto" (default): the
+            labels choose among several representations. Or one: "none", "minmax", "robust",
+            "standard", "ranks", "normal", "asinh" or "whitened"; ``dataset.proto`` defines them.
 
         Returns
         -------

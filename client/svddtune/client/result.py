@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class GridCell:
-    """One cell of the C grid at the chosen gamma."""
+    """One cell of the C grid at the chosen scaling and gamma."""
 
     C: float
     nu: float
@@ -34,7 +34,7 @@ class GridCell:
 
 @dataclass(frozen=True, slots=True)
 class AlignmentPoint:
-    """Local alignment, in [-1, 1], at one gamma."""
+    """Local alignment, in [-1, 1], at one gamma, for the scaling `Manifest.base_scaling`."""
 
     gamma: float
     alignment: float
@@ -44,8 +44,9 @@ class AlignmentPoint:
 class Comparison:
     """A label-free rule for gamma, scored on the same labels.
 
-    `best_c_score` is the best score over C at the gamma of the atlas nearest to the rule's: whether
-    the labels support the rule. NaN without an atlas.
+    The rule sees the columns in the representation `scaling`. `best_c_score` is the best score over
+    C at the gamma of the atlas nearest to the rule's: whether the labels support the rule. NaN
+    without an atlas.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Comparison:
     outside_count: int
     best_c_score: float = float("nan")
     outside: bytes = field(default=b"", repr=False)
+    scaling: str = ""
 
     def predictions(self, count: int) -> LabelArray | None:
         """Return +1 or -1 for each row of the dataset, as the rule's model has them.
@@ -94,18 +96,27 @@ class Manifest:
     kernel_mean_sample: int
     fit_sample: int
     provenances: Mapping[str, int]
-    # None in results of services older than 0.2.
+    # None in results of services older than 0.2; so are the scalings empty.
     config: SessionConfig | None = None
+    # The dataset's, which may be "auto"; that of neighbours, alignment and label-free rules; those
+    # of the atlas's cells, and that of the labels' model of the data, empty without an atlas.
+    scaling: str = ""
+    base_scaling: str = ""
+    atlas_scalings: tuple[str, ...] = ()
+    belief_scaling: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
     """The result of a session. It is immutable; later labels make a new one.
 
-    C lies in `C_bounds` = [1/N, the smallest C at which no row is outside]; nu = 1/(N C).
+    `scaling` is the chosen representation of the columns, for example "minmax"; empty in results of
+    services older than 0.2. C lies in `C_bounds` = [1/N, the smallest C at which no row is
+    outside]; nu = 1/(N C).
     """
 
     name: str
+    scaling: str
     gamma: float
     C: float
     nu: float
@@ -171,6 +182,11 @@ class TuningResult:
     timings: Timings
     versions: Mapping[str, str]
     outside: tuple[OutsideRow, ...]
+
+    @property
+    def scaling(self) -> str:
+        """The chosen representation of the columns, for example "minmax"."""
+        return self.result.scaling
 
     @property
     def gamma(self) -> float:
@@ -247,6 +263,7 @@ class TuningResult:
                 "inlier": self.quality.counts.inlier,
                 "outlier": self.quality.counts.outlier,
             },
+            "scaling": self.scaling,
             "gamma": jsonable(self.gamma),
             "C": jsonable(self.C),
             "nu": jsonable(self.nu),

@@ -134,12 +134,14 @@ class Quality:
 
 @dataclass(frozen=True, slots=True)
 class LiveEvidence:
-    """The best cell on the labels so far, by look-up in the atlas.
+    """The best cell (scaling, gamma, C) on the labels so far, by look-up in the atlas.
 
     `expected` is its expected score on all rows, for ranking; `advice` says in a sentence whether
     more labels are worth their price, and `stop` whether a stop rule holds.
     """
 
+    # Kind of the cell's representation of the columns, for example "minmax".
+    scaling: str
     gamma: float
     C: float
     outside_count: int
@@ -185,7 +187,9 @@ class Session:
     counts: LabelCounts
     query_count: int
     leased_count: int
+    # The best gamma so far and the representation it belongs to; 0 and empty before the first.
     gamma: float
+    scaling: str
     alignment: float
     latest_result: str
     failure_reason: str

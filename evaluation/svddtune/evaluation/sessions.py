@@ -90,7 +90,18 @@ def atlas_session(task: Task) -> Record:
         low, high = choice.interval if judged else (np.nan, np.nan)
         value = choice.on_labels if judged else np.nan
         known = class_counts(labels)
-        history.append(Moment(choice.labels, choice.gamma, choice.C, value, low, high, *known))
+        history.append(
+            Moment(
+                choice.labels,
+                choice.gamma,
+                choice.C,
+                value,
+                low,
+                high,
+                *known,
+                scaling=choice.scaling,
+            )
+        )
     return {
         "points": points,
         "queries": result.queries.tolist(),

@@ -33,7 +33,7 @@ _MOST_DISPLAY_FIELDS = 100
 # Outside these limits, squared distances and gamma overflow or underflow a double. The numerics
 # have the same limits.
 LARGEST, LEAST_WIDTH = 1e100, 1e-100
-_UNSCALED = (dataset_pb2.SCALING_KIND_UNSPECIFIED, dataset_pb2.SCALING_KIND_NONE)
+DEFAULT_SCALING = dataset_pb2.SCALING_KIND_AUTO
 _LENGTH = struct.Struct("<I")
 
 
@@ -160,7 +160,7 @@ class Draft:
             observation_count=self._rows,
             feature_count=header.feature_count,
             feature_names=header.feature_names,
-            scaling=header.scaling or dataset_pb2.SCALING_KIND_NONE,
+            scaling=header.scaling or DEFAULT_SCALING,
             content_hash=content_hash,
             duplicate_row_count=self._rows - len(np.unique(digests)),
             constant_columns=np.flatnonzero(self._lowest == self._highest).tolist(),
@@ -197,7 +197,7 @@ class Draft:
     def _content_hash(self) -> str:
         whole = hashlib.sha256(b"svddtune dataset 1")
         whole.update(struct.pack("<II", self._rows, self._header.feature_count))
-        whole.update(_LENGTH.pack(self._header.scaling or dataset_pb2.SCALING_KIND_NONE))
+        whole.update(_LENGTH.pack(self._header.scaling or DEFAULT_SCALING))
         for text in self._header.feature_names:
             whole.update(_framed(text.encode()))
         for digest in (self._values_hash, self.ids.hash, self.displays.hash):
@@ -240,7 +240,7 @@ class Draft:
     def _check_width(self) -> None:
         """Refuse unscaled rows whose differences are too small for squared distances."""
         width = float((self._highest - self._lowest).max())
-        if 0.0 < width < LEAST_WIDTH and self._header.scaling in _UNSCALED:
+        if 0.0 < width < LEAST_WIDTH and self._header.scaling == dataset_pb2.SCALING_KIND_NONE:
             column = int(np.argmax(self._highest - self._lowest))
             raise InvalidInput(
                 "DATASET_OUT_OF_RANGE",
@@ -387,7 +387,7 @@ def _check_header(header: dataset_pb2.DatasetHeader, limits: Limits) -> None:
                 first_column=first[name],
                 column=column,
             )
-    if not 0 <= header.scaling <= dataset_pb2.SCALING_KIND_ROBUST:
+    if header.scaling not in dataset_pb2.ScalingKind.values():
         raise invalid_field("header.scaling", header.scaling, "a ScalingKind")
 
 

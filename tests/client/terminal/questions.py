@@ -49,6 +49,7 @@ def session(**changes: Any) -> Session:
         "query_count": 9,
         "leased_count": 1,
         "gamma": 0.4,
+        "scaling": "minmax",
         "alignment": 0.2,
         "latest_result": "",
         "failure_reason": "",
@@ -57,6 +58,7 @@ def session(**changes: Any) -> Session:
         "etag": "1",
         "atlas_progress": 1.0,
         "live": LiveEvidence(
+            scaling="minmax",
             gamma=0.4,
             C=0.01,
             outside_count=9,

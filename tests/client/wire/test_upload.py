@@ -53,7 +53,7 @@ def test_upload_can_be_sent_twice() -> None:
             "INVALID_FIELD",
             "feature_names has 1 entries, but X has 2 columns",
         ),
-        ({"scaling": "zscore"}, "INVALID_FIELD", "allowed: none, minmax, robust"),
+        ({"scaling": "zscore"}, "INVALID_FIELD", "allowed: none, minmax, robust, auto"),
     ],
 )
 def test_mismatched_arguments_are_refused_before_sending(

@@ -55,6 +55,9 @@ class Moment:
     inliers, outliers : int or None
         Labels of each class; None where unknown. Then `LEAST_PER_CLASS` labels are asked for
         after the first moment with a score, a weaker condition.
+    scaling : str
+        Kind of the chosen cell's representation; empty where there is only one. Gammas of
+        different representations cannot be compared.
     """
 
     labels: int
@@ -65,6 +68,12 @@ class Moment:
     high: float
     inliers: int | None = None
     outliers: int | None = None
+    scaling: str = ""
+
+    @property
+    def cell(self) -> tuple[str, float, float]:
+        """The chosen cell."""
+        return self.scaling, self.gamma, self.C
 
     @property
     def judged(self) -> bool:
@@ -153,19 +162,23 @@ def unchanged_cell(history: Sequence[Moment]) -> int:
     """Labels given since the present cell was first the best without interruption."""
     now, since = history[-1], history[-1]
     for moment in reversed(history):
-        if not moment.judged or (moment.gamma, moment.C) != (now.gamma, now.C):
+        if not moment.judged or moment.cell != now.cell:
             break
         since = moment
     return now.labels - since.labels
 
 
 def steady_gamma(history: Sequence[Moment], factor: float) -> int:
-    """Labels given since gamma began to stay within a factor, largest over least."""
+    """Labels given since gamma began to stay within a factor, largest over least.
+
+    A change of the representation ends it.
+    """
     now, since = history[-1], history[-1]
     low = high = now.gamma
     for moment in reversed(history):
         low, high = min(low, moment.gamma), max(high, moment.gamma)
-        if not moment.judged or high > low * factor * (1.0 + _ROUNDING):
+        same = moment.scaling == now.scaling and high <= low * factor * (1.0 + _ROUNDING)
+        if not moment.judged or not same:
             break
         since = moment
     return now.labels - since.labels

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from svddtune import numerics
 from svddtune.numerics import Moment
 from svddtune.v1 import tuning_pb2
+from svddtune.worker.scalings import scaling_word
 
 
 def moment(live: tuning_pb2.LiveEvidence) -> Moment:
@@ -13,6 +14,7 @@ def moment(live: tuning_pb2.LiveEvidence) -> Moment:
     judged = quality.HasField("interval")
     return Moment(
         labels=live.labels,
+        scaling=scaling_word(live.scaling),
         gamma=live.gamma,
         C=live.c,
         score=quality.value,

@@ -10,7 +10,6 @@ from svddtune.numerics import (
     BeliefBasis,
     FloatArray,
     Preparation,
-    Representation,
     Spread,
     UnevenColumns,
     Views,
@@ -21,13 +20,7 @@ from svddtune.numerics import (
 from svddtune.state.queue import Claim
 from svddtune.state.workspace import Snapshot, Workspace
 from svddtune.v1 import dataset_pb2
-
-SCALINGS: dict[int, str] = {
-    dataset_pb2.SCALING_KIND_UNSPECIFIED: "none",
-    dataset_pb2.SCALING_KIND_NONE: "none",
-    dataset_pb2.SCALING_KIND_MINMAX: "minmax",
-    dataset_pb2.SCALING_KIND_ROBUST: "robust",
-}
+from svddtune.worker.scalings import scaling_word
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +40,6 @@ class Data:
         """Rows in the base representation."""
         return self.views.X
 
-    @property
-    def scaling(self) -> Representation:
-        """The base representation."""
-        return self.views.representation(self.views.base)
-
     @cached_property
     def spread(self) -> Spread:
         """Where the raw values of all rows lie."""
@@ -59,7 +47,7 @@ class Data:
 
     @cached_property
     def uneven(self) -> UnevenColumns | None:
-        """Columns of very different spread, as the method sees them."""
+        """Columns of very different spread in the base representation."""
         return uneven_columns(self.X)
 
 
@@ -91,7 +79,7 @@ class DataCache:
         found = self._get(key)
         if found is None:
             description, raw = self._workspace.dataset(claim)
-            views = Views(raw, SCALINGS[description.scaling])
+            views = Views(raw, scaling_word(description.scaling))
             # Each further representation has about as many numbers as the rows themselves.
             size = raw.nbytes * (1 + len(views.kinds))
             found = self._put(key, Data(description, views), size)

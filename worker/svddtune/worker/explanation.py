@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from svddtune import numerics
-from svddtune.numerics import IndexArray, LabelArray, Spread
+from svddtune.numerics import FloatArray, IndexArray, LabelArray, Spread
 from svddtune.state.codec import VERDICTS
 from svddtune.state.session import Verdict
 from svddtune.v1 import oracle_pb2
@@ -57,23 +57,36 @@ def reference(data: Data, labels: LabelArray, labelled: IndexArray) -> tuple[Spr
     return numerics.spread_of(data.raw[inliers]), len(inliers)
 
 
+def _nearest_labelled(
+    data: Data, scaling: str, rows: IndexArray, labelled: IndexArray
+) -> tuple[IndexArray, FloatArray]:
+    """As ``numerics.nearest_labelled``; only the rows concerned are brought into the scaling."""
+    compared = np.concatenate((rows, labelled))
+    Z = data.views.representation(scaling).apply(data.raw[compared])
+    first, second = np.split(np.arange(len(compared)), [len(rows)])
+    near, distance2 = numerics.nearest_labelled(Z, first, second, NEARBY)
+    return compared[near], distance2
+
+
 def explain(
     candidates: Sequence[Candidate],
     data: Data,
     *,
+    scaling: str,
     labels: LabelArray,
     asked_by: Mapping[int, int],
     observation_ids: Callable[[Sequence[int]], Sequence[str]],
 ) -> list[oracle_pb2.Explanation]:
     """Explanations of ranked rows, in their order.
 
+    ``scaling`` is the representation of the columns in which rows are near to each other,
     ``labels`` are those the ranking rests on, ``asked_by`` names the queries that labelled rows
     come from, and ``observation_ids`` gives the ids of rows.
     """
     rows = np.array([one.row for one in candidates], dtype=np.int64)
     labelled = latest_labelled(labels, asked_by)
     spread, inliers = reference(data, labels, labelled)
-    near, distance2 = numerics.nearest_labelled(data.X, rows, labelled, NEARBY)
+    near, distance2 = _nearest_labelled(data, scaling, rows, labelled)
     deviation = numerics.deviations(data.raw[rows], spread)
     columns = numerics.most_unusual(deviation, UNUSUAL)
     strongest = np.take_along_axis(deviation, columns, axis=1)

@@ -8,6 +8,7 @@ from svddtune.numerics.evidence import LiveChoice
 from svddtune.state.codec import counts_to_proto
 from svddtune.state.session import LabelCounts
 from svddtune.v1 import common_pb2, result_pb2, tuning_pb2
+from svddtune.worker.scalings import scaling_kind
 
 INTERVAL_LEVEL = 0.9
 
@@ -31,6 +32,7 @@ def live_evidence(choice: LiveChoice, labels: LabelArray, metric: str) -> tuning
         low, high = choice.interval
         quality.interval.CopyFrom(common_pb2.Interval(low=low, high=high, level=INTERVAL_LEVEL))
     return tuning_pb2.LiveEvidence(
+        scaling=scaling_kind(choice.scaling),
         gamma=choice.gamma,
         c=choice.C,
         outside_count=choice.outliers,

@@ -10,6 +10,7 @@ from svddtune.state.session import Verdict
 from svddtune.state.workspace import LabelLog, Snapshot
 from svddtune.v1 import result_pb2
 from svddtune.worker.data import Data
+from svddtune.worker.scalings import scaling_kind
 
 PACKAGES = ("svddtune", "numpy", "scipy", "scikit-learn")
 PACKAGES_OF_AGGREGATION = {"dawid_skene": ("crowd-kit",)}
@@ -22,8 +23,14 @@ def manifest(
     snapshot: Snapshot,
     log: LabelLog,
     used: LabelArray,
+    *,
+    with_atlas: bool,
 ) -> result_pb2.Manifest:
-    """Return what is needed to compute a result again. ``used`` has all labels, audits included."""
+    """Return what is needed to compute a result again.
+
+    ``used`` has all labels, audits included; ``with_atlas`` says that the choice rests on an atlas.
+    """
+    views = data.views
     config = snapshot.session.config
     packages = (*PACKAGES, *PACKAGES_OF_AGGREGATION.get(config.aggregation, ()))
     rows = [row for row in log.provenances if used[row] != 0]
@@ -45,4 +52,8 @@ def manifest(
         fit_sample=0 if model.fit_rows is None else len(model.fit_rows),
         provenances=provenances,
         config=to_proto(config),
+        scaling=scaling_kind(views.scaling),
+        base_scaling=scaling_kind(views.base),
+        atlas_scalings=map(scaling_kind, views.kinds) if with_atlas else (),
+        belief_scaling=scaling_kind(views.belief) if with_atlas else None,
     )

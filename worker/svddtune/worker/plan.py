@@ -6,12 +6,13 @@ import numpy as np
 
 from svddtune import numerics
 from svddtune.config import SessionConfig
-from svddtune.numerics import Atlas, BeliefBasis, FloatArray, LabelArray, Preparation
+from svddtune.numerics import Atlas, BeliefBasis, LabelArray, Preparation, Views
 from svddtune.numerics.evidence import Criterion
 from svddtune.numerics.grid import Spacing
 from svddtune.numerics.scores import Metric
 from svddtune.v1 import jobs_pb2
 from svddtune.worker.rules import DEFAULT_NU
+from svddtune.worker.scalings import scaling_kind
 
 # FIT jobs that a grid is cut into: enough for a handful of workers, few enough that sharing the
 # kernel matrix within a job still pays.
@@ -27,13 +28,14 @@ GAMMA_RULES = {
 def plan_from_atlas(
     atlas: Atlas, basis: BeliefBasis, labels: LabelArray, config: SessionConfig
 ) -> jobs_pb2.GridPlan:
-    """Choose gamma and C together; the cells are fitted already."""
+    """Choose the scaling, gamma and C together; the cells are fitted already."""
     choice = numerics.choose_cell(
         atlas, basis, labels, criterion=criterion(config), metric=metric_of(config)
     )
     cells = atlas.C[atlas.column(choice.scaling, choice.gamma)]
     return jobs_pb2.GridPlan(
         choice="atlas",
+        scaling=scaling_kind(choice.scaling),
         gamma=choice.gamma,
         c=float(atlas.C[numerics.final_cell(atlas, choice, labels)]),
         c_min=float(cells[0]),
@@ -54,17 +56,17 @@ def metric_of(config: SessionConfig) -> Metric:
 
 def plan_by_alignment(
     prep: Preparation,
-    X: FloatArray,
+    views: Views,
     labels: LabelArray,
     config: SessionConfig,
     *,
     with_rules: bool,
 ) -> jobs_pb2.GridPlan:
-    """Choose gamma on the labels and lay out the grid of C at it.
+    """Choose gamma on the labels and lay out the grid of C at it, in the base representation.
 
     ``with_rules`` adds three label-free rules, where they were not evaluated for another session.
     """
-    gamma, alignment = prep.default_gamma, 0.0
+    X, gamma, alignment = views.X, prep.default_gamma, 0.0
     if min(numerics.class_counts(labels)) > 0:
         local = numerics.local_alignment(prep, X, labels, k=config.k)
         gamma, alignment = numerics.best_gamma(local, prep.gamma_bounds)
@@ -73,6 +75,7 @@ def plan_by_alignment(
     grid = numerics.c_grid(C_LB, C_UB, steps=config.c_cells, spacing=spacing)
     plan = jobs_pb2.GridPlan(
         choice="alignment",
+        scaling=scaling_kind(views.base),
         gamma=gamma,
         alignment=alignment,
         c_min=C_LB,

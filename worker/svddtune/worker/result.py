@@ -9,30 +9,27 @@ from typing import cast
 import numpy as np
 
 from svddtune import numerics
-from svddtune.numerics import FloatArray, IndexArray, LabelArray, Preparation, SvddModel
+from svddtune.numerics import IndexArray, LabelArray, Preparation, SvddModel
 from svddtune.numerics.grid import TieRule
 from svddtune.numerics.lattice import ATLAS_FIT_LIMIT
 from svddtune.numerics.scores import Metric
 from svddtune.numerics.solver import FIT_SAMPLE
-from svddtune.numerics.svdd import BOUNDARY_TOLERANCE
 from svddtune.state.codec import counts_to_proto
 from svddtune.state.workspace import LabelLog, Snapshot
-from svddtune.v1 import common_pb2, dataset_pb2, jobs_pb2, result_pb2, tuning_pb2
+from svddtune.v1 import common_pb2, jobs_pb2, result_pb2
 from svddtune.worker.audit import add_audit
 from svddtune.worker.data import Data, FittedLattice
 from svddtune.worker.live import INTERVAL_LEVEL, label_counts
 from svddtune.worker.manifest import manifest
 from svddtune.worker.plan import atlas_cells, grid_cells, metric_of, predictions
 from svddtune.worker.rules import DEFAULT_NU, RULE_ROWS
+from svddtune.worker.scalings import scaling_kind, scaling_word
 from svddtune.worker.votes import vote_notes
 
 UNJUDGED_GAMMA = {
     "alignment": "Scott's rule, not from labels",
     "atlas": "what the cells of the atlas agree about",
 }
-CHECK_ROWS = 8
-# Pieces of a model stay well below the 4 MiB that a gRPC message may have.
-PIECE_BYTES = 1 << 19
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +58,10 @@ def assemble(
 ) -> tuple[result_pb2.Result, SvddModel]:
     """The result of a session and its model."""
     config, prep = snapshot.session.config, evidence.prep
-    metric = metric_of(config)
+    metric, scaling = metric_of(config), scaling_word(plan.scaling)
     labels, N = evidence.labels, len(evidence.labels)
     if plan.choice == "atlas" and evidence.lattice is not None:
-        cells = atlas_cells(evidence.lattice.atlas, data.views.base, plan.gamma)
+        cells = atlas_cells(evidence.lattice.atlas, scaling, plan.gamma)
     else:
         cells = grid_cells(plan, outputs)
     predicted = predictions(cells, N)
@@ -77,11 +74,13 @@ def assemble(
         chosen = numerics.choose_c(
             labels, predicted, scores, outliers, rule=cast(TieRule, config.c_tie_rule)
         )
-    model = numerics.fit(data.X, gamma=plan.gamma, C=cells[chosen].c)
+    X = data.views.rows(scaling)
+    model = numerics.fit(X, gamma=plan.gamma, C=cells[chosen].c)
     # The model's own verdicts, not those of the grid's fit: they are what the user gets.
-    final = numerics.as_labels(model.outside(data.X))
+    final = numerics.as_labels(model.outside(X))
 
     result = result_pb2.Result(
+        scaling=plan.scaling,
         gamma=plan.gamma,
         c=model.C,
         nu=model.nu,
@@ -93,11 +92,17 @@ def assemble(
         support_vector_count=len(model.rows),
         notes=[
             *_notes(labels, model, prep, judged, plan.choice),
-            *uneven_notes(data),
+            *(uneven_notes(data) if scaling == data.views.base else ()),
             *vote_notes(snapshot, labels),
         ],
         manifest=manifest(
-            data, prep, model, snapshot, evidence.log, np.where(labels, labels, evidence.answered)
+            data,
+            prep,
+            model,
+            snapshot,
+            evidence.log,
+            np.where(labels, labels, evidence.answered),
+            with_atlas=plan.choice == "atlas",
         ),
     )
     if len(evidence.audited):
@@ -138,6 +143,7 @@ def _comparisons(
             verdicts = predictions([cell], len(labels))[0]
             yield result_pb2.Comparison(
                 name=name,
+                scaling=scaling_kind(scaling),
                 gamma=cell.gamma,
                 nu=DEFAULT_NU,
                 score=float(numerics.score(labels, verdicts, metric)) if judged else math.nan,
@@ -242,62 +248,10 @@ def uneven_notes(data: Data) -> Iterator[str]:
         repr(names[column]) if names else str(column) for column in (uneven.wide, uneven.narrow)
     )
     advice = {
-        "none": 'Scale the columns ("robust" or "minmax") unless this is intended.',
+        "none": 'Scale the columns (scaling "auto") unless this is intended.',
         "minmax": 'A few extreme values set its range: use scaling "robust", which ignores them.',
-        "robust": "Leave out or transform the column unless this is intended.",
-    }
+    }.get(data.views.base, "Leave out or transform the column unless this is intended.")
     yield (
         f"Column {wide} has {uneven.ratio:.0e} times the spread of column {narrow}, so column "
-        f"{narrow} hardly affects distances. {advice[data.scaling.kind]}"
+        f"{narrow} hardly affects distances. {advice}"
     )
-
-
-def _matrix(rows: FloatArray) -> common_pb2.Matrix:
-    return common_pb2.Matrix(
-        rows=rows.shape[0],
-        columns=rows.shape[1],
-        values=np.ascontiguousarray(rows, dtype="<f8").tobytes(),
-    )
-
-
-def model_pieces(
-    model: SvddModel, data: Data, result: result_pb2.Result
-) -> list[tuning_pb2.ExportModelResponse]:
-    """A model as the messages that ExportModel streams."""
-    check = np.unique(np.linspace(0, len(data.X) - 1, CHECK_ROWS).round().astype(np.int64))
-    scaling = dataset_pb2.Scaling(kind=data.description.scaling)
-    if data.scaling.kind != "none":
-        scaling.offset.extend(data.scaling.offset.tolist())
-        scaling.scale.extend(data.scaling.scale.tolist())
-    header = result_pb2.ModelHeader(
-        gamma=model.gamma,
-        c=model.C,
-        nu=model.nu,
-        r2=model.R2,
-        center_norm2=model.center_norm2,
-        tolerance=BOUNDARY_TOLERANCE,
-        degenerate=model.degenerate,
-        scaling=scaling,
-        feature_names=data.description.feature_names,
-        feature_count=data.X.shape[1],
-        support_vector_count=len(model.rows),
-        check_rows=_matrix(data.raw[check]),
-        check_distance2=model.distance2(data.X[check]).tolist(),
-        observation_count=len(data.X),
-        dataset_hash=data.description.content_hash,
-        sklearn_nu=numerics.sklearn_parameters(model)["nu"],
-    )
-    pieces = [tuning_pb2.ExportModelResponse(header=header)]
-    step = max(1, PIECE_BYTES // (8 * data.X.shape[1]))
-    for start in range(0, len(model.rows), step):
-        part = slice(start, start + step)
-        pieces.append(
-            tuning_pb2.ExportModelResponse(
-                support_vectors=result_pb2.SupportVectorChunk(
-                    rows=_matrix(model.support[part]),
-                    alphas=model.alphas[part].tolist(),
-                    dataset_rows=model.rows[part].tolist(),
-                )
-            )
-        )
-    return pieces

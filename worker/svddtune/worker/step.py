@@ -16,12 +16,14 @@ from svddtune.worker.advice import add_advice
 from svddtune.worker.audit import audited_rows
 from svddtune.worker.data import DataCache
 from svddtune.worker.explanation import explain
+from svddtune.worker.export import model_pieces
 from svddtune.worker.live import live_evidence
 from svddtune.worker.plan import fit_jobs, plan_by_alignment, plan_from_atlas
 from svddtune.worker.preview import preview
 from svddtune.worker.ranking import rank
-from svddtune.worker.result import Evidence, assemble, model_pieces
+from svddtune.worker.result import Evidence, assemble
 from svddtune.worker.rules import RULES, evaluate_rule, missing_rules
+from svddtune.worker.scalings import scaling_kind
 from svddtune.worker.votes import effective_labels
 
 
@@ -88,6 +90,7 @@ class Steps:
         explanations = explain(
             ranking.candidates,
             data,
+            scaling=suggestion.choice.scaling if suggestion.choice else data.views.base,
             labels=ranking.labels,
             asked_by=snapshot.asked_by,
             observation_ids=lambda rows: self._workspace.observation_ids(claim, rows),
@@ -96,6 +99,7 @@ class Steps:
             claim,
             snapshot,
             gamma=suggestion.gamma,
+            scaling=live.scaling if live and config.needs_atlas else scaling_kind(data.views.base),
             alignment=suggestion.alignment or 0.0,
             ranking=[
                 RankedRow(one.row, predicted, explanation)
@@ -126,7 +130,7 @@ class Steps:
         if snapshot is None or snapshot.session.state.ended:
             self._workspace.commit_nothing(claim)
             return
-        config, X = snapshot.session.config, self._cache.data(claim).X
+        config, views = snapshot.session.config, self._cache.data(claim).views
         labels = effective_labels(snapshot, without=audited_rows(snapshot))
         lattice = self._cache.lattice(claim, snapshot)
         missing = [*missing_rules(self._workspace.rules(claim))]
@@ -135,7 +139,7 @@ class Steps:
             plan.fits.extend(jobs_pb2.PlannedFit(purpose=name) for name in missing)
         else:
             prepared = self._cache.preparation(claim, snapshot)
-            plan = plan_by_alignment(prepared, X, labels, config, with_rules=bool(missing))
+            plan = plan_by_alignment(prepared, views, labels, config, with_rules=bool(missing))
         plan.started_s = snapshot.estimating_ms / 1000
         self._workspace.commit_plan(
             claim, snapshot.attempt, plan, fit_jobs(plan, snapshot.session.id, snapshot.attempt)

@@ -67,7 +67,6 @@ def demo(
             workers=workers,
             ids=ids,
             feature_names=FEATURE_NAMES,
-            scaling="minmax",
             name="Wisconsin diagnostic (367 x 30, 10 outliers)",
             labeler="simulated-oracle",
             storage=folder,

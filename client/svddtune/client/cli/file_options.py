@@ -116,6 +116,11 @@ def check_one_stdin(files: Mapping[str, Path | None]) -> None:
         raise UsageError(f"Only one of {' and '.join(given)} can be - (standard input)")
 
 
+SCALINGS = (
+    "auto: the labels choose. Or none, minmax, robust, standard, ranks, normal, asinh or whitened."
+)
+
+
 def check_scaling(word: str) -> None:
     """Raise UsageError unless datasets can be scaled so."""
     from svddtune.client.errors import InvalidInput, UsageError

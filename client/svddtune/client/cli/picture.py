@@ -65,7 +65,7 @@ def draw(
         counts = tuned.quality.counts
         figure.suptitle(
             f"{visible(tuned.dataset.display_name or tuned.dataset.name)}: "
-            f"gamma = {tuned.gamma:.4g}, C = {tuned.C:.4g} (nu = {tuned.nu:.3g}) "
+            f"{tuned.scaling}, gamma = {tuned.gamma:.4g}, C = {tuned.C:.4g} (nu = {tuned.nu:.3g}) "
             f"from {counts.total} labels",
             fontsize=13,
             fontweight="bold",
@@ -109,7 +109,8 @@ def _quality_over_c(axes: Any, tuned: TuningResult) -> None:
 
 def _alignment_over_gamma(axes: Any, tuned: TuningResult) -> None:
     curve = sorted(tuned.result.alignment_curve, key=lambda point: point.gamma)
-    axes.set_title("Local alignment against gamma")
+    base = tuned.result.manifest.base_scaling
+    axes.set_title(f"Local alignment against gamma ({base})")
     axes.semilogx(
         [point.gamma for point in curve],
         [point.alignment for point in curve],
@@ -117,12 +118,13 @@ def _alignment_over_gamma(axes: Any, tuned: TuningResult) -> None:
         color=_BLUE,
         lw=1.8,
     )
-    axes.axvline(
-        tuned.gamma, color=_ORANGE, lw=1.4, ls="--", label=f"chosen gamma = {tuned.gamma:.3g}"
-    )
+    if tuned.scaling == base:  # the gammas of another scaling are in other units
+        axes.axvline(
+            tuned.gamma, color=_ORANGE, lw=1.4, ls="--", label=f"chosen gamma = {tuned.gamma:.3g}"
+        )
+        axes.legend(frameon=False, loc="best")
     axes.set_xlabel("gamma")
     axes.set_ylabel("alignment")
-    axes.legend(frameon=False, loc="best")
 
 
 def _map(axes: Any, tuned: TuningResult, X: FloatArray, truth: LabelArray | None) -> None:

@@ -71,6 +71,7 @@ def predict(
             {
                 "model": {
                     "file": str(model),
+                    "scaling": fitted.scaling,
                     "gamma": fitted.gamma,
                     "C": fitted.C,
                     "nu": fitted.nu,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from svddtune.client.terminal.output import evidence, figure, say, stderr
+from svddtune.client.terminal.output import evidence, gamma_of, say, stderr
 
 if TYPE_CHECKING:
     from svddtune.client.runs.asking import Progress
@@ -126,5 +126,5 @@ def _labels(progress: Progress) -> str:
     if progress.live:
         text += f", {evidence(progress.live)}"
     elif progress.gamma:
-        text += f", gamma {figure(progress.gamma, 3)}"
+        text += f", gamma {gamma_of(progress.gamma, progress.scaling, 3)}"
     return text

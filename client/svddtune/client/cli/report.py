@@ -15,7 +15,7 @@ from svddtune.client.cli.outside import OUTSIDE_FILE, outside_table, write_outsi
 from svddtune.client.errors import NotInstalled
 from svddtune.client.model import cohen_kappa
 from svddtune.client.result import TuningResult
-from svddtune.client.terminal.output import figure, say, stdout
+from svddtune.client.terminal.output import figure, gamma_of, say, stdout
 from svddtune.client.types import FloatArray, LabelArray, Verdict
 
 MODEL_FILE, RESULT_FILE, PICTURE_FILE = "model.npz", "result.json", "picture.png"
@@ -139,6 +139,8 @@ class Report:
         grid.title_style = "bold"
         grid.add_column(style="bold")
         grid.add_column(overflow="fold")
+        by_labels = tuned.dataset.scaling == "auto" and tuned.result.choice == "atlas"
+        grid.add_row("scaling", tuned.scaling + ("   chosen by the labels" if by_labels else ""))
         grid.add_row("gamma", figure(tuned.gamma, 5))
         grid.add_row("C", f"{figure(tuned.C, 5)}   in [{figure(low, 4)}, {figure(high, 4)}]")
         grid.add_row("nu", f"{figure(tuned.nu, 4)}   = 1 / (N C)")
@@ -176,12 +178,21 @@ class Report:
         best = max(rules, key=lambda rule: -2.0 if np.isnan(rule.score) else rule.score)
         shown = [rule for rule in rules if rule.name == _LIBRARY_DEFAULT or rule is best]
         rows = [
-            ("tuned", tuned.gamma, tuned.nu, tuned.result.outside_count, tuned.quality.value),
-            *((r.name, r.gamma, r.nu, r.outside_count, r.score) for r in shown),
+            (
+                "tuned",
+                gamma_of(tuned.gamma, tuned.scaling),
+                tuned.nu,
+                tuned.result.outside_count,
+                tuned.quality.value,
+            ),
+            *(
+                (r.name, gamma_of(r.gamma, r.scaling), r.nu, r.outside_count, r.score)
+                for r in shown
+            ),
         ]
         kappas = {"tuned": self.truth_kappa, **self.default_kappas}
         for name, gamma, nu, outside, score in rows:
-            cells = [name, figure(gamma), figure(nu, 3), str(outside), figure(score, 3)]
+            cells = [name, gamma, figure(nu, 3), str(outside), figure(score, 3)]
             if self.truth_kappa is not None:
                 cells.append(figure(kappas.get(name), 3))
             table.add_row(*cells, style="bold" if name == "tuned" else None)

@@ -11,7 +11,16 @@ import typer
 
 from svddtune.client.cli.failure import EXIT_FAILED
 from svddtune.client.cli.options import DEFAULT_SERVER, Json, Server, TlsCa
-from svddtune.client.terminal.output import evidence, figure, print_json, say, stderr, stdout, tell
+from svddtune.client.terminal.output import (
+    evidence,
+    figure,
+    gamma_of,
+    print_json,
+    say,
+    stderr,
+    stdout,
+    tell,
+)
 from svddtune.text import visible
 
 if TYPE_CHECKING:
@@ -58,7 +67,7 @@ def sessions(server: Server = DEFAULT_SERVER, tls_ca: TlsCa = None, as_json: Jso
             f"{item.counts.total}/{item.config.budget}",
             str(item.counts.inlier),
             str(item.counts.outlier),
-            figure(item.gamma or None),
+            gamma_of(item.gamma or None, item.scaling),
             created,
         )
     stdout().print(table)
@@ -212,5 +221,6 @@ def _line(session: Session) -> str:
     elif session.state is SessionState.PREPARING:
         text += f"  atlas {session.atlas_progress:.0%}"
     elif session.gamma:
-        text += f"  gamma {figure(session.gamma)}  alignment {figure(session.alignment, 3)}"
+        text += f"  gamma {gamma_of(session.gamma, session.scaling)}"
+        text += f"  alignment {figure(session.alignment, 3)}"
     return text

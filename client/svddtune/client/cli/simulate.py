@@ -83,12 +83,8 @@ def simulate(
     *,
     settings: Settings,
     scaling: Annotated[
-        str,
-        typer.Option(
-            help="Scaling of the columns: none, minmax or robust. "
-            "Default: none, and minmax for --demo."
-        ),
-    ] = "",
+        str, typer.Option(help=f"Scaling of the columns. {files.SCALINGS}")
+    ] = "auto",
     real_time: Annotated[
         bool, typer.Option("--real-time", help="Let the simulated delays pass in real time.")
     ] = False,
@@ -117,7 +113,6 @@ def simulate(
     from svddtune.client.errors import UsageError
     from svddtune.client.inputs.settings import read_settings
 
-    scaling = scaling or ("minmax" if demo else "none")
     files.check_scaling(scaling)
     config = read_settings(settings)
     if config.overlap > labelers:

@@ -71,6 +71,7 @@ class Simulation:
                 "config": self.session.config,
                 "kappa": self.kappa,
                 "rows_with_truth": self.known_rows,
+                "scaling": result.scaling,
                 "gamma": result.gamma,
                 "C": result.C,
                 "quality": result.quality,
@@ -255,8 +256,17 @@ class _Newest:
         if counts.total > self._total:
             self._total = counts.total
             budget = session.config.budget
-            alignment, live = session.alignment, session.live
-            self._report(Progress("labeling", budget, counts, session.gamma, alignment, live))
+            self._report(
+                Progress(
+                    "labeling",
+                    budget,
+                    counts,
+                    session.gamma,
+                    session.alignment,
+                    session.live,
+                    scaling=session.scaling,
+                )
+            )
 
 
 def _true_kappa(source: Data, model: SvddModel) -> tuple[float, int]:

@@ -41,8 +41,8 @@ def tune(
     *,
     settings: Settings,
     scaling: Annotated[
-        str, typer.Option(help="Scaling of the columns: none, minmax or robust.")
-    ] = "none",
+        str, typer.Option(help=f"Scaling of the columns. {files.SCALINGS}")
+    ] = "auto",
     cold: Annotated[
         bool, typer.Option("--cold", help="Start without any label, even if some are known.")
     ] = False,

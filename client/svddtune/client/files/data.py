@@ -47,7 +47,7 @@ def read_data(
     show: Sequence[str] = (),
     ignore: Sequence[str] = (),
     outlier_value: str | None = None,
-    scaling: str = "none",
+    scaling: str = "auto",
 ) -> Data:
     """Split a table into features, ids, labels and display fields.
 

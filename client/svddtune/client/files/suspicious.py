@@ -129,7 +129,7 @@ def _spreads(X: FloatArray) -> Iterator[tuple[int, str]]:
                 int(position),
                 (
                     f"has {ratio:,.0f} times the spread of the others and dominates all "
-                    f"distances; scale with --scaling robust or minmax"
+                    f"distances; leave out --scaling none"
                 ),
             )
         elif len(others) > 1 and 0 < ratio < 1 / MOST_SPREAD:
@@ -137,7 +137,7 @@ def _spreads(X: FloatArray) -> Iterator[tuple[int, str]]:
                 int(position),
                 (
                     f"has 1/{1 / ratio:,.0f} of the spread of the others and hardly affects "
-                    f"distances; scale with --scaling robust or minmax"
+                    f"distances; leave out --scaling none"
                 ),
             )
 

@@ -40,6 +40,8 @@ class Progress:
         Share of the atlas that is fitted, in [0, 1]; while "preparing".
     awaiting_votes : int
         Labelled observations on which votes of further labelers are awaited.
+    gamma, scaling : float, str
+        The best gamma so far and the representation that it belongs to.
     live : LiveEvidence or None
         The evidence of the labels so far, once the atlas is fitted.
     """
@@ -53,6 +55,7 @@ class Progress:
     share: float = 0.0
     awaiting_votes: int = 0
     waiting: str = ""
+    scaling: str = ""
 
 
 class Run:
@@ -253,6 +256,7 @@ class Run:
             session.atlas_progress,
             session.awaiting_votes,
             waiting,
+            session.scaling,
         )
 
     def timings(self) -> Timings:

@@ -37,7 +37,7 @@ def tune(
     ids: Iterable[object] | None = None,
     feature_names: Iterable[str] | None = None,
     display: Any = None,
-    scaling: str = "none",
+    scaling: str = "auto",
     name: str = "",
     labeler: str = "",
     human: bool = False,
@@ -83,8 +83,10 @@ def tune(
         Unique; default a frame's columns.
     display : sequence of N mappings, or frame with N rows, optional
         What the oracle is shown of each observation beside its features (`Query.display`).
-    scaling : "none", "minmax" or "robust"
-        How the columns are scaled, kept with the model; default "none".
+    scaling : str
+        How the columns are represented, kept with the model. "auto" (default): the labels
+        choose among several representations. Or one: "none", "minmax", "robust", "standard",
+        "ranks", "normal", "asinh" or "whitened"; ``dataset.proto`` defines them.
     storage : path, optional
         Folder that keeps a run without `server`: its data, its session and every answer, synced to
         disk before the next question. It stays. Default: a folder of the run's own in the user's
@@ -125,7 +127,7 @@ def tune(
             oracle,
             settings,
             # (A default is taken for an option that was not given.)
-            {key: value for key, value in options.items() if value not in ("", "none")},
+            {key: value for key, value in options.items() if value not in ("", "auto")},
             outlier_value=outlier_value,
             workers=workers,
             on_progress=on_progress,

@@ -154,6 +154,7 @@ def wants_result(client: TuningClient, session: Session) -> bool:
 def _figures(result: Result) -> dict[str, object]:
     return {
         "name": result.name,
+        "scaling": result.scaling,
         "gamma": result.gamma,
         "C": result.C,
         "nu": result.nu,

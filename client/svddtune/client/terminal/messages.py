@@ -6,7 +6,7 @@ from statistics import median
 
 from svddtune.client.result import Result
 from svddtune.client.terminal.controller import LabelingController
-from svddtune.client.terminal.output import figure
+from svddtune.client.terminal.output import figure, gamma_of
 from svddtune.client.terminal.requests import Card, Notice, Retract, Sent, Skip
 from svddtune.client.types import Session, SessionState
 from svddtune.text import on_one_line
@@ -147,7 +147,8 @@ def headline(result: Result, observations: int) -> list[str]:
         low, high = figure(quality.interval.low, 3), figure(quality.interval.high, 3)
         score += f" [{low}, {high}]"
     lines = [
-        f"gamma {figure(result.gamma, 5)}, C {figure(result.C, 5)}, nu {figure(result.nu, 4)}",
+        f"gamma {gamma_of(result.gamma, result.scaling, 5)}, C {figure(result.C, 5)}, "
+        f"nu {figure(result.nu, 4)}",
         score,
     ]
     if result.audit is not None:

@@ -52,9 +52,15 @@ def figure(value: float | None, digits: int = 4) -> str:
     return "-" if value is None or value != value else f"{value:.{digits}g}"
 
 
+def gamma_of(gamma: float | None, scaling: str, digits: int = 4) -> str:
+    """Return a gamma with the scaling that it belongs to, for example "0.4 (minmax)"."""
+    shown = figure(gamma, digits)
+    return f"{shown} ({scaling})" if scaling not in ("", "none") else shown
+
+
 def evidence(live: LiveEvidence) -> str:
     """Return what is live after a label, in a line."""
-    text = f"gamma {figure(live.gamma, 3)}, C {figure(live.C, 3)}"
+    text = f"gamma {gamma_of(live.gamma, live.scaling, 3)}, C {figure(live.C, 3)}"
     quality = live.quality
     if quality.interval:
         low, high = figure(quality.interval.low, 2), figure(quality.interval.high, 2)

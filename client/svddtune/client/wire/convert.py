@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -30,6 +30,7 @@ from svddtune.client.types import (
     Verdict,
 )
 from svddtune.config import from_proto
+from svddtune.config.words import words
 from svddtune.v1 import common_pb2, dataset_pb2, oracle_pb2, result_pb2, tuning_pb2
 
 _T = TypeVar("_T")
@@ -44,17 +45,7 @@ SKIP_MODES: dict[SkipMode, oracle_pb2.SkipMode] = {
     SkipMode.OTHERS: oracle_pb2.SKIP_MODE_OTHERS,
     SkipMode.DROP: oracle_pb2.SKIP_MODE_DROP,
 }
-SCALINGS: dict[str, dataset_pb2.ScalingKind] = {
-    "auto": dataset_pb2.SCALING_KIND_AUTO,
-    "none": dataset_pb2.SCALING_KIND_NONE,
-    "minmax": dataset_pb2.SCALING_KIND_MINMAX,
-    "robust": dataset_pb2.SCALING_KIND_ROBUST,
-    "standard": dataset_pb2.SCALING_KIND_STANDARD,
-    "ranks": dataset_pb2.SCALING_KIND_RANKS,
-    "normal": dataset_pb2.SCALING_KIND_NORMAL,
-    "asinh": dataset_pb2.SCALING_KIND_ASINH,
-    "whitened": dataset_pb2.SCALING_KIND_WHITENED,
-}
+SCALINGS = cast("dict[str, dataset_pb2.ScalingKind]", words(dataset_pb2.ScalingKind.DESCRIPTOR))
 LABELER_KINDS: dict[str, oracle_pb2.LabelerKind] = {
     "human": oracle_pb2.LABELER_KIND_HUMAN,
     "automated": oracle_pb2.LABELER_KIND_AUTOMATED,
@@ -148,6 +139,7 @@ def session_from_proto(session: tuning_pb2.Session) -> Session:
         query_count=session.query_count,
         leased_count=session.leased_count,
         gamma=session.gamma,
+        scaling=scaling_from_proto(session.scaling),
         alignment=session.alignment,
         latest_result=session.latest_result,
         failure_reason=session.failure.reason,
@@ -168,6 +160,7 @@ def session_from_proto(session: tuning_pb2.Session) -> Session:
 def live_from_proto(live: tuning_pb2.LiveEvidence) -> LiveEvidence:
     """Return the evidence of the labels so far."""
     return LiveEvidence(
+        scaling=scaling_from_proto(live.scaling),
         gamma=live.gamma,
         C=live.c,
         outside_count=live.outside_count,

@@ -11,6 +11,7 @@ from svddtune.client.result import (
 )
 from svddtune.client.wire.convert import (
     quality_from_proto,
+    scaling_from_proto,
     time_from_proto,
     verdict_from_proto,
 )
@@ -23,6 +24,7 @@ def result_from_proto(result: result_pb2.Result) -> Result:
     manifest = result.manifest
     return Result(
         name=result.name,
+        scaling=scaling_from_proto(result.scaling),
         gamma=result.gamma,
         C=result.c,
         nu=result.nu,
@@ -54,6 +56,7 @@ def result_from_proto(result: result_pb2.Result) -> Result:
                 rule.outside_count,
                 rule.best_c_score,
                 rule.outside,
+                scaling_from_proto(rule.scaling),
             )
             for rule in result.comparisons
         ),
@@ -69,6 +72,10 @@ def result_from_proto(result: result_pb2.Result) -> Result:
             fit_sample=manifest.fit_sample,
             provenances=dict(manifest.provenances),
             config=from_proto(manifest.config) if manifest.HasField("config") else None,
+            scaling=scaling_from_proto(manifest.scaling),
+            base_scaling=scaling_from_proto(manifest.base_scaling),
+            atlas_scalings=tuple(map(scaling_from_proto, manifest.atlas_scalings)),
+            belief_scaling=scaling_from_proto(manifest.belief_scaling),
         ),
         notes=tuple(result.notes),
         outside_count=result.outside_count,

@@ -28,7 +28,7 @@ class Upload:
         observation_ids: Iterable[object] | None = None,
         feature_names: Iterable[str] | None = None,
         display: Any = None,
-        scaling: str = "none",
+        scaling: str = "auto",
     ) -> None:
         features = read_features(X, feature_names)
         self.rows: FloatArray = features.rows

@@ -1,0 +1,105 @@
+"""A model as the messages that ExportModel streams."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from svddtune import numerics
+from svddtune.numerics import FloatArray, SvddModel
+from svddtune.numerics.svdd import BOUNDARY_TOLERANCE
+from svddtune.representation import Representation
+from svddtune.v1 import common_pb2, dataset_pb2, result_pb2, tuning_pb2
+from svddtune.worker.data import Data
+from svddtune.worker.scalings import scaling_kind, scaling_word
+
+CHECK_ROWS = 8
+# Pieces of a model stay well below the 4 MiB that a gRPC message may have.
+PIECE_BYTES = 1 << 19
+
+
+def _matrix(rows: FloatArray) -> common_pb2.Matrix:
+    return common_pb2.Matrix(
+        rows=rows.shape[0],
+        columns=rows.shape[1],
+        values=np.ascontiguousarray(rows, dtype="<f8").tobytes(),
+    )
+
+
+def model_pieces(
+    model: SvddModel, data: Data, result: result_pb2.Result
+) -> list[tuning_pb2.ExportModelResponse]:
+    """A model as the messages that ExportModel streams."""
+    check = np.unique(np.linspace(0, len(data.raw) - 1, CHECK_ROWS).round().astype(np.int64))
+    representation = data.views.representation(scaling_word(result.scaling))
+    header = result_pb2.ModelHeader(
+        gamma=model.gamma,
+        c=model.C,
+        nu=model.nu,
+        r2=model.R2,
+        center_norm2=model.center_norm2,
+        tolerance=BOUNDARY_TOLERANCE,
+        degenerate=model.degenerate,
+        scaling=_scaling(representation),
+        feature_names=data.description.feature_names,
+        feature_count=representation.columns_in,
+        support_vector_count=len(model.rows),
+        check_rows=_matrix(data.raw[check]),
+        check_distance2=model.distance2(representation.apply(data.raw[check])).tolist(),
+        observation_count=len(data.raw),
+        dataset_hash=data.description.content_hash,
+        sklearn_nu=numerics.sklearn_parameters(model)["nu"],
+    )
+    pieces = [tuning_pb2.ExportModelResponse(header=header)]
+    pieces += (
+        tuning_pb2.ExportModelResponse(scaling=chunk) for chunk in _scaling_chunks(representation)
+    )
+    step = max(1, PIECE_BYTES // (8 * model.support.shape[1]))
+    for start in range(0, len(model.rows), step):
+        part = slice(start, start + step)
+        pieces.append(
+            tuning_pb2.ExportModelResponse(
+                support_vectors=result_pb2.SupportVectorChunk(
+                    rows=_matrix(model.support[part]),
+                    alphas=model.alphas[part].tolist(),
+                    dataset_rows=model.rows[part].tolist(),
+                )
+            )
+        )
+    return pieces
+
+
+def _scaling(representation: Representation) -> dataset_pb2.Scaling:
+    """A representation without what its chunks carry."""
+    scaling = dataset_pb2.Scaling(
+        kind=scaling_kind(representation.kind),
+        map_count=sum(len(knots) > 0 for knots in representation.knots),
+    )
+    if representation.kind != "none":
+        scaling.offset.extend(representation.offset.tolist())
+        scaling.scale.extend(representation.scale.tolist())
+    if representation.rotation is not None:
+        scaling.rotation_columns = representation.columns_out
+    return scaling
+
+
+def _scaling_chunks(representation: Representation) -> Iterator[dataset_pb2.ScalingChunk]:
+    """The maps and the rotation of a representation, columns in order."""
+    chunk = dataset_pb2.ScalingChunk()
+    size = 0
+    for column, (knots, values) in enumerate(
+        zip(representation.knots, representation.values, strict=True)
+    ):
+        if len(knots) == 0:
+            continue
+        if size > PIECE_BYTES:
+            yield chunk
+            chunk, size = dataset_pb2.ScalingChunk(), 0
+        chunk.maps.add(column=column, knots=knots.tolist(), values=values.tolist())
+        size += knots.nbytes + values.nbytes
+    if size:
+        yield chunk
+    rotation = representation.rotation
+    if rotation is not None:
+        step = max(1, PIECE_BYTES // (8 * rotation.shape[1]))
+        for start in range(0, len(rotation), step):
+            yield dataset_pb2.ScalingChunk(rotation=_matrix(rotation[start : start + step]))
