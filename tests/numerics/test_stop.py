@@ -54,6 +54,23 @@ def test_unchanged_cell_stops() -> None:
     assert advice.sentence == f"The best cell has not changed for the last {CELL_LABELS} labels."
 
 
+def test_cell_of_another_scaling_is_another_cell() -> None:
+    history = [moment(n) for n in range(8, 8 + CELL_LABELS + 1)]
+    assert advise(history, budget=500).rule == "cell"
+    history[-2] = replace(history[-2], scaling="ranks")
+    advice = advise(history, budget=500)
+    assert not advice.stop
+    assert advice.sentence.startswith("The best cell changed with the last label")
+
+
+def test_gamma_is_steady_within_one_scaling_only() -> None:
+    last = 13 + GAMMA_LABELS
+    history = [moment(n, 1.0, 0.01 * n) for n in range(13, last + 1)]
+    assert advise(history, budget=500).rule == "gamma"
+    history[0] = replace(history[0], scaling="ranks")
+    assert not advise(history, budget=500).stop
+
+
 def test_steady_gamma_stops() -> None:
     steady = [
         moment(n, GAMMA_FACTOR ** (n % 2), 0.01 * n) for n in range(13, 13 + GAMMA_LABELS + 1)

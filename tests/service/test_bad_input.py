@@ -62,7 +62,7 @@ UPLOADS: list[tuple[str, list[dataset_pb2.UploadDatasetRequest], str, dict[str, 
     ),
     (
         "too close for a squared distance",
-        [header(), chunk(1e-160 * grid())],
+        [header(scaling=dataset_pb2.SCALING_KIND_NONE), chunk(1e-160 * grid())],
         "DATASET_OUT_OF_RANGE",
         {},
     ),

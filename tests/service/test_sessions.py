@@ -39,6 +39,13 @@ def test_dataset_is_described(harness: Harness) -> None:
     assert found.session_count == 0
 
 
+def test_dataset_without_scaling_gets_auto(harness: Harness) -> None:
+    dataset = harness.upload(header(), chunk(grid()))
+    assert dataset.scaling == dataset_pb2.SCALING_KIND_AUTO
+    same = harness.upload(header(scaling=dataset_pb2.SCALING_KIND_AUTO), chunk(grid()))
+    assert same.name == dataset.name
+
+
 def test_same_content_makes_the_same_dataset_in_any_chunks(harness: Harness) -> None:
     ids = [f"id-{row}" for row in range(N)]
     whole = harness.upload(header(), chunk(grid(), observation_ids=ids))
@@ -148,6 +155,8 @@ def test_config_in_force_keeps_given_values(harness: Harness) -> None:
         aggregation=tuning_pb2.AGGREGATION_DAWID_SKENE,
         repeat_every=10,
         priority=-7,
+        c_tie_rule=tuning_pb2.TIE_RULE_FIRST,
+        tau_rule=tuning_pb2.TAU_RULE_PRINTED,
     )
     assert harness.create(config=config).config == config
 

@@ -14,6 +14,7 @@ from svddtune.state.queue import Claim
 from svddtune.state.session import DatasetId, InitialLabel, SessionId, Verdict
 from svddtune.v1 import dataset_pb2
 from svddtune.worker.data import DataCache
+from svddtune.worker.scalings import scaling_kind
 from svddtune.worker.step import Steps
 
 T = TypeVar("T")
@@ -39,15 +40,18 @@ class Workshop(Scene):
         self.worker.close()
         self.worker: RealWorker = RealWorker(url)
 
-    async def upload_rows(self, X: FloatArray) -> DatasetId:
+    async def upload_rows(self, X: FloatArray, scaling: str = "none") -> DatasetId:
         """Store rows as the scene's dataset."""
-        self.N = len(X)
-        self.dataset_id = DatasetId(hashlib.sha256(X.tobytes()).hexdigest()[:32])
+        self.N, self.scaling = len(X), scaling_kind(scaling)
+        content = X.tobytes() + scaling.encode()
+        self.dataset_id = DatasetId(hashlib.sha256(content).hexdigest()[:32])
         assert codec.rows_per_chunk(X.shape[1]) >= len(X)
         await self.datasets.put_rows(self.dataset_id, 0, X.astype("<f8").tobytes())
         await self.datasets.commit(
             self.dataset_id,
-            dataset_pb2.Dataset(observation_count=len(X), feature_count=X.shape[1]),
+            dataset_pb2.Dataset(
+                observation_count=len(X), feature_count=X.shape[1], scaling=self.scaling
+            ),
             chunks=1,
             has_ids=False,
             has_display=False,
@@ -62,6 +66,7 @@ class Workshop(Scene):
             self.dataset_id,
             SessionConfig(**config),
             observation_count=self.N,
+            scaling=self.scaling,
             initial=[InitialLabel(row, verdict) for row, verdict in (initial or {}).items()],
         )
         self.worker.work_off()

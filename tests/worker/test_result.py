@@ -8,7 +8,7 @@ from svddtune import numerics
 from svddtune.config import SessionConfig
 from svddtune.numerics import Views
 from svddtune.numerics.label_free import qms
-from svddtune.state.session import ATLAS_PARTS
+from svddtune.state.session import ATLAS_PARTS, AUTO_ATLAS_PARTS
 from svddtune.v1 import jobs_pb2
 from svddtune.worker.plan import (
     GRID_JOBS,
@@ -113,5 +113,6 @@ def test_rule_on_many_rows_is_fitted_to_sample_and_classifies_all() -> None:
     np.testing.assert_array_equal(predictions([cell], 200)[0] == -1, model.outside(X))
 
 
-def test_atlas_has_one_part_per_gamma() -> None:
+def test_service_and_numerics_agree_on_the_number_of_parts_of_an_atlas() -> None:
     assert numerics.lattice_size("minmax") == ATLAS_PARTS
+    assert numerics.lattice_size(numerics.AUTO) == AUTO_ATLAS_PARTS

@@ -6,8 +6,10 @@ from tests.numerics.cases import blobs
 from tests.worker.scene import Workshop, work
 
 from svddtune import numerics
+from svddtune.numerics import FloatArray
 from svddtune.state.session import SessionState, Verdict
-from svddtune.v1 import result_pb2
+from svddtune.v1 import dataset_pb2, result_pb2, tuning_pb2
+from svddtune.worker.scalings import scaling_word
 
 pytestmark = pytest.mark.integration
 
@@ -97,6 +99,87 @@ def test_sessions_follow_the_rules_for_ties_and_tau(redis_url: str) -> None:
             )  # fmt: skip
             assert asked[rule] == suggestion.rows[:5].tolist()
         assert asked["propagated"] != asked["printed"]
+
+    work(redis_url, act)
+
+
+RAW = X * np.array([1e3, 1.0, 1e-3]) + np.array([5.0, -2.0, 0.0])
+"""The rows with columns of mixed units."""
+SKEWED = np.exp(4.0 * X)
+"""The rows with heavy tails, so that representations differ in more than units."""
+
+
+@pytest.mark.parametrize("raw", [RAW, SKEWED], ids=["mixed units", "skewed"])
+def test_service_and_single_process_choose_the_same_scaling_for_any_labelled_classes(
+    redis_url: str, raw: FloatArray
+) -> None:
+    views = numerics.Views(raw, "auto")
+    prep = numerics.prepare(views.X, k=8)
+    atlas, basis = numerics.fit_atlas(views), numerics.belief_basis(views.rows(views.belief))
+
+    async def act(shop: Workshop) -> None:
+        await shop.upload_rows(raw, "auto")
+        for rows in LABELLED.values():
+            labels = np.zeros(len(X), dtype=np.int8)
+            labels[rows] = TRUTH[rows]
+            for strategy in ("lama", "knowledge_gradient"):
+                if strategy == "lama":
+                    final = numerics.finish(prep, views, labels, k=5)
+                    assert final.scaling == "minmax"
+                else:
+                    final = numerics.finish_with_atlas(prep, views, labels, atlas, basis, k=5)
+                result = await _result(shop, strategy, rows)
+                assert scaling_word(result.scaling) == final.scaling
+                assert result.gamma == pytest.approx(final.gamma, rel=1e-9)
+                assert result.c == pytest.approx(final.model.C, rel=1e-9)
+                assert result.outside_count == int((final.predictions == -1).sum())
+                assert result.manifest.scaling == dataset_pb2.SCALING_KIND_AUTO
+                assert result.manifest.base_scaling == dataset_pb2.SCALING_KIND_MINMAX
+                held = [scaling_word(kind) for kind in result.manifest.atlas_scalings]
+                assert held == ([] if strategy == "lama" else list(views.kinds))
+
+    work(redis_url, act)
+
+
+@pytest.mark.parametrize("raw", [RAW, SKEWED], ids=["mixed units", "skewed"])
+@pytest.mark.parametrize("strategy", ["lama", "knowledge_gradient"])
+def test_service_and_single_process_ask_the_same_queries_with_scaling_auto(
+    redis_url: str, raw: FloatArray, strategy: numerics.Strategy
+) -> None:
+    views, budget = numerics.Views(raw, "auto"), 14
+    expected = numerics.run(views, TRUTH, budget=budget, seed=3, strategy=strategy)
+    started = numerics.draw_initial(TRUTH, 2, 2, seed=3)
+
+    async def act(shop: Workshop) -> None:
+        await shop.upload_rows(raw, "auto")
+        session_id = await shop.tuning(
+            initial={int(row): Verdict(int(TRUTH[row])) for row in started},
+            strategy=strategy,
+            budget=budget,
+            seed=3,
+        )
+        asked = []
+        while leases := await shop.lease(session_id):
+            (lease,) = leases
+            asked.append(lease.row)
+            before = await shop.sessions.get(session_id)
+            if strategy == "knowledge_gradient":
+                live = tuning_pb2.LiveEvidence.FromString(before.live)
+                choice = expected.choices[len(asked) - 1]
+                assert scaling_word(live.scaling) == choice.scaling
+                assert before.scaling == live.scaling
+            else:
+                assert before.scaling == dataset_pb2.SCALING_KIND_MINMAX
+            await shop.answer(session_id, lease, Verdict(int(TRUTH[lease.row])))
+            shop.worker.work_off()
+        assert asked == expected.queries.tolist()
+        session = await shop.sessions.get(session_id)
+        assert session.state is SessionState.COMPLETED, session.failure
+        result = result_pb2.Result.FromString(await shop.sessions.result(session_id))
+        assert scaling_word(result.scaling) == expected.final.scaling
+        assert session.scaling == result.scaling
+        assert result.gamma == pytest.approx(expected.final.gamma, rel=1e-9)
+        assert result.c == pytest.approx(expected.final.model.C, rel=1e-9)
 
     work(redis_url, act)
 

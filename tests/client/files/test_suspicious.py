@@ -14,11 +14,13 @@ RNG = np.random.default_rng(0)
 PLAIN = [f"{value:.4f}" for value in RNG.normal(size=ROWS)]
 
 
-def found(folder: Path, name: str, values: list[Any], **options: Any) -> list[str]:
+def found(
+    folder: Path, name: str, values: list[Any], *, scaling: str = "none", **options: Any
+) -> list[str]:
     path = folder / "d.csv"
     lines = [f"{name},plain", *(f"{v},{p}" for v, p in zip(values, PLAIN, strict=True))]
     path.write_text("\n".join(lines))
-    notes = read_data(read_table(path), **options).notes
+    notes = read_data(read_table(path), scaling=scaling, **options).notes
     assert all(note.column == name and repr(name) in note.message for note in notes)
     return [note.reason for note in notes]
 
@@ -61,9 +63,10 @@ def test_ordinary_column_gets_no_note(tmp_path: Path, name: str, values: list[An
     assert found(tmp_path, name, values) == []
 
 
-def test_scaled_features_get_no_note_on_their_spread(tmp_path: Path) -> None:
+@pytest.mark.parametrize("scaling", ["auto", "robust"])
+def test_scaled_features_get_no_note_on_their_spread(tmp_path: Path, scaling: str) -> None:
     values = (RNG.normal(size=ROWS) * 1e6).tolist()
-    assert found(tmp_path, "bytes", values, scaling="robust") == []
+    assert found(tmp_path, "bytes", values, scaling=scaling) == []
 
 
 def test_column_named_by_an_option_gets_no_note(tmp_path: Path) -> None:
