@@ -69,7 +69,7 @@ def test_question_shows_what_helps_to_answer_it() -> None:
         "inlier case-90 (0.5), outlier case-91 (0.71)",
         "Why: Its label is expected",
         "7/20 labels: 5 inlier, 2 outlier, 1 unsure",
-        "gamma 0.4, C 0.01, kappa 0.6 [0.2, 0.9]",
+        "gamma 0.4 (minmax), C 0.01, kappa 0.6 [0.2, 0.9]",
         "3 are needed before stopping",
         "typical inlier",
         "[i]nlier   [o]utlier",
