@@ -84,8 +84,8 @@ def labelled_choice(
 ) -> Parameters | None:
     """Cross-validate gamma and nu on labelled rows.
 
-    Every cell is fitted to the labelled inliers of the other folds, and classifies the held-out
-    labelled rows. All held-out classifications together give the score.
+    Every cell is fitted, without labels as ever, to all rows but the held-out labelled ones, which
+    it then classifies. All held-out classifications together give the score.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def labelled_choice(
     labels : LabelArray, shape (N,)
         Rows with 0 take no part.
     rng : np.random.Generator
-        Draws the folds, of each class on its own.
+        Draws `FIT_ROWS` unlabelled rows where there are more, and the folds of each class.
     metric : {"kappa", "mcc", "f1", "balanced_accuracy"}
         Score of the held-out classifications.
 
@@ -109,11 +109,16 @@ def labelled_choice(
     -----
     Source: Tax and Duin, *Support vector data description* (2004), Tran, Li, Duan, *Evolving
     training model method for one-class SVM* (2003/2004), and Theissler and Dear (2013) name
-    cross-validation, as described with the LAMA paper. The grid and the folds are ours.
+    cross-validation, as described with the LAMA paper. The grid and the folds are ours. A row that
+    is outside when it is held out need not be so once it is fitted: at a small nu the final model
+    may have no row outside, although the score is good.
     """
     if undefined(X) or class_counts(labels)[0] < 2:
         return None
     inliers, outliers = np.flatnonzero(labels == 1), np.flatnonzero(labels == -1)
+    known, others = np.flatnonzero(labels), np.flatnonzero(labels == 0)
+    if len(others) > FIT_ROWS:
+        others = rng.choice(others, FIT_ROWS, replace=False)
     count = min(FOLDS, len(inliers))
     parts_in = np.array_split(rng.permutation(inliers), count)
     parts_out = np.array_split(rng.permutation(outliers), count)
@@ -121,10 +126,9 @@ def labelled_choice(
     predicted = np.zeros((GAMMAS, len(NUS), len(X)), dtype=np.int8)
     for own_in, own_out in zip(parts_in, parts_out, strict=True):
         held = np.concatenate((own_in, own_out))
-        trained = np.setdiff1d(inliers, own_in)
+        trained = np.setdiff1d(np.concatenate((known, others)), held)
         for g, gamma in enumerate(gammas.tolist()):
             predicted[g][:, held] = as_labels(_held_out(X[trained], X[held], gamma)[0])
-    known = np.flatnonzero(labels)
     return _best(gammas, score(labels[known], predicted[:, :, known], metric))
 
 
