@@ -7,8 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from svddtune import numerics
 from svddtune.client.cli.app import run
+from svddtune.evaluation import plan
 from svddtune.evaluation.baselines import RULES
+from svddtune.evaluation.compute import compute
 from svddtune.evaluation.methods import METHODS
 from svddtune.evaluation.sets import find_sets, load
 from svddtune.numerics import score
@@ -39,6 +42,16 @@ def test_named_rules_are_measured_and_tabled(data: Path, tmp_path: Path) -> None
     for name in CHOSEN[1:]:
         assert f"| {METHODS[name].title} (`{name}`) |" in page
         assert f"| {METHODS[name].about} |" in page
+
+
+def test_lama_as_printed_takes_both_printed_conventions(data: Path, tmp_path: Path) -> None:
+    (glass,) = find_sets(data, ["Glass"])
+    record = compute(plan.session(glass, METHODS["lama_printed"], 4), folder=tmp_path)
+    X, y = load(glass.path)
+    result = numerics.run(X, y, seed=4, tau_rule="printed", rule="first")
+    assert record["queries"] == result.queries.tolist()
+    assert record["queries"] != numerics.run(X, y, seed=4).queries.tolist()
+    assert record["points"][-1]["C"] == result.final.model.C
 
 
 @pytest.mark.parametrize("name", RULES)

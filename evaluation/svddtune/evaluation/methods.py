@@ -40,6 +40,8 @@ class Method:
         Labels of each class before the first query, of sessions.
     detector : {"svdd", "refined"}
         Whose decisions are judged, of sessions: the tuned SVDD's or the refined detector's.
+    as_printed : bool
+        Of sessions that choose by the alignment: the printed tau, and the first of tied cells of C.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Method:
     strategy: str = ""
     initial: int = INITIAL
     detector: Detector = "svdd"
+    as_printed: bool = False
 
     @property
     def aside(self) -> bool:
@@ -66,6 +69,11 @@ METHODS: dict[str, Method] = {
             "The paper's: queries by the least change of the local alignment, gamma from it, "
             "C on the labels.",
             "session", BUDGET, strategy="lama",
+        ),
+        Method(
+            "lama_printed", "LAMA, printed",
+            "The same with tau as printed and the first of tied cells of C.",
+            "session", BUDGET, strategy="lama", as_printed=True,
         ),
         Method(
             "lama_sample", "LAMA-Sample",

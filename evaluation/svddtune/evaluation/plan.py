@@ -80,6 +80,7 @@ def session(data: BenchSet, method: Method, seed: int) -> Unit:
             ("initial", method.initial),
             ("budget", BUDGET),
             ("seed", seed),
+            ("as_printed", int(method.as_printed)),
         ),
         _session_cost(method, data.N),
         f"{data.name}: {method.title}, seed {seed}",

@@ -24,7 +24,9 @@ from svddtune.numerics import (
     score,
 )
 from svddtune.numerics.coldstart import cold_scores
+from svddtune.numerics.grid import TieRule
 from svddtune.numerics.stop import GAMMA_FACTOR, narrow_interval, steady_gamma, unchanged_cell
+from svddtune.numerics.tau import TauRule
 
 SESSION_STEP = 5
 AUDIT_SIZES = (20, 50, 100)
@@ -44,9 +46,12 @@ def session(task: Task) -> Record:
     strategy, seed, budget = cast(Strategy, given["strategy"]), task.seed, task.budget
     initial = task.initial(int(given["initial"]))
     started = time.process_time()
+    tau_rule: TauRule = "printed" if given["as_printed"] else "propagated"
+    rule: TieRule = "first" if given["as_printed"] else "plateau"
     result = run(
-        X, y, budget=budget, k=LOCALITY, strategy=strategy, seed=seed, initial=initial, prep=prep
-    )
+        X, y, budget=budget, k=LOCALITY, strategy=strategy, seed=seed, initial=initial, prep=prep,
+        rule=rule, tau_rule=tau_rule,
+    )  # fmt: skip
     took = time.process_time() - started
     asked = result.queries.tolist()
     start = result.labels.copy()
@@ -58,7 +63,7 @@ def session(task: Task) -> Record:
         labels = start.copy()
         rows = result.queries[: count - sum(initial)]
         labels[rows] = y[rows]
-        chosen = finish(prep, X, labels, k=LOCALITY, seed=seed)
+        chosen = finish(prep, X, labels, k=LOCALITY, rule=rule, seed=seed)
         points.append(point(y, labels, chosen.gamma, chosen.model.C, chosen.predictions))
     final = result.final
     points.append(point(y, result.labels, final.gamma, final.model.C, final.predictions))
