@@ -47,6 +47,8 @@ def ends(setting: Setting) -> list[Any]:
     """The values at the ends of what a setting takes."""
     if setting.words:
         return list(setting.words)
+    if setting.pattern:
+        return ["", "a", "Z9_-" + 60 * "x"]
     if setting.low is None:
         return [False, True] if setting.default is False else [(5e-324, 1.7e308), None]
     return [type(setting.default)(end) for end in (setting.low, highest(setting))]
@@ -56,6 +58,8 @@ def beyond(setting: Setting) -> list[Any]:
     """Values that a setting does not take."""
     if setting.words:
         return ["no-such-word", "", 7, None]
+    if setting.pattern:
+        return ["two words", "-a", "9a", 65 * "x", "a\n", 7, 0, None]
     if setting.low is None:
         if setting.default is False:
             return [2, "yes", None]
@@ -68,6 +72,8 @@ def beyond(setting: Setting) -> list[Any]:
 def values(setting: Setting) -> st.SearchStrategy[Any]:
     if setting.words:
         return st.sampled_from(list(setting.words))
+    if setting.pattern:
+        return st.just("") | st.from_regex(setting.pattern, fullmatch=True)
     if setting.low is None:
         pair = st.lists(st.floats(1e-9, 1e9), min_size=2, max_size=2, unique=True)
         bounds = pair.map(lambda ends: tuple(sorted(ends)))
@@ -167,6 +173,8 @@ def test_service_names_the_field_of_the_message(setting: Setting) -> None:
         field = message.DESCRIPTOR.fields_by_name[name]
         if setting.words:
             setattr(message, name, 99)
+        elif setting.pattern:
+            setattr(message, name, "two words")
         elif field.type == field.TYPE_BOOL or setting.high == 2**64 - 1:
             return  # The type of the field has no other values.
         else:
@@ -207,7 +215,7 @@ def test_commands_refuse_values_beyond_the_range_under_the_name_of_the_option(
         return  # A flag has no value, and a command line does not know the dataset.
     data = tmp_path / "data.csv"
     data.write_text("1,2\n")
-    value = "2 1" if setting.name == "gamma_bounds" else "no-such-word"
+    value = {"gamma_bounds": "2 1", "own_strategy": "9a"}.get(setting.name, "no-such-word")
     if isinstance(setting.default, int | float):
         value = str(int(highest(setting)) + 1)
     assert run(["tune", str(data), setting.option, *value.split()]) == 2

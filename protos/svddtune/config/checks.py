@@ -2,6 +2,7 @@
 
 import math
 import operator
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from numbers import Real
@@ -94,6 +95,12 @@ def _plain(setting: Setting, value: Any) -> Any:
         if word not in setting.words:
             raise ValueError
         return word
+    if setting.pattern:
+        if value and not re.fullmatch(setting.pattern, value):
+            raise ValueError
+        if not isinstance(value, str):
+            raise TypeError
+        return str(value)
     number = _number(setting.default, value)
     if setting.low is not None and number and not setting.low <= number <= _high(setting):
         raise ValueError

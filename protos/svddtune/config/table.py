@@ -25,9 +25,11 @@ def _setting(
     *,
     option: str = "",
     stands_for: str = "",
+    pattern: str = "",
 ) -> T:
     """Return the dataclass field of a setting; see `Setting`."""
     row = {"help": help, "low": low, "high": high, "option": option, "stands_for": stands_for}
+    row["pattern"] = pattern
     made: T = field(default=default, metadata=row)
     return made
 
@@ -135,10 +137,18 @@ class SessionConfig:
         "neighbours like any other, or it counts at the row alone, as the paper prints tau.",
     )
 
+    own_strategy: str = _setting(
+        "",
+        "Query strategy of another package, used instead of strategy: the name of its entry point "
+        "in the group svddtune.strategies, where all workers have the package.",
+        stands_for="none",
+        pattern="[A-Za-z][A-Za-z0-9_-]{0,63}",
+    )
+
     @property
     def needs_atlas(self) -> bool:
         """Whether queries are chosen by the atlas, and so cannot be before it is there."""
-        return self.strategy in _ATLAS_STRATEGIES
+        return bool(self.own_strategy) or self.strategy in _ATLAS_STRATEGIES
 
 
 class Settings(TypedDict, total=False):
@@ -164,6 +174,7 @@ class Settings(TypedDict, total=False):
     priority: int | None
     c_tie_rule: str | None
     tau_rule: str | None
+    own_strategy: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +194,7 @@ class Setting:
     stands_for: str
     option: str
     enum: EnumDescriptor | None
+    pattern: str
     wire: tuple[str, ...]
 
     @property
@@ -200,6 +212,8 @@ class Setting:
         """What the setting takes, in words."""
         if self.words:
             return ", ".join(self.words)
+        if self.pattern:
+            return 'a letter and up to 63 letters, digits, "_" and "-"'
         if self.low is not None:
             high = f"{self.high:g}" if isinstance(self.high, float) else str(self.high)
             return f"{self.low:g} to {high}"
@@ -229,6 +243,7 @@ def _row(name: str, default: Any, metadata: Any) -> Setting:
         stands_for=metadata["stands_for"],
         option=metadata["option"] or "--" + name.replace("_", "-"),
         enum=MESSAGE.fields_by_name[wire[0]].enum_type,
+        pattern=metadata["pattern"],
         wire=wire,
     )
 

@@ -77,7 +77,7 @@ AGGREGATION_MAJORITY: Aggregation
 AGGREGATION_DAWID_SKENE: Aggregation
 
 class SessionConfig(_message.Message):
-    __slots__ = ("k", "budget", "strategy", "candidate_sample", "gamma_min", "gamma_max", "c_cells", "c_spacing", "metric", "seed", "lease_s", "audit", "auto_finish", "overlap", "overlap_rule", "overlap_limit", "aggregation", "repeat_every", "priority", "c_tie_rule", "tau_rule")
+    __slots__ = ("k", "budget", "strategy", "candidate_sample", "gamma_min", "gamma_max", "c_cells", "c_spacing", "metric", "seed", "lease_s", "audit", "auto_finish", "overlap", "overlap_rule", "overlap_limit", "aggregation", "repeat_every", "priority", "c_tie_rule", "tau_rule", "own_strategy")
     K_FIELD_NUMBER: _ClassVar[int]
     BUDGET_FIELD_NUMBER: _ClassVar[int]
     STRATEGY_FIELD_NUMBER: _ClassVar[int]
@@ -99,6 +99,7 @@ class SessionConfig(_message.Message):
     PRIORITY_FIELD_NUMBER: _ClassVar[int]
     C_TIE_RULE_FIELD_NUMBER: _ClassVar[int]
     TAU_RULE_FIELD_NUMBER: _ClassVar[int]
+    OWN_STRATEGY_FIELD_NUMBER: _ClassVar[int]
     k: int
     budget: int
     strategy: QueryStrategy
@@ -120,4 +121,5 @@ class SessionConfig(_message.Message):
     priority: int
     c_tie_rule: TieRule
     tau_rule: TauRule
-    def __init__(self, k: _Optional[int] = ..., budget: _Optional[int] = ..., strategy: _Optional[_Union[QueryStrategy, str]] = ..., candidate_sample: _Optional[int] = ..., gamma_min: _Optional[float] = ..., gamma_max: _Optional[float] = ..., c_cells: _Optional[int] = ..., c_spacing: _Optional[_Union[GridSpacing, str]] = ..., metric: _Optional[_Union[Metric, str]] = ..., seed: _Optional[int] = ..., lease_s: _Optional[float] = ..., audit: _Optional[int] = ..., auto_finish: bool = ..., overlap: _Optional[int] = ..., overlap_rule: _Optional[_Union[OverlapRule, str]] = ..., overlap_limit: _Optional[int] = ..., aggregation: _Optional[_Union[Aggregation, str]] = ..., repeat_every: _Optional[int] = ..., priority: _Optional[int] = ..., c_tie_rule: _Optional[_Union[TieRule, str]] = ..., tau_rule: _Optional[_Union[TauRule, str]] = ...) -> None: ...
+    own_strategy: str
+    def __init__(self, k: _Optional[int] = ..., budget: _Optional[int] = ..., strategy: _Optional[_Union[QueryStrategy, str]] = ..., candidate_sample: _Optional[int] = ..., gamma_min: _Optional[float] = ..., gamma_max: _Optional[float] = ..., c_cells: _Optional[int] = ..., c_spacing: _Optional[_Union[GridSpacing, str]] = ..., metric: _Optional[_Union[Metric, str]] = ..., seed: _Optional[int] = ..., lease_s: _Optional[float] = ..., audit: _Optional[int] = ..., auto_finish: bool = ..., overlap: _Optional[int] = ..., overlap_rule: _Optional[_Union[OverlapRule, str]] = ..., overlap_limit: _Optional[int] = ..., aggregation: _Optional[_Union[Aggregation, str]] = ..., repeat_every: _Optional[int] = ..., priority: _Optional[int] = ..., c_tie_rule: _Optional[_Union[TieRule, str]] = ..., tau_rule: _Optional[_Union[TauRule, str]] = ..., own_strategy: _Optional[str] = ...) -> None: ...
