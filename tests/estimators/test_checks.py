@@ -17,7 +17,14 @@ def test_svdd_passes_check_of_scikit_learn(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
-@parametrize_with_checks([ActiveSVDD(), ActiveSVDD(every_fifth_is_an_outlier, budget=8)])  # type: ignore[untyped-decorator]
+@parametrize_with_checks([ActiveSVDD(every_fifth_is_an_outlier, budget=8, scaling="minmax")])  # type: ignore[untyped-decorator]
 @pytest.mark.filterwarnings("ignore:y is ignored")
 def test_active_svdd_passes_check_of_scikit_learn(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([ActiveSVDD()])  # type: ignore[untyped-decorator]
+@pytest.mark.filterwarnings("ignore:y is ignored")
+def test_active_svdd_with_defaults_passes_check_of_scikit_learn(estimator: Any, check: Any) -> None:
     check(estimator)

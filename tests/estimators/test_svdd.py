@@ -73,7 +73,7 @@ def test_no_row_is_outside_at_largest_cost() -> None:
         ({"nu": 0.0}, "nu is 0.0"),
         ({"nu": 1.5}, r"nu is 1.5, expected a value in \(0, 1\]"),
         ({"C": 0.5, "nu": 0.5}, "give one of them"),
-        ({"scaling": "log"}, "'log', expected one of"),
+        ({"scaling": "log"}, "no representation 'log' here; there are none, minmax"),
     ],
 )
 def test_wrong_parameter_is_refused_by_name(parameters: Any, message: str) -> None:

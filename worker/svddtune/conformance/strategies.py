@@ -93,14 +93,6 @@ class StrategyConformance:
             for name, value in zip(_ARRAYS, before, strict=True):
                 assert np.array_equal(getattr(situation, name), value), f"{case.name}: {name}"
 
-    def test_larger_reserve_begins_with_same_row(self) -> None:
-        """How many rows are wanted does not change which is best."""
-        for case in _cases():
-            few, many = (
-                self.strategy(replace(case.situation(), reserve=reserve)) for reserve in (2, 9)
-            )
-            assert np.array_equal(few.rows[:1], many.rows[:1]), case.name
-
     def test_session_asks_about_every_row_once(self) -> None:
         """Until no row is left, whatever the answers are."""
         for name, X in _datasets().items():
@@ -218,17 +210,17 @@ def _all_cases() -> tuple[_Case, ...]:
                 ("open and excluded rows", rest[:2], rest[2:5]),
                 ("every row open", rest, _NO_ROWS),
             ):
-                for reserve in (1, 5, 100):
-                    cases.append(
-                        _Case(
-                            f"{dataset}, {state}, {waiting}, reserve {reserve}",
-                            dataset,
-                            labels,
-                            open_rows,
-                            excluded,
-                            reserve,
-                        )
+                cases += [
+                    _Case(
+                        f"{dataset}, {state}, {waiting}, reserve {reserve}",
+                        dataset,
+                        labels,
+                        open_rows,
+                        excluded,
+                        reserve,
                     )
+                    for reserve in (1, 5, 100)
+                ]
     return tuple(cases)
 
 

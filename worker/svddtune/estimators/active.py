@@ -18,7 +18,8 @@ from svddtune.client.oracles import Command, reply
 from svddtune.client.types import Query, SkipMode
 from svddtune.estimators.rows import read_rows, seed_of
 from svddtune.estimators.svdd import SVDD
-from svddtune.numerics import FloatArray, LabelArray, Metric, Strategy
+from svddtune.extensions import strategy_named, views_named
+from svddtune.numerics import FloatArray, LabelArray, Metric, QueryStrategy
 from svddtune.numerics.extent import check_magnitude
 
 
@@ -39,12 +40,14 @@ class ActiveSVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
     budget : int
         Labels in all, those in `y` included, after which no more are asked for; at least 1.
         Default 50.
-    strategy : str
+    strategy : str or callable
         Rule that chooses the next query: "knowledge_gradient" (default), "disagreement", "lama"
-        (the paper's method, which also chooses gamma and C by its rules) or "random".
+        (the paper's method, which also chooses gamma and C by its rules) or "random"; the name of
+        another package's strategy, or one itself (`svddtune.numerics.QueryStrategy`).
     scaling : str
-        How the columns are mapped: "none", "minmax" (default), "robust", "standard", "ranks",
-        "normal", "whitened", or "auto" to choose by the labels.
+        How the columns are mapped: "auto" (default) to choose by the labels; or "none", "minmax",
+        "robust", "standard", "ranks", "normal", "whitened", or the name of another package's
+        representation.
     outlier_value : optional
         The value in `y` that marks an outlier; every other value that is not missing marks an
         inlier. Default: -1 marks outliers, +1 inliers.
@@ -93,8 +96,8 @@ class ActiveSVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         oracle: Callable[[Query], object] | None = None,
         *,
         budget: int = 50,
-        strategy: Strategy = numerics.DEFAULT_STRATEGY,
-        scaling: str = "minmax",
+        strategy: str | QueryStrategy = numerics.DEFAULT_STRATEGY,
+        scaling: str = "auto",
         outlier_value: object = None,
         gamma_bounds: tuple[float, float] | None = None,
         k: int = 5,
@@ -138,14 +141,14 @@ class ActiveSVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         known = self._known(y, len(rows))
         budget = self._check_budget(len(rows))
         seed = seed_of(self.random_state)
-        views = numerics.Views(rows, self.scaling)
+        views = views_named(rows, self.scaling)
         check_magnitude(views.X)
         self.result_ = numerics.run(
             views,
             self._ask(rows),
             budget=budget if self.oracle is not None else 0,
             k=self.k,
-            strategy=self.strategy,
+            strategy=self.strategy if callable(self.strategy) else strategy_named(self.strategy),
             seed=seed,
             metric=self.metric,
             known=known,
@@ -261,7 +264,7 @@ class ActiveSVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
                         row=row,
                         features=rows[row].copy(),
                         display={},
-                        why=self.strategy,
+                        why=self.strategy if isinstance(self.strategy, str) else "own",
                         score=0.0,
                         lease_id="",
                         lease_expires=None,

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from svddtune import numerics
 from svddtune.estimators.rows import read_rows, seed_of
+from svddtune.extensions import views_named
 from svddtune.numerics import FloatArray
 from svddtune.numerics.extent import check_magnitude
 from svddtune.numerics.svdd import BOUNDARY_TOLERANCE
@@ -34,7 +35,8 @@ class SVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         does not depend on the number of rows. Default 0.1 where `C` is not given.
     scaling : str
         How the columns are mapped before the fit, and new rows likewise: "none", "minmax"
-        (default), "robust", "standard", "ranks", "normal" or "whitened".
+        (default), "robust", "standard", "ranks", "normal", "whitened", or the name of another
+        package's representation.
     random_state : int, RandomState or None
         Draws the rows that are fitted where there are more than 10,000. None (default) is 0.
 
@@ -104,8 +106,10 @@ class SVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn h
             A parameter is out of its range, or the rows are not as `X` says.
         """
         rows = read_rows(self, X, fitting=True)
-        scaling = numerics.fit_representation(rows, self.scaling)
-        Z = scaling.apply(rows)
+        if self.scaling == numerics.AUTO:
+            raise ValueError("scaling is 'auto', but only ActiveSVDD has labels to choose one by")
+        views = views_named(rows, self.scaling)
+        scaling, Z = views.representation(self.scaling), views.X
         check_magnitude(Z)
         if self.gamma == "scale":
             gamma = numerics.sklearn_scale_gamma(Z)

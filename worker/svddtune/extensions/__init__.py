@@ -16,6 +16,8 @@ from svddtune.extensions.registry import (
     installed,
     load_representation,
     load_strategy,
+    strategy_named,
+    views_named,
 )
 
 __all__ = [
@@ -26,4 +28,6 @@ __all__ = [
     "installed",
     "load_representation",
     "load_strategy",
+    "strategy_named",
+    "views_named",
 ]

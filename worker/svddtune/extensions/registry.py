@@ -7,7 +7,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from svddtune import numerics
-from svddtune.numerics import FitRepresentation, QueryStrategy
+from svddtune.numerics import FitRepresentation, FloatArray, QueryStrategy, Strategy, Views
 
 STRATEGIES = "svddtune.strategies"
 """Group of entry points that are query strategies."""
@@ -18,7 +18,7 @@ _OF = {STRATEGIES: "query strategy", REPRESENTATIONS: "representation"}
 _BUILT_IN = {STRATEGIES: numerics.STRATEGIES, REPRESENTATIONS: numerics.REPRESENTATIONS}
 
 
-class ExtensionMissing(LookupError):
+class ExtensionMissing(ValueError):
     """No package that is installed here offers what was asked for; `reason` is stable."""
 
     def __init__(self, group: str, name: str, known: tuple[str, ...]) -> None:
@@ -86,6 +86,43 @@ def load_representation(name: str) -> FitRepresentation:
     """
     found: FitRepresentation = _load(REPRESENTATIONS, name)
     return found
+
+
+def strategy_named(name: str) -> Strategy | QueryStrategy:
+    """Return the name of a strategy of svddtune as it is, and another package's strategy itself.
+
+    Parameters
+    ----------
+    name : str
+        One of `installed`.
+
+    Raises
+    ------
+    ExtensionMissing, ExtensionBroken
+        As `load_strategy`.
+    """
+    built_in = next((one for one in numerics.STRATEGIES if one == name), None)
+    return built_in or load_strategy(name)
+
+
+def views_named(rows: FloatArray, scaling: str) -> Views:
+    """Return rows in the representations of a scaling, svddtune's or another package's.
+
+    Parameters
+    ----------
+    rows : FloatArray, shape (N, M)
+        In the units of the columns, finite.
+    scaling : str
+        "auto", or one of `installed`.
+
+    Raises
+    ------
+    ExtensionMissing, ExtensionBroken
+        As `load_representation`.
+    """
+    if scaling in (numerics.AUTO, *numerics.REPRESENTATIONS):
+        return Views(rows, scaling)
+    return Views(rows, scaling, own=load_representation(scaling))
 
 
 @cache

@@ -104,6 +104,16 @@ from svddtune.numerics.lattice import (
     lattice_size,
 )
 from svddtune.numerics.neighbors import mutual, nearest, reverse
+from svddtune.numerics.own import (
+    FitRepresentation,
+    QueryStrategy,
+    Ranked,
+    RepresentationFault,
+    Situation,
+    StrategyFault,
+    fit_own,
+    rank_by,
+)
 from svddtune.numerics.pools import Pools, relabel, spread
 from svddtune.numerics.preparation import (
     PART_S,
@@ -185,6 +195,7 @@ __all__ = [
     "DawidSkeneUnavailable",
     "Evidence",
     "FinalChoice",
+    "FitRepresentation",
     "FloatArray",
     "Gains",
     "Heuristic",
@@ -199,9 +210,14 @@ __all__ = [
     "Pools",
     "Preparation",
     "PreparationCourse",
+    "QueryStrategy",
+    "Ranked",
     "Representation",
+    "RepresentationFault",
+    "Situation",
     "Spread",
     "Strategy",
+    "StrategyFault",
     "Suggestion",
     "SvddModel",
     "TuningResult",
@@ -238,6 +254,7 @@ __all__ = [
     "fit_atlas",
     "fit_atlas_part",
     "fit_cells",
+    "fit_own",
     "fit_representation",
     "form_committee",
     "hard_margin",
@@ -258,6 +275,7 @@ __all__ = [
     "predicted_labels",
     "prepare",
     "query_rng",
+    "rank_by",
     "rank_by_gain",
     "relabel",
     "reverse",

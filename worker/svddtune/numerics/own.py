@@ -1,8 +1,8 @@
-"""Query strategies of other packages: what they are given, and what they return."""
+"""Query strategies and representations of other packages: what they get, and what they return."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -12,6 +12,7 @@ from svddtune.numerics.belief import BeliefBasis
 from svddtune.numerics.preparation import Preparation
 from svddtune.numerics.scores import Metric
 from svddtune.numerics.types import BoolArray, FloatArray, IndexArray, LabelArray
+from svddtune.representation import Representation
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +66,7 @@ class Situation:
     @property
     def askable(self) -> BoolArray:
         """Which rows may be asked about, shape (N,): unlabelled, not excluded, not open."""
-        askable = self.labels == 0
+        askable: BoolArray = self.labels == 0
         askable[self.excluded] = False
         askable[self.open_rows] = False
         return askable
@@ -149,3 +150,54 @@ def rank_by(strategy: QueryStrategy, situation: Situation) -> Ranked:
 def _fault(strategy: QueryStrategy, what: str) -> StrategyFault:
     name = getattr(strategy, "__qualname__", type(strategy).__qualname__)
     return StrategyFault(f"query strategy {name}: {what}")
+
+
+class FitRepresentation(Protocol):
+    """A rule that fits a representation: how raw columns become what the kernel sees.
+
+    It draws nothing: the same rows give the same representation in every process.
+    """
+
+    def __call__(self, X: FloatArray) -> Representation:
+        """Measure the columns of finite rows, shape (N, M) with N >= 1."""
+        ...
+
+
+class RepresentationFault(ValueError):
+    """A rule returned a representation that cannot be used."""
+
+
+def fit_own(fit: FitRepresentation, X: FloatArray, kind: str) -> Representation:
+    """Fit a representation of another package and check it.
+
+    Parameters
+    ----------
+    fit : FitRepresentation
+        The rule.
+    X : FloatArray, shape (N, M)
+        Observations in the units of the columns, finite.
+    kind : str
+        Under which name models keep it.
+
+    Returns
+    -------
+    Representation
+
+    Raises
+    ------
+    RepresentationFault
+        It is no representation of these columns, or maps the rows to no finite numbers.
+    """
+    found = fit(X)
+    if not isinstance(found, Representation):
+        raise RepresentationFault(
+            f"representation {kind}: {type(found).__name__} returned, expected Representation"
+        )
+    if len(found.offset) != X.shape[1]:
+        raise RepresentationFault(
+            f"representation {kind}: it has {len(found.offset)} columns, expected {X.shape[1]}"
+        )
+    named = replace(found, kind=kind)
+    if not np.isfinite(named.apply(X)).all():
+        raise RepresentationFault(f"representation {kind}: a fitted row is mapped to no number")
+    return named

@@ -24,13 +24,14 @@ from svddtune.numerics.evidence import (
 )
 from svddtune.numerics.gain import knowledge_committee, knowledge_gains, rank_by_gain
 from svddtune.numerics.kernel import pair_distances2
+from svddtune.numerics.own import QueryStrategy, Situation, rank_by
 from svddtune.numerics.preparation import Preparation
 from svddtune.numerics.scores import Metric
 from svddtune.numerics.tau import TauRule, tau
 from svddtune.numerics.types import INLIER, OUTLIER, BoolArray, FloatArray, IndexArray, LabelArray
 
 Strategy = Literal["lama", "random", "disagreement", "knowledge_gradient"]
-Rule = Literal["lama", "random", "cold_random", "disagreement", "knowledge_gradient"] | ColdRule
+Rule = Strategy | Literal["cold_random", "own"] | ColdRule
 
 STRATEGIES: tuple[Strategy, ...] = ("lama", "random", "disagreement", "knowledge_gradient")
 ATLAS_STRATEGIES: frozenset[Strategy] = frozenset(("disagreement", "knowledge_gradient"))
@@ -58,7 +59,7 @@ class Suggestion:
         Scores of `rows`: tau, or what their rules rank by, or 0 for rows drawn at random.
     turns : tuple of str
         Why rows were chosen; where there are several rules, they take turns over the places:
-        "lama", "random", "disagreement", "knowledge_gradient", or while a class has no label
+        "lama", "random", "disagreement", "knowledge_gradient", "own", or while a class has no label
         "cold_random", "cold_outlying" (far from its neighbours), "cold_entropy" (the cells
         disagree), "cold_typical" (near its neighbours).
     choice : LiveChoice or None
@@ -90,7 +91,7 @@ def suggest(
     labels: LabelArray,
     *,
     k: int,
-    strategy: Strategy,
+    strategy: Strategy | QueryStrategy,
     sample: int,
     rng: np.random.Generator,
     exclude: IndexArray = _NO_ROWS,
@@ -113,8 +114,9 @@ def suggest(
         The oracle's labels.
     k : int
         Locality.
-    strategy : {"lama", "random", "disagreement", "knowledge_gradient"}
-        Which rule ranks the rows; see the notes.
+    strategy : {"lama", "random", "disagreement", "knowledge_gradient"} or QueryStrategy
+        Which rule ranks the rows; see the notes. A `QueryStrategy` of another package ranks by
+        itself.
     sample : int
         Candidates drawn uniformly from U, the rows that may be asked about; 0 for all of U. Only
         "lama" draws them.
@@ -127,8 +129,8 @@ def suggest(
     reserve : int
         Largest number of ranked rows.
     atlas : Atlas, optional
-        Of the same data; "disagreement" and "knowledge_gradient" need it, the others only report
-        the choice it makes.
+        Of the same data; "disagreement", "knowledge_gradient" and other packages' strategies need
+        it, the others only report the choice it makes.
     basis : BeliefBasis, optional
         Of the same data; needed with an atlas.
     metric : {"kappa", "mcc", "f1", "balanced_accuracy"}
@@ -143,8 +145,9 @@ def suggest(
     Raises
     ------
     ValueError
-        If `strategy` is unknown or lacks its atlas, an atlas lacks its basis, `labels` or `atlas`
-        has another number of rows than `prep`, or `sample`, `reserve` or `k` is out of range.
+        If `strategy` is unknown, lacks its atlas or returns no valid ranking, an atlas lacks its
+        basis, `labels` or `atlas` has another number of rows than `prep`, or `sample`, `reserve`
+        or `k` is out of range.
 
     Notes
     -----
@@ -164,7 +167,7 @@ def suggest(
     inlier draws uniform rows, since most rows are inliers; with inliers but no outlier it takes
     the candidate with the largest mean distance to its k - 1 other neighbours.
     """
-    if strategy not in STRATEGIES:
+    if not callable(strategy) and strategy not in STRATEGIES:
         raise ValueError(f"strategy is {strategy!r}, expected one of {STRATEGIES}")
     if labels.shape != (prep.N,):
         raise ValueError(f"labels have shape {labels.shape}, expected ({prep.N},)")
@@ -182,9 +185,19 @@ def suggest(
         if basis is None:
             raise ValueError("basis is None, expected that of the atlas's data")
         state = _AtlasState(atlas, basis, prep, labels, open_rows, metric)
-    if strategy in ATLAS_STRATEGIES:
+    if callable(strategy) or strategy in ATLAS_STRATEGIES:
         if state is None:
             raise ValueError(f"strategy is {strategy!r}, expected an atlas with it")
+        if callable(strategy):
+            own_choice = state.choice("evidence")
+            ranked = rank_by(strategy, Situation(
+                X=X, labels=labels, excluded=np.asarray(exclude, dtype=np.int64),
+                open_rows=open_rows, reserve=reserve, rng=rng, k=k, sample=sample, metric=metric,
+                prep=prep, atlas=state.atlas, basis=state.basis,
+            ))  # fmt: skip
+            return Suggestion(
+                own_choice.gamma, None, ranked.rows, ranked.scores, ("own",), own_choice
+            )
         return state.suggest(strategy, askable, k=k, reserve=reserve, rng=rng)
     U = np.flatnonzero(askable)
     choice = None if state is None else state.choice("evidence")

@@ -20,6 +20,7 @@ from svddtune.numerics.belief import BeliefBasis, belief_basis
 from svddtune.numerics.evidence import Criterion, LiveChoice, choose_cell, final_cell
 from svddtune.numerics.grid import Cell, CellFits, Spacing, TieRule, choose_c, fit_cells
 from svddtune.numerics.lattice import fit_atlas
+from svddtune.numerics.own import QueryStrategy
 from svddtune.numerics.preparation import Preparation, prepare
 from svddtune.numerics.query import ATLAS_STRATEGIES, Strategy, suggest
 from svddtune.numerics.scores import Metric, class_counts, score
@@ -322,7 +323,7 @@ def run(
     *,
     budget: int = 50,
     k: int = 5,
-    strategy: Strategy = "lama",
+    strategy: Strategy | QueryStrategy = "lama",
     seed: int = 0,
     sample: int = 100,
     cells: int = 20,
@@ -405,9 +406,10 @@ def run(
         labels[rows] = oracle[rows]
     if prep is None:
         prep = prepare(X, k=k, gamma_bounds=gamma_bounds, seed=seed)
+    needs_atlas = callable(strategy) or strategy in ATLAS_STRATEGIES
     if choice is None:
-        choice = "atlas" if strategy in ATLAS_STRATEGIES else "paper"
-    if atlas is None and (choice == "atlas" or strategy in ATLAS_STRATEGIES):
+        choice = "atlas" if needs_atlas else "paper"
+    if atlas is None and (choice == "atlas" or needs_atlas):
         if gamma_bounds is None and views.scaling != AUTO:
             gamma_bounds = prep.gamma_bounds
         atlas = fit_atlas(views, gamma_bounds, seed=seed)

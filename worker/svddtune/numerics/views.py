@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from svddtune.numerics.own import FitRepresentation, fit_own
 from svddtune.numerics.preparation import default_gamma_bounds
 from svddtune.numerics.representation import REPRESENTATIONS, fit_representation
 from svddtune.numerics.types import FloatArray
@@ -26,6 +27,8 @@ class Views:
         Observations in the units of the columns, finite.
     scaling : str
         `AUTO`, or one of `REPRESENTATIONS`, which then is that of everything.
+    own : FitRepresentation, optional
+        Rule of another package; `scaling` is then the name of its representation.
 
     Attributes
     ----------
@@ -42,11 +45,13 @@ class Views:
         If `scaling` is unknown.
     """
 
-    def __init__(self, raw: FloatArray, scaling: str = AUTO) -> None:
-        if scaling != AUTO and scaling not in REPRESENTATIONS:
+    def __init__(
+        self, raw: FloatArray, scaling: str = AUTO, *, own: FitRepresentation | None = None
+    ) -> None:
+        if own is None and scaling != AUTO and scaling not in REPRESENTATIONS:
             raise ValueError(f"scaling is {scaling!r}, expected one of {(AUTO, *REPRESENTATIONS)}")
-        several = scaling == AUTO
-        self.raw, self.scaling = raw, scaling
+        several = scaling == AUTO and own is None
+        self.raw, self.scaling, self._own = raw, scaling, own
         self.kinds: tuple[str, ...] = AUTO_SCALINGS if several else (scaling,)
         self.base = BASE_SCALING if several else scaling
         self.belief = BELIEF_SCALING if several else scaling
@@ -70,7 +75,11 @@ class Views:
     def representation(self, kind: str) -> Representation:
         """The map from raw rows to those of a kind. Raises ValueError where it is unknown."""
         if kind not in self._representations:
-            self._representations[kind] = fit_representation(self.raw, kind)
+            self._representations[kind] = (
+                fit_representation(self.raw, kind)
+                if self._own is None
+                else fit_own(self._own, self.raw, kind)
+            )
         return self._representations[kind]
 
     def rows(self, kind: str) -> FloatArray:

@@ -30,6 +30,7 @@ _WHY = {
     "cold_entropy": "The fitted models disagree most about it, and one class has no label yet.",
     "cold_typical": "The most typical observation: no inlier is known yet.",
     "cold_random": "Drawn at random: there are no labels yet to compare with.",
+    "own": "Ranked first by a query strategy of another package, with a score of {score:.3g}.",
     "cold_outlying": "Far from its neighbours: no outlier is known yet.",
 }
 

@@ -8,7 +8,8 @@ import time
 from collections.abc import Mapping
 from uuid import uuid4
 
-from svddtune.numerics import DawidSkeneUnavailable
+from svddtune.extensions import ExtensionBroken, ExtensionMissing
+from svddtune.numerics import DawidSkeneUnavailable, StrategyFault
 from svddtune.state.errors import ClaimLost, NotFound, StoreUnavailable
 from svddtune.state.queue import Claim, JobQueue
 from svddtune.worker.keeper import Keeper
@@ -75,6 +76,10 @@ class WorkerLoop:
             self._give_up(claim, error.reason, error.message, final=True)
         except DawidSkeneUnavailable as error:
             self._give_up(claim, "DAWID_SKENE_UNAVAILABLE", f"{error}.", final=True)
+        except (ExtensionMissing, ExtensionBroken) as error:
+            self._give_up(claim, error.reason, f"{error.message}.", final=True)
+        except StrategyFault as error:
+            self._give_up(claim, "QUERY_STRATEGY_BROKEN", f"{error}.", final=True)
         except MemoryError:
             # Another process may have taken the memory; a later attempt may succeed.
             self._give_up(claim, "OUT_OF_MEMORY", "The worker ran out of memory.")

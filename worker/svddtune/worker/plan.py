@@ -46,7 +46,8 @@ def plan_from_atlas(
 
 def criterion(config: SessionConfig) -> Criterion:
     """Return the criterion by which a session's strategy chooses its cell."""
-    return "labels" if config.strategy == "disagreement" else "evidence"
+    disagreement = config.strategy == "disagreement" and not config.own_strategy
+    return "labels" if disagreement else "evidence"
 
 
 def metric_of(config: SessionConfig) -> Metric:

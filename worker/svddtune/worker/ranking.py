@@ -8,6 +8,7 @@ from typing import cast
 import numpy as np
 
 from svddtune import numerics
+from svddtune.extensions import strategy_named
 from svddtune.numerics import IndexArray, LabelArray, Preparation, Suggestion
 from svddtune.numerics.tau import TauRule
 from svddtune.state.workspace import Snapshot
@@ -46,7 +47,7 @@ def rank(
         data.X,
         labels,
         k=config.k,
-        strategy=cast(numerics.Strategy, config.strategy),
+        strategy=strategy_named(config.own_strategy or config.strategy),
         sample=config.candidate_sample,
         rng=numerics.query_rng(config.seed, snapshot.rev, snapshot.session.query_count),
         exclude=np.array(sorted(snapshot.dropped | set(audited.tolist())), dtype=np.int64),
