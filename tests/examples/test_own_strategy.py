@@ -63,9 +63,9 @@ def test_service_and_estimator_ask_the_same_by_strategy_of_example(folder: Path)
 
 
 def test_pip_installs_example_with_its_entry_points(tmp_path: Path) -> None:
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
     done = subprocess.run(
-        [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target"]
-        + [str(tmp_path), str(EXAMPLE)],
+        [*pip, "--target", str(tmp_path), str(EXAMPLE)],
         capture_output=True,
         text=True,
     )

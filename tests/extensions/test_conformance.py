@@ -174,7 +174,7 @@ _draws = np.random.default_rng()
 
 def random_offset(X: FloatArray) -> Representation:
     M = X.shape[1]
-    return Representation.affine("random", _draws.normal(size=M), np.ones(M))
+    return Representation.affine("random", np.asarray(_draws.normal(size=M)), np.ones(M))
 
 
 def one_point(X: FloatArray) -> Representation:
