@@ -6,7 +6,8 @@ import numpy as np
 from sklearn.svm import OneClassSVM
 
 from svddtune.client import SvddModel
-from svddtune.numerics import fit_representation
+from svddtune.numerics import fit_representation, spread_of
+from svddtune.profile import Profile, sketches
 
 
 def fit(
@@ -50,8 +51,23 @@ def fit(
         "dataset_rows": tuple(int(row) for row in svm.support_),
         "dataset_hash": "abc",
         "result": "sessions/s1/results/1",
+        "profile": profile_of(X, fresh_outside=nu),
     }
     return SvddModel(**{**parts, **changes})
+
+
+def profile_of(X: np.ndarray[Any, Any], *, fresh_outside: float) -> Profile:
+    """The profile of rows; what fresh rows are like is given."""
+    spread = spread_of(X)
+    return Profile(
+        center=spread.center,
+        spread=spread.scale,
+        columns=sketches(X),
+        count=len(X),
+        fresh_count=len(X),
+        fresh_outside=fresh_outside,
+        fresh_gap2=10.0,
+    )
 
 
 def rows(seed: int = 0, *, n: int = 80, m: int = 3) -> np.ndarray[Any, Any]:

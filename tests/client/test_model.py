@@ -61,9 +61,12 @@ def test_saved_model_is_the_same_model(tmp_path: Path) -> None:
     model = fit()
     path = model.save(tmp_path / "new" / "model.npz")
     loaded = SvddModel.load(path)
-    for name in set(SvddModel.__slots__) - {"representation"}:
+    for name in set(SvddModel.__slots__) - {"representation", "profile"}:
         np.testing.assert_array_equal(getattr(loaded, name), getattr(model, name), err_msg=name)
     assert_same(loaded.representation, model.representation)
+    assert loaded.profile is not None
+    assert model.profile is not None
+    np.testing.assert_equal(loaded.profile.to_arrays(), model.profile.to_arrays())
     assert [p.name for p in path.parent.iterdir()] == ["model.npz"]
 
 
@@ -201,6 +204,25 @@ def test_damage_anywhere_gives_the_same_model_or_a_refusal(data: st.DataObject) 
         except ModelCorrupt:
             return
         np.testing.assert_array_equal(loaded.predict(rows()), fit().predict(rows()))
+
+
+def test_unusual_features_come_with_their_deviation() -> None:
+    model, X = fit(), rows()
+    X = np.array([X[0], np.median(X, axis=0)])
+    X[0, 1] += 1e6
+    first, second = model.unusual(X, 2)
+    assert (first[0].name, first[0].column, first[0].deviation) == ("f1", 1, 99.0)
+    assert first[0].typical == pytest.approx(np.median(rows()[:, 1]))
+    assert [one.deviation for one in second] == [0.0, 0.0]
+    assert [one.name for one in fit(feature_names=()).unusual(X, 1)[0]] == ["1"]
+
+
+def test_model_without_a_profile_says_so(tmp_path: Path) -> None:
+    path = fit(profile=None).save(tmp_path / "model.npz")
+    model = SvddModel.load(path)
+    with pytest.raises(InvalidInput, match="Export it again") as refused:
+        model.unusual(rows())
+    assert refused.value.reason == "PROFILE_MISSING"
 
 
 def test_missing_file_is_not_called_corrupt(tmp_path: Path) -> None:

@@ -8,12 +8,9 @@ from tests.numerics.cases import blobs, lattices
 
 from svddtune.numerics import (
     FloatArray,
-    deviations,
-    most_unusual,
     nearest_labelled,
     spread_of,
 )
-from svddtune.numerics.context import DEVIATION_CAP
 
 
 @given(lattices(min_rows=4, max_rows=40), st.data())
@@ -70,27 +67,6 @@ def test_spread_does_not_depend_on_block_size(monkeypatch: pytest.MonkeyPatch) -
     parts = spread_of(X)
     np.testing.assert_array_equal(parts.center, whole.center)
     np.testing.assert_array_equal(parts.scale, whole.scale)
-
-
-def test_deviation_is_signed_robust_and_capped() -> None:
-    # Normal, mostly equal, and constant columns.
-    rows = np.column_stack((np.arange(5.0), [0.0, 0.0, 0.0, 0.0, 5.0], [0.1] * 5))
-    spread = spread_of(rows)
-    found = deviations(np.array([[0.0, 4.0, 0.1], [1e9, -2.0, 0.2], [2.0, 0.0, -7.0]]), spread)
-    assert found[0].tolist() == pytest.approx([-2 / 1.4826, 2.0, 0.0])
-    assert found[1].tolist() == pytest.approx([DEVIATION_CAP, -1.0, DEVIATION_CAP])
-    assert found[2].tolist() == [0.0, 0.0, -DEVIATION_CAP]
-
-
-def test_any_other_value_than_that_of_a_single_row_is_unusual() -> None:
-    found = deviations(np.array([[1.0, 3.0]]), spread_of(np.array([[1.0, 2.0]])))
-    assert found.tolist() == [[0.0, DEVIATION_CAP]]
-
-
-def test_most_unusual_columns_come_first_with_ties_to_lower_column() -> None:
-    deviation = np.array([[0.0, -3.0, 1.0, 3.0], [2.0, 1.0, -5.0, 0.0]])
-    assert most_unusual(deviation, 3).tolist() == [[1, 3, 2], [2, 0, 1]]
-    assert most_unusual(deviation, 9).shape == (2, 4)
 
 
 def test_spread_of_no_rows_is_refused() -> None:

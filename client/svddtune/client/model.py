@@ -16,13 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svddtune import kappa
-from svddtune.client.errors import ModelCorrupt
+from svddtune.client.errors import InvalidInput, ModelCorrupt
 from svddtune.client.extras import needs_extra, needs_package
 from svddtune.client.inputs.frames import match_features
 from svddtune.client.portable.onnx_graph import InputType, sphere_graph
 from svddtune.client.portable.pipeline import sphere_pipeline
-from svddtune.client.types import FloatArray, LabelArray
+from svddtune.client.types import FloatArray, LabelArray, Unusual
 from svddtune.client.whole_file import whole_file
+from svddtune.profile import Profile, most_unusual
 from svddtune.representation import Representation
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ class SvddModel:
         Raw rows with the distance2 that the fit gave them; verified whenever a model is made.
     sklearn_nu : float
         nu of the scikit-learn OneClassSVM that decides alike.
+    profile : Profile or None
+        What the rows of the dataset were like; None in files that were written without it.
     """
 
     gamma: float
@@ -90,6 +93,7 @@ class SvddModel:
     dataset_hash: str = ""
     result: str = ""
     dataset_rows: tuple[int, ...] = field(default=())
+    profile: Profile | None = None
 
     def __post_init__(self) -> None:
         _verify(self)
@@ -171,6 +175,61 @@ class SvddModel:
             As `scaled`.
         """
         return np.where(self.decision(X) >= 0, 1, -1).astype(np.int8)
+
+    def unusual(self, X: Any, count: int = 3) -> list[tuple[Unusual, ...]]:
+        """Return for each raw row the features that differ most from those of the dataset.
+
+        Parameters
+        ----------
+        X : array-like or frame (n, M)
+            Raw rows.
+        count : int
+            Features of each row, at least 1; at most M are returned.
+
+        Returns
+        -------
+        list of n tuples of Unusual
+            The most unusual first.
+
+        Raises
+        ------
+        InvalidInput
+            As `scaled`; PROFILE_MISSING where the model was written without a profile.
+        """
+        rows = match_features(X, self.feature_names, self.feature_count)
+        profile = self.known_profile()
+        deviation = profile.deviations(rows)
+        columns = most_unusual(deviation, count)
+        names = self.feature_names or tuple(map(str, range(self.feature_count)))
+        return [
+            tuple(
+                Unusual(
+                    name=names[j],
+                    column=j,
+                    value=float(rows[i, j]),
+                    typical=float(profile.center[j]),
+                    deviation=float(deviation[i, j]),
+                )
+                for j in columns[i].tolist()
+            )
+            for i in range(len(rows))
+        ]
+
+    def known_profile(self) -> Profile:
+        """Return the profile.
+
+        Raises
+        ------
+        InvalidInput
+            PROFILE_MISSING where the model was written without one.
+        """
+        if self.profile is None:
+            raise InvalidInput(
+                "The model does not say what its dataset was like, because an earlier release "
+                "wrote it. Export it again from a session of this release",
+                reason="PROFILE_MISSING",
+            )
+        return self.profile
 
     def to_sklearn(self) -> Pipeline:
         """Return a fitted scikit-learn Pipeline with the same decision on every row.
@@ -309,6 +368,7 @@ class SvddModel:
             parts |= {name: np.asarray(arrays[name], dtype=np.float64) for name in _ARRAYS}
             return cls(
                 representation=Representation.from_arrays(str(values["scaling"]), arrays),
+                profile=Profile.from_arrays(arrays),
                 feature_names=tuple(str(name) for name in values["feature_names"]),
                 observation_count=int(values["observation_count"]),
                 dataset_rows=tuple(int(row) for row in values["dataset_rows"]),
@@ -321,7 +381,8 @@ class SvddModel:
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
         own = {name: getattr(self, name) for name in _ARRAYS}
-        return own | self.representation.to_arrays()
+        about = {} if self.profile is None else self.profile.to_arrays()
+        return own | self.representation.to_arrays() | about
 
     def _manifest(self) -> dict[str, Any]:
         values: dict[str, Any] = {name: getattr(self, name) for name in _FLOATS}
@@ -400,6 +461,8 @@ def _verify(model: SvddModel) -> None:
             f"support vectors with {vectors.shape[1]} columns for a representation with "
             f"{representation.columns_out}"
         )
+    elif model.profile is not None and len(model.profile.columns) != columns:
+        problem = f"a profile of {len(model.profile.columns)} columns for {columns} columns"
     elif model.feature_names and len(model.feature_names) != columns:
         problem = f"{len(model.feature_names)} feature names for {columns} columns"
     elif not np.isfinite(parameters).all() or not np.isfinite(vectors).all() or model.gamma <= 0:

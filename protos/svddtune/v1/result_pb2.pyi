@@ -220,3 +220,33 @@ class SupportVectorChunk(_message.Message):
     alphas: _containers.RepeatedScalarFieldContainer[float]
     dataset_rows: _containers.RepeatedScalarFieldContainer[int]
     def __init__(self, rows: _Optional[_Union[_common_pb2.Matrix, _Mapping]] = ..., alphas: _Optional[_Iterable[float]] = ..., dataset_rows: _Optional[_Iterable[int]] = ...) -> None: ...
+
+class ColumnProfile(_message.Message):
+    __slots__ = ("center", "spread", "points", "shares")
+    CENTER_FIELD_NUMBER: _ClassVar[int]
+    SPREAD_FIELD_NUMBER: _ClassVar[int]
+    POINTS_FIELD_NUMBER: _ClassVar[int]
+    SHARES_FIELD_NUMBER: _ClassVar[int]
+    center: float
+    spread: float
+    points: _containers.RepeatedScalarFieldContainer[float]
+    shares: _containers.RepeatedScalarFieldContainer[float]
+    def __init__(self, center: _Optional[float] = ..., spread: _Optional[float] = ..., points: _Optional[_Iterable[float]] = ..., shares: _Optional[_Iterable[float]] = ...) -> None: ...
+
+class FreshRows(_message.Message):
+    __slots__ = ("count", "outside_share", "largest_gap2")
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    OUTSIDE_SHARE_FIELD_NUMBER: _ClassVar[int]
+    LARGEST_GAP2_FIELD_NUMBER: _ClassVar[int]
+    count: int
+    outside_share: float
+    largest_gap2: float
+    def __init__(self, count: _Optional[int] = ..., outside_share: _Optional[float] = ..., largest_gap2: _Optional[float] = ...) -> None: ...
+
+class ProfileChunk(_message.Message):
+    __slots__ = ("columns", "fresh")
+    COLUMNS_FIELD_NUMBER: _ClassVar[int]
+    FRESH_FIELD_NUMBER: _ClassVar[int]
+    columns: _containers.RepeatedCompositeFieldContainer[ColumnProfile]
+    fresh: FreshRows
+    def __init__(self, columns: _Optional[_Iterable[_Union[ColumnProfile, _Mapping]]] = ..., fresh: _Optional[_Union[FreshRows, _Mapping]] = ...) -> None: ...

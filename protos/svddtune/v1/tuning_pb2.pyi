@@ -464,11 +464,13 @@ class ExportModelRequest(_message.Message):
     def __init__(self, name: _Optional[str] = ...) -> None: ...
 
 class ExportModelResponse(_message.Message):
-    __slots__ = ("header", "support_vectors", "scaling")
+    __slots__ = ("header", "support_vectors", "scaling", "profile")
     HEADER_FIELD_NUMBER: _ClassVar[int]
     SUPPORT_VECTORS_FIELD_NUMBER: _ClassVar[int]
     SCALING_FIELD_NUMBER: _ClassVar[int]
+    PROFILE_FIELD_NUMBER: _ClassVar[int]
     header: _result_pb2.ModelHeader
     support_vectors: _result_pb2.SupportVectorChunk
     scaling: _dataset_pb2.ScalingChunk
-    def __init__(self, header: _Optional[_Union[_result_pb2.ModelHeader, _Mapping]] = ..., support_vectors: _Optional[_Union[_result_pb2.SupportVectorChunk, _Mapping]] = ..., scaling: _Optional[_Union[_dataset_pb2.ScalingChunk, _Mapping]] = ...) -> None: ...
+    profile: _result_pb2.ProfileChunk
+    def __init__(self, header: _Optional[_Union[_result_pb2.ModelHeader, _Mapping]] = ..., support_vectors: _Optional[_Union[_result_pb2.SupportVectorChunk, _Mapping]] = ..., scaling: _Optional[_Union[_dataset_pb2.ScalingChunk, _Mapping]] = ..., profile: _Optional[_Union[_result_pb2.ProfileChunk, _Mapping]] = ...) -> None: ...

@@ -245,6 +245,9 @@ def test_sessions_watch_and_export(
     names: dict[str, Any] = {"X": X}
     exec(snippet, names)
     model = SvddModel.load("m.npz")
+    assert model.profile is not None
+    assert model.profile.count == len(X)
+    np.testing.assert_array_equal(model.profile.center, np.median(X, axis=0))
     np.testing.assert_array_equal(names["labels"], model.predict(X))
     np.testing.assert_array_equal(names["pipeline"].predict(X), model.predict(X))
     assert run(["export", number, *server, "--json"]) == 0

@@ -63,8 +63,6 @@ from svddtune.numerics.consensus import DawidSkeneUnavailable, dawid_skene
 from svddtune.numerics.context import (
     Spread,
     UnevenColumns,
-    deviations,
-    most_unusual,
     nearest_labelled,
     spread_of,
     uneven_columns,
@@ -122,6 +120,7 @@ from svddtune.numerics.preparation import (
     default_gamma_bounds,
     prepare,
 )
+from svddtune.numerics.profiling import profile_of
 from svddtune.numerics.query import (
     ATLAS_STRATEGIES,
     DEFAULT_STRATEGY,
@@ -243,7 +242,6 @@ __all__ = [
     "coarse_grid",
     "dawid_skene",
     "default_gamma_bounds",
-    "deviations",
     "disagreement",
     "draw_audit",
     "draw_initial",
@@ -265,7 +263,6 @@ __all__ = [
     "lattice_plan",
     "lattice_size",
     "local_alignment",
-    "most_unusual",
     "mutual",
     "nearest",
     "nearest_labelled",
@@ -274,6 +271,7 @@ __all__ = [
     "pick",
     "predicted_labels",
     "prepare",
+    "profile_of",
     "query_rng",
     "rank_by",
     "rank_by_gain",

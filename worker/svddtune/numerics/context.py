@@ -10,9 +10,6 @@ from svddtune.numerics.extent import varied_deviation
 from svddtune.numerics.kernel import pair_distances2, squared_distances
 from svddtune.numerics.types import FloatArray, IndexArray
 
-DEVIATION_CAP = 99.0
-"""Largest deviation reported; also that of a value that differs where all others are equal."""
-
 UNEVEN = 1000.0
 """Columns whose scales differ by a larger factor do not weigh alike in a distance."""
 
@@ -76,46 +73,6 @@ def spread_of(rows: FloatArray) -> Spread:
             reach = varied_deviation(np.abs(deviation))
             scale[start + column] = np.clip(deviation, -reach, reach).std()
     return Spread(center, scale)
-
-
-def deviations(values: FloatArray, spread: Spread) -> FloatArray:
-    """How far values lie from the centre, in units of the scale.
-
-    Parameters
-    ----------
-    values : FloatArray, shape (n, M)
-        Values in the units of the columns.
-    spread : Spread
-        Of M columns.
-
-    Returns
-    -------
-    FloatArray, shape (n, M)
-        Signed, between -`DEVIATION_CAP` and `DEVIATION_CAP`; at the bounds where the scale is 0
-        and the value is not the centre.
-    """
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        ratio = (values - spread.center) / spread.scale
-    # 0 / 0: the value is the centre.
-    return np.clip(np.nan_to_num(ratio, nan=0.0), -DEVIATION_CAP, DEVIATION_CAP)
-
-
-def most_unusual(deviation: FloatArray, count: int) -> IndexArray:
-    """Columns with the largest deviations of each row.
-
-    Parameters
-    ----------
-    deviation : FloatArray, shape (n, M)
-        From `deviations`.
-    count : int
-        At most M are returned.
-
-    Returns
-    -------
-    IndexArray, shape (n, min(count, M))
-        Most unusual first, ties by lower column.
-    """
-    return np.argsort(-np.abs(deviation), axis=1, kind="stable")[:, :count]
 
 
 def nearest_labelled(

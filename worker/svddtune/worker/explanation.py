@@ -6,6 +6,7 @@ import numpy as np
 
 from svddtune import numerics
 from svddtune.numerics import FloatArray, IndexArray, LabelArray, Spread
+from svddtune.profile import deviations, most_unusual
 from svddtune.state.codec import VERDICTS
 from svddtune.state.session import Verdict
 from svddtune.v1 import oracle_pb2
@@ -88,8 +89,8 @@ def explain(
     labelled = latest_labelled(labels, asked_by)
     spread, inliers = reference(data, labels, labelled)
     near, distance2 = _nearest_labelled(data, scaling, rows, labelled)
-    deviation = numerics.deviations(data.raw[rows], spread)
-    columns = numerics.most_unusual(deviation, UNUSUAL)
+    deviation = deviations(data.raw[rows], spread.center, spread.scale)
+    columns = most_unusual(deviation, UNUSUAL)
     strongest = np.take_along_axis(deviation, columns, axis=1)
     distinct = np.unique(near).tolist()
     ids = dict(zip(distinct, observation_ids(distinct), strict=True))

@@ -7,6 +7,7 @@ import numpy as np
 from svddtune import numerics
 from svddtune.numerics import FloatArray, SvddModel
 from svddtune.numerics.svdd import BOUNDARY_TOLERANCE
+from svddtune.profile import Profile
 from svddtune.representation import Representation
 from svddtune.v1 import common_pb2, dataset_pb2, result_pb2, tuning_pb2
 from svddtune.worker.data import Data
@@ -65,7 +66,35 @@ def model_pieces(
                 )
             )
         )
+    profile = numerics.profile_of(model, data.views.rows(representation.kind), data.raw)
+    pieces += (tuning_pb2.ExportModelResponse(profile=chunk) for chunk in _profile_chunks(profile))
     return pieces
+
+
+def _profile_chunks(profile: Profile) -> Iterator[result_pb2.ProfileChunk]:
+    """A profile's columns in order; the first chunk has the rest."""
+    chunk = result_pb2.ProfileChunk(
+        fresh=result_pb2.FreshRows(
+            count=profile.fresh_count,
+            outside_share=profile.fresh_outside,
+            largest_gap2=profile.fresh_gap2,
+        )
+    )
+    size = 0
+    for center, spread, sketch in zip(
+        profile.center.tolist(), profile.spread.tolist(), profile.columns, strict=True
+    ):
+        if size > PIECE_BYTES:
+            yield chunk
+            chunk, size = result_pb2.ProfileChunk(), 0
+        chunk.columns.add(
+            center=center,
+            spread=spread,
+            points=sketch.points.tolist(),
+            shares=sketch.shares.tolist(),
+        )
+        size += sketch.points.nbytes + sketch.shares.nbytes
+    yield chunk
 
 
 def _scaling(representation: Representation) -> dataset_pb2.Scaling:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from svddtune.client.errors import ModelCorrupt
 from svddtune.client.model import SvddModel
 from svddtune.client.wire.convert import matrix_from_proto, scaling_from_proto
+from svddtune.profile import Profile, Sketch
 from svddtune.representation import Representation
 from svddtune.v1 import dataset_pb2, result_pb2, tuning_pb2
 
@@ -17,7 +18,7 @@ def model_from_stream(messages: Iterable[tuning_pb2.ExportModelResponse]) -> Svd
     """Return the model that the messages hold; ModelCorrupt where a part is missing."""
     header: result_pb2.ModelHeader | None = None
     vectors, alphas, dataset_rows = [], list[float](), list[int]()
-    scaling = list[dataset_pb2.ScalingChunk]()
+    scaling, profile = list[dataset_pb2.ScalingChunk](), list[result_pb2.ProfileChunk]()
     try:
         for message in messages:
             if message.WhichOneof("part") == "header":
@@ -28,6 +29,8 @@ def model_from_stream(messages: Iterable[tuning_pb2.ExportModelResponse]) -> Svd
                 dataset_rows.extend(message.support_vectors.dataset_rows)
             elif message.WhichOneof("part") == "scaling":
                 scaling.append(message.scaling)
+            elif message.WhichOneof("part") == "profile":
+                profile.append(message.profile)
         if header is None:
             raise ModelCorrupt("The service sent a model without its header")
         if sum(map(len, vectors)) != header.support_vector_count:
@@ -53,6 +56,7 @@ def model_from_stream(messages: Iterable[tuning_pb2.ExportModelResponse]) -> Svd
             dataset_hash=header.dataset_hash,
             result=header.result,
             dataset_rows=tuple(dataset_rows),
+            profile=_profile(header, profile),
         )
     except ModelCorrupt:
         raise
@@ -87,4 +91,24 @@ def _representation(
         knots=tuple(knots),
         values=tuple(values),
         rotation=np.concatenate(rotation) if rotation else None,
+    )
+
+
+def _profile(
+    header: result_pb2.ModelHeader, chunks: Sequence[result_pb2.ProfileChunk]
+) -> Profile | None:
+    """Return the dataset's profile; None where the service sent none."""
+    if not chunks:
+        return None
+    columns, fresh = [column for chunk in chunks for column in chunk.columns], chunks[0].fresh
+    return Profile(
+        center=np.array([column.center for column in columns]),
+        spread=np.array([column.spread for column in columns]),
+        columns=tuple(
+            Sketch(np.array(column.points), np.array(column.shares)) for column in columns
+        ),
+        count=header.observation_count,
+        fresh_count=fresh.count,
+        fresh_outside=fresh.outside_share,
+        fresh_gap2=fresh.largest_gap2,
     )
