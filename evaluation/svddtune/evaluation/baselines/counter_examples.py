@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from svddtune.numerics.kernel import squared_distances
-from svddtune.numerics.label_free.artificial import ARTIFICIAL_ROWS
+from svddtune.numerics.label_free.artificial import ARTIFICIAL_ROWS, least_error_gamma
 from svddtune.numerics.label_free.curves import (
     FIT_ROWS,
     draw,
@@ -116,9 +116,9 @@ def counter_example_gamma(
     """
     if undefined(X):
         return None
-    fitted = draw(X, FIT_ROWS, rng)
-    outliers = counter_examples(fitted)
-    return _least_error(X, fitted, outliers, C) if len(outliers) else None
+    curve = fit_curve(draw(X, FIT_ROWS, rng), gamma_grid(X), outlier_share(C, len(X)))
+    outliers = counter_examples(curve.X)
+    return least_error_gamma(curve, outliers) if len(outliers) else None
 
 
 def skewed_outlier_gamma(
@@ -139,12 +139,5 @@ def skewed_outlier_gamma(
     """
     if undefined(X):
         return None
-    fitted = draw(X, FIT_ROWS, rng)
-    return _least_error(X, fitted, skewed_outliers(X, ARTIFICIAL_ROWS, rng=rng), C)
-
-
-def _least_error(X: FloatArray, fitted: FloatArray, outliers: FloatArray, C: float | None) -> float:
-    curve = fit_curve(fitted, gamma_grid(X), outlier_share(C, len(X)))
-    accepted = np.array([1.0 - model.outside(outliers).mean() for model in curve.models])
-    rejected = curve.support_vectors / len(fitted)
-    return float(curve.gammas[int(np.argmin(0.5 * (accepted + rejected)))])
+    curve = fit_curve(draw(X, FIT_ROWS, rng), gamma_grid(X), outlier_share(C, len(X)))
+    return least_error_gamma(curve, skewed_outliers(X, ARTIFICIAL_ROWS, rng=rng))

@@ -6,6 +6,7 @@ import numpy as np
 
 from svddtune.numerics.label_free.curves import (
     FIT_ROWS,
+    FitCurve,
     draw,
     fit_curve,
     gamma_grid,
@@ -86,7 +87,24 @@ def artificial_gamma(
     if undefined(X):
         return None
     curve = fit_curve(draw(X, FIT_ROWS, rng), gamma_grid(X), outlier_share(C, len(X)))
-    artificial = ball_outliers(X, ARTIFICIAL_ROWS, rng=rng)
-    accepted = np.array([1.0 - model.outside(artificial).mean() for model in curve.models])
+    return least_error_gamma(curve, ball_outliers(X, ARTIFICIAL_ROWS, rng=rng))
+
+
+def least_error_gamma(curve: FitCurve, outliers: FloatArray) -> float:
+    """The gamma with the least mean of both error rates.
+
+    Parameters
+    ----------
+    curve : FitCurve
+        Fits of the rows along gamma.
+    outliers : FloatArray, shape (P, M)
+        Artificial outliers.
+
+    Returns
+    -------
+    float
+        The smallest gamma where several are equally good.
+    """
+    accepted = np.array([1.0 - model.outside(outliers).mean() for model in curve.models])
     rejected = curve.support_vectors / len(curve.X)
     return float(curve.gammas[int(np.argmin(0.5 * (accepted + rejected)))])
