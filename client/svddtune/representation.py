@@ -5,7 +5,8 @@ A representation maps every column by itself and may then mix the columns:
 1. A column with knots is mapped piecewise linearly: through the points (knot, value), and beyond
    the first and the last knot along the line of the segment that ends there. So a value far outside
    the fitted range stays far outside.
-2. A column without knots becomes (x - offset) / scale.
+2. A column without knots becomes (x - offset) / scale, and with the kind "asinh" the inverse
+   hyperbolic sine of that.
 3. With a rotation, shape (M, D), the row of M mapped columns is multiplied by it from the right.
 
 NaN in a column stays NaN (and spreads over the row where there is a rotation).
@@ -30,7 +31,7 @@ class Representation:
     Attributes
     ----------
     kind : str
-        How it was fitted, for example "minmax"; "none" leaves rows as they are.
+        How it was fitted, for example "minmax". "none" leaves rows as they are.
     offset, scale : array, shape (M,)
         Of the columns without knots, in the units of the columns; a scale is positive.
     knots : tuple of array, length M
@@ -112,6 +113,8 @@ class Representation:
         if self.kind == "none":
             return np.array(raw, dtype=np.float64)
         mapped = (raw - self.offset) / self.scale
+        if self.kind == "asinh":
+            np.arcsinh(mapped, out=mapped)
         for column, (knots, values) in enumerate(zip(self.knots, self.values, strict=True)):
             if len(knots):
                 mapped[:, column] = _piecewise(raw[:, column], knots, values)

@@ -93,13 +93,23 @@ def test_maps_of_columns_do_not_descend_and_keep_rows_finite(Z: FloatArray, kind
         assert (np.diff(ascending) >= -1e-12 * np.abs(ascending).max()).all()
 
 
-@given(awkward(), st.sampled_from(["minmax", "standard", "ranks", "normal"]))
+@given(awkward(), st.sampled_from(["minmax", "standard", "asinh", "ranks", "normal"]))
 @settings(max_examples=sized(60))
 def test_units_of_columns_do_not_matter(Z: FloatArray, kind: str) -> None:
     scale = 2.0 ** np.arange(-2, Z.shape[1] - 2)  # (exact, so that ties stay ties)
     plain = fit_representation(Z, kind).apply(Z)
     moved = fit_representation(Z * scale, kind).apply(Z * scale)
     np.testing.assert_allclose(moved, plain, atol=1e-12)
+
+
+def test_asinh_is_linear_near_the_median_and_logarithmic_far_away() -> None:
+    Z = np.array([[-1.0, 0.0], [0.0, 0.0], [1.0, 0.0], [1e9, 0.0], [-1e-9, 3.0]])
+    found = fit_representation(Z, "asinh").apply(Z)
+    np.testing.assert_allclose(
+        found[:, 0], [-np.arcsinh(1.0), 0.0, np.arcsinh(1.0), np.log(2e9), -1e-9], atol=1e-15
+    )
+    # More than half of the second column are 0, and its standard deviation is 1.2.
+    np.testing.assert_allclose(found[:, 1], [0.0, 0.0, 0.0, 0.0, np.arcsinh(2.5)])
 
 
 @given(awkward())
@@ -171,7 +181,7 @@ def test_value_far_outside_the_range_stays_far(kind: str) -> None:
 
 def test_values_near_the_square_root_of_the_largest_double_do_not_overflow() -> None:
     Z = np.column_stack((np.linspace(-1e200, 1e200, 11), np.arange(11.0)))
-    for kind in ("minmax", "standard", "ranks", "normal", "whitened"):
+    for kind in ("minmax", "standard", "asinh", "ranks", "normal", "whitened"):
         with np.errstate(over="raise", invalid="raise"):
             assert np.abs(fit_representation(Z, kind).apply(Z)).max() < 5.0
 
@@ -182,7 +192,7 @@ def test_large_data_are_measured_on_a_sample_with_the_extremes(
     monkeypatch.setattr(module, "FIT_ROWS", 500)
     Z = np.random.default_rng(2).normal(size=(20_000, 2))
     Z[7, 1] = 50.0
-    for kind in ("standard", "ranks", "normal", "whitened"):
+    for kind in ("standard", "asinh", "ranks", "normal", "whitened"):
         sampled = fit_representation(Z, kind)
         np.testing.assert_array_equal(sampled.apply(Z), fit_representation(Z, kind).apply(Z))
     ranks = fit_representation(Z, "ranks").apply(Z)

@@ -85,7 +85,7 @@ class SkipMode(Enum):
 
 # Number of jobs that make an atlas, one for each representation of the columns and gamma of its
 # plan (``numerics.lattice_plan``): with scaling "auto", and with any other.
-AUTO_ATLAS_PARTS = 55
+AUTO_ATLAS_PARTS = 60
 ATLAS_PARTS = 21
 
 

@@ -46,8 +46,8 @@ class ActiveSVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         another package's strategy, or one itself (`svddtune.numerics.QueryStrategy`).
     scaling : str
         How the columns are mapped: "auto" (default) to choose by the labels; or "none", "minmax",
-        "robust", "standard", "ranks", "normal", "whitened", or the name of another package's
-        representation.
+        "robust", "standard", "asinh", "ranks", "normal", "whitened", or the name of another
+        package's representation.
     outlier_value : optional
         The value in `y` that marks an outlier; every other value that is not missing marks an
         inlier. Default: -1 marks outliers, +1 inliers.

@@ -35,8 +35,8 @@ class SVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         does not depend on the number of rows. Default 0.1 where `C` is not given.
     scaling : str
         How the columns are mapped before the fit, and new rows likewise: "none", "minmax"
-        (default), "robust", "standard", "ranks", "normal", "whitened", or the name of another
-        package's representation.
+        (default), "robust", "standard", "asinh", "ranks", "normal", "whitened", or the name of
+        another package's representation.
     random_state : int, RandomState or None
         Draws the rows that are fitted where there are more than 10,000. None (default) is 0.
 

@@ -13,7 +13,7 @@ from svddtune.numerics.views import AUTO, AUTO_SCALINGS, Views
 
 LATTICE_GAMMAS = 21
 LATTICE_CELLS = 20
-AUTO_GAMMAS = 11
+AUTO_GAMMAS = 15
 """Gammas of each representation with several of them."""
 ATLAS_FIT_LIMIT = 5000
 """Rows up to which the cells are fitted to all: a lattice has hundreds of cells, and each would

@@ -10,11 +10,11 @@ from svddtune.representation import Representation
 
 AUTO = "auto"
 """The scaling with which the labels choose the representation too."""
-AUTO_SCALINGS: tuple[str, ...] = ("minmax", "normal", "ranks", "standard", "whitened")
+AUTO_SCALINGS: tuple[str, ...] = ("minmax", "ranks", "standard", "whitened")
 """Representations that the cells of the atlas have with `AUTO`."""
 BASE_SCALING = "minmax"
 """Representation of neighbours, alignment, "lama" and the label-free rules with `AUTO`."""
-BELIEF_SCALING = "normal"
+BELIEF_SCALING = "asinh"
 """Representation of the belief with `AUTO`."""
 
 
