@@ -20,8 +20,9 @@ def test_service_asks_the_same_queries_as_the_method_in_process(
     redis_url: str, workers: int, initial: tuple[int, int]
 ) -> None:
     X, y = wdbc()
+    views = numerics.Views(X, "auto")
     expected = numerics.run(
-        X, y, budget=BUDGET, seed=3, strategy="knowledge_gradient", initial=initial
+        views, y, budget=BUDGET, seed=3, strategy="knowledge_gradient", initial=initial
     )
     start = {str(r): Verdict.of(int(y[r])) for r in numerics.draw_initial(y, *initial, seed=3)}
     asked, live = [], []
@@ -39,11 +40,13 @@ def test_service_asks_the_same_queries_as_the_method_in_process(
         result = client.result(session)
     assert asked == expected.queries.tolist()
     assert result.choice == "atlas"
+    assert result.scaling == expected.final.scaling
     assert result.gamma == pytest.approx(expected.final.gamma, rel=1e-12)
     assert result.C == pytest.approx(expected.final.model.C, rel=1e-12)
     # The live evidence at each query equals the choice of the method at that time.
     for shown, choice in zip(live, expected.choices, strict=False):
         assert shown is not None
+        assert shown.scaling == choice.scaling
         assert (shown.gamma, shown.C) == pytest.approx((choice.gamma, choice.C), rel=1e-12)
         assert shown.advice.endswith(".")
 
@@ -72,7 +75,9 @@ def test_audited_rows_are_scored_separately_and_do_not_tune(redis_url: str) -> N
     labels = np.zeros(len(X), dtype=np.int8)
     tuned = [row for row in result.manifest.labeled_rows if row not in audited]
     labels[tuned] = y[tuned]
-    expected = numerics.finish(numerics.prepare(X, k=8), X, labels, k=5)
+    views = numerics.Views(X, "auto")
+    expected = numerics.finish(numerics.prepare(views.X, k=8), views, labels, k=5)
+    assert result.scaling == expected.scaling
     assert result.gamma == pytest.approx(expected.gamma, rel=1e-12)
     assert result.C == pytest.approx(expected.model.C, rel=1e-12)
 

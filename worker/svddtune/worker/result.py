@@ -91,7 +91,14 @@ def assemble(
         outside_count=int((final == -1).sum()),
         support_vector_count=len(model.rows),
         notes=[
-            *_notes(labels, model, prep, judged, plan.choice),
+            *_notes(
+                labels,
+                model,
+                prep,
+                judged=judged,
+                choice=plan.choice,
+                several=plan.choice == "atlas" and len(data.views.kinds) > 1,
+            ),
             *(uneven_notes(data) if scaling == data.views.base else ()),
             *vote_notes(snapshot, labels),
         ],
@@ -198,20 +205,32 @@ def _quality(
 
 
 def _notes(
-    labels: LabelArray, model: SvddModel, prep: Preparation, judged: bool, choice: str
+    labels: LabelArray,
+    model: SvddModel,
+    prep: Preparation,
+    *,
+    judged: bool,
+    choice: str,
+    several: bool,
 ) -> Iterator[str]:
+    """Sentences for people; ``several``: the scaling was chosen among several."""
     inliers, outliers = numerics.class_counts(labels)
     if not judged:
         found = f"{outliers} labels are outliers" if outliers else f"{inliers} labels are inliers"
         missing = f"All {found}" if inliers + outliers else "No label was given"
+        of_cell = choice == "atlas" and not inliers + outliers
+        chosen = ["scaling"] if several else []
+        chosen += ["gamma", "C"] if of_cell else ["gamma"]
+        subject = f"{', '.join(chosen[:-1])} and {chosen[-1]} come" if chosen[1:] else "gamma comes"
         yield (
-            f"{missing}: gamma comes from {UNJUDGED_GAMMA[choice]}, and the quality is not "
-            f"known, because labels of both classes are needed."
+            f"{missing}: {subject} from {UNJUDGED_GAMMA[choice]}, and the quality is not known, "
+            "because labels of both classes are needed."
         )
-        yield (
-            "C is the largest value that contradicts the fewest labels"
-            + (": at the upper bound, where no row is outside." if not outliers else ".")
-        )
+        if not of_cell:
+            yield (
+                "C is the largest value that contradicts the fewest labels"
+                + (": at the upper bound, where no row is outside." if not outliers else ".")
+            )
     elif min(inliers, outliers) < 5:
         yield (
             f"The score rests on {inliers} labelled inliers and {outliers} labelled outliers: "
@@ -228,8 +247,8 @@ def _notes(
         yield f"Kernel means were computed on a uniform sample of {prep.sample_size} rows."
     if choice == "atlas" and len(labels) > ATLAS_FIT_LIMIT:
         yield (
-            f"The cells of the atlas were fitted on a uniform sample of {FIT_SAMPLE} rows; gamma "
-            "and C were chosen by these."
+            f"The cells of the atlas were fitted on a uniform sample of {FIT_SAMPLE} rows; "
+            f"{'scaling, gamma' if several else 'gamma'} and C were chosen by these."
         )
     if model.fit_rows is not None:
         yield (
