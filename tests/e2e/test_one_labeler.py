@@ -81,9 +81,12 @@ def test_exported_model_predicts_like_the_result_and_like_scikit_learn(redis_url
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("verdicts", "phrase"),
-    [({}, "No label was given: scaling, gamma and C come"), ({"3": 1, "5": 1}, "All 2 labels are inliers"),
-     ({"3": -1}, "All 1 labels are outliers")],
-)  # fmt: skip
+    [
+        ({}, "No label was given: scaling, gamma and C come"),
+        ({"3": 1, "5": 1}, "All 2 labels are inliers"),
+        ({"3": -1}, "All 1 labels are outliers"),
+    ],
+)
 def test_result_without_both_classes_notes_what_could_not_be_judged(
     redis_url: str, verdicts: dict[str, int], phrase: str
 ) -> None:
