@@ -95,7 +95,13 @@ def test_service_asks_same_queries_as_single_process(
     arguments = quick(data, tmp_path / "out", "--sets", "Glass", "--json", "--service")
     assert run(arguments) == 0
     compared = one_document(capsys.readouterr().out)["service"]
-    assert [one["method"] for one in compared] == ["lama", "default"]
+    asked = [(one["method"], one["answers"]) for one in compared]
+    assert asked == [
+        ("lama", "truth"),
+        ("default", "truth"),
+        ("default", "inliers"),
+        ("default", "outliers"),
+    ]
     for one in compared:
         assert one["same"] == one["queries"] > 0
         assert one["same_choice"]

@@ -230,9 +230,10 @@ def test_session_ends_when_no_row_is_left(task: Task) -> None:
 
 @pytest.mark.parametrize("method", ["default", "disagreement", "lama"])
 def test_record_has_choice_by_observations_and_by_votes(
-    glass: BenchSet, folder: Path, task: Task, method: str
+    glass: BenchSet, folder: Path, method: str
 ) -> None:
     unit = comparison.session(glass, SESSIONS[method], TWO_OR_THREE, 0)
+    task = task_of(unit, folder / "atlases")
     record = compute(unit, folder=folder / "atlases")
     strategy = cast(Strategy, SESSIONS[method].strategy)
     seen = {

@@ -59,16 +59,42 @@ def halves(y: LabelArray, seed: int) -> tuple[LabelArray, LabelArray]:
     return known, hidden
 
 
+def run_among(
+    task: Task, known: LabelArray, *, strategy: str, budget: int, initial: int, seed: int
+) -> TuningResult:
+    """Run a session that asks only about some of the rows and chooses by the atlas.
+
+    Parameters
+    ----------
+    task : Task
+        Data and preparation of the set; what else it is given does not count.
+    known : LabelArray, shape (N,)
+        Truth of the rows that may be asked about; 0 elsewhere.
+    strategy : str
+        Strategy of `suggest`.
+    budget : int
+        Labels in all; fewer where no more rows may be asked about.
+    initial : int
+        Labels of each class before the first query, as far as there are so many.
+    seed : int
+        Of the repetition.
+    """
+    inliers, outliers = class_counts(known)
+    return run(
+        task.views, known, budget=min(budget, inliers + outliers), k=LOCALITY,
+        strategy=cast(Strategy, strategy), seed=seed,
+        initial=(min(initial, inliers), min(initial, outliers)), prep=task.prep, atlas=task.atlas,
+        basis=task.basis, choice="atlas", exclude=np.flatnonzero(known == 0),
+    )  # fmt: skip
+
+
 def run_aside(task: Task) -> TuningResult:
     """Run the session of a piece of work on the half that may be asked about."""
     known, _ = halves(task.y, task.seed)
-    each = int(task.given["initial"])
-    inliers, outliers = class_counts(known)
-    return run(
-        task.X, known, budget=min(task.budget, inliers + outliers), k=LOCALITY,
-        strategy=cast(Strategy, task.given["strategy"]), seed=task.seed,
-        initial=(min(each, inliers), min(each, outliers)), prep=task.prep, atlas=task.atlas,
-        basis=task.basis, choice="atlas", exclude=np.flatnonzero(known == 0),
+    given = task.given
+    return run_among(
+        task, known, strategy=str(given["strategy"]), budget=int(given["budget"]),
+        initial=int(given["initial"]), seed=task.seed,
     )  # fmt: skip
 
 

@@ -94,7 +94,8 @@ class Comparison:
 
     def units(self) -> list[Unit]:
         """All pieces of work, each once."""
-        found = [atlas(data) for data in self.sets]
+        scalings = dict.fromkeys(method.scaling for method in self.methods)
+        found = [atlas(data, scaling) for data in self.sets for scaling in scalings]
         found += [
             session(data, method, labelers, seed)
             for data in self.sets
@@ -135,6 +136,7 @@ def session(data: BenchSet, method: Method, labelers: Labelers, seed: int) -> Un
         (
             ("strategy", method.strategy),
             ("choice", "atlas" if atlas else "paper"),
+            ("scaling", method.scaling),
             ("initial", method.initial),
             ("budget", BUDGET),
             ("seed", seed),

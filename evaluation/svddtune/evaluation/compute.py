@@ -10,11 +10,11 @@ import numpy as np
 
 from svddtune.evaluation.ablation import ablation
 from svddtune.evaluation.aside import aside_session
-from svddtune.evaluation.competitors import columns, cross_validation, dfn_sample, rule
 from svddtune.evaluation.curves import alignments, neighbors
 from svddtune.evaluation.labelers import labelled
 from svddtune.evaluation.sessions import atlas_session, cold_starts, session
 from svddtune.evaluation.store import Record
+from svddtune.evaluation.table_methods import columns, cross_validation, dfn_sample, rule
 from svddtune.evaluation.task import Task, task_of
 from svddtune.evaluation.units import Unit
 from svddtune.numerics import score

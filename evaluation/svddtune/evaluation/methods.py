@@ -11,6 +11,8 @@ from svddtune.numerics import DEFAULT_STRATEGY
 Source = Literal["session", "columns", "rule", "dfn_sample", "cross_validation"]
 Detector = Literal["svdd", "refined"]
 
+WITH_ATLAS = ("atlas_session", "aside_session")
+"""Kinds of work that choose by the atlas."""
 BUDGET = 50
 INITIAL = 2
 """Inliers, and outliers, that sessions of the paper start from."""
@@ -56,6 +58,14 @@ class Method:
     as_printed: bool = False
 
     @property
+    def scaling(self) -> str:
+        """Of the rows: the product's default where the atlas chooses; else as the sets have them.
+
+        The paper's methods, LAMA among them, see the rows as they are.
+        """
+        return "auto" if self.kind in WITH_ATLAS else "none"
+
+    @property
     def aside(self) -> bool:
         """Whether it is judged on the half of the rows that its sessions never ask about."""
         return self.kind == "aside_session"
@@ -82,8 +92,8 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "default", "svddtune",
-            f"The shipped default: queries by {DEFAULT_STRATEGY.replace('_', ' ')}, gamma and C "
-            "jointly from the atlas.",
+            f"The shipped default: queries by {DEFAULT_STRATEGY.replace('_', ' ')}; "
+            "representation, gamma and C jointly from the atlas.",
             "session", BUDGET, kind="atlas_session", strategy=DEFAULT_STRATEGY,
         ),
         Method(
@@ -119,7 +129,7 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "random", "Random, joint choice",
-            "Random queries; gamma and C jointly from the atlas, as the default does.",
+            "Random queries; representation, gamma and C jointly from the atlas, as the default.",
             "session", BUDGET, kind="atlas_session", strategy="random",
         ),
         Method(

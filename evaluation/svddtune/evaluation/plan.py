@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from svddtune.evaluation.methods import BUDGET, INITIAL, METHODS, Method
+from svddtune.evaluation.methods import BUDGET, INITIAL, METHODS, WITH_ATLAS, Method
 from svddtune.evaluation.sets import BenchSet
 from svddtune.evaluation.units import Unit, atlas
 
 NEIGHBOUR_SETS = ("Ionosphere", "PageBlocks")
 """Sets of the paper's picture of kappa and gamma over k."""
 MOST_K = 30
-_WITH_ATLAS = ("atlas_session", "aside_session")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ class Plan:
     @property
     def uses_atlas(self) -> bool:
         """Whether a method's sessions choose by the atlas."""
-        return any(method.kind in _WITH_ATLAS for method in self.methods)
+        return any(method.kind in WITH_ATLAS for method in self.methods)
 
     @property
     def draws_lama(self) -> bool:
@@ -77,6 +76,7 @@ def session(data: BenchSet, method: Method, seed: int) -> Unit:
         data,
         (
             ("strategy", method.strategy),
+            ("scaling", method.scaling),
             ("initial", method.initial),
             ("budget", BUDGET),
             ("seed", seed),
@@ -88,12 +88,12 @@ def session(data: BenchSet, method: Method, seed: int) -> Unit:
 
 
 def _session_cost(method: Method, N: int) -> float:
-    return 0.4 + (1e-4 * N if method.kind in _WITH_ATLAS else 5e-7 * N**2)
+    return 0.4 + (1e-4 * N if method.kind in WITH_ATLAS else 5e-7 * N**2)
 
 
 def cold_starts(data: BenchSet) -> Unit:
     """Answers until both classes are seen."""
-    return Unit("cold_starts", data, (), 0.1, f"{data.name}: cold starts")
+    return Unit("cold_starts", data, (("scaling", "auto"),), 0.1, f"{data.name}: cold starts")
 
 
 def table(data: BenchSet, method: Method, seeds: int) -> Unit:

@@ -72,13 +72,13 @@ def session(task: Task) -> Record:
 
 def atlas_session(task: Task) -> Record:
     """A session that chooses by the atlas: its live choice after every label, and an audit."""
-    X, y, prep, given = task.X, task.y, task.prep, task.given
+    y, prep, given = task.y, task.prep, task.given
     atlas, basis = task.atlas, task.basis
     strategy, seed, budget = cast(Strategy, given["strategy"]), task.seed, task.budget
     initial = task.initial(int(given["initial"]))
     started = time.process_time()
     result = run(
-        X, y, budget=budget, k=LOCALITY, strategy=strategy, seed=seed, initial=initial,
+        task.views, y, budget=budget, k=LOCALITY, strategy=strategy, seed=seed, initial=initial,
         prep=prep, atlas=atlas, basis=basis, choice="atlas",
     )  # fmt: skip
     took = time.process_time() - started
@@ -90,7 +90,8 @@ def atlas_session(task: Task) -> Record:
             row = result.queries[asked - 1]
             labels[row] = y[row]
         predictions = as_labels(atlas.outside(choice.cell))
-        points.append(point(y, labels, choice.gamma, choice.C, predictions))
+        chosen = point(y, labels, choice.gamma, choice.C, predictions)
+        points.append(chosen | {"scaling": choice.scaling})
         judged = choice.reason == "both_classes"
         low, high = choice.interval if judged else (np.nan, np.nan)
         value = choice.on_labels if judged else np.nan

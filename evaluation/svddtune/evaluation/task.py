@@ -21,6 +21,7 @@ from svddtune.numerics import (
     FloatArray,
     LabelArray,
     Preparation,
+    Views,
     belief_basis,
     class_counts,
     fit_atlas,
@@ -34,24 +35,37 @@ MOST_NEIGHBOURS = 30
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A piece of work with all it needs: the set, its rows, truth and preparation."""
+    """A piece of work with all it needs: the set, its rows, truth and preparation.
+
+    With the parameter "scaling" of the work, rows have that representation, or the base one of
+    "auto"; without it they are as the set has them.
+    """
 
     data: BenchSet
-    X: FloatArray
+    views: Views
     y: LabelArray
-    prep: Preparation
     given: Mapping[str, Parameter]
     folder: Path
 
     @property
+    def X(self) -> FloatArray:
+        """Rows in the base representation, shape (N, M)."""
+        return self.views.X
+
+    @property
+    def prep(self) -> Preparation:
+        """Of `X`."""
+        return _prepared(self.data.path, self.views.scaling)
+
+    @property
     def atlas(self) -> Atlas:
-        """The set's atlas: made once, and kept in `folder` for all processes."""
-        return _atlas(self.data, self.folder)
+        """Of the views: made once, and kept in `folder` for all processes."""
+        return _atlas(self.data, self.views.scaling, self.folder)
 
     @property
     def basis(self) -> BeliefBasis:
         """What the belief needs of the set."""
-        return _basis(self.data.path)
+        return _basis(self.data.path, self.views.scaling)
 
     @property
     def seed(self) -> int:
@@ -71,29 +85,36 @@ class Task:
 
 def task_of(unit: Unit, folder: Path) -> Task:
     """Load what a piece of work needs."""
-    X, y = load(unit.data.path)
-    return Task(unit.data, X, y, _prepared(unit.data.path), dict(unit.parameters), folder)
+    given = dict(unit.parameters)
+    views = _views(unit.data.path, str(given.get("scaling", "none")))
+    return Task(unit.data, views, load(unit.data.path)[1], given, folder)
 
 
 @lru_cache(maxsize=4)
-def _prepared(path: str) -> Preparation:
-    return prepare(load(path)[0], k=MOST_NEIGHBOURS)
+def _views(path: str, scaling: str) -> Views:
+    return Views(load(path)[0], scaling)
 
 
 @lru_cache(maxsize=4)
-def _basis(path: str) -> BeliefBasis:
-    return belief_basis(load(path)[0])
+def _prepared(path: str, scaling: str) -> Preparation:
+    return prepare(_views(path, scaling).X, k=MOST_NEIGHBOURS)
 
 
 @lru_cache(maxsize=4)
-def _atlas(data: BenchSet, folder: Path) -> Atlas:
-    path = folder / f"{atlas_unit(data).key}.npz"
+def _basis(path: str, scaling: str) -> BeliefBasis:
+    views = _views(path, scaling)
+    return belief_basis(views.rows(views.belief))
+
+
+@lru_cache(maxsize=4)
+def _atlas(data: BenchSet, scaling: str, folder: Path) -> Atlas:
+    path = folder / f"{atlas_unit(data, scaling).key}.npz"
     try:
         with np.load(path, allow_pickle=False) as arrays:
             return Atlas.from_arrays(arrays)
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         pass
-    made = fit_atlas(load(data.path)[0], _prepared(data.path).gamma_bounds)
+    made = fit_atlas(_views(data.path, scaling))
     folder.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f"{path.stem}.{os.getpid()}.partial")
     with partial.open("wb") as file:

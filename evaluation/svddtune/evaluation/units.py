@@ -19,10 +19,10 @@ _OWN = {
     "atlas_session": "sessions.py",
     "aside_session": "aside.py",
     "cold_starts": "sessions.py",
-    "columns": "competitors.py",
-    "dfn_sample": "competitors.py",
-    "rule": "competitors.py",
-    "cross_validation": "competitors.py",
+    "columns": "table_methods.py",
+    "dfn_sample": "table_methods.py",
+    "rule": "table_methods.py",
+    "cross_validation": "table_methods.py",
     "neighbors": "curves.py",
     "alignments": "curves.py",
     "ablation": "ablation.py",
@@ -62,9 +62,10 @@ class Unit:
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
 
-def atlas(data: BenchSet) -> Unit:
+def atlas(data: BenchSet, scaling: str = "auto") -> Unit:
     """The atlas of a set, which sessions share."""
-    return Unit("atlas", data, (), 1 + 3e-6 * data.N**2, f"{data.name}: atlas")
+    cost = (1 + 3e-6 * data.N**2) * (3 if scaling == "auto" else 1)
+    return Unit("atlas", data, (("scaling", scaling),), cost, f"{data.name}: atlas, {scaling}")
 
 
 @cache
