@@ -28,7 +28,7 @@ $(STAMP): pyproject.toml evaluation/pyproject.toml constraints.txt
 	@echo "Setting up $(VENV) (once, about a minute) ..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-warn-script-location "pip>=25.1" -c constraints.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all]' -e ./evaluation
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all]' -e './evaluation[competitors]'
 	@touch $(STAMP)
 
 $(DEV): $(STAMP)

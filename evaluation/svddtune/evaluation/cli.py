@@ -151,6 +151,23 @@ def ablations(
 
 
 @bench.command()
+def competitors(
+    data: Data,
+    seeds: Seeds = 5,
+    sets: Sets = "",
+    out: Out = OUT,
+    docs: Docs = None,
+    jobs: Jobs = None,
+    as_json: Json = False,
+) -> None:
+    """Compare with what a user would pick instead: classifiers, searches, other detectors."""
+    from svddtune.evaluation import commands
+
+    options = _options(data, seeds, "", sets, out, docs, jobs, as_json)
+    _run(options, lambda: commands.run_competitors(options))
+
+
+@bench.command()
 def noise(
     data: Data,
     seeds: Seeds = 5,

@@ -26,6 +26,9 @@ from svddtune.evaluation import (
 from svddtune.evaluation.ablations import Ablations
 from svddtune.evaluation.cli import Options
 from svddtune.evaluation.comparison import Comparison
+from svddtune.evaluation.competitors import report as competition
+from svddtune.evaluation.competitors.needs import require
+from svddtune.evaluation.competitors.report import Competition
 from svddtune.evaluation.engine import complete
 from svddtune.evaluation.labelers import Labelers
 from svddtune.evaluation.methods import METHODS
@@ -105,6 +108,22 @@ def run_ablations(options: Options, *, share: float) -> None:
     )
 
 
+def run_competitors(options: Options) -> None:
+    """Measure what a user would pick instead, with the same or as many labels."""
+    require("optuna", "skactiveml")
+    of = Competition(tuple(judged(find_sets(options.data, options.sets))), options.seeds)
+    records, invocation = _measured(of.units(), options, "competitors")
+    report.write_csv(options.out / "competitors.csv", competition.runs(of, records))
+    _tell(
+        options,
+        "competitors.json",
+        competition.document(of, records, invocation),
+        lambda: competition.tables(of, records),
+        [competition.write(folder, of, records, invocation) for folder in _folders(options)],
+        "competitors.csv",
+    )
+
+
 def run_noise(options: Options, *, share: float) -> None:
     """Measure sessions with wrong votes, by the number of votes sought."""
     compared = _comparison(options, noise.METHODS, noise.settings(share))
@@ -163,7 +182,7 @@ def _measured(
     seconds = time.monotonic() - started
     work = sum(record["seconds"] for record in records.values())
     return records, Invocation(
-        _command(options, name, share), seconds, work, options.jobs, versions()
+        _command(options, name, share), seconds, work, options.jobs, versions(name)
     )
 
 

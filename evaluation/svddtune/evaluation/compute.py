@@ -10,6 +10,7 @@ import numpy as np
 
 from svddtune.evaluation.ablation import ablation
 from svddtune.evaluation.aside import aside_session
+from svddtune.evaluation.competitors.measure import competitors
 from svddtune.evaluation.curves import alignments, neighbors
 from svddtune.evaluation.labelers import labelled
 from svddtune.evaluation.sessions import atlas_session, cold_starts, session
@@ -45,6 +46,7 @@ KINDS: dict[str, Callable[[Task], Record]] = {
     "aside_session": aside_session,
     "cold_starts": cold_starts,
     "labelled": labelled,
+    "competitors": competitors,
     "columns": columns,
     "dfn_sample": dfn_sample,
     "rule": rule,

@@ -27,9 +27,13 @@ _OWN = {
     "alignments": "curves.py",
     "ablation": "ablation.py",
     "labelled": "labelers.py",
+    "competitors": "aside.py",
 }
 """Kind -> module that computes it, beside those of every kind."""
+_OWN_PACKAGES = {"competitors": "svddtune.evaluation.competitors"}
+"""Kind -> package that computes it, likewise."""
 _LIBRARIES = ("numpy", "scipy", "scikit-learn")
+_OWN_LIBRARIES = {"competitors": ("optuna", "scikit-activeml")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +76,13 @@ def atlas(data: BenchSet, scaling: str = "auto") -> Unit:
 def code_digest(kind: str) -> str:
     """Digest of the code and the versions that records of a kind depend on."""
     digest = hashlib.sha256()
-    for name, version in versions().items():
+    for name, version in versions(kind).items():
         digest.update(f"{name} {version}\n".encode())
     for package in _COMPUTING:
         digest.update(_sources(package))
     digest.update(_sources("svddtune.evaluation", (*_EVERY_KIND, _OWN.get(kind, ""))))
+    if kind in _OWN_PACKAGES:
+        digest.update(_sources(_OWN_PACKAGES[kind]))
     return digest.hexdigest()
 
 
@@ -92,6 +98,7 @@ def _sources(package: str, wanted: Sequence[str] | None = None) -> bytes:
     )
 
 
-def versions() -> dict[str, str]:
-    """Versions of this package and of the libraries that compute."""
-    return {name: metadata.version(name) for name in ("svddtune", *_LIBRARIES)}
+def versions(kind: str = "") -> dict[str, str]:
+    """Versions of this package and of the libraries that compute, those of a kind included."""
+    names = ("svddtune", *_LIBRARIES, *_OWN_LIBRARIES.get(kind, ()))
+    return {name: metadata.version(name) for name in names}
