@@ -151,6 +151,30 @@ def ablations(
 
 
 @bench.command()
+def choose(
+    data: Data,
+    seeds: Seeds = 5,
+    candidates: Annotated[
+        str,
+        typer.Option(
+            metavar="A,B,...",
+            help="As KIND+KIND:GAMMASxCELLS:BELIEF, of those in the table. Default: all.",
+        ),
+    ] = "",
+    sets: Sets = "",
+    out: Out = OUT,
+    docs: Docs = None,
+    jobs: Jobs = None,
+    as_json: Json = False,
+) -> None:
+    """Choose representations, lattice and belief, leaving one data set out at a time."""
+    from svddtune.evaluation import commands
+
+    options = _options(data, seeds, candidates, sets, out, docs, jobs, as_json)
+    _run(options, lambda: commands.run_choose(options))
+
+
+@bench.command()
 def competitors(
     data: Data,
     seeds: Seeds = 5,

@@ -13,6 +13,7 @@ from svddtune.client.errors import UsageError
 from svddtune.client.terminal.output import print_json, say
 from svddtune.evaluation import (
     ablations,
+    choose,
     comparison,
     docs,
     evidence,
@@ -24,6 +25,7 @@ from svddtune.evaluation import (
     through_service,
 )
 from svddtune.evaluation.ablations import Ablations
+from svddtune.evaluation.choose import Choosing
 from svddtune.evaluation.cli import Options
 from svddtune.evaluation.comparison import Comparison
 from svddtune.evaluation.competitors import report as competition
@@ -105,6 +107,24 @@ def run_ablations(options: Options, *, share: float) -> None:
         lambda: ablations.tables(of, records),
         [ablations.write(folder, of, records, invocation) for folder in _folders(options)],
         "ablations.csv",
+    )
+
+
+def run_choose(options: Options) -> None:
+    """Choose representations, lattice and belief, leaving one set out at a time."""
+    of = Choosing(
+        tuple(find_sets(options.data, options.sets)),
+        choose.select(options.methods),
+        options.seeds,
+    )
+    records, invocation = _measured(of.units(), options, "choose")
+    _tell(
+        options,
+        "choose.json",
+        choose.document(of, records, invocation),
+        lambda: choose.table(of, records),
+        [choose.write(folder, of, records, invocation) for folder in _folders(options)],
+        "choose.json",
     )
 
 
@@ -216,6 +236,7 @@ def _command(options: Options, name: str, share: float) -> str:
         words += ["--share", f"{share:g}"]
     for option in ("methods", "sets"):
         if getattr(options, option):
-            words += [f"--{option}", ",".join(getattr(options, option))]
+            shown = "candidates" if name == "choose" and option == "methods" else option
+            words += [f"--{shown}", ",".join(getattr(options, option))]
     words += ["--write-docs", "docs"] if options.docs is not None else []
     return shlex.join(words)

@@ -13,6 +13,7 @@ from svddtune.evaluation.aside import aside_session
 from svddtune.evaluation.competitors.measure import competitors
 from svddtune.evaluation.curves import alignments, neighbors
 from svddtune.evaluation.labelers import labelled
+from svddtune.evaluation.lattices import candidate
 from svddtune.evaluation.sessions import atlas_session, cold_starts, session
 from svddtune.evaluation.store import Record
 from svddtune.evaluation.table_methods import columns, cross_validation, dfn_sample, rule
@@ -47,6 +48,7 @@ KINDS: dict[str, Callable[[Task], Record]] = {
     "cold_starts": cold_starts,
     "labelled": labelled,
     "competitors": competitors,
+    "candidate": candidate,
     "columns": columns,
     "dfn_sample": dfn_sample,
     "rule": rule,

@@ -60,7 +60,8 @@ class Task:
     @property
     def atlas(self) -> Atlas:
         """Of the views: made once, and kept in `folder` for all processes."""
-        return _atlas(self.data, self.views.scaling, self.folder)
+        gammas = int(self.given.get("gammas", 0))
+        return atlas_of(self.data, self.views.scaling, self.folder, gammas=gammas)
 
     @property
     def basis(self) -> BeliefBasis:
@@ -106,15 +107,16 @@ def _basis(path: str, scaling: str) -> BeliefBasis:
     return belief_basis(views.rows(views.belief))
 
 
-@lru_cache(maxsize=4)
-def _atlas(data: BenchSet, scaling: str, folder: Path) -> Atlas:
-    path = folder / f"{atlas_unit(data, scaling).key}.npz"
+@lru_cache(maxsize=8)
+def atlas_of(data: BenchSet, scaling: str, folder: Path, *, gammas: int = 0) -> Atlas:
+    """The atlas of a set with a scaling, kept in `folder`; 0 gammas are the product's number."""
+    path = folder / f"{atlas_unit(data, scaling, gammas=gammas).key}.npz"
     try:
         with np.load(path, allow_pickle=False) as arrays:
             return Atlas.from_arrays(arrays)
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         pass
-    made = fit_atlas(_views(data.path, scaling))
+    made = fit_atlas(_views(data.path, scaling), count=gammas or None)
     folder.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f"{path.stem}.{os.getpid()}.partial")
     with partial.open("wb") as file:

@@ -28,6 +28,7 @@ _OWN = {
     "ablation": "ablation.py",
     "labelled": "labelers.py",
     "competitors": "aside.py",
+    "candidate": "lattices.py",
 }
 """Kind -> module that computes it, beside those of every kind."""
 _OWN_PACKAGES = {"competitors": "svddtune.evaluation.competitors"}
@@ -66,10 +67,11 @@ class Unit:
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
 
-def atlas(data: BenchSet, scaling: str = "auto") -> Unit:
-    """The atlas of a set, which sessions share."""
+def atlas(data: BenchSet, scaling: str = "auto", *, gammas: int = 0) -> Unit:
+    """The atlas of a set, which sessions share; 0 gammas are the product's number."""
     cost = (1 + 3e-6 * data.N**2) * (3 if scaling == "auto" else 1)
-    return Unit("atlas", data, (("scaling", scaling),), cost, f"{data.name}: atlas, {scaling}")
+    given = (("scaling", scaling), ("gammas", gammas))
+    return Unit("atlas", data, given, cost, f"{data.name}: atlas, {scaling}")
 
 
 @cache
