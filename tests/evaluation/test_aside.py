@@ -9,12 +9,21 @@ from hypothesis import strategies as st
 from tests.evaluation.scene import write_sets
 
 from svddtune.evaluation import plan as plans
-from svddtune.evaluation.aside import halves, labels_on_the_way, rows_aside, run_aside
+from svddtune.evaluation.aside import (
+    COUNTS,
+    calibration_error,
+    halves,
+    labels_on_the_way,
+    rows_aside,
+    run_aside,
+)
 from svddtune.evaluation.compute import compute
 from svddtune.evaluation.methods import METHODS
 from svddtune.evaluation.sets import find_sets
+from svddtune.evaluation.summary import point_at
 from svddtune.evaluation.task import Task, task_of
 from svddtune.numerics import as_labels, choose_cell, score
+from svddtune.numerics.refined import fit_refined
 
 
 @pytest.fixture(scope="module")
@@ -63,3 +72,42 @@ def test_kappa_is_that_of_choice_on_rows_set_aside(task: Task, tmp_path: Path) -
         rows = np.flatnonzero(hidden)
         assert found["labels"] == np.count_nonzero(labels)
         assert found["kappa"] == pytest.approx(score(hidden[rows], as_labels(outside)[rows]))
+
+
+def test_refined_detector_is_judged_on_rows_set_aside(task: Task) -> None:
+    record = compute(plans.session(task.data, METHODS["refined"], 3), folder=task.folder)
+    rows = rows_aside(task.y, task.seed)
+    for count in COUNTS:
+        labels = next(
+            (one for one in labels_on_the_way(run_aside(task)) if (one != 0).sum() == count),
+            run_aside(task).labels,
+        )
+        detector = fit_refined(task.refined_basis, task.views.raw, labels, seed=task.seed)
+        assert detector is not None
+        found = point_at(record, count, "refined")
+        expected = score(task.y[rows], detector.predict(task.views.raw[rows]))
+        assert found["kappa"] == pytest.approx(expected)
+        assert found["labels"] == np.count_nonzero(labels)
+        assert 0.0 <= found["calibration_error"] <= 1.0
+
+
+def test_detectors_of_one_session_share_its_work() -> None:
+    ours, theirs = METHODS["refined"], METHODS["default_aside"]
+    for name in ("kind", "strategy", "initial", "scaling"):
+        assert getattr(ours, name) == getattr(theirs, name)
+
+
+@pytest.mark.parametrize(
+    ("probability", "outlier", "expected"),
+    [
+        ([0.0, 0.0, 1.0], [False, False, True], 0.0),
+        ([0.0, 0.0, 1.0, 1.0], [True, False, True, True], 0.25),
+        ([0.25, 0.25, 0.25, 0.25], [True, False, False, False], 0.0),
+        ([0.9, 0.9], [False, False], 0.9),
+    ],
+)
+def test_calibration_error_is_mean_distance_to_share_of_outliers(
+    probability: list[float], outlier: list[bool], expected: float
+) -> None:
+    found = calibration_error(np.array(probability), np.array(outlier))
+    assert found == pytest.approx(expected)

@@ -15,6 +15,8 @@ import numpy as np
 from svddtune.evaluation.store import Record
 from svddtune.evaluation.task import LOCALITY, Task, point
 from svddtune.numerics import (
+    BoolArray,
+    FloatArray,
     IndexArray,
     LabelArray,
     Strategy,
@@ -22,9 +24,15 @@ from svddtune.numerics import (
     as_labels,
     class_counts,
     run,
+    score,
 )
+from svddtune.numerics.refined import fit_refined
+from svddtune.numerics.types import OUTLIER
 
-_ASIDE = 103
+COUNTS = (25, 50)
+"""Labels after which the refined detector is judged."""
+_BINS = 10
+_ASIDE = 107
 """Stream of random numbers of the draw, apart from those of queries and labelers."""
 
 
@@ -105,6 +113,7 @@ def aside_session(task: Task) -> Record:
     result = run_aside(task)
     took = time.process_time() - started
     return {
+        "refined": refined_points(task, hidden, labels_on_the_way(result)),
         "points": [
             point(
                 hidden, labels, choice.gamma, choice.C, as_labels(task.atlas.outside(choice.cell))
@@ -114,6 +123,62 @@ def aside_session(task: Task) -> Record:
         "queries": result.queries.tolist(),
         "session_seconds": took,
     }
+
+
+def refined_points(task: Task, hidden: LabelArray, on_the_way: list[LabelArray]) -> list[Record]:
+    """Judge the refined detector after `COUNTS` labels, or after the last where there are fewer."""
+    points, rows = [], np.flatnonzero(hidden)
+    for count in COUNTS:
+        labels = on_the_way[_place(on_the_way, count)]
+        detector = fit_refined(task.refined_basis, task.views.raw, labels, seed=task.seed)
+        if detector is None:
+            continue
+        raw = task.views.raw[rows]
+        inliers, outliers = class_counts(labels)
+        predictions = detector.predict(raw)
+        points.append(
+            {
+                "labels": inliers + outliers,
+                "outliers": outliers,
+                "gamma": None,
+                "C": None,
+                "kappa": float(score(hidden[rows], predictions)),
+                "label_kappa": None,
+                "outside": int((predictions < 0).sum()),
+                "calibration_error": calibration_error(
+                    detector.probability(raw), hidden[rows] == OUTLIER
+                ),
+            }
+        )
+    return points
+
+
+def calibration_error(probability: FloatArray, outlier: BoolArray) -> float:
+    """Expected calibration error, in [0, 1].
+
+    Parameters
+    ----------
+    probability : FloatArray, shape (n,)
+        Of being an outlier.
+    outlier : BoolArray, shape (n,)
+        Truth.
+
+    Returns
+    -------
+    float
+        Mean over the rows of the distance between the mean probability and the share of outliers
+        in their bin; ten bins of equal width.
+    """
+    bins = np.minimum((probability * _BINS).astype(np.int64), _BINS - 1)
+    off = [
+        abs(float((probability[bins == one] - outlier[bins == one]).sum())) for one in range(_BINS)
+    ]
+    return sum(off) / max(len(probability), 1)
+
+
+def _place(on_the_way: list[LabelArray], count: int) -> int:
+    """Where in a session there are so many labels, or its end."""
+    return min(max(count - int(np.count_nonzero(on_the_way[0])), 0), len(on_the_way) - 1)
 
 
 def labels_on_the_way(result: TuningResult) -> list[LabelArray]:

@@ -77,6 +77,7 @@ def write(
             table=report.table(plan, runs, theirs),
             ours=report.table(plan, runs, ours),
             aside=report.table(plan, runs, aside) if aside else _MISSING,
+            refined=evidence.refined_text(plan, records),
             rules=report.rules(plan, runs, rules) or _MISSING,
             best_cells=_best_cells(plan, records),
             others=f"\\* Not in the paper, and in no mean: {', '.join(others)}.\n"

@@ -59,6 +59,27 @@ class Stopping:
     lost: float
 
 
+@dataclass(frozen=True, slots=True)
+class Refined:
+    """The refined detector on rows set aside, after so many labels.
+
+    Attributes
+    ----------
+    labels : int
+    calibration_error : float
+        Expected calibration error, mean over sets and seeds.
+    worst_set : str
+        Where it is worst against the tuned SVDD of the same sessions.
+    worst_difference : float
+        Its kappa less the tuned SVDD's there, mean over the seeds.
+    """
+
+    labels: int
+    calibration_error: float
+    worst_set: str
+    worst_difference: float
+
+
 def document(plan: Plan, records: Records) -> dict[str, Any]:
     """All of it as plain values."""
     return {
@@ -68,6 +89,7 @@ def document(plan: Plan, records: Records) -> dict[str, Any]:
         "stop_rules": [asdict(one) for one in stop_rules(plan, records)],
         "cold_start": cold_starts(plan, records),
         "best_cell_of_atlas": best_cells(plan, records),
+        "refined": [asdict(one) for one in refined(plan, records)],
     }
 
 
@@ -218,6 +240,36 @@ def best_cells(plan: Plan, records: Records) -> float | None:
         return None
     found = [records[atlas(data).key]["best_kappa"] for data in judged(plan.sets)]
     return float(np.mean(found))
+
+
+def refined(plan: Plan, records: Records) -> list[Refined]:
+    """Calibration of the refined detector, and the set where it does worst, by labels."""
+    found = []
+    for method in plan.methods:
+        if method.detector != "refined":
+            continue
+        errors, differences = [], {}
+        for data in judged(plan.sets):
+            sessions = [records[plans.session(data, method, s).key] for s in range(plan.seeds)]
+            points = [point_at(one, method.labels, "refined") for one in sessions]
+            tuned = [point_at(one, method.labels) for one in sessions]
+            errors += [one["calibration_error"] for one in points]
+            differences[data.name] = float(
+                np.mean([a["kappa"] - b["kappa"] for a, b in zip(points, tuned, strict=True)])
+            )
+        worst = min(differences, key=lambda name: differences[name])
+        found.append(Refined(method.labels, float(np.mean(errors)), worst, differences[worst]))
+    return found
+
+
+def refined_text(plan: Plan, records: Records) -> str:
+    """`refined` for people; empty where the method is not part of the run."""
+    return "".join(
+        f"- Refined detector after {one.labels} labels: expected calibration error "
+        f"{one.calibration_error:.3f} (ten bins); worst against the tuned SVDD on {one.worst_set}, "
+        f"{one.worst_difference:+.3f}.\n"
+        for one in refined(plan, records)
+    )
 
 
 def _named(plan: Plan, name: str) -> Method | None:

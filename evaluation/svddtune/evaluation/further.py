@@ -36,6 +36,7 @@ def write(
             sets=_sets(plan),
             all_rows=_table(plan, runs, aside=False),
             aside=_table(plan, runs, aside=True),
+            refined=evidence.refined_text(plan, records),
             best_cells=_best_cells(plan, records),
             stop_table=evidence.stop_table(plan, records) or _MISSING,
         )

@@ -118,6 +118,17 @@ METHODS: dict[str, Method] = {
             "session", 25, kind="aside_session", strategy=DEFAULT_STRATEGY,
         ),
         Method(
+            "refined", "Refined detector",
+            "The refined detector on the labels of the same sessions, on the same rows.",
+            "session", BUDGET, kind="aside_session", strategy=DEFAULT_STRATEGY,
+            detector="refined",
+        ),
+        Method(
+            "refined_25", "Refined detector, 25",
+            "The same after 25 labels.",
+            "session", 25, kind="aside_session", strategy=DEFAULT_STRATEGY, detector="refined",
+        ),
+        Method(
             "disagreement", "Disagreement",
             "Queries where the cells of the atlas disagree; the best cell on the labels.",
             "session", BUDGET, kind="atlas_session", strategy="disagreement",

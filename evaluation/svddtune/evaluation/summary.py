@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from svddtune.evaluation import plan as plans
-from svddtune.evaluation.methods import Method
+from svddtune.evaluation.methods import Detector, Method
 from svddtune.evaluation.paper import published_mean
 from svddtune.evaluation.plan import Plan
 from svddtune.evaluation.sets import BenchSet, judged
@@ -29,7 +29,8 @@ class Run:
     seed : int or None
         None where the method depends on none.
     gamma, C, kappa : float or None
-        None where the method is undefined. `kappa` is that of the final classifier on all rows.
+        None where the method is undefined; the refined detector has neither gamma nor C. `kappa`
+        is that of the final classifier on all rows, or on the rows set aside.
     label_kappa : float or None
         On the labels that it used; None without labels of both classes.
     labels, outliers : int
@@ -71,7 +72,8 @@ def _runs(data: BenchSet, method: Method, seeds: int, records: Records) -> Itera
     if method.source == "session":
         for seed in range(seeds):
             record = _record(records, plans.session(data, method, seed))
-            yield _run(data, method, seed, point_at(record, method.labels), session_seconds(record))
+            point = point_at(record, method.labels, method.detector)
+            yield _run(data, method, seed, point, session_seconds(record))
         return
     record = _record(records, plans.table(data, method, seeds))
     if method.source in ("columns", "rule"):
@@ -105,9 +107,9 @@ def session_seconds(record: Record) -> float:
     return float(record["session_seconds"])
 
 
-def point_at(record: Record, labels: int) -> Record:
+def point_at(record: Record, labels: int, detector: Detector = "svdd") -> Record:
     """The last choice of a session with at most so many labels; the first where there is none."""
-    points: Sequence[Record] = record["points"]
+    points: Sequence[Record] = record["points" if detector == "svdd" else "refined"]
     reached = [point for point in points if point["labels"] <= labels]
     return reached[-1] if reached else points[0]
 

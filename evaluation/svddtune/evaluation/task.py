@@ -28,6 +28,7 @@ from svddtune.numerics import (
     prepare,
     score,
 )
+from svddtune.numerics.refined import RefinedBasis, refined_basis
 
 LOCALITY = 5
 MOST_NEIGHBOURS = 30
@@ -69,6 +70,11 @@ class Task:
         return _basis(self.data.path, self.views.scaling)
 
     @property
+    def refined_basis(self) -> RefinedBasis:
+        """What the refined detector needs of the set."""
+        return _refined_basis(self.data.path)
+
+    @property
     def seed(self) -> int:
         """Of the repetition."""
         return int(self.given["seed"])
@@ -105,6 +111,11 @@ def _prepared(path: str, scaling: str) -> Preparation:
 def _basis(path: str, scaling: str) -> BeliefBasis:
     views = _views(path, scaling)
     return belief_basis(views.rows(views.belief))
+
+
+@lru_cache(maxsize=4)
+def _refined_basis(path: str) -> RefinedBasis:
+    return refined_basis(_views(path, "none"))
 
 
 @lru_cache(maxsize=8)

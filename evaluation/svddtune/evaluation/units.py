@@ -31,8 +31,12 @@ _OWN = {
     "candidate": "lattices.py",
 }
 """Kind -> module that computes it, beside those of every kind."""
-_OWN_PACKAGES = {"competitors": "svddtune.evaluation.competitors"}
-"""Kind -> package that computes it, likewise."""
+_REFINED = ("svddtune.numerics.refined", "svddtune.refined")
+_OWN_PACKAGES = {
+    "aside_session": _REFINED,
+    "competitors": ("svddtune.evaluation.competitors", *_REFINED),
+}
+"""Kind -> packages that compute it, likewise."""
 _LIBRARIES = ("numpy", "scipy", "scikit-learn")
 _OWN_LIBRARIES = {"competitors": ("optuna", "scikit-activeml")}
 
@@ -83,8 +87,8 @@ def code_digest(kind: str) -> str:
     for package in _COMPUTING:
         digest.update(_sources(package))
     digest.update(_sources("svddtune.evaluation", (*_EVERY_KIND, _OWN.get(kind, ""))))
-    if kind in _OWN_PACKAGES:
-        digest.update(_sources(_OWN_PACKAGES[kind]))
+    for package in _OWN_PACKAGES.get(kind, ()):
+        digest.update(_sources(package))
     return digest.hexdigest()
 
 

@@ -25,6 +25,7 @@ from svddtune.numerics import (
     class_counts,
     score,
 )
+from svddtune.numerics.refined import fit_refined
 
 COUNTS = (25, 50)
 """Labels after which everything is judged."""
@@ -74,6 +75,7 @@ class _Part:
             cell = result.choices[at].cell
             self._put(count, "session svddtune", as_labels(self.task.atlas.outside(cell)))
             self._by_labels(count, "session", on_the_way[at])
+            self._put(count, "session refined", self._refined(on_the_way[at]))
             for name, predictions in self.free.items():
                 self._put(count, f"none {name}", predictions)
         drawn = random_labels(self.known, first, max(COUNTS), self.seed)
@@ -96,6 +98,11 @@ class _Part:
         for name in CLASSIFIERS:
             found = classify(name, self.task.views.raw, labels, self.seed)
             self._put(count, f"{source} {name}", found)
+
+    def _refined(self, labels: LabelArray) -> LabelArray:
+        raw = self.task.views.raw
+        detector = fit_refined(self.task.refined_basis, raw, labels, seed=self.seed)
+        return np.ones_like(labels) if detector is None else detector.predict(raw)
 
     def _labels(self, rows: IndexArray) -> LabelArray:
         labels = np.zeros_like(self.known)

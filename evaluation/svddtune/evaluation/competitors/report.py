@@ -29,6 +29,7 @@ _SOURCES = {
 }
 _DETECTORS = {
     "svddtune": "svddtune, tuned SVDD",
+    "refined": "svddtune, refined detector",
     "random_search": "random search of gamma, nu",
     "optuna": "Optuna over gamma, nu",
     "random_forest": "random forest",
@@ -148,7 +149,7 @@ def table(of: Competition, records: Records, part: str) -> str:
     for one in sorted(last, key=lambda one: -one.kappa):
         ours = f"{one.labels_from} {one.detector}" == OURS
         error = "" if one.error is None else f" ± {one.error:.3f}"
-        title = f"**{one.title}**" if ours else one.title
+        title = f"**{one.title}**" if one.detector in ("svddtune", "refined") else one.title
         rows.append([
             title,
             _SOURCES[one.labels_from],
