@@ -7,7 +7,8 @@ A representation maps every column by itself and may then mix the columns:
    the fitted range stays far outside.
 2. A column without knots becomes (x - offset) / scale, and with the kind "asinh" the inverse
    hyperbolic sine of that.
-3. With a rotation, shape (M, D), the row of M mapped columns is multiplied by it from the right.
+3. A value beyond `FARTHEST` becomes that.
+4. With a rotation, shape (M, D), the row of M mapped columns is multiplied by it from the right.
 
 NaN in a column stays NaN (and spreads over the row where there is a rotation).
 """
@@ -22,6 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+
+FARTHEST = 1e100
+"""Largest magnitude that a column is mapped to, before the rotation."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,12 +116,15 @@ class Representation:
             raise ValueError(f"X has shape {raw.shape}, expected (n, {self.columns_in})")
         if self.kind == "none":
             return np.array(raw, dtype=np.float64)
-        mapped = (raw - self.offset) / self.scale
+        with np.errstate(over="ignore"):
+            mapped = (raw - self.offset) / self.scale
         if self.kind == "asinh":
             np.arcsinh(mapped, out=mapped)
         for column, (knots, values) in enumerate(zip(self.knots, self.values, strict=True)):
             if len(knots):
                 mapped[:, column] = _piecewise(raw[:, column], knots, values)
+        # So that squared distances of rows far outside stay doubles: they are outliers either way.
+        np.clip(mapped, -FARTHEST, FARTHEST, out=mapped)
         return mapped if self.rotation is None else np.asarray(mapped @ self.rotation)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:

@@ -255,3 +255,24 @@ def test_rows_that_do_not_fit_are_refused() -> None:
     with pytest.raises(InvalidInput) as refused:
         fit().predict([[np.nan, 1.0, 2.0]])
     assert refused.value.reason == "DATASET_NOT_FINITE"
+
+
+def test_new_rows_beyond_doubles_are_refused_with_column_and_bound() -> None:
+    model = fit(3)
+    new = rows(4)
+    new[2, 1] = 1e155
+    with pytest.raises(
+        InvalidInput, match=r"row 2, column 1 .*; magnitudes up to 1e\+100"
+    ) as caught:
+        model.predict(new)
+    assert caught.value.reason == "DATASET_OUT_OF_RANGE"
+    new[:, 1] = np.nan
+    with pytest.raises(InvalidInput, match="row 0, column 1") as caught:
+        model.predict(new)
+    assert caught.value.reason == "DATASET_NOT_FINITE"
+
+
+@pytest.mark.parametrize("kind", ["none", "minmax", "standard", "ranks", "whitened"])
+def test_row_as_far_away_as_values_may_be_is_outside(kind: str) -> None:
+    model = fit(3, scaling=kind)
+    assert (model.predict(np.array([[1e100, 1e100, -1e100], [0.0, -1e100, 1e100]])) == -1).all()

@@ -171,3 +171,23 @@ def test_clone_pickle_and_grid_search_in_a_pipeline_work() -> None:
 def test_without_labels_some_rows_are_outside() -> None:
     predicted = ActiveSVDD().fit_predict(X)
     assert 0.0 < np.mean(predicted == -1) < 0.5
+
+
+def test_notes_name_odd_columns_and_labels_that_do_not_fit() -> None:
+    frame = pd.DataFrame(np.column_stack((X[:15], np.ones(15))), columns=[*NAMES, "site"])
+    tuned = ActiveSVDD().fit(frame, y[:15])
+    assert [note.split()[0:2] for note in tuned.notes_] == [["There", "are"], ["Column", "'site'"]]
+    with pytest.warns(UserWarning, match="no better than chance") as caught:
+        tuned = ActiveSVDD().fit(np.ones((30, 2)), np.where(np.arange(30) % 2 == 0, 1, -1))
+    assert [str(one.message) for one in caught] == [tuned.notes_[0]]
+    assert tuned.notes_[1] == "All rows are equal, so no model can tell them apart."
+
+
+@pytest.mark.parametrize("kind", [SVDD, ActiveSVDD])
+def test_values_near_the_largest_double_are_refused_with_column_and_bound(kind: Any) -> None:
+    frame = pd.DataFrame(X, columns=NAMES)
+    model = kind().fit(frame)
+    frame["pressure"] *= 1e155
+    for call in (model.predict, kind().fit):
+        with pytest.raises(ValueError, match=r"column .*pressure.*magnitudes up to 1e\+100"):
+            call(frame)

@@ -404,7 +404,8 @@ class SvddModel:
             for column in range(block.shape[1]):
                 difference = np.subtract.outer(block[:, column], self.support_vectors[:, column])
                 squared += np.square(difference, out=difference)
-            kernel = np.exp(np.multiply(squared, -self.gamma, out=squared), out=squared)
+            with np.errstate(over="ignore"):  # of rows so far away that the kernel is 0
+                kernel = np.exp(np.multiply(squared, -self.gamma, out=squared), out=squared)
             out[start : start + step] = 1 - 2 * (kernel @ self.alphas) + self.center_norm2
         return out
 

@@ -74,6 +74,9 @@ class ActiveSVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         each query (``result_.choices``) and the scores of the cells (``result_.final.cells``).
     labels_ : array (N,)
         Labels that the choice rests on: +1, -1, and 0 where there is none.
+    notes_ : tuple of str
+        What should be known before the model is trusted: few rows, constant or equal columns,
+        labels that no model agrees with (`fit` warns of these).
     offset_ : float
         ``decision_function(X) = score_samples(X) - offset_``.
     n_features_in_ : int
@@ -161,6 +164,11 @@ class ActiveSVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             gamma=chosen.gamma, C=chosen.C, scaling=final.scaling, random_state=seed
         ).take(final.representation, chosen, like=self)
         self.offset_ = self.model_.offset_
+        doubts = list(numerics.label_notes(self.labels_, final.predictions))
+        names = getattr(self, "feature_names_in_", ())
+        self.notes_ = (*doubts, *numerics.data_notes(rows, names))
+        for doubt in doubts:
+            warnings.warn(doubt, UserWarning, stacklevel=2)
         return self
 
     def score_samples(self, X: Any) -> FloatArray:

@@ -38,7 +38,7 @@ def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> FloatArray:
     ------
     ValueError
         The columns are not those of the fit, or a value is no finite number; the message names its
-        row and column. While fitting also where a magnitude exceeds 1e100.
+        row and column; or its magnitude exceeds 1e100.
     """
     if not fitting:
         X = _in_order(X, getattr(estimator, "feature_names_in_", None))
@@ -56,8 +56,7 @@ def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> FloatArray:
                 reason=error.reason,
                 metadata=error.metadata,
             ) from None
-    if fitting:
-        check_magnitude(rows, names)
+    check_magnitude(rows, names)
     return rows
 
 

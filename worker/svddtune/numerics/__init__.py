@@ -67,6 +67,7 @@ from svddtune.numerics.context import (
     spread_of,
     uneven_columns,
 )
+from svddtune.numerics.doubts import data_notes, label_notes
 from svddtune.numerics.evidence import (
     Evidence,
     LiveChoice,
@@ -240,6 +241,7 @@ __all__ = [
     "choose_cell",
     "class_counts",
     "coarse_grid",
+    "data_notes",
     "dawid_skene",
     "default_gamma_bounds",
     "disagreement",
@@ -258,6 +260,7 @@ __all__ = [
     "hard_margin",
     "knowledge_committee",
     "knowledge_gains",
+    "label_notes",
     "lattice_gammas",
     "lattice_part",
     "lattice_plan",

@@ -42,6 +42,7 @@ _BLOCK = 1 << 21
 _NO_ROWS = np.empty(0, dtype=np.int64)
 _LEAST_CURVATURE = 1e-8
 _DUPLICATE = 1e-6  # of the width of the data
+_SINGLE = 1e30  # widths up to this, and down to its inverse, are safe in single precision
 _FAR2 = 1e4  # squared, in length scales: exp(-100) is nothing
 
 Vote = Callable[[IndexArray], FloatArray]
@@ -132,10 +133,14 @@ def belief_basis(X: FloatArray, *, seed: int = 0) -> BeliefBasis:
     isolation = np.empty(P)
     to_quadrature = np.empty((P, len(quadrature)), dtype=np.float32)
     step = max(1, _BLOCK // P)
+    width = float(np.ptp(Z, axis=0).max())
+    unit = 1.0 if width == 0.0 or 1.0 / _SINGLE < width < _SINGLE else width
     for a in range(0, P, step):
         rows = slice(a, min(a + step, P))
         distance = np.sqrt(squared_distances(Z[rows], Z))
-        to_quadrature[rows] = distance[:, quadrature]
+        to_quadrature[rows] = (
+            distance[:, quadrature] if unit == 1.0 else distance[:, quadrature] / unit
+        )
         distance[np.arange(len(distance)), np.arange(rows.start, rows.stop)] = 0.0
         isolation[rows] = np.partition(distance, kth, axis=1)[:, kth]
     # Duplicates are at a rounding error from each other, not at a distance.
@@ -145,7 +150,7 @@ def belief_basis(X: FloatArray, *, seed: int = 0) -> BeliefBasis:
         positive = isolation[isolation > 0.0]
         scale = float(np.median(positive)) if len(positive) else 1.0
     length = LENGTH * scale
-    to_quadrature /= np.float32(-length)
+    to_quadrature /= np.float32(-length / unit)
     kernel = np.exp(to_quadrature, out=to_quadrature)
     kernel *= np.float32(AMPLITUDE**2)
     kernel += np.float32(BIAS_SD**2)

@@ -116,6 +116,10 @@ def check_magnitude(X: FloatArray) -> None:
         raise ValueError(
             f"X[{row}, {column}] is {X[row, column]}, expected a magnitude up to {LARGEST}"
         )
-    width = float(np.ptp(X, axis=0).max())
-    if 0.0 < width < LEAST_WIDTH:
-        raise ValueError(f"the widest column of X has the range {width}, at least {LEAST_WIDTH}")
+    widths = np.ptp(X, axis=0)
+    widest = int(np.argmax(widths))
+    if 0.0 < widths[widest] < LEAST_WIDTH:
+        raise ValueError(
+            f"the widest column of X, column {widest}, has the range {widths[widest]}, expected at "
+            f"least {LEAST_WIDTH}"
+        )

@@ -67,10 +67,11 @@ class SvddModel:
     def distance2(self, X: FloatArray) -> FloatArray:
         """Squared feature-space distance of the rows of `X`, shape (n, M), to the center."""
         step = max(1, _BLOCK // len(self.rows))
-        similarity = [
-            kernel_matrix(X[a : a + step], self.support, gamma=self.gamma) @ self.alphas
-            for a in range(0, len(X), step)
-        ]
+        with np.errstate(over="ignore"):  # of rows so far away that the kernel is 0
+            similarity = [
+                kernel_matrix(X[a : a + step], self.support, gamma=self.gamma) @ self.alphas
+                for a in range(0, len(X), step)
+            ]
         return np.asarray(1.0 - 2.0 * np.concatenate(similarity) + self.center_norm2)
 
     def outside(self, X: FloatArray) -> BoolArray:

@@ -99,6 +99,8 @@ def assemble(
                 choice=plan.choice,
                 several=plan.choice == "atlas" and len(data.views.kinds) > 1,
             ),
+            *numerics.label_notes(labels, final, _best_kappa(labels, predicted, evidence)),
+            *numerics.data_notes(data.raw, data.description.feature_names),
             *(uneven_notes(data) if scaling == data.views.base else ()),
             *vote_notes(snapshot, labels),
         ],
@@ -138,6 +140,16 @@ def assemble(
     result.create_time.GetCurrentTime()
     result.estimate_s = max(0.0, time.time() - plan.started_s)
     return result, model
+
+
+def _best_kappa(labels: LabelArray, predicted: LabelArray, evidence: Evidence) -> float:
+    """Largest kappa on the labels of any cell: those of the atlas, else those of the grid."""
+    rows = np.flatnonzero(labels)
+    if evidence.lattice is not None:
+        predicted = numerics.as_labels(evidence.lattice.atlas.outside_at(rows))
+    else:
+        predicted = predicted[:, rows]
+    return float(numerics.score(labels[rows], predicted, "kappa").max())
 
 
 def _comparisons(

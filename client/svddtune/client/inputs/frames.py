@@ -15,7 +15,13 @@ import numpy as np
 
 from svddtune.client.errors import InvalidInput
 from svddtune.client.inputs.ids import check_text
-from svddtune.client.inputs.validate import check_finite, check_matrix, check_shape, to_doubles
+from svddtune.client.inputs.validate import (
+    check_finite,
+    check_magnitude,
+    check_matrix,
+    check_shape,
+    to_doubles,
+)
 from svddtune.client.types import FloatArray
 
 if TYPE_CHECKING:
@@ -86,12 +92,13 @@ def match_features(X: Any, names: Sequence[str], count: int) -> FloatArray:
     ------
     InvalidInput
         FEATURE_NAMES_MISMATCH where a frame lacks a name or has another one,
-        FEATURE_COUNT_MISMATCH; and as `check_matrix`.
+        FEATURE_COUNT_MISMATCH, DATASET_OUT_OF_RANGE; and as `check_matrix`.
     """
     frame = as_frame(X)
     if frame is None:
         rows = check_matrix(X, names)
         _check_columns(rows.shape[1], count)
+        check_magnitude(rows, names)
         return rows
     given = _names_of(frame)
     if given and names:
@@ -107,7 +114,9 @@ def match_features(X: Any, names: Sequence[str], count: int) -> FloatArray:
             stacklevel=3,
         )
     _check_columns(frame.shape[1], count)
-    return _frame_rows(frame, given or names)
+    rows = _frame_rows(frame, given or names)
+    check_magnitude(rows, given or names)
+    return rows
 
 
 def as_frame(X: Any) -> nw.DataFrame[Any] | None:
