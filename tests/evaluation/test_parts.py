@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from tests.evaluation.scene import cloud, write_sets
 
+from svddtune.evaluation.methods import METHODS
 from svddtune.evaluation.paper import COLUMNS, PAPER, published, published_mean
+from svddtune.evaluation.plan import select
 from svddtune.evaluation.sets import find_sets, load, paper_draw, set_name
 from svddtune.evaluation.store import Store
 from svddtune.evaluation.summary import point_at
@@ -90,3 +92,10 @@ def test_store_returns_only_complete_records(tmp_path: Path) -> None:
     assert store.get("b") is None
     (tmp_path / "a.json").write_text(json.dumps({"kappa": 0.1})[:-3])
     assert store.get("a") is None
+
+
+def test_selected_method_brings_those_of_the_same_sessions() -> None:
+    names = [method.name for method in select(["lama", "refined"])]
+    assert names == ["lama", "default_aside", "default_aside_25", "refined", "refined_25"]
+    assert [method.name for method in select(["qms"])] == ["qms"]
+    assert [method.name for method in select([])] == list(METHODS)

@@ -278,12 +278,13 @@ def _named(plan: Plan, name: str) -> Method | None:
 
 def _distinct_sessions(plan: Plan) -> list[Method]:
     """One method for each kind of session judged on all rows: the one with the most labels."""
-    found: dict[tuple[str, str, int], Method] = {}
+    found: dict[object, Method] = {}
     for method in plan.methods:
-        if method.source == "session" and not method.aside:
-            key = (method.kind, method.strategy, method.initial)
-            if key not in found or found[key].labels < method.labels:
-                found[key] = method
+        key = method.session
+        if key is None or method.aside:
+            continue
+        if key not in found or found[key].labels < method.labels:
+            found[key] = method
     return list(found.values())
 
 

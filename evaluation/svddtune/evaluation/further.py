@@ -7,6 +7,7 @@ from importlib import resources
 from pathlib import Path
 
 from svddtune.evaluation import builtin, evidence, page, report
+from svddtune.evaluation import plan as plans
 from svddtune.evaluation.methods import METHODS, Method
 from svddtune.evaluation.plan import Plan
 from svddtune.evaluation.report import Invocation
@@ -17,8 +18,8 @@ NAMES = ("lama", *(name for name in METHODS if name.startswith(("default", "refi
 
 
 def select(names: Sequence[str]) -> tuple[Method, ...]:
-    """Return methods by name, in the order of the table; all of `NAMES` without names."""
-    return tuple(m for m in METHODS.values() if m.name in (names or NAMES))
+    """Return methods by name as `plan.select` does; those of `NAMES` without names."""
+    return plans.select(names or NAMES)
 
 
 def write(

@@ -66,6 +66,13 @@ class Method:
         return "auto" if self.kind in WITH_ATLAS else "none"
 
     @property
+    def session(self) -> tuple[str, str, int, bool] | None:
+        """What makes its sessions; None where it has none."""
+        if self.source != "session":
+            return None
+        return (self.kind, self.strategy, self.initial, self.as_printed)
+
+    @property
     def aside(self) -> bool:
         """Whether it is judged on the half of the rows that its sessions never ask about."""
         return self.kind == "aside_session"

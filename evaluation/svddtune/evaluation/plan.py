@@ -65,8 +65,15 @@ class Plan:
 
 
 def select(names: Sequence[str]) -> tuple[Method, ...]:
-    """Return methods by name, in the order of the table; all of them without names."""
-    return tuple(m for m in METHODS.values() if not names or m.name in names)
+    """Return methods by name, in the order of the table; all of them without names.
+
+    Those that judge the same sessions, after fewer labels or by the other detector, come along:
+    they cost nothing.
+    """
+    sessions = {METHODS[name].session for name in names} - {None}
+    return tuple(
+        one for one in METHODS.values() if not names or one.name in names or one.session in sessions
+    )
 
 
 def session(data: BenchSet, method: Method, seed: int) -> Unit:
