@@ -41,6 +41,11 @@ class TestKnowledgeGradient(StrategyConformance):
     scale_invariant = True
 
 
+class TestMixed(StrategyConformance):
+    strategy = staticmethod(built_in("mixed"))
+    scale_invariant = True
+
+
 class TestNone(RepresentationConformance):
     fit = staticmethod(partial(numerics.fit_representation, kind="none"))
 
@@ -72,6 +77,11 @@ class TestNormal(RepresentationConformance):
 
 class TestWhitened(RepresentationConformance):
     fit = staticmethod(partial(numerics.fit_representation, kind="whitened"))
+    affine_invariant = True
+
+
+class TestAsinh(RepresentationConformance):
+    fit = staticmethod(partial(numerics.fit_representation, kind="asinh"))
     affine_invariant = True
 
 

@@ -29,7 +29,7 @@ PREP = prepare(X, k=5)
 ATLAS = fit_atlas(X, default_gamma_bounds(X), count=6, cells=6)
 BASIS = belief_basis(X)
 LABELS = partial_labels(y, 12, seed=4)
-OVER_ATLAS: tuple[Strategy, ...] = ("disagreement", "knowledge_gradient")
+OVER_ATLAS: tuple[Strategy, ...] = ("disagreement", "knowledge_gradient", "mixed")
 SEEN = {
     "none": np.zeros_like(y),
     "inliers": np.where(LABELS == 1, LABELS, 0).astype(np.int8),

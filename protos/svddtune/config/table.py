@@ -14,7 +14,7 @@ MESSAGE = config_pb2.SessionConfig.DESCRIPTOR
 OBSERVATIONS = "N"
 """Upper end of the range of a setting that counts observations of the dataset."""
 
-_ATLAS_STRATEGIES = frozenset({"disagreement", "knowledge_gradient"})
+_ATLAS_STRATEGIES = frozenset({"disagreement", "knowledge_gradient", "mixed"})
 
 
 def _setting(
@@ -56,7 +56,7 @@ class SessionConfig:
         OBSERVATIONS,
         stands_for="50, or N if that is less",
     )
-    strategy: str = _setting("knowledge_gradient", "Rule that chooses the next query.")
+    strategy: str = _setting("mixed", "Rule that chooses the next query.")
     candidate_sample: int = _setting(
         100, "Number of unlabelled rows considered for one query.", 1, 100_000
     )

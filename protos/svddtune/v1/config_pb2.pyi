@@ -12,6 +12,7 @@ class QueryStrategy(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     QUERY_STRATEGY_RANDOM: _ClassVar[QueryStrategy]
     QUERY_STRATEGY_DISAGREEMENT: _ClassVar[QueryStrategy]
     QUERY_STRATEGY_KNOWLEDGE_GRADIENT: _ClassVar[QueryStrategy]
+    QUERY_STRATEGY_MIXED: _ClassVar[QueryStrategy]
 
 class Metric(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -55,6 +56,7 @@ QUERY_STRATEGY_LAMA: QueryStrategy
 QUERY_STRATEGY_RANDOM: QueryStrategy
 QUERY_STRATEGY_DISAGREEMENT: QueryStrategy
 QUERY_STRATEGY_KNOWLEDGE_GRADIENT: QueryStrategy
+QUERY_STRATEGY_MIXED: QueryStrategy
 METRIC_UNSPECIFIED: Metric
 METRIC_KAPPA: Metric
 METRIC_MCC: Metric

@@ -27,6 +27,7 @@ QUERY_STRATEGY_LAMA: _config_pb2.QueryStrategy
 QUERY_STRATEGY_RANDOM: _config_pb2.QueryStrategy
 QUERY_STRATEGY_DISAGREEMENT: _config_pb2.QueryStrategy
 QUERY_STRATEGY_KNOWLEDGE_GRADIENT: _config_pb2.QueryStrategy
+QUERY_STRATEGY_MIXED: _config_pb2.QueryStrategy
 METRIC_UNSPECIFIED: _config_pb2.Metric
 METRIC_KAPPA: _config_pb2.Metric
 METRIC_MCC: _config_pb2.Metric

@@ -27,6 +27,7 @@ from svddtune.v1.config_pb2 import OverlapRule as OverlapRule
 from svddtune.v1.config_pb2 import QUERY_STRATEGY_DISAGREEMENT as QUERY_STRATEGY_DISAGREEMENT
 from svddtune.v1.config_pb2 import QUERY_STRATEGY_KNOWLEDGE_GRADIENT as QUERY_STRATEGY_KNOWLEDGE_GRADIENT
 from svddtune.v1.config_pb2 import QUERY_STRATEGY_LAMA as QUERY_STRATEGY_LAMA
+from svddtune.v1.config_pb2 import QUERY_STRATEGY_MIXED as QUERY_STRATEGY_MIXED
 from svddtune.v1.config_pb2 import QUERY_STRATEGY_RANDOM as QUERY_STRATEGY_RANDOM
 from svddtune.v1.config_pb2 import QUERY_STRATEGY_UNSPECIFIED as QUERY_STRATEGY_UNSPECIFIED
 from svddtune.v1.config_pb2 import QueryStrategy as QueryStrategy

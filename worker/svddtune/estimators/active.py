@@ -41,9 +41,9 @@ class ActiveSVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         Labels in all, those in `y` included, after which no more are asked for; at least 1.
         Default 50.
     strategy : str or callable
-        Rule that chooses the next query: "knowledge_gradient" (default), "disagreement", "lama"
-        (the paper's method, which also chooses gamma and C by its rules) or "random"; the name of
-        another package's strategy, or one itself (`svddtune.numerics.QueryStrategy`).
+        Rule that chooses the next query: "mixed" (default), "knowledge_gradient", "disagreement",
+        "lama" (the paper's method, which also chooses gamma and C by its rules) or "random"; the
+        name of another package's strategy, or one itself (`svddtune.numerics.QueryStrategy`).
     scaling : str
         How the columns are mapped: "auto" (default) to choose by the labels; or "none", "minmax",
         "robust", "standard", "asinh", "ranks", "normal", "whitened", or the name of another

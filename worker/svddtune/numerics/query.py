@@ -24,18 +24,25 @@ from svddtune.numerics.evidence import (
 )
 from svddtune.numerics.gain import knowledge_committee, knowledge_gains, rank_by_gain
 from svddtune.numerics.kernel import pair_distances2
+from svddtune.numerics.mixed import border_distance, mixed_turns, take_turns
 from svddtune.numerics.own import QueryStrategy, Situation, rank_by
 from svddtune.numerics.preparation import Preparation
 from svddtune.numerics.scores import Metric
 from svddtune.numerics.tau import TauRule, tau
 from svddtune.numerics.types import INLIER, OUTLIER, BoolArray, FloatArray, IndexArray, LabelArray
 
-Strategy = Literal["lama", "random", "disagreement", "knowledge_gradient"]
-Rule = Strategy | Literal["cold_random", "own"] | ColdRule
+Strategy = Literal["lama", "random", "disagreement", "knowledge_gradient", "mixed"]
+Rule = (
+    Literal["lama", "random", "disagreement", "knowledge_gradient", "uncertain", "own"]
+    | Literal["cold_random"]
+    | ColdRule
+)
 
-STRATEGIES: tuple[Strategy, ...] = ("lama", "random", "disagreement", "knowledge_gradient")
-ATLAS_STRATEGIES: frozenset[Strategy] = frozenset(("disagreement", "knowledge_gradient"))
-DEFAULT_STRATEGY: Strategy = "knowledge_gradient"
+STRATEGIES: tuple[Strategy, ...] = (
+    "lama", "random", "disagreement", "knowledge_gradient", "mixed",
+)  # fmt: skip
+ATLAS_STRATEGIES: frozenset[Strategy] = frozenset(("disagreement", "knowledge_gradient", "mixed"))
+DEFAULT_STRATEGY: Strategy = "mixed"
 DISAGREEMENT_SHARPNESS = 20.0
 
 _SCORE_DECIMALS = 12  # differences below are rounding, and must not break a tie
@@ -59,9 +66,10 @@ class Suggestion:
         Scores of `rows`: tau, or what their rules rank by, or 0 for rows drawn at random.
     turns : tuple of str
         Why rows were chosen; where there are several rules, they take turns over the places:
-        "lama", "random", "disagreement", "knowledge_gradient", "own", or while a class has no label
-        "cold_random", "cold_outlying" (far from its neighbours), "cold_entropy" (the cells
-        disagree), "cold_typical" (near its neighbours).
+        "lama", "random", "disagreement", "knowledge_gradient", "uncertain" (near the border between
+        the labelled classes), "own", or while a class has no label "cold_random", "cold_outlying"
+        (far from its neighbours), "cold_entropy" (the cells disagree), "cold_typical" (near its
+        neighbours).
     choice : LiveChoice or None
         With an atlas: the best cell so far, by the labels alone with "disagreement" and by all
         evidence otherwise.
@@ -114,7 +122,7 @@ def suggest(
         The oracle's labels.
     k : int
         Locality.
-    strategy : {"lama", "random", "disagreement", "knowledge_gradient"} or QueryStrategy
+    strategy : {"lama", "random", "disagreement", "knowledge_gradient", "mixed"} or QueryStrategy
         Which rule ranks the rows; see the notes. A `QueryStrategy` of another package ranks by
         itself.
     sample : int
@@ -129,8 +137,8 @@ def suggest(
     reserve : int
         Largest number of ranked rows.
     atlas : Atlas, optional
-        Of the same data; "disagreement", "knowledge_gradient" and other packages' strategies need
-        it, the others only report the choice it makes.
+        Of the same data; "disagreement", "knowledge_gradient", "mixed" and other packages'
+        strategies need it, the others only report the choice it makes.
     basis : BeliefBasis, optional
         Of the same data; needed with an atlas.
     metric : {"kappa", "mcc", "f1", "balanced_accuracy"}
@@ -159,9 +167,12 @@ def suggest(
     largest p (1 - p) is asked, ties at random. Others follow as with lama.
 
     knowledge_gradient: see `gain`. Every place assumes that open rows and the rows before it are
-    measured. Both atlas strategies rank the rows of the panel (all rows of most datasets), and
+    measured. The atlas strategies rank the rows of the panel (all rows of most datasets), and
     draw from U when none of these is left. While a class has no label, two rules take turns over
     the places as they do over the queries (see `coldstart`), and the others follow as with lama.
+
+    mixed: every third query, and every third place, is a row near the border between the labelled
+    classes; the others are by the knowledge gradient. See `mixed`.
 
     Deviation: the paper starts from labels of both classes. Here "lama" without a labelled
     inlier draws uniform rows, since most rows are inliers; with inliers but no outlier it takes
@@ -264,14 +275,15 @@ class _AtlasState:
             U = np.flatnonzero(askable)
             rows = rng.choice(U, min(reserve, len(U)), replace=False) if len(U) else U
             return Suggestion(choice.gamma, None, rows, np.zeros(len(rows)), ("random",), choice)
-        turns: tuple[Rule, ...] = (strategy,)
-        if both and strategy == "knowledge_gradient":
-            committee = knowledge_committee(self.atlas, self.evidence)
-            positions, scores = rank_by_gain(
-                knowledge_gains(self.atlas, self.basis, self.belief, committee),
-                self.basis, self.belief, candidates, reserve=reserve, rng=rng,
-            )  # fmt: skip
+        turns: tuple[Rule, ...]
+        if both and strategy == "mixed":
+            turns = mixed_turns(self._asked)
+            positions, scores = self._mix(turns, candidates, reserve, rng)
+        elif both and strategy == "knowledge_gradient":
+            turns = (strategy,)
+            positions, scores = self._by_gain(candidates, reserve, rng)
         else:
+            turns = ("disagreement",)
             if both:
                 values = [disagreement(self.atlas, form_committee(
                     self.atlas, self.evidence.on_labels, sharpness=DISAGREEMENT_SHARPNESS
@@ -288,9 +300,41 @@ class _AtlasState:
             positions, scores = shuffled[order], np.array(by_turn)[places, order]
         return Suggestion(choice.gamma, None, self.basis.panel[positions], scores, turns, choice)
 
+    def _by_gain(
+        self, candidates: IndexArray, reserve: int, rng: np.random.Generator
+    ) -> tuple[IndexArray, FloatArray]:
+        committee = knowledge_committee(self.atlas, self.evidence)
+        gains = knowledge_gains(self.atlas, self.basis, self.belief, committee)
+        return rank_by_gain(gains, self.basis, self.belief, candidates, reserve=reserve, rng=rng)
+
+    def _mix(
+        self,
+        turns: Sequence[Rule],
+        candidates: IndexArray,
+        reserve: int,
+        rng: np.random.Generator,
+    ) -> tuple[IndexArray, FloatArray]:
+        by_gain, gains = self._by_gain(candidates, reserve, rng)
+        drawn = rng.permutation(candidates)
+        distance = border_distance(self.basis, self.labels)
+        uncertain = drawn[np.argsort(np.round(distance[drawn], _SCORE_DECIMALS), kind="stable")]
+        positions = take_turns(
+            [uncertain if turn == "uncertain" else by_gain for turn in turns], reserve
+        )
+        gain_of = dict(zip(by_gain.tolist(), gains.tolist(), strict=True))
+        scores = np.zeros(len(positions))
+        for place, position in enumerate(positions.tolist()):
+            rule = turns[place % len(turns)]
+            scores[place] = -distance[position] if rule == "uncertain" else gain_of[position]
+        return positions, scores
+
+    @property
+    def _asked(self) -> int:
+        return int(np.count_nonzero(self.labels)) + len(self.open_rows)
+
     def _cold_turns(self) -> tuple[ColdRule, ...]:
         """The rules of this place and the next, as if the row of this one were open."""
-        asked = int(np.count_nonzero(self.labels)) + len(self.open_rows)
+        asked = self._asked
         only_outliers = classes_seen(self.labels) == "no_inlier"
         both = [cold_rule(asked + place, only_outliers=only_outliers) for place in range(2)]
         return tuple(dict.fromkeys(both))

@@ -27,6 +27,7 @@ _WHY = {
     "disagreement": "The fitted models that explain the labels best disagree most about it.",
     "knowledge_gradient": "Its label is expected to tell the most about which gamma and C are "
     "best.",
+    "uncertain": "It is near the border between what was labelled inlier and outlier so far.",
     "audit": "Drawn uniformly for the audit: its label is used to check the result, not to tune.",
     "cold_entropy": "The fitted models disagree most about it, and one class has no label yet.",
     "cold_typical": "The most typical observation: no inlier is known yet.",

@@ -72,8 +72,13 @@ def _with_audit(
     unavailable = snapshot.dropped | snapshot.open_rows | snapshot.labels.keys()
     return interleave(
         (
-            Candidate(row, score, suggestion.rule)
-            for row, score in zip(suggestion.rows.tolist(), suggestion.scores.tolist(), strict=True)
+            Candidate(row, score, rule)
+            for row, score, rule in zip(
+                suggestion.rows.tolist(),
+                suggestion.scores.tolist(),
+                suggestion.rules,
+                strict=True,
+            )
         ),
         (row for row in audited.tolist() if row not in unavailable),
         asked=snapshot.session.query_count,

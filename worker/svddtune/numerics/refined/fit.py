@@ -20,8 +20,9 @@ KERNEL_COST = 1.0
 """C of the support vector machine."""
 KERNEL_SLOPE = 2.0
 """Decision values of 1, where the margin ends, become a probability of sigmoid(2) = 0.88."""
-SLOPE, SHIFT = 1.0, 0.0
-"""Of the calibration; see docs/evaluation.md."""
+SLOPE, SHIFT = 1.65, -0.45
+"""Of the calibration, fitted to rows set aside of the 16 benchmark sets: the classifiers are too
+cautious, and labels that queries chose hold more outliers than the data."""
 
 
 def fit_refined(

@@ -1,0 +1,88 @@
+"""Queries that serve two detectors: two by the knowledge gradient, then one uncertain row.
+
+The knowledge gradient tells the cells of the atlas apart, which is what the tuned SVDD needs. The
+refined detector learns the border between the classes, and needs rows near it. (Random rows in turn
+with these help the refined detector no more, and cost the tuned SVDD.)
+
+A row is uncertain where a support vector machine on the labels is near its border. Both classes
+weigh alike in it, whatever the numbers of their labels; it sees the belief's representation with
+standardised columns. It costs some milliseconds; the refined detector's trees would cost a hundred.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from sklearn.svm import SVC
+
+from svddtune.numerics.belief import LABEL_LIMIT, BeliefBasis
+from svddtune.numerics.kernel import squared_distances
+from svddtune.numerics.types import FloatArray, IndexArray, LabelArray
+
+MixedRule = Literal["knowledge_gradient", "uncertain"]
+MIXED_TURNS: tuple[MixedRule, ...] = ("uncertain", "knowledge_gradient", "knowledge_gradient")
+
+
+def mixed_turns(asked: int) -> tuple[MixedRule, ...]:
+    """Rules of the next places, after `asked` labels and open queries."""
+    first = asked % len(MIXED_TURNS)
+    return MIXED_TURNS[first:] + MIXED_TURNS[:first]
+
+
+def border_distance(basis: BeliefBasis, labels: LabelArray) -> FloatArray:
+    """Distance of the panel's rows to the border between the labelled classes, in margins.
+
+    Parameters
+    ----------
+    basis : BeliefBasis
+        Of the data.
+    labels : LabelArray, shape (N,)
+        The oracle's labels, of both classes.
+
+    Returns
+    -------
+    FloatArray, shape (P,)
+        Not negative; 0 on the border.
+    """
+    rows = np.flatnonzero(labels)
+    if len(rows) > LABEL_LIMIT:
+        rows = np.sort(np.random.default_rng(0).choice(rows, LABEL_LIMIT, replace=False))
+    panel = basis.X[basis.panel]
+    center, scale = panel.mean(axis=0), panel.std(axis=0)
+    scale = np.where(scale > 0.0, scale, 1.0)
+    known, panel = (basis.X[rows] - center) / scale, (panel - center) / scale
+    variance = float(known.var())
+    gamma = 1.0 / (known.shape[1] * variance) if variance > 0.0 else 1.0
+    machine = SVC(class_weight="balanced", gamma=gamma).fit(known, labels[rows])
+    kernel = squared_distances(panel, known[machine.support_])
+    kernel *= -gamma
+    np.exp(kernel, out=kernel)
+    return np.asarray(np.abs(kernel @ machine.dual_coef_[0] + machine.intercept_[0]))
+
+
+def take_turns(rankings: Sequence[IndexArray], reserve: int) -> IndexArray:
+    """Rank by several rankings in turn, each row once.
+
+    Parameters
+    ----------
+    rankings : sequence of IndexArray
+        Best first; each has all rows, or at least `reserve`.
+    reserve : int
+        Largest number of places.
+
+    Returns
+    -------
+    IndexArray, shape (n,)
+        The first place is the first ranking's best.
+    """
+    left = [iter(ranking.tolist()) for ranking in rankings]
+    placed: dict[int, None] = {}
+    for place in range(min(reserve, max(map(len, rankings)))):
+        turn = left[place % len(left)]
+        row = next((row for row in turn if row not in placed), None)
+        if row is None:
+            break
+        placed[row] = None
+    return np.array(list(placed), dtype=np.int64)
