@@ -130,7 +130,7 @@ def test_datasets_are_listed_page_by_page_and_deleted(harness: Harness) -> None:
 def test_config_in_force_has_defaults_filled_in(harness: Harness) -> None:
     config = harness.create().config
     assert (config.k, config.budget, config.c_cells, config.lease_s) == (5, N, 20, 60.0)
-    assert config.strategy == tuning_pb2.QUERY_STRATEGY_KNOWLEDGE_GRADIENT
+    assert config.strategy == tuning_pb2.QUERY_STRATEGY_MIXED
     assert config.metric == tuning_pb2.METRIC_KAPPA
 
 

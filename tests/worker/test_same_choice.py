@@ -21,7 +21,7 @@ LABELLED = {
     "outliers only": [*OUTLIERS],
     "both classes": [*INLIERS, *OUTLIERS],
 }
-STRATEGIES = ("lama", "random", "disagreement", "knowledge_gradient")
+STRATEGIES = ("lama", "random", "disagreement", "knowledge_gradient", "mixed")
 
 
 async def _result(

@@ -80,7 +80,7 @@ def test_tune_prints_one_document(
     assert ESCAPE not in err
     document = one_document(out)
     assert document["dataset"] | {"hash": ""} == {"name": "data", "n": 60, "m": 2, "hash": ""}
-    assert document["strategy"] == "knowledge_gradient"
+    assert document["strategy"] == "mixed"
     assert document["seed"] == 2
     labels = document["labels"]
     assert labels["total"] == labels["inlier"] + labels["outlier"] == 14
