@@ -5,8 +5,10 @@ from typing import Any
 import numpy as np
 from sklearn.svm import OneClassSVM
 
+from svddtune import numerics
 from svddtune.client import SvddModel
 from svddtune.numerics import fit_representation, spread_of
+from svddtune.numerics.svdd import BOUNDARY_TOLERANCE
 from svddtune.profile import Profile, sketches
 
 
@@ -78,3 +80,28 @@ def rows(seed: int = 0, *, n: int = 80, m: int = 3) -> np.ndarray[Any, Any]:
 
 def kernel(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any], gamma: float) -> Any:
     return np.exp(-gamma * ((a[:, None, :] - b[None, :, :]) ** 2).sum(axis=2))
+
+
+def fit_model(X: Any, *, nu: float, gamma: float = 0.2, **changes: Any) -> SvddModel:
+    """The SVDD of the numerics, of standardised rows, with the profile that a worker makes."""
+    representation = fit_representation(X, "standard")
+    Z = representation.apply(X)
+    fitted = numerics.fit(Z, gamma=gamma, C=1 / (len(X) * nu))
+    parts: dict[str, Any] = {
+        "gamma": gamma,
+        "C": fitted.C,
+        "nu": fitted.nu,
+        "R2": fitted.R2,
+        "center_norm2": fitted.center_norm2,
+        "tolerance": BOUNDARY_TOLERANCE,
+        "representation": representation,
+        "support_vectors": fitted.support,
+        "alphas": fitted.alphas,
+        "feature_names": (),
+        "check_rows": X[:2],
+        "check_distance2": fitted.distance2(Z[:2]),
+        "sklearn_nu": fitted.nu,
+        "observation_count": len(X),
+        "profile": numerics.profile_of(fitted, Z, X),
+    }
+    return SvddModel(**{**parts, **changes})

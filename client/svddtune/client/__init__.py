@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from svddtune.client.aio import AsyncTuning, AsyncTuningClient
     from svddtune.client.alertmanager import AlertObservations, observations_from_alertmanager
     from svddtune.client.client import TuningClient
+    from svddtune.client.drift import Drift, FeatureShift, drift_of
     from svddtune.client.errors import (
         Conflict,
         InternalError,
@@ -117,6 +118,7 @@ _HOMES = {
     ),
     "runs.interrupted": ("Interruption", "interruption"),
     "labelers": ("Agreement", "LabelerReport", "WithdrawalEffect"),
+    "drift": ("Drift", "FeatureShift", "drift_of"),
     "model": ("SvddModel", "cohen_kappa"),
     "oracles": (
         "Command",
@@ -176,7 +178,9 @@ __all__ = [
     "Comparison",
     "Conflict",
     "Dataset",
+    "Drift",
     "EmbeddedStack",
+    "FeatureShift",
     "GridCell",
     "InternalError",
     "Interruption",
@@ -227,6 +231,7 @@ __all__ = [
     "WithdrawalEffect",
     "WrongState",
     "cohen_kappa",
+    "drift_of",
     "interruption",
     "observations_from_alertmanager",
     "outside_rows",

@@ -7,7 +7,7 @@ import os
 import struct
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -113,6 +113,21 @@ class SvddModel:
         """Largest distance2 of an inlier, R2 + tolerance."""
         return self.R2 + self.tolerance
 
+    def rows(self, X: Any) -> FloatArray:
+        """Return raw rows as doubles, shape (n, M), with the columns in the model's order.
+
+        Parameters
+        ----------
+        X : array-like or frame (n, M)
+            As in `scaled`.
+
+        Raises
+        ------
+        InvalidInput
+            As `scaled`.
+        """
+        return match_features(X, self.feature_names, self.feature_count)
+
     def scaled(self, X: Any) -> FloatArray:
         """Return raw rows, shape (n, M), as the kernel sees them, shape (n, D).
 
@@ -128,8 +143,7 @@ class SvddModel:
             FEATURE_NAMES_MISMATCH or FEATURE_COUNT_MISMATCH where the columns are not the model's;
             DATASET_NOT_FINITE and others where the values are no finite numbers.
         """
-        rows = match_features(X, self.feature_names, self.feature_count)
-        return self.representation.apply(rows)
+        return self.representation.apply(self.rows(X))
 
     def distance2(self, X: Any) -> FloatArray:
         """Return the squared distance of each raw row to the centre, shape (n,), in [0, 4].
@@ -196,7 +210,7 @@ class SvddModel:
         InvalidInput
             As `scaled`; PROFILE_MISSING where the model was written without a profile.
         """
-        rows = match_features(X, self.feature_names, self.feature_count)
+        rows = self.rows(X)
         profile = self.known_profile()
         deviation = profile.deviations(rows)
         columns = most_unusual(deviation, count)
@@ -230,6 +244,27 @@ class SvddModel:
                 reason="PROFILE_MISSING",
             )
         return self.profile
+
+    def gap2(self, X: Any) -> FloatArray:
+        """Return the squared distance of each raw row to its nearest support vector, shape (n,).
+
+        Distances are those that the kernel sees.
+
+        Parameters
+        ----------
+        X : array-like or frame (n, M)
+            Raw rows.
+
+        Raises
+        ------
+        InvalidInput
+            As `scaled`.
+        """
+        Z = self.scaled(X)
+        out = np.empty(len(Z))
+        for part, squared in self._squared_distances(Z):
+            out[part] = squared.min(axis=1)
+        return out
 
     def to_sklearn(self) -> Pipeline:
         """Return a fitted scikit-learn Pipeline with the same decision on every row.
@@ -395,6 +430,14 @@ class SvddModel:
     def _distance2(self, Z: FloatArray) -> FloatArray:
         """Distances of rows as the kernel sees them, in blocks so that memory stays bounded."""
         out = np.empty(len(Z))
+        for part, squared in self._squared_distances(Z):
+            with np.errstate(over="ignore"):  # of rows so far away that the kernel is 0
+                kernel = np.exp(np.multiply(squared, -self.gamma, out=squared), out=squared)
+            out[part] = 1 - 2 * (kernel @ self.alphas) + self.center_norm2
+        return out
+
+    def _squared_distances(self, Z: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
+        """Blocks of rows with their squared distances to the support vectors."""
         step = max(1, _BLOCK_VALUES // len(self.alphas))
         for start in range(0, len(Z), step):
             block = Z[start : start + step]
@@ -404,10 +447,7 @@ class SvddModel:
             for column in range(block.shape[1]):
                 difference = np.subtract.outer(block[:, column], self.support_vectors[:, column])
                 squared += np.square(difference, out=difference)
-            with np.errstate(over="ignore"):  # of rows so far away that the kernel is 0
-                kernel = np.exp(np.multiply(squared, -self.gamma, out=squared), out=squared)
-            out[start : start + step] = 1 - 2 * (kernel @ self.alphas) + self.center_norm2
-        return out
+            yield slice(start, start + step), squared
 
 
 _FLOATS = ("gamma", "C", "nu", "R2", "center_norm2", "tolerance", "sklearn_nu")

@@ -16,6 +16,7 @@ import svddtune
 from svddtune.client.cli import (
     bench,
     demo,
+    drift,
     label,
     labelers,
     observations,
@@ -62,6 +63,7 @@ def _svddtune(
 app.command("demo")(demo.demo)
 app.command("tune")(tune.tune)
 app.command("predict")(predict.predict)
+app.command("drift")(drift.drift)
 app.command("resume")(resume.resume)
 app.command("label")(label.label)
 app.command("up")(processes.up)

@@ -11,6 +11,7 @@ from svddtune.text import printable, redacted
 
 EXIT_FAILED = 1
 EXIT_USAGE = 2
+EXIT_DRIFT = 3
 EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143
 

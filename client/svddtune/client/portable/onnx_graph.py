@@ -28,6 +28,8 @@ OPSET = 17
 
 _IR_VERSION = 8  # of the file format, as old as the operators
 _PRODUCER = "svddtune"
+_FAR = 1e8  # x^2 + 1 is x^2 in doubles
+_LOG_2 = float(np.log(2.0))
 
 
 def sphere_graph(sphere: Sphere, *, input_type: InputType = "double") -> onnx.ModelProto:
@@ -155,11 +157,29 @@ def _represented(graph: _Graph, rows: str, representation: Representation) -> st
         offset = graph.constant(np.where(mapped, 0.0, representation.offset))
         scale = graph.constant(np.where(mapped, 1.0, representation.scale))
         rows = graph.add("Div", graph.add("Sub", rows, offset), scale)
+    if representation.kind == "asinh":
+        rows = _asinh(graph, rows)
     if mapped.any():
         rows = _column_maps(graph, rows, representation)
     if representation.rotation is not None:
         rows = graph.add("MatMul", rows, graph.constant(representation.rotation))
     return rows
+
+
+def _asinh(graph: _Graph, rows: str) -> str:
+    """Add the inverse hyperbolic sine, sign(x) log(|x| + sqrt(x^2 + 1)).
+
+    Runtimes have the operator Asinh for single precision only. Far from 0, where the square would
+    overflow, the root is |x|.
+    """
+    one, far = graph.constant(1.0), graph.constant(_FAR)
+    size = graph.add("Abs", rows)
+    near = graph.add("Min", size, far)
+    root = graph.add("Sqrt", graph.add("Add", graph.add("Mul", near, near), one))
+    small = graph.add("Log", graph.add("Add", near, root))
+    large = graph.add("Add", graph.add("Log", graph.add("Max", size, one)), graph.constant(_LOG_2))
+    result = graph.add("Where", graph.add("Greater", size, far), large, small)
+    return graph.add("Mul", graph.add("Sign", rows), result)
 
 
 def _column_maps(graph: _Graph, rows: str, representation: Representation) -> str:

@@ -76,6 +76,8 @@ def _representation_steps(representation: Representation) -> list[tuple[str, Any
         offset = np.where(mapped, 0.0, representation.offset)
         scale = np.where(mapped, 1.0, representation.scale)
         steps.append(("scale", _affine(offset, scale)))
+    if representation.kind == "asinh":
+        steps.append(("asinh", _function(np.arcsinh, len(mapped))))
     if mapped.any():
         steps.append(("maps", _column_maps(representation)))
     if representation.rotation is not None:
@@ -103,14 +105,20 @@ def _column_maps(representation: Representation) -> Any:
 
 def _doubles(count: int, names: tuple[str, ...]) -> Any:
     """Check rows and turn them into doubles, as whole numbers and single precision are not."""
+    step = _function(np.asarray, count, dtype="float64")
+    if names:
+        step.feature_names_in_ = np.array(names, dtype=object)
+    return step
+
+
+def _function(function: Any, count: int, **arguments: Any) -> Any:
+    """A function of numpy, applied to `count` columns."""
     from sklearn.preprocessing import FunctionTransformer
 
     step = FunctionTransformer(
-        np.asarray, kw_args={"dtype": "float64"}, validate=True, feature_names_out="one-to-one"
+        function, kw_args=arguments, validate=True, feature_names_out="one-to-one"
     )
     step.n_features_in_ = count
-    if names:
-        step.feature_names_in_ = np.array(names, dtype=object)
     return step
 
 
