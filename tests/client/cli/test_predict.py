@@ -188,3 +188,87 @@ def test_standard_input_with_decimal_commas_is_read(folder: Path) -> None:
     told = json.loads(done.stdout)
     expected = np.flatnonzero(fit().predict(rows(seed=5)) == -1)
     assert sorted(one["row"] for one in told["outside"]) == expected.tolist()
+
+
+def test_lines_and_parquet_hold_the_same_rows_as_csv(folder: Path) -> None:
+    frame().assign(id=IDS).to_csv("new.csv", index=False)
+    for name in ("s.csv", "s.jsonl", "s.parquet"):
+        told = ["predict", "model.npz", "new.csv", "--id-column", "id", "--reasons", "2"]
+        assert run([*told, "-o", name]) == 0
+    read = pd.read_csv("s.csv")
+    assert list(read.columns) == [
+        "row",
+        "observation_id",
+        "verdict",
+        "score",
+        "reason_1",
+        "deviation_1",
+        "reason_2",
+        "deviation_2",
+    ]
+    pd.testing.assert_frame_equal(pd.read_parquet("s.parquet"), read, check_dtype=False)
+    lines = [json.loads(line) for line in Path("s.jsonl").read_text().splitlines()]
+    assert [one["observation_id"] for one in lines] == IDS
+    unusual = fit().unusual(frame(), 2)
+    for line, reasons, row in zip(lines, unusual, read.itertuples(), strict=True):
+        assert line["score"] == row.score
+        assert [one["feature"] for one in line["reasons"]] == [row.reason_1, row.reason_2]
+        assert [one["deviation"] for one in line["reasons"]] == [one.deviation for one in reasons]
+
+
+def test_scores_go_to_standard_output(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    frame().to_csv("new.csv", index=False)
+    assert run(["predict", "model.npz", "new.csv", "-o", "-"]) == 0
+    read = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    np.testing.assert_allclose(
+        [float(one["score"]) for one in read], -fit().decision(frame()), rtol=1e-9
+    )
+    assert run(["predict", "model.npz", "new.csv", "-o", "-", "--json"]) == 2
+
+
+def test_rows_that_cannot_be_judged_are_skipped_on_demand(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = frame().astype(object)
+    data.loc[3, "f1"] = ""
+    data.loc[5, "f2"] = "high"
+    data.loc[5, "f1"] = "inf"
+    data.to_csv("new.csv", index=False)
+    assert run(["predict", "model.npz", "new.csv"]) == 1
+    capsys.readouterr()
+    told = ["predict", "model.npz", "new.csv", "--skip-bad-rows", "--reasons", "1"]
+    assert run([*told, "-o", "s.jsonl", "--json"]) == 0
+    summary = document(capsys)
+    assert [one["row"] for one in summary["bad_rows"]] == [3, 5]
+    assert "column 'f1'" in summary["bad_rows"][0]["error"]
+    assert summary["n"] == 80
+    lines = [json.loads(line) for line in Path("s.jsonl").read_text().splitlines()]
+    for line in (lines[3], lines[5]):
+        assert (line["verdict"], line["score"], line["reasons"]) == (None, None, [])
+        assert line["error"]
+    good = [line for line in lines if line["error"] is None]
+    expected = np.delete(-fit().decision(frame()), [3, 5])
+    np.testing.assert_allclose([one["score"] for one in good], expected, rtol=1e-9)
+    assert run([*told, "-o", "s.csv"]) == 0
+    assert "78 rows are outside" in capsys.readouterr().out
+    with Path("s.csv").open(newline="") as file:
+        read = list(csv.DictReader(file))
+    assert (read[3]["verdict"], read[3]["score"], read[3]["reason_1"]) == ("", "", "")
+    assert "f1" in read[3]["error"]
+
+
+def test_file_without_any_good_row_is_answered(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frame().head(3).assign(f0="x").to_csv("new.csv", index=False)
+    assert run(["predict", "model.npz", "new.csv", "--skip-bad-rows", "-o", "s.csv"]) == 0
+    assert "0 of 0 rows are outside." in capsys.readouterr().out
+
+
+def test_reasons_need_a_profile(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fit(profile=None).save("old.npz")
+    frame().to_csv("new.csv", index=False)
+    assert run(["predict", "old.npz", "new.csv"]) == 0
+    capsys.readouterr()
+    assert run(["predict", "old.npz", "new.csv", "--reasons", "2", "--json"]) == 1
+    assert document(capsys)["error"]["reason"] == "PROFILE_MISSING"

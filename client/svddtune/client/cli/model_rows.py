@@ -26,15 +26,37 @@ ModelFile = Annotated[
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """The rows of a file for a model: features in the model's order, ids, unused columns."""
+    """The rows of a file for a model.
+
+    Attributes
+    ----------
+    X : array (n, M)
+        Features in the model's order; NaN in rows with an error.
+    ids : list of n str
+        Observation ids.
+    unused : tuple of str
+        Columns that are no features.
+    errors : dict of int to str
+        By row, what is wrong with its values.
+    """
 
     X: FloatArray
     ids: list[str]
     unused: tuple[str, ...]
+    errors: dict[int, str]
 
 
-def read_rows(table: Table, model: SvddModel, id_column: str | None, ignore: Sequence[str]) -> Rows:
+def read_rows(
+    table: Table,
+    model: SvddModel,
+    id_column: str | None,
+    ignore: Sequence[str],
+    *,
+    skip_bad: bool = False,
+) -> Rows:
     """Return the rows of a table for `model`.
+
+    With `skip_bad` values that are no finite numbers are errors of their rows.
 
     Raises
     ------
@@ -65,8 +87,15 @@ def read_rows(table: Table, model: SvddModel, id_column: str | None, ignore: Seq
         columns = [j for j in free if j not in marked]
         _check_count(table, model, columns)
     unused = tuple(table.names[j] for j in free if j not in set(columns))
-    X = np.column_stack([table.numbers(j) for j in columns])
-    return Rows(X, read_ids(table, identity), unused)
+    errors = dict[int, str]()
+    if skip_bad:
+        found = [table.usable_numbers(j) for j in columns]
+        X = np.column_stack([numbers for numbers, _ in found])
+        for _, faults in found:
+            errors = faults | errors  # the first column's fault stands for the row
+    else:
+        X = np.column_stack([table.numbers(j) for j in columns])
+    return Rows(X, read_ids(table, identity), unused, errors)
 
 
 def _by_name(table: Table, model: SvddModel, free: Sequence[int]) -> list[int]:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from svddtune.client.terminal.output import figure
-from svddtune.client.types import FloatArray, Verdict
 from svddtune.client.whole_file import whole_file
 from svddtune.text import formula_cell, visible
 
@@ -50,23 +49,6 @@ def write_outside(path: Path, rows: Sequence[OutsideRow]) -> Path:
         for one in rows
     )
     return _write_csv(path, ("row", "observation_id", "score", "label"), lines)
-
-
-def write_scores(path: Path, decision: FloatArray, ids: Sequence[str]) -> Path:
-    """Write verdict and score of every row as CSV, in the order of the data; return the path.
-
-    The score is that of `OutsideRow`: positive for outliers.
-    """
-    lines = (
-        (
-            str(row),
-            observation_id,
-            (Verdict.OUTLIER if value < 0 else Verdict.INLIER).value,
-            repr(0.0 - value),
-        )
-        for row, (observation_id, value) in enumerate(zip(ids, decision.tolist(), strict=True))
-    )
-    return _write_csv(path, ("row", "observation_id", "verdict", "score"), lines)
 
 
 def _write_csv(path: Path, header: Sequence[str], lines: Iterable[Sequence[str]]) -> Path:

@@ -88,6 +88,28 @@ class TextColumn:
         raise CellFault(row, "DATASET_NOT_NUMERIC", text, f"{text!r} is not a number{hint}")
 
 
+def usable_numbers(column: Column) -> tuple[FloatArray, dict[int, CellFault]]:
+    """Return a column as doubles, NaN where a cell cannot be converted, and the faults by row.
+
+    Raises
+    ------
+    CellFault
+        Cells that are no text.
+    """
+    try:
+        return column.numbers(), {}
+    except CellFault:
+        pass
+    decimal = column.decimal if isinstance(column, TextColumn) else "."
+    array, faults = np.full(len(column), np.nan), dict[int, CellFault]()
+    for row, text in enumerate(column.texts()):
+        try:
+            array[row] = TextColumn([text], decimal).numbers()[0]
+        except CellFault as fault:
+            faults[row] = CellFault(row, fault.reason, fault.value, fault.text)
+    return array, faults
+
+
 @dataclass(frozen=True, slots=True)
 class ArrayColumn:
     """Cells stored as numbers or booleans; only NaN is missing."""

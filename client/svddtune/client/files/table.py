@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from svddtune.client.errors import InvalidInput
-from svddtune.client.files.columns import CellFault, Column
+from svddtune.client.files.columns import CellFault, Column, usable_numbers
 from svddtune.client.types import FloatArray
 from svddtune.text import visible
 
@@ -124,6 +124,21 @@ class Table:
             return self.columns[column].numbers()
         except CellFault as fault:
             raise self._fault(fault, column) from None
+
+    def usable_numbers(self, column: int) -> tuple[FloatArray, dict[int, str]]:
+        """Return a column as numbers, NaN for cells that are none, and what is wrong by row.
+
+        Raises
+        ------
+        InvalidInput
+            DATASET_NOT_TEXT with row and column of bytes that are no text.
+        """
+        try:
+            array, faults = usable_numbers(self.columns[column])
+        except CellFault as fault:
+            raise self._fault(fault, column) from None
+        name = self.names[column]
+        return array, {row: f"column {name!r}: {fault.text}" for row, fault in faults.items()}
 
     def _fault(self, fault: CellFault, column: int) -> InvalidInput:
         name = self.names[column]
