@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from tests.numerics.cases import blobs
 
 from svddtune.numerics import c_bounds, c_grid, choose, choose_c, fit, fit_cells, solver
+from svddtune.numerics.grid import fit_useful_cells
 
 
 def test_grids_include_both_ends() -> None:
@@ -121,3 +122,37 @@ def test_cell_with_every_row_outside_is_chosen_only_as_last_resort(
     scores = np.array([0.5, 0.0])
     assert choose_c(given, predicted, scores, np.array([4, 0])) == 1
     assert choose_c(given, predicted[:1], scores[:1], np.array([4])) == 0
+
+
+@pytest.mark.parametrize("most_outside", [0.0, 0.3, 0.9, 1.0])
+@pytest.mark.parametrize("gamma", [0.3, 4.0, 60.0])
+def test_useful_cells_are_those_of_the_grid_with_few_rows_outside(
+    gamma: float, most_outside: float
+) -> None:
+    X = blobs(90, 3, seed=8)[0]
+    grid = fit_cells(X, gamma=gamma, steps=12, spacing="geometric")
+    useful = fit_useful_cells(X, gamma=gamma, steps=12, most_outside=most_outside)
+    kept = grid.outside.mean(axis=1) <= most_outside
+    np.testing.assert_allclose(useful.C, grid.C[kept])
+    np.testing.assert_array_equal(useful.outside, grid.outside[kept])
+    expected = [model for model, few in zip(grid.models, kept, strict=True) if few]
+    for found, model in zip(useful.models, expected, strict=True):
+        assert found.R2 == pytest.approx(model.R2, abs=1e-6)
+
+
+def test_useful_cells_of_equal_and_of_repeated_rows() -> None:
+    equal = fit_useful_cells(np.zeros((8, 2)), gamma=1.0, steps=5, most_outside=0.9)
+    assert not equal.outside.any()
+    repeated = np.repeat(blobs(20, 2, seed=1)[0], 4, axis=0)
+    grid = fit_cells(repeated, gamma=2.0, steps=8, spacing="geometric")
+    useful = fit_useful_cells(repeated, gamma=2.0, steps=8, most_outside=0.5)
+    kept = grid.outside.mean(axis=1) <= 0.5
+    np.testing.assert_array_equal(useful.outside, grid.outside[kept])
+
+
+def test_useful_cells_of_a_sample_classify_all_rows() -> None:
+    X = blobs(5200, 2, seed=3)[0]
+    useful = fit_useful_cells(X, gamma=3.0, steps=3, most_outside=0.9, limit=5000)
+    assert useful.outside.shape == (len(useful.models), 5200)
+    for model, outside in zip(useful.models, useful.outside, strict=True):
+        np.testing.assert_array_equal(model.outside(X), outside)

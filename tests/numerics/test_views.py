@@ -73,7 +73,10 @@ def test_plan_names_every_part_in_the_order_of_the_atlas(
 
 
 def test_every_cell_equals_a_fit_in_its_representation() -> None:
-    assert len(ATLAS) == len(AUTO_SCALINGS) * 3 * 4
+    for kind in AUTO_SCALINGS:
+        for gamma in ATLAS.gammas(kind):
+            # The cell at 1/N has all rows outside.
+            assert len(ATLAS.column(kind, float(gamma))) == 3
     for cell in range(len(ATLAS)):
         rows = VIEWS.rows(str(ATLAS.scaling[cell]))
         model = fit(rows, gamma=float(ATLAS.gamma[cell]), C=float(ATLAS.C[cell]))
@@ -96,7 +99,7 @@ def test_columns_are_told_apart_by_their_representation() -> None:
     for kind in AUTO_SCALINGS:
         assert atlas.gammas(kind).tolist() == [0.5, 2.0]
         column = atlas.column(kind, 0.5)
-        assert len(column) == 3
+        assert len(column) == 2
         assert set(atlas.scaling[column]) == {kind}
     labels = np.where(np.arange(90) < 9, 1, 0).astype(np.int8)
     choice = choose_cell(atlas, BASIS, labels)

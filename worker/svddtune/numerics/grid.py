@@ -9,7 +9,16 @@ import numpy as np
 
 from svddtune.numerics.scores import class_counts
 from svddtune.numerics.solver import Problem, make_problem
-from svddtune.numerics.svdd import SvddModel, c_upper_bound, classify, fit_all
+from svddtune.numerics.svdd import (
+    SvddModel,
+    at_bound,
+    beyond,
+    c_upper_bound,
+    classify,
+    duals_at,
+    fit_all,
+    fits_of,
+)
 from svddtune.numerics.types import BoolArray, FloatArray, IndexArray, LabelArray, as_labels
 
 Spacing = Literal["linear", "geometric"]
@@ -171,6 +180,55 @@ def fit_cells(
     if C is None:
         C = c_grid(*_c_bounds(problem, X), steps=steps, spacing=spacing)
     fits = fit_all(problem, C, N)
+    outside = classify(problem, fits, X if problem.sampled else None)
+    return CellFits(float(gamma), fits.models, outside)
+
+
+def fit_useful_cells(
+    X: FloatArray,
+    *,
+    gamma: float,
+    steps: int,
+    most_outside: float,
+    seed: int = 0,
+    limit: int | None = None,
+) -> CellFits:
+    """Fit a geometric C grid at one gamma from C_UB down, until too many rows are outside.
+
+    Parameters
+    ----------
+    X : FloatArray, shape (N, M)
+        Observations, finite.
+    gamma : float
+        Inverse squared distance, positive.
+    steps : int
+        Values of C between C_LB and C_UB, at least 1.
+    most_outside : float
+        Largest share of the fitted rows that a cell may have outside, in [0, 1].
+    seed, limit
+        As of `fit_cells`.
+
+    Returns
+    -------
+    CellFits
+        In the order of C; at least the cell at C_UB. The cells are those of `fit_cells` up to the
+        solver's error: the hard margin's solution, which gives C_UB, is the one at C_UB too.
+    """
+    N = len(X)
+    problem = make_problem(X, gamma=gamma, seed=seed, limit=limit)
+    duals = [duals_at(problem, 1.0, N)]
+    hard = fits_of(problem, np.array([1.0]), N, np.array(duals)).models[0]
+    C = c_grid(1.0 / N, c_upper_bound(hard, X), steps=steps, spacing="geometric")
+    for value in C[-2::-1]:
+        found = duals_at(problem, float(value), N)
+        # A row outside has its dual at the bound: where few have, the distances need no look.
+        if at_bound(found).mean() > most_outside:
+            one = fits_of(problem, np.array([value]), N, found[None, :])
+            model = one.models[0]
+            if beyond(one.distance2, model.R2, model.degenerate).mean() > most_outside:
+                break
+        duals.append(found)
+    fits = fits_of(problem, C[-len(duals) :], N, np.array(duals[::-1]))
     outside = classify(problem, fits, X if problem.sampled else None)
     return CellFits(float(gamma), fits.models, outside)
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from svddtune.numerics.atlas import Atlas
-from svddtune.numerics.grid import fit_cells
+from svddtune.numerics.grid import MOST_OUTSIDE, fit_cells, fit_useful_cells
 from svddtune.numerics.types import FloatArray
-from svddtune.numerics.views import AUTO, AUTO_SCALINGS, Views
+from svddtune.numerics.views import AUTO, Views
 
 LATTICE_GAMMAS = 21
 LATTICE_CELLS = 20
-AUTO_GAMMAS = 15
-"""Gammas of each representation with several of them."""
+AUTO_GAMMAS: dict[str, int] = {"minmax": 15, "ranks": 15, "standard": 15, "whitened": 15}
+"""Gammas of each of the `AUTO_SCALINGS`."""
 ATLAS_FIT_LIMIT = 5000
 """Rows up to which the cells are fitted to all: a lattice has hundreds of cells, and each would
 take seconds above. The final model is fitted to all rows up to `solver.FIT_LIMIT`."""
@@ -32,11 +32,14 @@ class LatticePart:
         Positive, in inverse squared distances of the representation.
     cells : int
         Values of C, geometric from C_LB to C_UB.
+    most_outside : float
+        Cells that have a larger share of the rows outside are left out.
     """
 
     scaling: str
     gamma: float
     cells: int = LATTICE_CELLS
+    most_outside: float = 1.0
 
 
 def lattice_gammas(gamma_bounds: tuple[float, float], *, count: int = LATTICE_GAMMAS) -> FloatArray:
@@ -80,7 +83,7 @@ def lattice_size(scaling: str) -> int:
     -------
     int
     """
-    return AUTO_GAMMAS * len(AUTO_SCALINGS) if scaling == AUTO else LATTICE_GAMMAS
+    return sum(AUTO_GAMMAS.values()) if scaling == AUTO else LATTICE_GAMMAS
 
 
 def lattice_part(
@@ -105,12 +108,14 @@ def lattice_part(
     Raises
     ------
     ValueError
-        If the bounds are not positive and ascending.
+        If the bounds are not positive and ascending, or there is no such part.
     """
-    gammas = lattice_size(views.scaling) // len(views.kinds)
-    kind = views.kinds[index // gammas]
-    bounds = gamma_bounds or views.gamma_bounds(kind)
-    return LatticePart(kind, float(lattice_gammas(bounds, count=gammas)[index % gammas]))
+    for kind in views.kinds:
+        count = _gammas_of(views, kind)
+        if index < count:
+            return _parts(views, kind, gamma_bounds, count, LATTICE_CELLS)[index]
+        index -= count
+    raise ValueError(f"index is {index} above the last, expected one of the parts")
 
 
 def lattice_plan(
@@ -127,8 +132,8 @@ def lattice_plan(
     views, gamma_bounds
         As of `lattice_part`.
     count : int, optional
-        Gammas of each representation, at least 2; by default `LATTICE_GAMMAS`, or `AUTO_GAMMAS`
-        with `AUTO`.
+        Gammas of each representation, at least 2; by default `LATTICE_GAMMAS`, or those of
+        `AUTO_GAMMAS` with `AUTO`.
     cells : int
         Values of C of each part.
 
@@ -141,12 +146,28 @@ def lattice_plan(
     ValueError
         If the bounds are not positive and ascending, or `count` is below 2.
     """
-    count = lattice_size(views.scaling) // len(views.kinds) if count is None else count
     return tuple(
-        LatticePart(kind, float(gamma), cells)
+        part
         for kind in views.kinds
-        for gamma in lattice_gammas(gamma_bounds or views.gamma_bounds(kind), count=count)
+        for part in _parts(
+            views, kind, gamma_bounds, _gammas_of(views, kind) if count is None else count, cells
+        )
     )
+
+
+def _gammas_of(views: Views, kind: str) -> int:
+    return AUTO_GAMMAS[kind] if views.scaling == AUTO else LATTICE_GAMMAS
+
+
+def _parts(
+    views: Views, kind: str, gamma_bounds: tuple[float, float] | None, count: int, cells: int
+) -> list[LatticePart]:
+    """The parts of one representation."""
+    # Cells above MOST_OUTSIDE are chosen only where there is no other; with several
+    # representations there always is.
+    most_outside = MOST_OUTSIDE if views.scaling == AUTO else 1.0
+    gammas = lattice_gammas(gamma_bounds or views.gamma_bounds(kind), count=count)
+    return [LatticePart(kind, float(gamma), cells, most_outside) for gamma in gammas]
 
 
 def fit_atlas_part(data: FloatArray | Views, part: LatticePart, *, seed: int = 0) -> Atlas:
@@ -166,17 +187,28 @@ def fit_atlas_part(data: FloatArray | Views, part: LatticePart, *, seed: int = 0
     -------
     Atlas
         Of this part alone, in the order of C. Cells that agree on every row are all kept:
-        dropping them does not change the choice, and the lattice stays a rectangle.
+        dropping them does not change the choice.
     """
     views = Views.of(data)
-    fits = fit_cells(
-        views.rows(part.scaling),
-        gamma=part.gamma,
-        steps=part.cells,
-        spacing="geometric",
-        seed=seed,
-        limit=ATLAS_FIT_LIMIT,
-    )
+    rows = views.rows(part.scaling)
+    if part.most_outside < 1.0:
+        fits = fit_useful_cells(
+            rows,
+            gamma=part.gamma,
+            steps=part.cells,
+            most_outside=part.most_outside,
+            seed=seed,
+            limit=ATLAS_FIT_LIMIT,
+        )
+    else:
+        fits = fit_cells(
+            rows,
+            gamma=part.gamma,
+            steps=part.cells,
+            spacing="geometric",
+            seed=seed,
+            limit=ATLAS_FIT_LIMIT,
+        )
     return Atlas(
         scaling=np.full(len(fits.models), part.scaling),
         gamma=np.full(len(fits.models), part.gamma),

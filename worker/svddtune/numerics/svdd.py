@@ -214,9 +214,23 @@ def fit(
 
 def fit_all(problem: Problem, C: FloatArray, N: int) -> Fits:
     """Fit several C, shape (S,), to one problem; N is the number of rows of the data."""
+    return fits_of(problem, C, N, np.array([duals_at(problem, float(c), N) for c in C]))
+
+
+def duals_at(problem: Problem, C: float, N: int) -> FloatArray:
+    """Duals of the fit of one C, shape (n,); see `solver.solve`."""
+    return solve(problem, max(nu_from_c(C, N), 1.0 / problem.n))
+
+
+def at_bound(duals: FloatArray) -> BoolArray:
+    """Rows whose dual is as large as it may be: those that are outside, and some on the edge."""
+    return np.asarray(duals >= 1.0 - _AT_BOUND)
+
+
+def fits_of(problem: Problem, C: FloatArray, N: int, duals: FloatArray) -> Fits:
+    """The fits of several C, shape (S,), from their duals, shape (S, n)."""
     nu = np.array([nu_from_c(float(c), N) for c in C])
     nu_fit = np.maximum(nu, 1.0 / problem.n)
-    duals = np.array([solve(problem, float(value)) for value in nu_fit])
     alphas = duals / duals.sum(axis=1, keepdims=True)
     similarity = problem.similarity(alphas)
     norms2 = (alphas * similarity).sum(axis=1)
