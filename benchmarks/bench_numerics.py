@@ -3,7 +3,8 @@
     python benchmarks/bench_numerics.py --data DIR
 
 DIR holds NAME.npz with X and y. Sets that are not found are replaced by generated data of the
-same shape. Figures are medians. "by atlas" is a suggestion by the knowledge gradient.
+same shape. Figures are medians. "by atlas" is a suggestion by the knowledge gradient, over an atlas
+of one representation; "auto" is the atlas of several, and its times as multiples of those.
 """
 
 import argparse
@@ -16,9 +17,12 @@ import plain
 from threadpoolctl import threadpool_limits
 
 from svddtune.numerics import (
+    Atlas,
+    BeliefBasis,
     FloatArray,
     LabelArray,
     Preparation,
+    Views,
     belief_basis,
     choose_cell,
     fit_atlas,
@@ -35,6 +39,8 @@ TARGETS_MS = {
     "C grid": 600.0,
     "basis": 300.0,
     "atlas": 10000.0,
+    "auto": 25000.0,
+    "by auto": 7.5,
     "by atlas": 5.0,
     "choice": 5.0,
 }
@@ -108,23 +114,35 @@ def bench(name: str, X: FloatArray, y: LabelArray) -> None:
 
 def bench_atlas(X: FloatArray, labels: LabelArray, prep: Preparation) -> None:
     report("basis", median_ms(lambda _: belief_basis(X), 5))
-    report("atlas", median_ms(lambda _: fit_atlas(X, prep.gamma_bounds), 1))
+    single_ms = median_ms(lambda _: fit_atlas(X, prep.gamma_bounds), 3)
+    report("atlas", single_ms)
     atlas, basis = fit_atlas(X, prep.gamma_bounds), belief_basis(X)
 
-    def ask(repeat: int) -> None:
-        suggest(
-            prep, X, labels, k=LOCALITY, strategy="knowledge_gradient", sample=CANDIDATES,
-            rng=np.random.default_rng(repeat), atlas=atlas, basis=basis,
-        )  # fmt: skip
+    def asking(atlas: Atlas, basis: BeliefBasis) -> float:
+        def ask(repeat: int) -> None:
+            suggest(
+                prep, X, labels, k=LOCALITY, strategy="knowledge_gradient", sample=CANDIDATES,
+                rng=np.random.default_rng(repeat), atlas=atlas, basis=basis,
+            )  # fmt: skip
 
-    ask(0)
+        ask(0)
+        return median_ms(ask, 200)
+
     outside = np.array([atlas.outside(cell) for cell in range(len(atlas))])
-    report(
-        "by atlas",
-        median_ms(ask, 200),
-        median_ms(lambda _: plain.knowledge_gradient(X, labels, outside), 1),
-    )
+    ask_ms = asking(atlas, basis)
+    plain_ms = median_ms(lambda _: plain.knowledge_gradient(X, labels, outside), 1)
+    report("by atlas", ask_ms, plain_ms)
     report("choice", median_ms(lambda _: choose_cell(atlas, basis, labels), 200))
+    auto_ms = median_ms(lambda _: fit_atlas(Views(X)), 3)
+    report("auto", auto_ms)
+    views = Views(X)
+    auto = fit_atlas(views)
+    ask_auto_ms = asking(auto, belief_basis(views.rows(views.belief)))
+    report("by auto", ask_auto_ms)
+    print(
+        f"  several representations: {len(auto)} cells, atlas {auto_ms / single_ms:.2f} x, "
+        f"suggestion {ask_auto_ms / ask_ms:.2f} x"
+    )
 
 
 def main() -> None:
