@@ -9,12 +9,12 @@ import numpy as np
 from svddtune.numerics.atlas import Atlas
 from svddtune.numerics.grid import MOST_OUTSIDE, fit_cells, fit_useful_cells
 from svddtune.numerics.types import FloatArray
-from svddtune.numerics.views import AUTO, Views
+from svddtune.numerics.views import AUTO, AUTO_SCALINGS, Views
 
 LATTICE_GAMMAS = 21
 LATTICE_CELLS = 20
-AUTO_GAMMAS: dict[str, int] = {"minmax": 15, "ranks": 15, "standard": 15, "whitened": 15}
-"""Gammas of each of the `AUTO_SCALINGS`."""
+AUTO_GAMMAS = 15
+"""Gammas of each representation with several of them."""
 ATLAS_FIT_LIMIT = 5000
 """Rows up to which the cells are fitted to all: a lattice has hundreds of cells, and each would
 take seconds above. The final model is fitted to all rows up to `solver.FIT_LIMIT`."""
@@ -83,7 +83,7 @@ def lattice_size(scaling: str) -> int:
     -------
     int
     """
-    return sum(AUTO_GAMMAS.values()) if scaling == AUTO else LATTICE_GAMMAS
+    return AUTO_GAMMAS * len(AUTO_SCALINGS) if scaling == AUTO else LATTICE_GAMMAS
 
 
 def lattice_part(
@@ -108,14 +108,11 @@ def lattice_part(
     Raises
     ------
     ValueError
-        If the bounds are not positive and ascending, or there is no such part.
+        If the bounds are not positive and ascending.
     """
-    for kind in views.kinds:
-        count = _gammas_of(views, kind)
-        if index < count:
-            return _parts(views, kind, gamma_bounds, count, LATTICE_CELLS)[index]
-        index -= count
-    raise ValueError(f"index is {index} above the last, expected one of the parts")
+    count = lattice_size(views.scaling) // len(views.kinds)
+    kind = views.kinds[index // count]
+    return _parts(views, kind, gamma_bounds, count, LATTICE_CELLS)[index % count]
 
 
 def lattice_plan(
@@ -132,8 +129,8 @@ def lattice_plan(
     views, gamma_bounds
         As of `lattice_part`.
     count : int, optional
-        Gammas of each representation, at least 2; by default `LATTICE_GAMMAS`, or those of
-        `AUTO_GAMMAS` with `AUTO`.
+        Gammas of each representation, at least 2; by default `LATTICE_GAMMAS`, or `AUTO_GAMMAS`
+        with `AUTO`.
     cells : int
         Values of C of each part.
 
@@ -146,17 +143,10 @@ def lattice_plan(
     ValueError
         If the bounds are not positive and ascending, or `count` is below 2.
     """
+    count = lattice_size(views.scaling) // len(views.kinds) if count is None else count
     return tuple(
-        part
-        for kind in views.kinds
-        for part in _parts(
-            views, kind, gamma_bounds, _gammas_of(views, kind) if count is None else count, cells
-        )
+        part for kind in views.kinds for part in _parts(views, kind, gamma_bounds, count, cells)
     )
-
-
-def _gammas_of(views: Views, kind: str) -> int:
-    return AUTO_GAMMAS[kind] if views.scaling == AUTO else LATTICE_GAMMAS
 
 
 def _parts(
