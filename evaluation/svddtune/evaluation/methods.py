@@ -99,8 +99,8 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "default", "svddtune",
-            f"The shipped default: queries by {DEFAULT_STRATEGY.replace('_', ' ')}; "
-            "representation, gamma and C jointly from the atlas.",
+            f"The shipped default: queries by the strategy `{DEFAULT_STRATEGY}`; representation, "
+            "gamma and C jointly from the atlas.",
             "session", BUDGET, kind="atlas_session", strategy=DEFAULT_STRATEGY,
         ),
         Method(
@@ -134,6 +134,16 @@ METHODS: dict[str, Method] = {
             "refined_25", "Refined detector, 25",
             "The same after 25 labels.",
             "session", 25, kind="aside_session", strategy=DEFAULT_STRATEGY, detector="refined",
+        ),
+        Method(
+            "knowledge_gradient", "Knowledge gradient",
+            "All queries by the knowledge gradient, which serves the tuned SVDD alone.",
+            "session", BUDGET, kind="atlas_session", strategy="knowledge_gradient",
+        ),
+        Method(
+            "knowledge_gradient_25", "Knowledge gradient, 25",
+            "The same sessions after 25 labels.",
+            "session", 25, kind="atlas_session", strategy="knowledge_gradient",
         ),
         Method(
             "disagreement", "Disagreement",
