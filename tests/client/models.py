@@ -7,7 +7,8 @@ from sklearn.svm import OneClassSVM
 
 from svddtune import numerics
 from svddtune.client import SvddModel
-from svddtune.numerics import fit_representation, spread_of
+from svddtune.numerics import Views, fit_representation, spread_of
+from svddtune.numerics.refined import fit_refined, refined_basis
 from svddtune.numerics.svdd import BOUNDARY_TOLERANCE
 from svddtune.profile import Profile, sketches
 
@@ -56,6 +57,17 @@ def fit(
         "profile": profile_of(X, fresh_outside=nu),
     }
     return SvddModel(**{**parts, **changes})
+
+
+def fit_refined_too(**changes: Any) -> SvddModel:
+    """`fit` with a refined detector of a dozen labels."""
+    X = rows()
+    labels = np.zeros(len(X), dtype=np.int8)
+    labels[:12] = np.where(X[:12, 0] > np.median(X[:12, 0]), -1, 1)
+    detector = fit_refined(refined_basis(Views(X)), X, labels)
+    assert detector is not None
+    parts = {"refined": detector, "check_probability": detector.probability(X[:7])}
+    return fit(**{**parts, **changes})
 
 
 def profile_of(X: np.ndarray[Any, Any], *, fresh_outside: float) -> Profile:

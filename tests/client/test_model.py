@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.svm import OneClassSVM
-from tests.client.models import fit, kernel, rows
+from tests.client.models import fit, fit_refined_too, kernel, rows
 from tests.profiles import sized
 
 from svddtune.client import InvalidInput, ModelCorrupt, SvddModel
@@ -223,6 +224,43 @@ def test_model_without_a_profile_says_so(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="Export it again") as refused:
         model.unusual(rows())
     assert refused.value.reason == "PROFILE_MISSING"
+
+
+def test_file_of_model_keeps_refined_detector(tmp_path: Path) -> None:
+    model, X = fit_refined_too(), rows(1)
+    loaded = SvddModel.load(model.save(tmp_path / "model.npz"))
+    np.testing.assert_array_equal(loaded.probability(X), model.probability(X))
+    verdicts = loaded.predict(X, which="refined")
+    np.testing.assert_array_equal(verdicts, model.known_refined().predict(X))
+    np.testing.assert_array_equal(verdicts == 1, loaded.decision(X, which="refined") >= 0)
+    np.testing.assert_array_equal(loaded.predict(X), fit().predict(X))
+    first, again = (tmp_path / name for name in ("model.npz", "again.npz"))
+    assert first.read_bytes() == loaded.save(again).read_bytes()
+
+
+def test_refined_detector_takes_columns_of_a_frame_by_name() -> None:
+    model, X = fit_refined_too(), rows(1)
+    frame = pd.DataFrame(X, columns=["f0", "f1", "f2"])[["f2", "f0", "f1"]]
+    np.testing.assert_array_equal(model.probability(frame), model.probability(X))
+
+
+def test_model_without_refined_detector_says_so() -> None:
+    with pytest.raises(InvalidInput, match="no refined detector") as refused:
+        fit().predict(rows(), which="refined")
+    assert refused.value.reason == "REFINED_MISSING"
+
+
+def test_unknown_detector_is_refused() -> None:
+    with pytest.raises(ValueError, match="'both', expected 'svdd' or 'refined'"):
+        fit().predict(rows(), which="both")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("probabilities", [None, np.zeros(3), np.linspace(0.9, 0.1, 7)])
+def test_refined_detector_with_other_probabilities_than_fitted_is_refused(
+    probabilities: Any,
+) -> None:
+    with pytest.raises(ModelCorrupt, match=r"refined detector has .*probabilities"):
+        fit_refined_too(check_probability=probabilities)
 
 
 def test_missing_file_is_not_called_corrupt(tmp_path: Path) -> None:

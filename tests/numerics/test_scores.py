@@ -14,6 +14,7 @@ from svddtune.numerics import (
     Metric,
     bootstrap_interval,
     class_counts,
+    difference_interval,
     score,
     score_counts,
 )
@@ -74,6 +75,27 @@ def test_bootstrap_interval_agrees_with_resampled_rows(metric: Metric) -> None:
     assert low <= score(y, pred, metric) <= high
     narrow = bootstrap_interval(y, pred, metric, level=0.5, rng=rng)
     assert low < narrow[0] < narrow[1] < high
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_difference_interval_agrees_with_resampled_rows(metric: Metric) -> None:
+    rng = np.random.default_rng(2)
+    y = rng.choice(np.array([-1, 1], dtype=np.int8), 80, p=(0.3, 0.7))
+    first = np.where(rng.random(80) < 0.3, -y, y).astype(np.int8)
+    second = np.where(rng.random(80) < 0.2, -first, first).astype(np.int8)
+    low, high = difference_interval(y, first, second, metric, rng=rng, draws=4000)
+    resamples = rng.integers(80, size=(4000, 80))
+    values = [
+        score(y[rows], second[rows], metric) - score(y[rows], first[rows], metric)
+        for rows in resamples
+    ]
+    assert (low, high) == pytest.approx(np.quantile(values, (0.05, 0.95)), abs=0.04)
+
+
+def test_difference_of_equal_classifications_is_zero() -> None:
+    y = np.array([-1, 1, 1, -1, 1], dtype=np.int8)
+    pred = np.array([-1, -1, 1, 1, 1], dtype=np.int8)
+    assert difference_interval(y, pred, pred, rng=np.random.default_rng(0)) == (0.0, 0.0)
 
 
 def test_bootstrap_interval_without_labels_is_whole_range() -> None:

@@ -167,6 +167,16 @@ async def commit_preview(scene: Scene) -> AsyncIterator[Any]:
 
 
 @case
+async def commit_refine(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session(strategy="knowledge_gradient")
+    for row in range(5):
+        await scene.answer(session_id, row, Verdict.OUTLIER if row < 2 else Verdict.INLIER)
+    claim = claim_of(scene, "REFINE")
+    yield None
+    yield scene.worker.refine(claim)
+
+
+@case
 async def commit_suggest(scene: Scene) -> AsyncIterator[Any]:
     session_id = await scene.session()
     await scene.answer(session_id, 3)
@@ -495,6 +505,7 @@ async def upgrade_session(scene: Scene) -> AsyncIterator[Any]:
         preparation="8:default",
         range="default",
         job_prepare=b"prepare",
+        job_refine=b"refine",
         scaling=2,
         atlas_jobs=[b"atlas"],
     )

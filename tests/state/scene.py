@@ -91,6 +91,8 @@ class ScriptedWorker:
             self.workspace.commit_nothing(claim)
         elif claim.kind == "SUGGEST":
             self.suggest(claim)
+        elif claim.kind == "REFINE":
+            self.refine(claim)
         elif claim.kind == "PLAN":
             self._plan(claim)
         elif claim.kind == "FIT":
@@ -116,6 +118,17 @@ class ScriptedWorker:
             gamma=1.0,
             alignment=0.5,
             ranking=[RankedRow(row, self.predicts, explanation_of(row)) for row in rows],
+        )
+
+    def refine(self, claim: Claim) -> bool:
+        """Say that the refined detector is better on the labels that there are."""
+        snapshot = self.workspace.snapshot(claim)
+        assert snapshot is not None
+        labels = len(snapshot.labels)
+        return self.workspace.commit_refine(
+            claim,
+            labels,
+            result_pb2.DetectorComparison(better=result_pb2.DETECTOR_REFINED, labels=labels),
         )
 
     def _plan(self, claim: Claim) -> None:

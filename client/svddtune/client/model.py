@@ -21,9 +21,10 @@ from svddtune.client.extras import needs_extra, needs_package
 from svddtune.client.inputs.frames import match_features
 from svddtune.client.portable.onnx_graph import InputType, sphere_graph
 from svddtune.client.portable.pipeline import sphere_pipeline
-from svddtune.client.types import FloatArray, LabelArray, Unusual
+from svddtune.client.types import FloatArray, LabelArray, Unusual, Which
 from svddtune.client.whole_file import whole_file
 from svddtune.profile import Profile, most_unusual
+from svddtune.refined import RefinedDetector
 from svddtune.representation import Representation
 
 if TYPE_CHECKING:
@@ -37,6 +38,9 @@ _READ_VERSIONS = (1, 2)
 # distance2 is a sum of exponentials with weights that add to 1, so its rounding error is absolute:
 # some 1e-13 for a thousand columns. A wrong gamma, weight or vector shows far above this.
 CHECK_TOLERANCE = 1e-9
+# Rounding may lead a row to the other side of a split of one of some hundred trees.
+CHECK_PROBABILITY_TOLERANCE = 0.02
+_BELOW_HALF = np.nextafter(0.5, 0.0)
 _BLOCK_VALUES = 1 << 18
 # What damaged archives and arrays raise, the wrong offsets and flags of their headers included.
 _UNREADABLE = (
@@ -74,6 +78,11 @@ class SvddModel:
         nu of the scikit-learn OneClassSVM that decides alike.
     profile : Profile or None
         What the rows of the dataset were like; None in files that were written without it.
+    refined : RefinedDetector or None
+        The refined detector, made from the labels beside the SVDD; None where a class had no label,
+        where gamma and C were chosen without an atlas, and in files that were written without it.
+    check_probability : array (c,) or None
+        What `refined` gave for the check rows.
     """
 
     gamma: float
@@ -94,6 +103,8 @@ class SvddModel:
     result: str = ""
     dataset_rows: tuple[int, ...] = field(default=())
     profile: Profile | None = None
+    refined: RefinedDetector | None = None
+    check_probability: FloatArray | None = None
 
     def __post_init__(self) -> None:
         _verify(self)
@@ -160,35 +171,81 @@ class SvddModel:
         """
         return self._distance2(self.scaled(X))
 
-    def decision(self, X: Any) -> FloatArray:
-        """Return R2 + tolerance - distance2: not negative for inliers, shape (n,).
+    def decision(self, X: Any, *, which: Which = "svdd") -> FloatArray:
+        """Return how far inside each raw row is, shape (n,): not negative for inliers.
 
         Parameters
         ----------
         X : array-like or frame (n, M)
             Raw rows.
+        which : {"svdd", "refined"}
+            The tuned SVDD: R2 + tolerance - distance2. The refined detector: 0.5 less its score.
 
         Raises
         ------
         InvalidInput
-            As `scaled`.
+            As `scaled`; REFINED_MISSING where the model has no refined detector.
+        ValueError
+            `which` is neither of the two.
         """
+        if which == "refined":
+            refined = self.known_refined()
+            # An inlier's score is below 0.5.
+            return np.asarray(_BELOW_HALF - refined.score(self.rows(X)))
+        if which != "svdd":
+            raise ValueError(f"which is {which!r}, expected 'svdd' or 'refined'")
         return self.threshold - self.distance2(X)
 
-    def predict(self, X: Any) -> LabelArray:
+    def predict(self, X: Any, *, which: Which = "svdd") -> LabelArray:
         """Return +1 (inlier) or -1 (outlier) for each raw row, shape (n,).
 
         Parameters
         ----------
         X : array-like or frame (n, M)
             Raw rows.
+        which : {"svdd", "refined"}
+            The tuned SVDD, or the refined detector.
 
         Raises
         ------
         InvalidInput
-            As `scaled`.
+            As `decision`.
+        ValueError
+            As `decision`.
         """
-        return np.where(self.decision(X) >= 0, 1, -1).astype(np.int8)
+        return np.where(self.decision(X, which=which) >= 0, 1, -1).astype(np.int8)
+
+    def probability(self, X: Any) -> FloatArray:
+        """Return the refined detector's probability that each raw row is an outlier, shape (n,).
+
+        Parameters
+        ----------
+        X : array-like or frame (n, M)
+            Raw rows.
+
+        Raises
+        ------
+        InvalidInput
+            As `decision` with "refined".
+        """
+        return self.known_refined().probability(self.rows(X))
+
+    def known_refined(self) -> RefinedDetector:
+        """Return the refined detector.
+
+        Raises
+        ------
+        InvalidInput
+            REFINED_MISSING where the model has none.
+        """
+        if self.refined is None:
+            raise InvalidInput(
+                "The model has no refined detector. It takes labels of both classes, a strategy "
+                "with an atlas (the default), and a model file of this release; use the tuned "
+                "SVDD instead",
+                reason="REFINED_MISSING",
+            )
+        return self.refined
 
     def unusual(self, X: Any, count: int = 3) -> list[tuple[Unusual, ...]]:
         """Return for each raw row the features that differ most from those of the dataset.
@@ -404,6 +461,7 @@ class SvddModel:
             return cls(
                 representation=Representation.from_arrays(str(values["scaling"]), arrays),
                 profile=Profile.from_arrays(arrays),
+                **_refined_parts(arrays),
                 feature_names=tuple(str(name) for name in values["feature_names"]),
                 observation_count=int(values["observation_count"]),
                 dataset_rows=tuple(int(row) for row in values["dataset_rows"]),
@@ -417,6 +475,9 @@ class SvddModel:
     def _arrays(self) -> dict[str, NDArray[Any]]:
         own = {name: getattr(self, name) for name in _ARRAYS}
         about = {} if self.profile is None else self.profile.to_arrays()
+        if self.refined is not None and self.check_probability is not None:
+            about |= {_REFINED + name: array for name, array in self.refined.to_arrays().items()}
+            about |= {"check_probability": self.check_probability}
         return own | self.representation.to_arrays() | about
 
     def _manifest(self) -> dict[str, Any]:
@@ -451,7 +512,24 @@ class SvddModel:
 
 
 _FLOATS = ("gamma", "C", "nu", "R2", "center_norm2", "tolerance", "sklearn_nu")
+# Names of the refined detector's arrays begin so.
+_REFINED = "refined."
 _ARRAYS = ("support_vectors", "alphas", "check_rows", "check_distance2")
+
+
+def _refined_parts(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    """The refined detector of a file; nothing where it has none."""
+    own = {
+        name.removeprefix(_REFINED): array
+        for name, array in arrays.items()
+        if name.startswith(_REFINED)
+    }
+    if not own:
+        return {}
+    return {
+        "refined": RefinedDetector.from_arrays(own),
+        "check_probability": np.asarray(arrays["check_probability"], dtype=np.float64),
+    }
 
 
 def _check_format(manifest: Any, path: str | os.PathLike[str]) -> None:
@@ -517,9 +595,28 @@ def _verify(model: SvddModel) -> None:
     else:
         error = np.abs(model.distance2(model.check_rows) - model.check_distance2).max()
         if error <= CHECK_TOLERANCE:
+            _verify_refined(model)
             return
         problem = f"distances that differ by {error:.3g} from those it was fitted with"
     raise ModelCorrupt(f"The model has {problem}. Export it again from its session")
+
+
+def _verify_refined(model: SvddModel) -> None:
+    """Raise ModelCorrupt unless a refined detector repeats its probabilities."""
+    if model.refined is None:
+        return
+    known = model.check_probability
+    if known is None or known.shape != model.check_distance2.shape:
+        problem = "no probabilities for its check rows"
+    elif model.refined.representation.columns_in != model.feature_count:
+        columns = model.refined.representation.columns_in
+        problem = f"{columns} columns instead of {model.feature_count}"
+    else:
+        error = np.abs(model.refined.probability(model.check_rows) - known).max()
+        if error <= CHECK_PROBABILITY_TOLERANCE:
+            return
+        problem = f"probabilities that differ by {error:.3g} from those it was fitted with"
+    raise ModelCorrupt(f"The refined detector has {problem}. Export it again from its session")
 
 
 def cohen_kappa(truth: Any, predicted: Any) -> float:

@@ -11,12 +11,12 @@ import numpy as np
 
 from svddtune.client.json_values import jsonable
 from svddtune.client.outside import OutsideRow
-from svddtune.client.types import Dataset, Quality, Session, Verdict
+from svddtune.client.types import Dataset, DetectorComparison, Quality, Session, Verdict
 from svddtune.config import SessionConfig
 
 if TYPE_CHECKING:
     from svddtune.client.model import SvddModel
-    from svddtune.client.types import LabelArray
+    from svddtune.client.types import LabelArray, Which
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +107,18 @@ class Manifest:
 
 
 @dataclass(frozen=True, slots=True)
+class RefinedResult:
+    """The refined detector of a result; the model holds the detector itself.
+
+    `comparison` sets it against the tuned SVDD on held-out labels; None where a class has fewer
+    than two labels. `outside_count` is the number of rows that it calls outliers.
+    """
+
+    comparison: DetectorComparison | None
+    outside_count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """The result of a session. It is immutable; later labels make a new one.
 
@@ -135,6 +147,8 @@ class Result:
     support_vector_count: int
     estimate_s: float
     create_time: datetime | None
+    # None where gamma and C were chosen without an atlas, or a class has no label.
+    refined: RefinedResult | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values; what cannot be judged is None."""
@@ -219,6 +233,11 @@ class TuningResult:
         return self.result.audit
 
     @property
+    def refined(self) -> RefinedResult | None:
+        """The refined detector beside the tuned SVDD; None where there is none."""
+        return self.result.refined
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """Plain sentences on what could not be judged, and why."""
         return self.result.notes
@@ -228,20 +247,22 @@ class TuningResult:
         """Observation ids in the order in which they were asked about."""
         return tuple(asked.observation_id for asked in self.asked)
 
-    def predict(self, X: Any) -> LabelArray:
+    def predict(self, X: Any, *, which: Which = "svdd") -> LabelArray:
         """Return +1 (inlier) or -1 (outlier) for each raw row, shape (n,).
 
         Parameters
         ----------
         X : array-like or frame (n, M)
             Raw rows; a frame is matched by the names of its columns.
+        which : {"svdd", "refined"}
+            The tuned SVDD, or the refined detector.
 
         Raises
         ------
         InvalidInput
-            As `SvddModel.scaled`.
+            As `SvddModel.predict`.
         """
-        return self.model.predict(X)
+        return self.model.predict(X, which=which)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
@@ -271,6 +292,7 @@ class TuningResult:
             "choice": self.result.choice,
             "quality": result["quality"],
             "audit": result["audit"],
+            "refined": result["refined"],
             "defaults": {rule.name: jsonable(rule.score) for rule in self.result.comparisons},
             "seconds": {
                 "total": self.timings.total,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ from svddtune.config import SessionConfig
 
 FloatArray = NDArray[np.float64]
 LabelArray = NDArray[np.int8]
+# The detectors of a model: the tuned SVDD, and the refined detector.
+Which = Literal["svdd", "refined"]
 
 
 class Verdict(StrEnum):
@@ -121,8 +123,9 @@ class Interval:
 class Quality:
     """A score on labelled observations; NaN and no interval where it cannot be judged.
 
-    `kind` is "queried" (on the observations that were asked about: optimistic) or "audit" (on
-    observations drawn uniformly and kept out of tuning: unbiased for all rows).
+    `kind` is "queried" (on the observations that were asked about: optimistic), "audit" (on
+    observations drawn uniformly and kept out of tuning: unbiased for all rows) or "held_out" (on
+    observations that were asked about, each judged by a detector that was made without its label).
     """
 
     metric: str
@@ -130,6 +133,21 @@ class Quality:
     interval: Interval | None
     counts: LabelCounts
     kind: str = "queried"
+
+
+@dataclass(frozen=True, slots=True)
+class DetectorComparison:
+    """The tuned SVDD and the refined detector, each scored on labels that it was made without.
+
+    `difference` is an interval of the refined detector's score less the SVDD's. `better` is "svdd"
+    or "refined"; empty where the interval contains 0, so that the labels cannot tell.
+    """
+
+    svdd: Quality
+    refined: Quality
+    difference: Interval | None
+    better: str
+    labels: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +223,8 @@ class Session:
     without_workers: bool
     create_time: datetime | None
     update_time: datetime | None
+    # Of a few labels ago, or of now; None until two labels of each class are there.
+    detectors: DetectorComparison | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""

@@ -10,7 +10,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Job(_message.Message):
-    __slots__ = ("prepare", "suggest", "plan", "fit", "estimate", "atlas", "preview")
+    __slots__ = ("prepare", "suggest", "plan", "fit", "estimate", "atlas", "preview", "refine")
     PREPARE_FIELD_NUMBER: _ClassVar[int]
     SUGGEST_FIELD_NUMBER: _ClassVar[int]
     PLAN_FIELD_NUMBER: _ClassVar[int]
@@ -18,6 +18,7 @@ class Job(_message.Message):
     ESTIMATE_FIELD_NUMBER: _ClassVar[int]
     ATLAS_FIELD_NUMBER: _ClassVar[int]
     PREVIEW_FIELD_NUMBER: _ClassVar[int]
+    REFINE_FIELD_NUMBER: _ClassVar[int]
     prepare: PrepareJob
     suggest: SuggestJob
     plan: PlanJob
@@ -25,7 +26,8 @@ class Job(_message.Message):
     estimate: EstimateJob
     atlas: AtlasJob
     preview: PreviewJob
-    def __init__(self, prepare: _Optional[_Union[PrepareJob, _Mapping]] = ..., suggest: _Optional[_Union[SuggestJob, _Mapping]] = ..., plan: _Optional[_Union[PlanJob, _Mapping]] = ..., fit: _Optional[_Union[FitJob, _Mapping]] = ..., estimate: _Optional[_Union[EstimateJob, _Mapping]] = ..., atlas: _Optional[_Union[AtlasJob, _Mapping]] = ..., preview: _Optional[_Union[PreviewJob, _Mapping]] = ...) -> None: ...
+    refine: RefineJob
+    def __init__(self, prepare: _Optional[_Union[PrepareJob, _Mapping]] = ..., suggest: _Optional[_Union[SuggestJob, _Mapping]] = ..., plan: _Optional[_Union[PlanJob, _Mapping]] = ..., fit: _Optional[_Union[FitJob, _Mapping]] = ..., estimate: _Optional[_Union[EstimateJob, _Mapping]] = ..., atlas: _Optional[_Union[AtlasJob, _Mapping]] = ..., preview: _Optional[_Union[PreviewJob, _Mapping]] = ..., refine: _Optional[_Union[RefineJob, _Mapping]] = ...) -> None: ...
 
 class PrepareJob(_message.Message):
     __slots__ = ("dataset_id", "k", "gamma_min", "gamma_max", "part")
@@ -96,6 +98,12 @@ class PreviewJob(_message.Message):
     labeler: str
     preview_id: str
     def __init__(self, session_id: _Optional[str] = ..., labeler: _Optional[str] = ..., preview_id: _Optional[str] = ...) -> None: ...
+
+class RefineJob(_message.Message):
+    __slots__ = ("session_id",)
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    session_id: str
+    def __init__(self, session_id: _Optional[str] = ...) -> None: ...
 
 class Preview(_message.Message):
     __slots__ = ("before", "after")

@@ -13,6 +13,30 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class Detector(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    DETECTOR_UNSPECIFIED: _ClassVar[Detector]
+    DETECTOR_SVDD: _ClassVar[Detector]
+    DETECTOR_REFINED: _ClassVar[Detector]
+
+class ElementType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    ELEMENT_TYPE_UNSPECIFIED: _ClassVar[ElementType]
+    ELEMENT_TYPE_FLOAT64: _ClassVar[ElementType]
+    ELEMENT_TYPE_FLOAT32: _ClassVar[ElementType]
+    ELEMENT_TYPE_INT32: _ClassVar[ElementType]
+    ELEMENT_TYPE_INT64: _ClassVar[ElementType]
+    ELEMENT_TYPE_TEXT: _ClassVar[ElementType]
+DETECTOR_UNSPECIFIED: Detector
+DETECTOR_SVDD: Detector
+DETECTOR_REFINED: Detector
+ELEMENT_TYPE_UNSPECIFIED: ElementType
+ELEMENT_TYPE_FLOAT64: ElementType
+ELEMENT_TYPE_FLOAT32: ElementType
+ELEMENT_TYPE_INT32: ElementType
+ELEMENT_TYPE_INT64: ElementType
+ELEMENT_TYPE_TEXT: ElementType
+
 class Quality(_message.Message):
     __slots__ = ("metric", "value", "interval", "counts", "kind")
     class Kind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
@@ -20,9 +44,11 @@ class Quality(_message.Message):
         KIND_UNSPECIFIED: _ClassVar[Quality.Kind]
         KIND_QUERIED: _ClassVar[Quality.Kind]
         KIND_AUDIT: _ClassVar[Quality.Kind]
+        KIND_HELD_OUT: _ClassVar[Quality.Kind]
     KIND_UNSPECIFIED: Quality.Kind
     KIND_QUERIED: Quality.Kind
     KIND_AUDIT: Quality.Kind
+    KIND_HELD_OUT: Quality.Kind
     METRIC_FIELD_NUMBER: _ClassVar[int]
     VALUE_FIELD_NUMBER: _ClassVar[int]
     INTERVAL_FIELD_NUMBER: _ClassVar[int]
@@ -83,6 +109,28 @@ class Comparison(_message.Message):
     scaling: _dataset_pb2.ScalingKind
     def __init__(self, name: _Optional[str] = ..., gamma: _Optional[float] = ..., nu: _Optional[float] = ..., score: _Optional[float] = ..., outside_count: _Optional[int] = ..., best_c_score: _Optional[float] = ..., sample_size: _Optional[int] = ..., outside: _Optional[bytes] = ..., scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ...) -> None: ...
 
+class DetectorComparison(_message.Message):
+    __slots__ = ("svdd", "refined", "difference", "better", "labels")
+    SVDD_FIELD_NUMBER: _ClassVar[int]
+    REFINED_FIELD_NUMBER: _ClassVar[int]
+    DIFFERENCE_FIELD_NUMBER: _ClassVar[int]
+    BETTER_FIELD_NUMBER: _ClassVar[int]
+    LABELS_FIELD_NUMBER: _ClassVar[int]
+    svdd: Quality
+    refined: Quality
+    difference: _common_pb2.Interval
+    better: Detector
+    labels: int
+    def __init__(self, svdd: _Optional[_Union[Quality, _Mapping]] = ..., refined: _Optional[_Union[Quality, _Mapping]] = ..., difference: _Optional[_Union[_common_pb2.Interval, _Mapping]] = ..., better: _Optional[_Union[Detector, str]] = ..., labels: _Optional[int] = ...) -> None: ...
+
+class RefinedResult(_message.Message):
+    __slots__ = ("comparison", "outside_count")
+    COMPARISON_FIELD_NUMBER: _ClassVar[int]
+    OUTSIDE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    comparison: DetectorComparison
+    outside_count: int
+    def __init__(self, comparison: _Optional[_Union[DetectorComparison, _Mapping]] = ..., outside_count: _Optional[int] = ...) -> None: ...
+
 class Manifest(_message.Message):
     __slots__ = ("versions", "dataset_hash", "seed", "last_event_id", "labeled_rows", "verdicts", "query_rows", "kernel_mean_sample", "fit_sample", "provenances", "config", "scaling", "base_scaling", "atlas_scalings", "belief_scaling")
     class VersionsEntry(_message.Message):
@@ -132,7 +180,7 @@ class Manifest(_message.Message):
     def __init__(self, versions: _Optional[_Mapping[str, str]] = ..., dataset_hash: _Optional[str] = ..., seed: _Optional[int] = ..., last_event_id: _Optional[str] = ..., labeled_rows: _Optional[_Iterable[int]] = ..., verdicts: _Optional[_Iterable[_Union[_common_pb2.Verdict, str]]] = ..., query_rows: _Optional[_Iterable[int]] = ..., kernel_mean_sample: _Optional[int] = ..., fit_sample: _Optional[int] = ..., provenances: _Optional[_Mapping[str, int]] = ..., config: _Optional[_Union[_config_pb2.SessionConfig, _Mapping]] = ..., scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ..., base_scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ..., atlas_scalings: _Optional[_Iterable[_Union[_dataset_pb2.ScalingKind, str]]] = ..., belief_scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ...) -> None: ...
 
 class Result(_message.Message):
-    __slots__ = ("name", "gamma", "c", "nu", "c_min", "c_max", "quality", "c_curve", "alignment_curve", "comparisons", "manifest", "notes", "outside_count", "support_vector_count", "create_time", "estimate_s", "audit", "choice", "scaling")
+    __slots__ = ("name", "gamma", "c", "nu", "c_min", "c_max", "quality", "c_curve", "alignment_curve", "comparisons", "manifest", "notes", "outside_count", "support_vector_count", "create_time", "estimate_s", "audit", "choice", "scaling", "refined")
     NAME_FIELD_NUMBER: _ClassVar[int]
     GAMMA_FIELD_NUMBER: _ClassVar[int]
     C_FIELD_NUMBER: _ClassVar[int]
@@ -152,6 +200,7 @@ class Result(_message.Message):
     AUDIT_FIELD_NUMBER: _ClassVar[int]
     CHOICE_FIELD_NUMBER: _ClassVar[int]
     SCALING_FIELD_NUMBER: _ClassVar[int]
+    REFINED_FIELD_NUMBER: _ClassVar[int]
     name: str
     gamma: float
     c: float
@@ -171,10 +220,11 @@ class Result(_message.Message):
     audit: Quality
     choice: str
     scaling: _dataset_pb2.ScalingKind
-    def __init__(self, name: _Optional[str] = ..., gamma: _Optional[float] = ..., c: _Optional[float] = ..., nu: _Optional[float] = ..., c_min: _Optional[float] = ..., c_max: _Optional[float] = ..., quality: _Optional[_Union[Quality, _Mapping]] = ..., c_curve: _Optional[_Iterable[_Union[GridCell, _Mapping]]] = ..., alignment_curve: _Optional[_Iterable[_Union[AlignmentPoint, _Mapping]]] = ..., comparisons: _Optional[_Iterable[_Union[Comparison, _Mapping]]] = ..., manifest: _Optional[_Union[Manifest, _Mapping]] = ..., notes: _Optional[_Iterable[str]] = ..., outside_count: _Optional[int] = ..., support_vector_count: _Optional[int] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., estimate_s: _Optional[float] = ..., audit: _Optional[_Union[Quality, _Mapping]] = ..., choice: _Optional[str] = ..., scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ...) -> None: ...
+    refined: RefinedResult
+    def __init__(self, name: _Optional[str] = ..., gamma: _Optional[float] = ..., c: _Optional[float] = ..., nu: _Optional[float] = ..., c_min: _Optional[float] = ..., c_max: _Optional[float] = ..., quality: _Optional[_Union[Quality, _Mapping]] = ..., c_curve: _Optional[_Iterable[_Union[GridCell, _Mapping]]] = ..., alignment_curve: _Optional[_Iterable[_Union[AlignmentPoint, _Mapping]]] = ..., comparisons: _Optional[_Iterable[_Union[Comparison, _Mapping]]] = ..., manifest: _Optional[_Union[Manifest, _Mapping]] = ..., notes: _Optional[_Iterable[str]] = ..., outside_count: _Optional[int] = ..., support_vector_count: _Optional[int] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., estimate_s: _Optional[float] = ..., audit: _Optional[_Union[Quality, _Mapping]] = ..., choice: _Optional[str] = ..., scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ..., refined: _Optional[_Union[RefinedResult, _Mapping]] = ...) -> None: ...
 
 class ModelHeader(_message.Message):
-    __slots__ = ("gamma", "c", "nu", "r2", "center_norm2", "tolerance", "scaling", "feature_names", "feature_count", "support_vector_count", "check_rows", "check_distance2", "result", "observation_count", "dataset_hash", "sklearn_nu", "degenerate")
+    __slots__ = ("gamma", "c", "nu", "r2", "center_norm2", "tolerance", "scaling", "feature_names", "feature_count", "support_vector_count", "check_rows", "check_distance2", "result", "observation_count", "dataset_hash", "sklearn_nu", "degenerate", "refined_array_count", "check_probability")
     GAMMA_FIELD_NUMBER: _ClassVar[int]
     C_FIELD_NUMBER: _ClassVar[int]
     NU_FIELD_NUMBER: _ClassVar[int]
@@ -192,6 +242,8 @@ class ModelHeader(_message.Message):
     DATASET_HASH_FIELD_NUMBER: _ClassVar[int]
     SKLEARN_NU_FIELD_NUMBER: _ClassVar[int]
     DEGENERATE_FIELD_NUMBER: _ClassVar[int]
+    REFINED_ARRAY_COUNT_FIELD_NUMBER: _ClassVar[int]
+    CHECK_PROBABILITY_FIELD_NUMBER: _ClassVar[int]
     gamma: float
     c: float
     nu: float
@@ -209,7 +261,21 @@ class ModelHeader(_message.Message):
     dataset_hash: str
     sklearn_nu: float
     degenerate: bool
-    def __init__(self, gamma: _Optional[float] = ..., c: _Optional[float] = ..., nu: _Optional[float] = ..., r2: _Optional[float] = ..., center_norm2: _Optional[float] = ..., tolerance: _Optional[float] = ..., scaling: _Optional[_Union[_dataset_pb2.Scaling, _Mapping]] = ..., feature_names: _Optional[_Iterable[str]] = ..., feature_count: _Optional[int] = ..., support_vector_count: _Optional[int] = ..., check_rows: _Optional[_Union[_common_pb2.Matrix, _Mapping]] = ..., check_distance2: _Optional[_Iterable[float]] = ..., result: _Optional[str] = ..., observation_count: _Optional[int] = ..., dataset_hash: _Optional[str] = ..., sklearn_nu: _Optional[float] = ..., degenerate: bool = ...) -> None: ...
+    refined_array_count: int
+    check_probability: _containers.RepeatedScalarFieldContainer[float]
+    def __init__(self, gamma: _Optional[float] = ..., c: _Optional[float] = ..., nu: _Optional[float] = ..., r2: _Optional[float] = ..., center_norm2: _Optional[float] = ..., tolerance: _Optional[float] = ..., scaling: _Optional[_Union[_dataset_pb2.Scaling, _Mapping]] = ..., feature_names: _Optional[_Iterable[str]] = ..., feature_count: _Optional[int] = ..., support_vector_count: _Optional[int] = ..., check_rows: _Optional[_Union[_common_pb2.Matrix, _Mapping]] = ..., check_distance2: _Optional[_Iterable[float]] = ..., result: _Optional[str] = ..., observation_count: _Optional[int] = ..., dataset_hash: _Optional[str] = ..., sklearn_nu: _Optional[float] = ..., degenerate: bool = ..., refined_array_count: _Optional[int] = ..., check_probability: _Optional[_Iterable[float]] = ...) -> None: ...
+
+class RefinedChunk(_message.Message):
+    __slots__ = ("array", "type", "shape", "data")
+    ARRAY_FIELD_NUMBER: _ClassVar[int]
+    TYPE_FIELD_NUMBER: _ClassVar[int]
+    SHAPE_FIELD_NUMBER: _ClassVar[int]
+    DATA_FIELD_NUMBER: _ClassVar[int]
+    array: str
+    type: ElementType
+    shape: _containers.RepeatedScalarFieldContainer[int]
+    data: bytes
+    def __init__(self, array: _Optional[str] = ..., type: _Optional[_Union[ElementType, str]] = ..., shape: _Optional[_Iterable[int]] = ..., data: _Optional[bytes] = ...) -> None: ...
 
 class SupportVectorChunk(_message.Message):
     __slots__ = ("rows", "alphas", "dataset_rows")

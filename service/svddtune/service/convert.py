@@ -27,7 +27,7 @@ from svddtune.state.session import (
     SkipMode,
     WithdrawalEffect,
 )
-from svddtune.v1 import common_pb2, oracle_pb2, tuning_pb2
+from svddtune.v1 import common_pb2, oracle_pb2, result_pb2, tuning_pb2
 
 AnyMessage = TypeVar("AnyMessage", bound=Message)
 
@@ -76,6 +76,11 @@ def session_to_proto(session: Session) -> tuning_pb2.Session:
         observation_count=session.observation_count,
         atlas_progress=session.atlas_progress,
         live=tuning_pb2.LiveEvidence.FromString(session.live) if session.live else None,
+        detectors=(
+            result_pb2.DetectorComparison.FromString(session.detectors)
+            if session.detectors
+            else None
+        ),
         awaiting_votes=session.awaiting_votes,
         ranking_pending=session.ranking_pending,
         waiting_count=session.waiting_count,

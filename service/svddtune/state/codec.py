@@ -76,6 +76,7 @@ def session_from_fields(
         scaling=cast("dataset_pb2.ScalingKind", int(fields[b"scaling"])),
         alignment=float(fields[b"alignment"]),
         live=fields[b"live"],
+        detectors=fields[b"detectors"],
         atlas_progress=int(fields[b"atlas_done"]) / int(fields[b"atlas_parts"]),
         revision=int(fields[b"revision"]),
         finish_reason=fields[b"finish_reason"].decode(),

@@ -17,6 +17,7 @@ class SessionJobs:
     range: str
     prepare: bytes
     suggest: bytes
+    refine: bytes
     plan: bytes
     estimate: bytes
     # One for each part of the atlas.
@@ -47,6 +48,7 @@ def session_jobs(
             prepare=jobs_pb2.PrepareJob(dataset_id=dataset_id, k=k, gamma_min=low, gamma_max=high)
         ).SerializeToString(),
         suggest=job(suggest=jobs_pb2.SuggestJob(session_id=session_id)).SerializeToString(),
+        refine=job(refine=jobs_pb2.RefineJob(session_id=session_id)).SerializeToString(),
         plan=job(plan=jobs_pb2.PlanJob(session_id=session_id)).SerializeToString(),
         estimate=job(estimate=jobs_pb2.EstimateJob(session_id=session_id)).SerializeToString(),
         atlas=tuple(

@@ -151,6 +151,8 @@ class Session:
     ranking_pending: bool = False
     # Holders that wait for queries.
     waiting_count: int = 0
+    # A DetectorComparison message; empty while there is none.
+    detectors: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

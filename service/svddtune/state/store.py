@@ -115,6 +115,7 @@ class SessionStore:
             jobs={
                 "prepare": jobs.prepare,
                 "suggest": jobs.suggest,
+                "refine": jobs.refine,
                 "plan": jobs.plan,
                 "estimate": jobs.estimate,
             },

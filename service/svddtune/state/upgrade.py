@@ -59,7 +59,9 @@ def _upgrade_session(client: Redis, call: Scripts, prefix: str, session_id: Sess
         return
     record = client.hget(f"{prefix}d:{fields[b'dataset'].decode()}", "record")
     scaling = dataset_pb2.Dataset.FromString(record or b"").scaling
-    session = codec.session_from_fields({b"scaling": b"0", b"atlas_parts": b"1", **fields}, 0, 0)
+    session = codec.session_from_fields(
+        {b"scaling": b"0", b"atlas_parts": b"1", b"detectors": b"", **fields}, 0, 0
+    )
     jobs = session_jobs(
         session_id,
         session.dataset_id,
@@ -74,6 +76,7 @@ def _upgrade_session(client: Redis, call: Scripts, prefix: str, session_id: Sess
         preparation=jobs.preparation,
         range=jobs.range,
         job_prepare=jobs.prepare,
+        job_refine=jobs.refine,
         scaling=scaling if session.gamma else dataset_pb2.SCALING_KIND_UNSPECIFIED,
         atlas_jobs=jobs.atlas,
     )

@@ -304,6 +304,18 @@ class Workspace:
         )
         return bool(reply["committed"])
 
+    def commit_refine(
+        self, claim: Claim, labels: int, comparison: result_pb2.DetectorComparison | None
+    ) -> bool:
+        """Store how the detectors compare on so many labels; None where that cannot be said."""
+        reply = self._commit(
+            "commit_refine",
+            claim,
+            total=labels,
+            detectors=comparison.SerializeToString() if comparison else b"",
+        )
+        return bool(reply["committed"])
+
     def commit_preview(self, claim: Claim, preview: jobs_pb2.Preview) -> None:
         """Store what the service asked to see."""
         self._commit(

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.client.models import fit, rows
+from tests.client.models import fit, fit_refined_too, rows
 from tests.profiles import sized
 
 from svddtune.client.cli.app import run
@@ -48,6 +48,27 @@ def test_json_says_which_rows_are_outside(folder: Path, capsys: pytest.CaptureFi
     scores = [one["score"] for one in told["outside"]]
     assert scores == sorted(scores, reverse=True)
     np.testing.assert_allclose(scores, np.sort(-fit().decision(data))[::-1][: len(scores)])
+
+
+def test_refined_detector_is_chosen_by_an_option(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, data = fit_refined_too(), frame()
+    model.save("both.npz")
+    data.to_csv("new.csv", index=False)
+    assert run(["predict", "both.npz", "new.csv", "--which", "refined", "--json"]) == 0
+    told = document(capsys)
+    expected = np.flatnonzero(model.predict(data, which="refined") == -1)
+    assert sorted(one["row"] for one in told["outside"]) == expected.tolist()
+    assert told["which"] == "refined"
+
+
+def test_model_without_refined_detector_is_named(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frame().to_csv("new.csv", index=False)
+    assert run(["predict", "model.npz", "new.csv", "--which", "refined"]) == 1
+    assert "[REFINED_MISSING]" in capsys.readouterr().err
 
 
 @settings(

@@ -136,6 +136,7 @@ from svddtune.numerics.scores import (
     Metric,
     bootstrap_interval,
     class_counts,
+    difference_interval,
     score,
     score_counts,
 )
@@ -244,6 +245,7 @@ __all__ = [
     "data_notes",
     "dawid_skene",
     "default_gamma_bounds",
+    "difference_interval",
     "disagreement",
     "draw_audit",
     "draw_initial",

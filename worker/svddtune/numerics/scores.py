@@ -160,6 +160,58 @@ def bootstrap_interval(
     return float(low), float(high)
 
 
+def difference_interval(
+    y: LabelArray,
+    first: LabelArray,
+    second: LabelArray,
+    metric: Metric = "kappa",
+    *,
+    level: float = 0.9,
+    rng: np.random.Generator,
+    draws: int = 1000,
+) -> tuple[float, float]:
+    """Percentile interval of the difference of two scores over resamples of the labelled rows.
+
+    Parameters
+    ----------
+    y, first, second : LabelArray, shape (n,)
+        True labels and two classifications of the same rows, +1 or -1.
+    metric, level, rng, draws
+        As in `bootstrap_interval`.
+
+    Returns
+    -------
+    low, high : float
+        Of the score of `second` less that of `first`.
+
+    Raises
+    ------
+    ValueError
+        If `level` is not in (0, 1), `metric` is unknown, or there is no row.
+
+    Notes
+    -----
+    Both classifications are scored on the same resamples, so that what they have in common does not
+    widen the interval. Rows are of eight kinds, whose numbers are multinomial.
+    """
+    if not 0.0 < level < 1.0 or len(y) == 0:
+        raise ValueError(f"level is {level} of {len(y)} rows, expected (0, 1) and at least 1")
+    function = _function(metric)
+    kind = 4 * (y == OUTLIER) + 2 * (first == OUTLIER) + (second == OUTLIER)
+    share = np.bincount(kind, minlength=8) / len(y)
+    drawn = rng.multinomial(len(y), share, size=draws).astype(np.float64).reshape(-1, 2, 2, 2)
+
+    def scores(counts: NDArray[np.float64]) -> FloatArray:
+        """Scores from counts by truth and verdict, shape (draws, 2, 2)."""
+        return function(
+            Confusion(counts[:, 1, 1], counts[:, 1, 0], counts[:, 0, 1], counts[:, 0, 0])
+        )
+
+    change = scores(drawn.sum(axis=2)) - scores(drawn.sum(axis=3))
+    low, high = np.quantile(change, (0.5 - level / 2.0, 0.5 + level / 2.0))
+    return float(low), float(high)
+
+
 def class_counts(labels: LabelArray) -> tuple[int, int]:
     """Numbers of labelled inliers and outliers."""
     return int((labels == INLIER).sum()), int((labels == OUTLIER).sum())

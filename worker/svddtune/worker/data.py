@@ -17,6 +17,7 @@ from svddtune.numerics import (
     spread_of,
     uneven_columns,
 )
+from svddtune.numerics.refined import RefinedBasis, refined_basis
 from svddtune.state.queue import Claim
 from svddtune.state.workspace import Snapshot, Workspace
 from svddtune.v1 import dataset_pb2
@@ -44,6 +45,11 @@ class Data:
     def spread(self) -> Spread:
         """Where the raw values of all rows lie."""
         return spread_of(self.raw)
+
+    @cached_property
+    def refined_basis(self) -> RefinedBasis:
+        """What the refined detector needs of the dataset."""
+        return refined_basis(self.views)
 
     @cached_property
     def uneven(self) -> UnevenColumns | None:

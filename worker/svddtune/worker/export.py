@@ -1,13 +1,16 @@
 """A model as the messages that ExportModel streams."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from svddtune import numerics
 from svddtune.numerics import FloatArray, SvddModel
 from svddtune.numerics.svdd import BOUNDARY_TOLERANCE
 from svddtune.profile import Profile
+from svddtune.refined import RefinedDetector
 from svddtune.representation import Representation
 from svddtune.v1 import common_pb2, dataset_pb2, result_pb2, tuning_pb2
 from svddtune.worker.data import Data
@@ -16,6 +19,12 @@ from svddtune.worker.scalings import scaling_kind, scaling_word
 CHECK_ROWS = 8
 # Pieces of a model stay well below the 4 MiB that a gRPC message may have.
 PIECE_BYTES = 1 << 19
+_ELEMENT_TYPES = {
+    "f8": result_pb2.ELEMENT_TYPE_FLOAT64,
+    "f4": result_pb2.ELEMENT_TYPE_FLOAT32,
+    "i4": result_pb2.ELEMENT_TYPE_INT32,
+    "i8": result_pb2.ELEMENT_TYPE_INT64,
+}
 
 
 def _matrix(rows: FloatArray) -> common_pb2.Matrix:
@@ -27,9 +36,12 @@ def _matrix(rows: FloatArray) -> common_pb2.Matrix:
 
 
 def model_pieces(
-    model: SvddModel, data: Data, result: result_pb2.Result
+    model: SvddModel,
+    data: Data,
+    result: result_pb2.Result,
+    refined: RefinedDetector | None = None,
 ) -> list[tuning_pb2.ExportModelResponse]:
-    """A model as the messages that ExportModel streams."""
+    """A model, with its refined detector, as the messages that ExportModel streams."""
     check = np.unique(np.linspace(0, len(data.raw) - 1, CHECK_ROWS).round().astype(np.int64))
     representation = data.views.representation(scaling_word(result.scaling))
     header = result_pb2.ModelHeader(
@@ -50,6 +62,11 @@ def model_pieces(
         dataset_hash=data.description.content_hash,
         sklearn_nu=numerics.sklearn_parameters(model)["nu"],
     )
+    arrays: dict[str, NDArray[Any]] = {}
+    if refined is not None:
+        arrays = refined.to_arrays()
+        header.refined_array_count = len(arrays)
+        header.check_probability.extend(refined.probability(data.raw[check]).tolist())
     pieces = [tuning_pb2.ExportModelResponse(header=header)]
     pieces += (
         tuning_pb2.ExportModelResponse(scaling=chunk) for chunk in _scaling_chunks(representation)
@@ -68,6 +85,7 @@ def model_pieces(
         )
     profile = numerics.profile_of(model, data.views.rows(representation.kind), data.raw)
     pieces += (tuning_pb2.ExportModelResponse(profile=chunk) for chunk in _profile_chunks(profile))
+    pieces += (tuning_pb2.ExportModelResponse(refined=chunk) for chunk in _refined_chunks(arrays))
     return pieces
 
 
@@ -95,6 +113,22 @@ def _profile_chunks(profile: Profile) -> Iterator[result_pb2.ProfileChunk]:
         )
         size += sketch.points.nbytes + sketch.shares.nbytes
     yield chunk
+
+
+def _refined_chunks(arrays: Mapping[str, NDArray[Any]]) -> Iterator[result_pb2.RefinedChunk]:
+    """The arrays of a refined detector; an empty one has one chunk without data."""
+    for name, array in arrays.items():
+        if array.dtype.kind == "U":
+            kind = result_pb2.ELEMENT_TYPE_TEXT
+            data = b"".join(text.encode() + b"\0" for text in array.ravel().tolist())
+        else:
+            kind = _ELEMENT_TYPES[array.dtype.str.lstrip("<>=|")]
+            little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+            data = little.tobytes()
+        for start in range(0, max(1, len(data)), PIECE_BYTES):
+            yield result_pb2.RefinedChunk(
+                array=name, type=kind, shape=array.shape, data=data[start : start + PIECE_BYTES]
+            )
 
 
 def _scaling(representation: Representation) -> dataset_pb2.Scaling:

@@ -21,6 +21,7 @@ from svddtune.worker.live import live_evidence
 from svddtune.worker.plan import fit_jobs, plan_by_alignment, plan_from_atlas
 from svddtune.worker.preview import preview
 from svddtune.worker.ranking import rank
+from svddtune.worker.refined import compare_detectors, fit_detector, refined_result
 from svddtune.worker.result import Evidence, assemble
 from svddtune.worker.rules import RULES, evaluate_rule, missing_rules
 from svddtune.worker.scalings import scaling_kind
@@ -45,6 +46,7 @@ class Steps:
             "ESTIMATE": self._estimate,
             "ATLAS": self._atlas,
             "PREVIEW": self._preview,
+            "REFINE": self._refine,
         }
 
     def run(self, claim: Claim) -> None:
@@ -125,6 +127,19 @@ class Steps:
             ),
         )
 
+    def _refine(self, claim: Claim) -> None:
+        snapshot = self._workspace.snapshot(claim)
+        if snapshot is None or snapshot.session.state.ended:
+            self._workspace.commit_nothing(claim)
+            return
+        labels = effective_labels(snapshot, without=audited_rows(snapshot))
+        lattice, comparison = self._cache.lattice(claim, snapshot), None
+        if lattice is not None:
+            comparison = compare_detectors(
+                self._cache.data(claim), lattice, labels, snapshot.session.config
+            )
+        self._workspace.commit_refine(claim, snapshot.session.counts.total, comparison)
+
     def _plan(self, claim: Claim) -> None:
         snapshot = self._workspace.snapshot(claim)
         if snapshot is None or snapshot.session.state.ended:
@@ -186,12 +201,20 @@ class Steps:
             rules=self._rules(claim, plan, outputs),
         )
         result, model = assemble(plan, outputs, data, snapshot, evidence)
+        detector = None
+        if plan.choice == "atlas" and evidence.lattice is not None:
+            config = snapshot.session.config
+            detector = fit_detector(data, labels, config)
+            if detector is not None:
+                result.refined.CopyFrom(
+                    refined_result(detector, data, evidence.lattice, labels, config)
+                )
         self._workspace.commit_estimate(
             claim,
             snapshot.attempt,
             result,
             plan.alignment,
-            model_pieces(model, data, result),
+            model_pieces(model, data, result, detector),
         )
 
     def _rules(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from svddtune.client.cli.model_rows import Rows
     from svddtune.client.cli.scores import Scores
     from svddtune.client.model import SvddModel
-    from svddtune.client.types import Unusual
+    from svddtune.client.types import Unusual, Which
 
 _BLOCK_ROWS = 4096
 
@@ -54,6 +54,12 @@ def predict(
             help="Judge the other rows if some hold values that are no finite numbers.",
         ),
     ] = False,
+    which: Annotated[
+        Literal["svdd", "refined"],
+        typer.Option(
+            help="Detector: the tuned SVDD, or the refined detector, which learns from the labels."
+        ),
+    ] = "svdd",
     as_json: Json = False,
 ) -> None:
     """Say which rows of DATA are outside MODEL, how far, and in which features they are unusual.
@@ -75,6 +81,8 @@ def predict(
     fitted = SvddModel.load(model)
     if reasons:
         fitted.known_profile()
+    if which == "refined":
+        fitted.known_refined()
     form = files.text_format(encoding, decimal, delimiter)
     table = read_table(data, header=header, form=form)
     rows = read_rows(table, fitted, id_column, ignore or (), skip_bad=skip_bad_rows)
@@ -82,7 +90,7 @@ def predict(
         say(f"Note: columns not used: {visible(listed(rows.unused))}")
     if rows.errors:
         say(f"Note: {len(rows.errors)} of {len(rows.X)} rows cannot be judged.")
-    scores = _judged(fitted, rows, reasons)
+    scores = _judged(fitted, rows, reasons, which)
     outside = outside_of(scores.decision, rows.ids)
     if out is not None:
         write_scores(out, scores)
@@ -104,6 +112,7 @@ def predict(
                     "nu": fitted.nu,
                     "feature_names": list(fitted.feature_names),
                 },
+                "which": which,
                 "data": str(data),
                 "n": len(rows.X),
                 "outside_count": len(outside),
@@ -129,7 +138,7 @@ def predict(
         say(f"Wrote {out}")
 
 
-def _judged(model: SvddModel, rows: Rows, reasons: int) -> Scores:
+def _judged(model: SvddModel, rows: Rows, reasons: int, which: Which) -> Scores:
     """Judge the rows block by block, with a bar on a terminal."""
     import numpy as np
     from rich.progress import track
@@ -145,7 +154,7 @@ def _judged(model: SvddModel, rows: Rows, reasons: int) -> Scores:
         blocks, "Judging rows", console=console, disable=not console.is_terminal, transient=True
     ):
         block = good[start : start + _BLOCK_ROWS]
-        decision[block] = model.decision(rows.X[block])
+        decision[block] = model.decision(rows.X[block], which=which)
         if reasons:
             for row, found in zip(
                 block.tolist(), model.unusual(rows.X[block], reasons), strict=True

@@ -15,7 +15,7 @@ from svddtune.client.cli.outside import OUTSIDE_FILE, outside_table, write_outsi
 from svddtune.client.errors import NotInstalled
 from svddtune.client.model import cohen_kappa
 from svddtune.client.result import TuningResult
-from svddtune.client.terminal.output import figure, gamma_of, say, stdout
+from svddtune.client.terminal.output import compared, figure, gamma_of, say, stdout
 from svddtune.client.types import FloatArray, LabelArray, Verdict
 
 MODEL_FILE, RESULT_FILE, PICTURE_FILE = "model.npz", "result.json", "picture.png"
@@ -156,6 +156,13 @@ class Report:
         grid.add_row("labels", f"{counts.inlier} inlier, {counts.outlier} outlier")
         outside, n = tuned.result.outside_count, tuned.dataset.observation_count
         grid.add_row("outliers", f"{outside} of {n} rows ({outside / n:.1%})")
+        refined = tuned.refined
+        if refined is not None:
+            if refined.comparison is not None:
+                grid.add_row("held out", compared(refined.comparison))
+            grid.add_row(
+                "refined", f"{refined.outside_count} of {n} rows ({refined.outside_count / n:.1%})"
+            )
         if self.truth_kappa is not None:
             grid.add_row("true kappa", f"{self.truth_kappa:.3f}   on all {n} rows")
         return grid

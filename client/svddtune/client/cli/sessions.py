@@ -12,6 +12,7 @@ import typer
 from svddtune.client.cli.failure import EXIT_FAILED
 from svddtune.client.cli.options import DEFAULT_SERVER, Json, Server, TlsCa
 from svddtune.client.terminal.output import (
+    compared,
     evidence,
     figure,
     gamma_of,
@@ -218,6 +219,8 @@ def _line(session: Session) -> str:
         text += f"  {session.awaiting_votes} waiting for votes"
     if session.live:
         text += f"  {evidence(session.live)}  {visible(session.live.advice)}"
+        if session.detectors:
+            text += f"  {compared(session.detectors)}"
     elif session.state is SessionState.PREPARING:
         text += f"  atlas {session.atlas_progress:.0%}"
     elif session.gamma:

@@ -14,6 +14,7 @@ from svddtune.client.result import Asked, Timings
 from svddtune.client.runs.waiting import LOOK_S, Waits, follow
 from svddtune.client.tuning import Tuning
 from svddtune.client.types import (
+    DetectorComparison,
     LabelCounts,
     LabelEvent,
     LiveEvidence,
@@ -44,6 +45,8 @@ class Progress:
         The best gamma so far and the representation that it belongs to.
     live : LiveEvidence or None
         The evidence of the labels so far, once the atlas is fitted.
+    detectors : DetectorComparison or None
+        The tuned SVDD and the refined detector on held-out labels, of a few labels ago or of now.
     """
 
     stage: str
@@ -56,6 +59,7 @@ class Progress:
     awaiting_votes: int = 0
     waiting: str = ""
     scaling: str = ""
+    detectors: DetectorComparison | None = None
 
 
 class Run:
@@ -257,6 +261,7 @@ class Run:
             session.awaiting_votes,
             waiting,
             session.scaling,
+            session.detectors,
         )
 
     def timings(self) -> Timings:

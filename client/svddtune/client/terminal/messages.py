@@ -6,7 +6,7 @@ from statistics import median
 
 from svddtune.client.result import Result
 from svddtune.client.terminal.controller import LabelingController
-from svddtune.client.terminal.output import figure, gamma_of
+from svddtune.client.terminal.output import compared, figure, gamma_of
 from svddtune.client.terminal.requests import Card, Notice, Retract, Sent, Skip
 from svddtune.client.types import Session, SessionState
 from svddtune.text import on_one_line
@@ -157,6 +157,8 @@ def headline(result: Result, observations: int) -> list[str]:
             interval = result.audit.interval
             audit += f" [{figure(interval.low, 3)}, {figure(interval.high, 3)}], for all rows"
         lines.append(audit)
+    if result.refined is not None and result.refined.comparison is not None:
+        lines.append(compared(result.refined.comparison))
     share = f" ({result.outside_count / observations:.1%})" if observations else ""
     lines.append(f"{result.outside_count} of {observations} rows are outliers{share}")
     return lines

@@ -11,7 +11,7 @@ from svddtune.text import printable, redacted
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from svddtune.client.types import LiveEvidence
+    from svddtune.client.types import DetectorComparison, LiveEvidence
 
 
 def print_json(document: Any) -> None:
@@ -66,3 +66,16 @@ def evidence(live: LiveEvidence) -> str:
         low, high = figure(quality.interval.low, 2), figure(quality.interval.high, 2)
         text += f", {quality.metric} {figure(quality.value, 2)} [{low}, {high}]"
     return text
+
+
+def compared(detectors: DetectorComparison) -> str:
+    """Return how the tuned SVDD and the refined detector compare on held-out labels, in a line."""
+    metric = detectors.svdd.metric
+    text = (
+        f"{metric} on held-out labels: SVDD {figure(detectors.svdd.value, 2)}, "
+        f"refined {figure(detectors.refined.value, 2)}"
+    )
+    if detectors.better:
+        name = {"svdd": "the SVDD", "refined": "the refined detector"}[detectors.better]
+        return f"{text}; {name} is better"
+    return f"{text}; {detectors.labels} labels do not tell which is better"

@@ -11,7 +11,7 @@ from rich.text import Text
 from svddtune.client.terminal import messages
 from svddtune.client.terminal.card import FULL, STYLES, Detail, body
 from svddtune.client.terminal.controller import LabelingController
-from svddtune.client.terminal.output import evidence
+from svddtune.client.terminal.output import compared, evidence
 from svddtune.client.terminal.requests import Answered, Card
 from svddtune.client.types import Query
 from svddtune.text import on_one_line
@@ -85,6 +85,8 @@ class View:
         if live is not None:
             parts.append(_one_line(Text(evidence(live))))
             parts.append(Text(on_one_line(live.advice), style="dim"))
+        if controller.status.session and (detectors := controller.status.session.detectors):
+            parts.append(_one_line(Text(compared(detectors), style="dim")))
         parts.append(_note(controller, note))
         parts += [_one_line(Text(row, style="dim")) for row in KEY_ROWS]
         return Group(*parts)

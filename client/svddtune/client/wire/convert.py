@@ -14,6 +14,7 @@ from svddtune.client.labelers import Agreement, LabelerReport, WithdrawalEffect
 from svddtune.client.types import (
     Ack,
     Dataset,
+    DetectorComparison,
     FloatArray,
     Interval,
     LabelCounts,
@@ -54,7 +55,9 @@ _QUALITY_KINDS = {
     result_pb2.Quality.KIND_UNSPECIFIED: "queried",
     result_pb2.Quality.KIND_QUERIED: "queried",
     result_pb2.Quality.KIND_AUDIT: "audit",
+    result_pb2.Quality.KIND_HELD_OUT: "held_out",
 }
+_DETECTORS = {result_pb2.DETECTOR_SVDD: "svdd", result_pb2.DETECTOR_REFINED: "refined"}
 _EVENT_KINDS = {
     common_pb2.LabelEvent.KIND_LABELED: "labeled",
     common_pb2.LabelEvent.KIND_RETRACTED: "retracted",
@@ -148,6 +151,9 @@ def session_from_proto(session: tuning_pb2.Session) -> Session:
         etag=session.etag,
         atlas_progress=session.atlas_progress,
         live=live_from_proto(session.live) if session.HasField("live") else None,
+        detectors=(
+            detectors_from_proto(session.detectors) if session.HasField("detectors") else None
+        ),
         awaiting_votes=session.awaiting_votes,
         ranking_pending=session.ranking_pending,
         waiting_count=session.waiting_count,
@@ -169,6 +175,22 @@ def live_from_proto(live: tuning_pb2.LiveEvidence) -> LiveEvidence:
         advice=live.advice,
         stop=live.stop,
         labels=live.labels,
+    )
+
+
+def detectors_from_proto(compared: result_pb2.DetectorComparison) -> DetectorComparison:
+    """Return how the two detectors compare on held-out labels."""
+    difference = compared.difference
+    return DetectorComparison(
+        svdd=quality_from_proto(compared.svdd),
+        refined=quality_from_proto(compared.refined),
+        difference=(
+            Interval(difference.low, difference.high, difference.level)
+            if compared.HasField("difference")
+            else None
+        ),
+        better=_DETECTORS.get(compared.better, ""),
+        labels=compared.labels,
     )
 
 

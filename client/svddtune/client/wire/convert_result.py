@@ -7,9 +7,11 @@ from svddtune.client.result import (
     Comparison,
     GridCell,
     Manifest,
+    RefinedResult,
     Result,
 )
 from svddtune.client.wire.convert import (
+    detectors_from_proto,
     quality_from_proto,
     scaling_from_proto,
     time_from_proto,
@@ -81,5 +83,15 @@ def result_from_proto(result: result_pb2.Result) -> Result:
         outside_count=result.outside_count,
         support_vector_count=result.support_vector_count,
         estimate_s=result.estimate_s,
+        refined=_refined(result.refined) if result.HasField("refined") else None,
         create_time=time_from_proto(result.create_time),
+    )
+
+
+def _refined(refined: result_pb2.RefinedResult) -> RefinedResult:
+    return RefinedResult(
+        comparison=(
+            detectors_from_proto(refined.comparison) if refined.HasField("comparison") else None
+        ),
+        outside_count=refined.outside_count,
     )

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from svddtune.client.errors import ModelCorrupt
 from svddtune.client.model import SvddModel
 from svddtune.client.wire.convert import matrix_from_proto, scaling_from_proto
 from svddtune.profile import Profile, Sketch
+from svddtune.refined import RefinedDetector
 from svddtune.representation import Representation
 from svddtune.v1 import dataset_pb2, result_pb2, tuning_pb2
+
+_ELEMENT_TYPES = {
+    result_pb2.ELEMENT_TYPE_FLOAT64: "<f8",
+    result_pb2.ELEMENT_TYPE_FLOAT32: "<f4",
+    result_pb2.ELEMENT_TYPE_INT32: "<i4",
+    result_pb2.ELEMENT_TYPE_INT64: "<i8",
+}
 
 
 def model_from_stream(messages: Iterable[tuning_pb2.ExportModelResponse]) -> SvddModel:
@@ -19,6 +29,7 @@ def model_from_stream(messages: Iterable[tuning_pb2.ExportModelResponse]) -> Svd
     header: result_pb2.ModelHeader | None = None
     vectors, alphas, dataset_rows = [], list[float](), list[int]()
     scaling, profile = list[dataset_pb2.ScalingChunk](), list[result_pb2.ProfileChunk]()
+    refined = list[result_pb2.RefinedChunk]()
     try:
         for message in messages:
             if message.WhichOneof("part") == "header":
@@ -31,6 +42,8 @@ def model_from_stream(messages: Iterable[tuning_pb2.ExportModelResponse]) -> Svd
                 scaling.append(message.scaling)
             elif message.WhichOneof("part") == "profile":
                 profile.append(message.profile)
+            elif message.WhichOneof("part") == "refined":
+                refined.append(message.refined)
         if header is None:
             raise ModelCorrupt("The service sent a model without its header")
         if sum(map(len, vectors)) != header.support_vector_count:
@@ -57,10 +70,14 @@ def model_from_stream(messages: Iterable[tuning_pb2.ExportModelResponse]) -> Svd
             result=header.result,
             dataset_rows=tuple(dataset_rows),
             profile=_profile(header, profile),
+            refined=_refined(header, refined),
+            check_probability=(
+                np.array(header.check_probability) if header.refined_array_count else None
+            ),
         )
     except ModelCorrupt:
         raise
-    except ValueError as error:
+    except (KeyError, ValueError) as error:
         raise ModelCorrupt(f"The model's arrays do not fit together: {error}") from None
 
 
@@ -112,3 +129,32 @@ def _profile(
         fresh_outside=fresh.outside_share,
         fresh_gap2=fresh.largest_gap2,
     )
+
+
+def _refined(
+    header: result_pb2.ModelHeader, chunks: Iterable[result_pb2.RefinedChunk]
+) -> RefinedDetector | None:
+    """Return the refined detector; None where there is none."""
+    data: dict[str, bytearray] = {}
+    first: dict[str, result_pb2.RefinedChunk] = {}
+    for chunk in chunks:
+        first.setdefault(chunk.array, chunk)
+        data.setdefault(chunk.array, bytearray()).extend(chunk.data)
+    if len(data) != header.refined_array_count:
+        raise ValueError(
+            f"{len(data)} arrays of the refined detector instead of {header.refined_array_count}"
+        )
+    if not data:
+        return None
+    return RefinedDetector.from_arrays(
+        {name: _array(first[name], bytes(content)) for name, content in data.items()}
+    )
+
+
+def _array(about: result_pb2.RefinedChunk, data: bytes) -> NDArray[Any]:
+    if about.type == result_pb2.ELEMENT_TYPE_TEXT:
+        texts = [text.decode() for text in data.split(b"\0")[:-1]]
+        return np.array(texts, dtype=np.str_).reshape(tuple(about.shape))
+    if about.type not in _ELEMENT_TYPES:
+        raise ValueError(f"array {about.array} has an unknown type of elements, {about.type}")
+    return np.frombuffer(data, dtype=_ELEMENT_TYPES[about.type]).reshape(tuple(about.shape))

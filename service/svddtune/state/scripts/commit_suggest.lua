@@ -47,5 +47,6 @@ if current and args.finish and s.state == 'LABELING' then
   begin_estimating(s, 'STOP_RULE')
 end
 go_on(s)
+compare_detectors(s)
 touch(s)
 return { committed = current }

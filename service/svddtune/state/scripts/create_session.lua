@@ -9,7 +9,7 @@
 -- @arg secret text: random; its lease ids follow from it
 -- @arg initial list: of {row, verdict, source}
 -- @arg labeler text: whose the initial labels are
--- @arg jobs map: payloads of its jobs: prepare, suggest, plan and estimate
+-- @arg jobs map: payloads of its jobs: prepare, suggest, refine, plan and estimate
 -- @arg atlas_jobs list: payloads of the jobs that make the parts of its atlas
 -- @arg request_id text: "" where there is none
 -- @arg fingerprint text: hash of what is asked for
@@ -40,7 +40,8 @@ set(s, 'id', args.session, 'dataset', args.dataset, 'record', args.record, 'n', 
   'rev', '0', 'attempt', '0', 'revision', '0', 'inlier', '0', 'outlier', '0', 'unsure', '0',
   'queries', '0', 'suggesting', '0', 'ranked_rev', '', 'ranked_moment', '', 'ranked_queries', '0',
   'exhausted_rev', '', 'outrun', '0', 'gamma', '0', 'alignment', '0', 'c', '0', 'live', '',
-  'scaling', '0', 'atlas_done', '0', 'atlas_parts', int(#args.atlas_jobs), 'finish_reason', '', 'failure_reason', '', 'failure_message', '', 'version', '0',
+  'scaling', '0', 'detectors', '', 'detectors_total', '0', 'refining', '0',
+  'atlas_done', '0', 'atlas_parts', int(#args.atlas_jobs), 'finish_reason', '', 'failure_reason', '', 'failure_message', '', 'version', '0',
   'created_ms', int(NOW), 'updated_ms', int(NOW))
 for name, value in pairs(args.settings) do
   set(s, name, value)

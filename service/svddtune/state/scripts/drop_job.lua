@@ -11,8 +11,10 @@ if job.kind == 'ATLAS' then
     add_atlas_jobs(job.dataset, range)
   end
 end
-local s = job.kind == 'SUGGEST' and load_session(job.session)
-if s then
+local s = (job.kind == 'SUGGEST' or job.kind == 'REFINE') and load_session(job.session)
+if s and job.kind == 'REFINE' then
+  set(s, 'refining', '0')
+elseif s then
   set(s, 'suggesting', '0')
   go_on(s)
   touch(s)

@@ -6,6 +6,7 @@
 -- @arg preparation text: name of the dataset's preparation that it needs
 -- @arg range text: name of its range of gamma
 -- @arg job_prepare bytes: payload of the job that makes the preparation
+-- @arg job_refine bytes: payload of the job that compares the detectors
 -- @arg scaling integer: the ScalingKind that its gamma belongs to; 0 where it has none
 -- @arg atlas_jobs list: payloads of the jobs that make the parts of its atlas
 local s = load_session(args.session)
@@ -13,7 +14,8 @@ if not s or s.prep then
   return
 end
 redis.call('HDEL', s.key, 'k')
-set(s, 'prep', args.preparation, 'range', args.range, 'job_prepare', args.job_prepare, 'atlas_done', '0',
+set(s, 'prep', args.preparation, 'range', args.range, 'job_prepare', args.job_prepare,
+  'job_refine', args.job_refine, 'detectors', '', 'detectors_total', '0', 'refining', '0', 'atlas_done', '0',
   'atlas_parts', int(#args.atlas_jobs), 'scaling', int(args.scaling))
 declare_atlas(s.dataset, args.range, args.atlas_jobs)
 -- Nobody waits: all processes of the earlier version have ended.

@@ -51,6 +51,14 @@ local function fail_ranking(job, reason, message)
   end
 end
 
+-- The session goes on without the comparison; it is tried again after some more labels.
+local function fail_comparison(job)
+  local s = load_session(job.session)
+  if s then
+    set(s, 'refining', '0', 'detectors_total', int(total(s)))
+  end
+end
+
 -- A session that was resumed meanwhile goes on without the result it asked for before.
 local function fail_result(job, reason, message)
   local s = load_session(job.session)
@@ -59,7 +67,7 @@ local function fail_result(job, reason, message)
   end
 end
 
-local FAIL = { PREPARE = fail_preparation, ATLAS = fail_atlas, SUGGEST = fail_ranking,
+local FAIL = { PREPARE = fail_preparation, ATLAS = fail_atlas, SUGGEST = fail_ranking, REFINE = fail_comparison,
   PLAN = fail_result, FIT = fail_result, ESTIMATE = fail_result }
 
 -- Gives up a job that was taken out: it becomes a dead letter, and what waits for it says so.

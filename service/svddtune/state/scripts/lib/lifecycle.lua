@@ -1,10 +1,30 @@
 -- A session's course: prepared, asking, estimating, ended.
 
+-- Labels after which the detectors are compared anew.
+local COMPARE_EVERY = 5
+-- Labels of each class below which they cannot be compared.
+local LEAST_OF_CLASS = 2
+
+-- Lets the detectors be compared on the labels, every few labels. At most one REFINE of a session is
+-- queued or running; it reads the labels when it starts.
+local function compare_detectors(s)
+  if s.state == 'LABELING' and s.needs_atlas == '1' and s.refining ~= '1'
+    and tonumber(s.inlier) >= LEAST_OF_CLASS and tonumber(s.outlier) >= LEAST_OF_CLASS
+    and math.abs(total(s) - tonumber(s.detectors_total)) >= COMPARE_EVERY then
+    set(s, 'refining', '1')
+    enqueue(BULK, 'REFINE', s, s.job_refine)
+  end
+end
+
 -- Stops asking and lets the result be computed from the labels there are.
 local function begin_estimating(s, reason)
   drop_queries(s)
   if s.needs_atlas ~= '1' then
     leave_atlas(s)
+  end
+  -- The result compares the detectors itself.
+  if #take_back(s.id, function(job) return job.kind == 'REFINE' end) > 0 then
+    set(s, 'refining', '0')
   end
   set(s, 'state', 'ESTIMATING', 'finish_reason', reason, 'estimating_ms', int(NOW))
   add(s, 'attempt', 1)
