@@ -267,3 +267,25 @@ def test_values_that_squared_distances_cannot_hold_are_refused_before_anything_i
     with pytest.raises(InvalidInput, match="at row 0, column 0") as refused:
         tune(X, lambda query: pytest.fail("asked"), budget=12)
     assert refused.value.reason == "DATASET_OUT_OF_RANGE"
+
+
+def test_default_settings_find_faults_in_raw_columns_of_mixed_units(stack: EmbeddedStack) -> None:
+    rng = np.random.default_rng(2)
+    pressure_pa, temperature_k = rng.normal(101_325.0, 2000.0, 150), rng.normal(330.0, 3.0, 150)
+    vibration_mm_s, current_a = rng.lognormal(0.0, 0.15, 150), rng.normal(12.0, 0.5, 150)
+    faults = rng.choice(150, 12, replace=False)
+    vibration_mm_s[faults] *= rng.uniform(4.0, 6.0, 12)
+    current_a[faults] += rng.uniform(5.0, 7.0, 12)
+    temperature_k[faults] += rng.uniform(12.0, 18.0, 12)
+    X = np.column_stack((pressure_pa, temperature_k, vibration_mm_s, current_a))
+    y = np.ones(150, dtype=np.int8)
+    y[faults] = -1
+    tuned = tune(X, lambda query: int(y[query.row]), budget=25, server=stack.address)
+    assert tuned.dataset.scaling == "auto"
+    assert tuned.scaling in tuned.result.manifest.atlas_scalings
+    assert tuned.model.scaling == tuned.scaling
+    assert tuned.result.manifest.scaling == "auto"
+    # With the columns as they are, pressure rules all distances and 1 of the 12 faults is found.
+    outside = tuned.predict(X) == -1
+    assert outside[faults].sum() >= 10
+    assert outside.sum() <= 20
