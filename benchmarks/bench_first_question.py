@@ -1,7 +1,7 @@
 """Time from a new dataset to the first question, by its size.
 
     python benchmarks/bench_first_question.py [--rows 5000 10000 20000] [--features 10]
-        [--strategy knowledge_gradient] [--workers 1] [--quick]
+        [--strategy knowledge_gradient] [--scaling auto] [--workers 1] [--quick]
 
 Embedded server, one service, generated data. The dataset is uploaded before the clock starts.
 The processor time of all processes from their start is printed too, about 4 s of it for the start
@@ -24,10 +24,14 @@ def main() -> None:
     parser.add_argument(
         "--strategy", choices=("lama", "knowledge_gradient"), default="knowledge_gradient"
     )
+    parser.add_argument("--scaling", default="auto")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--quick", action="store_true", help="2000 and 4000 rows")
     given = parser.parse_args()
-    print(f"{given.strategy}, {given.workers} workers, {given.features} features")
+    print(
+        f"{given.strategy}, scaling {given.scaling}, {given.workers} workers, "
+        f"{given.features} features"
+    )
 
     def processor_s() -> float:
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -39,7 +43,9 @@ def main() -> None:
             EmbeddedStack(workers=given.workers) as stack,
             TuningClient(stack.address) as client,
         ):
-            dataset = client.upload_dataset(generated(rows, given.features, seed=0))
+            dataset = client.upload_dataset(
+                generated(rows, given.features, seed=0), scaling=given.scaling
+            )
             begin = time.perf_counter()
             session = client.create_session(dataset, budget=10, strategy=given.strategy)
             with client.tuning(session) as tuning:
