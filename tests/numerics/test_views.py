@@ -1,5 +1,7 @@
 """The data in several representations, and the atlas, belief and sessions over them."""
 
+import weakref
+
 import numpy as np
 import pytest
 from tests.numerics.cases import blobs, partial_labels
@@ -39,6 +41,14 @@ def test_rows_are_those_of_the_fitted_representation() -> None:
         np.testing.assert_array_equal(VIEWS.representation(kind).apply(RAW), fitted.apply(RAW))
     assert VIEWS.rows("none") is RAW
     np.testing.assert_array_equal(VIEWS.X, VIEWS.rows("minmax"))
+
+
+def test_rows_of_base_and_belief_and_of_one_other_representation_stay_in_memory() -> None:
+    views = Views(RAW)
+    asked = (*views.kinds, views.belief)
+    rows = {kind: weakref.ref(views.rows(kind)) for kind in asked}
+    held = {kind for kind, reference in rows.items() if reference() is not None}
+    assert held == {views.base, views.belief, views.kinds[-1]}
 
 
 @pytest.mark.parametrize("kind", REPRESENTATIONS)

@@ -83,10 +83,16 @@ class Views:
         return self._representations[kind]
 
     def rows(self, kind: str) -> FloatArray:
-        """All rows in a representation, shape (N, D); `raw` itself with "none"."""
+        """All rows in a representation, shape (N, D); `raw` itself with "none".
+
+        Those of the base and of the belief stay in memory; of the others, those asked for last.
+        """
         if kind == "none":
             return self.raw
         if kind not in self._rows:
+            kept = (self.base, self.belief)
+            if kind not in kept:
+                self._rows = {name: rows for name, rows in self._rows.items() if name in kept}
             self._rows[kind] = self.representation(kind).apply(self.raw)
         return self._rows[kind]
 

@@ -86,8 +86,8 @@ class DataCache:
         if found is None:
             description, raw = self._workspace.dataset(claim)
             views = Views(raw, scaling_word(description.scaling))
-            # Each further representation has about as many numbers as the rows themselves.
-            size = raw.nbytes * (1 + len(views.kinds))
+            # Beside the rows as they are: the base representation, the belief's, and one other.
+            size = raw.nbytes * (2 if len(views.kinds) == 1 else 4)
             found = self._put(key, Data(description, views), size)
         return cast(Data, found)
 
