@@ -56,12 +56,13 @@ async def result_of(shop: Workshop, session_id: SessionId) -> result_pb2.Result:
 def test_query_carries_nearby_rows_and_unusual_features(redis_url: str) -> None:
     async def act(shop: Workshop) -> None:
         await shop.upload_rows(X)
-        session_id = await shop.tuning(budget=12)
-        asked = await label(shop, session_id, {"ann": TRUTH}, rounds=10)
+        inlying = np.flatnonzero(TRUTH == 1)[:5].tolist()
+        session_id = await shop.tuning(budget=16, initial=dict.fromkeys(inlying, Verdict.INLIER))
+        asked = await label(shop, session_id, {"ann": TRUTH}, rounds=8)
         (lease,) = await shop.lease(session_id)
         (stored,) = await shop.sessions.explanations(session_id, [lease.query])
         explanation = oracle_pb2.Explanation.FromString(stored)
-        labelled = {one.row: int(TRUTH[one.row]) for one in asked}
+        labelled = {row: int(TRUTH[row]) for row in (*inlying, *(one.row for one in asked))}
         nearest = sorted((float(np.square(X[lease.row] - X[row]).sum()), row) for row in labelled)
         verdicts = {1: common_pb2.VERDICT_INLIER, -1: common_pb2.VERDICT_OUTLIER}
         assert [(one.observation_id, one.verdict) for one in explanation.nearby] == [
