@@ -1,6 +1,7 @@
 """ActiveSVDD: what it asks, what it chooses, and what it makes of labels."""
 
 import pickle
+import warnings
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from sklearn.preprocessing import FunctionTransformer
 from tests.estimators.scene import NAMES, X, y
 
 from svddtune import SVDD, ActiveSVDD, Command, KnownLabels, Query, SkipMode, cohen_kappa, numerics
+from svddtune.numerics.refined import fit_refined, refined_basis
 
 
 def truth(query: Query) -> int:
@@ -24,7 +26,7 @@ def test_queries_and_choice_are_those_of_numerics() -> None:
     tuned = ActiveSVDD(truth, budget=20, scaling="minmax", random_state=3).fit(X)
     Z = numerics.fit_representation(X, "minmax").apply(X)
     expected = numerics.run(
-        Z, y.astype(np.int8), budget=20, strategy="knowledge_gradient", seed=3, initial=(0, 0)
+        Z, y.astype(np.int8), budget=20, strategy=numerics.DEFAULT_STRATEGY, seed=3, initial=(0, 0)
     )
     np.testing.assert_array_equal(tuned.result_.queries, expected.queries)
     np.testing.assert_array_equal(tuned.labels_, expected.labels)
@@ -191,3 +193,37 @@ def test_values_near_the_largest_double_are_refused_with_column_and_bound(kind: 
     for call in (model.predict, kind().fit):
         with pytest.raises(ValueError, match=r"column .*pressure.*magnitudes up to 1e\+100"):
             call(frame)
+
+
+def test_refined_detector_is_that_of_numerics_and_has_verdicts_of_its_own() -> None:
+    frame = pd.DataFrame(X, columns=NAMES)
+    tuned = ActiveSVDD(truth, budget=25, random_state=2).fit(frame)
+    basis = refined_basis(numerics.Views(X, "auto"), seed=2)
+    expected = fit_refined(basis, X, tuned.labels_, seed=2)
+    assert expected is not None
+    probability = tuned.outlier_probability(frame[NAMES[::-1]])
+    np.testing.assert_array_equal(probability, expected.score(X))
+    verdicts = tuned.predict(frame, which="refined")
+    np.testing.assert_array_equal(verdicts == -1, probability >= 0.5)
+    labelled = tuned.labels_ != 0
+    assert cohen_kappa(tuned.labels_[labelled], verdicts[labelled]) > 0.5
+    with pytest.raises(ValueError, match="which is 'best', expected 'svdd' or 'refined'"):
+        tuned.predict(frame, which="best")
+
+
+def test_without_labels_of_both_classes_there_is_no_refined_detector() -> None:
+    tuned = ActiveSVDD().fit(X)
+    assert tuned.refined_ is None
+    with pytest.raises(ValueError, match="needs labels of both classes"):
+        tuned.predict(X, which="refined")
+
+
+@pytest.mark.parametrize("rows", [X[:0:-60], np.ones((4, 2)), np.eye(5), 1e97 * X, 1e-155 * X])
+def test_refined_detector_of_odd_data_gives_probabilities(rows: Any) -> None:
+    labels = np.where(np.arange(len(rows)) % 2 == 0, 1, -1)
+    tuned = ActiveSVDD(scaling="minmax")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The chosen model|The model calls")
+        tuned.fit(rows, labels)
+    probability = tuned.outlier_probability(rows)
+    assert ((probability >= 0.0) & (probability <= 1.0)).all()

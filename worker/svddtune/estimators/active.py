@@ -21,6 +21,7 @@ from svddtune.estimators.svdd import SVDD
 from svddtune.extensions import strategy_named, views_named
 from svddtune.numerics import FloatArray, LabelArray, Metric, QueryStrategy
 from svddtune.numerics.extent import check_magnitude
+from svddtune.numerics.refined import fit_refined, refined_basis
 
 
 class ActiveSVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -74,6 +75,9 @@ class ActiveSVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         each query (``result_.choices``) and the scores of the cells (``result_.final.cells``).
     labels_ : array (N,)
         Labels that the choice rests on: +1, -1, and 0 where there is none.
+    refined_ : svddtune.refined.RefinedDetector or None
+        A detector that uses the labels directly, beside the SVDD; None without labels of both
+        classes.
     notes_ : tuple of str
         What should be known before the model is trusted: few rows, constant or equal columns,
         labels that no model agrees with (`fit` warns of these).
@@ -164,6 +168,10 @@ class ActiveSVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             gamma=chosen.gamma, C=chosen.C, scaling=final.scaling, random_state=seed
         ).take(final.representation, chosen, like=self)
         self.offset_ = self.model_.offset_
+        self.refined_ = None
+        if min(numerics.class_counts(self.labels_)) > 0:
+            basis = refined_basis(views, seed=seed)
+            self.refined_ = fit_refined(basis, rows, self.labels_, seed=seed)
         doubts = list(numerics.label_notes(self.labels_, final.predictions))
         names = getattr(self, "feature_names_in_", ())
         self.notes_ = (*doubts, *numerics.data_notes(rows, names))
@@ -215,13 +223,15 @@ class ActiveSVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         scores = self.score_samples(X)
         return scores - self.offset_
 
-    def predict(self, X: Any) -> NDArray[np.int64]:
+    def predict(self, X: Any, *, which: str = "svdd") -> NDArray[np.int64]:
         """Return +1 for an inlier and -1 for an outlier.
 
         Parameters
         ----------
         X : array-like or frame (n, M)
             Rows in the units of the training data.
+        which : "svdd" or "refined"
+            Whose verdicts: the tuned SVDD's (default), or the refined detector's.
 
         Returns
         -------
@@ -230,9 +240,38 @@ class ActiveSVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         Raises
         ------
         ValueError, NotFittedError
-            As `score_samples`.
+            As `score_samples`; also where `which` is neither, or there is no refined detector.
         """
+        if which == "refined":
+            return np.where(self.outlier_probability(X) >= 0.5, -1, 1)
+        if which != "svdd":
+            raise ValueError(f"which is {which!r}, expected 'svdd' or 'refined'")
         return np.where(self.decision_function(X) < 0.0, -1, 1)
+
+    def outlier_probability(self, X: Any) -> FloatArray:
+        """Return the refined detector's probability that a row is an outlier.
+
+        Parameters
+        ----------
+        X : array-like or frame (n, M)
+            Rows in the units of the training data.
+
+        Returns
+        -------
+        array (n,)
+            In [0, 1].
+
+        Raises
+        ------
+        ValueError, NotFittedError
+            As `score_samples`; also where there is no refined detector, because `fit` had no labels
+            of both classes.
+        """
+        check_is_fitted(self)
+        rows = read_rows(self, X, fitting=False)
+        if self.refined_ is None:
+            raise ValueError("There is no refined detector: it needs labels of both classes")
+        return self.refined_.score(rows)
 
     def _check_budget(self, N: int) -> int:
         budget = self.budget
