@@ -18,13 +18,13 @@ def test_svdd_passes_check_of_scikit_learn(estimator: Any, check: Any) -> None:
 
 
 @parametrize_with_checks([ActiveSVDD(every_fifth_is_an_outlier, budget=8, scaling="minmax")])  # type: ignore[untyped-decorator]
-@pytest.mark.filterwarnings("ignore:y is ignored")
+@pytest.mark.filterwarnings("ignore:y is ignored", "ignore:The chosen model", "ignore:The model")
 def test_active_svdd_passes_check_of_scikit_learn(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
 @pytest.mark.slow
 @parametrize_with_checks([ActiveSVDD()])  # type: ignore[untyped-decorator]
-@pytest.mark.filterwarnings("ignore:y is ignored")
+@pytest.mark.filterwarnings("ignore:y is ignored", "ignore:The chosen model", "ignore:The model")
 def test_active_svdd_with_defaults_passes_check_of_scikit_learn(estimator: Any, check: Any) -> None:
     check(estimator)
