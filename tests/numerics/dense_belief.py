@@ -23,38 +23,66 @@ def sigmoid(f: FloatArray) -> FloatArray:
     return np.asarray(1.0 / (1.0 + np.exp(-f)))
 
 
-def laplace_mean(X: FloatArray, labels: LabelArray, mean: FloatArray) -> FloatArray:
-    """Posterior mean of f at all rows: f = mean + k a with a = target - sigmoid(f) at labels."""
+def likelihood(f: FloatArray, labels: LabelArray, wrong: FloatArray) -> FloatArray:
+    """Probability of the labels, each of which is wrong with some probability."""
+    return np.asarray((1.0 - wrong) * sigmoid(-labels * f) + wrong * sigmoid(labels * f))
+
+
+def slope(f: FloatArray, labels: LabelArray, wrong: FloatArray) -> FloatArray:
+    """Derivative of the log likelihood by f."""
+    p = sigmoid(f)
+    return np.asarray(-labels * (1 - 2 * wrong) * p * (1 - p) / likelihood(f, labels, wrong))
+
+
+def curvature(f: FloatArray, labels: LabelArray, wrong: FloatArray) -> FloatArray:
+    """Minus its second derivative, by a central difference; never below 1e-8."""
+    h = 1e-5
+    change = slope(f + h, labels, wrong) - slope(f - h, labels, wrong)
+    return np.maximum(-change / (2 * h), 1e-8)
+
+
+def laplace_mean(
+    X: FloatArray, labels: LabelArray, mean: FloatArray, wrong: FloatArray
+) -> FloatArray:
+    """Posterior mean of f at all rows: f = mean + k a with a = slope(f) at labels."""
     rows = np.flatnonzero(labels)
-    K, target = prior(X), (labels[rows] == -1).astype(np.float64)
+    K, given = prior(X), labels[rows].astype(np.float64)
     k = K[np.ix_(rows, rows)]
 
     def residual(a: FloatArray) -> FloatArray:
-        return np.asarray(a - target + sigmoid(mean[rows] + k @ a))
+        return np.asarray(a - slope(mean[rows] + k @ a, given, wrong[rows]))
 
-    def slope(a: FloatArray) -> FloatArray:
-        p = sigmoid(mean[rows] + k @ a)
-        return np.asarray(np.eye(len(rows)) + (p * (1.0 - p))[:, None] * k)
-
-    solution = root(residual, np.zeros(len(rows)), jac=slope, tol=1e-13)
+    solution = root(residual, np.zeros(len(rows)), tol=1e-13)
     return np.asarray(mean + K[:, rows] @ solution.x)
 
 
-def posterior(K: FloatArray, f: FloatArray, rows: IndexArray) -> FloatArray:
-    """Covariance after `rows` are measured, each with variance 1 / (p (1 - p)) at f."""
+def posterior(
+    K: FloatArray, f: FloatArray, rows: IndexArray, W: FloatArray | None = None
+) -> FloatArray:
+    """Covariance after `rows` are measured, each with precision W, by default p (1 - p) at f."""
     p = sigmoid(f[rows])
-    noisy = K[np.ix_(rows, rows)] + np.diag(1.0 / (p * (1.0 - p)))
+    noisy = K[np.ix_(rows, rows)] + np.diag(1.0 / (p * (1.0 - p) if W is None else W))
     return np.asarray(K - K[:, rows] @ np.linalg.solve(noisy, K[rows]))
 
 
 def probability(
-    X: FloatArray, labels: LabelArray, mean: FloatArray | None = None
+    X: FloatArray,
+    labels: LabelArray,
+    mean: FloatArray | None = None,
+    wrong: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Probability of "outlier" and f of all rows, and the covariance given the labels."""
+    """Probability of "outlier" and f of all rows, and the covariance given the labels.
+
+    At a labelled row, of which the label is wrong with probability `wrong`, by Bayes' rule.
+    """
     mean = np.full(len(X), MEAN) if mean is None else mean
-    f, Sigma = mean, prior(X)
-    if labels.any():
-        f = laplace_mean(X, labels, mean)
-        Sigma = posterior(Sigma, f, np.flatnonzero(labels))
+    wrong = np.zeros(len(X)) if wrong is None else wrong
+    f, Sigma, rows = mean, prior(X), np.flatnonzero(labels)
+    if len(rows):
+        f = laplace_mean(X, labels, mean, wrong)
+        W = curvature(f[rows], labels[rows].astype(np.float64), wrong[rows])
+        Sigma = posterior(Sigma, f, rows, W)
     q = sigmoid(f / np.sqrt(1.0 + np.pi * np.diag(Sigma) / 8.0))
-    return np.where(labels == 0, q, labels == -1), f, Sigma
+    said_out = np.where(labels == -1, 1.0 - wrong, wrong)
+    by_label = q * said_out / (q * said_out + (1.0 - q) * (1.0 - said_out))
+    return np.where(labels == 0, q, by_label), f, Sigma

@@ -45,6 +45,40 @@ def test_posterior_equals_laplace_approximation_by_definition(labels: LabelArray
 
 
 @pytest.mark.parametrize("labels", CASES.values(), ids=CASES)
+@pytest.mark.parametrize("most", [0.05, 0.2])
+def test_posterior_of_labels_that_may_be_wrong_equals_its_definition(
+    labels: LabelArray, most: float
+) -> None:
+    wrong = np.random.default_rng(4).uniform(0.0, most, 120)
+    wrong[:60:2] = 0.0
+    belief = believe(BASIS, labels, certainty=1.0 - wrong)
+    q, _, Sigma = dense_belief.probability(X, labels, wrong=wrong)
+    np.testing.assert_allclose(belief.probability, q, atol=1e-4)
+    np.testing.assert_allclose(belief.variance, np.diag(Sigma), atol=1e-3)
+    np.testing.assert_allclose(belief.labelled, np.where(labels == 0, 0.0, q), atol=1e-4)
+
+
+@pytest.mark.parametrize("labels", CASES.values(), ids=CASES)
+def test_labels_of_certainty_1_give_bit_identical_belief(labels: LabelArray) -> None:
+    plain, certain = believe(BASIS, labels), believe(BASIS, labels, certainty=np.ones(120))
+    for name in ("probability", "variance", "root", "labelled"):
+        np.testing.assert_array_equal(getattr(certain, name), getattr(plain, name))
+
+
+def test_doubtful_label_moves_belief_less_and_is_doubted_where_others_contradict_it() -> None:
+    Z = np.linspace(0.0, 1.0, 40)[:, None]
+    basis = belief_basis(Z)
+    labels = np.zeros(40, dtype=np.int8)
+    labels[10:20] = 1
+    labels[14] = -1
+    certainty = np.where(np.arange(40) == 14, 0.8, 1.0)
+    plain, soft = believe(basis, labels), believe(basis, labels, certainty=certainty)
+    assert plain.labelled[14] == 1.0
+    assert soft.labelled[14] < 0.8
+    assert (soft.probability[20:] < plain.probability[20:]).all()
+
+
+@pytest.mark.parametrize("labels", CASES.values(), ids=CASES)
 def test_vote_of_atlas_shifts_prior_mean(labels: LabelArray) -> None:
     share = np.random.default_rng(0).random(120)
 

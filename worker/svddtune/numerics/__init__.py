@@ -58,6 +58,7 @@ from svddtune.numerics.atlas import Atlas, panel_rows
 from svddtune.numerics.audit import AuditScore, audit_score, draw_audit
 from svddtune.numerics.bandwidth import scott_gamma, silverman_gamma, sklearn_scale_gamma
 from svddtune.numerics.belief import Belief, BeliefBasis, belief_basis, believe
+from svddtune.numerics.certainty import estimate_noise, label_certainty
 from svddtune.numerics.committee import Committee, disagreement, form_committee
 from svddtune.numerics.consensus import DawidSkeneUnavailable, dawid_skene
 from svddtune.numerics.context import (
@@ -249,6 +250,7 @@ __all__ = [
     "disagreement",
     "draw_audit",
     "draw_initial",
+    "estimate_noise",
     "final_cell",
     "finish",
     "finish_with_atlas",
@@ -262,6 +264,7 @@ __all__ = [
     "hard_margin",
     "knowledge_committee",
     "knowledge_gains",
+    "label_certainty",
     "label_notes",
     "lattice_gammas",
     "lattice_part",

@@ -92,16 +92,20 @@ class Belief:
     Attributes
     ----------
     probability : FloatArray, shape (P,)
-        Of being an outlier; 0 or 1 at labelled rows.
+        Of being an outlier; 0 or 1 at rows whose label is certain.
     variance : FloatArray, shape (P,)
         Posterior variance of f, open rows counted as measured.
     root : NDArray[np.float32], shape (n, P)
         V with posterior covariance k - V^T V, open rows counted as measured.
+    labelled : FloatArray, shape (N,)
+        Probability of being an outlier at labelled rows, 0 or 1 where the label is certain; 0 at
+        rows without a label.
     """
 
     probability: FloatArray
     variance: FloatArray
     root: NDArray[np.float32]
+    labelled: FloatArray
 
 
 def belief_basis(X: FloatArray, *, seed: int = 0) -> BeliefBasis:
@@ -196,6 +200,7 @@ def believe(
     *,
     open_rows: IndexArray = _NO_ROWS,
     vote: Vote | None = None,
+    certainty: FloatArray | None = None,
 ) -> Belief:
     """Condition the belief on the labels.
 
@@ -210,6 +215,9 @@ def believe(
         is known to first order, and it is what the next query can still reduce.
     vote : callable, optional
         From rows to values in [0, 1] that tilt the prior mean by `VOTE_SLOPE`; flat by default.
+    certainty : FloatArray, shape (N,), optional
+        Probability that the label of a row is right, in [0.5, 1]; 1 for all rows by default. Rows
+        without a label do not count.
 
     Returns
     -------
@@ -231,21 +239,37 @@ def believe(
     if vote is not None:
         mean_rows += VOTE_SLOPE * vote(measured)
         mean_panel += VOTE_SLOPE * vote(basis.panel)
-    target = known.astype(np.float64)
-    a = laplace(K[:n, :n], mean_rows[:n], target)
-    root, variance = _condition(K[:n, :n], mean_rows[:n] + K[:n, :n] @ a, columns[:n])
+    wrong = np.zeros(len(measured))
+    if certainty is not None:
+        wrong[:n] = 1.0 - certainty[rows]
+    sign = np.where(known, 1.0, -1.0)
+    a = laplace(K[:n, :n], mean_rows[:n], known.astype(np.float64), wrong[:n])
+    mode = mean_rows[:n] + K[:n, :n] @ a
+    root, variance = _condition(K[:n, :n], _curvature(mode, sign, wrong[:n]), columns[:n])
     # sigmoid(f) averaged over the posterior of f, in MacKay's approximation
     probability = sigmoid(
         (mean_panel + a.astype(np.float32) @ columns[:n]) / np.sqrt(1.0 + np.pi * variance / 8.0)
     )
     if len(measured) > n:
-        root, variance = _condition(K, mean_rows + K[:, :n] @ a, columns)
-    in_panel = labels[basis.panel]
-    probability[in_panel != 0] = in_panel[in_panel != 0] == OUTLIER
-    return Belief(probability, variance, root)
+        f = mean_rows + K[:, :n] @ a
+        asked = np.concatenate((sign, np.ones(len(measured) - n)))
+        root, variance = _condition(K, _curvature(f, asked, wrong), columns)
+    labelled = np.zeros(len(labels))
+    labelled[all_rows] = labels[all_rows] == OUTLIER
+    if certainty is not None:
+        unsampled = np.setdiff1d(all_rows, rows, assume_unique=True)
+        labelled[unsampled] = np.where(
+            labels[unsampled] == OUTLIER, certainty[unsampled], 1.0 - certainty[unsampled]
+        )
+        labelled[rows] = _doubted(K[:n, :n], mode, sign, wrong[:n])
+    in_panel = labels[basis.panel] != 0
+    probability[in_panel] = labelled[basis.panel[in_panel]]
+    return Belief(probability, variance, root, labelled)
 
 
-def laplace(K: FloatArray, mean: FloatArray, target: FloatArray) -> FloatArray:
+def laplace(
+    K: FloatArray, mean: FloatArray, target: FloatArray, wrong: FloatArray | None = None
+) -> FloatArray:
     """Posterior mode of a logistic Gaussian process, by damped Newton steps.
 
     Parameters
@@ -256,30 +280,39 @@ def laplace(K: FloatArray, mean: FloatArray, target: FloatArray) -> FloatArray:
         Prior mean.
     target : FloatArray, shape (n,)
         0 or 1.
+    wrong : FloatArray, shape (n,), optional
+        Probability that a target is the other class, in [0, 0.5]; 0 by default.
 
     Returns
     -------
     FloatArray, shape (n,)
-        a, with the mode at f = mean + K a; there a = target - sigmoid(f).
+        a, with the mode at f = mean + K a; there a is the slope of the log likelihood, which is
+        target - sigmoid(f) where wrong is 0.
 
     Notes
     -----
     Algorithm 3.1 of Rasmussen and Williams. Deviation: steps are halved until the objective
-    falls; full steps diverge where the latent variance is large.
+    falls; full steps diverge where the latent variance is large. The likelihood of a target that
+    is wrong with probability e is e + (1 - 2 e) sigmoid(sign f), which is not log-concave; where
+    its curvature is negative, the steps take a small positive one.
     """
     n = len(target)
     sign, a, f = 2.0 * target - 1.0, np.zeros(n), mean.copy()
+    e = np.zeros(n) if wrong is None else wrong
 
     def objective(a: FloatArray, f: FloatArray) -> float:
-        return float(0.5 * a @ (f - mean) + np.logaddexp(0.0, -sign * f).sum())
+        certain = np.logaddexp(0.0, -sign * f)
+        loss = np.where(e > 0.0, -np.log(np.maximum(_likelihood(f, sign, e), 1e-300)), certain)
+        return float(0.5 * a @ (f - mean) + loss.sum())
 
     value = objective(a, f)
     for _ in range(50 if n else 0):
         p = sigmoid(f)
-        W = np.maximum(p * (1.0 - p), _LEAST_CURVATURE)
+        slope = np.where(e > 0.0, _slope(f, sign, e), target - p)
+        W = _curvature(f, sign, e)
         root_W = np.sqrt(W)
         L = np.linalg.cholesky(np.eye(n) + root_W[:, None] * K * root_W)
-        b = W * (f - mean) + (target - p)
+        b = W * (f - mean) + slope
         inner = solve_triangular(L, root_W * (K @ b), lower=True, check_finite=False)
         step = b - root_W * solve_triangular(L.T, inner, check_finite=False) - a
         move, size = K @ step, 1.0
@@ -293,16 +326,45 @@ def laplace(K: FloatArray, mean: FloatArray, target: FloatArray) -> FloatArray:
     return a
 
 
-def _condition(
-    K: FloatArray, f: FloatArray, columns: NDArray[np.float32]
-) -> tuple[NDArray[np.float32], FloatArray]:
-    """V and the posterior variance of the panel, measured where f, shape (n,), is the mode."""
-    prior = AMPLITUDE**2 + BIAS_SD**2
-    if len(f) == 0:
-        return columns, np.full(columns.shape[1], prior)
+def _likelihood(f: FloatArray, sign: FloatArray, wrong: FloatArray) -> FloatArray:
+    """Probability of the labels `sign` where each is wrong with some probability."""
+    return np.asarray(wrong + (1.0 - 2.0 * wrong) * sigmoid(sign * f))
+
+
+def _slope(f: FloatArray, sign: FloatArray, wrong: FloatArray) -> FloatArray:
+    """Derivative of the log of `_likelihood` by f."""
     p = sigmoid(f)
-    root_W = np.sqrt(np.maximum(p * (1.0 - p), _LEAST_CURVATURE))
-    L = np.linalg.cholesky(np.eye(len(f)) + root_W[:, None] * K * root_W)
+    return np.asarray(sign * (1.0 - 2.0 * wrong) * p * (1.0 - p) / _likelihood(f, sign, wrong))
+
+
+def _curvature(f: FloatArray, sign: FloatArray, wrong: FloatArray) -> FloatArray:
+    """Negative second derivative of the log of `_likelihood`, at least `_LEAST_CURVATURE`."""
+    p = sigmoid(f)
+    W = p * (1.0 - p)
+    if np.any(wrong > 0.0):
+        bend = (1.0 - 2.0 * wrong) * W * (1.0 - 2.0 * sigmoid(sign * f))
+        noisy = np.square(_slope(f, sign, wrong)) - bend / _likelihood(f, sign, wrong)
+        W = np.where(wrong > 0.0, noisy, W)
+    return np.asarray(np.maximum(W, _LEAST_CURVATURE))
+
+
+def _doubted(K: FloatArray, mode: FloatArray, sign: FloatArray, wrong: FloatArray) -> FloatArray:
+    """Probability of "outlier" at labelled rows, by their labels and by those around them."""
+    _, variance = _condition(K, _curvature(mode, sign, wrong), K.astype(np.float32))
+    f = mode / np.sqrt(1.0 + np.pi * variance / 8.0)
+    said = np.where(sign > 0.0, 1.0 - wrong, wrong)
+    return np.asarray(np.where(wrong > 0.0, sigmoid(f) * said / _likelihood(f, sign, wrong), said))
+
+
+def _condition(
+    K: FloatArray, W: FloatArray, columns: NDArray[np.float32]
+) -> tuple[NDArray[np.float32], FloatArray]:
+    """V and the posterior variance of the panel, for measurements of precision W, shape (n,)."""
+    prior = AMPLITUDE**2 + BIAS_SD**2
+    if len(W) == 0:
+        return columns, np.full(columns.shape[1], prior)
+    root_W = np.sqrt(W)
+    L = np.linalg.cholesky(np.eye(len(W)) + root_W[:, None] * K * root_W)
     # L has no eigenvalue below 1, and a product is several times faster than a wide solve.
     inverse = solve_triangular(L, np.diag(root_W), lower=True, check_finite=False)
     V = inverse.astype(np.float32) @ columns

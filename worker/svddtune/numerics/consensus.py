@@ -9,8 +9,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 
-import numpy as np
-
 from svddtune.numerics.types import INLIER, OUTLIER
 
 ITERATIONS = 100
@@ -23,8 +21,8 @@ class DawidSkeneUnavailable(Exception):
     """crowd-kit is not installed."""
 
 
-def dawid_skene(votes: Mapping[int, Mapping[str, int]]) -> dict[int, int]:
-    """Estimate the label of every row from all votes.
+def dawid_skene(votes: Mapping[int, Mapping[str, int]]) -> dict[int, float]:
+    """Estimate the probability of "outlier" of every row from all votes.
 
     Parameters
     ----------
@@ -34,8 +32,8 @@ def dawid_skene(votes: Mapping[int, Mapping[str, int]]) -> dict[int, int]:
     Returns
     -------
     dict
-        Row -> +1 or -1; rows without a vote that says something, and those with even chances, are
-        left out. It depends on the votes alone, not on their order.
+        Row -> probability in [0, 1]; rows without a vote that says something, and those with even
+        chances, are left out. It depends on the votes alone, not on their order.
 
     Raises
     ------
@@ -65,7 +63,7 @@ def dawid_skene(votes: Mapping[int, Mapping[str, int]]) -> dict[int, int]:
         if verdict
     )
     if len(decided) == len({row for row, _, _ in decided}):
-        return {row: verdict for row, _, verdict in decided}
+        return {row: float(verdict == OUTLIER) for row, _, verdict in decided}
     with warnings.catch_warnings():
         # It still calls pandas in ways that pandas is about to drop.
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -73,9 +71,8 @@ def dawid_skene(votes: Mapping[int, Mapping[str, int]]) -> dict[int, int]:
         frame = DataFrame(decided, columns=["task", "worker", "label"])
         chances = DawidSkene(n_iter=ITERATIONS).fit_predict_proba(frame)
     chances = chances.reindex(columns=[OUTLIER, INLIER], fill_value=0.0)
-    balance = np.diff(chances.to_numpy(), axis=1)[:, 0]
     return {
-        int(row): INLIER if value > 0 else OUTLIER
-        for row, value in zip(chances.index, balance, strict=True)
-        if abs(value) > _UNDECIDED
+        int(row): float(outlier)
+        for row, outlier, inlier in zip(chances.index, *chances.to_numpy().T, strict=True)
+        if abs(inlier - outlier) > _UNDECIDED
     }

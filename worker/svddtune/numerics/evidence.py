@@ -36,7 +36,8 @@ class Evidence:
     Attributes
     ----------
     on_labels : FloatArray
-        Score on the labelled rows.
+        Score on the labelled rows; where labels may be wrong, against the probabilities that the
+        belief gives these rows.
     expected : FloatArray
         Score over all rows, against the believed probabilities. Soft labels shrink it, so it
         ranks cells well and says less than the truth about each.
@@ -121,11 +122,14 @@ def weigh(
     -------
     Evidence
     """
-    on_labels = _on_labels(atlas, labels, metric)
-    q, P = belief.probability, len(belief.probability)
+    rows = np.flatnonzero(labels)
+    outside, known = atlas.outside_at(rows), belief.labelled[rows]
+    on_labels = score_counts(
+        _soft(outside @ known, outside.sum(axis=1), float(known.sum()), len(rows)), metric
+    )
+    q = belief.probability
     found = (atlas.panel @ q.astype(np.float32)).astype(np.float64)
-    outliers, rejected = float(q.sum()), atlas.panel_sizes - found
-    soft = Confusion(found, outliers - found, rejected, P - outliers - rejected)
+    soft = _soft(found, atlas.panel_sizes, float(q.sum()), len(q))
     expected = score_counts(soft, metric)
     return Evidence(on_labels, expected, on_labels + EXPECTED_WEIGHT * expected)
 
@@ -142,6 +146,7 @@ def choose_cell(
     *,
     criterion: Criterion = "evidence",
     metric: Metric = "kappa",
+    certainty: FloatArray | None = None,
 ) -> LiveChoice:
     """Choose the representation, gamma and C together.
 
@@ -158,12 +163,14 @@ def choose_cell(
         both classes; otherwise the evidence decides). The middle of the ties is taken.
     metric : {"kappa", "mcc", "f1", "balanced_accuracy"}
         Score of a classification on the labelled rows.
+    certainty : FloatArray, shape (N,), optional
+        As in `believe`.
 
     Returns
     -------
     LiveChoice
     """
-    belief = believe(basis, labels, vote=prior_vote(atlas, labels))
+    belief = believe(basis, labels, vote=prior_vote(atlas, labels), certainty=certainty)
     evidence = weigh(atlas, belief, labels, metric=metric)
     return pick(atlas, evidence, labels, criterion=criterion, metric=metric)
 
@@ -200,7 +207,7 @@ def pick(
         gamma=float(atlas.gamma[cell]),
         C=float(atlas.C[cell]),
         outliers=int(atlas.outliers[cell]),
-        on_labels=float(evidence.on_labels[cell]),
+        on_labels=float(score(labels[rows], predicted, metric)),
         expected=float(evidence.expected[cell]),
         interval=interval,
         plateau=len(ties),
@@ -263,7 +270,7 @@ def predicted_labels(
     return as_labels(atlas.outside_at(rows)[choice.cell])
 
 
-def _on_labels(atlas: Atlas, labels: LabelArray, metric: Metric) -> FloatArray:
-    rows = np.flatnonzero(labels)
-    predicted = as_labels(atlas.outside_at(rows))
-    return score(labels[rows], predicted, metric)
+def _soft(found: FloatArray, called: FloatArray, outliers: float, rows: int) -> Confusion:
+    """Expected counts of cells that call `called` rows outliers and find `found`."""
+    rejected = called - found
+    return Confusion(found, outliers - found, rejected, rows - outliers - rejected)

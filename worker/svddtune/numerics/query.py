@@ -109,6 +109,7 @@ def suggest(
     basis: BeliefBasis | None = None,
     metric: Metric = "kappa",
     tau_rule: TauRule = "propagated",
+    certainty: FloatArray | None = None,
 ) -> Suggestion:
     """Rank the rows that are worth a label.
 
@@ -145,6 +146,8 @@ def suggest(
         Of the evidence for the cells of the atlas; the gradient itself is always that of kappa.
     tau_rule : {"propagated", "printed"}
         Of "lama": as in `tau`.
+    certainty : FloatArray, shape (N,), optional
+        As in `believe`; the rules that need no atlas do not use it.
 
     Returns
     -------
@@ -195,7 +198,7 @@ def suggest(
     if atlas is not None:
         if basis is None:
             raise ValueError("basis is None, expected that of the atlas's data")
-        state = _AtlasState(atlas, basis, prep, labels, open_rows, metric)
+        state = _AtlasState(atlas, basis, prep, labels, open_rows, metric, certainty)
     if callable(strategy) or strategy in ATLAS_STRATEGIES:
         if state is None:
             raise ValueError(f"strategy is {strategy!r}, expected an atlas with it")
@@ -248,11 +251,12 @@ class _AtlasState:
         labels: LabelArray,
         open_rows: IndexArray,
         metric: Metric,
+        certainty: FloatArray | None,
     ) -> None:
         self.atlas, self.basis, self.prep = atlas, basis, prep
         self.labels, self.open_rows, self.metric = labels, open_rows, metric
         self.belief: Belief = believe(
-            basis, labels, open_rows=open_rows, vote=prior_vote(atlas, labels)
+            basis, labels, open_rows=open_rows, vote=prior_vote(atlas, labels), certainty=certainty
         )
         self.evidence: Evidence = weigh(atlas, self.belief, labels, metric=metric)
 

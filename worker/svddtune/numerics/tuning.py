@@ -238,6 +238,7 @@ def finish_with_atlas(
     criterion: Criterion = "evidence",
     metric: Metric = "kappa",
     seed: int = 0,
+    certainty: FloatArray | None = None,
 ) -> FinalChoice:
     """Choose the representation, gamma and C together from the atlas, and fit.
 
@@ -259,6 +260,8 @@ def finish_with_atlas(
         As in `choose_cell`.
     seed : int
         Draws the sub-sample above `solver.FIT_LIMIT` rows; the atlas's, or the model differs.
+    certainty : FloatArray, shape (N,), optional
+        As in `believe`.
 
     Returns
     -------
@@ -267,7 +270,9 @@ def finish_with_atlas(
         one, and `final_cell` what becomes of it without labels of both classes.
     """
     views = Views.of(data)
-    choice = choose_cell(atlas, basis, labels, criterion=criterion, metric=metric)
+    choice = choose_cell(
+        atlas, basis, labels, criterion=criterion, metric=metric, certainty=certainty
+    )
     final = final_cell(atlas, choice, labels)
     value, curve = None, None
     if choice.reason == "both_classes":
@@ -339,6 +344,7 @@ def run(
     basis: BeliefBasis | None = None,
     choice: Literal["paper", "atlas"] | None = None,
     exclude: IndexArray = _NO_ROWS,
+    label_noise: float = 0.0,
 ) -> TuningResult:
     """Run a session to its end.
 
@@ -376,6 +382,9 @@ def run(
     exclude : IndexArray, optional
         Rows never asked about, 0-based. Their entries of `oracle` are 0, so that no initial label
         is drawn among them; what needs no label still sees them.
+    label_noise : float
+        Probability that an answer of the oracle is wrong, in [0, 0.5), as the belief takes it.
+        Initial labels are certain.
 
     Returns
     -------
@@ -386,7 +395,8 @@ def run(
     ------
     ValueError
         If `oracle` or `known` does not have one label per row or holds another value, if
-        `choice` is unknown, or if `initial` needs labels and `oracle` is a function.
+        `choice` is unknown, if `initial` needs labels and `oracle` is a function, or if
+        `label_noise` is out of range.
     """
     views = Views.of(data)
     N, X = len(views), views.X
@@ -394,6 +404,8 @@ def run(
         raise ValueError(f"oracle has shape {oracle.shape}, expected {(N,)}")
     if choice not in (None, "paper", "atlas"):
         raise ValueError(f"choice is {choice!r}, expected 'paper', 'atlas' or None")
+    if not 0.0 <= label_noise < 0.5:
+        raise ValueError(f"label_noise is {label_noise}, expected [0, 0.5)")
     labels: LabelArray = np.zeros(N, dtype=np.int8)
     if known is not None:
         if known.shape != labels.shape or not np.isin(known, (-1, 0, 1)).all():
@@ -404,6 +416,7 @@ def run(
             raise ValueError(f"initial is {initial}, expected (0, 0) with a callable oracle")
         rows = draw_initial(oracle, *initial, seed)
         labels[rows] = oracle[rows]
+    certainty = np.where(labels == 0, 1.0 - label_noise, 1.0) if label_noise else None
     if prep is None:
         prep = prepare(X, k=k, gamma_bounds=gamma_bounds, seed=seed)
     needs_atlas = callable(strategy) or strategy in ATLAS_STRATEGIES
@@ -424,7 +437,7 @@ def run(
         suggestion = suggest(
             prep, X, labels, k=k, strategy=strategy, sample=sample,
             rng=query_rng(seed, rev, len(queries)), exclude=np.r_[exclude, unsure].astype(np.int64),
-            atlas=atlas, basis=basis, metric=metric, tau_rule=tau_rule,
+            atlas=atlas, basis=basis, metric=metric, tau_rule=tau_rule, certainty=certainty,
         )  # fmt: skip
         if len(suggestion.rows) == 0:
             break
@@ -442,11 +455,14 @@ def run(
         if label == 0:
             unsure.append(row)
     if atlas is not None and basis is not None:
-        choices.append(choose_cell(atlas, basis, labels, criterion=criterion))
+        choices.append(
+            choose_cell(atlas, basis, labels, criterion=criterion, certainty=certainty)
+        )
     if choice == "atlas" and atlas is not None and basis is not None:
         final = finish_with_atlas(
-            prep, views, labels, atlas, basis, k=k, criterion=criterion, metric=metric, seed=seed
-        )
+            prep, views, labels, atlas, basis, k=k, criterion=criterion, metric=metric, seed=seed,
+            certainty=certainty,
+        )  # fmt: skip
     else:
         final = finish(
             prep,
