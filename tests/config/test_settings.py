@@ -51,7 +51,8 @@ def ends(setting: Setting) -> list[Any]:
         return ["", "a", "Z9_-" + 60 * "x"]
     if setting.low is None:
         return [False, True] if setting.default is False else [(5e-324, 1.7e308), None]
-    return [type(setting.default)(end) for end in (setting.low, highest(setting))]
+    kind = float if setting.is_optional else type(setting.default)
+    return [kind(end) for end in (setting.low, highest(setting))]
 
 
 def beyond(setting: Setting) -> list[Any]:
@@ -66,7 +67,8 @@ def beyond(setting: Setting) -> list[Any]:
         return [(2.0, 1.0), (0.0, 1.0), (1.0, math.inf), (math.nan, 1.0), (1.0,), "ab", 3]
     low, high = setting.low, highest(setting)
     outside: list[Any] = [low - 1 if low != 1 else -1, high + 1, "7", None, True]
-    return outside + ([math.nan, math.inf] if isinstance(setting.default, float) else [1.5])
+    whole = isinstance(setting.default, int)
+    return outside + ([1.5] if whole else [math.nan, math.inf])
 
 
 def values(setting: Setting) -> st.SearchStrategy[Any]:
@@ -78,6 +80,8 @@ def values(setting: Setting) -> st.SearchStrategy[Any]:
         pair = st.lists(st.floats(1e-9, 1e9), min_size=2, max_size=2, unique=True)
         bounds = pair.map(lambda ends: tuple(sorted(ends)))
         return st.booleans() if setting.default is False else st.none() | bounds
+    if setting.is_optional:
+        return st.none() | st.floats(setting.low, highest(setting))
     if isinstance(setting.default, float):
         return st.floats(setting.low, highest(setting))
     return st.integers(int(setting.low), int(highest(setting)))
@@ -135,7 +139,7 @@ def test_contract_and_page_describe_the_settings_as_the_table_does(path: Any, wr
 
 
 @EACH
-def test_zero_on_the_wire_stands_for_the_default(setting: Setting) -> None:
+def test_zero_or_absence_on_the_wire_stands_for_the_default(setting: Setting) -> None:
     config = from_proto(config_pb2.SessionConfig())
     assert getattr(config, setting.name) == setting.default
     assert config == SessionConfig()
@@ -216,7 +220,7 @@ def test_commands_refuse_values_beyond_the_range_under_the_name_of_the_option(
     data = tmp_path / "data.csv"
     data.write_text("1,2\n")
     value = {"gamma_bounds": "2 1", "own_strategy": "9a"}.get(setting.name, "no-such-word")
-    if isinstance(setting.default, int | float):
+    if setting.low is not None:
         value = str(int(highest(setting)) + 1)
     assert run(["tune", str(data), setting.option, *value.split()]) == 2
     assert f"{setting.option} is " in capsys.readouterr().err

@@ -23,22 +23,22 @@ def sigmoid(f: FloatArray) -> FloatArray:
     return np.asarray(1.0 / (1.0 + np.exp(-f)))
 
 
-def likelihood(f: FloatArray, labels: LabelArray, wrong: FloatArray) -> FloatArray:
+def likelihood(f: FloatArray, labels: FloatArray, wrong: FloatArray) -> FloatArray:
     """Probability of the labels, each of which is wrong with some probability."""
     return np.asarray((1.0 - wrong) * sigmoid(-labels * f) + wrong * sigmoid(labels * f))
 
 
-def slope(f: FloatArray, labels: LabelArray, wrong: FloatArray) -> FloatArray:
+def slope(f: FloatArray, labels: FloatArray, wrong: FloatArray) -> FloatArray:
     """Derivative of the log likelihood by f."""
     p = sigmoid(f)
     return np.asarray(-labels * (1 - 2 * wrong) * p * (1 - p) / likelihood(f, labels, wrong))
 
 
-def curvature(f: FloatArray, labels: LabelArray, wrong: FloatArray) -> FloatArray:
+def curvature(f: FloatArray, labels: FloatArray, wrong: FloatArray) -> FloatArray:
     """Minus its second derivative, by a central difference; never below 1e-8."""
     h = 1e-5
     change = slope(f + h, labels, wrong) - slope(f - h, labels, wrong)
-    return np.maximum(-change / (2 * h), 1e-8)
+    return np.asarray(np.maximum(-change / (2 * h), 1e-8))
 
 
 def laplace_mean(

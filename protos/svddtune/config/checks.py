@@ -101,8 +101,15 @@ def _plain(setting: Setting, value: Any) -> Any:
         if not isinstance(value, str):
             raise TypeError
         return str(value)
-    number = _number(setting.default, value)
-    if setting.low is not None and number and not setting.low <= number <= _high(setting):
+    if setting.is_optional and value is None:
+        return None
+    number = _number(0.0 if setting.is_optional else setting.default, value)
+    in_range = setting.low is None or setting.low <= number <= _high(setting)
+    if setting.is_optional:
+        if not in_range:
+            raise ValueError
+        return number
+    if number and not in_range:
         raise ValueError
     return number or setting.default
 

@@ -125,6 +125,15 @@ class SessionConfig:
         -100,
         100,
     )
+    label_noise: float | None = _setting(
+        None,
+        "Probability that an answer is wrong, for answers without a confidence of their own. "
+        "The strategies that use the atlas then trust labels less, and doubt those that contradict "
+        "others. Labels known when the session is created are taken as true.",
+        0.0,
+        0.45,
+        stands_for="estimated once observations have several votes, 0 before",
+    )
     c_tie_rule: str = _setting(
         "plateau",
         "Which cell of the grid of C is taken where several have the best score: the middle of "
@@ -172,6 +181,7 @@ class Settings(TypedDict, total=False):
     aggregation: str | None
     repeat_every: int | None
     priority: int | None
+    label_noise: float | None
     c_tie_rule: str | None
     tau_rule: str | None
     own_strategy: str | None
@@ -201,6 +211,11 @@ class Setting:
     def is_pair(self) -> bool:
         """Whether the setting is two numbers, of which each has a field in the message."""
         return len(self.wire) == 2
+
+    @property
+    def is_optional(self) -> bool:
+        """Whether zero is a value like others: None, or an absent field, stands for the default."""
+        return MESSAGE.fields_by_name[self.wire[0]].has_presence
 
     @property
     def words(self) -> tuple[str, ...]:

@@ -12,6 +12,8 @@ def to_proto(config: SessionConfig) -> config_pb2.SessionConfig:
     message = config_pb2.SessionConfig()
     for setting in SETTINGS.values():
         value = getattr(config, setting.name)
+        if setting.is_optional and value is None:
+            continue
         if setting.enum is not None:
             value = words(setting.enum)[value]
         parts = value or (0.0, 0.0) if setting.is_pair else (value,)
@@ -21,11 +23,12 @@ def to_proto(config: SessionConfig) -> config_pb2.SessionConfig:
 
 
 def from_proto(message: config_pb2.SessionConfig) -> SessionConfig:
-    """Return the settings of a message, with defaults for zeros, not checked."""
+    """Return the settings of a message, with defaults for zeros and absent fields, not checked."""
     values: dict[str, Any] = {}
     for setting in SETTINGS.values():
         parts = tuple(getattr(message, name) for name in setting.wire)
-        if not any(parts):
+        given = message.HasField(setting.wire[0]) if setting.is_optional else any(parts)
+        if not given:
             values[setting.name] = setting.default
         elif setting.enum is not None:
             values[setting.name] = word_of(setting.enum, parts[0])

@@ -79,7 +79,7 @@ AGGREGATION_MAJORITY: Aggregation
 AGGREGATION_DAWID_SKENE: Aggregation
 
 class SessionConfig(_message.Message):
-    __slots__ = ("k", "budget", "strategy", "candidate_sample", "gamma_min", "gamma_max", "c_cells", "c_spacing", "metric", "seed", "lease_s", "audit", "auto_finish", "overlap", "overlap_rule", "overlap_limit", "aggregation", "repeat_every", "priority", "c_tie_rule", "tau_rule", "own_strategy")
+    __slots__ = ("k", "budget", "strategy", "candidate_sample", "gamma_min", "gamma_max", "c_cells", "c_spacing", "metric", "seed", "lease_s", "audit", "auto_finish", "overlap", "overlap_rule", "overlap_limit", "aggregation", "repeat_every", "priority", "label_noise", "c_tie_rule", "tau_rule", "own_strategy")
     K_FIELD_NUMBER: _ClassVar[int]
     BUDGET_FIELD_NUMBER: _ClassVar[int]
     STRATEGY_FIELD_NUMBER: _ClassVar[int]
@@ -99,6 +99,7 @@ class SessionConfig(_message.Message):
     AGGREGATION_FIELD_NUMBER: _ClassVar[int]
     REPEAT_EVERY_FIELD_NUMBER: _ClassVar[int]
     PRIORITY_FIELD_NUMBER: _ClassVar[int]
+    LABEL_NOISE_FIELD_NUMBER: _ClassVar[int]
     C_TIE_RULE_FIELD_NUMBER: _ClassVar[int]
     TAU_RULE_FIELD_NUMBER: _ClassVar[int]
     OWN_STRATEGY_FIELD_NUMBER: _ClassVar[int]
@@ -121,7 +122,8 @@ class SessionConfig(_message.Message):
     aggregation: Aggregation
     repeat_every: int
     priority: int
+    label_noise: float
     c_tie_rule: TieRule
     tau_rule: TauRule
     own_strategy: str
-    def __init__(self, k: _Optional[int] = ..., budget: _Optional[int] = ..., strategy: _Optional[_Union[QueryStrategy, str]] = ..., candidate_sample: _Optional[int] = ..., gamma_min: _Optional[float] = ..., gamma_max: _Optional[float] = ..., c_cells: _Optional[int] = ..., c_spacing: _Optional[_Union[GridSpacing, str]] = ..., metric: _Optional[_Union[Metric, str]] = ..., seed: _Optional[int] = ..., lease_s: _Optional[float] = ..., audit: _Optional[int] = ..., auto_finish: bool = ..., overlap: _Optional[int] = ..., overlap_rule: _Optional[_Union[OverlapRule, str]] = ..., overlap_limit: _Optional[int] = ..., aggregation: _Optional[_Union[Aggregation, str]] = ..., repeat_every: _Optional[int] = ..., priority: _Optional[int] = ..., c_tie_rule: _Optional[_Union[TieRule, str]] = ..., tau_rule: _Optional[_Union[TauRule, str]] = ..., own_strategy: _Optional[str] = ...) -> None: ...
+    def __init__(self, k: _Optional[int] = ..., budget: _Optional[int] = ..., strategy: _Optional[_Union[QueryStrategy, str]] = ..., candidate_sample: _Optional[int] = ..., gamma_min: _Optional[float] = ..., gamma_max: _Optional[float] = ..., c_cells: _Optional[int] = ..., c_spacing: _Optional[_Union[GridSpacing, str]] = ..., metric: _Optional[_Union[Metric, str]] = ..., seed: _Optional[int] = ..., lease_s: _Optional[float] = ..., audit: _Optional[int] = ..., auto_finish: bool = ..., overlap: _Optional[int] = ..., overlap_rule: _Optional[_Union[OverlapRule, str]] = ..., overlap_limit: _Optional[int] = ..., aggregation: _Optional[_Union[Aggregation, str]] = ..., repeat_every: _Optional[int] = ..., priority: _Optional[int] = ..., label_noise: _Optional[float] = ..., c_tie_rule: _Optional[_Union[TieRule, str]] = ..., tau_rule: _Optional[_Union[TauRule, str]] = ..., own_strategy: _Optional[str] = ...) -> None: ...

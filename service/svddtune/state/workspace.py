@@ -48,6 +48,8 @@ class Snapshot:
     votes: dict[int, dict[str, int]]
     # The last event of the log.
     moment: str
+    # Row -> labeler -> probability that the vote is right, where its labeler gave one.
+    confidences: dict[int, dict[str, float]] = field(default_factory=dict)
     # LiveEvidence after each ranking, by the labels' rev.
     evidence: dict[bytes, bytes] = field(default_factory=dict)
 

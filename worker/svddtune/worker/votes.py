@@ -1,14 +1,17 @@
-"""Labels in force, from votes, by the session's aggregation."""
+"""Labels in force and how certain they are, from votes, by the session's aggregation."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from svddtune import numerics
 from svddtune.agreement import agreement
-from svddtune.numerics import IndexArray, LabelArray
+from svddtune.numerics import FloatArray, IndexArray, LabelArray
 from svddtune.state.workspace import Snapshot
+
+# The EM algorithm of Dawid and Skene ends in probabilities of 0 and 1 where votes are few.
+MOST_CERTAIN = 0.99
 
 _NO_ROWS = np.empty(0, dtype=np.int64)
 
@@ -18,24 +21,65 @@ def majority(votes: Mapping[str, int]) -> int:
     return int(np.sign(sum(votes.values())))
 
 
-def effective_labels(snapshot: Snapshot, *, without: IndexArray = _NO_ROWS) -> LabelArray:
-    """Labels in force as an array: +1, -1, 0.
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The labels in force."""
+
+    # +1, -1, 0.
+    values: LabelArray
+    # Probability that each is right, see `numerics.believe`; None where all are certain.
+    certainty: FloatArray | None
+
+
+def labels_in_force(snapshot: Snapshot, *, without: IndexArray = _NO_ROWS) -> Labels:
+    """Labels in force as arrays.
 
     ``without`` names rows that are left out, with all that their votes tell about labelers. Raises
     DawidSkeneUnavailable where the session wants this estimate and the worker cannot make it.
     """
-    labels: LabelArray = np.zeros(snapshot.session.observation_count, dtype=np.int8)
+    values: LabelArray = np.zeros(snapshot.session.observation_count, dtype=np.int8)
     for row, verdict in snapshot.labels.items():
-        labels[row] = verdict
-    labels[without] = 0
+        values[row] = verdict
+    values[without] = 0
+    left_out = set(without.tolist())
+    votes = {row: given for row, given in snapshot.votes.items() if row not in left_out}
+    chances: dict[int, float] = {}
     if snapshot.session.config.aggregation == "dawid_skene":
-        left_out = set(without.tolist())
-        estimate = numerics.dawid_skene(
-            {row: votes for row, votes in snapshot.votes.items() if row not in left_out}
+        chances = numerics.dawid_skene(votes)
+    noise = label_noise(snapshot, votes)
+    certainty = np.ones(len(values))
+    for row in np.flatnonzero(values).tolist():
+        said = votes.get(row, {})
+        if row in chances and len(said) > 1:
+            values[row] = -1 if chances[row] > 0.5 else 1
+            certainty[row] = min(max(chances[row], 1.0 - chances[row]), MOST_CERTAIN)
+            continue
+        confidence = snapshot.confidences.get(row, {})
+        # What was known at the start is taken as true.
+        e = 0.0 if row in snapshot.initial_rows else noise
+        certainty[row] = numerics.label_certainty(
+            int(values[row]),
+            list(said.values()),
+            [1.0 - confidence[name] if name in confidence else e for name in said],
         )
-        for row in np.flatnonzero(labels).tolist():
-            labels[row] = estimate.get(row, labels[row])
-    return labels
+    return Labels(values, None if (certainty == 1.0).all() else certainty)
+
+
+def label_noise(snapshot: Snapshot, votes: Mapping[int, Mapping[str, int]]) -> float:
+    """Rate of wrong votes: the session's setting, or an estimate from rows with several votes.
+
+    Without either the labels are taken as true: 0.
+    """
+    given = snapshot.session.config.label_noise
+    if given is not None:
+        return given
+    several = [list(said.values()) for said in votes.values() if sum(map(abs, said.values())) > 1]
+    return numerics.estimate_noise(several) if several else 0.0
+
+
+def effective_labels(snapshot: Snapshot, *, without: IndexArray = _NO_ROWS) -> LabelArray:
+    """The values of ``labels_in_force``."""
+    return labels_in_force(snapshot, without=without).values
 
 
 def without_votes_of(snapshot: Snapshot, labeler: str) -> Snapshot:

@@ -37,6 +37,8 @@ def takes_settings(names: Collection[str] = tuple(SETTINGS)) -> Callable[[Any], 
 def _option(setting: Setting) -> inspect.Parameter:
     flag = isinstance(setting.default, bool)
     kind: Any = tuple[float, float] if setting.is_pair else type(setting.default)
+    if setting.is_optional:
+        kind = float
     option = typer.Option(
         setting.option,
         help=setting.help if flag else setting.text,
