@@ -27,6 +27,7 @@ from tests.waiting import wait_until
 
 from svddtune.client import (
     InvalidInput,
+    Judgement,
     Label,
     LeaseLost,
     ProtocolError,
@@ -545,6 +546,40 @@ def test_correction_is_sent_with_the_id_given(connect: Connect) -> None:
         tuning.label("x", "outlier", answer_id="ticket-7/2", replace=True)
         assert tuning.retract("x", of_labeler="bob", answer_id="r").answer_id == "r"
     assert [(a.answer_id, a.replace) for a in said] == [("ticket-7/1", False), ("ticket-7/2", True)]
+
+
+def test_confidence_is_sent_with_answers_and_labels(connect: Connect) -> None:
+    said: list[pb.Answer] = []
+
+    def script(stream: peer.ServerStream) -> Responses:
+        stream.take("hello")
+        yield welcome()
+        for _ in range(3):
+            answer = stream.take("answer")
+            said.append(answer.answer)
+            yield ack(answer)
+        stream.rest()
+
+    with talking(connect, script, credit=0) as tuning:
+        tuning.label("x", ("inlier", 0.8))
+        tuning.label_many([Label("y", Verdict.OUTLIER, confidence=0.9), Label("z", Verdict.UNSURE)])
+    assert [(a.HasField("confidence"), a.confidence) for a in said] == [
+        (True, 0.8),
+        (True, 0.9),
+        (False, 0.0),
+    ]
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.0, 1.1, -1, "high", True, float("nan")])
+def test_confidence_out_of_range_is_refused(confidence: object) -> None:
+    with pytest.raises(InvalidInput, match=r"confidence is .*; allowed: above 0.5, at most 1"):
+        Judgement.of(("inlier", confidence))
+
+
+def test_unsure_takes_no_confidence() -> None:
+    with pytest.raises(InvalidInput, match="'unsure' takes no confidence"):
+        Judgement.of(("unsure", 0.8))
+    assert Judgement.of(("unsure", None)) == Judgement(Verdict.UNSURE)
 
 
 @pytest.mark.parametrize("verdict", [True, 0, 2, "yes", None, 0.5])

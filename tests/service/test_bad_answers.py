@@ -1,5 +1,6 @@
 """Bad input of labelers is refused alike by stream and by unary call, and disturbs nobody else."""
 
+import math
 from typing import Any
 
 import grpc
@@ -46,6 +47,15 @@ ANSWERS: list[tuple[str, oracle_pb2.Answer, str, grpc.StatusCode]] = [
         answer(observation_id=""),
         "INVALID_FIELD",
         grpc.StatusCode.INVALID_ARGUMENT,
+    ),
+    *(
+        (name, answer(**changes), "INVALID_FIELD", grpc.StatusCode.INVALID_ARGUMENT)
+        for name, changes in {
+            "confidence of one half": {"confidence": 0.5},
+            "confidence above one": {"confidence": 1.01},
+            "confidence that is no number": {"confidence": math.nan},
+            "confidence in unsure": {"confidence": 0.8, "verdict": 3},
+        }.items()
     ),
     ("query without lease", answer(query=1), "INVALID_FIELD", grpc.StatusCode.INVALID_ARGUMENT),
     (

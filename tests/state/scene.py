@@ -236,6 +236,7 @@ class Scene:
         answer_id: str = "",
         want: int = 0,
         replace: bool = False,
+        confidence: float | None = None,
     ) -> Receipt:
         """Answer a leased query, or a row unasked."""
         self.answered += 1
@@ -251,6 +252,7 @@ class Scene:
                 lease_id=lease.lease_id if isinstance(lease, Lease) else "",
                 row=None if leased else lease,  # type: ignore[arg-type]
                 replace=replace,
+                confidence=confidence,
             ),
             then=lease_request(labeler, want) if want else None,
         )

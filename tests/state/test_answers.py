@@ -201,3 +201,46 @@ def test_result_before_completion_is_refused(redis_url: str) -> None:
         assert refused.value.reason == "RESULT_NOT_FOUND"
 
     play(redis_url, act)
+
+
+def test_confidence_stays_with_the_vote_and_in_the_log(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session()
+        (lease,) = await scene.lease(session_id)
+        await scene.answer(session_id, lease, confidence=0.1 + 0.7)
+        await scene.answer(session_id, 17, Verdict.OUTLIER, labeler="bob")
+        events = await scene.sessions.label_events(session_id)
+        assert [one.confidence for one in events] == [0.1 + 0.7, None]
+        claim = scene.worker.next_claim()
+        assert claim is not None
+        snapshot = scene.worker.workspace.snapshot(claim)
+        assert snapshot is not None
+        assert snapshot.confidences == {lease.row: {"ann": 0.1 + 0.7}}
+        assert snapshot.votes == {lease.row: {"ann": 1}, 17: {"bob": -1}}
+
+    play(redis_url, act)
+
+
+def test_answer_id_with_other_confidence_is_refused(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session()
+        await scene.answer(session_id, 3, answer_id="one", confidence=0.8)
+        with pytest.raises(InvalidInput) as refused:
+            await scene.answer(session_id, 3, answer_id="one", confidence=0.9)
+        assert refused.value.reason == "ANSWER_ID_REUSED"
+
+    play(redis_url, act)
+
+
+def test_correction_replaces_the_confidence_too(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session()
+        await scene.answer(session_id, 3, confidence=0.8)
+        await scene.answer(session_id, 3, replace=True)
+        claim = scene.worker.next_claim()
+        assert claim is not None
+        snapshot = scene.worker.workspace.snapshot(claim)
+        assert snapshot is not None
+        assert snapshot.confidences == {}
+
+    play(redis_url, act)

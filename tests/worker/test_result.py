@@ -20,6 +20,7 @@ from svddtune.worker.plan import (
     predictions,
 )
 from svddtune.worker.rules import RULES, evaluate_rule, rule_sample
+from svddtune.worker.votes import Labels
 
 CONFIG = SessionConfig(k=5, c_cells=11, strategy="lama")
 
@@ -75,7 +76,7 @@ def test_plan_from_atlas_names_one_of_its_cells_without_fits(atlas: numerics.Atl
     X, y = blobs(80, 3, seed=1)
     labels = partial_labels(y, 20, 0)
     config = SessionConfig(strategy="knowledge_gradient")
-    plan = plan_from_atlas(atlas, numerics.belief_basis(X), labels, config)
+    plan = plan_from_atlas(atlas, numerics.belief_basis(X), Labels(labels, None), config)
     assert not plan.fits
     cells = atlas_cells(atlas, "none", plan.gamma)
     assert [cell.c for cell in cells] == list(plan.c_grid)

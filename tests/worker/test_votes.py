@@ -1,6 +1,7 @@
 """Labels from votes, without audited rows or without one labeler, and the notes about them."""
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,13 @@ from hypothesis import strategies as st
 from tests.worker.snapshots import snapshot_of
 
 from svddtune.numerics import dawid_skene
-from svddtune.worker.votes import effective_labels, majority, vote_notes, without_votes_of
+from svddtune.worker.votes import (
+    effective_labels,
+    labels_in_force,
+    majority,
+    vote_notes,
+    without_votes_of,
+)
 
 Votes = dict[int, dict[str, int]]
 
@@ -80,7 +87,7 @@ def test_dawid_skene_decides_in_session_with_that_aggregation() -> None:
     snapshot = snapshot_of(CROWD, N=60, aggregation="dawid_skene")
     labels = effective_labels(snapshot)
     estimate = dawid_skene(CROWD)
-    assert labels.tolist() == [estimate[row] for row in range(60)]
+    assert labels.tolist() == [-1 if estimate[row] > 0.5 else 1 for row in range(60)]
     assert labels.tolist() != effective_labels(snapshot_of(CROWD, N=60)).tolist()
 
 
@@ -93,6 +100,50 @@ def test_dawid_skene_ignores_rows_left_out() -> None:
         for votes in (CROWD, wrong)
     ]
     np.testing.assert_array_equal(made[0], made[1])
+
+
+def test_single_votes_are_certain_unless_a_rate_of_wrong_answers_is_set() -> None:
+    votes = {1: {"ann": 1}, 2: {"ben": -1}, 3: {"ben": 0}}
+    assert labels_in_force(snapshot_of(votes)).certainty is None
+    assert labels_in_force(snapshot_of(votes, label_noise=0.0)).certainty is None
+    certainty = labels_in_force(snapshot_of(votes, label_noise=0.2)).certainty
+    assert certainty is not None
+    assert certainty[:4].tolist() == pytest.approx([1.0, 0.8, 0.8, 1.0])
+
+
+def test_labels_with_differing_votes_are_less_certain_than_those_with_equal_ones() -> None:
+    votes = {
+        1: {"ann": 1, "ben": 1}, 2: {"ann": 1, "ben": -1, "cem": -1}, 3: {"ann": -1}
+    }  # fmt: skip
+    certainty = labels_in_force(snapshot_of(votes)).certainty
+    assert certainty is not None
+    assert certainty[2] == pytest.approx(certainty[3])
+    assert 0.5 < certainty[2] < certainty[1] < 1.0
+
+
+def test_confidence_of_a_labeler_replaces_the_rate_of_wrong_answers() -> None:
+    votes = {1: {"ann": 1}, 2: {"ann": -1}, 3: {"ann": 1, "ben": 1}}
+    given = {1: {"ann": 0.7}, 3: {"ann": 0.7, "ben": 0.9}}
+    snapshot = replace(snapshot_of(votes, label_noise=0.2), confidences=given)
+    certainty = labels_in_force(snapshot).certainty
+    assert certainty is not None
+    assert certainty[1:4].tolist() == pytest.approx([0.7, 0.8, 0.63 / 0.66])
+
+
+def test_labels_known_at_the_start_are_certain() -> None:
+    votes = {1: {"initial": 1}, 2: {"ann": -1}}
+    snapshot = replace(snapshot_of(votes, label_noise=0.1), initial_rows=frozenset({1}))
+    certainty = labels_in_force(snapshot).certainty
+    assert certainty is not None
+    assert certainty[1:3].tolist() == pytest.approx([1.0, 0.9])
+
+
+def test_dawid_skene_tells_how_certain_labels_are() -> None:
+    snapshot = snapshot_of(CROWD, N=60, aggregation="dawid_skene")
+    labels, estimate = labels_in_force(snapshot), dawid_skene(CROWD)
+    assert labels.certainty is not None
+    for row, chance in estimate.items():
+        assert labels.certainty[row] == pytest.approx(min(0.99, max(chance, 1.0 - chance)))
 
 
 def test_dawid_skene_labels_only_labelled_rows() -> None:
@@ -108,6 +159,8 @@ def test_notes_give_number_and_agreement_of_votes() -> None:
         "2 of 3 observations have several votes; 50 % of the pairs of votes agree. On average an "
         "observation has 2.0 votes.",
         "Labels follow the majority of votes.",
+        "An answer is taken as wrong with probability 0.15 (estimated from these votes), so labels "
+        "that others contradict count less.",
     ]
 
 

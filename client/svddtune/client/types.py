@@ -61,6 +61,56 @@ class Verdict(StrEnum):
 _WORDS = frozenset(verdict.value for verdict in Verdict)
 
 
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A verdict, and how sure its labeler is.
+
+    Attributes
+    ----------
+    verdict : Verdict
+    confidence : float or None
+        Probability that the verdict is right, above 0.5 and at most 1; None where the labeler does
+        not say, and always for "unsure".
+    """
+
+    verdict: Verdict
+    confidence: float | None = None
+
+    @classmethod
+    def of(cls, value: object) -> Judgement:
+        """Return the judgement for a verdict, as `Verdict.of` takes it, or (verdict, confidence).
+
+        Raises
+        ------
+        InvalidInput
+            For everything else.
+        """
+        if isinstance(value, Judgement):
+            verdict, confidence = value.verdict, value.confidence
+        elif isinstance(value, tuple) and len(value) == 2:
+            verdict, confidence = Verdict.of(value[0]), value[1]
+        else:
+            return cls(Verdict.of(value))
+        if confidence is None:
+            return cls(verdict)
+        if verdict is Verdict.UNSURE:
+            raise InvalidInput(
+                "'unsure' takes no confidence",
+                metadata={"field": "confidence", "value": repr(confidence)},
+            )
+        if (
+            not isinstance(confidence, numbers.Real)
+            or isinstance(confidence, bool | np.bool_)
+            or not 0.5 < confidence <= 1.0
+        ):
+            raise InvalidInput(
+                f"confidence is {confidence!r}; allowed: above 0.5, at most 1, or None. For a "
+                "verdict that is as likely wrong as right, answer 'unsure'",
+                metadata={"field": "confidence", "value": repr(confidence)},
+            )
+        return cls(verdict, float(confidence))
+
+
 class SkipMode(StrEnum):
     """What becomes of a query that is not answered."""
 
@@ -239,6 +289,7 @@ class LabelEvent:
     to its labeler again; no vote), "withdrawn" or "reinstated" (all votes of a labeler; these two
     name no observation). `answer_s` is the time from lease to answer, 0 where nothing was leased.
     `provenance` is the rule behind the verdict, empty where the labeler judged by itself.
+    `confidence` is the labeler's own, None where it gave none.
     """
 
     event_id: str
@@ -253,6 +304,7 @@ class LabelEvent:
     time: datetime | None
     answer_s: float = 0.0
     provenance: str = ""
+    confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,3 +392,5 @@ class Label:
     observation_id: str
     verdict: Verdict
     source_reference: str = field(default="")
+    # Probability that the verdict is right, as in Judgement.
+    confidence: float | None = None

@@ -58,7 +58,7 @@ class Credit(_message.Message):
     def __init__(self, queries: _Optional[int] = ...) -> None: ...
 
 class Answer(_message.Message):
-    __slots__ = ("answer_id", "session", "query", "lease_id", "observation_id", "verdict", "source_reference", "replace", "provenance")
+    __slots__ = ("answer_id", "session", "query", "lease_id", "observation_id", "verdict", "source_reference", "replace", "provenance", "confidence")
     ANSWER_ID_FIELD_NUMBER: _ClassVar[int]
     SESSION_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
@@ -68,6 +68,7 @@ class Answer(_message.Message):
     SOURCE_REFERENCE_FIELD_NUMBER: _ClassVar[int]
     REPLACE_FIELD_NUMBER: _ClassVar[int]
     PROVENANCE_FIELD_NUMBER: _ClassVar[int]
+    CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
     answer_id: str
     session: str
     query: int
@@ -77,7 +78,8 @@ class Answer(_message.Message):
     source_reference: str
     replace: bool
     provenance: str
-    def __init__(self, answer_id: _Optional[str] = ..., session: _Optional[str] = ..., query: _Optional[int] = ..., lease_id: _Optional[str] = ..., observation_id: _Optional[str] = ..., verdict: _Optional[_Union[_common_pb2.Verdict, str]] = ..., source_reference: _Optional[str] = ..., replace: bool = ..., provenance: _Optional[str] = ...) -> None: ...
+    confidence: float
+    def __init__(self, answer_id: _Optional[str] = ..., session: _Optional[str] = ..., query: _Optional[int] = ..., lease_id: _Optional[str] = ..., observation_id: _Optional[str] = ..., verdict: _Optional[_Union[_common_pb2.Verdict, str]] = ..., source_reference: _Optional[str] = ..., replace: bool = ..., provenance: _Optional[str] = ..., confidence: _Optional[float] = ...) -> None: ...
 
 class Skip(_message.Message):
     __slots__ = ("session", "query", "lease_id", "mode")

@@ -151,14 +151,16 @@ class Session(_message.Message):
     def __init__(self, name: _Optional[str] = ..., dataset: _Optional[str] = ..., display_name: _Optional[str] = ..., config: _Optional[_Union[_config_pb2.SessionConfig, _Mapping]] = ..., state: _Optional[_Union[SessionState, str]] = ..., counts: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., query_count: _Optional[int] = ..., leased_count: _Optional[int] = ..., gamma: _Optional[float] = ..., alignment: _Optional[float] = ..., latest_result: _Optional[str] = ..., failure: _Optional[_Union[Failure, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., etag: _Optional[str] = ..., observation_count: _Optional[int] = ..., atlas_progress: _Optional[float] = ..., live: _Optional[_Union[LiveEvidence, _Mapping]] = ..., awaiting_votes: _Optional[int] = ..., without_workers: bool = ..., ranking_pending: bool = ..., waiting_count: _Optional[int] = ..., scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ..., detectors: _Optional[_Union[_result_pb2.DetectorComparison, _Mapping]] = ...) -> None: ...
 
 class InitialLabel(_message.Message):
-    __slots__ = ("observation_id", "verdict", "source_reference")
+    __slots__ = ("observation_id", "verdict", "source_reference", "confidence")
     OBSERVATION_ID_FIELD_NUMBER: _ClassVar[int]
     VERDICT_FIELD_NUMBER: _ClassVar[int]
     SOURCE_REFERENCE_FIELD_NUMBER: _ClassVar[int]
+    CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
     observation_id: str
     verdict: _common_pb2.Verdict
     source_reference: str
-    def __init__(self, observation_id: _Optional[str] = ..., verdict: _Optional[_Union[_common_pb2.Verdict, str]] = ..., source_reference: _Optional[str] = ...) -> None: ...
+    confidence: float
+    def __init__(self, observation_id: _Optional[str] = ..., verdict: _Optional[_Union[_common_pb2.Verdict, str]] = ..., source_reference: _Optional[str] = ..., confidence: _Optional[float] = ...) -> None: ...
 
 class CreateSessionRequest(_message.Message):
     __slots__ = ("dataset", "display_name", "config", "initial_labels", "labeler", "request_id")

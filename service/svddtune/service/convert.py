@@ -103,6 +103,7 @@ def event_to_proto(event: LabelEvent, observation_id: str) -> common_pb2.LabelEv
         time=timestamp(event.time_ms),
         answer_s=event.answer_s,
         provenance=event.provenance,
+        confidence=event.confidence,
     )
 
 

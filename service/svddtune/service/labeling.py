@@ -137,6 +137,7 @@ class Labeling:
         provenance = validate.at_most_bytes(
             "provenance", message.provenance, validate.LONGEST_PROVENANCE
         )
+        confidence = validate.confidence(message, verdict)
         if message.query and not message.lease_id:
             raise validate.invalid_field("lease_id", "", "the lease the query was assigned with")
         if message.lease_id and not message.query:
@@ -158,6 +159,7 @@ class Labeling:
                 row=row,
                 source_reference=source,
                 provenance=provenance,
+                confidence=confidence,
                 replace=message.replace,
             ),
             then=then,

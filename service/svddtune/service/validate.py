@@ -72,6 +72,21 @@ def verdict(number: int, field: str = "verdict") -> Verdict:
     return found
 
 
+def confidence(
+    message: oracle_pb2.Answer | tuning_pb2.InitialLabel,
+    verdict: Verdict,
+    field: str = "confidence",
+) -> float | None:
+    """The confidence in a verdict, None if absent. Raises InvalidInput (``INVALID_FIELD``)."""
+    if not message.HasField("confidence"):
+        return None
+    if verdict is Verdict.UNSURE:
+        raise invalid_field(field, message.confidence, "nothing with VERDICT_UNSURE")
+    if not 0.5 < message.confidence <= 1.0:
+        raise invalid_field(field, message.confidence, "above 0.5, at most 1, or nothing")
+    return message.confidence
+
+
 def session_names(texts: Sequence[str], field: str = "sessions") -> tuple[SessionId, ...]:
     """The ids of the sessions named, each once. Raises InvalidInput, NotFound."""
     in_range(f"len({field})", len(texts), 0, MOST_SESSIONS)
@@ -156,7 +171,10 @@ def initial_labels(
         source = at_most_bytes(
             f"{field}.source_reference", message.source_reference, LONGEST_SOURCE_REFERENCE
         )
-        known = found.setdefault(row, InitialLabel(row, given, source))
+        known = found.setdefault(
+            row,
+            InitialLabel(row, given, source, confidence(message, given, f"{field}.confidence")),
+        )
         if known.verdict is not given:
             raise InvalidInput(
                 "CONFLICTING_LABELS",

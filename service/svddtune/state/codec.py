@@ -139,6 +139,21 @@ def observation_ids(rows: Iterable[int], stored: Iterable[bytes | None]) -> list
     ]
 
 
-def votes_from_json(text: bytes) -> list[tuple[str, int]]:
-    """Votes on a row as the scripts keep them: labeler and verdict, in the order first given."""
-    return [(labeler, int(verdict)) for labeler, verdict, _ in json.loads(text)]
+def votes_from_json(text: bytes) -> list[tuple[str, int, float | None]]:
+    """Votes on a row as the scripts keep them: labeler, verdict and confidence, in the order first
+    given.
+    """
+    return [
+        (labeler, int(verdict), confidence_from_text("".join(confidence)))
+        for labeler, verdict, _, *confidence in json.loads(text)
+    ]
+
+
+def confidence_to_text(confidence: float | None) -> str:
+    """A confidence as the scripts keep it: exact, and empty for none."""
+    return "" if confidence is None else repr(confidence)
+
+
+def confidence_from_text(text: str) -> float | None:
+    """Inverse of ``confidence_to_text``."""
+    return float(text) if text else None

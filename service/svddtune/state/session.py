@@ -162,6 +162,8 @@ class InitialLabel:
     row: int
     verdict: Verdict
     source_reference: str = ""
+    # Probability that it is right; None for certain.
+    confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +247,8 @@ class Answer:
     provenance: str = ""
     # Corrects the labeler's earlier vote, where there is one.
     replace: bool = False
+    # Probability that the verdict is right, by the labeler's word.
+    confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,3 +290,5 @@ class LabelEvent:
     answer_s: float = 0.0
     # The rule behind the verdict.
     provenance: str = ""
+    # Probability that the verdict is right, by the labeler's word.
+    confidence: float | None = None

@@ -89,7 +89,15 @@ class SessionStore:
             observation_count=observation_count,
             atlas_parts=atlas_parts(scaling),
         )
-        labels = [[one.row, int(one.verdict), one.source_reference] for one in initial]
+        labels = [
+            [
+                one.row,
+                int(one.verdict),
+                one.source_reference,
+                codec.confidence_to_text(one.confidence),
+            ]
+            for one in initial
+        ]
         record = codec.session_record(display_name, config, (one.row for one in initial))
         reply = await self._call(
             "create_session",
@@ -241,6 +249,7 @@ class SessionStore:
                 answer.row,
                 int(answer.verdict),
                 answer.replace,
+                *(() if answer.confidence is None else (answer.confidence,)),
             ),
             labeler=answer.labeler,
             holder=answer.holder,
@@ -250,6 +259,7 @@ class SessionStore:
             verdict=int(answer.verdict),
             source=answer.source_reference,
             provenance=answer.provenance,
+            confidence=codec.confidence_to_text(answer.confidence),
             replace=answer.replace,
             next_request=asdict(then) if then else None,
         )
@@ -530,4 +540,5 @@ def _event(key: bytes, fields: dict[bytes, bytes]) -> LabelEvent:
         time_ms=int(event_id.split("-")[0]),
         answer_s=int(fields[b"ms"]) / 1000,
         provenance=fields.get(b"basis", b"").decode(),
+        confidence=codec.confidence_from_text(fields.get(b"confidence", b"").decode()),
     )

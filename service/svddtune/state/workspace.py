@@ -147,6 +147,7 @@ class Workspace:
         if not fields:
             return None
         session = codec.session_from_fields(fields, len(asked), awaiting)
+        in_force, confidences = _votes_in_force(votes, withdrawn)
         verdicts = {int(row): tuple(map(int, value.split())) for row, value in labels.items()}
         return Snapshot(
             session=session,
@@ -163,7 +164,8 @@ class Workspace:
             prep_k=preparation_k(session.config.k, session.observation_count),
             initial_rows=codec.initial_rows(fields),
             atlas_ready=fields[b"atlas_done"] == fields[b"atlas_parts"],
-            votes=_votes_in_force(votes, withdrawn),
+            votes=in_force,
+            confidences=confidences,
             moment=last[0][0].decode() if last else "",
             evidence=evidence,
         )
@@ -391,17 +393,19 @@ def _atlas_key(claim: Claim, range_name: str) -> str:
 
 def _votes_in_force(
     stored: Mapping[bytes, bytes], withdrawn: Collection[bytes]
-) -> dict[int, dict[str, int]]:
+) -> tuple[dict[int, dict[str, int]], dict[int, dict[str, float]]]:
+    """Verdicts and confidences of the votes that count, by row and labeler."""
     void = {labeler.decode() for labeler in withdrawn}
-    votes = {
-        int(row): {
-            labeler: verdict
-            for labeler, verdict in codec.votes_from_json(text)
-            if labeler not in void
-        }
-        for row, text in stored.items()
-    }
-    return {row: given for row, given in votes.items() if given}
+    votes: dict[int, dict[str, int]] = {}
+    confidences: dict[int, dict[str, float]] = {}
+    for row, text in stored.items():
+        for labeler, verdict, confidence in codec.votes_from_json(text):
+            if labeler in void:
+                continue
+            votes.setdefault(int(row), {})[labeler] = verdict
+            if confidence is not None:
+                confidences.setdefault(int(row), {})[labeler] = confidence
+    return votes, confidences
 
 
 def _preparation_name(claim: Claim) -> str:

@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from svddtune import numerics
 from svddtune.client.errors import InvalidInput
 from svddtune.client.inputs.label_values import verdicts_of
-from svddtune.client.oracles import Command, reply
-from svddtune.client.types import Query, SkipMode
+from svddtune.client.oracles import Command, reply, verdict_of
+from svddtune.client.types import Query
 from svddtune.estimators.rows import read_rows, seed_of
 from svddtune.estimators.svdd import SVDD
 from svddtune.extensions import strategy_named, views_named
@@ -326,6 +326,7 @@ class ActiveSVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
                     "svddtune.tune",
                     metadata={"value": str(answer)},
                 )
-            return 0 if isinstance(answer, SkipMode) else answer.sign
+            verdict = verdict_of(answer)
+            return 0 if verdict is None else verdict.sign
 
         return ask

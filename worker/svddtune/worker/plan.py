@@ -13,6 +13,7 @@ from svddtune.numerics.scores import Metric
 from svddtune.v1 import jobs_pb2
 from svddtune.worker.rules import DEFAULT_NU
 from svddtune.worker.scalings import scaling_kind
+from svddtune.worker.votes import Labels
 
 # FIT jobs that a grid is cut into: enough for a handful of workers, few enough that sharing the
 # kernel matrix within a job still pays.
@@ -26,11 +27,16 @@ GAMMA_RULES = {
 
 
 def plan_from_atlas(
-    atlas: Atlas, basis: BeliefBasis, labels: LabelArray, config: SessionConfig
+    atlas: Atlas, basis: BeliefBasis, labels: Labels, config: SessionConfig
 ) -> jobs_pb2.GridPlan:
     """Choose the scaling, gamma and C together; the cells are fitted already."""
     choice = numerics.choose_cell(
-        atlas, basis, labels, criterion=criterion(config), metric=metric_of(config)
+        atlas,
+        basis,
+        labels.values,
+        criterion=criterion(config),
+        metric=metric_of(config),
+        certainty=labels.certainty,
     )
     cells = atlas.C[atlas.column(choice.scaling, choice.gamma)]
     return jobs_pb2.GridPlan(

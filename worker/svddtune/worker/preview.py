@@ -8,7 +8,7 @@ from svddtune.worker.audit import audited_rows
 from svddtune.worker.data import FittedLattice
 from svddtune.worker.live import live_evidence
 from svddtune.worker.plan import criterion, metric_of
-from svddtune.worker.votes import effective_labels, without_votes_of
+from svddtune.worker.votes import labels_in_force, without_votes_of
 
 
 def evidence_now(
@@ -16,18 +16,19 @@ def evidence_now(
     lattice: FittedLattice,
 ) -> tuning_pb2.LiveEvidence | None:
     """Live evidence as a ranking has it; None without labels of both classes."""
-    labels = effective_labels(snapshot, without=audited_rows(snapshot))
-    if min(numerics.class_counts(labels)) == 0:
+    labels = labels_in_force(snapshot, without=audited_rows(snapshot))
+    if min(numerics.class_counts(labels.values)) == 0:
         return None
     config = snapshot.session.config
     choice = numerics.choose_cell(
         lattice.atlas,
         lattice.basis,
-        labels,
+        labels.values,
         criterion=criterion(config),
         metric=metric_of(config),
+        certainty=labels.certainty,
     )
-    live = live_evidence(choice, labels, config.metric)
+    live = live_evidence(choice, labels.values, config.metric)
     add_advice(live, snapshot.history(), config.budget)
     return live
 

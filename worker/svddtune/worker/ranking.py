@@ -15,7 +15,7 @@ from svddtune.state.workspace import Snapshot
 from svddtune.worker.audit import Candidate, audited_rows, interleave
 from svddtune.worker.data import Data, FittedLattice
 from svddtune.worker.plan import metric_of
-from svddtune.worker.votes import effective_labels
+from svddtune.worker.votes import labels_in_force
 
 # Rows ranked in advance, for labelers that ask while the next ranking is computed.
 RESERVE = 16
@@ -41,11 +41,11 @@ def rank(
     A pure function: the log of a session up to the snapshot's moment gives the same ranking again.
     """
     config, audited = snapshot.session.config, audited_rows(snapshot)
-    labels = effective_labels(snapshot, without=audited)
+    labels = labels_in_force(snapshot, without=audited)
     suggestion = numerics.suggest(
         prep,
         data.X,
-        labels,
+        labels.values,
         k=config.k,
         strategy=strategy_named(config.own_strategy or config.strategy),
         sample=config.candidate_sample,
@@ -56,6 +56,7 @@ def rank(
         basis=lattice.basis if lattice else None,
         metric=metric_of(config),
         tau_rule=cast(TauRule, config.tau_rule),
+        certainty=labels.certainty,
     )
     chosen = list(islice(_with_audit(snapshot, suggestion, audited), RESERVE))
     predicted = numerics.predicted_labels(
@@ -63,7 +64,7 @@ def rank(
         lattice.atlas if lattice else None,
         np.array([one.row for one in chosen], dtype=np.int64),
     )
-    return Ranking(chosen, predicted, suggestion, labels)
+    return Ranking(chosen, predicted, suggestion, labels.values)
 
 
 def _with_audit(

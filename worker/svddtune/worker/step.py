@@ -25,7 +25,7 @@ from svddtune.worker.refined import compare_detectors, fit_detector, refined_res
 from svddtune.worker.result import Evidence, assemble
 from svddtune.worker.rules import RULES, evaluate_rule, missing_rules
 from svddtune.worker.scalings import scaling_kind
-from svddtune.worker.votes import effective_labels
+from svddtune.worker.votes import effective_labels, labels_in_force
 
 
 class Steps:
@@ -146,7 +146,7 @@ class Steps:
             self._workspace.commit_nothing(claim)
             return
         config, views = snapshot.session.config, self._cache.data(claim).views
-        labels = effective_labels(snapshot, without=audited_rows(snapshot))
+        labels = labels_in_force(snapshot, without=audited_rows(snapshot))
         lattice = self._cache.lattice(claim, snapshot)
         missing = [*missing_rules(self._workspace.rules(claim))]
         if config.needs_atlas and lattice is not None:
@@ -154,7 +154,9 @@ class Steps:
             plan.fits.extend(jobs_pb2.PlannedFit(purpose=name) for name in missing)
         else:
             prepared = self._cache.preparation(claim, snapshot)
-            plan = plan_by_alignment(prepared, views, labels, config, with_rules=bool(missing))
+            plan = plan_by_alignment(
+                prepared, views, labels.values, config, with_rules=bool(missing)
+            )
         plan.started_s = snapshot.estimating_ms / 1000
         self._workspace.commit_plan(
             claim, snapshot.attempt, plan, fit_jobs(plan, snapshot.session.id, snapshot.attempt)

@@ -43,20 +43,19 @@ def labels_in_force(snapshot: Snapshot, *, without: IndexArray = _NO_ROWS) -> La
     values[without] = 0
     left_out = set(without.tolist())
     votes = {row: given for row, given in snapshot.votes.items() if row not in left_out}
-    chances: dict[int, float] = {}
-    if snapshot.session.config.aggregation == "dawid_skene":
-        chances = numerics.dawid_skene(votes)
-    noise = label_noise(snapshot, votes)
+    weighted = snapshot.session.config.aggregation == "dawid_skene"
+    chances = numerics.dawid_skene(votes) if weighted else {}
+    noise, comparable = label_noise(snapshot, votes), bool(_several(votes))
     certainty = np.ones(len(values))
     for row in np.flatnonzero(values).tolist():
-        said = votes.get(row, {})
-        if row in chances and len(said) > 1:
-            values[row] = -1 if chances[row] > 0.5 else 1
-            certainty[row] = min(max(chances[row], 1.0 - chances[row]), MOST_CERTAIN)
-            continue
-        confidence = snapshot.confidences.get(row, {})
+        said, confidence = votes.get(row, {}), snapshot.confidences.get(row, {})
         # What was known at the start is taken as true.
         e = 0.0 if row in snapshot.initial_rows else noise
+        if row in chances:
+            values[row] = -1 if chances[row] > 0.5 else 1
+            if comparable and e > 0.0:
+                certainty[row] = min(max(chances[row], 1.0 - chances[row]), MOST_CERTAIN)
+                continue
         certainty[row] = numerics.label_certainty(
             int(values[row]),
             list(said.values()),
@@ -73,8 +72,13 @@ def label_noise(snapshot: Snapshot, votes: Mapping[int, Mapping[str, int]]) -> f
     given = snapshot.session.config.label_noise
     if given is not None:
         return given
-    several = [list(said.values()) for said in votes.values() if sum(map(abs, said.values())) > 1]
+    several = _several(votes)
     return numerics.estimate_noise(several) if several else 0.0
+
+
+def _several(votes: Mapping[int, Mapping[str, int]]) -> list[list[int]]:
+    """The votes on rows that have several that say something."""
+    return [list(said.values()) for said in votes.values() if sum(map(abs, said.values())) > 1]
 
 
 def effective_labels(snapshot: Snapshot, *, without: IndexArray = _NO_ROWS) -> LabelArray:
@@ -123,3 +127,10 @@ def vote_notes(snapshot: Snapshot, labels: LabelArray) -> Iterator[str]:
         )
     elif found.observations:
         yield "Labels follow the majority of votes."
+    noise = label_noise(snapshot, snapshot.votes)
+    if config.needs_atlas and noise > 0.0:
+        source = "estimated from these votes" if config.label_noise is None else "as set"
+        yield (
+            f"An answer is taken as wrong with probability {noise:.2g} ({source}), so labels that "
+            "others contradict count less."
+        )

@@ -19,7 +19,7 @@ from svddtune.client.inputs.ids import id_text
 from svddtune.client.inputs.label_values import labels_from
 from svddtune.client.model import SvddModel
 from svddtune.client.result import Result
-from svddtune.client.types import Ack, Label, Query, Session, SkipMode, Verdict
+from svddtune.client.types import Ack, Judgement, Label, Query, Session, SkipMode
 from svddtune.client.wire import calls
 
 # Labels sent ahead of their Acks.
@@ -142,8 +142,9 @@ class AsyncTuning(DialogueView):
         ----------
         query : Query
             A query of this dialogue.
-        verdict : Verdict, str or int
-            "inlier" (+1), "outlier" (-1) or "unsure".
+        verdict : Judgement, Verdict, str, int or tuple
+            "inlier" (+1), "outlier" (-1) or "unsure"; ("outlier", 0.8) also says how sure the
+            labeler is, see `Judgement`.
         source_reference : str
             Where the verdict comes from, e.g. the number of a ticket; stored with the label.
         answer_id : str
@@ -153,7 +154,7 @@ class AsyncTuning(DialogueView):
         Raises
         ------
         InvalidInput
-            INVALID_FIELD: `verdict` is not a verdict.
+            INVALID_FIELD: `verdict` is not a verdict, or its confidence is out of range.
         LeaseLost
             LEASE_LOST: this labeler does not hold the query any more.
         Conflict
@@ -180,16 +181,17 @@ class AsyncTuning(DialogueView):
         Raises
         ------
         InvalidInput
-            INVALID_FIELD: `verdict` is not a verdict.
+            INVALID_FIELD: `verdict` is not a verdict, or its confidence is out of range.
         """
-        checked = Verdict.of(verdict)
+        checked = Judgement.of(verdict)
         with self._lock:
             self._stream.check_open()
             return self._stream.submit(
                 *self._dialogue.answer(
                     query,
-                    checked,
+                    checked.verdict,
                     time.monotonic(),
+                    confidence=checked.confidence,
                     source_reference=source_reference,
                     answer_id=answer_id,
                 )
@@ -280,8 +282,9 @@ class AsyncTuning(DialogueView):
         ----------
         observation_id : str
             Id of the observation in the dataset.
-        verdict : Verdict, str or int
-            "inlier" (+1), "outlier" (-1) or "unsure".
+        verdict : Judgement, Verdict, str, int or tuple
+            "inlier" (+1), "outlier" (-1) or "unsure"; ("outlier", 0.8) also says how sure the
+            labeler is, see `Judgement`.
         source_reference : str
             Where the verdict comes from, e.g. the number of a ticket; stored with the label.
         answer_id : str
@@ -338,17 +341,18 @@ class AsyncTuning(DialogueView):
         Raises
         ------
         InvalidInput
-            INVALID_FIELD: `observation_id` is not an id or `verdict` is not a verdict;
-            SESSION_AMBIGUOUS: `session` is needed.
+            INVALID_FIELD: `observation_id` is not an id, `verdict` is not a verdict, or its
+            confidence is out of range; SESSION_AMBIGUOUS: `session` is needed.
         """
-        checked = Verdict.of(verdict)
+        checked = Judgement.of(verdict)
         with self._lock:
             self._stream.check_open()
             return self._stream.submit(
                 *self._dialogue.label(
                     id_text(observation_id),
-                    checked,
+                    checked.verdict,
                     session=session,
+                    confidence=checked.confidence,
                     source_reference=source_reference,
                     answer_id=answer_id,
                     replace=replace,
@@ -379,7 +383,7 @@ class AsyncTuning(DialogueView):
             waiting.append(
                 self.submit_label(
                     label.observation_id,
-                    label.verdict,
+                    Judgement(label.verdict, label.confidence),
                     source_reference=label.source_reference,
                     session=session,
                 )

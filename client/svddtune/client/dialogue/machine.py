@@ -156,6 +156,7 @@ class Dialogue:
         verdict: Verdict,
         now: float,
         *,
+        confidence: float | None = None,
         source_reference: str = "",
         answer_id: str = "",
     ) -> tuple[pb.ConverseRequest, Future[Ack]]:
@@ -167,6 +168,7 @@ class Dialogue:
             lease_id=query.lease_id,
             observation_id=query.observation_id,
             verdict=convert.VERDICTS[verdict],
+            confidence=confidence,
             source_reference=source_reference,
             provenance=self._provenance,
         )
@@ -181,6 +183,7 @@ class Dialogue:
         verdict: Verdict,
         *,
         session: str = "",
+        confidence: float | None = None,
         source_reference: str = "",
         answer_id: str = "",
         replace: bool = False,
@@ -191,6 +194,7 @@ class Dialogue:
             session=self.served.name(session),
             observation_id=observation_id,
             verdict=convert.VERDICTS[verdict],
+            confidence=confidence,
             source_reference=source_reference,
             provenance=self._provenance,
             replace=replace,

@@ -11,7 +11,7 @@ import numpy as np
 from svddtune.client.errors import InvalidInput
 from svddtune.client.inputs.ids import by_id
 from svddtune.client.inputs.validate import is_missing
-from svddtune.client.types import Label, Verdict
+from svddtune.client.types import Judgement, Label, Verdict
 
 _CODES = {1: Verdict.INLIER, -1: Verdict.OUTLIER}
 _WORDS = {
@@ -163,9 +163,10 @@ def _some(values: list[object]) -> str:
 
 
 def labels_from(labels: Mapping[str, object] | Iterable[Label]) -> Iterator[Label]:
-    """Yield labels; a mapping holds verdicts by observation id."""
+    """Yield labels; a mapping holds verdicts by observation id, as `Judgement.of` takes them."""
     if isinstance(labels, Mapping):
         for observation_id, verdict in by_id(labels).items():
-            yield Label(observation_id, Verdict.of(verdict))
+            judgement = Judgement.of(verdict)
+            yield Label(observation_id, judgement.verdict, confidence=judgement.confidence)
     else:
         yield from labels

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from svddtune.client.types import Query, Session, SkipMode, Verdict
+from svddtune.client.types import Judgement, Query, Session, SkipMode, Verdict
 
 if TYPE_CHECKING:
     from svddtune.client.client import TuningClient
@@ -21,7 +21,7 @@ class Command(Enum):
     """Withdraw the last answer and show its observation again."""
 
 
-Answer = Verdict | SkipMode | Command
+Answer = Verdict | Judgement | SkipMode | Command
 Oracle = Callable[[Query], object]
 
 
@@ -37,7 +37,18 @@ class SessionOracle(Protocol):
 
 
 def reply(value: object) -> Answer:
-    """Return the value of an oracle as an `Answer`; InvalidInput for anything else."""
+    """Return the value of an oracle as an `Answer`; InvalidInput for anything else.
+
+    ("outlier", 0.8) is a `Judgement`, a verdict with the labeler's confidence.
+    """
     if isinstance(value, SkipMode | Command):
         return value
-    return Verdict.of(value)
+    judgement = Judgement.of(value)
+    return judgement.verdict if judgement.confidence is None else judgement
+
+
+def verdict_of(answer: Answer) -> Verdict | None:
+    """Return the verdict of an answer that has one."""
+    if isinstance(answer, Judgement):
+        return answer.verdict
+    return answer if isinstance(answer, Verdict) else None

@@ -13,7 +13,7 @@ from svddtune.client.errors import InvalidInput, SvddtuneError, Unavailable, Wro
 from svddtune.client.oracles.answers import Answer, reply
 from svddtune.client.oracles.clock import VirtualClock, WallClock
 from svddtune.client.oracles.simulated import SimulatedLabeler
-from svddtune.client.types import Query, Session, SessionState, SkipMode, Verdict
+from svddtune.client.types import Judgement, Query, Session, SessionState, SkipMode, Verdict
 
 if TYPE_CHECKING:
     from svddtune.client.client import TuningClient
@@ -155,7 +155,7 @@ class SimulatedGroup:
         try:
             if isinstance(answer, SkipMode):
                 tuning.skip(query, answer)
-            elif isinstance(answer, Verdict) and tuning.answer(query, answer).applied:
+            elif isinstance(answer, Verdict | Judgement) and tuning.answer(query, answer).applied:
                 with self._lock:
                     self.ended_s = max(self.ended_s, self._clock.now)
                     self._seen[query.observation_id].add(i)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from svddtune.client.errors import InvalidInput
-from svddtune.client.oracles.answers import Answer, Command, Oracle, reply
+from svddtune.client.oracles.answers import Answer, Command, Oracle, reply, verdict_of
 from svddtune.client.oracles.known import KnownLabels
-from svddtune.client.types import Query, SkipMode, Verdict
+from svddtune.client.types import Judgement, Query, SkipMode, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +83,9 @@ class Tiers:
         self._unsure_abstains = unsure_abstains
         self._otherwise = SkipMode(otherwise)
         # By observation: the tier that answered and its verdict; newest last.
-        self._given: dict[str, tuple[_Counted, Verdict]] = {}
+        self._given: dict[str, tuple[_Counted, Verdict | Judgement]] = {}
         self._undoing: _Counted | None = None
-        self._again: dict[str, tuple[_Counted, Verdict]] = {}
+        self._again: dict[str, tuple[_Counted, Verdict | Judgement]] = {}
 
     def __call__(self, query: Query) -> Answer:
         """Return the answer of the first tier that has one."""
@@ -107,19 +107,19 @@ class Tiers:
         return sum(tier.report().cost for tier in self._tiers)
 
     def _ask(self, tiers: Sequence[_Counted], query: Query) -> Answer:
-        unsure: _Counted | None = None
+        unsure: tuple[_Counted, Verdict] | None = None
         for tier in tiers:
             answer = self._of(tier, query)
             if answer is Verdict.UNSURE and self._unsure_abstains:
-                unsure = unsure or tier
+                unsure = unsure or (tier, answer)
             elif answer is not SkipMode.OTHERS:
-                if isinstance(answer, Verdict):
+                if isinstance(answer, Verdict | Judgement):
                     self._given[query.observation_id] = (tier, answer)
                 return answer
         if unsure is None:
             return self._otherwise
-        self._given[query.observation_id] = (unsure, Verdict.UNSURE)
-        return Verdict.UNSURE
+        self._given[query.observation_id] = unsure
+        return unsure[1]
 
     def _of(self, tier: _Counted, query: Query) -> Answer:
         """Return the answer of a tier; an undo starts only if the tier has an answer to undo."""
@@ -164,14 +164,15 @@ class _Counted:
         said = self._oracle(query)
         answer = SkipMode.OTHERS if said is None else reply(said)
         self._asked += 1
-        if isinstance(answer, Verdict):
+        if (verdict := verdict_of(answer)) is not None:
             self._answers += 1
-            self._by_verdict[answer] += 1
+            self._by_verdict[verdict] += 1
         self._abstained += answer is SkipMode.OTHERS
         return answer
 
-    def take_back(self, verdict: Verdict) -> None:
+    def take_back(self, answer: Verdict | Judgement) -> None:
         """Note that an answer was undone."""
+        verdict = answer.verdict if isinstance(answer, Judgement) else answer
         self._by_verdict[verdict] -= 1
 
     def report(self) -> TierReport:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from svddtune.client.client import TuningClient
 from svddtune.client.errors import Unavailable, WrongState
-from svddtune.client.oracles import Command, Oracle, SessionOracle, reply
+from svddtune.client.oracles import Command, Oracle, SessionOracle, reply, verdict_of
 from svddtune.client.result import Asked, Timings
 from svddtune.client.runs.waiting import LOOK_S, Waits, follow
 from svddtune.client.tuning import Tuning
@@ -198,12 +198,12 @@ class Run:
             if isinstance(answer, SkipMode):
                 tuning.skip(query, answer)
                 self._note(query, None)
-            elif isinstance(answer, Verdict):
+            elif (verdict := verdict_of(answer)) is not None:
                 self.answered_any = True
                 tuning.answer(query, answer)
-                self._note(query, answer)
+                self._note(query, verdict)
                 self._done.append(query)
-                self._label(query, answer)
+                self._label(query, verdict)
             return True
 
     def _redo(self, tuning: Tuning) -> bool:
@@ -218,9 +218,9 @@ class Run:
             if not self._redo(tuning):
                 answer = Command.STOP
                 break
-        verdict = answer if isinstance(answer, Verdict) else None
+        verdict = verdict_of(answer)
         if verdict is not None:
-            tuning.label(last.observation_id, verdict, replace=True)
+            tuning.label(last.observation_id, answer, replace=True)
             self._done.append(last)
         else:
             tuning.retract(last.observation_id)

@@ -125,6 +125,7 @@ def create_session(
                 observation_id=id_text(label.observation_id),
                 verdict=convert.VERDICTS[label.verdict],
                 source_reference=label.source_reference,
+                confidence=label.confidence,
             )
             for label in labels_from(initial_labels)
         ],

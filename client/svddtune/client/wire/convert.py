@@ -223,6 +223,7 @@ def event_from_proto(event: common_pb2.LabelEvent) -> LabelEvent:
         time=time_from_proto(event.time),
         answer_s=event.answer_s,
         provenance=event.provenance,
+        confidence=event.confidence if event.HasField("confidence") else None,
     )
 
 

@@ -12,6 +12,7 @@
 -- @arg verdict integer: 1 inlier, -1 outlier, 0 unsure
 -- @arg source text: reference to where the verdict stands
 -- @arg provenance text: the rule behind the verdict; "" for somebody's own judgement
+-- @arg confidence text: probability that it is right by the labeler's word; "" where it gave none
 -- @arg replace flag: it may replace an earlier vote
 -- @arg next_request map?: what the holder asks for next, a LeaseRequest
 -- @reply applied flag, query integer, counts map, event text
@@ -53,7 +54,8 @@ local ms = lease and NOW - math.max(lease.since, labeler_info(s, labeler).last)
 
 local function log_as(kind)
   return log_label(s, kind, { row = row, verdict = verdict, labeler = labeler, query = n,
-    source = args.source, answer_id = args.answer_id, ms = ms, provenance = args.provenance })
+    source = args.source, answer_id = args.answer_id, ms = ms, provenance = args.provenance,
+    confidence = args.confidence })
 end
 
 local function receipt(applied, event)
@@ -107,9 +109,9 @@ local event = log_as('LABELED')
 -- Remembered with the vote, also where the answer came unasked: a retraction asks again.
 n = number_of_query(s, row, votes, n)
 if own then
-  own[2], own[3] = verdict, n
+  own[2], own[3], own[4] = verdict, n, args.confidence
 else
-  votes[#votes + 1] = { labeler, verdict, n }
+  votes[#votes + 1] = { labeler, verdict, n, args.confidence }
 end
 save_votes(s, row, votes)
 note_answer(s, labeler, row, ms, false)

@@ -7,7 +7,7 @@
 -- @arg preparation text: name of the dataset's preparation that it needs
 -- @arg range text: name of its range of gamma
 -- @arg secret text: random; its lease ids follow from it
--- @arg initial list: of {row, verdict, source}
+-- @arg initial list: of {row, verdict, source, confidence as text, "" for none}
 -- @arg labeler text: whose the initial labels are
 -- @arg jobs map: payloads of its jobs: prepare, suggest, refine, plan and estimate
 -- @arg atlas_jobs list: payloads of the jobs that make the parts of its atlas
@@ -50,9 +50,10 @@ for kind, payload in pairs(args.jobs) do
   set(s, 'job_' .. kind, payload)
 end
 for _, label in ipairs(args.initial) do
-  local row, verdict, source = label[1], int(label[2]), label[3]
-  save_votes(s, row, { { args.labeler, verdict, 0 } })
-  log_label(s, 'LABELED', { row = row, verdict = verdict, labeler = args.labeler, source = source })
+  local row, verdict, source, confidence = label[1], int(label[2]), label[3], label[4]
+  save_votes(s, row, { { args.labeler, verdict, 0, confidence } })
+  log_label(s, 'LABELED', { row = row, verdict = verdict, labeler = args.labeler, source = source,
+    confidence = confidence })
   settle(s, row, 0)
 end
 redis.call('SADD', d .. ':sessions', args.session)

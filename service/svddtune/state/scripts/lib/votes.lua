@@ -13,7 +13,8 @@ local function withdrawn_labelers(s)
   return s.withdrawn
 end
 
--- All votes on a row in the order they were first given: {labeler, verdict, query}.
+-- All votes on a row in the order they were first given: {labeler, verdict, query, confidence},
+-- the confidence as text: "" where the labeler gave none, and absent in votes that 0.1.0 stored.
 local function load_votes(s, row)
   local text = redis.call('HGET', part(s, 'votes'), int(row))
   return text and cjson.decode(text) or {}
