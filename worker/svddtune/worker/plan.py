@@ -43,7 +43,7 @@ def plan_from_atlas(
         choice="atlas",
         scaling=scaling_kind(choice.scaling),
         gamma=choice.gamma,
-        c=float(atlas.C[numerics.final_cell(atlas, choice, labels)]),
+        c=float(atlas.C[numerics.final_cell(atlas, choice, labels.values)]),
         c_min=numerics.c_from_nu(1.0, atlas.N),
         c_max=float(cells[-1]),
         c_grid=cells.tolist(),
