@@ -62,7 +62,7 @@ def test_cells_equal_single_fits() -> None:
     assert (fits.C[0], fits.C[-1]) == (C_LB, C_UB)
     for model, outside in zip(fits.models, fits.outside, strict=True):
         single = fit(X, gamma=6.0, C=model.C)
-        assert pytest.approx(model.R2, abs=1e-6) == single.R2
+        assert pytest.approx(model.R2, abs=1e-5) == single.R2
         np.testing.assert_array_equal(outside, single.outside(X))
     assert fits.outside[0].all()
     assert not fits.outside[-1].any()
@@ -133,11 +133,11 @@ def test_useful_cells_are_those_of_the_grid_with_few_rows_outside(
     grid = fit_cells(X, gamma=gamma, steps=12, spacing="geometric")
     useful = fit_useful_cells(X, gamma=gamma, steps=12, most_outside=most_outside)
     kept = grid.outside.mean(axis=1) <= most_outside
-    np.testing.assert_allclose(useful.C, grid.C[kept])
+    np.testing.assert_allclose(useful.C, grid.C[kept], rtol=1e-4)
     np.testing.assert_array_equal(useful.outside, grid.outside[kept])
     expected = [model for model, few in zip(grid.models, kept, strict=True) if few]
     for found, model in zip(useful.models, expected, strict=True):
-        assert found.R2 == pytest.approx(model.R2, abs=1e-6)
+        assert found.R2 == pytest.approx(model.R2, abs=1e-5)
 
 
 def test_useful_cells_of_equal_and_of_repeated_rows() -> None:

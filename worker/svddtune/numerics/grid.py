@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from svddtune.numerics.scores import class_counts
-from svddtune.numerics.solver import Problem, make_problem
+from svddtune.numerics.solver import LATTICE_ERROR, Problem, make_problem
 from svddtune.numerics.svdd import (
     SvddModel,
     at_bound,
@@ -211,11 +211,12 @@ def fit_useful_cells(
     Returns
     -------
     CellFits
-        In the order of C; at least the cell at C_UB. The cells are those of `fit_cells` up to the
-        solver's error: the hard margin's solution, which gives C_UB, is the one at C_UB too.
+        In the order of C; at least the cell at C_UB. The cells are those of `fit_cells` up to
+        `solver.LATTICE_ERROR`. (The hard margin's solution, which gives C_UB, is the one at C_UB
+        too.)
     """
     N = len(X)
-    problem = make_problem(X, gamma=gamma, seed=seed, limit=limit)
+    problem = make_problem(X, gamma=gamma, seed=seed, limit=limit, error=LATTICE_ERROR)
     duals = [duals_at(problem, 1.0, N)]
     hard = fits_of(problem, np.array([1.0]), N, np.array(duals)).models[0]
     C = c_grid(1.0 / N, c_upper_bound(hard, X), steps=steps, spacing="geometric")
