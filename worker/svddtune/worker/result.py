@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 
 from svddtune import numerics
-from svddtune.numerics import IndexArray, LabelArray, Preparation, SvddModel
+from svddtune.numerics import AUTO, IndexArray, LabelArray, Preparation, SvddModel
 from svddtune.numerics.grid import TieRule
 from svddtune.numerics.lattice import ATLAS_FIT_LIMIT
 from svddtune.numerics.scores import Metric
@@ -101,7 +101,8 @@ def assemble(
             ),
             *numerics.label_notes(labels, final, _best_kappa(labels, predicted, evidence)),
             *numerics.data_notes(data.raw, data.description.feature_names),
-            *(uneven_notes(data) if scaling == data.views.base else ()),
+            # (Labels that choose among representations pass judgement on this one too.)
+            *(() if plan.choice == "atlas" and data.views.scaling == AUTO else uneven_notes(data)),
             *vote_notes(snapshot, labels),
         ],
         manifest=manifest(
