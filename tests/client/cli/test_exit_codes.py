@@ -96,4 +96,4 @@ def test_command_stopped_by_a_signal_exits_with_its_code_and_reason(
 
 def test_readme_lists_the_codes() -> None:
     codes = re.findall(r"^\| (\d+) \|", (ROOT / "README.md").read_text(), re.MULTILINE)
-    assert codes == ["0", "1", "2", "129", "130", "143"]
+    assert codes == ["0", "1", "2", "3", "129", "130", "143"]
