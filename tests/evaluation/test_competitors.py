@@ -115,7 +115,12 @@ def test_differences_are_paired_and_their_error_is_over_sets(tmp_path: Path) -> 
         runs = [
             {
                 part: {
-                    str(count): {OURS: level + noise, "random random_forest": level + noise + gain}
+                    str(count): {
+                        OURS: level + noise,
+                        "session refined": 0.97,
+                        "random random_forest": level + noise + gain,
+                        "none ecod": 0.01,
+                    }
                     for count in COUNTS
                 }
                 for part in PARTS
@@ -128,7 +133,10 @@ def test_differences_are_paired_and_their_error_is_over_sets(tmp_path: Path) -> 
     assert forest.difference == pytest.approx(np.mean(gains))
     assert forest.error == pytest.approx(np.std(gains, ddof=1) / np.sqrt(3))
     assert forest.better_on == 2
-    assert "random forest" in meaning(found, 3)
+    text = meaning(found, 3)
+    assert "largest mean kappa is the random forest (random)" in text
+    assert "0.970 of the refined detector" in text
+    assert "better than the tuned SVDD on 2 of 3 sets; 0 of 2 competitors" in text
     ours = next(one for one in found if one.detector == "svddtune")
     assert (ours.difference, ours.error, ours.better_on) == (0.0, 0.0, 0)
 

@@ -20,6 +20,8 @@ from svddtune.evaluation.units import Unit
 from svddtune.numerics import FloatArray
 
 OURS = "session svddtune"
+_OURS = ("svddtune", "refined")
+"""Detectors of svddtune: the tuned SVDD, and the refined one."""
 _SOURCES = {
     "session": "svddtune's session",
     "random": "random",
@@ -149,7 +151,7 @@ def table(of: Competition, records: Records, part: str) -> str:
     for one in sorted(last, key=lambda one: -one.kappa):
         ours = f"{one.labels_from} {one.detector}" == OURS
         error = "" if one.error is None else f" ± {one.error:.3f}"
-        title = f"**{one.title}**" if one.detector in ("svddtune", "refined") else one.title
+        title = f"**{one.title}**" if one.detector in _OURS else one.title
         rows.append([
             title,
             _SOURCES[one.labels_from],
@@ -213,20 +215,27 @@ def write(folder: Path, of: Competition, records: Records, invocation: Invocatio
 
 
 def meaning(found: Sequence[Standing], sets: int) -> str:
-    """Say who does better than svddtune's tuned SVDD after the most labels."""
+    """Say which competitor does best after the most labels, beside both of svddtune's detectors."""
     text = []
     for part, where in (("aside", "the rows set aside"), ("all", "all rows")):
         here = [one for one in found if one.part == part and one.labels == max(COUNTS)]
-        best = max(here, key=lambda one: one.kappa)
-        clear = [one for one in here if one.error is not None and one.difference > 2 * one.error]
-        if f"{best.labels_from} {best.detector}" == OURS:
-            text.append(f"On {where}, nothing has a larger mean kappa than svddtune.")
-            continue
+        tuned, refined = (
+            next((one for one in here if one.detector == name), None) for name in _OURS
+        )
+        rivals = [one for one in here if one.detector not in _OURS]
+        best = max(rivals, key=lambda one: one.kappa)
+        clear = [one for one in rivals if one.error is not None and one.difference > 2 * one.error]
+        ours = [
+            f"{one.kappa:.3f} of the {name}"
+            for one, name in ((tuned, "tuned SVDD"), (refined, "refined detector"))
+            if one is not None
+        ]
         text.append(
-            f"On {where}, the largest mean kappa is that of the {best.title} "
-            f"({_SOURCES[best.labels_from]}): {best.kappa:.3f}, better than svddtune's tuned SVDD "
-            f"on {best.better_on} of {sets} sets. {len(clear)} of {len(here) - 1} rows are better "
-            "by more than two standard errors."
+            f"On {where}, the competitor with the largest mean kappa is the {best.title} "
+            f"({_SOURCES[best.labels_from]}): {best.kappa:.3f}, against {' and '.join(ours)}. It "
+            f"is better than the tuned SVDD on {best.better_on} of {sets} sets; {len(clear)} of "
+            f"{len(rivals)} competitors are better than the tuned SVDD by more than two standard "
+            "errors."
         )
     return " ".join(text) + "\n"
 
