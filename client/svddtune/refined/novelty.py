@@ -12,8 +12,8 @@ from svddtune.representation import Representation
 
 Array = NDArray[np.float64]
 
-_BLOCK = 1 << 20  # distances held at a time
-_SAME2 = 1e-14  # of the squared norms: nearer rows are the same row up to rounding
+_BLOCK = 1 << 17  # distances held at a time
+_SAME2 = 1e-14  # of twice the squared norm: nearer rows are the same row up to rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,18 +71,21 @@ def neighbor_distances(rows: Array, reference: Array, k: int) -> Array:
         One reference row at distance 0 is left out.
     """
     out = np.empty((len(rows), 2))
-    norms2 = np.square(reference).sum(axis=1)
+    norms2, doubled = np.square(reference).sum(axis=1), -2.0 * reference.T
     step = max(1, _BLOCK // len(reference))
     for start in range(0, len(rows), step):
         block = rows[start : start + step]
         own2 = np.square(block).sum(axis=1)[:, None]
-        D2 = own2 + norms2 - 2.0 * (block @ reference.T)
-        D2[_SAME2 * (own2 + norms2) >= D2] = 0.0
-        D2 = np.partition(D2, (0, 1, k - 1, k), axis=1)
-        same = D2[:, 0] == 0.0
+        D2 = block @ doubled
+        D2 += norms2
+        # Only the k + 1 nearest matter; what is added to all of a row does not change which.
+        near2 = np.partition(D2, k, axis=1)[:, : k + 1] + own2
+        near2.sort(axis=1)
+        near2[near2 <= 2.0 * _SAME2 * own2] = 0.0
+        same = near2[:, 0] == 0.0
         nearest, farther = (
-            np.where(same, D2[:, 1], D2[:, 0]),
-            np.where(same, D2[:, k], D2[:, k - 1]),
+            np.where(same, near2[:, 1], near2[:, 0]),
+            np.where(same, near2[:, k], near2[:, k - 1]),
         )
         out[start : start + step] = np.sqrt(np.column_stack((nearest, farther)))
     return out

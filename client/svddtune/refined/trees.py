@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-_BLOCK = 1 << 18  # pairs of a row and a tree that are followed at a time
+_BLOCK = 1 << 15  # pairs of a row and a tree that are followed at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,18 +90,28 @@ class Trees:
             out[start : start + step] = self._mean(rows[start : start + step])
         return out
 
+    @cached_property
+    def _steps(self) -> tuple[NDArray[np.intp], Array, NDArray[np.intp]]:
+        """Column and threshold of every node, and where to go: right and left of each in turn.
+
+        A leaf looks at any column and stays where it is.
+        """
+        threshold = np.where(self.feature >= 0, self.threshold, np.inf)
+        below = np.column_stack((self.right, self.left)).ravel().astype(np.intp)
+        return np.maximum(self.feature, 0).astype(np.intp), threshold, below
+
     def _mean(self, rows: Array) -> Array:
-        node = np.repeat(self.roots[None, :], len(rows), axis=0).ravel()
-        at = np.repeat(np.arange(len(rows)), len(self.roots))
-        moving = np.arange(len(node))
+        feature, threshold, below = self._steps
+        values, count = rows.ravel(), len(self.roots)
+        first = np.repeat(np.arange(len(rows)) * rows.shape[1], count)
+        node = np.tile(self.roots.astype(np.intp), len(rows))
         while True:
-            moving = moving[self.feature[node[moving]] >= 0]
-            if len(moving) == 0:
+            goes_left = values.take(first + feature.take(node)) <= threshold.take(node)
+            following = below.take(2 * node + goes_left)
+            if np.array_equal(following, node):
                 break
-            here = node[moving]
-            goes_left = rows[at[moving], self.feature[here]] <= self.threshold[here]
-            node[moving] = np.where(goes_left, self.left[here], self.right[here])
-        return np.asarray(self.value[node].reshape(len(rows), -1).mean(axis=1))
+            node = following
+        return np.asarray(self.value.take(node).reshape(-1, count).mean(axis=1))
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """All fields by name."""
