@@ -25,8 +25,14 @@ class RefinedDetector:
 
     A row's features are its columns in `representation` and the scores of `novelty`, all of them
     standardised. Extremely randomised trees and a logistic regression see all features, a support
-    vector machine the columns alone. The mean of the three probabilities is the row's *score*; rows
-    with 0.5 or more are outliers. `slope` and `shift` turn the score into the *probability*.
+    vector machine the columns alone. With p the mean of their probabilities and u the sigmoid of
+    `unusual_slope` times the mean of the S scores, a row's *score* is
+
+        p + unusual_weight (u - unusual_center), clipped to [0, 1];
+
+    rows with 0.5 or more are outliers. So a row that is unlike all others needs less evidence of
+    the labels: outliers may be of a kind that no label has. `slope` and `shift` turn the score into
+    the *probability*.
 
     Attributes
     ----------
@@ -39,6 +45,8 @@ class RefinedDetector:
     linear : LinearMember
     kernel : KernelMember
         Of the first D features.
+    unusual_weight, unusual_slope, unusual_center : float
+        How the label-free scores count beside the classifiers; weight and slope not negative.
     slope, shift : float
         Probability = sigmoid(slope logit(score) + shift), slope positive.
     labels : int
@@ -52,6 +60,9 @@ class RefinedDetector:
     trees: Trees
     linear: LinearMember
     kernel: KernelMember
+    unusual_weight: float
+    unusual_slope: float
+    unusual_center: float
     slope: float
     shift: float
     labels: int
@@ -64,6 +75,8 @@ class RefinedDetector:
             raise ValueError("trees or support vectors have other columns than the features")
         if not (self.scale > 0.0).all() or not self.slope > 0.0:
             raise ValueError("a scale or the slope is not positive")
+        if not min(self.unusual_weight, self.unusual_slope) >= 0.0:
+            raise ValueError("the weight or the slope of the label-free scores is negative")
 
     def features(self, raw: Array) -> Array:
         """Features of raw rows, shape (n, M), as shape (n, D + S)."""
@@ -71,7 +84,7 @@ class RefinedDetector:
         return np.asarray((np.column_stack(columns) - self.center) / self.scale)
 
     def score(self, raw: Array) -> Array:
-        """Mean of the three classifiers, shape (n,), in [0, 1]; outliers have 0.5 or more.
+        """How much speaks for "outlier", shape (n,), in [0, 1]; outliers have 0.5 or more.
 
         Parameters
         ----------
@@ -86,12 +99,15 @@ class RefinedDetector:
 
     def score_features(self, features: Array) -> Array:
         """`score` of rows whose features are at hand, shape (n, D + S)."""
-        columns = features[:, : self.representation.columns_out]
-        return (
+        D = self.representation.columns_out
+        learned = (
             self.trees.mean(features)
             + self.linear.probability(features)
-            + self.kernel.probability(columns)
+            + self.kernel.probability(features[:, :D])
         ) / 3.0
+        unusual = sigmoid(self.unusual_slope * features[:, D:].mean(axis=1))
+        shifted = learned + self.unusual_weight * (unusual - self.unusual_center)
+        return np.asarray(np.clip(shifted, 0.0, 1.0))
 
     def probability(self, raw: Array) -> Array:
         """Probability that each raw row is an outlier, shape (n,), in (0, 1)."""
@@ -123,6 +139,9 @@ class RefinedDetector:
                     self.kernel.intercept,
                     self.kernel.gamma,
                     self.kernel.slope,
+                    self.unusual_weight,
+                    self.unusual_slope,
+                    self.unusual_center,
                     self.slope,
                     self.shift,
                     self.labels,
@@ -147,7 +166,10 @@ class RefinedDetector:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> RefinedDetector:
         """Inverse of `to_arrays`. Raises KeyError or ValueError where the arrays are damaged."""
-        intercept, gamma, kernel_slope, slope, shift, labels, count = arrays["numbers"].tolist()
+        intercept, gamma, kernel_slope, *unusual, slope, shift, labels, count = arrays[
+            "numbers"
+        ].tolist()
+        weight, unusual_slope, unusual_center = unusual
         kinds = [str(kind) for kind in arrays["kinds"]]
         linear = np.asarray(arrays["linear"], dtype=np.float64)
         neighbors = []
@@ -179,6 +201,9 @@ class RefinedDetector:
                 float(gamma),
                 float(kernel_slope),
             ),
+            unusual_weight=float(weight),
+            unusual_slope=float(unusual_slope),
+            unusual_center=float(unusual_center),
             slope=float(slope),
             shift=float(shift),
             labels=int(labels),

@@ -58,6 +58,16 @@ def test_known_labels_give_a_model(stack: EmbeddedStack) -> None:
         assert predictions is not None
         assert (predictions == -1).sum() == rule.outside_count
     assert "outside" not in document["comparisons"][0]
+    compared = tuned.refined.comparison if tuned.refined else None
+    assert compared is not None
+    assert compared.labels == compared.refined.counts.total == 15
+    assert compared.svdd.kind == compared.refined.kind == "held_out"
+    assert document["refined"]["comparison"]["better"] == compared.better
+    assert any(p.detectors for p in told)
+    verdicts = tuned.predict(X, which="refined")
+    assert tuned.refined is not None
+    assert (verdicts == -1).sum() == tuned.refined.outside_count
+    assert np.mean(verdicts == y) > 0.9
     assert {one.row for one in tuned.outside} == set(
         np.flatnonzero(tuned.predict(X) == -1).tolist()
     )

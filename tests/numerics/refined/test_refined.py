@@ -12,7 +12,7 @@ from sklearn.ensemble import ExtraTreesClassifier, IsolationForest
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
-from svddtune.numerics import FloatArray, LabelArray, Views
+from svddtune.numerics import FloatArray, LabelArray, Views, belief_basis, choose_cell, fit_atlas
 from svddtune.numerics.refined import fit_refined, held_out, refined_basis
 from svddtune.numerics.refined.convert import classifier_trees, isolation_trees
 from svddtune.numerics.refined.heldout import folds_of
@@ -66,6 +66,39 @@ def test_members_give_the_classifiers_own_probabilities() -> None:
     assert np.allclose(detector.linear.probability(F), linear.predict_proba(F)[:, 1], atol=1e-9)
     kernel = SVC(class_weight="balanced").fit(F[rows][:, :D], outlier)
     assert np.allclose(detector.kernel.decision(F[:, :D]), kernel.decision_function(F[:, :D]))
+
+
+def test_score_is_the_classifiers_mean_raised_for_unusual_rows() -> None:
+    detector, X, _ = fitted()
+    F = detector.features(X)
+    D = detector.representation.columns_out
+    learned = (
+        detector.trees.mean(F)
+        + detector.linear.probability(F)
+        + detector.kernel.probability(F[:, :D])
+    ) / 3
+    unusual = 1 / (1 + np.exp(-1.7 * F[:, D:].mean(axis=1)))
+    assert np.allclose(detector.score(X), np.clip(learned + 0.3 * (unusual - 0.6), 0, 1))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_outliers_of_a_kind_without_labels_are_found_as_often_as_by_the_tuned_svdd(
+    seed: int,
+) -> None:
+    rng = np.random.default_rng(seed)
+    inliers = rng.normal(size=(300, 4))
+    known = rng.normal(size=(30, 4)) * 0.3 + [6, 0, 0, 0]
+    unknown = rng.normal(size=(30, 4)) * 0.3 + [0, 0, -6, 0]
+    X = np.concatenate((inliers, known, unknown))
+    labels = np.zeros(len(X), dtype=np.int8)
+    labels[:30], labels[300:310] = 1, -1
+    views = Views(X, "standard")
+    atlas = fit_atlas(views, views.gamma_bounds("standard"))
+    svdd = atlas.outside(choose_cell(atlas, belief_basis(views.X), labels).cell)
+    detector = fit_refined(refined_basis(views), X, labels)
+    assert detector is not None
+    alarms = np.argsort(-detector.score(X), kind="stable")[: svdd.sum()]
+    assert np.sum(alarms >= 330) >= 0.95 * svdd[330:].sum() > 0
 
 
 def test_neighbor_distances_follow_their_definition() -> None:

@@ -20,6 +20,12 @@ KERNEL_COST = 1.0
 """C of the support vector machine."""
 KERNEL_SLOPE = 2.0
 """Decision values of 1, where the margin ends, become a probability of sigmoid(2) = 0.88."""
+UNUSUAL_WEIGHT, UNUSUAL_SLOPE, UNUSUAL_CENTER = 0.3, 1.7, 0.6
+"""Of the label-free scores beside the classifiers, for outliers of a kind without labels. Chosen on
+ten of the 16 benchmark sets with one cluster of the outliers kept from the labels. On the same sets
+with other seeds, recall of that kind is 97 % of the tuned SVDD's at equal shares of alarms, and
+84 % with weight 0. That is a mean over sets: on single ones it is 63 % to 240 %. A tight cluster
+has near neighbours, so the scores do not raise it."""
 SLOPE, SHIFT = 1.65, -0.45
 """Of the calibration, fitted to rows set aside of the 16 benchmark sets: the classifiers are too
 cautious, and labels that queries chose hold more outliers than the data."""
@@ -84,6 +90,9 @@ def fit_on_features(
             gamma,
             KERNEL_SLOPE,
         ),
+        unusual_weight=UNUSUAL_WEIGHT,
+        unusual_slope=UNUSUAL_SLOPE,
+        unusual_center=UNUSUAL_CENTER,
         slope=SLOPE,
         shift=SHIFT,
         labels=len(labels),
