@@ -19,8 +19,10 @@ from svddtune import kappa
 from svddtune.client.errors import InvalidInput, ModelCorrupt
 from svddtune.client.extras import needs_extra, needs_package
 from svddtune.client.inputs.frames import match_features
-from svddtune.client.portable.onnx_graph import InputType, sphere_graph
+from svddtune.client.portable.onnx_graph import sphere_graph
+from svddtune.client.portable.onnx_parts import InputType
 from svddtune.client.portable.pipeline import sphere_pipeline
+from svddtune.client.portable.refined_graph import refined_graph
 from svddtune.client.types import FloatArray, LabelArray, Unusual, Which
 from svddtune.client.whole_file import whole_file
 from svddtune.profile import Profile, most_unusual
@@ -338,11 +340,15 @@ class SvddModel:
         with needs_package("scikit-learn", "A scikit-learn pipeline"):
             return sphere_pipeline(self)
 
-    def to_onnx(self, *, input_type: InputType = "double") -> onnx.ModelProto:
+    def to_onnx(
+        self, *, which: Which = "svdd", input_type: InputType = "double"
+    ) -> onnx.ModelProto:
         """Return an ONNX graph with the same decision on every row.
 
         Parameters
         ----------
+        which : {"svdd", "refined"}
+            The detector.
         input_type : {"double", "float"}
             Of the elements of the input; the graph computes in doubles. With "float" it decides
             about the rows as single precision holds them.
@@ -351,35 +357,50 @@ class SvddModel:
         -------
         onnx.ModelProto
             Input ``X``, shape (n, M), raw rows in the order of `feature_names`; outputs, shape
-            (n,): ``label`` (+1 inlier, -1 outlier), ``distance2`` and ``score`` (distance2 -
-            `threshold`, positive for outliers).
+            (n,): ``label`` (+1 inlier, -1 outlier); of the SVDD ``distance2`` and ``score``
+            (distance2 - `threshold`, positive for outliers); of the refined detector ``score`` (0.5
+            or more for outliers) and ``probability``.
 
         Raises
         ------
         NotInstalled
             The extra onnx is not installed.
+        InvalidInput
+            REFINED_MISSING where the model has no refined detector.
         """
         with needs_extra("onnx", "An ONNX model"):
-            return sphere_graph(self, input_type=input_type)
+            if which == "svdd":
+                return sphere_graph(self, input_type=input_type)
+            return refined_graph(
+                self.known_refined(), feature_names=self.feature_names, input_type=input_type
+            )
 
-    def save_onnx(self, path: str | os.PathLike[str], *, input_type: InputType = "double") -> Path:
+    def save_onnx(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        which: Which = "svdd",
+        input_type: InputType = "double",
+    ) -> Path:
         """Write the graph of `to_onnx` to a file, whole or not at all; return its path.
 
         Parameters
         ----------
         path : path
             The file; folders that are missing are made.
+        which : {"svdd", "refined"}
+            As in `to_onnx`.
         input_type : {"double", "float"}
             As in `to_onnx`.
 
         Raises
         ------
-        NotInstalled
-            The extra onnx is not installed.
+        NotInstalled, InvalidInput
+            As `to_onnx`.
         OSError
             It cannot be written.
         """
-        content = self.to_onnx(input_type=input_type).SerializeToString()
+        content = self.to_onnx(which=which, input_type=input_type).SerializeToString()
         with whole_file(path) as file:
             file.write(content)
         return Path(path)

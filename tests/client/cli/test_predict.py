@@ -61,6 +61,14 @@ def test_refined_detector_is_chosen_by_an_option(
     expected = np.flatnonzero(model.predict(data, which="refined") == -1)
     assert sorted(one["row"] for one in told["outside"]) == expected.tolist()
     assert told["which"] == "refined"
+    known = model.probability(data)
+    assert [one["probability"] for one in told["outside"]] == [
+        pytest.approx(known[one["row"]]) for one in told["outside"]
+    ]
+    for name in ("s.csv", "s.parquet"):
+        assert run(["predict", "both.npz", "new.csv", "--which", "refined", "-o", name]) == 0
+    np.testing.assert_allclose(pd.read_csv("s.csv").probability, known, rtol=1e-9)
+    np.testing.assert_array_equal(pd.read_parquet("s.parquet").probability, known)
 
 
 def test_model_without_refined_detector_is_named(

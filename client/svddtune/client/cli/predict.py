@@ -146,6 +146,7 @@ def _judged(model: SvddModel, rows: Rows, reasons: int, which: Which) -> Scores:
     from svddtune.client.cli.scores import Scores
 
     decision = np.full(len(rows.X), np.nan)
+    probability = np.full(len(rows.X), np.nan) if which == "refined" else None
     why: list[tuple[Unusual, ...]] = [() for _ in rows.ids] if reasons else []
     good = np.array([row for row in range(len(rows.X)) if row not in rows.errors], dtype=np.int64)
     console = stderr()
@@ -155,12 +156,14 @@ def _judged(model: SvddModel, rows: Rows, reasons: int, which: Which) -> Scores:
     ):
         block = good[start : start + _BLOCK_ROWS]
         decision[block] = model.decision(rows.X[block], which=which)
+        if probability is not None:
+            probability[block] = model.probability(rows.X[block])
         if reasons:
             for row, found in zip(
                 block.tolist(), model.unusual(rows.X[block], reasons), strict=True
             ):
                 why[row] = found
-    return Scores(decision, rows.ids, why, rows.errors)
+    return Scores(decision, rows.ids, why, rows.errors, probability)
 
 
 def _check_out(out: Path | None, inputs: dict[str, Path]) -> None:

@@ -33,12 +33,15 @@ class Scores:
         The most unusual features of each row; empty where none were asked for.
     errors : mapping of int to str
         By row, why it cannot be judged.
+    probability : array (n,), optional
+        Of being an outlier, where the detector tells it; NaN as `decision`.
     """
 
     decision: FloatArray
     ids: Sequence[str]
     reasons: Sequence[tuple[Unusual, ...]] = ()
     errors: Mapping[int, str] = field(default_factory=dict)
+    probability: FloatArray | None = None
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield each row as plain values; verdict and score of a row with an error are None."""
@@ -51,6 +54,8 @@ class Scores:
                 "verdict": verdict if judged else None,
                 "score": 0.0 - value if judged else None,
             }
+            if self.probability is not None:
+                found["probability"] = float(self.probability[row]) if judged else None
             if self.reasons:
                 found["reasons"] = [
                     {
@@ -130,8 +135,8 @@ def _write_parquet(path: Path, scores: Scores) -> None:
     with needs_extra("parquet", "Writing Parquet"):
         import pyarrow
         from pyarrow import parquet
-    rows = list(scores.flat_rows())
-    kinds = {"row": pyarrow.int64(), "score": pyarrow.float64(), "deviation": pyarrow.float64()}
+    rows, number = list(scores.flat_rows()), pyarrow.float64()
+    kinds = {"row": pyarrow.int64(), "score": number, "probability": number, "deviation": number}
     columns = {
         name: pyarrow.array(
             [found[name] for found in rows],

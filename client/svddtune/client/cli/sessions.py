@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -160,6 +160,10 @@ def export(
             "--format", help="npz: arrays, for svddtune. onnx: a graph, for any ONNX runtime."
         ),
     ] = ModelFormat.NPZ,
+    which: Annotated[
+        Literal["svdd", "refined"],
+        typer.Option(help="The detector of an ONNX file; an .npz file holds both."),
+    ] = "svdd",
     server: Server = DEFAULT_SERVER,
     tls_ca: TlsCa = None,
     as_json: Json = False,
@@ -173,7 +177,7 @@ def export(
         result = client.result(name)
     path = out or Path(f"{name.removeprefix('sessions/')}.{format_.value}")
     if format_ is ModelFormat.ONNX:
-        model.save_onnx(path)
+        model.save_onnx(path, which=which)
     else:
         model.save(path)
     if as_json:
