@@ -22,7 +22,7 @@ def test_service_asks_the_same_queries_as_the_method_in_process(
     X, y = wdbc()
     views = numerics.Views(X, "auto")
     expected = numerics.run(
-        views, y, budget=BUDGET, seed=3, strategy="knowledge_gradient", initial=initial
+        views, y, budget=BUDGET, seed=3, strategy=numerics.DEFAULT_STRATEGY, initial=initial
     )
     start = {str(r): Verdict.of(int(y[r])) for r in numerics.draw_initial(y, *initial, seed=3)}
     asked, live = [], []
@@ -30,7 +30,7 @@ def test_service_asks_the_same_queries_as_the_method_in_process(
         session = client.create_session(
             client.upload_dataset(X), initial_labels=start, budget=BUDGET, seed=3
         )
-        assert session.config.strategy == "knowledge_gradient"
+        assert session.config.strategy == numerics.DEFAULT_STRATEGY
         with client.tuning(session, labeler="ann") as tuning:
             for query in tuning.queries():
                 asked.append(query.row)
