@@ -12,8 +12,10 @@ from svddtune.representation import Representation
 
 Array = NDArray[np.float64]
 
+SAME2 = 1e-14
+"""Share of twice the squared norm of a row up to which a reference row is the same row."""
+
 _BLOCK = 1 << 17  # distances held at a time
-_SAME2 = 1e-14  # of twice the squared norm: nearer rows are the same row up to rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +83,7 @@ def neighbor_distances(rows: Array, reference: Array, k: int) -> Array:
         # Only the k + 1 nearest matter; what is added to all of a row does not change which.
         near2 = np.partition(D2, k, axis=1)[:, : k + 1] + own2
         near2.sort(axis=1)
-        near2[near2 <= 2.0 * _SAME2 * own2] = 0.0
+        near2[near2 <= 2.0 * SAME2 * own2] = 0.0
         same = near2[:, 0] == 0.0
         nearest, farther = (
             np.where(same, near2[:, 1], near2[:, 0]),

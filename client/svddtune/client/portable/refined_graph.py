@@ -16,11 +16,10 @@ from svddtune.client.portable.onnx_parts import (
     squared_distances,
 )
 from svddtune.refined import KernelMember, NeighborScore, RefinedDetector, Trees
+from svddtune.refined.novelty import SAME2
 
 if TYPE_CHECKING:
     import onnx
-
-_SAME2 = 1e-14  # of the squared norms: nearer rows are the same row up to rounding
 
 
 def refined_graph(
@@ -68,15 +67,22 @@ def refined_graph(
     centred = graph.add("Sub", joined, graph.constant(detector.center))
     features = graph.add("Div", centred, graph.constant(detector.scale))
 
-    D = detector.representation.columns_out
+    D, F = detector.representation.columns_out, len(detector.center)
     linear = graph.add("MatMul", features, graph.constant(detector.linear.weights))
     linear = graph.add("Add", linear, graph.constant(detector.linear.intercept))
     total = graph.add(
         "Add",
         graph.add("Add", _mean(graph, features, detector.trees), _sigmoid(graph, linear)),
-        _kernel(graph, _first_columns(graph, features, D), detector.kernel),
+        _kernel(graph, _columns(graph, features, 0, D), detector.kernel),
     )
-    graph.add("Div", total, graph.constant(3.0), name="score")
+    learned = graph.add("Div", total, graph.constant(3.0))
+    mean = graph.add("ReduceMean", _columns(graph, features, D, F), axes=[1], keepdims=0)
+    steep = graph.add("Mul", mean, graph.constant(detector.unusual_slope))
+    unusual = graph.add("Sub", _sigmoid(graph, steep), graph.constant(detector.unusual_center))
+    weighed = graph.add("Mul", unusual, graph.constant(detector.unusual_weight))
+    shifted = graph.add("Add", learned, weighed)
+    capped = graph.add("Min", shifted, graph.constant(1.0))
+    graph.add("Max", capped, graph.constant(0.0), name="score")
     outside = graph.add("GreaterOrEqual", "score", graph.constant(0.5))
     minus, one = graph.constant(np.int64(-1)), graph.constant(np.int64(1))
     graph.add("Where", outside, minus, one, name="label")
@@ -128,8 +134,7 @@ def _neighbors(graph: Graph, raw: str, score: NeighborScore) -> str:
     rows = represented(graph, raw, score.representation)
     squared = squared_distances(graph, rows, score.reference)
     own2 = _column(graph, _squares(graph, rows))
-    norms2 = graph.constant(np.square(score.reference).sum(axis=1))
-    limit = graph.add("Mul", graph.add("Add", own2, norms2), graph.constant(_SAME2))
+    limit = graph.add("Mul", own2, graph.constant(2.0 * SAME2))
     none = graph.constant(0.0)
     squared = graph.add("Where", graph.add("LessOrEqual", squared, limit), none, squared)
     count = graph.constant(np.array([score.k + 1]))
@@ -198,6 +203,6 @@ def _column(graph: Graph, value: str) -> str:
     return graph.add("Unsqueeze", value, graph.constant(np.array([1])))
 
 
-def _first_columns(graph: Graph, rows: str, count: int) -> str:
-    begin, end, axis = (graph.constant(np.array([number])) for number in (0, count, 1))
-    return graph.add("Slice", rows, begin, end, axis)
+def _columns(graph: Graph, rows: str, first: int, end: int) -> str:
+    bounds = (graph.constant(np.array([number])) for number in (first, end, 1))
+    return graph.add("Slice", rows, *bounds)
