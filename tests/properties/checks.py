@@ -135,7 +135,7 @@ def check_state(model: Model, stored: Stored) -> None:
     assert stored.withdrawn == model.void
     assert [entry[:5] for entry in stored.log] == model.log
     assert {
-        row: {name: int(verdict) for name, verdict, _ in votes}
+        row: {name: int(verdict) for name, verdict, *_ in votes}
         for row, votes in stored.votes.items()
     } == {
         row: {name: vote.verdict for name, vote in votes.items()}

@@ -135,10 +135,13 @@ def test_result_notes_several_votes(redis_url: str) -> None:
         session_id = await shop.tuning(budget=30, overlap=2, overlap_limit=3, audit=4)
         await label(shop, session_id, {"ann": TRUTH, "ben": TRUTH}, rounds=12)
         result = await result_of(shop, session_id)
+        noise = numerics.estimate_noise([[1, 1]] * 12)
         assert [note for note in result.notes if "votes" in note] == [
             "12 of 12 observations have several votes; 100 % of the pairs of votes agree. "
             "On average an observation has 2.0 votes.",
             "Labels follow the majority of votes.",
+            f"An answer is taken as wrong with probability {noise:.2g} (estimated from these "
+            "votes), so labels that others contradict count less.",
         ]
         verdicts = {1: common_pb2.VERDICT_INLIER, -1: common_pb2.VERDICT_OUTLIER}
         rows = list(result.manifest.labeled_rows)

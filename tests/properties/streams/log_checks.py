@@ -36,7 +36,7 @@ def check_state(stored: Stored, rules: Rules) -> None:
     """Check that labels, counts, queries and leases follow from the log."""
     checks.check_fold(stored)
     votes = {
-        row: {name: (int(verdict), query) for name, verdict, query in of_row}
+        row: {name: (int(verdict), query) for name, verdict, query, _ in of_row}
         for row, of_row in stored.votes.items()
     }
     assert checks.fold(stored.log) == {
