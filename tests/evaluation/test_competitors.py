@@ -157,7 +157,7 @@ def test_command_compares_on_rows_set_aside_and_on_all(
     assert run(["bench", "competitors", *arguments, *places]) == 0
     document = json.loads(capsys.readouterr().out)
     detectors = {(one["part"], one["detector"]) for one in document["standings"]}
-    names = {*CLASSIFIERS, *LABEL_FREE, *SEARCHES, "svddtune", "own"}
+    names = {*CLASSIFIERS, *LABEL_FREE, *SEARCHES, "svddtune", "own", "refined"}
     assert detectors == {(part, name) for part in PARTS for name in names}
     page = (docs / "evaluation.md").read_text()
     assert f"svddtune bench competitors --data {BUILTIN} --seeds 1" in page

@@ -109,7 +109,7 @@ def test_preview_equals_effect_of_withdrawal_and_reinstatement_undoes_it(
         for name in NAMES:
             await scene.sessions.release(session_id, holder=f"{name}/")
         cast = await scene.client.hgetall(keys.session(session_id, "votes"))
-        voters = [name for text in cast.values() for name, _, _ in json.loads(text)]
+        voters = [name for text in cast.values() for name, *_ in json.loads(text)]
 
         done = []
         for name in filter(voters.__contains__, order):

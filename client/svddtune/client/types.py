@@ -78,7 +78,12 @@ class Judgement:
 
     @classmethod
     def of(cls, value: object) -> Judgement:
-        """Return the judgement for a verdict, as `Verdict.of` takes it, or (verdict, confidence).
+        """Return the judgement that a value stands for.
+
+        Parameters
+        ----------
+        value : object
+            A judgement, a verdict as `Verdict.of` takes it, or (verdict, confidence).
 
         Raises
         ------
