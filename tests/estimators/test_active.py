@@ -202,9 +202,9 @@ def test_refined_detector_is_that_of_numerics_and_has_verdicts_of_its_own() -> N
     expected = fit_refined(basis, X, tuned.labels_, seed=2)
     assert expected is not None
     probability = tuned.outlier_probability(frame[NAMES[::-1]])
-    np.testing.assert_array_equal(probability, expected.score(X))
+    np.testing.assert_array_equal(probability, expected.probability(X))
     verdicts = tuned.predict(frame, which="refined")
-    np.testing.assert_array_equal(verdicts == -1, probability >= 0.5)
+    np.testing.assert_array_equal(verdicts == -1, expected.score(X) >= 0.5)
     labelled = tuned.labels_ != 0
     assert cohen_kappa(tuned.labels_[labelled], verdicts[labelled]) > 0.5
     with pytest.raises(ValueError, match="which is 'best', expected 'svdd' or 'refined'"):

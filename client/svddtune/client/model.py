@@ -220,6 +220,9 @@ class SvddModel:
     def probability(self, X: Any) -> FloatArray:
         """Return the refined detector's probability that each raw row is an outlier, shape (n,).
 
+        It is calibrated. The verdict of `predict` follows the detector's own score, whose limit
+        lies at a probability below one half.
+
         Parameters
         ----------
         X : array-like or frame (n, M)

@@ -5,7 +5,7 @@ alike: the same file gives the same numbers everywhere.
 """
 
 from svddtune.refined.detector import RefinedDetector
-from svddtune.refined.members import KernelMember, LinearMember, sigmoid
+from svddtune.refined.members import KernelMember, LinearMember
 from svddtune.refined.novelty import NeighborScore, Novelty
 from svddtune.refined.trees import Trees
 
@@ -16,5 +16,4 @@ __all__ = [
     "Novelty",
     "RefinedDetector",
     "Trees",
-    "sigmoid",
 ]

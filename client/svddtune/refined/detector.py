@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from svddtune.refined.members import KernelMember, LinearMember, sigmoid
+from svddtune.refined.members import KernelMember, LinearMember
 from svddtune.refined.novelty import NeighborScore, Novelty
 from svddtune.refined.trees import Trees
 from svddtune.representation import Representation
+from svddtune.sigmoid import sigmoid
 
 Array = NDArray[np.float64]
 

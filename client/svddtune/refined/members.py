@@ -7,14 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from svddtune.sigmoid import sigmoid
+
 Array = NDArray[np.float64]
 
 _BLOCK = 1 << 20  # kernel values held at a time
-
-
-def sigmoid(f: Array) -> Array:
-    """1 / (1 + exp(-f)), without overflow."""
-    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(f, -40.0, 40.0))))
 
 
 @dataclass(frozen=True, eq=False)

@@ -131,7 +131,7 @@ def document(of: Choosing, records: Records, invocation: Invocation) -> dict[str
     }
 
 
-def table(of: Choosing, records: Records) -> str:
+def tables(of: Choosing, records: Records) -> str:
     """Mean kappa of every candidate, and how many sets chose it when they were left out."""
     sets = judged(of.sets)
     others = [data for data in of.sets if data not in sets]
@@ -171,7 +171,7 @@ def write(folder: Path, of: Choosing, records: Records, invocation: Invocation) 
             took=invocation.took,
             sets=len(judged(of.sets)),
             seeds=of.seeds,
-            table=table(of, records),
+            table=tables(of, records),
         )
     )
     return page.write_part(folder, "choose", text)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -50,40 +52,101 @@ class Options:
     as_json: bool
 
 
-Data = Annotated[
+def _option(
+    name: str, kind: Any, default: Any, *declared: str, **details: Any
+) -> inspect.Parameter:
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[kind, typer.Option(*declared, **details)],
+    )
+
+
+DATA = _option(
+    "data",
     Path,
-    typer.Option(
+    inspect.Parameter.empty,
+    metavar="DIR",
+    help="Folder with the data sets: NAME.npz (X, y), NAME.arff or NAME.csv. "
+    "builtin: stands for sets that need no file.",
+)
+METHODS = _option("methods", str, "", metavar="A,B,...", help="Default: all.")
+CANDIDATES = _option(
+    "methods",
+    str,
+    "",
+    "--candidates",
+    metavar="A,B,...",
+    help="As KIND+KIND:GAMMASxCELLS:BELIEF, of those in the table. Default: all.",
+)
+SHARED = (
+    _option("seeds", int, 5, min=1, help="Repetitions."),
+    _option(
+        "sets",
+        str,
+        "",
+        metavar="A,B,...",
+        help="Default: all in DIR (paper), or the paper's.",
+    ),
+    _option(
+        "out",
+        Path,
+        Path("svddtune-bench"),
         metavar="DIR",
-        help="Folder with the data sets: NAME.npz (X, y), NAME.arff or NAME.csv. "
-        "builtin: stands for sets that need no file.",
+        help="Folder for the report, a CSV file of all runs, and finished work.",
     ),
-]
-Seeds = Annotated[int, typer.Option(min=1, help="Repetitions.")]
-Methods = Annotated[str, typer.Option(metavar="A,B,...", help="Default: all.")]
-Sets = Annotated[
-    str, typer.Option(metavar="A,B,...", help="Default: all in DIR (paper), or the paper's.")
-]
-Out = Annotated[
-    Path,
-    typer.Option(
-        metavar="DIR", help="Folder for the report, a CSV file of all runs, and finished work."
-    ),
-]
-Docs = Annotated[
-    Path | None,
-    typer.Option(
+    _option(
+        "docs",
+        Path | None,
+        None,
         "--write-docs",
         "--docs",
         metavar="DIR",
         help="Folder in which to update the command's part of evaluation.md and its pictures.",
     ),
-]
-Jobs = Annotated[
-    int | None, typer.Option(min=1, help="Number of processes. Default: one per core.")
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
+    _option("jobs", int | None, None, min=1, help="Number of processes. Default: one per core."),
+    _option("as_json", bool, False, "--json", help="Print one JSON document on stdout."),
+)
 
-OUT = Path("svddtune-bench")
+Share = Annotated[float, typer.Option(min=0.0, max=0.49, help="Probability of a wrong answer.")]
+
+
+def takes_options(
+    *own: inspect.Parameter, data: inspect.Parameter = DATA
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the shared options, and those named, in place of its first parameter.
+
+    The command gets an `Options`. If it is interrupted, the user is told how to continue.
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        names = [field.name for field in fields(Options)]
+
+        @functools.wraps(command)
+        def run(**given: Any) -> None:
+            values = {name: given.pop(name, "") for name in names}
+            values |= {name: _names(values[name]) for name in ("methods", "sets")}
+            values["jobs"] = values["jobs"] or _cores()
+            options = Options(**values)
+            try:
+                command(options, **given)
+            except KeyboardInterrupt:
+                typer.echo(
+                    f"Finished work is kept in {options.out}; run the same command again to "
+                    "continue.",
+                    err=True,
+                )
+                raise
+
+        rest = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
+        parameters = [data, *own, *rest, *SHARED]
+        parameters = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters]
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        return run
+
+    return decorate
 
 
 @bench.callback()
@@ -92,155 +155,71 @@ def _bench() -> None:
 
 
 @bench.command()
+@takes_options(METHODS)
 def paper(
-    data: Data,
-    seeds: Seeds = 5,
-    methods: Methods = "",
-    sets: Sets = "",
-    out: Out = OUT,
-    docs: Docs = None,
+    options: Options,
     service: Annotated[
         bool, typer.Option(help="Also run a session per strategy through the real service.")
     ] = True,
-    jobs: Jobs = None,
-    as_json: Json = False,
 ) -> None:
     """Run the paper's whole evaluation. After an interruption the same command continues it."""
     from svddtune.evaluation import commands
 
-    options = _options(data, seeds, methods, sets, out, docs, jobs, as_json)
-    _run(options, lambda: commands.run_paper(options, service=service))
+    commands.run_paper(options, service=service)
 
 
 @bench.command()
-def further(
-    data: Data = Path("builtin:"),
-    seeds: Seeds = 5,
-    methods: Methods = "",
-    sets: Sets = "",
-    out: Out = OUT,
-    docs: Docs = None,
-    jobs: Jobs = None,
-    as_json: Json = False,
-) -> None:
+@takes_options(METHODS, data=DATA.replace(default=Path("builtin:")))
+def further(options: Options) -> None:
     """Measure the defaults on sets that took no part in choosing them."""
     from svddtune.evaluation import commands
 
-    options = _options(data, seeds, methods, sets, out, docs, jobs, as_json)
-    _run(options, lambda: commands.run_further(options))
+    commands.run_further(options)
 
 
 @bench.command()
-def ablations(
-    data: Data,
-    seeds: Seeds = 5,
-    share: Annotated[
-        float, typer.Option(min=0.0, max=0.49, help="Probability that an answer is wrong.")
-    ] = 0.1,
-    sets: Sets = "",
-    out: Out = OUT,
-    docs: Docs = None,
-    jobs: Jobs = None,
-    as_json: Json = False,
-) -> None:
+@takes_options()
+def ablations(options: Options, share: Share = 0.1) -> None:
     """Measure what single steps of LAMA contribute, with true and with some wrong answers."""
     from svddtune.evaluation import commands
 
-    options = _options(data, seeds, "", sets, out, docs, jobs, as_json)
-    _run(options, lambda: commands.run_ablations(options, share=share))
+    commands.run_ablations(options, share=share)
 
 
 @bench.command()
-def choose(
-    data: Data,
-    seeds: Seeds = 5,
-    candidates: Annotated[
-        str,
-        typer.Option(
-            metavar="A,B,...",
-            help="As KIND+KIND:GAMMASxCELLS:BELIEF, of those in the table. Default: all.",
-        ),
-    ] = "",
-    sets: Sets = "",
-    out: Out = OUT,
-    docs: Docs = None,
-    jobs: Jobs = None,
-    as_json: Json = False,
-) -> None:
+@takes_options(CANDIDATES)
+def choose(options: Options) -> None:
     """Choose representations, lattice and belief, leaving one data set out at a time."""
     from svddtune.evaluation import commands
 
-    options = _options(data, seeds, candidates, sets, out, docs, jobs, as_json)
-    _run(options, lambda: commands.run_choose(options))
+    commands.run_choose(options)
 
 
 @bench.command()
-def competitors(
-    data: Data,
-    seeds: Seeds = 5,
-    sets: Sets = "",
-    out: Out = OUT,
-    docs: Docs = None,
-    jobs: Jobs = None,
-    as_json: Json = False,
-) -> None:
+@takes_options()
+def competitors(options: Options) -> None:
     """Compare with what a user would pick instead: classifiers, searches, other detectors."""
     from svddtune.evaluation import commands
 
-    options = _options(data, seeds, "", sets, out, docs, jobs, as_json)
-    _run(options, lambda: commands.run_competitors(options))
+    commands.run_competitors(options)
 
 
 @bench.command()
-def noise(
-    data: Data,
-    seeds: Seeds = 5,
-    share: Annotated[
-        float, typer.Option(min=0.0, max=0.49, help="Probability that a vote is wrong.")
-    ] = 0.1,
-    methods: Methods = "",
-    sets: Sets = "",
-    out: Out = OUT,
-    docs: Docs = None,
-    jobs: Jobs = None,
-    as_json: Json = False,
-) -> None:
+@takes_options(METHODS)
+def noise(options: Options, share: Share = 0.1) -> None:
     """Measure how much wrong answers cost, and how much of it further votes recover."""
     from svddtune.evaluation import commands
 
-    options = _options(data, seeds, methods, sets, out, docs, jobs, as_json)
-    _run(options, lambda: commands.run_noise(options, share=share))
+    commands.run_noise(options, share=share)
 
 
 @bench.command()
-def parallel(
-    data: Data,
-    seeds: Seeds = 5,
-    methods: Methods = "",
-    sets: Sets = "",
-    out: Out = OUT,
-    docs: Docs = None,
-    jobs: Jobs = None,
-    as_json: Json = False,
-) -> None:
+@takes_options(METHODS)
+def parallel(options: Options) -> None:
     """Measure the cost of 2, 5 or 10 open queries at a time instead of one."""
     from svddtune.evaluation import commands
 
-    options = _options(data, seeds, methods, sets, out, docs, jobs, as_json)
-    _run(options, lambda: commands.run_parallel(options))
-
-
-def _options(
-    data: Path,
-    seeds: int,
-    methods: str,
-    sets: str,
-    out: Path,
-    docs: Path | None,
-    jobs: int | None,
-    as_json: bool,
-) -> Options:
-    return Options(data, seeds, _names(methods), _names(sets), out, docs, jobs or _cores(), as_json)
+    commands.run_parallel(options)
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -249,15 +228,3 @@ def _names(text: str) -> tuple[str, ...]:
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _run(options: Options, command: Callable[[], None]) -> None:
-    """Run a command. If it is interrupted, say how to continue."""
-    try:
-        command()
-    except KeyboardInterrupt:
-        typer.echo(
-            f"Finished work is kept in {options.out}; run the same command again to continue.",
-            err=True,
-        )
-        raise

@@ -7,6 +7,7 @@ import shlex
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from svddtune.client.errors import UsageError
@@ -98,16 +99,7 @@ def run_further(options: Options) -> None:
 def run_ablations(options: Options, *, share: float) -> None:
     """Measure LAMA with single steps left out or replaced."""
     of = Ablations(tuple(judged(find_sets(options.data, options.sets))), options.seeds, share)
-    records, invocation = _measured(of.units(), options, "ablations", share=share)
-    report.write_csv(options.out / "ablations.csv", ablations.runs(of, records))
-    _tell(
-        options,
-        "ablations.json",
-        ablations.document(of, records, invocation),
-        lambda: ablations.tables(of, records),
-        [ablations.write(folder, of, records, invocation) for folder in _folders(options)],
-        "ablations.csv",
-    )
+    _report(options, "ablations", of, ablations, runs=ablations.runs, share=share)
 
 
 def run_choose(options: Options) -> None:
@@ -117,60 +109,52 @@ def run_choose(options: Options) -> None:
         choose.select(options.methods),
         options.seeds,
     )
-    records, invocation = _measured(of.units(), options, "choose")
-    _tell(
-        options,
-        "choose.json",
-        choose.document(of, records, invocation),
-        lambda: choose.table(of, records),
-        [choose.write(folder, of, records, invocation) for folder in _folders(options)],
-        "choose.json",
-    )
+    _report(options, "choose", of, choose)
 
 
 def run_competitors(options: Options) -> None:
     """Measure what a user would pick instead, with the same or as many labels."""
     require("optuna", "skactiveml")
     of = Competition(tuple(judged(find_sets(options.data, options.sets))), options.seeds)
-    records, invocation = _measured(of.units(), options, "competitors")
-    report.write_csv(options.out / "competitors.csv", competition.runs(of, records))
-    _tell(
-        options,
-        "competitors.json",
-        competition.document(of, records, invocation),
-        lambda: competition.tables(of, records),
-        [competition.write(folder, of, records, invocation) for folder in _folders(options)],
-        "competitors.csv",
-    )
+    _report(options, "competitors", of, competition, runs=competition.runs)
 
 
 def run_noise(options: Options, *, share: float) -> None:
     """Measure sessions with wrong votes, by the number of votes sought."""
     compared = _comparison(options, noise.METHODS, noise.settings(share))
-    records, invocation = _measured(compared.units(), options, "noise", share=share)
-    report.write_csv(options.out / "noise.csv", comparison.runs(compared, records))
-    _tell(
-        options,
-        "noise.json",
-        noise.document(compared, records, invocation),
-        lambda: noise.tables(compared, records),
-        [noise.write(folder, compared, records, invocation) for folder in _folders(options)],
-        "noise.csv",
-    )
+    _report(options, "noise", compared, noise, runs=comparison.runs, share=share)
 
 
 def run_parallel(options: Options) -> None:
     """Measure sessions with several open queries."""
     compared = _comparison(options, parallel.METHODS, parallel.settings())
-    records, invocation = _measured(compared.units(), options, "parallel")
-    report.write_csv(options.out / "parallel.csv", comparison.runs(compared, records))
+    _report(options, "parallel", compared, parallel, runs=comparison.runs)
+
+
+def _report(
+    options: Options,
+    name: str,
+    of: Any,
+    study: ModuleType,
+    *,
+    runs: Callable[[Any, Any], Sequence[Any]] | None = None,
+    share: float = noise.SHARE,
+) -> None:
+    """Measure, and write the document, the table of runs and the pages of a study.
+
+    `study` has ``document(of, records, invocation)``, ``tables(of, records)`` and
+    ``write(folder, of, records, invocation)``.
+    """
+    records, invocation = _measured(of.units(), options, name, share=share)
+    if runs is not None:
+        report.write_csv(options.out / f"{name}.csv", runs(of, records))
     _tell(
         options,
-        "parallel.json",
-        parallel.document(compared, records, invocation),
-        lambda: parallel.tables(compared, records),
-        [parallel.write(folder, compared, records, invocation) for folder in _folders(options)],
-        "parallel.csv",
+        f"{name}.json",
+        study.document(of, records, invocation),
+        lambda: study.tables(of, records),
+        [study.write(folder, of, records, invocation) for folder in _folders(options)],
+        f"{name}.json" if runs is None else f"{name}.csv",
     )
 
 

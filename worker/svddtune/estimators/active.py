@@ -8,23 +8,24 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, OutlierMixin
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_consistent_length
 
 from svddtune import numerics
 from svddtune.client.errors import InvalidInput
 from svddtune.client.inputs.label_values import verdicts_of
 from svddtune.client.oracles import Command, reply, verdict_of
 from svddtune.client.types import Query
+from svddtune.estimators.base import Hypersphere
 from svddtune.estimators.rows import read_rows, seed_of
 from svddtune.estimators.svdd import SVDD
 from svddtune.extensions import strategy_named, views_named
 from svddtune.numerics import FloatArray, LabelArray, Metric, QueryStrategy
 from svddtune.numerics.extent import check_magnitude
 from svddtune.numerics.refined import fit_refined, refined_basis
+from svddtune.refined import RefinedDetector
 
 
-class ActiveSVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class ActiveSVDD(Hypersphere):
     """SVDD with gamma and C chosen by labels: those in `y`, and those it asks an oracle for.
 
     `fit` computes in this process what a session of the service computes, with one labeler. Answers
@@ -168,7 +169,7 @@ class ActiveSVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             gamma=chosen.gamma, C=chosen.C, scaling=final.scaling, random_state=seed
         ).take(final.representation, chosen, like=self)
         self.offset_ = self.model_.offset_
-        self.refined_ = None
+        self.refined_: RefinedDetector | None = None
         if min(numerics.class_counts(self.labels_)) > 0:
             basis = refined_basis(views, seed=seed)
             self.refined_ = fit_refined(basis, rows, self.labels_, seed=seed)
@@ -178,50 +179,6 @@ class ActiveSVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         for doubt in doubts:
             warnings.warn(doubt, UserWarning, stacklevel=2)
         return self
-
-    def score_samples(self, X: Any) -> FloatArray:
-        """Return minus the squared distance of each row to the center, in feature space.
-
-        Parameters
-        ----------
-        X : array-like or frame (n, M)
-            Rows in the units of the training data.
-
-        Returns
-        -------
-        array (n,)
-            In [-4, 0]; the lower, the more unusual.
-
-        Raises
-        ------
-        ValueError
-            The rows are no finite numbers, or have other columns than those of the fit.
-        NotFittedError
-            `fit` was not called.
-        """
-        check_is_fitted(self)
-        return self.model_.score_rows(read_rows(self, X, fitting=False))
-
-    def decision_function(self, X: Any) -> FloatArray:
-        """Return how far inside the boundary each row is: negative for outliers.
-
-        Parameters
-        ----------
-        X : array-like or frame (n, M)
-            Rows in the units of the training data.
-
-        Returns
-        -------
-        array (n,)
-            Difference of squared radius and squared distance, with a tolerance of 1e-5.
-
-        Raises
-        ------
-        ValueError, NotFittedError
-            As `score_samples`.
-        """
-        scores = self.score_samples(X)
-        return scores - self.offset_
 
     def predict(self, X: Any, *, which: str = "svdd") -> NDArray[np.int64]:
         """Return +1 for an inlier and -1 for an outlier.
@@ -242,14 +199,18 @@ class ActiveSVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         ValueError, NotFittedError
             As `score_samples`; also where `which` is neither, or there is no refined detector.
         """
-        if which == "refined":
-            return np.where(self.outlier_probability(X) >= 0.5, -1, 1)
-        if which != "svdd":
+        if which == "svdd":
+            return super().predict(X)
+        if which != "refined":
             raise ValueError(f"which is {which!r}, expected 'svdd' or 'refined'")
-        return np.where(self.decision_function(X) < 0.0, -1, 1)
+        rows = self._new_rows(X)
+        return self._known_refined().predict(rows).astype(np.int64)
 
     def outlier_probability(self, X: Any) -> FloatArray:
         """Return the refined detector's probability that a row is an outlier.
+
+        It is calibrated. The verdict of `predict` follows the detector's own score, whose limit
+        lies at a probability below one half.
 
         Parameters
         ----------
@@ -267,11 +228,17 @@ class ActiveSVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             As `score_samples`; also where there is no refined detector, because `fit` had no labels
             of both classes.
         """
-        check_is_fitted(self)
-        rows = read_rows(self, X, fitting=False)
+        rows = self._new_rows(X)
+        return self._known_refined().probability(rows)
+
+    def score_rows(self, rows: FloatArray) -> FloatArray:
+        """Score rows, shape (n, M), that are checked already."""
+        return self.model_.score_rows(rows)
+
+    def _known_refined(self) -> RefinedDetector:
         if self.refined_ is None:
             raise ValueError("There is no refined detector: it needs labels of both classes")
-        return self.refined_.score(rows)
+        return self.refined_
 
     def _check_budget(self, N: int) -> int:
         budget = self.budget

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, OutlierMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import BaseEstimator
 
 from svddtune import numerics
+from svddtune.estimators.base import Hypersphere
 from svddtune.estimators.rows import read_rows, seed_of
 from svddtune.extensions import views_named
 from svddtune.numerics import FloatArray
@@ -19,7 +18,7 @@ from svddtune.numerics.svdd import BOUNDARY_TOLERANCE
 DEFAULT_NU = 0.1
 
 
-class SVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class SVDD(Hypersphere):
     """Support vector data description: a row outside the hypersphere is an outlier.
 
     Parameters
@@ -119,69 +118,6 @@ class SVDD(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         return self.take(
             scaling, numerics.fit(Z, gamma=gamma, C=C, seed=seed_of(self.random_state))
         )
-
-    def score_samples(self, X: Any) -> FloatArray:
-        """Return minus the squared distance of each row to the center, in feature space.
-
-        Parameters
-        ----------
-        X : array-like or frame (n, M)
-            Rows in the units of the training data.
-
-        Returns
-        -------
-        array (n,)
-            In [-4, 0]; the lower, the more unusual.
-
-        Raises
-        ------
-        ValueError
-            As `fit`; also where the columns are not those of the fit.
-        NotFittedError
-            `fit` was not called.
-        """
-        check_is_fitted(self)
-        return self.score_rows(read_rows(self, X, fitting=False))
-
-    def decision_function(self, X: Any) -> FloatArray:
-        """Return how far inside the boundary each row is: negative for outliers.
-
-        Parameters
-        ----------
-        X : array-like or frame (n, M)
-            Rows in the units of the training data.
-
-        Returns
-        -------
-        array (n,)
-            Difference of squared radius and squared distance, with a tolerance of 1e-5.
-
-        Raises
-        ------
-        ValueError, NotFittedError
-            As `score_samples`.
-        """
-        scores = self.score_samples(X)
-        return scores - self.offset_
-
-    def predict(self, X: Any) -> NDArray[np.int64]:
-        """Return +1 for an inlier and -1 for an outlier.
-
-        Parameters
-        ----------
-        X : array-like or frame (n, M)
-            Rows in the units of the training data.
-
-        Returns
-        -------
-        array (n,) of int
-
-        Raises
-        ------
-        ValueError, NotFittedError
-            As `score_samples`.
-        """
-        return np.where(self.decision_function(X) < 0.0, -1, 1)
 
     def score_rows(self, rows: FloatArray) -> FloatArray:
         """Score rows, shape (n, M), that are checked already."""

@@ -22,6 +22,7 @@ from svddtune.numerics.atlas import panel_rows
 from svddtune.numerics.extent import extent
 from svddtune.numerics.kernel import squared_distances
 from svddtune.numerics.types import OUTLIER, FloatArray, IndexArray, LabelArray
+from svddtune.sigmoid import sigmoid
 
 MEAN = -2.0
 """Prior log-odds: a row is an outlier with probability 0.12."""
@@ -189,9 +190,12 @@ def _columns(basis: BeliefBasis, X: FloatArray) -> NDArray[np.float32]:
     return K
 
 
-def sigmoid(f: FloatArray) -> FloatArray:
-    """1 / (1 + exp(-f)), without overflow."""
-    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(f, -40.0, 40.0))))
+def used_labels(labels: LabelArray) -> IndexArray:
+    """Labelled rows that a fit of the labels uses: all, or a sample of `LABEL_LIMIT`; ascending."""
+    rows = np.flatnonzero(labels)
+    if len(rows) > LABEL_LIMIT:
+        rows = np.sort(np.random.default_rng(0).choice(rows, LABEL_LIMIT, replace=False))
+    return rows
 
 
 def believe(
@@ -223,10 +227,7 @@ def believe(
     -------
     Belief
     """
-    all_rows = np.flatnonzero(labels)
-    rows = all_rows
-    if len(rows) > LABEL_LIMIT:
-        rows = np.sort(np.random.default_rng(0).choice(rows, LABEL_LIMIT, replace=False))
+    all_rows, rows = np.flatnonzero(labels), used_labels(labels)
     n, known = len(rows), labels[rows] == OUTLIER
     waiting = np.unique(np.asarray(open_rows, dtype=np.int64))
     measured = np.concatenate((rows, waiting[labels[waiting] == 0]))

@@ -17,7 +17,8 @@ from typing import Literal
 import numpy as np
 from sklearn.svm import SVC
 
-from svddtune.numerics.belief import LABEL_LIMIT, BeliefBasis
+from svddtune.numerics.bandwidth import sklearn_scale_gamma
+from svddtune.numerics.belief import BeliefBasis, used_labels
 from svddtune.numerics.kernel import squared_distances
 from svddtune.numerics.types import FloatArray, IndexArray, LabelArray
 
@@ -46,15 +47,12 @@ def border_distance(basis: BeliefBasis, labels: LabelArray) -> FloatArray:
     FloatArray, shape (P,)
         Not negative; 0 on the border.
     """
-    rows = np.flatnonzero(labels)
-    if len(rows) > LABEL_LIMIT:
-        rows = np.sort(np.random.default_rng(0).choice(rows, LABEL_LIMIT, replace=False))
+    rows = used_labels(labels)
     panel = basis.X[basis.panel]
     center, scale = panel.mean(axis=0), panel.std(axis=0)
     scale = np.where(scale > 0.0, scale, 1.0)
     known, panel = (basis.X[rows] - center) / scale, (panel - center) / scale
-    variance = float(known.var())
-    gamma = 1.0 / (known.shape[1] * variance) if variance > 0.0 else 1.0
+    gamma = sklearn_scale_gamma(known)
     machine = SVC(class_weight="balanced", gamma=gamma).fit(known, labels[rows])
     kernel = squared_distances(panel, known[machine.support_])
     kernel *= -gamma

@@ -6,14 +6,7 @@ import numpy as np
 
 from svddtune.numerics.kernel import squared_distances
 from svddtune.numerics.label_free.artificial import ARTIFICIAL_ROWS, least_error_gamma
-from svddtune.numerics.label_free.curves import (
-    FIT_ROWS,
-    draw,
-    fit_curve,
-    gamma_grid,
-    outlier_share,
-    undefined,
-)
+from svddtune.numerics.label_free.curves import curve_of
 from svddtune.numerics.label_free.edges import outward
 from svddtune.numerics.types import FloatArray
 
@@ -114,9 +107,9 @@ def counter_example_gamma(
     and counter-examples; here they choose the gamma of an SVDD, as the LAMA paper's related work
     has it.
     """
-    if undefined(X):
+    curve = curve_of(X, rng, C)
+    if curve is None:
         return None
-    curve = fit_curve(draw(X, FIT_ROWS, rng), gamma_grid(X), outlier_share(C, len(X)))
     outliers = counter_examples(curve.X)
     return least_error_gamma(curve, outliers) if len(outliers) else None
 
@@ -137,7 +130,7 @@ def skewed_outlier_gamma(
         The smallest gamma where several are equally good. None where the data are too few or all
         equal.
     """
-    if undefined(X):
+    curve = curve_of(X, rng, C)
+    if curve is None:
         return None
-    curve = fit_curve(draw(X, FIT_ROWS, rng), gamma_grid(X), outlier_share(C, len(X)))
     return least_error_gamma(curve, skewed_outliers(X, ARTIFICIAL_ROWS, rng=rng))

@@ -4,19 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from svddtune.numerics.label_free.curves import (
-    FIT_ROWS,
-    FitCurve,
-    draw,
-    fit_curve,
-    gamma_grid,
-    outlier_share,
-    undefined,
-)
+from svddtune.numerics.label_free.curves import edged_curve, outlier_share
 from svddtune.numerics.label_free.dfn import near_far
-from svddtune.numerics.label_free.edges import outward
 from svddtune.numerics.label_free.support import normalised_distance
-from svddtune.numerics.types import BoolArray, FloatArray
+from svddtune.numerics.types import FloatArray
 
 
 def extent_gamma(X: FloatArray, *, C: float | None = None) -> float | None:
@@ -80,7 +71,7 @@ def enclosing_gamma(
     structural health monitoring* (2017), "appropriate distance to the enclosing surface". The
     paper was not at hand: the criterion follows its abstract.
     """
-    found = _edges(X, rng, C)
+    found = edged_curve(X, rng, C)
     if found is None:
         return None
     curve, edge = found
@@ -112,21 +103,10 @@ def edged_support_gamma(
     vector machines* (2018), "edged support vector". The paper was not at hand: the criterion
     follows its abstract, and edge rows are told apart as in `outward`.
     """
-    found = _edges(X, rng, C)
+    found = edged_curve(X, rng, C)
     if found is None:
         return None
     curve, edge = found
     supports = curve.supports()
     share = (supports & edge).sum(axis=1) / supports.sum(axis=1)
     return float(curve.gammas[np.flatnonzero(share >= share.max())[-1]])
-
-
-def _edges(
-    X: FloatArray, rng: np.random.Generator, C: float | None
-) -> tuple[FitCurve, BoolArray] | None:
-    """Fits along gamma and the edge rows among the fitted ones; None without both kinds."""
-    if undefined(X):
-        return None
-    curve = fit_curve(draw(X, FIT_ROWS, rng), gamma_grid(X), outlier_share(C, len(X)))
-    edge = outward(curve.X).edge
-    return None if edge.all() or not edge.any() else (curve, edge)

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from svddtune.numerics.label_free.curves import (
-    FIT_ROWS,
-    FitCurve,
-    draw,
-    fit_curve,
-    gamma_grid,
-    outlier_share,
-    undefined,
-)
+from svddtune.numerics.label_free.curves import FitCurve, curve_of
 from svddtune.numerics.types import FloatArray
 
 ENLARGEMENT = 1.1
@@ -84,9 +76,9 @@ def artificial_gamma(
     Source: Tax and Duin, *Uniform object generation for optimizing one-class classifiers* (2001),
     as described with the LAMA paper.
     """
-    if undefined(X):
+    curve = curve_of(X, rng, C)
+    if curve is None:
         return None
-    curve = fit_curve(draw(X, FIT_ROWS, rng), gamma_grid(X), outlier_share(C, len(X)))
     return least_error_gamma(curve, ball_outliers(X, ARTIFICIAL_ROWS, rng=rng))
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from svddtune.numerics.label_free.edges import outward
 from svddtune.numerics.preparation import default_gamma_bounds
 from svddtune.numerics.solver import make_problem
 from svddtune.numerics.svdd import SvddModel, c_from_nu, fit_all, nu_from_c
@@ -104,3 +105,44 @@ def fit_curve(X: FloatArray, gammas: FloatArray, nu: float) -> FitCurve:
 def undefined(X: FloatArray) -> bool:
     """Tell whether the rows are too few or too equal for any curve."""
     return len(X) < 3 or not bool(np.ptp(X, axis=0).any())
+
+
+def curve_of(
+    X: FloatArray, rng: np.random.Generator, C: float | None, *, points: int = CURVE_POINTS
+) -> FitCurve | None:
+    """Fit a sample of the rows along gamma, as most rules do.
+
+    Parameters
+    ----------
+    X : FloatArray, shape (N, M)
+        Observations, finite.
+    rng : np.random.Generator
+        Draws `FIT_ROWS` rows where there are more.
+    C : float or None
+        See `outlier_share`.
+    points : int
+        Of `gamma_grid`.
+
+    Returns
+    -------
+    FitCurve or None
+        None where the data are too few or all equal.
+    """
+    if undefined(X):
+        return None
+    rows = draw(X, FIT_ROWS, rng)
+    return fit_curve(rows, gamma_grid(X, points), outlier_share(C, len(X)))
+
+
+def edged_curve(
+    X: FloatArray, rng: np.random.Generator, C: float | None
+) -> tuple[FitCurve, BoolArray] | None:
+    """`curve_of` and which of the fitted rows are on the edge, shape (n,).
+
+    None also where all fitted rows or none are on the edge. Edge rows are those of `outward`.
+    """
+    curve = curve_of(X, rng, C)
+    if curve is None:
+        return None
+    edge = outward(curve.X).edge
+    return None if edge.all() or not edge.any() else (curve, edge)

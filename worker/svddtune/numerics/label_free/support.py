@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from svddtune.numerics.label_free.curves import (
-    FIT_ROWS,
     FitCurve,
+    curve_of,
     draw,
+    edged_curve,
     fit_curve,
     gamma_grid,
     outlier_share,
     undefined,
 )
-from svddtune.numerics.label_free.edges import outward
 from svddtune.numerics.types import FloatArray
 
 PEAK_POINTS = 40
@@ -52,12 +52,11 @@ def peak_gamma(X: FloatArray, *, rng: np.random.Generator, C: float | None = Non
     Source: Kakde et al., *Peak criterion for choosing Gaussian kernel bandwidth in support vector
     data description* (2017), as described with the LAMA paper.
     """
-    if undefined(X):
+    curve = curve_of(X, rng, C, points=PEAK_POINTS)
+    if curve is None:
         return None
-    gammas = gamma_grid(X, PEAK_POINTS)
-    curve = fit_curve(draw(X, FIT_ROWS, rng), gammas, outlier_share(C, len(X)))
     value = np.array([1.0 - model.center_norm2 for model in curve.models])
-    s = first_inflection(1.0 / np.sqrt(2.0 * gammas[::-1]), value[::-1])
+    s = first_inflection(1.0 / np.sqrt(2.0 * curve.gammas[::-1]), value[::-1])
     return None if s is None else 0.5 / s**2
 
 
@@ -112,11 +111,10 @@ def bound_gamma(X: FloatArray, *, rng: np.random.Generator, C: float | None = No
     Source: Gurram and Kwon, *Support-vector-based hyperspectral anomaly detection using optimized
     kernel parameters* (2011), as described with the LAMA paper.
     """
-    if undefined(X):
+    curve = curve_of(X, rng, C)
+    if curve is None:
         return None
-    nu = outlier_share(C, len(X))
-    curve = fit_curve(draw(X, FIT_ROWS, rng), gamma_grid(X), nu)
-    excess = np.maximum(curve.support_vectors - np.ceil(nu * len(curve.X) - 1e-9), 0)
+    excess = np.maximum(curve.support_vectors - np.ceil(curve.nu * len(curve.X) - 1e-9), 0)
     return float(curve.gammas[int(np.argmin(excess))])
 
 
@@ -183,12 +181,10 @@ def mies_gamma(X: FloatArray, *, rng: np.random.Generator, C: float | None = Non
     paper was not at hand: the criterion is as described with the LAMA paper, the normalisation
     from memory of it.
     """
-    if undefined(X):
+    found = edged_curve(X, rng, C)
+    if found is None:
         return None
-    curve = fit_curve(draw(X, FIT_ROWS, rng), gamma_grid(X), outlier_share(C, len(X)))
-    edge = outward(curve.X).edge
-    if edge.all() or not edge.any():
-        return None
+    curve, edge = found
     inward = normalised_distance(curve)
     criterion = inward[:, ~edge].max(axis=1) - inward[:, edge].max(axis=1)
     return float(curve.gammas[int(np.argmax(criterion))])

@@ -7,6 +7,7 @@ from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
+from svddtune.numerics.bandwidth import sklearn_scale_gamma
 from svddtune.numerics.refined.basis import RefinedBasis
 from svddtune.numerics.refined.convert import classifier_trees
 from svddtune.numerics.scores import class_counts
@@ -21,11 +22,9 @@ KERNEL_COST = 1.0
 KERNEL_SLOPE = 2.0
 """Decision values of 1, where the margin ends, become a probability of sigmoid(2) = 0.88."""
 UNUSUAL_WEIGHT, UNUSUAL_SLOPE, UNUSUAL_CENTER = 0.3, 1.7, 0.6
-"""Of the label-free scores beside the classifiers, for outliers of a kind without labels. Chosen on
-ten of the 16 benchmark sets with one cluster of the outliers kept from the labels. On the same sets
-with other seeds, recall of that kind is 97 % of the tuned SVDD's at equal shares of alarms, and
-84 % with weight 0. That is a mean over sets: on single ones it is 63 % to 240 %. A tight cluster
-has near neighbours, so the scores do not raise it."""
+"""Of the label-free scores beside the classifiers, for outliers of a kind without labels. Chosen in
+trials on ten of the 16 benchmark sets, with one cluster of the outliers kept from the labels. A
+tight cluster has near neighbours, so the scores do not raise it."""
 SLOPE, SHIFT = 1.65, -0.45
 """Of the calibration, fitted to rows set aside of the 16 benchmark sets: the classifiers are too
 cautious, and labels that queries chose hold more outliers than the data."""
@@ -34,7 +33,7 @@ cautious, and labels that queries chose hold more outliers than the data."""
 def fit_refined(
     basis: RefinedBasis, raw: FloatArray, labels: LabelArray, *, seed: int = 0
 ) -> RefinedDetector | None:
-    """Fit the three classifiers to the labelled rows.
+    """Fit the classifiers to the labelled rows.
 
     Parameters
     ----------
@@ -74,7 +73,7 @@ def fit_on_features(
     trees.fit(features.astype(np.float32), outlier)
     linear = LogisticRegression(C=LINEAR_COST, class_weight="balanced", max_iter=2000)
     linear.fit(features, outlier)
-    gamma = _gamma(columns)
+    gamma = sklearn_scale_gamma(columns)
     kernel = SVC(C=KERNEL_COST, class_weight="balanced", gamma=gamma).fit(columns, outlier)
     return RefinedDetector(
         representation=basis.representation,
@@ -97,9 +96,3 @@ def fit_on_features(
         shift=SHIFT,
         labels=len(labels),
     )
-
-
-def _gamma(columns: FloatArray) -> float:
-    """scikit-learn's "scale": one over the number of columns and the variance of the values."""
-    variance = float(columns.var())
-    return 1.0 / (columns.shape[1] * variance) if variance > 0.0 else 1.0
