@@ -135,7 +135,7 @@ def test_result_notes_several_votes(redis_url: str) -> None:
         session_id = await shop.tuning(budget=30, overlap=2, overlap_limit=3, audit=4)
         await label(shop, session_id, {"ann": TRUTH, "ben": TRUTH}, rounds=12)
         result = await result_of(shop, session_id)
-        noise = numerics.estimate_noise([[1, 1]] * 12)
+        noise = numerics.estimate_noise([[1, 1]] * result.quality.counts.total)
         assert [note for note in result.notes if "votes" in note] == [
             "12 of 12 observations have several votes; 100 % of the pairs of votes agree. "
             "On average an observation has 2.0 votes.",
@@ -143,6 +143,9 @@ def test_result_notes_several_votes(redis_url: str) -> None:
             f"An answer is taken as wrong with probability {noise:.2g} (estimated from these "
             "votes), so labels that others contradict count less.",
         ]
+        certainty = numerics.label_certainty(1, [1, 1], [noise, noise])
+        audited = result.audit.counts.total
+        assert sorted(result.manifest.certainties) == [certainty] * (12 - audited) + [1.0] * audited
         verdicts = {1: common_pb2.VERDICT_INLIER, -1: common_pb2.VERDICT_OUTLIER}
         rows = list(result.manifest.labeled_rows)
         # All rows, each once, though each has two votes; those of the audit too.

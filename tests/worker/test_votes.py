@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.worker.snapshots import snapshot_of
 
 from svddtune.numerics import dawid_skene
+from svddtune.state.workspace import Snapshot
 from svddtune.worker.votes import (
     effective_labels,
     labels_in_force,
@@ -40,6 +41,12 @@ CROWD: Votes = {
 def rows_of(*rows: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Row numbers as an array."""
     return np.array(rows, dtype=np.int64)
+
+
+def notes_of(snapshot: Snapshot) -> list[str]:
+    """The notes on the votes of a session."""
+    labels = labels_in_force(snapshot)
+    return list(vote_notes(snapshot, labels.values, labels.noise))
 
 
 @pytest.mark.parametrize(
@@ -155,7 +162,7 @@ def test_dawid_skene_labels_only_labelled_rows() -> None:
 def test_notes_give_number_and_agreement_of_votes() -> None:
     votes = {1: {"ann": 1, "ben": 1}, 2: {"ann": 1, "ben": -1, "cem": -1}, 3: {"ann": 1}}
     snapshot = snapshot_of(votes, overlap=2)
-    assert list(vote_notes(snapshot, effective_labels(snapshot))) == [
+    assert notes_of(snapshot) == [
         "2 of 3 observations have several votes; 50 % of the pairs of votes agree. On average an "
         "observation has 2.0 votes.",
         "Labels follow the majority of votes.",
@@ -168,13 +175,11 @@ def test_notes_tell_what_dawid_skene_changed() -> None:
     snapshot = snapshot_of(CROWD, N=60, aggregation="dawid_skene")
     labels = effective_labels(snapshot)
     changed = int((labels != effective_labels(snapshot_of(CROWD, N=60))).sum())
-    assert list(vote_notes(snapshot, labels))[1].endswith(
-        f"; {changed} of them differ from the majority vote."
-    )
+    assert notes_of(snapshot)[1].endswith(f"; {changed} of them differ from the majority vote.")
 
 
 @pytest.mark.parametrize(("overlap", "said"), [(1, 0), (2, 1)])
 def test_notes_mention_single_votes_only_with_overlap(overlap: int, said: int) -> None:
     snapshot = snapshot_of({1: {"ann": 1}, 2: {"ben": -1}}, overlap=overlap)
-    notes = list(vote_notes(snapshot, effective_labels(snapshot)))
+    notes = notes_of(snapshot)
     assert notes == ["No observation has several votes, so labelers cannot be compared."][:said]

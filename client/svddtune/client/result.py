@@ -104,6 +104,8 @@ class Manifest:
     base_scaling: str = ""
     atlas_scalings: tuple[str, ...] = ()
     belief_scaling: str = ""
+    # Probability that the label of each of labeled_rows is right; empty: all are taken as true.
+    certainties: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections import Counter
 from importlib.metadata import version
 
 from svddtune.config import to_proto
-from svddtune.numerics import LabelArray, Preparation, SvddModel
+from svddtune.numerics import FloatArray, LabelArray, Preparation, SvddModel
 from svddtune.state.codec import VERDICTS
 from svddtune.state.session import Verdict
 from svddtune.state.workspace import LabelLog, Snapshot
@@ -23,12 +23,14 @@ def manifest(
     snapshot: Snapshot,
     log: LabelLog,
     used: LabelArray,
+    certainty: FloatArray | None,
     *,
     with_atlas: bool,
 ) -> result_pb2.Manifest:
     """Return what is needed to compute a result again.
 
-    ``used`` has all labels, audits included; ``with_atlas`` says that the choice rests on an atlas.
+    ``used`` has all labels, audits included, and ``certainty`` how likely each is right (None: all
+    are certain); ``with_atlas`` says that the choice rests on an atlas.
     """
     views = data.views
     config = snapshot.session.config
@@ -47,6 +49,7 @@ def manifest(
         last_event_id=log.last_event_id,
         labeled_rows=rows,
         verdicts=[VERDICTS[Verdict(int(used[row]))] for row in rows],
+        certainties=() if certainty is None else certainty[rows].tolist(),
         query_rows=log.query_rows,
         kernel_mean_sample=prep.sample_size or 0,
         fit_sample=0 if model.fit_rows is None else len(model.fit_rows),

@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 
 from svddtune import numerics
-from svddtune.numerics import AUTO, IndexArray, LabelArray, Preparation, SvddModel
+from svddtune.numerics import AUTO, FloatArray, IndexArray, LabelArray, Preparation, SvddModel
 from svddtune.numerics.grid import TieRule
 from svddtune.numerics.lattice import ATLAS_FIT_LIMIT
 from svddtune.numerics.scores import Metric
@@ -38,6 +38,9 @@ class Evidence:
 
     # What gamma and C are chosen on: without the audit's.
     labels: LabelArray
+    # How certain these are, and the rate of wrong answers behind it: see ``votes.Labels``.
+    certainty: FloatArray | None
+    noise: float
     # All labels.
     answered: LabelArray
     # Rows whose labels only the audit uses.
@@ -103,7 +106,7 @@ def assemble(
             *numerics.data_notes(data.raw, data.description.feature_names),
             # (Labels that choose among representations pass judgement on this one too.)
             *(() if plan.choice == "atlas" and data.views.scaling == AUTO else uneven_notes(data)),
-            *vote_notes(snapshot, labels),
+            *vote_notes(snapshot, labels, evidence.noise),
         ],
         manifest=manifest(
             data,
@@ -112,6 +115,7 @@ def assemble(
             snapshot,
             evidence.log,
             np.where(labels, labels, evidence.answered),
+            evidence.certainty,
             with_atlas=plan.choice == "atlas",
         ),
     )

@@ -192,9 +192,12 @@ class Steps:
         plan, outputs = self._workspace.fits(claim)
         data = self._cache.data(claim)
         prepared, audited = self._cache.preparation(claim, snapshot), audited_rows(snapshot)
-        labels = effective_labels(snapshot, without=audited)
+        in_force = labels_in_force(snapshot, without=audited)
+        labels = in_force.values
         evidence = Evidence(
             labels=labels,
+            certainty=in_force.certainty,
+            noise=in_force.noise,
             answered=effective_labels(snapshot) if len(audited) else labels,
             audited=audited,
             lattice=self._cache.lattice(claim, snapshot),

@@ -29,6 +29,8 @@ class Labels:
     values: LabelArray
     # Probability that each is right, see `numerics.believe`; None where all are certain.
     certainty: FloatArray | None
+    # Rate of wrong answers that this rests on.
+    noise: float = 0.0
 
 
 def labels_in_force(snapshot: Snapshot, *, without: IndexArray = _NO_ROWS) -> Labels:
@@ -61,7 +63,7 @@ def labels_in_force(snapshot: Snapshot, *, without: IndexArray = _NO_ROWS) -> La
             list(said.values()),
             [1.0 - confidence[name] if name in confidence else e for name in said],
         )
-    return Labels(values, None if (certainty == 1.0).all() else certainty)
+    return Labels(values, None if (certainty == 1.0).all() else certainty, noise)
 
 
 def label_noise(snapshot: Snapshot, votes: Mapping[int, Mapping[str, int]]) -> float:
@@ -98,10 +100,10 @@ def without_votes_of(snapshot: Snapshot, labeler: str) -> Snapshot:
     )
 
 
-def vote_notes(snapshot: Snapshot, labels: LabelArray) -> Iterator[str]:
+def vote_notes(snapshot: Snapshot, labels: LabelArray, noise: float) -> Iterator[str]:
     """Sentences on repeated votes: how many, how well they agree, how they are used.
 
-    ``labels`` are those that the result was computed from.
+    ``labels`` and ``noise`` are those that the result was computed from.
     """
     config = snapshot.session.config
     given = [votes for votes in snapshot.votes.values() if votes]
@@ -127,7 +129,6 @@ def vote_notes(snapshot: Snapshot, labels: LabelArray) -> Iterator[str]:
         )
     elif found.observations:
         yield "Labels follow the majority of votes."
-    noise = label_noise(snapshot, snapshot.votes)
     if config.needs_atlas and noise > 0.0:
         source = "estimated from these votes" if config.label_noise is None else "as set"
         yield (
