@@ -455,7 +455,9 @@ def run(
         if label == 0:
             unsure.append(row)
     if atlas is not None and basis is not None:
-        choices.append(choose_cell(atlas, basis, labels, criterion=criterion, certainty=certainty))
+        choices.append(choose_cell(
+            atlas, basis, labels, criterion=criterion, metric=metric, certainty=certainty
+        ))  # fmt: skip
     if choice == "atlas" and atlas is not None and basis is not None:
         final = finish_with_atlas(
             prep, views, labels, atlas, basis, k=k, criterion=criterion, metric=metric, seed=seed,

@@ -41,7 +41,8 @@ set(s, 'id', args.session, 'dataset', args.dataset, 'record', args.record, 'n', 
   'queries', '0', 'suggesting', '0', 'ranked_rev', '', 'ranked_moment', '', 'ranked_queries', '0',
   'exhausted_rev', '', 'outrun', '0', 'gamma', '0', 'alignment', '0', 'c', '0', 'live', '',
   'scaling', '0', 'detectors', '', 'detectors_total', '0', 'refining', '0',
-  'atlas_done', '0', 'atlas_parts', int(#args.atlas_jobs), 'finish_reason', '', 'failure_reason', '', 'failure_message', '', 'version', '0',
+  'atlas_done', '0', 'atlas_parts', int(#args.atlas_jobs),
+  'finish_reason', '', 'failure_reason', '', 'failure_message', '', 'version', '0',
   'created_ms', int(NOW), 'updated_ms', int(NOW))
 for name, value in pairs(args.settings) do
   set(s, name, value)

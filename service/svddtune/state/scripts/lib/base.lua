@@ -136,7 +136,8 @@ end
 
 -- Appends to the label log: row, verdict, labeler, and where there is one the query, source, answer id,
 -- ms (from lease to answer) and provenance (the rule behind the verdict; stored as `basis`, as 0.1.0 wrote
--- it, since the log is never rewritten) and confidence (of the labeler in its verdict, as text). What changes votes makes all rankings stale.
+-- it, since the log is never rewritten) and confidence (of the labeler in its verdict, as text). What
+-- changes votes makes all rankings stale.
 local function log_label(s, kind, entry)
   if kind ~= 'UNUSED' and kind ~= 'REPEATED' then
     add(s, 'rev', 1)
