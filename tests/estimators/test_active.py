@@ -153,6 +153,7 @@ def test_bounds_of_gamma_hold() -> None:
     assert 50.0 * (1 - 1e-9) <= tuned.gamma_ <= 60.0 * (1 + 1e-9)
 
 
+@pytest.mark.slow
 def test_clone_pickle_and_grid_search_in_a_pipeline_work() -> None:
     pipeline = make_pipeline(FunctionTransformer(), ActiveSVDD())
     search = GridSearchCV(

@@ -9,6 +9,7 @@ import pytest
 from svddtune.client.cli.app import run
 
 
+@pytest.mark.slow
 def test_command_writes_means_over_builtin_sets_and_its_part_of_page(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
