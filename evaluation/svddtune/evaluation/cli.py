@@ -205,6 +205,15 @@ def competitors(options: Options) -> None:
 
 
 @bench.command()
+@takes_options()
+def unseen(options: Options) -> None:
+    """Measure how many outliers are found of a kind that no label has, by both detectors."""
+    from svddtune.evaluation import commands
+
+    commands.run_unseen(options)
+
+
+@bench.command()
 @takes_options(METHODS)
 def noise(options: Options, share: Share = 0.1) -> None:
     """Measure how much wrong answers cost, and how much of it further votes recover."""

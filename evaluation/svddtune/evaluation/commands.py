@@ -24,6 +24,7 @@ from svddtune.evaluation import (
     report,
     summary,
     through_service,
+    unseen,
 )
 from svddtune.evaluation.ablations import Ablations
 from svddtune.evaluation.choose import Choosing
@@ -42,6 +43,7 @@ from svddtune.evaluation.report import Invocation
 from svddtune.evaluation.sets import BUILTIN, find_sets, judged
 from svddtune.evaluation.store import Record
 from svddtune.evaluation.units import Unit, versions
+from svddtune.evaluation.unseen import Unseen
 
 
 def run_paper(options: Options, *, service: bool) -> None:
@@ -117,6 +119,12 @@ def run_competitors(options: Options) -> None:
     require("optuna", "skactiveml")
     of = Competition(tuple(judged(find_sets(options.data, options.sets))), options.seeds)
     _report(options, "competitors", of, competition, runs=competition.runs)
+
+
+def run_unseen(options: Options) -> None:
+    """Measure the recall of outliers of a kind that was kept from the session."""
+    of = Unseen(unseen.enough(find_sets(options.data, options.sets)), options.seeds)
+    _report(options, "unseen", of, unseen, runs=unseen.runs)
 
 
 def run_noise(options: Options, *, share: float) -> None:

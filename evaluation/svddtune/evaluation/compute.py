@@ -12,6 +12,7 @@ from svddtune.evaluation.ablation import ablation
 from svddtune.evaluation.aside import aside_session
 from svddtune.evaluation.competitors.measure import competitors
 from svddtune.evaluation.curves import alignments, neighbors
+from svddtune.evaluation.kinds import unseen_kinds
 from svddtune.evaluation.labelers import labelled
 from svddtune.evaluation.lattices import candidate
 from svddtune.evaluation.sessions import atlas_session, cold_starts, session
@@ -45,6 +46,7 @@ KINDS: dict[str, Callable[[Task], Record]] = {
     "session": session,
     "atlas_session": atlas_session,
     "aside_session": aside_session,
+    "unseen_kinds": unseen_kinds,
     "cold_starts": cold_starts,
     "labelled": labelled,
     "competitors": competitors,

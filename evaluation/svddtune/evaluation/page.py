@@ -7,7 +7,16 @@ from collections.abc import Mapping
 from pathlib import Path
 
 TITLE = "# Evaluation"
-PARTS = ("paper", "further", "competitors", "choose", "ablations", "noise", "parallel")
+PARTS = (
+    "paper",
+    "further",
+    "competitors",
+    "unseen",
+    "choose",
+    "ablations",
+    "noise",
+    "parallel",
+)
 """Parts in the order of the page, named like the command that writes them."""
 
 _PART = re.compile(r"<!-- bench (\w+) -->\n(.*?)\n<!-- end of bench \1 -->", re.DOTALL)

@@ -15,26 +15,28 @@ Parameter = int | float | str
 _COMPUTING = ("svddtune.numerics", "svddtune.numerics.label_free", "svddtune.evaluation.baselines")
 _EVERY_KIND = ("compute.py", "sets.py", "task.py", "units.py", "variants.py")
 _OWN = {
-    "session": "sessions.py",
-    "atlas_session": "sessions.py",
-    "aside_session": "aside.py",
-    "cold_starts": "sessions.py",
-    "columns": "table_methods.py",
-    "dfn_sample": "table_methods.py",
-    "rule": "table_methods.py",
-    "cross_validation": "table_methods.py",
-    "neighbors": "curves.py",
-    "alignments": "curves.py",
-    "ablation": "ablation.py",
-    "labelled": "labelers.py",
-    "competitors": "aside.py",
-    "candidate": "lattices.py",
+    "session": ("sessions.py",),
+    "atlas_session": ("sessions.py",),
+    "aside_session": ("aside.py",),
+    "cold_starts": ("sessions.py",),
+    "columns": ("table_methods.py",),
+    "dfn_sample": ("table_methods.py",),
+    "rule": ("table_methods.py",),
+    "cross_validation": ("table_methods.py",),
+    "neighbors": ("curves.py",),
+    "alignments": ("curves.py",),
+    "ablation": ("ablation.py",),
+    "labelled": ("labelers.py",),
+    "competitors": ("aside.py",),
+    "candidate": ("lattices.py",),
+    "unseen_kinds": ("aside.py", "kinds.py"),
 }
-"""Kind -> module that computes it, beside those of every kind."""
+"""Kind -> modules that compute it, beside those of every kind."""
 _REFINED = ("svddtune.numerics.refined", "svddtune.refined")
 _OWN_PACKAGES = {
     "aside_session": _REFINED,
     "competitors": ("svddtune.evaluation.competitors", *_REFINED),
+    "unseen_kinds": _REFINED,
 }
 """Kind -> packages that compute it, likewise."""
 _LIBRARIES = ("numpy", "scipy", "scikit-learn")
@@ -86,7 +88,7 @@ def code_digest(kind: str) -> str:
         digest.update(f"{name} {version}\n".encode())
     for package in _COMPUTING:
         digest.update(_sources(package))
-    digest.update(_sources("svddtune.evaluation", (*_EVERY_KIND, _OWN.get(kind, ""))))
+    digest.update(_sources("svddtune.evaluation", (*_EVERY_KIND, *_OWN.get(kind, ()))))
     for package in _OWN_PACKAGES.get(kind, ()):
         digest.update(_sources(package))
     return digest.hexdigest()
