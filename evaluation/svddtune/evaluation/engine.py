@@ -6,10 +6,11 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from threadpoolctl import threadpool_limits
@@ -54,40 +55,82 @@ def complete(
             for unit in todo:
                 finished(unit, _named(unit, partial(work, unit)))
     else:
-        _in_processes(todo, work, min(jobs, len(todo)), finished)
+        in_processes(todo, work, min(jobs, len(todo)), finished)
     return records
 
 
-def _in_processes(
+def in_processes(
     units: Iterable[Unit],
     work: Callable[[Unit], Record],
     jobs: int,
     finished: Callable[[Unit, Record], None],
 ) -> None:
-    before = {name: os.environ.get(name) for name in _THREADS}
-    os.environ.update(dict.fromkeys(_THREADS, "1"))
-    pool = ProcessPoolExecutor(
-        jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_begin
-    )
+    """Share units among processes; each has a pipe of its own.
+
+    A pool of `concurrent.futures` reads all results from one pipe in a thread, which never ends
+    when a process is killed in the middle of a result; the interpreter then waits for the thread.
+    """
+    left = iter(units)
+    crew: dict[Connection, BaseProcess] = {}
+    busy: dict[Connection, Unit] = {}
     try:
-        waiting: dict[Future[Record], Unit] = {pool.submit(work, unit): unit for unit in units}
-        while waiting:
-            done, _ = wait(waiting, return_when=FIRST_COMPLETED)
-            for future in done:
-                unit = waiting.pop(future)
-                finished(unit, _named(unit, future.result))
-    except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in multiprocessing.active_children():
-            process.terminate()
-        raise
+        with _one_thread_each():
+            for _ in range(jobs):
+                pipe, process = _start(work)
+                crew[pipe] = process
+        idle = list(crew)
+        while True:
+            for pipe, unit in zip(idle, left, strict=False):
+                with suppress(BrokenPipeError):  # an end of the process shows when it is read
+                    pipe.send(unit)
+                busy[pipe] = unit
+            if not busy:
+                return
+            idle = [pipe for pipe in wait(list(busy)) if isinstance(pipe, Connection)]
+            for pipe in idle:
+                unit = busy.pop(pipe)
+                finished(unit, _received(unit, pipe))
     finally:
-        pool.shutdown()
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+        for process in crew.values():
+            process.kill()
+        for pipe, process in crew.items():
+            process.join()
+            pipe.close()
+
+
+def _start(work: Callable[[Unit], Record]) -> tuple[Connection, BaseProcess]:
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe()
+    process = context.Process(target=_serve, args=(there, work), daemon=True)
+    process.start()
+    there.close()
+    return here, process
+
+
+def _received(unit: Unit, pipe: Connection) -> Record:
+    try:
+        outcome: Record | Exception = pipe.recv()
+    except (EOFError, OSError):
+        raise InternalError(
+            f"{unit.what}: the process ended, possibly because memory ran out"
+        ) from None
+    if isinstance(outcome, Exception):
+        raise outcome
+    return outcome
+
+
+def _serve(pipe: Connection, work: Callable[[Unit], Record]) -> None:
+    """Compute units until the parent ends this process, which it also does on Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    while True:
+        unit = pipe.recv()
+        outcome: Record | Exception
+        try:
+            outcome = _named(unit, partial(work, unit))
+        except Exception as error:
+            outcome = error
+        pipe.send(outcome)
 
 
 def _named(unit: Unit, work: Callable[[], Record]) -> Record:
@@ -96,18 +139,23 @@ def _named(unit: Unit, work: Callable[[], Record]) -> Record:
         return work()
     except (SvddtuneError, OSError):
         raise
-    except BrokenProcessPool:
-        raise InternalError(
-            f"{unit.what}: the process ended, possibly because memory ran out"
-        ) from None
     except Exception as error:
         raise InternalError(f"{unit.what}: {type(error).__name__}: {error}") from error
 
 
-def _begin() -> None:
-    """Leave Ctrl-C to the parent, which ends this process, and end with the parent."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Processes that start here compute with one thread."""
+    before = {name: os.environ.get(name) for name in _THREADS}
+    os.environ.update(dict.fromkeys(_THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 def _end_with_parent() -> None:
