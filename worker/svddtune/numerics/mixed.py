@@ -1,4 +1,4 @@
-"""Queries that serve two detectors: two by the knowledge gradient, then one uncertain row.
+"""Queries that serve two detectors: three by the knowledge gradient, then one uncertain row.
 
 The knowledge gradient tells the cells of the atlas apart, which is what the tuned SVDD needs. The
 refined detector learns the border between the classes, and needs rows near it. (Random rows in turn
@@ -23,7 +23,12 @@ from svddtune.numerics.kernel import squared_distances
 from svddtune.numerics.types import FloatArray, IndexArray, LabelArray
 
 MixedRule = Literal["knowledge_gradient", "uncertain"]
-MIXED_TURNS: tuple[MixedRule, ...] = ("uncertain", "knowledge_gradient", "knowledge_gradient")
+MIXED_TURNS: tuple[MixedRule, ...] = (
+    "uncertain",
+    "knowledge_gradient",
+    "knowledge_gradient",
+    "knowledge_gradient",
+)
 
 
 def mixed_turns(asked: int) -> tuple[MixedRule, ...]:

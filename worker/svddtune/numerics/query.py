@@ -174,7 +174,7 @@ def suggest(
     draw from U when none of these is left. While a class has no label, two rules take turns over
     the places as they do over the queries (see `coldstart`), and the others follow as with lama.
 
-    mixed: every third query, and every third place, is a row near the border between the labelled
+    mixed: every fourth query, and every fourth place, is a row near the border between the labelled
     classes; the others are by the knowledge gradient. See `mixed`.
 
     Deviation: the paper starts from labels of both classes. Here "lama" without a labelled
