@@ -90,6 +90,15 @@ def test_session_from_start_to_model(client: TuningClient) -> None:
     assert result.nu == pytest.approx(1 / (len(X) * result.C))
     assert model.gamma == result.gamma
     assert int((model.predict(X) < 0).sum()) == result.outside_count
+    live = client.get_session(session).live
+    assert live is not None
+    for share in (live.outlier_share, result.outlier_share):
+        assert share is not None
+        assert share.method == "belief"
+        assert 0.0 <= share.interval.low <= share.value <= share.interval.high <= 1.0
+    # The gain is one of kappa, and the session's metric another.
+    assert live.expected_gain is None
+    assert result.expected_gain is None
     events = list(client.labels(session))
     assert [event.source_reference for event in events] == ["TICKET-1"] + ["T"] * 11
     assert {event.labeler for event in events[1:]} == {"ann"}

@@ -11,7 +11,14 @@ import numpy as np
 
 from svddtune.client.json_values import jsonable
 from svddtune.client.outside import OutsideRow
-from svddtune.client.types import Dataset, DetectorComparison, Quality, Session, Verdict
+from svddtune.client.types import (
+    Dataset,
+    DetectorComparison,
+    OutlierShare,
+    Quality,
+    Session,
+    Verdict,
+)
 from svddtune.config import SessionConfig
 
 if TYPE_CHECKING:
@@ -151,6 +158,11 @@ class Result:
     create_time: datetime | None
     # None where gamma and C were chosen without an atlas, or a class has no label.
     refined: RefinedResult | None = None
+    # None without an atlas, with fewer than 10 labels or without labels of both classes, unless the
+    # audit has 20 answers.
+    outlier_share: OutlierShare | None = None
+    # What 10 further labels are expected to gain, see `LiveEvidence`; None where that is None.
+    expected_gain: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values; what cannot be judged is None."""
@@ -235,6 +247,16 @@ class TuningResult:
         return self.result.audit
 
     @property
+    def outlier_share(self) -> OutlierShare | None:
+        """The estimated share of outliers among all rows; None where there is none."""
+        return self.result.outlier_share
+
+    @property
+    def expected_gain(self) -> float | None:
+        """What 10 further labels are expected to raise kappa on all rows by; None if not known."""
+        return self.result.expected_gain
+
+    @property
     def refined(self) -> RefinedResult | None:
         """The refined detector beside the tuned SVDD; None where there is none."""
         return self.result.refined
@@ -294,6 +316,8 @@ class TuningResult:
             "choice": self.result.choice,
             "quality": result["quality"],
             "audit": result["audit"],
+            "outlier_share": result["outlier_share"],
+            "expected_gain": result["expected_gain"],
             "refined": result["refined"],
             "defaults": {rule.name: jsonable(rule.score) for rule in self.result.comparisons},
             "seconds": {

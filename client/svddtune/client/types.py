@@ -191,6 +191,20 @@ class Quality:
 
 
 @dataclass(frozen=True, slots=True)
+class OutlierShare:
+    """The estimated share of outliers among all rows, in [0, 1].
+
+    `method` is "belief" (from the labels' model of the data) or "audit" (from observations drawn
+    uniformly: unbiased). The interval's level is 0.9. `labels` is the number of labels behind it.
+    """
+
+    value: float
+    interval: Interval
+    method: str
+    labels: int
+
+
+@dataclass(frozen=True, slots=True)
 class DetectorComparison:
     """The tuned SVDD and the refined detector, each scored on labels that it was made without.
 
@@ -209,8 +223,9 @@ class DetectorComparison:
 class LiveEvidence:
     """The best cell (scaling, gamma, C) on the labels so far, by look-up in the atlas.
 
-    `expected` is its expected score on all rows, for ranking; `advice` says in a sentence whether
-    more labels are worth their price, and `stop` whether a stop rule holds.
+    `expected` is its expected score on all rows, for ranking; `advice` says in sentences whether
+    more labels are worth their price, and `stop` whether a stop rule holds. `expected_gain` is how
+    much the next 10 labels are expected to raise Cohen's kappa on all rows, a mean over sessions.
     """
 
     # Kind of the cell's representation of the columns, for example "minmax".
@@ -223,6 +238,12 @@ class LiveEvidence:
     advice: str
     stop: bool
     labels: int
+    # None with fewer than 10 labels or without labels of both classes, unless the audit has 20
+    # answers.
+    outlier_share: OutlierShare | None = None
+    # None likewise, with another metric than kappa, and with another strategy than "mixed" and
+    # "knowledge_gradient".
+    expected_gain: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -197,6 +197,15 @@ def choose(options: Options) -> None:
 
 @bench.command()
 @takes_options()
+def outlook(options: Options) -> None:
+    """Measure whether the share of outliers and the expected gain that sessions state are right."""
+    from svddtune.evaluation import commands
+
+    commands.run_outlook(options)
+
+
+@bench.command()
+@takes_options()
 def competitors(options: Options) -> None:
     """Compare with what a user would pick instead: classifiers, searches, other detectors."""
     from svddtune.evaluation import commands

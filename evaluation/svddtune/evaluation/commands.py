@@ -20,6 +20,7 @@ from svddtune.evaluation import (
     evidence,
     further,
     noise,
+    outlook,
     parallel,
     report,
     summary,
@@ -36,6 +37,7 @@ from svddtune.evaluation.competitors.report import Competition
 from svddtune.evaluation.engine import complete
 from svddtune.evaluation.labelers import Labelers
 from svddtune.evaluation.methods import METHODS
+from svddtune.evaluation.outlook import Outlooks
 from svddtune.evaluation.plan import Plan
 from svddtune.evaluation.plan import select as select_methods
 from svddtune.evaluation.progress import Bar
@@ -112,6 +114,12 @@ def run_choose(options: Options) -> None:
         options.seeds,
     )
     _report(options, "choose", of, choose)
+
+
+def run_outlook(options: Options) -> None:
+    """Measure whether the share of outliers and the expected gain that sessions state are right."""
+    of = Outlooks(tuple(find_sets(options.data, options.sets)), options.seeds)
+    _report(options, "outlook", of, outlook)
 
 
 def run_competitors(options: Options) -> None:

@@ -15,6 +15,7 @@ from svddtune.evaluation.curves import alignments, neighbors
 from svddtune.evaluation.kinds import unseen_kinds
 from svddtune.evaluation.labelers import labelled
 from svddtune.evaluation.lattices import candidate
+from svddtune.evaluation.outlook_sessions import outlook_session
 from svddtune.evaluation.sessions import atlas_session, cold_starts, session
 from svddtune.evaluation.store import Record
 from svddtune.evaluation.table_methods import columns, cross_validation, dfn_sample, rule
@@ -47,6 +48,7 @@ KINDS: dict[str, Callable[[Task], Record]] = {
     "atlas_session": atlas_session,
     "aside_session": aside_session,
     "unseen_kinds": unseen_kinds,
+    "outlook_session": outlook_session,
     "cold_starts": cold_starts,
     "labelled": labelled,
     "competitors": competitors,

@@ -13,6 +13,7 @@ PARTS = (
     "competitors",
     "unseen",
     "choose",
+    "outlook",
     "ablations",
     "noise",
     "parallel",

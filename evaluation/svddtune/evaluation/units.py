@@ -18,6 +18,7 @@ _OWN = {
     "session": ("sessions.py",),
     "atlas_session": ("sessions.py",),
     "aside_session": ("aside.py",),
+    "outlook_session": ("outlook_sessions.py",),
     "cold_starts": ("sessions.py",),
     "columns": ("table_methods.py",),
     "dfn_sample": ("table_methods.py",),

@@ -61,6 +61,26 @@ class Quality(_message.Message):
     kind: Quality.Kind
     def __init__(self, metric: _Optional[str] = ..., value: _Optional[float] = ..., interval: _Optional[_Union[_common_pb2.Interval, _Mapping]] = ..., counts: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., kind: _Optional[_Union[Quality.Kind, str]] = ...) -> None: ...
 
+class OutlierShare(_message.Message):
+    __slots__ = ("value", "interval", "method", "labels")
+    class Method(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        METHOD_UNSPECIFIED: _ClassVar[OutlierShare.Method]
+        METHOD_BELIEF: _ClassVar[OutlierShare.Method]
+        METHOD_AUDIT: _ClassVar[OutlierShare.Method]
+    METHOD_UNSPECIFIED: OutlierShare.Method
+    METHOD_BELIEF: OutlierShare.Method
+    METHOD_AUDIT: OutlierShare.Method
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    INTERVAL_FIELD_NUMBER: _ClassVar[int]
+    METHOD_FIELD_NUMBER: _ClassVar[int]
+    LABELS_FIELD_NUMBER: _ClassVar[int]
+    value: float
+    interval: _common_pb2.Interval
+    method: OutlierShare.Method
+    labels: int
+    def __init__(self, value: _Optional[float] = ..., interval: _Optional[_Union[_common_pb2.Interval, _Mapping]] = ..., method: _Optional[_Union[OutlierShare.Method, str]] = ..., labels: _Optional[int] = ...) -> None: ...
+
 class GridCell(_message.Message):
     __slots__ = ("c", "nu", "score", "outside_count", "support_vector_count", "r2", "degenerate")
     C_FIELD_NUMBER: _ClassVar[int]
@@ -182,7 +202,7 @@ class Manifest(_message.Message):
     def __init__(self, versions: _Optional[_Mapping[str, str]] = ..., dataset_hash: _Optional[str] = ..., seed: _Optional[int] = ..., last_event_id: _Optional[str] = ..., labeled_rows: _Optional[_Iterable[int]] = ..., verdicts: _Optional[_Iterable[_Union[_common_pb2.Verdict, str]]] = ..., query_rows: _Optional[_Iterable[int]] = ..., kernel_mean_sample: _Optional[int] = ..., fit_sample: _Optional[int] = ..., provenances: _Optional[_Mapping[str, int]] = ..., config: _Optional[_Union[_config_pb2.SessionConfig, _Mapping]] = ..., scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ..., base_scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ..., atlas_scalings: _Optional[_Iterable[_Union[_dataset_pb2.ScalingKind, str]]] = ..., belief_scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ..., certainties: _Optional[_Iterable[float]] = ...) -> None: ...
 
 class Result(_message.Message):
-    __slots__ = ("name", "gamma", "c", "nu", "c_min", "c_max", "quality", "c_curve", "alignment_curve", "comparisons", "manifest", "notes", "outside_count", "support_vector_count", "create_time", "estimate_s", "audit", "choice", "scaling", "refined")
+    __slots__ = ("name", "gamma", "c", "nu", "c_min", "c_max", "quality", "c_curve", "alignment_curve", "comparisons", "manifest", "notes", "outside_count", "support_vector_count", "create_time", "estimate_s", "audit", "choice", "scaling", "refined", "outlier_share", "expected_gain")
     NAME_FIELD_NUMBER: _ClassVar[int]
     GAMMA_FIELD_NUMBER: _ClassVar[int]
     C_FIELD_NUMBER: _ClassVar[int]
@@ -203,6 +223,8 @@ class Result(_message.Message):
     CHOICE_FIELD_NUMBER: _ClassVar[int]
     SCALING_FIELD_NUMBER: _ClassVar[int]
     REFINED_FIELD_NUMBER: _ClassVar[int]
+    OUTLIER_SHARE_FIELD_NUMBER: _ClassVar[int]
+    EXPECTED_GAIN_FIELD_NUMBER: _ClassVar[int]
     name: str
     gamma: float
     c: float
@@ -223,7 +245,9 @@ class Result(_message.Message):
     choice: str
     scaling: _dataset_pb2.ScalingKind
     refined: RefinedResult
-    def __init__(self, name: _Optional[str] = ..., gamma: _Optional[float] = ..., c: _Optional[float] = ..., nu: _Optional[float] = ..., c_min: _Optional[float] = ..., c_max: _Optional[float] = ..., quality: _Optional[_Union[Quality, _Mapping]] = ..., c_curve: _Optional[_Iterable[_Union[GridCell, _Mapping]]] = ..., alignment_curve: _Optional[_Iterable[_Union[AlignmentPoint, _Mapping]]] = ..., comparisons: _Optional[_Iterable[_Union[Comparison, _Mapping]]] = ..., manifest: _Optional[_Union[Manifest, _Mapping]] = ..., notes: _Optional[_Iterable[str]] = ..., outside_count: _Optional[int] = ..., support_vector_count: _Optional[int] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., estimate_s: _Optional[float] = ..., audit: _Optional[_Union[Quality, _Mapping]] = ..., choice: _Optional[str] = ..., scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ..., refined: _Optional[_Union[RefinedResult, _Mapping]] = ...) -> None: ...
+    outlier_share: OutlierShare
+    expected_gain: float
+    def __init__(self, name: _Optional[str] = ..., gamma: _Optional[float] = ..., c: _Optional[float] = ..., nu: _Optional[float] = ..., c_min: _Optional[float] = ..., c_max: _Optional[float] = ..., quality: _Optional[_Union[Quality, _Mapping]] = ..., c_curve: _Optional[_Iterable[_Union[GridCell, _Mapping]]] = ..., alignment_curve: _Optional[_Iterable[_Union[AlignmentPoint, _Mapping]]] = ..., comparisons: _Optional[_Iterable[_Union[Comparison, _Mapping]]] = ..., manifest: _Optional[_Union[Manifest, _Mapping]] = ..., notes: _Optional[_Iterable[str]] = ..., outside_count: _Optional[int] = ..., support_vector_count: _Optional[int] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., estimate_s: _Optional[float] = ..., audit: _Optional[_Union[Quality, _Mapping]] = ..., choice: _Optional[str] = ..., scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ..., refined: _Optional[_Union[RefinedResult, _Mapping]] = ..., outlier_share: _Optional[_Union[OutlierShare, _Mapping]] = ..., expected_gain: _Optional[float] = ...) -> None: ...
 
 class ModelHeader(_message.Message):
     __slots__ = ("gamma", "c", "nu", "r2", "center_norm2", "tolerance", "scaling", "feature_names", "feature_count", "support_vector_count", "check_rows", "check_distance2", "result", "observation_count", "dataset_hash", "sklearn_nu", "degenerate", "refined_array_count", "check_probability")

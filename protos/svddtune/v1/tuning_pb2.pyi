@@ -77,7 +77,7 @@ class Failure(_message.Message):
     def __init__(self, reason: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
 
 class LiveEvidence(_message.Message):
-    __slots__ = ("gamma", "c", "outside_count", "quality", "expected", "advice", "stop", "labels", "scaling")
+    __slots__ = ("gamma", "c", "outside_count", "quality", "expected", "advice", "stop", "labels", "scaling", "outlier_share", "expected_gain")
     GAMMA_FIELD_NUMBER: _ClassVar[int]
     C_FIELD_NUMBER: _ClassVar[int]
     OUTSIDE_COUNT_FIELD_NUMBER: _ClassVar[int]
@@ -87,6 +87,8 @@ class LiveEvidence(_message.Message):
     STOP_FIELD_NUMBER: _ClassVar[int]
     LABELS_FIELD_NUMBER: _ClassVar[int]
     SCALING_FIELD_NUMBER: _ClassVar[int]
+    OUTLIER_SHARE_FIELD_NUMBER: _ClassVar[int]
+    EXPECTED_GAIN_FIELD_NUMBER: _ClassVar[int]
     gamma: float
     c: float
     outside_count: int
@@ -96,7 +98,9 @@ class LiveEvidence(_message.Message):
     stop: bool
     labels: int
     scaling: _dataset_pb2.ScalingKind
-    def __init__(self, gamma: _Optional[float] = ..., c: _Optional[float] = ..., outside_count: _Optional[int] = ..., quality: _Optional[_Union[_result_pb2.Quality, _Mapping]] = ..., expected: _Optional[float] = ..., advice: _Optional[str] = ..., stop: bool = ..., labels: _Optional[int] = ..., scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ...) -> None: ...
+    outlier_share: _result_pb2.OutlierShare
+    expected_gain: float
+    def __init__(self, gamma: _Optional[float] = ..., c: _Optional[float] = ..., outside_count: _Optional[int] = ..., quality: _Optional[_Union[_result_pb2.Quality, _Mapping]] = ..., expected: _Optional[float] = ..., advice: _Optional[str] = ..., stop: bool = ..., labels: _Optional[int] = ..., scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ..., outlier_share: _Optional[_Union[_result_pb2.OutlierShare, _Mapping]] = ..., expected_gain: _Optional[float] = ...) -> None: ...
 
 class Session(_message.Message):
     __slots__ = ("name", "dataset", "display_name", "config", "state", "counts", "query_count", "leased_count", "gamma", "alignment", "latest_result", "failure", "create_time", "update_time", "etag", "observation_count", "atlas_progress", "live", "awaiting_votes", "without_workers", "ranking_pending", "waiting_count", "scaling", "detectors")

@@ -64,6 +64,15 @@ def test_known_labels_give_a_model(stack: EmbeddedStack) -> None:
     assert compared.svdd.kind == compared.refined.kind == "held_out"
     assert document["refined"]["comparison"]["better"] == compared.better
     assert any(p.detectors for p in told)
+    share, gain = tuned.outlier_share, tuned.expected_gain
+    assert share is not None
+    assert share.interval.low <= share.value <= share.interval.high
+    assert (share.method, share.labels, share.interval.level) == ("belief", 15, 0.9)
+    assert document["outlier_share"]["value"] == share.value
+    assert document["expected_gain"] == gain
+    seen = [p.live for p in told if p.live and p.live.outlier_share]
+    assert {one.labels for one in seen} >= {10}
+    assert all(one.expected_gain is not None for one in seen)
     verdicts = tuned.predict(X, which="refined")
     assert tuned.refined is not None
     assert (verdicts == -1).sum() == tuned.refined.outside_count

@@ -104,6 +104,7 @@ from svddtune.numerics.lattice import (
     lattice_size,
 )
 from svddtune.numerics.neighbors import mutual, nearest, reverse
+from svddtune.numerics.outlook import GAIN_STRATEGIES, LEAST_LABELS, Outlook, outlook, prospect_of
 from svddtune.numerics.own import (
     FitRepresentation,
     QueryStrategy,
@@ -123,6 +124,7 @@ from svddtune.numerics.preparation import (
     prepare,
 )
 from svddtune.numerics.profiling import profile_of
+from svddtune.numerics.prospect import AHEAD, expected_gain, possible_gain
 from svddtune.numerics.query import (
     ATLAS_STRATEGIES,
     DEFAULT_STRATEGY,
@@ -140,6 +142,15 @@ from svddtune.numerics.scores import (
     difference_interval,
     score,
     score_counts,
+)
+from svddtune.numerics.share import (
+    AUDITED_ROWS,
+    BelievedShare,
+    ShareEstimate,
+    believed_share,
+    share_by_audit,
+    share_by_belief,
+    stretched_share,
 )
 from svddtune.numerics.stop import Advice, Moment, advise
 from svddtune.numerics.svdd import (
@@ -168,16 +179,20 @@ from svddtune.numerics.views import AUTO, AUTO_SCALINGS, BASE_SCALING, BELIEF_SC
 from svddtune.representation import Representation
 
 __all__ = [
+    "AHEAD",
     "ATLAS_STRATEGIES",
+    "AUDITED_ROWS",
     "AUTO",
     "AUTO_GAMMAS",
     "AUTO_SCALINGS",
     "BASE_SCALING",
     "BELIEF_SCALING",
     "DEFAULT_STRATEGY",
+    "GAIN_STRATEGIES",
     "HEURISTICS",
     "LATTICE_CELLS",
     "LATTICE_GAMMAS",
+    "LEAST_LABELS",
     "METRICS",
     "PART_S",
     "REPRESENTATIONS",
@@ -190,6 +205,7 @@ __all__ = [
     "AuditScore",
     "Belief",
     "BeliefBasis",
+    "BelievedShare",
     "BoolArray",
     "Cell",
     "CellFits",
@@ -209,6 +225,7 @@ __all__ = [
     "Metric",
     "Moment",
     "Oracle",
+    "Outlook",
     "Pools",
     "Preparation",
     "PreparationCourse",
@@ -216,6 +233,7 @@ __all__ = [
     "Ranked",
     "Representation",
     "RepresentationFault",
+    "ShareEstimate",
     "Situation",
     "Spread",
     "Strategy",
@@ -232,6 +250,7 @@ __all__ = [
     "audit_score",
     "belief_basis",
     "believe",
+    "believed_share",
     "best_gamma",
     "bootstrap_interval",
     "c_bounds",
@@ -251,6 +270,7 @@ __all__ = [
     "draw_audit",
     "draw_initial",
     "estimate_noise",
+    "expected_gain",
     "final_cell",
     "finish",
     "finish_with_atlas",
@@ -275,11 +295,14 @@ __all__ = [
     "nearest",
     "nearest_labelled",
     "nu_from_c",
+    "outlook",
     "panel_rows",
     "pick",
+    "possible_gain",
     "predicted_labels",
     "prepare",
     "profile_of",
+    "prospect_of",
     "query_rng",
     "rank_by",
     "rank_by_gain",
@@ -290,11 +313,14 @@ __all__ = [
     "score_cells",
     "score_counts",
     "scott_gamma",
+    "share_by_audit",
+    "share_by_belief",
     "silverman_gamma",
     "sklearn_parameters",
     "sklearn_scale_gamma",
     "spread",
     "spread_of",
+    "stretched_share",
     "suggest",
     "tau",
     "tells_apart",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -25,8 +25,10 @@ from svddtune.numerics.evidence import (
 from svddtune.numerics.gain import knowledge_committee, knowledge_gains, rank_by_gain
 from svddtune.numerics.kernel import pair_distances2
 from svddtune.numerics.mixed import border_distance, mixed_turns, take_turns
+from svddtune.numerics.outlook import Outlook, Prospect, outlook_of
 from svddtune.numerics.own import QueryStrategy, Situation, rank_by
 from svddtune.numerics.preparation import Preparation
+from svddtune.numerics.prospect import AHEAD
 from svddtune.numerics.scores import Metric
 from svddtune.numerics.tau import TauRule, tau
 from svddtune.numerics.types import INLIER, OUTLIER, BoolArray, FloatArray, IndexArray, LabelArray
@@ -73,6 +75,9 @@ class Suggestion:
     choice : LiveChoice or None
         With an atlas: the best cell so far, by the labels alone with "disagreement" and by all
         evidence otherwise.
+    outlook : Outlook or None
+        With an atlas and enough labels of both classes: the share of outliers, and the gain that
+        the next labels are expected to bring.
     """
 
     gamma: float
@@ -81,6 +86,7 @@ class Suggestion:
     scores: FloatArray
     turns: tuple[Rule, ...]
     choice: LiveChoice | None = None
+    outlook: Outlook | None = None
 
     @property
     def rule(self) -> Rule:
@@ -210,11 +216,15 @@ def suggest(
                 prep=prep, atlas=state.atlas, basis=state.basis,
             ))  # fmt: skip
             return Suggestion(
-                own_choice.gamma, None, ranked.rows, ranked.scores, ("own",), own_choice
-            )
-        return state.suggest(strategy, askable, k=k, reserve=reserve, rng=rng)
+                own_choice.gamma, None, ranked.rows, ranked.scores, ("own",), own_choice,
+                state.outlook(),
+            )  # fmt: skip
+        suggestion = state.suggest(strategy, askable, k=k, reserve=reserve, rng=rng)
+        return replace(suggestion, outlook=state.outlook())
     U = np.flatnonzero(askable)
-    choice = None if state is None else state.choice("evidence")
+    choice, outlook = None, None
+    if state is not None:
+        choice, outlook = state.choice("evidence"), state.outlook()
     has_inlier = bool((labels == INLIER).any())
     local, value = None, None
     if has_inlier and (labels == OUTLIER).any():
@@ -226,10 +236,10 @@ def suggest(
     if strategy == "random" or not has_inlier:
         rule = "random" if strategy == "random" else "cold_random"
     if len(U) == 0:
-        return Suggestion(gamma, value, U, np.empty(0), (rule,), choice)
+        return Suggestion(gamma, value, U, np.empty(0), (rule,), choice, outlook)
     if strategy == "random" or not has_inlier:
         rows = rng.choice(U, min(reserve, len(U)), replace=False)
-        return Suggestion(gamma, value, rows, np.zeros(len(rows)), (rule,), choice)
+        return Suggestion(gamma, value, rows, np.zeros(len(rows)), (rule,), choice, outlook)
     rows = U if sample == 0 or sample >= len(U) else np.sort(rng.choice(U, sample, replace=False))
     if local is None:
         scores = _mean_neighbor_distance(prep, X, rows, k)
@@ -237,7 +247,7 @@ def suggest(
         scores = tau(local, X, rows, k=k, gamma=gamma, rule=tau_rule)
     by_rule = _in_medians(scores) if local is None else scores
     order = _ranked(prep.nn[:, :k], rows, (by_rule,), open_rows, reserve)
-    return Suggestion(gamma, value, rows[order], scores[order], (rule,), choice)
+    return Suggestion(gamma, value, rows[order], scores[order], (rule,), choice, outlook)
 
 
 class _AtlasState:
@@ -259,9 +269,14 @@ class _AtlasState:
             basis, labels, open_rows=open_rows, vote=prior_vote(atlas, labels), certainty=certainty
         )
         self.evidence: Evidence = weigh(atlas, self.belief, labels, metric=metric)
+        self._prospect: Prospect | None = None
 
     def choice(self, criterion: Criterion) -> LiveChoice:
         return pick(self.atlas, self.evidence, self.labels, criterion=criterion, metric=self.metric)
+
+    def outlook(self) -> Outlook | None:
+        """The outlook; it names a gain once `suggest` has ranked by the knowledge gradient."""
+        return outlook_of(self.basis, self.belief, self.labels, self._prospect)
 
     def suggest(
         self,
@@ -309,7 +324,14 @@ class _AtlasState:
     ) -> tuple[IndexArray, FloatArray]:
         committee = knowledge_committee(self.atlas, self.evidence)
         gains = knowledge_gains(self.atlas, self.basis, self.belief, committee)
-        return rank_by_gain(gains, self.basis, self.belief, candidates, reserve=reserve, rng=rng)
+        places, values = rank_by_gain(
+            gains, self.basis, self.belief, candidates, reserve=reserve, rng=rng
+        )
+        # Fewer places than labels ahead say nothing about the gain of all these labels.
+        enough = len(places) >= min(AHEAD, len(candidates))
+        if self.metric == "kappa" and enough:
+            self._prospect = Prospect(gains, places, self.evidence.expected[committee.cells])
+        return places, values
 
     def _mix(
         self,

@@ -32,4 +32,11 @@ def add_advice(
     earlier = [moment(one) for one in history if one.labels < live.labels]
     advice = numerics.advise([*earlier, moment(live)], budget=budget)
     live.advice = advice.sentence
+    if live.HasField("expected_gain") and advice.rule != "budget":
+        live.advice += f" {_gain(live.expected_gain)}"
     live.stop = advice.stop
+
+
+def _gain(gain: float) -> str:
+    labels = f"{numerics.AHEAD} more labels are expected to raise kappa by"
+    return f"{labels} less than 0.005." if gain < 0.005 else f"{labels} about {gain:.2f}."

@@ -7,6 +7,7 @@ from svddtune.worker.advice import add_advice
 from svddtune.worker.audit import audited_rows
 from svddtune.worker.data import FittedLattice
 from svddtune.worker.live import live_evidence
+from svddtune.worker.outlook import add_outlook, outlook
 from svddtune.worker.plan import criterion, metric_of
 from svddtune.worker.votes import labels_in_force, without_votes_of
 
@@ -29,6 +30,7 @@ def evidence_now(
         certainty=labels.certainty,
     )
     live = live_evidence(choice, labels.values, config.metric)
+    add_outlook(live, outlook(snapshot, lattice, labels), snapshot)
     add_advice(live, snapshot.history(), config.budget)
     return live
 

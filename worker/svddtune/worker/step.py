@@ -18,6 +18,7 @@ from svddtune.worker.data import DataCache
 from svddtune.worker.explanation import explain
 from svddtune.worker.export import model_pieces
 from svddtune.worker.live import live_evidence
+from svddtune.worker.outlook import add_outlook, outlook
 from svddtune.worker.plan import fit_jobs, plan_by_alignment, plan_from_atlas
 from svddtune.worker.preview import preview
 from svddtune.worker.ranking import rank
@@ -88,6 +89,7 @@ class Steps:
         config, suggestion, live = snapshot.session.config, ranking.suggestion, None
         if suggestion.choice is not None:
             live = live_evidence(suggestion.choice, ranking.labels, config.metric)
+            add_outlook(live, suggestion.outlook, snapshot)
             add_advice(live, snapshot.history(), config.budget)
         explanations = explain(
             ranking.candidates,
@@ -206,6 +208,7 @@ class Steps:
             rules=self._rules(claim, plan, outputs),
         )
         result, model = assemble(plan, outputs, data, snapshot, evidence)
+        add_outlook(result, outlook(snapshot, evidence.lattice, in_force), snapshot)
         detector = None
         if plan.choice == "atlas" and evidence.lattice is not None:
             config = snapshot.session.config

@@ -15,7 +15,15 @@ from svddtune.client.cli.outside import OUTSIDE_FILE, outside_table, write_outsi
 from svddtune.client.errors import NotInstalled
 from svddtune.client.model import cohen_kappa
 from svddtune.client.result import TuningResult
-from svddtune.client.terminal.output import compared, figure, gamma_of, say, stdout
+from svddtune.client.terminal.output import (
+    compared,
+    estimated,
+    expected,
+    figure,
+    gamma_of,
+    say,
+    stdout,
+)
 from svddtune.client.types import FloatArray, LabelArray, Verdict
 
 MODEL_FILE, RESULT_FILE, PICTURE_FILE = "model.npz", "result.json", "picture.png"
@@ -156,6 +164,11 @@ class Report:
         grid.add_row("labels", f"{counts.inlier} inlier, {counts.outlier} outlier")
         outside, n = tuned.result.outside_count, tuned.dataset.observation_count
         grid.add_row("outliers", f"{outside} of {n} rows ({outside / n:.1%})")
+        if tuned.outlier_share is not None:
+            grid.add_row("true share", estimated(tuned.outlier_share))
+        if tuned.expected_gain is not None:
+            gain = expected(tuned.expected_gain)
+            grid.add_row("10 more labels", f"kappa expected to rise by {gain}")
         refined = tuned.refined
         if refined is not None:
             if refined.comparison is not None:

@@ -6,7 +6,7 @@ from statistics import median
 
 from svddtune.client.result import Result
 from svddtune.client.terminal.controller import LabelingController
-from svddtune.client.terminal.output import compared, figure, gamma_of
+from svddtune.client.terminal.output import compared, estimated, expected, figure, gamma_of
 from svddtune.client.terminal.requests import Card, Notice, Retract, Sent, Skip
 from svddtune.client.types import Session, SessionState
 from svddtune.text import on_one_line
@@ -161,6 +161,10 @@ def headline(result: Result, observations: int) -> list[str]:
         lines.append(compared(result.refined.comparison))
     share = f" ({result.outside_count / observations:.1%})" if observations else ""
     lines.append(f"{result.outside_count} of {observations} rows are outliers{share}")
+    if result.outlier_share is not None:
+        lines.append(f"share of outliers: {estimated(result.outlier_share)}")
+    if result.expected_gain is not None:
+        lines.append(f"10 more labels: kappa expected to rise by {expected(result.expected_gain)}")
     return lines
 
 

@@ -11,7 +11,10 @@ from svddtune.text import printable, redacted
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from svddtune.client.types import DetectorComparison, LiveEvidence
+    from svddtune.client.types import DetectorComparison, LiveEvidence, OutlierShare
+
+
+_LEAST_GAIN = 0.005  # of kappa: less is shown as 0.00
 
 
 def print_json(document: Any) -> None:
@@ -66,6 +69,18 @@ def evidence(live: LiveEvidence) -> str:
         low, high = figure(quality.interval.low, 2), figure(quality.interval.high, 2)
         text += f", {quality.metric} {figure(quality.value, 2)} [{low}, {high}]"
     return text
+
+
+def estimated(share: OutlierShare) -> str:
+    """Return the estimated share of outliers, with its interval and where it comes from."""
+    low, high = f"{share.interval.low:.1%}", f"{share.interval.high:.1%}"
+    source = "by audit" if share.method == "audit" else "from the labels"
+    return f"{share.value:.1%} [{low}, {high}], estimated {source}"
+
+
+def expected(gain: float) -> str:
+    """Return what 10 further labels are expected to gain."""
+    return f"less than {_LEAST_GAIN}" if gain < _LEAST_GAIN else f"about {gain:.2f}"
 
 
 def compared(detectors: DetectorComparison) -> str:

@@ -22,6 +22,7 @@ from svddtune.client.types import (
     LiveEvidence,
     Nearby,
     Observation,
+    OutlierShare,
     Quality,
     Query,
     Session,
@@ -58,6 +59,10 @@ _QUALITY_KINDS = {
     result_pb2.Quality.KIND_HELD_OUT: "held_out",
 }
 _DETECTORS = {result_pb2.DETECTOR_SVDD: "svdd", result_pb2.DETECTOR_REFINED: "refined"}
+_SHARE_METHODS = {
+    result_pb2.OutlierShare.METHOD_BELIEF: "belief",
+    result_pb2.OutlierShare.METHOD_AUDIT: "audit",
+}
 _EVENT_KINDS = {
     common_pb2.LabelEvent.KIND_LABELED: "labeled",
     common_pb2.LabelEvent.KIND_RETRACTED: "retracted",
@@ -175,6 +180,21 @@ def live_from_proto(live: tuning_pb2.LiveEvidence) -> LiveEvidence:
         advice=live.advice,
         stop=live.stop,
         labels=live.labels,
+        outlier_share=(
+            share_from_proto(live.outlier_share) if live.HasField("outlier_share") else None
+        ),
+        expected_gain=live.expected_gain if live.HasField("expected_gain") else None,
+    )
+
+
+def share_from_proto(share: result_pb2.OutlierShare) -> OutlierShare:
+    """Return the estimated share of outliers among all rows."""
+    interval = share.interval
+    return OutlierShare(
+        value=share.value,
+        interval=Interval(interval.low, interval.high, interval.level),
+        method=_SHARE_METHODS.get(share.method, ""),
+        labels=share.labels,
     )
 
 

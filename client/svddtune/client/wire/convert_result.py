@@ -14,6 +14,7 @@ from svddtune.client.wire.convert import (
     detectors_from_proto,
     quality_from_proto,
     scaling_from_proto,
+    share_from_proto,
     time_from_proto,
     verdict_from_proto,
 )
@@ -33,6 +34,10 @@ def result_from_proto(result: result_pb2.Result) -> Result:
         C_bounds=(result.c_min, result.c_max),
         quality=quality_from_proto(result.quality),
         audit=quality_from_proto(result.audit) if result.HasField("audit") else None,
+        outlier_share=(
+            share_from_proto(result.outlier_share) if result.HasField("outlier_share") else None
+        ),
+        expected_gain=result.expected_gain if result.HasField("expected_gain") else None,
         choice=result.choice,
         c_curve=tuple(
             GridCell(
