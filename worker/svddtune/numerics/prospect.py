@@ -19,7 +19,7 @@ from svddtune.numerics.types import FloatArray, IndexArray
 
 AHEAD = 10
 """Labels that the gain is expected of."""
-SLOPE = 0.299
+SLOPE = 0.33
 """Expected gain of true kappa per root of the possible one, as `svddtune bench outlook` fits it."""
 
 _DRAWS = 500
