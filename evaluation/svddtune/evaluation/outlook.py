@@ -475,7 +475,6 @@ def write(folder: Path, of: Outlooks, records: Records, invocation: Invocation) 
         .read_text("utf-8")
         .format(
             command=invocation.command,
-            took=invocation.took,
             sets=len(judged(of.sets)),
             seeds=of.seeds,
             first=LEAST_LABELS,
@@ -525,7 +524,7 @@ def _verdict(found: Findings) -> str:
         text += f"; the mean gain at the same number of labels explains {by_count:.1%}"
     if rank.low > 0.0:
         return (
-            f"{text}. So the figure is right on average and ranks moments of sessions, but says "
-            "little about a single session."
+            f"{text}. So the figure is about right on average and ranks moments of sessions, but "
+            "says little about a single session."
         )
     return f"{text}. So the figure has no proven value for a session: read it as a mean."

@@ -109,8 +109,8 @@ def believed_share(basis: BeliefBasis, belief: Belief, labels: LabelArray) -> Be
     if count == 0:
         return BelievedShare(float(q.mean()), 0.0)
     p = float(q[unlabelled].mean())
-    # The mean moves by sum_x slope_x f_x / count. Its variance is a double sum, one over every so many
-    # rows of the panel, the other over the quadrature rows: a ranking has no time for more.
+    # The mean moves by sum_x slope_x f_x / count. Its variance is a double sum, one over every so
+    # many rows of the panel, the other over the quadrature rows: a ranking has no time for more.
     slope = np.where(unlabelled, q * (1.0 - q), 0.0).astype(np.float32)
     every = slice(None, None, max(1, len(q) // _ROWS))
     some, others = _scaled(slope[every], len(q)), _scaled(slope[at], len(q))
