@@ -35,7 +35,7 @@ POWER = 0.5
 """Of the deviation, in the width of the interval."""
 LEVEL = 0.9
 AUDITED_ROWS = 20
-"""Answers from which on the audit decides: with fewer its interval is the wider one."""
+"""Answers from which on the audit decides; with fewer its interval says little."""
 
 _LEAST = 1e-6  # of a probability
 _ROWS = 256
