@@ -193,7 +193,7 @@ def meaning(of: Unseen, records: Records) -> str:
         differences = [one.refined - one.svdd for one in main]
         error = f" ± {np.std(differences, ddof=1) / math.sqrt(len(main)):.3f}"
     below = [
-        f"{name} ({one.ratio:.0%})"
+        f"{name} ({one.ratio:.1%})"
         for name, one in sets.items()
         if one.ratio is not None and one.ratio < GOAL
     ]
