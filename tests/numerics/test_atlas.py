@@ -1,8 +1,11 @@
 """Every bit of the atlas equals the prediction of its cell's own fit, for any data."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from tests.numerics.cases import blobs, lattices
 
 from svddtune.numerics import (
@@ -154,3 +157,24 @@ def test_panel_of_large_data_is_a_fixed_sample() -> None:
     )
     np.testing.assert_array_equal(atlas.panel, bits[:, panel])
     np.testing.assert_array_equal(atlas.outliers, bits.sum(axis=1))
+
+
+@given(st.sets(st.integers(min_value=0, max_value=len(X) - 1)))
+def test_counts_and_sums_over_rows_equal_those_of_single_bits(chosen: set[int]) -> None:
+    rows = np.array(sorted(chosen), dtype=np.int64)
+    bits = ATLAS.outside_at(rows)
+    np.testing.assert_array_equal(ATLAS.count_outside(rows), bits.sum(axis=1))
+    weights = np.linspace(0.1, 0.9, len(rows))
+    np.testing.assert_allclose(ATLAS.sum_outside(rows, weights), bits @ weights)
+    for cell in range(len(ATLAS)):
+        np.testing.assert_array_equal(ATLAS.calls(cell, rows), bits[cell])
+
+
+def test_sum_over_many_rows_equals_that_of_single_bits() -> None:
+    rng = np.random.default_rng(0)
+    packed = rng.integers(0, 256, (24, 500), dtype=np.uint8)
+    atlas = replace(ATLAS, packed=packed, N=4000)
+    for count in (300, 3000):
+        rows, weights = rng.choice(4000, count, replace=False), rng.random(count)
+        expected = atlas.outside_at(rows) @ weights
+        np.testing.assert_allclose(atlas.sum_outside(rows, weights), expected)

@@ -1,5 +1,7 @@
 """The belief equals the Gaussian process by definition, and takes open queries into account."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +9,8 @@ from tests.numerics import dense_belief
 from tests.numerics.cases import blobs, lattices, partial_labels
 
 from svddtune.numerics import Belief, FloatArray, IndexArray, LabelArray, belief_basis, believe
-from svddtune.numerics.belief import laplace
+from svddtune.numerics.belief import EXACT_LABELS, LABEL_LIMIT
+from svddtune.numerics.laplace import laplace
 
 X, y = blobs(120, 3, seed=6)
 BASIS = belief_basis(X)
@@ -177,3 +180,61 @@ def test_equal_rows_have_equal_belief() -> None:
     assert belief_basis(Z).length == 4.0
     assert np.ptp(belief.probability[3:]) < 1e-6
     assert 0.1 < belief.probability[3] < 0.5
+
+
+# 120 places with three rows each: as many landmarks as places are exact.
+THRICE = np.repeat(X, 3, axis=0)
+MANY = partial_labels(np.repeat(y, 3), EXACT_LABELS + 20, seed=5)
+
+
+def test_posterior_of_many_labels_equals_its_definition_where_landmarks_are_enough() -> None:
+    basis = belief_basis(THRICE)
+    waiting = np.flatnonzero(MANY == 0)[[3, 40]]
+    belief = believe(basis, MANY, open_rows=waiting)
+    q, f, Sigma = dense_belief.probability(THRICE, MANY)
+    measured = np.concatenate((np.flatnonzero(MANY), waiting))
+    left = dense_belief.posterior(dense_belief.prior(THRICE), f, measured)
+    assert len(basis.landmarks.rows) == 120
+    np.testing.assert_allclose(belief.probability, q, atol=1e-3)
+    np.testing.assert_allclose(belief.variance, np.diag(left), atol=5e-3)
+    np.testing.assert_allclose(
+        dense_belief.prior(THRICE) - belief.root.T @ belief.root, left, atol=5e-3
+    )
+    np.testing.assert_allclose(believe(basis, MANY).variance, np.diag(Sigma), atol=5e-3)
+
+
+def test_posterior_of_many_labels_that_may_be_wrong_equals_its_definition() -> None:
+    wrong = np.random.default_rng(4).uniform(0.0, 0.2, len(MANY))
+    wrong[::2] = 0.0
+    belief = believe(belief_basis(THRICE), MANY, certainty=1.0 - wrong)
+    q, _, _ = dense_belief.probability(THRICE, MANY, wrong=wrong)
+    np.testing.assert_allclose(belief.probability, q, atol=2e-3)
+    np.testing.assert_allclose(belief.labelled, np.where(MANY == 0, 0.0, q), atol=2e-3)
+
+
+def test_labels_beyond_the_exact_ones_lower_the_log_loss_on_the_other_rows() -> None:
+    Z, truth = blobs(900, 4, seed=11)
+    basis, order = belief_basis(Z), np.random.default_rng(3).permutation(900)
+    rest, losses = order[600:], []
+    for count in (EXACT_LABELS, 600):
+        labels = np.zeros_like(truth)
+        labels[order[:count]] = truth[order[:count]]
+        q = np.clip(believe(basis, labels).probability[rest], 1e-6, 1.0 - 1e-6)
+        losses.append(-np.log(np.where(truth[rest] == -1, q, 1.0 - q)).mean())
+    assert losses[1] < losses[0]
+
+
+def test_rows_outside_the_panel_have_the_features_of_equal_rows_in_it() -> None:
+    Z = np.random.default_rng(1).normal(size=(5000, 3))
+    basis = belief_basis(Z)
+    outside = np.setdiff1d(np.arange(5000), basis.panel)[:20]
+    Z[outside] = Z[basis.panel[:20]]
+    moved = replace(basis, X=Z)
+    np.testing.assert_allclose(moved.features(outside), basis.features(basis.panel[:20]), atol=1e-3)
+
+
+def test_more_labels_than_the_limit_give_probabilities() -> None:
+    Z, truth = blobs(LABEL_LIMIT + 300, 2, seed=3)
+    belief = believe(belief_basis(Z), truth)
+    assert np.isin(belief.probability, (0.0, 1.0)).all()
+    assert np.isfinite(belief.variance).all()

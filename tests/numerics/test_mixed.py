@@ -11,7 +11,13 @@ from sklearn.svm import SVC
 from tests.numerics.cases import blobs, partial_labels
 
 from svddtune.numerics import LabelArray, belief_basis, fit_atlas, prepare, suggest
-from svddtune.numerics.mixed import MIXED_TURNS, border_distance, mixed_turns, take_turns
+from svddtune.numerics.mixed import (
+    MIXED_TURNS,
+    border_distance,
+    border_rows,
+    mixed_turns,
+    take_turns,
+)
 from svddtune.numerics.preparation import default_gamma_bounds
 
 X, y = blobs(130, 3, seed=17)
@@ -78,3 +84,17 @@ def test_turns_rank_each_row_once_and_the_first_rankings_best_first(
     for place, row in enumerate(ranked):
         before, turn = set(ranked[:place]), rankings[place % len(rankings)]
         assert row == next(one for one in turn if one not in before)
+
+
+@pytest.mark.parametrize(
+    ("inliers", "outliers", "used"),
+    [(150, 50, (150, 50)), (700, 300, (100, 100)), (900, 40, (160, 40)), (60, 800, (60, 140))],
+)
+def test_border_sees_half_of_each_class_as_far_as_there_are_so_many(
+    inliers: int, outliers: int, used: tuple[int, int]
+) -> None:
+    labels = np.zeros(2000, dtype=np.int8)
+    labels[:inliers], labels[-outliers:] = 1, -1
+    rows = border_rows(labels)
+    assert ((labels[rows] == 1).sum(), (labels[rows] == -1).sum()) == used
+    assert (np.diff(rows) > 0).all()

@@ -7,21 +7,29 @@ The log-odds f of "outlier" have a Gaussian process prior with mean -2 and covar
 a logistic likelihood, and Laplace's approximation (Rasmussen and Williams, *Gaussian Processes
 for Machine Learning*, 2006, section 3.4). The length scale is LENGTH times the median distance
 to the tenth nearest other row. This k has nothing to do with the kernel of SVDD.
+
+More than `EXACT_LABELS` labels inform a part of f of low rank, F w with k ~ F F^T by `landmarks`
+and w standard normal; the rest of f keeps its prior. The cost is then linear in the labels. On
+three benchmark sets, 600 random labels and 128 landmarks, the log loss on the other rows lies
+between the exact one and that of a sample of 200 labels, and the chosen cell was the exact one's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from svddtune.numerics.atlas import panel_rows
 from svddtune.numerics.extent import extent
 from svddtune.numerics.kernel import squared_distances
-from svddtune.numerics.types import OUTLIER, FloatArray, IndexArray, LabelArray
+from svddtune.numerics.landmarks import Landmarks, draw_landmarks
+from svddtune.numerics.laplace import curvature, laplace, laplace_weights, likelihood, precision
+from svddtune.numerics.types import OUTLIER, BoolArray, FloatArray, IndexArray, LabelArray
 from svddtune.sigmoid import sigmoid
 
 MEAN = -2.0
@@ -36,12 +44,16 @@ VOTE_SLOPE = 3.0
 """Prior log-odds added per unit of the atlas's vote while a class has no label."""
 NEIGHBOR = 10
 QUADRATURE_ROWS = 1024
-LABEL_LIMIT = 1000
+EXACT_LABELS = 200
+"""Up to this many labels the posterior is that of the process; with more, of its landmarks."""
+LANDMARKS = 128
+"""Rows of the panel on which the posterior of many labels rests."""
+LABEL_LIMIT = 4096
 """More labels than this are sampled for the belief (not for scores on the labels)."""
 
 _BLOCK = 1 << 21
 _NO_ROWS = np.empty(0, dtype=np.int64)
-_LEAST_CURVATURE = 1e-8
+_ROUNDING = 1e-5  # of precisions in single precision
 _DUPLICATE = 1e-6  # of the width of the data
 _SINGLE = 1e30  # widths up to this, and down to its inverse, are safe in single precision
 _FAR2 = 1e4  # squared, in length scales: exp(-100) is nothing
@@ -49,7 +61,7 @@ _FAR2 = 1e4  # squared, in length scales: exp(-100) is nothing
 Vote = Callable[[IndexArray], FloatArray]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class BeliefBasis:
     """What the belief needs of the data; computed once per dataset.
 
@@ -84,6 +96,27 @@ class BeliefBasis:
     center: FloatArray
     shifted: FloatArray
     norms2: FloatArray
+
+    @cached_property
+    def landmarks(self) -> Landmarks:
+        """Landmarks among the positions of the panel; the same for every caller."""
+        prior = AMPLITUDE**2 + BIAS_SD**2
+
+        def column(position: int) -> FloatArray:
+            return np.asarray(_columns(self, self.X[self.panel[[position]]])[0], dtype=np.float64)
+
+        return draw_landmarks(np.full(len(self.panel), prior), column, LANDMARKS)
+
+    def features(self, rows: IndexArray) -> FloatArray:
+        """F of any rows of the data, shape (n, m)."""
+        position = np.minimum(np.searchsorted(self.panel, rows), len(self.panel) - 1)
+        features = self.landmarks.features[position].astype(np.float64)
+        others = np.flatnonzero(self.panel[position] != rows)
+        if len(others):
+            Z = self.X[self.panel[self.landmarks.rows]]
+            K = covariance(self.X[rows[others]], Z, length=self.length)
+            features[others] = self.landmarks.features_of(K)
+        return features
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,33 +261,21 @@ def believe(
     Belief
     """
     all_rows, rows = np.flatnonzero(labels), used_labels(labels)
-    n, known = len(rows), labels[rows] == OUTLIER
+    known = labels[rows] == OUTLIER
     waiting = np.unique(np.asarray(open_rows, dtype=np.int64))
-    measured = np.concatenate((rows, waiting[labels[waiting] == 0]))
-    Z = basis.X[measured]
-    columns = _columns(basis, Z)
-    K = covariance(Z, Z, length=basis.length)
-    np.fill_diagonal(K, AMPLITUDE**2 + BIAS_SD**2)
-
+    waiting = waiting[labels[waiting] == 0]
+    measured = np.concatenate((rows, waiting))
     mean_rows, mean_panel = np.full(len(measured), MEAN), np.full(len(basis.panel), MEAN)
     if vote is not None:
         mean_rows += VOTE_SLOPE * vote(measured)
         mean_panel += VOTE_SLOPE * vote(basis.panel)
     wrong = np.zeros(len(measured))
     if certainty is not None:
-        wrong[:n] = 1.0 - certainty[rows]
-    sign = np.where(known, 1.0, -1.0)
-    a = laplace(K[:n, :n], mean_rows[:n], known.astype(np.float64), wrong[:n])
-    mode = mean_rows[:n] + K[:n, :n] @ a
-    root, variance = _condition(K[:n, :n], _curvature(mode, sign, wrong[:n]), columns[:n])
+        wrong[: len(rows)] = 1.0 - certainty[rows]
+    condition = _by_process if len(rows) <= EXACT_LABELS else _by_landmarks
+    given = condition(basis, measured, known, wrong, mean_rows, mean_panel)
     # sigmoid(f) averaged over the posterior of f, in MacKay's approximation
-    probability = sigmoid(
-        (mean_panel + a.astype(np.float32) @ columns[:n]) / np.sqrt(1.0 + np.pi * variance / 8.0)
-    )
-    if len(measured) > n:
-        f = mean_rows + K[:, :n] @ a
-        asked = np.concatenate((sign, np.ones(len(measured) - n)))
-        root, variance = _condition(K, _curvature(f, asked, wrong), columns)
+    probability = sigmoid(given.f / np.sqrt(1.0 + np.pi * given.variance / 8.0))
     labelled = np.zeros(len(labels))
     labelled[all_rows] = labels[all_rows] == OUTLIER
     if certainty is not None:
@@ -262,112 +283,129 @@ def believe(
         labelled[unsampled] = np.where(
             labels[unsampled] == OUTLIER, certainty[unsampled], 1.0 - certainty[unsampled]
         )
-        labelled[rows] = _doubted(K[:n, :n], mode, sign, wrong[:n])
+        labelled[rows] = given.labelled
     in_panel = labels[basis.panel] != 0
     probability[in_panel] = labelled[basis.panel[in_panel]]
-    return Belief(probability, variance, root, labelled)
+    return Belief(probability, given.remaining, given.root, labelled)
 
 
-def laplace(
-    K: FloatArray, mean: FloatArray, target: FloatArray, wrong: FloatArray | None = None
-) -> FloatArray:
-    """Posterior mode of a logistic Gaussian process, by damped Newton steps.
+@dataclass(frozen=True, slots=True)
+class _Posterior:
+    """Of f, given labels.
 
-    Parameters
+    Attributes
     ----------
-    K : FloatArray, shape (n, n)
-        Prior covariance.
-    mean : FloatArray, shape (n,)
-        Prior mean.
-    target : FloatArray, shape (n,)
-        0 or 1.
-    wrong : FloatArray, shape (n,), optional
-        Probability that a target is the other class, in [0, 0.5]; 0 by default.
-
-    Returns
-    -------
-    FloatArray, shape (n,)
-        a, with the mode at f = mean + K a; there a is the slope of the log likelihood, which is
-        target - sigmoid(f) where wrong is 0.
-
-    Notes
-    -----
-    Algorithm 3.1 of Rasmussen and Williams. Deviation: steps are halved until the objective
-    falls; full steps diverge where the latent variance is large. The likelihood of a target that
-    is wrong with probability e is e + (1 - 2 e) sigmoid(sign f), which is not log-concave; where
-    its curvature is negative, the steps take a small positive one.
+    f : FloatArray, shape (P,)
+        Its mode at the panel.
+    variance : FloatArray, shape (P,)
+        Given the labels.
+    remaining : FloatArray, shape (P,)
+        The same, with open rows counted as measured.
+    root : NDArray[np.float32]
+        As `Belief.root`.
+    labelled : FloatArray, shape (n,)
+        Probability of "outlier" at the labelled rows.
     """
-    n = len(target)
-    sign, a, f = 2.0 * target - 1.0, np.zeros(n), mean.copy()
-    e = np.zeros(n) if wrong is None else wrong
 
-    def objective(a: FloatArray, f: FloatArray) -> float:
-        certain = np.logaddexp(0.0, -sign * f)
-        loss = np.where(e > 0.0, -np.log(np.maximum(_likelihood(f, sign, e), 1e-300)), certain)
-        return float(0.5 * a @ (f - mean) + loss.sum())
-
-    value = objective(a, f)
-    for _ in range(50 if n else 0):
-        p = sigmoid(f)
-        slope = np.where(e > 0.0, _slope(f, sign, e), target - p)
-        W = _curvature(f, sign, e)
-        root_W = np.sqrt(W)
-        L = np.linalg.cholesky(np.eye(n) + root_W[:, None] * K * root_W)
-        b = W * (f - mean) + slope
-        inner = solve_triangular(L, root_W * (K @ b), lower=True, check_finite=False)
-        step = b - root_W * solve_triangular(L.T, inner, check_finite=False) - a
-        move, size = K @ step, 1.0
-        while (new := objective(a + size * step, f + size * move)) > value and size > 1e-4:
-            size *= 0.5
-        if new > value:
-            break
-        a, f, gained, value = a + size * step, f + size * move, value - new, new
-        if gained < 1e-9 * n:
-            break
-    return a
+    f: FloatArray
+    variance: FloatArray
+    remaining: FloatArray
+    root: NDArray[np.float32]
+    labelled: FloatArray
 
 
-def _likelihood(f: FloatArray, sign: FloatArray, wrong: FloatArray) -> FloatArray:
-    """Probability of the labels `sign` where each is wrong with some probability."""
-    return np.asarray(wrong + (1.0 - 2.0 * wrong) * sigmoid(sign * f))
+def _by_process(
+    basis: BeliefBasis,
+    measured: IndexArray,
+    known: BoolArray,
+    wrong: FloatArray,
+    mean_rows: FloatArray,
+    mean_panel: FloatArray,
+) -> _Posterior:
+    """Condition f itself on the labels of the first of the measured rows; the others are open."""
+    n, Z = len(known), basis.X[measured]
+    columns = _columns(basis, Z)
+    K = covariance(Z, Z, length=basis.length)
+    np.fill_diagonal(K, AMPLITUDE**2 + BIAS_SD**2)
+    sign, doubt = np.where(known, 1.0, -1.0), wrong[:n]
+    a = laplace(K[:n, :n], mean_rows[:n], known.astype(np.float64), doubt)
+    mode = mean_rows[:n] + K[:n, :n] @ a
+    root, variance = _condition(K[:n, :n], curvature(mode, sign, doubt), columns[:n])
+    remaining, labelled = variance, known.astype(np.float64)
+    if len(measured) > n:
+        f = mean_rows + K[:, :n] @ a
+        asked = np.concatenate((sign, np.ones(len(measured) - n)))
+        root, remaining = _condition(K, curvature(f, asked, wrong), columns)
+    if doubt.any():
+        _, own = _condition(K[:n, :n], curvature(mode, sign, doubt), K[:n, :n].astype(np.float32))
+        labelled = _by_label(mode, own, sign, doubt)
+    return _Posterior(
+        mean_panel + a.astype(np.float32) @ columns[:n], variance, remaining, root, labelled
+    )
 
 
-def _slope(f: FloatArray, sign: FloatArray, wrong: FloatArray) -> FloatArray:
-    """Derivative of the log of `_likelihood` by f."""
-    p = sigmoid(f)
-    return np.asarray(sign * (1.0 - 2.0 * wrong) * p * (1.0 - p) / _likelihood(f, sign, wrong))
+def _by_landmarks(
+    basis: BeliefBasis,
+    measured: IndexArray,
+    known: BoolArray,
+    wrong: FloatArray,
+    mean_rows: FloatArray,
+    mean_panel: FloatArray,
+) -> _Posterior:
+    """As `_by_process`, conditioning only the part of f that the landmarks span."""
+    n, features, panel = len(known), basis.features(measured), basis.landmarks.features
+    sign, doubt = np.where(known, 1.0, -1.0), wrong[:n]
+    w = laplace_weights(features[:n], mean_rows[:n], known.astype(np.float64), doubt)
+    f = mean_rows + features @ w
+    asked = np.concatenate((sign, np.ones(len(measured) - n)))
+    W = curvature(f, asked, wrong)
+    told = _told(precision(features[:n], W[:n]))
+    root = remaining_root = told @ panel.T
+    variance = remaining = _left(root)
+    if len(measured) > n:
+        remaining_root = _told(precision(features, W)) @ panel.T
+        remaining = _left(remaining_root)
+    labelled = known.astype(np.float64)
+    if doubt.any():
+        own = _left(told @ features[:n].T.astype(np.float32))
+        labelled = _by_label(f[:n], own, sign, doubt)
+    mode = mean_panel + panel @ w.astype(np.float32)
+    return _Posterior(mode, variance, remaining, remaining_root, labelled)
 
 
-def _curvature(f: FloatArray, sign: FloatArray, wrong: FloatArray) -> FloatArray:
-    """Negative second derivative of the log of `_likelihood`, at least `_LEAST_CURVATURE`."""
-    p = sigmoid(f)
-    W = p * (1.0 - p)
-    if np.any(wrong > 0.0):
-        bend = (1.0 - 2.0 * wrong) * W * (1.0 - 2.0 * sigmoid(sign * f))
-        noisy = np.square(_slope(f, sign, wrong)) - bend / _likelihood(f, sign, wrong)
-        W = np.where(wrong > 0.0, noisy, W)
-    return np.asarray(np.maximum(W, _LEAST_CURVATURE))
+def _told(precision: FloatArray) -> NDArray[np.float32]:
+    """R with R^T R = I - precision^-1: what the labels took from the prior of the weights."""
+    m = len(precision)
+    inverse = cho_solve(cho_factor(precision, check_finite=False), np.eye(m), check_finite=False)
+    # Directions that no label tells about are singular up to rounding.
+    told = np.eye(m) * (1.0 + _ROUNDING) - inverse
+    return np.asarray(np.linalg.cholesky(told).T, dtype=np.float32)
 
 
-def _doubted(K: FloatArray, mode: FloatArray, sign: FloatArray, wrong: FloatArray) -> FloatArray:
+def _by_label(
+    mode: FloatArray, variance: FloatArray, sign: FloatArray, wrong: FloatArray
+) -> FloatArray:
     """Probability of "outlier" at labelled rows, by their labels and by those around them."""
-    _, variance = _condition(K, _curvature(mode, sign, wrong), K.astype(np.float32))
     f = mode / np.sqrt(1.0 + np.pi * variance / 8.0)
     said = np.where(sign > 0.0, 1.0 - wrong, wrong)
-    return np.asarray(np.where(wrong > 0.0, sigmoid(f) * said / _likelihood(f, sign, wrong), said))
+    return np.asarray(np.where(wrong > 0.0, sigmoid(f) * said / likelihood(f, sign, wrong), said))
 
 
 def _condition(
     K: FloatArray, W: FloatArray, columns: NDArray[np.float32]
 ) -> tuple[NDArray[np.float32], FloatArray]:
     """V and the posterior variance of the panel, for measurements of precision W, shape (n,)."""
-    prior = AMPLITUDE**2 + BIAS_SD**2
     if len(W) == 0:
-        return columns, np.full(columns.shape[1], prior)
+        return columns, np.full(columns.shape[1], AMPLITUDE**2 + BIAS_SD**2)
     root_W = np.sqrt(W)
     L = np.linalg.cholesky(np.eye(len(W)) + root_W[:, None] * K * root_W)
     # L has no eigenvalue below 1, and a product is several times faster than a wide solve.
     inverse = solve_triangular(L, np.diag(root_W), lower=True, check_finite=False)
     V = inverse.astype(np.float32) @ columns
-    left = prior - np.einsum("ij,ij->j", V, V).astype(np.float64)
-    return V, np.maximum(left, 0.0)
+    return V, _left(V)
+
+
+def _left(V: NDArray[np.float32]) -> FloatArray:
+    """Posterior variances of the rows whose columns are V's."""
+    left = AMPLITUDE**2 + BIAS_SD**2 - np.einsum("ij,ij->j", V, V).astype(np.float64)
+    return np.asarray(np.maximum(left, 0.0))

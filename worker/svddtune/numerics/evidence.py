@@ -123,10 +123,10 @@ def weigh(
     Evidence
     """
     rows = np.flatnonzero(labels)
-    outside, known = atlas.outside_at(rows), belief.labelled[rows]
-    on_labels = score_counts(
-        _soft(outside @ known, outside.sum(axis=1), float(known.sum()), len(rows)), metric
-    )
+    called, known = atlas.count_outside(rows), belief.labelled[rows]
+    certain = bool(np.isin(known, (0.0, 1.0)).all())
+    outliers = atlas.count_outside(rows[known > 0.0]) if certain else atlas.sum_outside(rows, known)
+    on_labels = score_counts(_soft(outliers, called, float(known.sum()), len(rows)), metric)
     q = belief.probability
     found = (atlas.panel @ q.astype(np.float32)).astype(np.float64)
     soft = _soft(found, atlas.panel_sizes, float(q.sum()), len(q))
@@ -199,7 +199,7 @@ def pick(
     ties = np.flatnonzero(value >= value.max() - _TIE)
     cell = int(ties[len(ties) // 2])
     rows = np.flatnonzero(labels)
-    predicted = as_labels(atlas.outside_at(rows)[cell])
+    predicted = as_labels(atlas.calls(cell, rows))
     interval = bootstrap_interval(labels[rows], predicted, metric, rng=np.random.default_rng(0))
     return LiveChoice(
         cell=cell,
@@ -267,7 +267,7 @@ def predicted_labels(
     rows = np.asarray(rows, dtype=np.int64)
     if choice is None or atlas is None:
         return np.zeros(len(rows), dtype=np.int8)
-    return as_labels(atlas.outside_at(rows)[choice.cell])
+    return as_labels(atlas.calls(choice.cell, rows))
 
 
 def _soft(found: FloatArray, called: FloatArray, outliers: float, rows: int) -> Confusion:

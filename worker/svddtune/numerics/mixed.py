@@ -7,6 +7,7 @@ with these help the refined detector no more, and cost the tuned SVDD.)
 A row is uncertain where a support vector machine on the labels is near its border. Both classes
 weigh alike in it, whatever the numbers of their labels; it sees the belief's representation with
 standardised columns. It costs some milliseconds; the refined detector's trees would cost a hundred.
+Of many labels it sees a sample with half of each class, as far as there are so many.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ import numpy as np
 from sklearn.svm import SVC
 
 from svddtune.numerics.bandwidth import sklearn_scale_gamma
-from svddtune.numerics.belief import BeliefBasis, used_labels
+from svddtune.numerics.belief import BeliefBasis
 from svddtune.numerics.kernel import squared_distances
-from svddtune.numerics.types import FloatArray, IndexArray, LabelArray
+from svddtune.numerics.types import OUTLIER, FloatArray, IndexArray, LabelArray
 
 MixedRule = Literal["knowledge_gradient", "uncertain"]
 MIXED_TURNS: tuple[MixedRule, ...] = (
@@ -29,6 +30,10 @@ MIXED_TURNS: tuple[MixedRule, ...] = (
     "knowledge_gradient",
     "knowledge_gradient",
 )
+
+
+BORDER_LABELS = 200
+"""More labels than this are sampled for the border."""
 
 
 def mixed_turns(asked: int) -> tuple[MixedRule, ...]:
@@ -52,7 +57,7 @@ def border_distance(basis: BeliefBasis, labels: LabelArray) -> FloatArray:
     FloatArray, shape (P,)
         Not negative; 0 on the border.
     """
-    rows = used_labels(labels)
+    rows = border_rows(labels)
     panel = basis.X[basis.panel]
     center, scale = panel.mean(axis=0), panel.std(axis=0)
     scale = np.where(scale > 0.0, scale, 1.0)
@@ -63,6 +68,19 @@ def border_distance(basis: BeliefBasis, labels: LabelArray) -> FloatArray:
     kernel *= -gamma
     np.exp(kernel, out=kernel)
     return np.asarray(np.abs(kernel @ machine.dual_coef_[0] + machine.intercept_[0]))
+
+
+def border_rows(labels: LabelArray) -> IndexArray:
+    """Labelled rows that the border is found with, ascending."""
+    rows = np.flatnonzero(labels)
+    if len(rows) <= BORDER_LABELS:
+        return rows
+    drawn = np.random.default_rng(0).permutation(rows)
+    outside = labels[drawn] == OUTLIER
+    inliers, outliers = drawn[~outside], drawn[outside]
+    half = BORDER_LABELS // 2
+    count = max(half, BORDER_LABELS - len(inliers)) if len(outliers) > half else len(outliers)
+    return np.sort(np.concatenate((outliers[:count], inliers[: BORDER_LABELS - count])))
 
 
 def take_turns(rankings: Sequence[IndexArray], reserve: int) -> IndexArray:
