@@ -212,6 +212,18 @@ async def create_session__with_request_id(scene: Scene) -> AsyncIterator[Any]:
 
 
 @case
+async def create_session__from_another(scene: Scene) -> AsyncIterator[Any]:
+    first = await scene.session()
+    await scene.answer(first, 3, Verdict.OUTLIER, confidence=0.8)
+    await scene.answer(first, 4, labeler="ben")
+    taken = await scene.labels_of(first)
+    # (The content of one session is compared.)
+    await scene.sessions.delete(first)
+    yield None
+    yield await scene.created_from(taken, request_id="once")
+
+
+@case
 async def delete_dataset(scene: Scene) -> AsyncIterator[Any]:
     dataset_id = await scene.upload(ids=[f"row-{i}" for i in range(12)])
     yield None

@@ -8,6 +8,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -29,6 +30,8 @@ from svddtune.state.session import (
     SessionId,
     SessionState,
     SkipMode,
+    TakenLabel,
+    TakenLabels,
     Verdict,
 )
 from svddtune.state.store import SessionStore
@@ -197,6 +200,27 @@ class Scene:
         )
         self.worker.work_off()
         return session_id
+
+    async def labels_of(self, source: SessionId) -> TakenLabels:
+        """All votes of a session, for another session on the same dataset to take over."""
+        events = await self.sessions.label_events(source)
+        labels = tuple(TakenLabel(one.row, (replace(one, origin=source),)) for one in events)
+        return TakenLabels(labels, tuning_pb2.TakenOver(source=source, taken_count=len(labels)))
+
+    async def created_from(self, taken: TakenLabels, **further: Any) -> SessionId:
+        """Create a session that takes over labels of another one."""
+
+        async def take() -> TakenLabels:
+            return taken
+
+        return await self.sessions.create(
+            self.dataset_id,
+            SessionConfig(budget=6, strategy="lama"),
+            observation_count=N,
+            source=taken.summary.source,
+            take=take,
+            **further,
+        )
 
     async def answered_session(self) -> SessionId:
         """A session with one answer, whose next ranking waits for a worker."""

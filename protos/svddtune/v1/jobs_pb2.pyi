@@ -195,11 +195,15 @@ class FittedCell(_message.Message):
     def __init__(self, gamma: _Optional[float] = ..., c: _Optional[float] = ..., r2: _Optional[float] = ..., degenerate: bool = ..., support_vector_count: _Optional[int] = ..., outside_count: _Optional[int] = ..., outside: _Optional[bytes] = ...) -> None: ...
 
 class SessionRecord(_message.Message):
-    __slots__ = ("display_name", "config", "initial_rows")
+    __slots__ = ("display_name", "config", "initial_rows", "answered_rows", "taken_over")
     DISPLAY_NAME_FIELD_NUMBER: _ClassVar[int]
     CONFIG_FIELD_NUMBER: _ClassVar[int]
     INITIAL_ROWS_FIELD_NUMBER: _ClassVar[int]
+    ANSWERED_ROWS_FIELD_NUMBER: _ClassVar[int]
+    TAKEN_OVER_FIELD_NUMBER: _ClassVar[int]
     display_name: str
     config: _config_pb2.SessionConfig
     initial_rows: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, display_name: _Optional[str] = ..., config: _Optional[_Union[_config_pb2.SessionConfig, _Mapping]] = ..., initial_rows: _Optional[_Iterable[int]] = ...) -> None: ...
+    answered_rows: _containers.RepeatedScalarFieldContainer[int]
+    taken_over: _tuning_pb2.TakenOver
+    def __init__(self, display_name: _Optional[str] = ..., config: _Optional[_Union[_config_pb2.SessionConfig, _Mapping]] = ..., initial_rows: _Optional[_Iterable[int]] = ..., answered_rows: _Optional[_Iterable[int]] = ..., taken_over: _Optional[_Union[_tuning_pb2.TakenOver, _Mapping]] = ...) -> None: ...

@@ -152,7 +152,7 @@ class RefinedResult(_message.Message):
     def __init__(self, comparison: _Optional[_Union[DetectorComparison, _Mapping]] = ..., outside_count: _Optional[int] = ...) -> None: ...
 
 class Manifest(_message.Message):
-    __slots__ = ("versions", "dataset_hash", "seed", "last_event_id", "labeled_rows", "verdicts", "query_rows", "kernel_mean_sample", "fit_sample", "provenances", "config", "scaling", "base_scaling", "atlas_scalings", "belief_scaling", "certainties")
+    __slots__ = ("versions", "dataset_hash", "seed", "last_event_id", "labeled_rows", "verdicts", "query_rows", "kernel_mean_sample", "fit_sample", "provenances", "config", "scaling", "base_scaling", "atlas_scalings", "belief_scaling", "certainties", "origins")
     class VersionsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -161,6 +161,13 @@ class Manifest(_message.Message):
         value: str
         def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
     class ProvenancesEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: int
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[int] = ...) -> None: ...
+    class OriginsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
         VALUE_FIELD_NUMBER: _ClassVar[int]
@@ -183,6 +190,7 @@ class Manifest(_message.Message):
     ATLAS_SCALINGS_FIELD_NUMBER: _ClassVar[int]
     BELIEF_SCALING_FIELD_NUMBER: _ClassVar[int]
     CERTAINTIES_FIELD_NUMBER: _ClassVar[int]
+    ORIGINS_FIELD_NUMBER: _ClassVar[int]
     versions: _containers.ScalarMap[str, str]
     dataset_hash: str
     seed: int
@@ -199,7 +207,8 @@ class Manifest(_message.Message):
     atlas_scalings: _containers.RepeatedScalarFieldContainer[_dataset_pb2.ScalingKind]
     belief_scaling: _dataset_pb2.ScalingKind
     certainties: _containers.RepeatedScalarFieldContainer[float]
-    def __init__(self, versions: _Optional[_Mapping[str, str]] = ..., dataset_hash: _Optional[str] = ..., seed: _Optional[int] = ..., last_event_id: _Optional[str] = ..., labeled_rows: _Optional[_Iterable[int]] = ..., verdicts: _Optional[_Iterable[_Union[_common_pb2.Verdict, str]]] = ..., query_rows: _Optional[_Iterable[int]] = ..., kernel_mean_sample: _Optional[int] = ..., fit_sample: _Optional[int] = ..., provenances: _Optional[_Mapping[str, int]] = ..., config: _Optional[_Union[_config_pb2.SessionConfig, _Mapping]] = ..., scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ..., base_scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ..., atlas_scalings: _Optional[_Iterable[_Union[_dataset_pb2.ScalingKind, str]]] = ..., belief_scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ..., certainties: _Optional[_Iterable[float]] = ...) -> None: ...
+    origins: _containers.ScalarMap[str, int]
+    def __init__(self, versions: _Optional[_Mapping[str, str]] = ..., dataset_hash: _Optional[str] = ..., seed: _Optional[int] = ..., last_event_id: _Optional[str] = ..., labeled_rows: _Optional[_Iterable[int]] = ..., verdicts: _Optional[_Iterable[_Union[_common_pb2.Verdict, str]]] = ..., query_rows: _Optional[_Iterable[int]] = ..., kernel_mean_sample: _Optional[int] = ..., fit_sample: _Optional[int] = ..., provenances: _Optional[_Mapping[str, int]] = ..., config: _Optional[_Union[_config_pb2.SessionConfig, _Mapping]] = ..., scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ..., base_scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ..., atlas_scalings: _Optional[_Iterable[_Union[_dataset_pb2.ScalingKind, str]]] = ..., belief_scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ..., certainties: _Optional[_Iterable[float]] = ..., origins: _Optional[_Mapping[str, int]] = ...) -> None: ...
 
 class Result(_message.Message):
     __slots__ = ("name", "gamma", "c", "nu", "c_min", "c_max", "quality", "c_curve", "alignment_curve", "comparisons", "manifest", "notes", "outside_count", "support_vector_count", "create_time", "estimate_s", "audit", "choice", "scaling", "refined", "outlier_share", "expected_gain")

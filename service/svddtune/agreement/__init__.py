@@ -10,12 +10,13 @@ from svddtune.agreement.coefficients import (
 )
 from svddtune.agreement.reports import LabelerAccount, LabelerReport, labeler_reports
 from svddtune.agreement.summary import Agreement, agreement
-from svddtune.agreement.votes import VotesOfRow, votes_in_force
+from svddtune.agreement.votes import VoteLog, VotesOfRow, votes_in_force
 
 __all__ = [
     "Agreement",
     "LabelerAccount",
     "LabelerReport",
+    "VoteLog",
     "VotesOfRow",
     "agreement",
     "fleiss_kappa",

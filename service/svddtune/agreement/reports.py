@@ -53,7 +53,10 @@ class LabelerAccount:
         self._tallies: dict[str, _Tally] = {}
 
     def add(self, events: Iterable[LabelEvent]) -> None:
-        """Take the next events into account, oldest first."""
+        """Take the next events into account, oldest first.
+
+        Votes taken over from another session count as votes, but are no answers in this one.
+        """
         for event in events:
             tally = self._tallies.setdefault(event.labeler, _Tally())
             # Count first: a repeated answer is compared with the vote before it.
@@ -120,7 +123,7 @@ def _reports(log: VoteLog, tallies: Mapping[str, _Tally]) -> list[LabelerReport]
 def _count(tally: _Tally, event: LabelEvent, votes: Mapping[str, Verdict]) -> None:
     if event.kind == "RETRACTED":
         tally.retracted += 1
-    if event.kind not in ("LABELED", "UNUSED", "REPEATED"):
+    if event.kind not in ("LABELED", "UNUSED", "REPEATED") or event.origin:
         return
     tally.last_answer_ms = event.time_ms
     if event.answer_s > 0:

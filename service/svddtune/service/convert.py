@@ -84,6 +84,7 @@ def session_to_proto(session: Session) -> tuning_pb2.Session:
         awaiting_votes=session.awaiting_votes,
         ranking_pending=session.ranking_pending,
         waiting_count=session.waiting_count,
+        taken_over=session.taken_over,
     )
 
 
@@ -104,6 +105,7 @@ def event_to_proto(event: LabelEvent, observation_id: str) -> common_pb2.LabelEv
         answer_s=event.answer_s,
         provenance=event.provenance,
         confidence=event.confidence,
+        origin=session_name(SessionId(event.origin)) if event.origin else "",
     )
 
 

@@ -2,11 +2,13 @@
 
 import asyncio
 from contextlib import suppress
+from functools import partial
 from uuid import uuid4
 
 from svddtune.agreement import LabelerAccount, agreement
 from svddtune.service import convert, names, validate
 from svddtune.service.draining import Draining
+from svddtune.service.handover import Handover, read_source
 from svddtune.service.status import Context, rpc, unbroken, undisturbed
 from svddtune.state.datasets import DatasetStore
 from svddtune.state.notices import Notices
@@ -32,6 +34,7 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
         self._datasets = datasets
         self._notices = notices
         self._draining = draining
+        self._handover = Handover(store, datasets)
 
     @rpc
     @undisturbed
@@ -52,15 +55,23 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
         config = validate.session_config(request.config, dataset.observation_count)
         ids = [label.observation_id for label in request.initial_labels]
         rows = await self._datasets.rows_of(dataset_id, ids) if ids else []
+        initial = validate.initial_labels(request.initial_labels, rows, config)
+        source = read_source(request.from_session) if request.from_session else None
         session_id = await self._store.create(
             dataset_id,
             config,
             observation_count=dataset.observation_count,
             scaling=dataset.scaling,
             display_name=display_name,
-            initial=validate.initial_labels(request.initial_labels, rows, config),
+            initial=initial,
             labeler=labeler,
             request_id=request_id,
+            source=request.from_session,
+            take=(
+                partial(self._handover.take, source, dataset_id, initial, config.budget)
+                if source
+                else None
+            ),
         )
         return tuning_pb2.CreateSessionResponse(session=await self._session(session_id))
 

@@ -16,6 +16,7 @@ from svddtune.state.session import (
     Session,
     SessionId,
     SessionState,
+    TakenLabels,
     Verdict,
 )
 from svddtune.v1 import common_pb2, dataset_pb2, jobs_pb2
@@ -37,17 +38,30 @@ def gamma_bounds(
 
 
 def session_record(
-    display_name: str, config: SessionConfig, initial_rows: Iterable[int] = ()
+    display_name: str,
+    config: SessionConfig,
+    initial_rows: Iterable[int] = (),
+    taken: TakenLabels | None = None,
 ) -> bytes:
     """The fixed part of a session."""
+    labels = taken.labels if taken else ()
     return jobs_pb2.SessionRecord(
-        display_name=display_name, config=to_proto(config), initial_rows=initial_rows
+        display_name=display_name,
+        config=to_proto(config),
+        initial_rows=[*initial_rows, *(one.row for one in labels)],
+        answered_rows=[one.row for one in labels if not one.known],
+        taken_over=taken.summary if taken else None,
     ).SerializeToString()
 
 
 def initial_rows(fields: Fields) -> frozenset[int]:
     """Rows that were labelled when a session was made."""
     return frozenset(jobs_pb2.SessionRecord.FromString(fields[b"record"]).initial_rows)
+
+
+def answered_rows(fields: Fields) -> frozenset[int]:
+    """Those of ``initial_rows`` whose votes were answers in another session."""
+    return frozenset(jobs_pb2.SessionRecord.FromString(fields[b"record"]).answered_rows)
 
 
 def session_from_fields(
@@ -87,6 +101,7 @@ def session_from_fields(
         awaiting_votes=awaiting_votes,
         ranking_pending=fields[b"suggesting"] == b"1",
         waiting_count=waiting_count,
+        taken_over=record.taken_over if record.HasField("taken_over") else None,
     )
 
 

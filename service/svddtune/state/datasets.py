@@ -159,12 +159,17 @@ class DatasetStore:
         """Raises NotFound (``DATASET_NOT_FOUND``), WrongState (``DATASET_IN_USE``)."""
         await self._dataset_call("delete_dataset", dataset_id)
 
+    async def has_ids(self, dataset_id: DatasetId) -> bool:
+        """Whether its observations have ids of their own, rather than row numbers."""
+        async with store_call():
+            return bool(await self._client.hget(self._key(dataset_id), "has_ids") == b"1")
+
     async def rows_of(self, dataset_id: DatasetId, ids: Sequence[str]) -> list[int | None]:
         """Rows of observation ids, None where there is no such observation."""
         dataset = await self.get(dataset_id)
+        if not await self.has_ids(dataset_id):
+            return [_row_number(name, dataset.observation_count) for name in ids]
         async with store_call():
-            if await self._client.hget(self._key(dataset_id), "has_ids") != b"1":
-                return [_row_number(name, dataset.observation_count) for name in ids]
             found = await self._client.hmget(self._key(dataset_id, "rows"), list(ids))
         return [None if row is None else int(row) for row in found]
 

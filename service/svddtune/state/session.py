@@ -5,7 +5,7 @@ from enum import Enum, IntEnum
 from typing import NewType
 
 from svddtune.config import SessionConfig
-from svddtune.v1 import dataset_pb2
+from svddtune.v1 import dataset_pb2, tuning_pb2
 from svddtune.v1.oracle_pb2 import Explanation
 
 SessionId = NewType("SessionId", str)
@@ -153,6 +153,8 @@ class Session:
     waiting_count: int = 0
     # A DetectorComparison message; empty while there is none.
     detectors: bytes = b""
+    # Labels that it took over from another session when it was created; None if it took none.
+    taken_over: tuning_pb2.TakenOver | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,3 +294,24 @@ class LabelEvent:
     provenance: str = ""
     # Probability that the verdict is right, by the labeler's word.
     confidence: float | None = None
+    # The session in which the labeler gave this vote; "" where that is this one.
+    origin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TakenLabel:
+    """A label that a session takes over from another one when it is created."""
+
+    row: int
+    # In the order in which they were first given. Each names its origin.
+    votes: tuple[LabelEvent, ...]
+    # It was known when the other session was created, so it is taken as true.
+    known: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TakenLabels:
+    """Labels that a session takes over, and where from."""
+
+    labels: tuple[TakenLabel, ...]
+    summary: tuning_pb2.TakenOver

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -29,12 +29,15 @@ from svddtune.state.session import (
     SessionId,
     SessionState,
     SkipMode,
+    TakenLabels,
     Verdict,
     WithdrawalEffect,
     atlas_parts,
 )
 from svddtune.v1 import dataset_pb2, jobs_pb2
 
+# Requests that made a session are known for a day.
+_REQUEST_TTL_S = 86_400
 # Sessions that are read in one round trip.
 _SESSIONS_AT_ONCE = 100
 
@@ -71,16 +74,31 @@ class SessionStore:
         initial: Sequence[InitialLabel] = (),
         labeler: str = "initial",
         request_id: str = "",
+        source: str = "",
+        take: Callable[[], Awaitable[TakenLabels]] | None = None,
     ) -> SessionId:
         """Store a session and set it going; atomic. With a request id seen before, the same one.
 
         ``observation_count`` and ``scaling`` are the dataset's. Defaults that depend on the dataset
-        are put into the session's settings.
+        are put into the session's settings. ``take`` returns labels of another session, named by
+        ``source``, to begin with besides ``initial``. It is not called for a request id seen
+        before: labels there may have changed since.
 
-        Raises NotFound (``DATASET_NOT_FOUND``), InvalidInput (``REQUEST_ID_REUSED``).
+        Raises NotFound (``DATASET_NOT_FOUND``), InvalidInput (``REQUEST_ID_REUSED``), and what
+        ``take`` raises.
         """
         config = completed(config, observation_count)
         partition = keys.partition_of_dataset(dataset_id, self._partitions)
+        given = [
+            [one.row, int(one.verdict), one.source_reference, one.confidence] for one in initial
+        ]
+        fingerprint = _fingerprint(
+            dataset_id, codec.session_record(display_name, config).hex(), given, labeler, source
+        )
+        taken = None
+        if take is not None and not await self._request_seen(partition, request_id):
+            taken = await take()
+        labels = taken.labels if taken else ()
         session_id = keys.new_session_id(partition)
         jobs = session_jobs(
             session_id,
@@ -89,16 +107,7 @@ class SessionStore:
             observation_count=observation_count,
             atlas_parts=atlas_parts(scaling),
         )
-        labels = [
-            [
-                one.row,
-                int(one.verdict),
-                one.source_reference,
-                codec.confidence_to_text(one.confidence),
-            ]
-            for one in initial
-        ]
-        record = codec.session_record(display_name, config, (one.row for one in initial))
+        record = codec.session_record(display_name, config, (one.row for one in initial), taken)
         reply = await self._call(
             "create_session",
             keys.prefix(partition),
@@ -118,8 +127,10 @@ class SessionStore:
             preparation=jobs.preparation,
             range=jobs.range,
             secret=secrets.token_hex(16),
-            initial=labels,
-            labeler=labeler,
+            initial=[
+                *((one.row, [_initial_vote(labeler, one)]) for one in initial),
+                *((one.row, list(map(_taken_vote, one.votes))) for one in labels),
+            ],
             jobs={
                 "prepare": jobs.prepare,
                 "suggest": jobs.suggest,
@@ -129,9 +140,18 @@ class SessionStore:
             },
             atlas_jobs=jobs.atlas,
             request_id=request_id,
-            fingerprint=_fingerprint(dataset_id, record.hex(), labels, labeler),
+            request_ttl_s=_REQUEST_TTL_S,
+            fingerprint=fingerprint,
         )
         return SessionId(reply["session"])
+
+    async def _request_seen(self, partition: int, request_id: str) -> bool:
+        """Whether a request with this id has made a session; it is then known for another day."""
+        if not request_id:
+            return False
+        async with store_call():
+            key = f"{keys.prefix(partition)}request:{request_id}"
+            return bool(await self._client.expire(key, _REQUEST_TTL_S))
 
     async def get(self, session_id: SessionId) -> Session:
         """The session now."""
@@ -450,6 +470,13 @@ class SessionStore:
                 start = f"({batch[-1][0].decode()}"
         return events[:limit]
 
+    async def known_rows(self, session_id: SessionId) -> frozenset[int]:
+        """Rows whose labels were known, and are taken as true, when the session was created."""
+        async with store_call():
+            record = await self._client.hget(keys.session(session_id), "record")
+        fields = {b"record": record or b""}
+        return codec.initial_rows(fields) - codec.answered_rows(fields)
+
     async def result(self, session_id: SessionId, revision: int | None = None) -> bytes:
         """A stored Result message, the latest by default.
 
@@ -526,6 +553,26 @@ def _receipt(reply: dict[str, Any]) -> Receipt:
     )
 
 
+# A vote as create_session.lua takes it.
+_Vote = tuple[str, int, str, str, str, str]
+
+
+def _initial_vote(labeler: str, label: InitialLabel) -> _Vote:
+    confidence = codec.confidence_to_text(label.confidence)
+    return labeler, int(label.verdict), label.source_reference, "", confidence, ""
+
+
+def _taken_vote(vote: LabelEvent) -> _Vote:
+    return (
+        vote.labeler,
+        int(vote.verdict),
+        vote.source_reference,
+        vote.provenance,
+        codec.confidence_to_text(vote.confidence),
+        vote.origin,
+    )
+
+
 def _event(key: bytes, fields: dict[bytes, bytes]) -> LabelEvent:
     event_id = key.decode()
     return LabelEvent(
@@ -541,4 +588,5 @@ def _event(key: bytes, fields: dict[bytes, bytes]) -> LabelEvent:
         answer_s=int(fields[b"ms"]) / 1000,
         provenance=fields.get(b"basis", b"").decode(),
         confidence=codec.confidence_from_text(fields.get(b"confidence", b"").decode()),
+        origin=fields.get(b"origin", b"").decode(),
     )

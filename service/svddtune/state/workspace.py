@@ -50,6 +50,8 @@ class Snapshot:
     moment: str
     # Row -> labeler -> probability that the vote is right, where its labeler gave one.
     confidences: dict[int, dict[str, float]] = field(default_factory=dict)
+    # Those of initial_rows whose votes were answers in another session, so they may be wrong.
+    answered_rows: frozenset[int] = frozenset()
     # LiveEvidence after each ranking, by the labels' rev.
     evidence: dict[bytes, bytes] = field(default_factory=dict)
 
@@ -60,15 +62,24 @@ class Snapshot:
 
 
 @dataclass(frozen=True, slots=True)
+class VoteSource:
+    """What a vote rests on."""
+
+    # The rule behind it; "" for somebody's own judgement.
+    provenance: str
+    # Id of the session that it was taken over from; "" for a vote of the session itself.
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
 class LabelLog:
     """What a session's log tells beyond the labels in force."""
 
     last_event_id: str
     # Rows that queries asked about, in the order of the queries.
     query_rows: list[int]
-    # Row -> labeler -> the rule behind the vote; "" for somebody's own judgement. Rows in the order
-    # of their first votes.
-    provenances: dict[int, dict[str, str]]
+    # Row -> labeler -> what the vote rests on. Rows in the order of their first votes.
+    sources: dict[int, dict[str, VoteSource]]
 
 
 class Workspace:
@@ -163,6 +174,7 @@ class Workspace:
             estimating_ms=int(fields.get(b"estimating_ms", 0)),
             prep_k=preparation_k(session.config.k, session.observation_count),
             initial_rows=codec.initial_rows(fields),
+            answered_rows=codec.answered_rows(fields),
             atlas_ready=fields[b"atlas_done"] == fields[b"atlas_parts"],
             votes=in_force,
             confidences=confidences,
@@ -174,7 +186,7 @@ class Workspace:
         """The log of the job's session."""
         with redis_faults():
             events = self._client.xrange(f"{claim.prefix}s:{claim.session_id}:events")
-        provenances: dict[int, dict[str, str]] = {}
+        sources: dict[int, dict[str, VoteSource]] = {}
         asked: list[int] = []
         last = ""
         for event_id, fields in events:
@@ -183,13 +195,15 @@ class Workspace:
             if kind == b"ASKED":
                 asked.append(row)
             elif kind == b"LABELED":
-                provenance = fields.get(b"basis", b"").decode()
-                provenances.setdefault(row, {})[fields[b"labeler"].decode()] = provenance
+                sources.setdefault(row, {})[fields[b"labeler"].decode()] = VoteSource(
+                    provenance=fields.get(b"basis", b"").decode(),
+                    origin=fields.get(b"origin", b"").decode(),
+                )
             elif kind == b"RETRACTED":
-                provenances[row].pop(fields[b"labeler"].decode(), None)
-                if not provenances[row]:
-                    del provenances[row]
-        return LabelLog(last, asked, provenances)
+                sources[row].pop(fields[b"labeler"].decode(), None)
+                if not sources[row]:
+                    del sources[row]
+        return LabelLog(last, asked, sources)
 
     def observation_ids(self, claim: Claim, rows: Sequence[int]) -> list[str]:
         """Observation ids of rows of the job's dataset."""

@@ -35,13 +35,13 @@ def manifest(
     views = data.views
     config = snapshot.session.config
     packages = (*PACKAGES, *PACKAGES_OF_AGGREGATION.get(config.aggregation, ()))
-    rows = [row for row in log.provenances if used[row] != 0]
-    provenances = Counter(
-        provenance
-        for row, by_labeler in log.provenances.items()
-        for labeler, provenance in by_labeler.items()
-        if provenance and labeler in snapshot.votes.get(row, {})
-    )
+    rows = [row for row in log.sources if used[row] != 0]
+    in_force = [
+        source
+        for row, by_labeler in log.sources.items()
+        for labeler, source in by_labeler.items()
+        if labeler in snapshot.votes.get(row, {})
+    ]
     return result_pb2.Manifest(
         versions={name: version(name) for name in packages},
         dataset_hash=data.description.content_hash,
@@ -53,7 +53,8 @@ def manifest(
         query_rows=log.query_rows,
         kernel_mean_sample=prep.sample_size or 0,
         fit_sample=0 if model.fit_rows is None else len(model.fit_rows),
-        provenances=provenances,
+        provenances=Counter(one.provenance for one in in_force if one.provenance),
+        origins=Counter(f"sessions/{one.origin}" for one in in_force if one.origin),
         config=to_proto(config),
         scaling=scaling_kind(views.scaling),
         base_scaling=scaling_kind(views.base),

@@ -49,10 +49,11 @@ def labels_in_force(snapshot: Snapshot, *, without: IndexArray = _NO_ROWS) -> La
     chances = numerics.dawid_skene(votes) if weighted else {}
     noise, comparable = label_noise(snapshot, votes), bool(_several(votes))
     certainty = np.ones(len(values))
+    # What was known at the start is taken as true, unless somebody had answered it elsewhere.
+    known = snapshot.initial_rows - snapshot.answered_rows
     for row in np.flatnonzero(values).tolist():
         said, confidence = votes.get(row, {}), snapshot.confidences.get(row, {})
-        # What was known at the start is taken as true.
-        e = 0.0 if row in snapshot.initial_rows else noise
+        e = 0.0 if row in known else noise
         if row in chances:
             values[row] = -1 if chances[row] > 0.5 else 1
             if comparable and e > 0.0:

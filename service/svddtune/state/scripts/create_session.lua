@@ -7,11 +7,12 @@
 -- @arg preparation text: name of the dataset's preparation that it needs
 -- @arg range text: name of its range of gamma
 -- @arg secret text: random; its lease ids follow from it
--- @arg initial list: of {row, verdict, source, confidence as text, "" for none}
--- @arg labeler text: whose the initial labels are
+-- @arg initial list: of {row, votes}, a vote being {labeler, verdict, source, provenance, confidence as
+--   text ("" for none), id of the session that it was given in ("" for this one)}
 -- @arg jobs map: payloads of its jobs: prepare, suggest, refine, plan and estimate
 -- @arg atlas_jobs list: payloads of the jobs that make the parts of its atlas
 -- @arg request_id text: "" where there is none
+-- @arg request_ttl_s integer: how long it is known
 -- @arg fingerprint text: hash of what is asked for
 -- @reply session text: its id; that of the session made before where the request id was seen before
 -- @refusal DATASET_NOT_FOUND
@@ -51,10 +52,15 @@ for kind, payload in pairs(args.jobs) do
   set(s, 'job_' .. kind, payload)
 end
 for _, label in ipairs(args.initial) do
-  local row, verdict, source, confidence = label[1], int(label[2]), label[3], label[4]
-  save_votes(s, row, { { args.labeler, verdict, 0, confidence } })
-  log_label(s, 'LABELED', { row = row, verdict = verdict, labeler = args.labeler, source = source,
-    confidence = confidence })
+  local row, votes = label[1], {}
+  for i, vote in ipairs(label[2]) do
+    local labeler, verdict, source, provenance, confidence, origin = unpack(vote)
+    verdict = int(verdict)
+    votes[i] = { labeler, verdict, 0, confidence }
+    log_label(s, 'LABELED', { row = row, verdict = verdict, labeler = labeler, source = source,
+      provenance = provenance, confidence = confidence, origin = origin })
+  end
+  save_votes(s, row, votes)
   settle(s, row, 0)
 end
 redis.call('SADD', d .. ':sessions', args.session)
@@ -65,6 +71,6 @@ prepare_session(s)
 touch(s)
 if args.request_id ~= '' then
   redis.call('SET', request_key,
-    cjson.encode({ session = args.session, fingerprint = args.fingerprint }), 'EX', '86400')
+    cjson.encode({ session = args.session, fingerprint = args.fingerprint }), 'EX', int(args.request_ttl_s))
 end
 return { session = args.session }
