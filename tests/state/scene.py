@@ -62,6 +62,8 @@ class ScriptedWorker:
         self.workspace = Workspace(self.client)
         # The prediction for all rows, +1 or -1; 0 without a model.
         self.predicts = 0
+        # The last event that results say they were computed from.
+        self.last_event_id = ""
 
     def close(self) -> None:
         """Give connections back."""
@@ -105,9 +107,9 @@ class ScriptedWorker:
             snapshot = self.workspace.snapshot(claim)
             assert snapshot is not None
             header = tuning_pb2.ExportModelResponse(header=result_pb2.ModelHeader(gamma=2.0))
-            self.workspace.commit_estimate(
-                claim, snapshot.attempt, result_pb2.Result(gamma=2.0), 0.5, [header]
-            )
+            manifest = result_pb2.Manifest(last_event_id=self.last_event_id)
+            result = result_pb2.Result(gamma=2.0, manifest=manifest)
+            self.workspace.commit_estimate(claim, snapshot.attempt, result, 0.5, [header])
 
     def suggest(self, claim: Claim) -> bool:
         """Rank the free rows in ascending order; ``predicts`` is the prediction for each."""

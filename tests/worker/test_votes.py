@@ -145,6 +145,22 @@ def test_labels_known_at_the_start_are_certain() -> None:
     assert certainty[1:3].tolist() == pytest.approx([1.0, 0.9])
 
 
+def test_answers_taken_over_are_as_certain_as_in_the_session_they_were_given_in() -> None:
+    votes = {1: {"initial": 1}, 2: {"ann": -1}, 3: {"ann": 1, "ben": 1, "cem": -1}}
+    first = replace(
+        snapshot_of(votes, label_noise=0.1),
+        initial_rows=frozenset({1}),
+        confidences={2: {"ann": 0.7}},
+    )
+    second = replace(first, initial_rows=frozenset(votes), answered_rows=frozenset({2, 3}))
+    before, after = labels_in_force(first), labels_in_force(second)
+    assert before.certainty is not None
+    assert after.certainty is not None
+    np.testing.assert_array_equal(after.certainty, before.certainty)
+    assert after.certainty[1] == 1.0
+    assert after.certainty[2] == 0.7
+
+
 def test_dawid_skene_tells_how_certain_labels_are() -> None:
     snapshot = snapshot_of(CROWD, N=60, aggregation="dawid_skene")
     labels, estimate = labels_in_force(snapshot), dawid_skene(CROWD)
