@@ -5,6 +5,7 @@ from typing import Any
 
 import grpc
 import pytest
+import redis
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.service.harness import INLIER, OUTLIER, UNSURE, Harness, N, chunk, grid, header, refusal
@@ -314,7 +315,6 @@ def test_labels_taken_over_are_those_in_force_by_definition(
     void = set[str]()
 
     async def act(scene: Scene) -> tuple[SessionId, TakenLabels, list[LabelEvent], LabelCounts]:
-        await scene.client.flushall()
         initial = {row: Verdict(one) for row, one in known.items()}
         first = await scene.session(budget=12, initial=initial)
         for what, labeler, row, verdict in acts:
@@ -343,6 +343,8 @@ def test_labels_taken_over_are_those_in_force_by_definition(
         events = await scene.sessions.label_events(second)
         return first, taken, events, await scene.counts(second)
 
+    with redis.Redis.from_url(redis_server.url) as client:
+        client.flushall()
     first, taken, events, counts = play(redis_server.url, act)
     in_force = {
         row: {name: one for name, one in of_row.items() if name not in void}

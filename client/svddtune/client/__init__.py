@@ -93,6 +93,7 @@ if TYPE_CHECKING:
         SessionState,
         SessionUpdate,
         SkipMode,
+        TakenOver,
         Unusual,
         Verdict,
     )
@@ -168,6 +169,7 @@ _HOMES = {
         "SessionState",
         "SessionUpdate",
         "SkipMode",
+        "TakenOver",
         "Unusual",
         "Verdict",
     ),
@@ -227,6 +229,7 @@ __all__ = [
     "SkipMode",
     "SvddModel",
     "SvddtuneError",
+    "TakenOver",
     "TerminalPrompt",
     "TicketOracle",
     "Tier",

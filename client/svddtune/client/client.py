@@ -230,6 +230,7 @@ class TuningClient:
         config: SessionConfig | None = None,
         *,
         initial_labels: Mapping[str, object] | Iterable[Label] = (),
+        from_session: str | Session | Result | None = None,
         name: str = "",
         labeler: str = "",
         **settings: Unpack[Settings],
@@ -244,6 +245,11 @@ class TuningClient:
             Settings of the session; default the defaults of `SessionConfig`.
         initial_labels : mapping or iterable of Label
             Labels known already: a mapping of observation ids to verdicts, or Labels. Default none.
+        from_session : Session, Result or str, optional
+            Another session, or its resource name: the new one starts with its labels in force, or
+            with those that a result was computed from. On another dataset, which must have ids,
+            labels go to observations with the same id; `Session.taken_over` has the numbers. The
+            budget counts these labels and must be larger. Default none.
         name : str
             Shown to people; default none.
         labeler : str
@@ -261,14 +267,16 @@ class TuningClient:
         ------
         InvalidInput
             INVALID_FIELD: a setting is unknown or out of range; BUDGET_TOO_LARGE, BUDGET_TOO_SMALL;
-            UNKNOWN_OBSERVATION or CONFLICTING_LABELS in `initial_labels`.
+            UNKNOWN_OBSERVATION or CONFLICTING_LABELS in `initial_labels`;
+            OBSERVATION_IDS_MISSING or NO_COMMON_OBSERVATIONS with `from_session`.
         NotFound
-            DATASET_NOT_FOUND.
+            DATASET_NOT_FOUND, SESSION_NOT_FOUND, RESULT_NOT_FOUND.
         """
         call = calls.create_session(
             dataset,
             config,
             initial_labels=initial_labels,
+            from_session=from_session,
             name=name,
             labeler=labeler,
             settings=settings,

@@ -113,6 +113,8 @@ class Manifest:
     belief_scaling: str = ""
     # Probability that the label of each of labeled_rows is right; empty: all are taken as true.
     certainties: tuple[float, ...] = ()
+    # Name of a session that votes were taken over from -> number of votes in force from it.
+    origins: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,6 +335,7 @@ class TuningResult:
             "queries": list(self.queries),
             "asked": jsonable(self.asked),
             "initial": jsonable(self.initial),
+            "taken_over": jsonable(self.session.taken_over),
             "outside": jsonable(self.outside),
             "notes": list(self.notes),
             "c_curve": result["c_curve"],

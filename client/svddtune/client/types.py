@@ -264,6 +264,20 @@ class Dataset:
 
 
 @dataclass(frozen=True, slots=True)
+class TakenOver:
+    """The labels that a session took over from another when it was created.
+
+    `source` is the name of the session or result they come from. `taken` counts the labels that
+    were taken over; `left_out` those that were not, because the dataset has no observation with the
+    same id, or because an initial label counts instead.
+    """
+
+    source: str
+    taken: int
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
 class Session:
     """One tuning run as it was when the server last spoke of it.
 
@@ -301,6 +315,8 @@ class Session:
     update_time: datetime | None
     # Of a few labels ago, or of now; None until two labels of each class are there.
     detectors: DetectorComparison | None = None
+    # None unless it was created with `from_session`.
+    taken_over: TakenOver | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
@@ -315,7 +331,8 @@ class LabelEvent:
     to its labeler again; no vote), "withdrawn" or "reinstated" (all votes of a labeler; these two
     name no observation). `answer_s` is the time from lease to answer, 0 where nothing was leased.
     `provenance` is the rule behind the verdict, empty where the labeler judged by itself.
-    `confidence` is the labeler's own, None where it gave none.
+    `confidence` is the labeler's own, None where it gave none. `origin` is the name of the session
+    in which the vote was given, if it was taken over from there; else it is empty.
     """
 
     event_id: str
@@ -331,6 +348,7 @@ class LabelEvent:
     answer_s: float = 0.0
     provenance: str = ""
     confidence: float | None = None
+    origin: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,17 @@ TlsCa = Annotated[
 ]
 
 
+FromSession = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        metavar="SESSION",
+        help="Start with the labels of a session of --server: its ID, the start of it, its name, "
+        "or sessions/ID/results/N. Other data must have the same ids.",
+    ),
+]
+
+
 def with_options(
     command: Callable[..., None],
     run: Callable[..., None],

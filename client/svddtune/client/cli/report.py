@@ -24,7 +24,7 @@ from svddtune.client.terminal.output import (
     say,
     stdout,
 )
-from svddtune.client.types import FloatArray, LabelArray, Verdict
+from svddtune.client.types import FloatArray, LabelArray, TakenOver, Verdict
 
 MODEL_FILE, RESULT_FILE, PICTURE_FILE = "model.npz", "result.json", "picture.png"
 # Rows of the table; the files and the JSON document hold all.
@@ -107,6 +107,8 @@ class Report:
             console.print(self._comparison_table())
         for note in self.tuned.notes:
             console.print(f"Note: {note}", markup=False)
+        if taken := self.tuned.session.taken_over:
+            console.print(f"Note: {taken_note(taken)}", markup=False)
         if self.dropped:
             console.print(
                 f"Note: {self.dropped} queries were about rows without a label; these rows were "
@@ -228,3 +230,9 @@ class Report:
             p50, p95 = np.percentile(t.per_query, [50, 95]) * 1000
             text += f". From an answer to the next query: {p50:.1f} ms median, {p95:.1f} ms p95"
         return text
+
+
+def taken_note(taken: TakenOver) -> str:
+    """Return a sentence on the labels that a session took over."""
+    left = f"; {taken.left_out} were left out" if taken.left_out else ""
+    return f"{taken.taken} labels were taken over from {taken.source}{left}."

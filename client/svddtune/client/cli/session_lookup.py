@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import re
+from pathlib import Path
 
 from svddtune.client.client import TuningClient
 from svddtune.client.errors import UsageError
@@ -46,6 +47,25 @@ def find_session(client: TuningClient, wanted: str) -> str:
             metadata={"session": wanted},
         )
     return found[0].name
+
+
+def find_source(wanted: str, server: str | None, tls_ca: Path | None) -> str:
+    """Return the resource name of the session or result that ``--from`` stands for.
+
+    Raises
+    ------
+    UsageError
+        Without a server; else as `find_session`.
+    """
+    if server is None:
+        raise UsageError(
+            f"--from {wanted} names a session of a running service: give its --server",
+            metadata={"option": "--from", "value": wanted},
+        )
+    if "/results/" in wanted:
+        return wanted
+    with TuningClient(server, tls_ca=tls_ca) as client:
+        return find_session(client, wanted)
 
 
 def default_labeler() -> str:

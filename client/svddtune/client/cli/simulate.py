@@ -11,7 +11,7 @@ import typer
 
 from svddtune.client.cli import file_options as files
 from svddtune.client.cli.file_options import input_file
-from svddtune.client.cli.options import Json, TlsCa
+from svddtune.client.cli.options import FromSession, Json, TlsCa
 from svddtune.client.cli.session_options import takes_settings
 from svddtune.client.terminal.output import print_json
 from svddtune.config import SETTINGS, Settings
@@ -80,6 +80,7 @@ def simulate(
         ),
     ] = 0.0,
     cost: Annotated[str, typer.Option(help=f"Cost of one answer. {_SHARES}")] = "0",
+    from_session: FromSession = None,
     *,
     settings: Settings,
     scaling: Annotated[
@@ -105,15 +106,17 @@ def simulate(
     """Plan before you ask anybody: run a session with simulated labelers on labelled data.
 
     The labelers err, abstain and take time as the options say. The session is real, from its first
-    query, without any label, to its model. The report says what it reached on all rows and what
-    it cost.
+    query to its model; it starts without labels, unless --from gives some. The report says what it
+    reached on all rows and what it cost.
     """
     from svddtune.client.cli.progress import ProgressBar
+    from svddtune.client.cli.session_lookup import find_source
     from svddtune.client.cli.simulation import run_simulation
     from svddtune.client.errors import UsageError
     from svddtune.client.inputs.settings import read_settings
 
     files.check_scaling(scaling)
+    origin = None if from_session is None else find_source(from_session, server, tls_ca)
     config = read_settings(settings)
     if config.overlap > labelers:
         raise UsageError(
@@ -153,6 +156,7 @@ def simulate(
             config,
             name=name,
             scaling=scaling,
+            from_session=origin,
             server=server,
             tls_ca=tls_ca,
             workers=workers,

@@ -185,6 +185,7 @@ def run_simulation(
     *,
     name: str,
     scaling: str,
+    from_session: str | None,
     server: str | None,
     tls_ca: Path | None,
     workers: int,
@@ -210,7 +211,9 @@ def run_simulation(
             display=source.display,
             scaling=scaling,
         )
-        session = client.create_session(dataset, config, name=f"simulation of {name}")
+        session = client.create_session(
+            dataset, config, from_session=from_session, name=f"simulation of {name}"
+        )
         on_progress(Progress("preparing", session.config.budget))
         group.label(client, session, on_answer=_Newest(on_progress))
         on_progress(Progress("estimating", session.config.budget))

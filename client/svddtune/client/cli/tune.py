@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from svddtune.client.cli import file_options as files
-from svddtune.client.cli.options import Json, TlsCa
+from svddtune.client.cli.options import FromSession, Json, TlsCa
 from svddtune.client.cli.session_options import takes_settings
 from svddtune.config import Settings
 
@@ -38,6 +38,7 @@ def tune(
     decimal: files.Decimal = ".",
     delimiter: files.Delimiter = "",
     start: files.StartFile = None,
+    from_session: FromSession = None,
     *,
     settings: Settings,
     scaling: Annotated[
@@ -76,6 +77,7 @@ def tune(
     Answers come from --labels, --label-column or the y of an NPZ file; otherwise you are asked.
     Every answer is kept: continue an interrupted run with svddtune resume.
     """
+    from svddtune.client.cli.session_lookup import find_source
     from svddtune.client.cli.tuning_run import SavedCommand, check_out, run_and_report
     from svddtune.client.errors import UsageError
     from svddtune.client.files.data import read_data
@@ -88,6 +90,11 @@ def tune(
     from svddtune.client.terminal.prompt import TerminalPrompt
 
     files.check_scaling(scaling)
+    if cold and from_session is not None:
+        raise UsageError(
+            "--cold starts without labels, and --from gives some: leave one of them out"
+        )
+    origin = None if from_session is None else find_source(from_session, server, tls_ca)
     files.check_one_stdin({"DATA": data, "--labels": labels, "--start": start})
     form = files.text_format(encoding, decimal, delimiter)
     source = read_data(
@@ -142,6 +149,7 @@ def tune(
             run_tune,
             source.X,
             initial=(0, 0) if cold else initial,
+            from_session=origin,
             server=server,
             tls_ca=tls_ca,
             workers=workers,

@@ -111,7 +111,8 @@ class Run:
     def recall(self, events: Iterable[LabelEvent], labeler: str) -> None:
         """Restore earlier queries and answers from the label log."""
         for event in events:
-            if event.labeler != labeler:
+            # (A vote of another session may have the same labeler.)
+            if event.labeler != labeler or event.origin:
                 continue
             if event.kind == "labeled" and event.verdict is not None:
                 self.labels[event.observation_id] = event.verdict

@@ -18,6 +18,7 @@ from svddtune.client.outside import outside_rows
 from svddtune.client.result import TuningResult
 from svddtune.client.runs.asking import Progress, Run
 from svddtune.client.runs.embedded import EmbeddedStack
+from svddtune.client.runs.initial import taken_labels
 from svddtune.client.runs.interrupted import Interruption, attach
 from svddtune.client.runs.kept import KeptRun, RunData
 from svddtune.client.types import Dataset, Session, SessionState, Verdict
@@ -66,7 +67,9 @@ class RunPlan:
 class Place:
     """Where a run takes place: at `server`, or with a service of its own in the folder `kept`.
 
-    `session` is the one to go on with; at `server` by name, in a folder the only one there is.
+    `session` is the one to go on with; at `server` by name, in a folder the only one there is. A
+    new one at `server` starts with the labels of `from_session`, the name of a session or result;
+    with none if that is empty.
     """
 
     kept: KeptRun | None = None
@@ -74,6 +77,7 @@ class Place:
     tls_ca: str | os.PathLike[str] | None = None
     workers: int = 2
     session: str = ""
+    from_session: str = ""
 
 
 def conduct(
@@ -168,6 +172,7 @@ def _carry_out(
         result = client.result(session)
         model = client.model(session)
         run.enter("done")
+    initial = {**taken_labels(events), **plan.initial}
     said = {asked.observation_id: asked.verdict for asked in run.asked if asked.verdict}
     versions = {"svddtune": metadata.version("svddtune"), **(embedded.versions if embedded else {})}
     return TuningResult(
@@ -175,11 +180,11 @@ def _carry_out(
         model=model,
         dataset=dataset,
         session=session,
-        initial=plan.initial,
+        initial=initial,
         asked=tuple(run.asked),
         timings=run.timings(),
         versions={**versions, **result.manifest.versions},
-        outside=outside_rows(model, data.X, data.observation_ids, {**plan.initial, **said}),
+        outside=outside_rows(model, data.X, data.observation_ids, {**initial, **said}),
     )
 
 
@@ -192,7 +197,11 @@ def _session(client: TuningClient, plan: RunPlan, place: Place, dataset: Dataset
         found = next(client.list_sessions(), None) if place.kept is not None else None
     if found is None:
         return client.create_session(
-            dataset, plan.config, initial_labels=plan.initial, name=plan.title
+            dataset,
+            plan.config,
+            initial_labels=plan.initial,
+            from_session=place.from_session or None,
+            name=plan.title,
         )
     if found.dataset != dataset.name:
         raise InvalidInput(

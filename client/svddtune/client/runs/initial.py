@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from svddtune.client.errors import InvalidInput
 from svddtune.client.inputs.ids import by_id, unknown_observation
 from svddtune.client.oracles import KnownLabels
-from svddtune.client.types import Verdict
+from svddtune.client.types import LabelEvent, Verdict
 
 DEFAULT_INITIAL = (2, 2)
 
@@ -50,6 +50,16 @@ def initial_labels(
             )
     counts = [int(count) for count in initial]
     return {ids[row]: verdict for row, verdict in draw(oracle.verdicts(ids), counts, seed).items()}
+
+
+def taken_labels(events: Iterable[LabelEvent]) -> dict[str, Verdict]:
+    """Return the labels that a session took over from another, from its label log."""
+    balance: dict[str, int] = {}
+    for event in events:
+        if event.origin and event.verdict is not None:
+            sign = event.verdict.sign
+            balance[event.observation_id] = balance.get(event.observation_id, 0) + sign
+    return {key: Verdict.of(1 if sign > 0 else -1) for key, sign in balance.items()}
 
 
 def draw(known: Mapping[int, Verdict], counts: Sequence[int], seed: int) -> dict[int, Verdict]:

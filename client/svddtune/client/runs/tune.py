@@ -15,13 +15,14 @@ from svddtune.client.inputs.frames import read_features
 from svddtune.client.inputs.settings import read_settings
 from svddtune.client.inputs.validate import check_magnitude
 from svddtune.client.oracles import KnownLabels, Oracle
-from svddtune.client.result import TuningResult
+from svddtune.client.result import Result, TuningResult
 from svddtune.client.runs.asking import Progress
 from svddtune.client.runs.conduct import Place, RunPlan, conduct
 from svddtune.client.runs.initial import initial_labels
 from svddtune.client.runs.inputs import read_inputs
 from svddtune.client.runs.kept import KeptRun, RunData
-from svddtune.client.types import Verdict
+from svddtune.client.types import Session, Verdict
+from svddtune.client.wire.calls import name_of
 from svddtune.config import Settings
 
 
@@ -30,6 +31,7 @@ def tune(
     oracle: object,
     *,
     initial: object = None,
+    from_session: str | Session | Result | None = None,
     outlier_value: object = None,
     server: str | None = None,
     tls_ca: str | os.PathLike[str] | None = None,
@@ -63,7 +65,10 @@ def tune(
         and words of your own.
     initial : mapping or (inliers, outliers), optional
         Labels to start with, by observation id; or how many to draw from known labels. Default
-        (2, 2) with known labels, else none.
+        (2, 2) with known labels and without `from_session`, else none.
+    from_session : Session, Result or str, optional
+        A session at `server`, or its resource name, whose labels the run starts with, as in
+        `TuningClient.create_session`; the budget counts them. Default none.
     labeler : str
         Who the oracle is; default a name of its own.
     human : bool
@@ -119,6 +124,7 @@ def tune(
         it is, with a note on where the answers are kept. `interruption` returns these answers, and
         what `resume` takes to go on.
     """
+    _check_source(from_session, server, resume)
     if resume is not None and server is None:
         options = {"scaling": scaling, "name": name, "labeler": labeler}
         return _resumed(
@@ -139,6 +145,8 @@ def tune(
     check_magnitude(rows, names or ())
     observation_ids, ask = inputs.ids, inputs.oracle
     config = read_settings(settings, observation_count=len(rows))
+    if initial is None and from_session is not None:
+        initial = {}
     start_labels = initial_labels(initial, ask, observation_ids, seed=config.seed)
     _check_budget(config.budget, len(start_labels))
     if resume is not None and settings.get("budget") is None:
@@ -165,7 +173,12 @@ def tune(
         kind="human" if human else "automated",
     )
     if server is not None:
-        place = Place(server=server, tls_ca=tls_ca, session=str(resume or ""))
+        place = Place(
+            server=server,
+            tls_ca=tls_ca,
+            session=str(resume or ""),
+            from_session="" if from_session is None else name_of(from_session),
+        )
     else:
         kept = KeptRun.create(plan.data, plan.options(), title=name, storage=storage)
         plan = RunPlan.of(plan.data, kept.options)
@@ -245,6 +258,22 @@ def _check_same(known: Mapping[str, object], given: Mapping[str, object]) -> Non
                 reason="RESUME_OTHER_OPTIONS",
                 metadata={"field": option, "value": str(value)},
             )
+
+
+def _check_source(from_session: object, server: str | None, resume: object) -> None:
+    if from_session is None:
+        return
+    if server is None:
+        raise InvalidInput(
+            "from_session names a session of a running service, but tune starts one of its own: "
+            "name its server, or give the labels as `initial`",
+            metadata={"field": "from_session"},
+        )
+    if resume is not None:
+        raise InvalidInput(
+            "resume goes on with a session, and from_session starts another one: give one of them",
+            metadata={"field": "from_session"},
+        )
 
 
 def _check_budget(budget: int, initial: int) -> None:

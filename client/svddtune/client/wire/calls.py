@@ -111,6 +111,7 @@ def create_session(
     config: SessionConfig | None,
     *,
     initial_labels: Mapping[str, object] | Iterable[Label],
+    from_session: str | Session | Result | None,
     name: str,
     labeler: str,
     settings: Settings,
@@ -130,6 +131,7 @@ def create_session(
             for label in labels_from(initial_labels)
         ],
         labeler=labeler,
+        from_session="" if from_session is None else name_of(from_session),
         request_id=str(uuid.uuid4()),
     )
     return Call("tuning", "CreateSession", request, _session)
@@ -265,7 +267,7 @@ def export_model(session: str | Session, revision: int | None) -> tpb.ExportMode
     return tpb.ExportModelRequest(name=_result_name(session, revision))
 
 
-def name_of(resource: str | Dataset | Session) -> str:
+def name_of(resource: str | Dataset | Session | Result) -> str:
     """Return a resource's name."""
     return resource if isinstance(resource, str) else resource.name
 

@@ -28,6 +28,7 @@ from svddtune.client.types import (
     Session,
     SessionState,
     SkipMode,
+    TakenOver,
     Unusual,
     Verdict,
 )
@@ -165,6 +166,15 @@ def session_from_proto(session: tuning_pb2.Session) -> Session:
         without_workers=session.without_workers,
         create_time=time_from_proto(session.create_time),
         update_time=time_from_proto(session.update_time),
+        taken_over=(
+            TakenOver(
+                source=session.taken_over.source,
+                taken=session.taken_over.taken_count,
+                left_out=session.taken_over.left_out_count,
+            )
+            if session.HasField("taken_over")
+            else None
+        ),
     )
 
 
@@ -244,6 +254,7 @@ def event_from_proto(event: common_pb2.LabelEvent) -> LabelEvent:
         answer_s=event.answer_s,
         provenance=event.provenance,
         confidence=event.confidence if event.HasField("confidence") else None,
+        origin=event.origin,
     )
 
 

@@ -84,6 +84,7 @@ def result_from_proto(result: result_pb2.Result) -> Result:
             atlas_scalings=tuple(map(scaling_from_proto, manifest.atlas_scalings)),
             belief_scaling=scaling_from_proto(manifest.belief_scaling),
             certainties=tuple(manifest.certainties),
+            origins=dict(manifest.origins),
         ),
         notes=tuple(result.notes),
         outside_count=result.outside_count,
