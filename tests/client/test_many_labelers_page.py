@@ -35,8 +35,8 @@ def test_examples_run(
         "second": client.create_session(dataset, budget=5),
     }
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    assert len(blocks) == 6
-    labelers, unasked, sessions, overlap, reports, loop = blocks
+    assert len(blocks) == 7
+    labelers, unasked, sessions, handover, overlap, reports, loop = blocks
     exec(unasked, names)
     kinds = [event.kind for event in client.labels(names["session"])]
     assert kinds == ["labeled", "labeled", "retracted"]
@@ -44,6 +44,9 @@ def test_examples_run(
     assert client.wait_until_completed(names["session"], timeout_s=60).counts.total == 5
     exec(sessions, names)
     assert len(capsys.readouterr().out.splitlines()) == 10
+    exec(handover, names)
+    assert capsys.readouterr().out == "5 0\n"
+    client.cancel_session(names["again"])
     exec(overlap, names)
     assert names["double"].config.overlap_rule == "adaptive"
     client.cancel_session(names["double"])
