@@ -9,8 +9,17 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from tests.client.terminal.questions import SESSION, query, session
 from tests.profiles import sized
 
-from svddtune.client import Ack, LabelCounts, LeaseLost, Query, SkipMode, Verdict, WrongState
-from svddtune.client.terminal.commands import Action
+from svddtune.client import (
+    Ack,
+    Judgement,
+    LabelCounts,
+    LeaseLost,
+    Query,
+    SkipMode,
+    Verdict,
+    WrongState,
+)
+from svddtune.client.terminal.commands import KEYS, PROBABLY, Action
 from svddtune.client.terminal.controller import GUARD_S, LabelingController
 from svddtune.client.terminal.requests import (
     FetchQuery,
@@ -49,13 +58,30 @@ def one_sent(requests: list[Request], kind: type[Any]) -> Any:
 def test_verdict_is_sent_and_the_next_query_requested(verdict: Verdict) -> None:
     controller, one = asked()
     requests = controller.command(LATER, verdict)
-    assert requests == [Submit(1, one, verdict), FetchQuery()]
+    assert requests == [Submit(1, one, Judgement(verdict)), FetchQuery()]
     assert controller.card is None
     controller.stored(LATER, 1, ack())
     assert [(r.kind, r.text, r.query) for r in controller.take_notices()] == [
         ("stored", verdict.value, one)
     ]
     assert controller.status.counts.total == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "verdict", "words"),
+    [("k", Verdict.INLIER, "probably inlier"), ("l", Verdict.OUTLIER, "probably outlier")],
+)
+def test_probable_answer_is_sent_with_its_confidence(
+    key: str, verdict: Verdict, words: str
+) -> None:
+    controller, _ = asked()
+    submit = one_sent(controller.command(LATER, KEYS[key]), Submit)
+    assert submit.judgement == Judgement(verdict, PROBABLY)
+    controller.stored(LATER, submit.ticket, ack())
+    assert [notice.text for notice in controller.take_notices()] == [words]
+    controller.command(LATER, Action.UNDO)
+    assert controller.card is not None
+    assert controller.card.taken_back == Judgement(verdict, PROBABLY)
 
 
 @pytest.mark.parametrize("mode", [SkipMode.LATER, SkipMode.OTHERS])
@@ -114,13 +140,13 @@ def test_undo_several_times_asks_each_question_again() -> None:
     assert one_sent(controller.command(3 * LATER, Action.UNDO), Retract).query is two
     assert one_sent(controller.command(3 * LATER, Action.UNDO), Retract).query is one
     assert controller.card is not None
-    assert (controller.card.query, controller.card.taken_back) == (one, Verdict.INLIER)
+    assert (controller.card.query, controller.card.taken_back) == (one, Judgement(Verdict.INLIER))
     again = controller.command(4 * LATER, Verdict.OUTLIER)
     assert [type(request) for request in again] == [Relabel]  # query 3 is still held: no Ask
     assert one_sent(again, Relabel).query is one
     assert one_sent(controller.command(5 * LATER, Verdict.INLIER), Relabel).query is two
     assert one_sent(controller.command(6 * LATER, Verdict.UNSURE), Submit).query is three
-    assert [(d.query.number, d.verdict.value) for d in controller.history] == [
+    assert [(d.query.number, d.judgement.verdict.value) for d in controller.history] == [
         (1, "outlier"),
         (2, "inlier"),
         (3, "unsure"),
@@ -251,7 +277,7 @@ class LabelingRules(RuleBasedStateMachine):
         self.now = 1.0
         self.number = 0
         self.leased: dict[str, Query] = {}
-        self.votes: dict[str, Verdict] = {}
+        self.votes: dict[str, Judgement] = {}
         self.waiting: list[Sent] = []
         self.asks = 0
         self.left = False
@@ -274,7 +300,7 @@ class LabelingRules(RuleBasedStateMachine):
         assert self.asks + len(self.leased) <= self.credit
 
     @precondition(lambda self: not self.left)
-    @rule(command=st.sampled_from([*Verdict, *SkipMode, *Action]))
+    @rule(command=st.sampled_from([*KEYS.values()]))
     def press(self, command: Any) -> None:
         self.handle(self.controller.command(self.now, command))
 
@@ -306,7 +332,7 @@ class LabelingRules(RuleBasedStateMachine):
             self.handle(self.controller.refused(self.now, sent.ticket, WrongState("no")))
             return
         if isinstance(sent, Submit | Relabel):
-            self.votes[sent.query.observation_id] = sent.verdict
+            self.votes[sent.query.observation_id] = sent.judgement
         elif isinstance(sent, Retract):
             self.votes.pop(sent.query.observation_id, None)
         self.handle(self.controller.stored(self.now, sent.ticket, ack()))
@@ -328,7 +354,7 @@ class LabelingRules(RuleBasedStateMachine):
     @invariant()
     def what_was_said_last_is_what_is_stored(self) -> None:
         if not self.waiting:
-            said = {done.query.observation_id: done.verdict for done in self.controller.history}
+            said = {done.query.observation_id: done.judgement for done in self.controller.history}
             assert said.items() <= self.votes.items()
 
     @invariant()

@@ -61,6 +61,20 @@ def test_end_of_input_leaves_after_the_last_answer_is_stored(
     assert [event.verdict for event in client.labels(session)] == ["outlier"]
 
 
+def test_probable_answer_is_stored_with_its_confidence(
+    stack: EmbeddedStack, client: TuningClient
+) -> None:
+    session = start(client)
+    done = labelled(stack, session, "probably outlier\nundo\nk\ni\nquit\n")
+    assert "ann: 2 answers (1 inlier, 1 probably inlier)" in done.stdout
+    assert [(e.kind, e.verdict, e.confidence) for e in client.labels(session)] == [
+        ("labeled", "outlier", 0.75),
+        ("retracted", "outlier", None),
+        ("labeled", "inlier", 0.75),
+        ("labeled", "inlier", None),
+    ]
+
+
 def test_drop_needs_a_yes(stack: EmbeddedStack, client: TuningClient) -> None:
     session = start(client)
     done = labelled(stack, session, "drop\nno\ndrop\nyes\ni\n")

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svddtune.client import SkipMode, Verdict
-from svddtune.client.terminal.commands import Action, TerminalCommand, parse_line
+from svddtune.client import Judgement, SkipMode, Verdict
+from svddtune.client.terminal.commands import PROBABLY, Action, TerminalCommand, parse_line
 from svddtune.client.terminal.keyboard import Keyboard, Typed, has_keys
 
 
@@ -39,6 +39,9 @@ def typed(pipe: tuple[int, int], data: bytes, *, keys: bool) -> list[Typed]:
         ("1", Verdict.INLIER, None),
         ("inlier 12", Verdict.INLIER, 12),
         ("1 12", Verdict.INLIER, 12),
+        ("l", Judgement(Verdict.OUTLIER, PROBABLY), None),
+        ("probably inlier 7", Judgement(Verdict.INLIER, PROBABLY), 7),
+        ("probably", None, None),
         ("u", Verdict.UNSURE, None),
         ("undo", Action.UNDO, None),
         ("skip", SkipMode.LATER, None),
@@ -60,12 +63,12 @@ def test_line_is_parsed_as_a_command(
 @given(st.text())
 def test_parsing_accepts_any_line(line: str) -> None:
     command, number = parse_line(line)
-    assert command is None or isinstance(command, Verdict | SkipMode | Action)
+    assert command is None or isinstance(command, Verdict | Judgement | SkipMode | Action)
     assert number is None or number >= 0
 
 
 def test_keys_are_commands_and_arrow_keys_are_ignored(pipe: tuple[int, int]) -> None:
-    found = typed(pipe, b"iO\x1b[A\x1b[1;5C\x1bOPz\xc3\xa9k", keys=True)
+    found = typed(pipe, b"iO\x1b[A\x1b[1;5C\x1bOPz\xc3\xa9j", keys=True)
     assert [one.command for one in found] == [
         Verdict.INLIER,
         Verdict.OUTLIER,
@@ -74,7 +77,7 @@ def test_keys_are_commands_and_arrow_keys_are_ignored(pipe: tuple[int, int]) -> 
         None,
         Action.QUIT,
     ]
-    assert [one.text for one in found[3:5]] == ["é", "k"]
+    assert [one.text for one in found[3:5]] == ["é", "j"]
 
 
 def test_lines_are_read_whole_and_the_last_needs_no_line_end(pipe: tuple[int, int]) -> None:

@@ -12,7 +12,7 @@ from rich.console import Console
 from tests.client.terminal.questions import SESSION, query, session
 from tests.profiles import sized
 
-from svddtune.client import Ack, LabelCounts, Nearby, SkipMode, Verdict
+from svddtune.client import Ack, Judgement, LabelCounts, Nearby, SkipMode, Verdict
 from svddtune.client.terminal import messages
 from svddtune.client.terminal.card import bar, everything
 from svddtune.client.terminal.commands import Action
@@ -72,7 +72,7 @@ def test_question_shows_what_helps_to_answer_it() -> None:
         "gamma 0.4 (minmax), C 0.01, kappa 0.6 [0.2, 0.9]",
         "3 are needed before stopping",
         "typical inlier",
-        "[i]nlier   [o]utlier",
+        "[i]nlier   [o]utlier   probably: [k] inlier  [l] outlier   [u]nsure   [z] undo",
     ):
         assert part in text, part
 
@@ -200,8 +200,9 @@ def test_confirmation_help_and_notes_are_shown() -> None:
     controller = controller_with()
     controller.command(1.0, Action.HELP)
     assert "takes back your last answer" in drawn(controller)
-    card = Card(query(4), leased=False, taken_back=Verdict.OUTLIER)
-    assert messages.heading(card).endswith("(again: you said outlier)")
+    assert "counts as right with probability 0.75" in drawn(controller)
+    card = Card(query(4), leased=False, taken_back=Judgement(Verdict.OUTLIER, 0.75))
+    assert messages.heading(card).endswith("(again: you said probably outlier)")
 
 
 @pytest.mark.parametrize(

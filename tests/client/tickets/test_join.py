@@ -10,7 +10,7 @@ from svddtune.client.tickets.identity import Identity, identity
 from svddtune.client.tickets.join import IdJoin, WindowJoin
 from svddtune.client.tickets.observations import KeyedObservation
 from svddtune.client.tickets.ticket import Ticket, VerdictStatus
-from svddtune.client.types import Verdict
+from svddtune.client.types import Judgement, Verdict
 
 START = datetime(2024, 5, 1, tzinfo=UTC)
 
@@ -19,7 +19,7 @@ def about(*, ids: Sequence[Any] = (), key: Any = None, observed: datetime | None
     return Ticket(
         key=identity("T"),
         verdict_status=VerdictStatus.VERDICT,
-        verdict=Verdict.OUTLIER,
+        judgement=Judgement(Verdict.OUTLIER),
         value="x",
         place="here",
         observation_ids=tuple(map(identity, ids)),

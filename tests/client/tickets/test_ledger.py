@@ -10,7 +10,7 @@ from svddtune.client.tickets.join import IdJoin, Several
 from svddtune.client.tickets.ledger import Ledger, Outcome
 from svddtune.client.tickets.observations import KeyedObservation
 from svddtune.client.tickets.ticket import Ticket, VerdictStatus
-from svddtune.client.types import Verdict
+from svddtune.client.types import Judgement, Verdict
 
 START = datetime(2024, 5, 1, tzinfo=UTC)
 ROWS = ("r1", "r2", "r3")
@@ -25,13 +25,14 @@ class Told:
     rows: tuple[str, ...]
     changed: int | None
     doubt: bool = False
+    confidence: float | None = None
 
     def ticket(self) -> Ticket:
         updated = None if self.changed is None else START + timedelta(minutes=self.changed)
         return Ticket(
             key=identity(self.key),
             verdict_status=VerdictStatus.VERDICT if self.verdict else VerdictStatus.OPEN,
-            verdict=self.verdict,
+            judgement=Judgement(self.verdict, self.confidence) if self.verdict else None,
             value="",
             place="",
             observation_ids=tuple(map(identity, self.rows)),
@@ -135,6 +136,18 @@ def test_source_is_the_first_ticket_by_key_in_any_order_of_records() -> None:
     assert decision.ticket == identity("T1")
     assert len(decision.verdicts) == 2
     assert not decision.clash
+
+
+def test_surest_of_tickets_that_agree_is_the_source() -> None:
+    book = ledger()
+    for key, confidence in (("T1", 0.7), ("T2", 0.9), ("T3", 0.9)):
+        book.add(Told(key, Verdict.OUTLIER, ("r1",), 1, confidence=confidence).ticket())
+    decision = book.decision("r1")
+    assert decision.judgement == Judgement(Verdict.OUTLIER, 0.9)
+    assert decision.ticket == identity("T2")
+    book.add(Told("T4", Verdict.OUTLIER, ("r1",), 1).ticket())  # a verdict without reservation
+    assert book.decision("r1").judgement == Judgement(Verdict.OUTLIER)
+    assert book.decision("r1").ticket == identity("T4")
 
 
 def test_each_ticket_has_its_outcome() -> None:

@@ -10,7 +10,9 @@ from svddtune.client.errors import InvalidInput
 from svddtune.client.tickets.identity import identity
 from svddtune.client.tickets.mapping_file import load_mapping
 from svddtune.client.tickets.values import UNMAPPED, ValueTable
-from svddtune.client.types import Verdict
+from svddtune.client.types import Judgement, Verdict
+
+INLIER, OUTLIER = Judgement(Verdict.INLIER), Judgement(Verdict.OUTLIER)
 
 
 def changed(folder: Path, old: str, new: str) -> Path:
@@ -28,8 +30,8 @@ def fault(path: Path, *overrides: str) -> str:
 def test_mapping_file_is_read_with_all_its_keys(tmp_path: Path) -> None:
     mapping = load_mapping(mapping_file(tmp_path))
     assert (mapping.name, mapping.version, mapping.verdict) == ("desk", "3", ("verdict",))
-    assert mapping.values.find(["confirmed"], typed=True) is Verdict.OUTLIER
-    assert mapping.values.find(["false alarm"], typed=False) is Verdict.INLIER
+    assert mapping.values.find(["confirmed"], typed=True) == OUTLIER
+    assert mapping.values.find(["false alarm"], typed=False) == INLIER
     assert mapping.values.find(["benign"], typed=True) is None
     assert mapping.values.find(["Benign"], typed=True) is UNMAPPED
 
@@ -103,6 +105,43 @@ def test_faults_name_file_and_key(tmp_path: Path, old: str, new: str, message: s
     assert fault(path).startswith(message), fault(path)
 
 
+def test_value_may_have_a_confidence(tmp_path: Path) -> None:
+    entries = '["false alarm", { value = ["benign", 2], confidence = 0.8 }]'
+    path = changed(tmp_path, 'inlier = ["false alarm"]', f"inlier = {entries}")
+    text = path.read_text().replace('"verdict"', '["verdict", "reason"]')
+    mapping = load_mapping(mapping_file(tmp_path, text))
+    assert mapping.values.find(["benign", 2], typed=True) == Judgement(Verdict.INLIER, 0.8)
+    assert mapping.values.find(["benign", 3], typed=True) is None
+    assert mapping.values.find(["false alarm"], typed=True) == INLIER
+    assert mapping.meanings()["inlier"] == ["false alarm", "benign/2 (0.8)"]
+
+
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        (
+            '[{ value = "a", confidence = 0.5 }]',
+            "values.outlier has 'a': confidence is 0.5; allowed: above 0.5, at most 1",
+        ),
+        ('[{ value = "a", confidence = "high" }]', "values.outlier has 'a': confidence is 'high'"),
+        ('[{ value = "a" }]', "values.outlier is [{'value': 'a'}], not a list of texts, numbers, "),
+        ('[{ value = "", confidence = 0.8 }]', "values.outlier is [{'value': '', 'confidence'"),
+        (
+            '["a", { value = "a", confidence = 0.8 }]',
+            "values.outlier has the value 'a', twice, with two confidences",
+        ),
+    ],
+)
+def test_faulty_confidence_names_file_and_key(tmp_path: Path, entries: str, message: str) -> None:
+    path = changed(tmp_path, '["confirmed"]', entries)
+    assert fault(path).startswith(message), fault(path)
+
+
+def test_value_that_abstains_has_no_confidence(tmp_path: Path) -> None:
+    path = changed(tmp_path, '["benign"]', '[{ value = "benign", confidence = 0.8 }]')
+    assert fault(path).startswith("values.abstain is [{'value': 'benign', 'confidence': 0.8}], not")
+
+
 def test_invalid_toml_is_reported(tmp_path: Path) -> None:
     path = changed(tmp_path, "[values]", "[values]\ninlier = [")
     assert fault(path).startswith(f"{path} is not TOML: ")
@@ -141,8 +180,8 @@ def test_a_file_extends_a_shipped_mapping_or_a_file_beside_it(tmp_path: Path) ->
     assert (mapping.product, mapping.key) == ("Microsoft Sentinel incidents", "IncidentNumber")
     assert mapping.observation_id == "IncidentName"
     find = mapping.values.find
-    assert find(["BenignPositive", "SuspiciousButExpected"], typed=True) is Verdict.INLIER
-    assert find(["TruePositive"], typed=True) is Verdict.OUTLIER
+    assert find(["BenignPositive", "SuspiciousButExpected"], typed=True) == INLIER
+    assert find(["TruePositive"], typed=True) == OUTLIER
     assert load_mapping(ours).values.find(["TruePositive"], typed=True) is None
     assert find(["FalsePositive", "InaccurateData"], typed=True) is None
 
@@ -167,17 +206,32 @@ def test_circular_and_unknown_parents_are_reported(tmp_path: Path) -> None:
 def test_overrides_replace_verdicts_of_the_mapping() -> None:
     mapping = load_mapping("microsoft-sentinel", ["BenignPositive=inlier"])
     assert mapping.overrides == ("BenignPositive=inlier",)
-    assert mapping.values.find(["BenignPositive", "x"], typed=True) is Verdict.INLIER
+    assert mapping.values.find(["BenignPositive", "x"], typed=True) == INLIER
     narrow = load_mapping("microsoft-sentinel", ["FalsePositive/InaccurateData=INLIER"])
-    assert narrow.values.find(["FalsePositive", "InaccurateData"], typed=False) is Verdict.INLIER
+    assert narrow.values.find(["FalsePositive", "InaccurateData"], typed=False) == INLIER
     ocsf = load_mapping("ocsf", ["4=outlier", "99=inlier"])
-    assert ocsf.values.find([4], typed=True) is Verdict.OUTLIER
-    assert ocsf.values.find(["4"], typed=False) is Verdict.OUTLIER
+    assert ocsf.values.find([4], typed=True) == OUTLIER
+    assert ocsf.values.find(["4"], typed=False) == OUTLIER
     splunk = load_mapping("splunk-es", ["disposition:2=outlier"])
-    assert splunk.values.find(["disposition:2"], typed=True) is Verdict.OUTLIER
+    assert splunk.values.find(["disposition:2"], typed=True) == OUTLIER
 
 
-@pytest.mark.parametrize("text", ["BenignPositive", "=inlier", "X=", "X=yes", "X=in lier", ""])
+def test_override_may_have_a_confidence() -> None:
+    mapping = load_mapping("microsoft-sentinel", ["BenignPositive=inlier:0.8"])
+    found = mapping.values.find(["BenignPositive"], typed=True)
+    assert found == Judgement(Verdict.INLIER, 0.8)
+    assert mapping.provenance == "microsoft-sentinel 1, BenignPositive=inlier:0.8"
+
+
+@pytest.mark.parametrize("sure", ["", "0.5", "2", "high", "nan"])
+def test_override_with_a_faulty_confidence_is_refused(sure: str) -> None:
+    with pytest.raises(InvalidInput, match=f"is '{sure}'; allowed: a number above 0.5, at most 1"):
+        load_mapping("microsoft-sentinel", [f"BenignPositive=inlier:{sure}"])
+
+
+@pytest.mark.parametrize(
+    "text", ["BenignPositive", "=inlier", "X=", "X=yes", "X=in lier", "X=abstain:0.8", ""]
+)
 def test_override_without_a_verdict_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput, match="is not a mapping of a value; write VALUE=VERDICT"):
         load_mapping("microsoft-sentinel", [text])

@@ -17,7 +17,7 @@ from tests.client.tickets.exports import (
     verdicts,
 )
 
-from svddtune.client import InvalidInput, Query, SkipMode, TicketOracle, Tiers, Verdict
+from svddtune.client import InvalidInput, Judgement, Query, SkipMode, TicketOracle, Tiers, Verdict
 from svddtune.client.tickets.mapping_file import load_mapping
 
 
@@ -46,6 +46,8 @@ def test_ticket_oracle_answers_known_observations_and_passes_on_the_rest(desk: P
     ]
     tiers = Tiers([oracle, lambda q: "unsure"])
     assert [tiers(query(name)) for name in "ac"] == [Verdict.OUTLIER, Verdict.UNSURE]
+    probable = TicketOracle(records, desk, values={"benign": "inlier:0.8"})
+    assert probable(query("c")) == Judgement(Verdict.INLIER, 0.8)
     alone = TicketOracle(records, desk, otherwise=SkipMode.DROP)
     assert alone(query("c")) is SkipMode.DROP
 

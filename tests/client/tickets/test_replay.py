@@ -209,6 +209,22 @@ def test_overrides_are_in_the_provenance_of_labels_and_manifest(
     assert client.result(session).manifest.provenances == {oracle.provenance: 19}
 
 
+def test_confidence_of_a_mapping_reaches_the_labels_and_its_change_corrects_them(
+    client: TuningClient, session: Session, desk: Path
+) -> None:
+    records = [closed(0), closed(1, verdict="benign")]
+    for said, corrected in (("inlier:0.8", 0), ("inlier:0.8", 0), ("inlier:0.6", 1), ("inlier", 1)):
+        oracle = TicketOracle(records, desk, values={"benign": said})
+        assert replayed(client, session, oracle, desk).corrected == corrected
+    events = [(e.observation_id, e.verdict, e.confidence) for e in client.labels(session)]
+    assert [event for event in events if event[0] == IDS[1]] == [
+        (IDS[1], Verdict.INLIER, 0.8),
+        (IDS[1], Verdict.INLIER, 0.6),
+        (IDS[1], Verdict.INLIER, None),
+    ]
+    assert (IDS[0], Verdict.OUTLIER if Y[0] == -1 else Verdict.INLIER, None) in events
+
+
 def test_refused_labels_are_reported_and_the_others_sent(
     client: TuningClient, session: Session, desk: Path
 ) -> None:

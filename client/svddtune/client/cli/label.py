@@ -41,7 +41,8 @@ def label(
         typer.Option("--json-lines", help="Print one JSON object per line: questions and events."),
     ] = False,
 ) -> None:
-    """Label in this terminal: i inlier, o outlier, u unsure, z undo, ? help.
+    """Label in this terminal: i inlier, o outlier, k and l the same as probable, u unsure,
+    z undo, ? help.
 
     If the input is not a terminal, each line is one answer: a word or a letter.
     "inlier 12" answers query 12 only.

@@ -59,7 +59,8 @@ Map = Annotated[
     typer.Option(
         "--map",
         metavar="VALUE=VERDICT",
-        help="Meaning of one value: inlier, outlier or abstain. Overrides the mapping. Repeatable.",
+        help="Meaning of one value: inlier, outlier or abstain; inlier:0.8 if it is right with "
+        "probability 0.8. Overrides the mapping. Repeatable.",
     ),
 ]
 Observations = Annotated[

@@ -40,6 +40,8 @@ def show_report(console: Console, report: Report, preview: Preview | None) -> No
     values.add_column("on an observation", justify="right")
     for row in report.values:
         says = row.verdict.value if row.verdict else _SAYS[row.verdict_status.value]
+        if row.confidence is not None:
+            says += f" ({row.confidence:g})"
         values.add_row(visible(row.value or "-"), says, f"{row.tickets:,}", f"{row.matched:,}")
     console.print(values)
     console.print(_coverage(report))

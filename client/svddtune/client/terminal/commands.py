@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from enum import Enum
 
-from svddtune.client.types import SkipMode, Verdict
+from svddtune.client.types import Judgement, SkipMode, Verdict
+
+PROBABLY = 0.75
+"""Confidence of an answer that is given as probable."""
 
 
 class Action(Enum):
@@ -17,12 +20,17 @@ class Action(Enum):
     QUIT = "quit"
 
 
-TerminalCommand = Verdict | SkipMode | Action
+TerminalCommand = Verdict | Judgement | SkipMode | Action
 
-# By one letter, with or without Enter.
+_PROBABLY_INLIER = Judgement(Verdict.INLIER, PROBABLY)
+_PROBABLY_OUTLIER = Judgement(Verdict.OUTLIER, PROBABLY)
+
+# By one letter, with or without Enter. "k" and "l" lie below "i" and "o" on most keyboards.
 KEYS: dict[str, TerminalCommand] = {
     "i": Verdict.INLIER,
     "o": Verdict.OUTLIER,
+    "k": _PROBABLY_INLIER,
+    "l": _PROBABLY_OUTLIER,
     "u": Verdict.UNSURE,
     "z": Action.UNDO,
     "s": SkipMode.LATER,
@@ -41,6 +49,8 @@ _WORDS: dict[str, TerminalCommand] = {
     "1": Verdict.INLIER,
     "outlier": Verdict.OUTLIER,
     "-1": Verdict.OUTLIER,
+    "probably inlier": _PROBABLY_INLIER,
+    "probably outlier": _PROBABLY_OUTLIER,
     "unsure": Verdict.UNSURE,
     "undo": Action.UNDO,
     "skip": SkipMode.LATER,
@@ -55,7 +65,10 @@ _WORDS: dict[str, TerminalCommand] = {
     "help": Action.HELP,
     "quit": Action.QUIT,
 }
-WORDS_HELP = "inlier, outlier, unsure, undo, skip, others, drop, features, help or quit"
+WORDS_HELP = (
+    "inlier, outlier, probably inlier, probably outlier, unsure, undo, skip, others, drop, "
+    "features, help or quit"
+)
 
 
 def parse_line(line: str) -> tuple[TerminalCommand | None, int | None]:

@@ -24,9 +24,10 @@ from svddtune.client.terminal.requests import (
     Sent,
     Skip,
     Submit,
+    said,
 )
 from svddtune.client.terminal.status import LabelingStatus
-from svddtune.client.types import Ack, Query, SkipMode, Verdict
+from svddtune.client.types import Ack, Judgement, Query, SkipMode, Verdict
 
 # A key pressed sooner after a question has appeared was meant for the previous one.
 GUARD_S = 0.2
@@ -111,8 +112,8 @@ class LabelingController:
             return []
         if now - card.shown_at < self.guard_s:
             return []
-        if isinstance(command, Verdict):
-            return self._answer(now, card, command)
+        if isinstance(command, Verdict | Judgement):
+            return self._answer(now, card, Judgement.of(command))
         if command is SkipMode.DROP and self.confirm_drop:
             self.confirming = True
             return []
@@ -154,12 +155,12 @@ class LabelingController:
         self.confirming = False
         self._notify("info", "Kept in the session")
 
-    def _answer(self, now: float, card: Card, verdict: Verdict) -> list[Request]:
+    def _answer(self, now: float, card: Card, judgement: Judgement) -> list[Request]:
         self._remove(now, card)
-        self.history.append(Answered(card.query, verdict, now))
+        self.history.append(Answered(card.query, judgement, now))
         self.paces_s = [*self.paces_s, now - card.shown_at][-_PACES:]
         kind = Submit if card.leased else Relabel
-        return [self._send(kind(self._ticket(), card.query, verdict)), *self._next()]
+        return [self._send(kind(self._ticket(), card.query, judgement)), *self._next()]
 
     def _skip(self, now: float, card: Card, mode: SkipMode) -> list[Request]:
         if card.leased:
@@ -183,10 +184,10 @@ class LabelingController:
             self._notify("refused", "You have no answer in this run to take back")
             return []
         done = self.history.pop()
-        card = Card(done.query, leased=False, taken_back=done.verdict, shown_at=now)
+        card = Card(done.query, leased=False, taken_back=done.judgement, shown_at=now)
         self.cards.insert(0, card)
         self.status.session_name = done.query.session
-        return [self._send(Retract(self._ticket(), done.query, done.verdict))]
+        return [self._send(Retract(self._ticket(), done.query, done.judgement))]
 
     # What the service says
 
@@ -228,12 +229,12 @@ class LabelingController:
             case Skip(mode=mode):
                 self._notify("skipped", SKIPPED[mode], sent.query)
             case Retract():
-                self._notify("undone", f"{sent.verdict.value} taken back", sent.query)
+                self._notify("undone", f"{said(sent.judgement)} taken back", sent.query)
             case Submit() | Relabel() if not ack.applied:
                 self._forget(sent.query)
-                self._notify("lost", f"{sent.verdict.value} came too late to count", sent.query)
+                self._notify("lost", f"{said(sent.judgement)} came too late to count", sent.query)
             case Submit() | Relabel():
-                self._notify("stored", sent.verdict.value, sent.query)
+                self._notify("stored", said(sent.judgement), sent.query)
         return self._next()
 
     def refused(self, now: float, ticket: int, error: SvddtuneError) -> list[Request]:

@@ -9,7 +9,7 @@ from typing import Any
 from svddtune.client.json_values import jsonable
 from svddtune.client.terminal.controller import LabelingController
 from svddtune.client.terminal.renderer import Renderer
-from svddtune.client.terminal.requests import Card
+from svddtune.client.terminal.requests import Card, said
 
 
 class JsonLinesRenderer(Renderer):
@@ -50,7 +50,7 @@ def _question(controller: LabelingController, card: Card) -> dict[str, Any]:
         "nearby": query.nearby,
         "unusual": query.unusual,
         "reference_inliers": query.reference_inliers,
-        "taken_back": card.taken_back,
+        "taken_back": card.taken_back and said(card.taken_back),
         "labels": controller.status.counts,
         "budget": controller.status.session.config.budget if controller.status.session else None,
     }

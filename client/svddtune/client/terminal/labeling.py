@@ -17,6 +17,7 @@ from svddtune.client.terminal.line_renderer import LineRenderer
 from svddtune.client.terminal.loop import run_loop
 from svddtune.client.terminal.output import say, stderr, tell
 from svddtune.client.terminal.renderer import Renderer
+from svddtune.client.terminal.requests import said
 from svddtune.client.terminal.screen import ScreenRenderer
 from svddtune.client.terminal.sender import RequestSender
 from svddtune.client.terminal.signals import Signals
@@ -96,7 +97,7 @@ class TerminalLabeling:
         return LineRenderer(console, view, keys=keyboard.keys)
 
     def _report_end(self, client: TuningClient, controller: LabelingController, stop: int) -> None:
-        answers = Counter(done.verdict.value for done in controller.history)
+        answers = Counter(said(done.judgement) for done in controller.history)
         reason = controller.finished or ("INTERRUPTED" if stop else "QUIT")
         result = None
         if controller.finished and controller.status.session_name:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from statistics import median
 
 from svddtune.client.result import Result
+from svddtune.client.terminal.commands import PROBABLY
 from svddtune.client.terminal.controller import LabelingController
 from svddtune.client.terminal.output import compared, estimated, expected, figure, gamma_of
-from svddtune.client.terminal.requests import Card, Notice, Retract, Sent, Skip
+from svddtune.client.terminal.requests import Card, Notice, Retract, Sent, Skip, said
 from svddtune.client.types import Session, SessionState
 from svddtune.text import on_one_line
 
@@ -16,6 +17,12 @@ _FEW_PACES = 3
 KEYS_HELP = (
     ("i", "inlier", "normal: it belongs to the bulk of the data"),
     ("o", "outlier", "not normal: it stands apart from the data"),
+    (
+        "k",
+        "probably inlier",
+        f"more likely than not: counts as right with probability {PROBABLY:g}",
+    ),
+    ("l", "probably outlier", "likewise"),
     ("u", "unsure", "you looked and cannot tell; you are not asked about it again"),
     ("z", "undo", "takes back your last answer and asks again; press it again to go further back"),
     ("s", "later", "asks you about it again later"),
@@ -49,7 +56,7 @@ def heading(card: Card) -> str:
     """Return what is asked about."""
     text = f"Query {card.query.number}   observation {on_one_line(card.query.observation_id)}"
     if card.taken_back is not None:
-        text += f"   (again: you said {card.taken_back.value})"
+        text += f"   (again: you said {said(card.taken_back)})"
     return text
 
 
@@ -114,7 +121,7 @@ def unstored(sent: Sent) -> str:
     if isinstance(sent, Skip):
         what = f"skip ({sent.mode.value})"
     else:
-        what = "undo" if isinstance(sent, Retract) else sent.verdict.value
+        what = "undo" if isinstance(sent, Retract) else said(sent.judgement)
     return f"query {sent.query.number} ({on_one_line(sent.query.observation_id)}): {what}"
 
 

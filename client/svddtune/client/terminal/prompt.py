@@ -16,7 +16,9 @@ _BY_NAME = "terminal"
 
 
 class TerminalPrompt:
-    """Asks a person at this terminal: i inlier, o outlier, u unsure, z undo, ? help, q quit.
+    """Asks a person at this terminal: i inlier, o outlier, k and l the same as probable, u unsure.
+
+    z undoes, ? shows help, q quits.
 
     As the oracle of `tune` it holds the dialogue with the session itself. Called with a query, as
     one of several `Tiers` say, it asks about that one alone. Where the input is no terminal, in a

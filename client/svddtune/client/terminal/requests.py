@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from svddtune.client.types import Query, SkipMode, Verdict
+from svddtune.client.types import Judgement, Query, SkipMode
 
 # Requests to the service. The event about a request's outcome carries its `ticket`.
 
@@ -20,16 +20,16 @@ class Submit:
 
     ticket: int
     query: Query
-    verdict: Verdict
+    judgement: Judgement
 
 
 @dataclass(frozen=True, slots=True)
 class Relabel:
-    """Give the verdict on an observation whose answer was undone."""
+    """Judge an observation whose answer was undone."""
 
     ticket: int
     query: Query
-    verdict: Verdict
+    judgement: Judgement
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Retract:
 
     ticket: int
     query: Query
-    verdict: Verdict
+    judgement: Judgement
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Card:
 
     query: Query
     leased: bool
-    taken_back: Verdict | None = None
+    taken_back: Judgement | None = None
     shown_at: float = 0.0
 
 
@@ -74,7 +74,7 @@ class Answered:
     """A question that was answered, and when."""
 
     query: Query
-    verdict: Verdict
+    judgement: Judgement
     at: float
 
 
@@ -85,6 +85,12 @@ class Notice:
     kind: str
     text: str
     query: Query | None = None
+
+
+def said(judgement: Judgement) -> str:
+    """Return a judgement in words: "outlier", or "probably outlier"."""
+    verdict = judgement.verdict.value
+    return verdict if judgement.confidence is None else f"probably {verdict}"
 
 
 # Why a question is gone, by reason; what became of a skipped one, by mode.

@@ -83,11 +83,11 @@ class RequestSender:
                 case FetchQuery():
                     # After the requests before it: they make room for the next query.
                     self._asks.put(request)
-                case Submit(ticket, query, verdict):
-                    self._acknowledge(ticket, partial(self._tuning.submit, query, verdict))
-                case Relabel(ticket, query, verdict):
+                case Submit(ticket, query, judgement):
+                    self._acknowledge(ticket, partial(self._tuning.submit, query, judgement))
+                case Relabel(ticket, query, judgement):
                     label = partial(self._tuning.submit_label, replace=True, session=query.session)
-                    self._acknowledge(ticket, partial(label, query.observation_id, verdict))
+                    self._acknowledge(ticket, partial(label, query.observation_id, judgement))
                 case Skip(ticket, query, mode):
                     self._settle(ticket, partial(self._tuning.skip, query, mode))
                 case Retract(ticket, query):

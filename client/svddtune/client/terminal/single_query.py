@@ -7,7 +7,7 @@ import select
 import sys
 import time
 
-from svddtune.client.oracles.answers import Answer, Command
+from svddtune.client.oracles.answers import Answer, Command, reply
 from svddtune.client.terminal.commands import Action, parse_line
 from svddtune.client.terminal.controller import GUARD_S, LabelingController
 from svddtune.client.terminal.keyboard import Keyboard, Typed, has_keys
@@ -55,8 +55,8 @@ def _settle(
 def _answer(requests: list[Request]) -> Answer | None:
     for request in requests:
         match request:
-            case Submit(verdict=verdict):
-                return verdict
+            case Submit(judgement=judgement):
+                return reply(judgement)
             case Skip(mode=mode):
                 return mode
             case Leave():

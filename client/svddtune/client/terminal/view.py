@@ -12,14 +12,14 @@ from svddtune.client.terminal import messages
 from svddtune.client.terminal.card import FULL, STYLES, Detail, body
 from svddtune.client.terminal.controller import LabelingController
 from svddtune.client.terminal.output import compared, evidence
-from svddtune.client.terminal.requests import Answered, Card
+from svddtune.client.terminal.requests import Answered, Card, said
 from svddtune.client.types import Query
 from svddtune.text import on_one_line
 
 # Seconds for which an answered question stays, so that the screen does not flicker between two.
 LINGER_S = 0.7
 KEY_ROWS = (
-    "[i]nlier   [o]utlier   [u]nsure   [z] undo",
+    "[i]nlier   [o]utlier   probably: [k] inlier  [l] outlier   [u]nsure   [z] undo",
     "[s]kip for now   [x] to others   [d]rop   [f]eatures   [?] help   [q]uit",
 )
 
@@ -75,8 +75,8 @@ class View:
             heading = messages.heading(controller.card)
             parts.append(self._question(controller, controller.card.query, heading, detail, ascii))
         elif (done := lingering(controller, now)) is not None:
-            heading = messages.heading(Card(done.query, leased=True)) + f"   {done.verdict.value}"
-            style = STYLES[done.verdict]
+            heading = messages.heading(Card(done.query, leased=True)) + f"   {said(done.judgement)}"
+            style = STYLES[done.judgement.verdict]
             parts.append(self._question(controller, done.query, heading, detail, ascii, style))
         else:
             parts.append(Text(self.waiting(controller), style="bold"))

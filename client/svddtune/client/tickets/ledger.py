@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,7 +10,7 @@ from enum import StrEnum
 from svddtune.client.tickets.identity import Identity
 from svddtune.client.tickets.join import Join, Several
 from svddtune.client.tickets.ticket import Ticket
-from svddtune.client.types import Verdict
+from svddtune.client.types import Judgement, Verdict
 
 
 class Outcome(StrEnum):
@@ -55,9 +56,9 @@ class TicketState:
     def add(self, ticket: Ticket) -> None:
         """Add a further record."""
         self.records += 1
-        self.verdict_changed |= (ticket.verdict_status, ticket.verdict) != (
+        self.verdict_changed |= (ticket.verdict_status, ticket.judgement) != (
             self.current.verdict_status,
-            self.current.verdict,
+            self.current.judgement,
         )
         self.differs |= _said(ticket) != _said(self.current)
         self._note(ticket)
@@ -88,30 +89,41 @@ def _said(ticket: Ticket) -> tuple[object, ...]:
     """Return the content of a record without its update time."""
     return (
         ticket.verdict_status,
-        ticket.verdict,
+        ticket.judgement,
         ticket.observation_ids,
         ticket.join_key,
         ticket.observed,
     )
 
 
+def _sureness(judgement: Judgement) -> float:
+    return math.inf if judgement.confidence is None else judgement.confidence
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """The verdict of the tickets on one observation.
 
-    `verdict` is None where they give none or contradict each other; `ticket` is the source of the
-    verdict. `verdicts` holds every ticket with a verdict on the observation.
+    `judgement` is None where they give none or contradict each other; `ticket` is its source: of
+    several that agree the surest one, and of equally sure ones the first by key. A verdict without
+    a confidence is surer than one with it. `verdicts` holds every ticket with a verdict on the
+    observation.
     """
 
-    verdict: Verdict | None = None
+    judgement: Judgement | None = None
     ticket: Identity | None = None
     verdicts: tuple[tuple[Identity, Verdict], ...] = ()
     claimed: bool = False
 
     @property
+    def verdict(self) -> Verdict | None:
+        """The verdict without its confidence."""
+        return None if self.judgement is None else self.judgement.verdict
+
+    @property
     def clash(self) -> bool:
         """Whether tickets have different verdicts on the observation."""
-        return self.verdict is None and bool(self.verdicts)
+        return self.judgement is None and bool(self.verdicts)
 
 
 class Ledger:
@@ -162,15 +174,16 @@ class Ledger:
         claims = self._claims.get(name)
         if not claims:
             return Decision()
-        verdicts = tuple(
-            (key, verdict)
+        judged = [
+            (key, judgement)
             for key in sorted(claims)
-            if (verdict := self._states[key].current.verdict) is not None
-        )
+            if (judgement := self._states[key].current.judgement) is not None
+        ]
+        verdicts = tuple((key, judgement.verdict) for key, judgement in judged)
         if len({verdict for _, verdict in verdicts}) != 1:
             return Decision(verdicts=verdicts, claimed=True)
-        ticket, verdict = verdicts[0]
-        return Decision(verdict, ticket, verdicts, claimed=True)
+        ticket, judgement = max(judged, key=lambda item: _sureness(item[1]))
+        return Decision(judgement, ticket, verdicts, claimed=True)
 
     def near_misses(self, ticket: Ticket) -> list[tuple[Identity, Identity]]:
         """Return pairs of values that differ in case, type or notation only."""

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from svddtune.client.files.times import TimeFormat
 from svddtune.client.tickets.values import ValueTable, shown
-from svddtune.client.types import Verdict
+from svddtune.client.types import Judgement
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,8 @@ class TicketMapping:
     """How to read the records of one product's export.
 
     Fields are dotted paths, see `Record.field`; an empty one is not used. `values` gives a verdict,
-    or None where a value abstains. `closed` holds the states in which a verdict counts.
+    also one with a confidence, and None where a value abstains. `closed` holds the states in which
+    a verdict counts.
     """
 
     name: str
@@ -24,7 +25,7 @@ class TicketMapping:
     sources: tuple[str, ...]
     key: str
     verdict: tuple[str, ...]
-    values: ValueTable[Verdict | None]
+    values: ValueTable[Judgement | None]
     observed_format: TimeFormat
     updated_format: TimeFormat
     observation_id: str = ""
@@ -34,7 +35,8 @@ class TicketMapping:
     status: str = ""
     closed: ValueTable[bool] | None = None
     numbers_as_text: bool = False
-    # Values whose meaning in the file is overridden, as "VALUE=VERDICT".
+    # Values whose meaning in the file is overridden, as "VALUE=VERDICT" or
+    # "VALUE=VERDICT:CONFIDENCE".
     overrides: tuple[str, ...] = ()
 
     @property
@@ -51,11 +53,16 @@ class TicketMapping:
         )
 
     def meanings(self) -> dict[str, list[str]]:
-        """Return the values by what they mean: inlier, outlier, abstain."""
+        """Return the values by what they mean: inlier, outlier, abstain.
+
+        A value with a confidence has it behind: "BenignPositive (0.8)".
+        """
         found: dict[str, list[str]] = {"inlier": [], "outlier": [], "abstain": []}
-        for key, verdict in self.values.items():
-            word = verdict.value if verdict else "abstain"
-            found[word].append(shown([part.text for part in key]))
+        for key, judgement in self.values.items():
+            word = judgement.verdict.value if judgement else "abstain"
+            sure = judgement.confidence if judgement else None
+            value = shown([part.text for part in key])
+            found[word].append(value if sure is None else f"{value} ({sure:g})")
         return found
 
 

@@ -8,7 +8,8 @@
     extends = "microsoft-sentinel"     # a shipped mapping, or a file beside this one
 
     [values]
-    inlier = ["BenignPositive"]        # what a file says replaces what it extends
+    # What a file says replaces what it extends.
+    inlier = ["FalsePositive", { value = "BenignPositive", confidence = 0.8 }]
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from svddtune.client.tickets.identity import Identity, identity
 from svddtune.client.tickets.mapping import TicketMapping
 from svddtune.client.tickets.mapping_keys import TIME_KEYS, checked, invalid, merged
 from svddtune.client.tickets.values import Key, ValueTable
-from svddtune.client.types import Verdict
+from svddtune.client.types import Judgement, Verdict
 
 _WHOLE = re.compile(r"0|-?[1-9][0-9]*")
 _SHIPPED = "svddtune.client.mappings"
@@ -68,9 +69,10 @@ def load_mapping(source: str | Path, overrides: Sequence[str] = ()) -> TicketMap
     ----------
     source : str or path
         Name of a shipped mapping, or a .toml file.
-    overrides : sequence of "VALUE=VERDICT"
-        Verdicts (inlier, outlier or abstain) that replace those of the file. With verdicts of
-        several fields, VALUE has their values with slashes between.
+    overrides : sequence of "VALUE=VERDICT" or "VALUE=VERDICT:CONFIDENCE"
+        Verdicts (inlier, outlier or abstain) that replace those of the file, with the probability
+        that they are right, above 0.5 and at most 1. With verdicts of several fields, VALUE has
+        their values with slashes between.
 
     Raises
     ------
@@ -87,7 +89,7 @@ def load_mapping(source: str | Path, overrides: Sequence[str] = ()) -> TicketMap
     fields, values = document["fields"], document["values"]
     verdict = _texts(fields["verdict"])
     case_sensitive = values.get("case_sensitive", True)
-    rows: list[tuple[Key, Verdict | None]] = []
+    rows: list[tuple[Key, Judgement | None]] = []
     for file, layer in layers:
         rows += _rows(layer.get("values", {}), file, len(verdict), case_sensitive)
     for text in overrides:
@@ -156,12 +158,19 @@ def _required(document: Mapping[str, Any], where: str, file: str) -> None:
 
 def _rows(
     values: Mapping[str, Any], file: str, width: int, case_sensitive: bool
-) -> list[tuple[Key, Verdict | None]]:
-    """Return one file's values; MAPPING_INVALID for a value with two verdicts."""
-    rows: list[tuple[Key, Verdict | None]] = []
-    first: dict[Key, str] = {}
-    for word, meaning in _MEANINGS.items():
-        for value in values.get(word, ()):
+) -> list[tuple[Key, Judgement | None]]:
+    """Return one file's values; MAPPING_INVALID for a value with two meanings."""
+    rows: list[tuple[Key, Judgement | None]] = []
+    first: dict[Key, tuple[str, Judgement | None]] = {}
+    for word in _MEANINGS:
+        for entry in values.get(word, ()):
+            value, confidence = entry, None
+            if isinstance(entry, Mapping):
+                value, confidence = entry["value"], entry["confidence"]
+            try:
+                meaning = _meaning(word, confidence)
+            except InvalidInput as error:
+                raise invalid(file, f"values.{word}", f"has {value!r}: {error.message}") from None
             parts = value if isinstance(value, list) else [value]
             if len(parts) > width:
                 raise invalid(
@@ -172,28 +181,43 @@ def _rows(
                 )
             key = tuple(map(identity, parts))
             folded = key if case_sensitive else _folded(key)
-            earlier = first.setdefault(folded, word)
-            if earlier != word:
-                raise invalid(
-                    file,
-                    f"values.{word}",
-                    f"has the value {_shown(key)}, which is also in values.{earlier}",
+            earlier = first.setdefault(folded, (word, meaning))
+            if earlier != (word, meaning):
+                again = (
+                    "twice, with two confidences"
+                    if earlier[0] == word
+                    else (f"which is also in values.{earlier[0]}")
                 )
+                raise invalid(file, f"values.{word}", f"has the value {_shown(key)}, {again}")
             rows.append((key, meaning))
     return rows
 
 
-def _override(text: str, width: int) -> Iterable[tuple[Key, Verdict | None]]:
-    value, sign, word = text.rpartition("=")
-    if not sign or not value or word.strip().lower() not in _MEANINGS:
+def _meaning(word: str, confidence: object) -> Judgement | None:
+    """Return what a word of `_MEANINGS` says; INVALID_FIELD for a confidence out of range."""
+    verdict = _MEANINGS[word]
+    return None if verdict is None else Judgement.of((verdict, confidence))
+
+
+def _override(text: str, width: int) -> Iterable[tuple[Key, Judgement | None]]:
+    value, sign, said = text.rpartition("=")
+    word, colon, sure = said.strip().lower().partition(":")
+    if not sign or not value or word not in _MEANINGS or (colon and _MEANINGS[word] is None):
         raise InvalidInput(
             f"{text!r} is not a mapping of a value; write VALUE=VERDICT with inlier, outlier or "
-            f"abstain, "
-            "e.g. BenignPositive=inlier",
+            "abstain, e.g. BenignPositive=inlier, or BenignPositive=inlier:0.8 for a verdict that "
+            "is right with probability 0.8",
             reason="MAPPING_INVALID",
             metadata={"value": text},
         )
-    meaning = _MEANINGS[word.strip().lower()]
+    try:
+        meaning = _meaning(word, float(sure) if colon else None)
+    except (ValueError, InvalidInput):
+        raise InvalidInput(
+            f"The confidence in {text!r} is {sure!r}; allowed: a number above 0.5, at most 1",
+            reason="MAPPING_INVALID",
+            metadata={"value": text},
+        ) from None
     parts = value.split("/", width - 1) if width > 1 else [value]
     yield tuple(map(identity, parts)), meaning
     # A command line has no types: where it may be a number it is one too.

@@ -81,6 +81,10 @@ def _is_plain(value: Any) -> bool:
     return isinstance(value, str | int | float | bool) and value != ""
 
 
+def _has_confidence(entry: Any) -> bool:
+    return isinstance(entry, Mapping) and set(entry) == {"value", "confidence"}
+
+
 def _list_of(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, list) and all(map(holds, value))
 
@@ -93,9 +97,15 @@ _TEXT: _Check = (_is_text, "a text that is not empty")
 _TEXTS: _Check = (_some(_is_text), "a text or a list of texts")
 _TRUTH: _Check = (_is_truth, "true or false")
 _PLAIN: _Check = (_list_of(_is_plain), "a list of texts and numbers")
+_IS_VALUE = _some(_is_plain)
 _VALUES: _Check = (
-    _list_of(_some(_is_plain)),
+    _list_of(_IS_VALUE),
     "a list of texts, numbers, or lists of them for verdicts of several fields",
+)
+_JUDGED_VALUES: _Check = (
+    _list_of(lambda entry: _IS_VALUE(entry.get("value", "") if _has_confidence(entry) else entry)),
+    "a list of texts, numbers, lists of them for verdicts of several fields, or "
+    "{ value = ..., confidence = ... }",
 )
 
 _TABLES: dict[str, dict[str, _Check]] = {
@@ -112,7 +122,9 @@ _TABLES: dict[str, dict[str, _Check]] = {
     "time": {"format": _TEXTS, "zone": _TEXT, **dict.fromkeys(TIME_KEYS, _TEXTS)},
     "values": {
         "case_sensitive": _TRUTH,
-        **dict.fromkeys(("inlier", "outlier", "abstain"), _VALUES),
+        "inlier": _JUDGED_VALUES,
+        "outlier": _JUDGED_VALUES,
+        "abstain": _VALUES,
     },
     "join": {"numbers_as_text": _TRUTH},
 }

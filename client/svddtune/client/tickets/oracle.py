@@ -13,6 +13,7 @@ from svddtune.client.files.record_reader import read_records
 from svddtune.client.files.records import Record
 from svddtune.client.files.source import TextFormat
 from svddtune.client.files.times import TimeFormat, checked_pattern, duration, zone_of
+from svddtune.client.oracles.answers import Answer, reply
 from svddtune.client.tickets.identity import shortened
 from svddtune.client.tickets.join import IdJoin, Join, Several, WindowJoin
 from svddtune.client.tickets.ledger import Decision, Ledger
@@ -21,7 +22,7 @@ from svddtune.client.tickets.mapping_file import load_mapping
 from svddtune.client.tickets.observations import Columns, read_observations
 from svddtune.client.tickets.report import Report, make_report
 from svddtune.client.tickets.ticket import TicketReader, VerdictStatus
-from svddtune.client.types import Query, SkipMode, Verdict
+from svddtune.client.types import Query, SkipMode
 
 Rows = Iterable[Mapping[str, Any]]
 Length = str | timedelta
@@ -53,7 +54,8 @@ class TicketOracle:
         Ids, and keys and times for a join by these. Without them a join by id cannot tell which
         observations there are; a join by key and time needs them.
     values : mapping of str to str, optional
-        Verdicts that replace the mapping's, e.g. ``{"BenignPositive": "inlier"}``.
+        Verdicts that replace the mapping's, e.g. ``{"BenignPositive": "inlier"}``, or
+        ``"inlier:0.8"`` for a verdict that is right with probability 0.8.
     observation_id, join_key, observed : str, optional
         Fields of the tickets that replace the mapping's: the observation's id; or key and time.
     window, before, after : str or timedelta, optional
@@ -157,9 +159,13 @@ class TicketOracle:
         """What the verdicts rest on, as labels and the result's manifest have it."""
         return shortened(self.mapping.provenance)
 
-    def __call__(self, query: Query) -> Verdict | SkipMode:
-        """Return the verdict on the query's observation, or what becomes of it without one."""
-        return self.decision(query.observation_id).verdict or self._otherwise
+    def __call__(self, query: Query) -> Answer:
+        """Return the verdict on the query's observation, or what becomes of it without one.
+
+        A verdict with a confidence is a `Judgement`.
+        """
+        judgement = self.decision(query.observation_id).judgement
+        return self._otherwise if judgement is None else reply(judgement)
 
     def decision(self, observation_id: str) -> Decision:
         """Return what the tickets say about an observation, and which they are.

@@ -14,7 +14,7 @@ from svddtune.client.tickets.identity import Identity, source_reference
 from svddtune.client.tickets.ledger import Decision
 from svddtune.client.tickets.oracle import TicketOracle
 from svddtune.client.tuning import Tuning
-from svddtune.client.types import Ack, LabelEvent, Query, SkipMode, Verdict
+from svddtune.client.types import Ack, Judgement, LabelEvent, Query, SkipMode
 
 _NAMESPACE = uuid.UUID("5f0a3d0e-6d1c-5a5b-9a54-6b1f4f2f9d11")
 # Labels sent ahead of their acknowledgements.
@@ -69,10 +69,10 @@ class Sent:
 class _Vote:
     """The labeler's vote on an observation, and the id of its last answer.
 
-    There is no verdict where it is retracted, or came too late to count.
+    There is no judgement where it is retracted, or came too late to count.
     """
 
-    verdict: Verdict | None
+    judgement: Judgement | None
     answer_id: str
 
 
@@ -80,7 +80,7 @@ class Replay:
     """Labels one session for one labeler, by tickets.
 
     What the labeler said before is in the session's log; only differences are sent. The id of an
-    answer follows from session, ticket, observation, verdict, lease and the answer before it, so
+    answer follows from session, ticket, observation, judgement, lease and the answer before it, so
     that the same step taken again, after a restart in the middle, has one effect.
 
     Parameters
@@ -99,7 +99,7 @@ class Replay:
         self._session = session
         self._votes = _votes(log, tuning.labeler)
         # Refused labels; they are sent again only if the tickets change.
-        self._given_up: set[tuple[str, Verdict | None]] = set()
+        self._given_up: set[tuple[str, Judgement | None]] = set()
         self.sent = Sent()
 
     def answer(self, query: Query) -> None:
@@ -107,14 +107,14 @@ class Replay:
         name = query.observation_id
         decision = self._oracle.decision(name)
         try:
-            if decision.verdict is None:
+            if decision.judgement is None:
                 self._tuning.skip(query, SkipMode.OTHERS)
                 self.sent.skipped += 1
                 return
-            answer_id = self._answer_id(name, decision.ticket, decision.verdict, query.lease_id)
+            answer_id = self._answer_id(name, decision.ticket, decision.judgement, query.lease_id)
             ack = self._tuning.answer(
                 query,
-                decision.verdict,
+                decision.judgement,
                 source_reference=source_reference(decision.ticket),
                 answer_id=answer_id,
             )
@@ -123,7 +123,7 @@ class Replay:
         except SvddtuneError as error:
             self._refused(name, decision, error)
             return
-        self._note(name, decision.verdict, answer_id, ack)
+        self._note(name, decision.judgement, answer_id, ack)
         self.sent.answered += 1
 
     def correct(self, names: Iterable[str] | None = None) -> None:
@@ -136,15 +136,15 @@ class Replay:
         """
         for name in list(self._votes) if names is None else names:
             vote = self._votes.get(name)
-            if vote is None or vote.verdict is None:
+            if vote is None or vote.judgement is None:
                 continue
             decision = self._oracle.decision(name)
-            if (name, decision.verdict) in self._given_up:
+            if (name, decision.judgement) in self._given_up:
                 continue
-            if decision.verdict is None:
+            if decision.judgement is None:
                 self._retract(name, decision)
-            elif decision.verdict is not vote.verdict:
-                self._replace(name, decision, decision.verdict)
+            elif decision.judgement != vote.judgement:
+                self._replace(name, decision, decision.judgement)
 
     def label_all(self) -> None:
         """Give all known verdicts that were not given, as far as the budget allows.
@@ -155,8 +155,8 @@ class Replay:
         new = [
             (name, decision)
             for name, decision in self._oracle.decisions().items()
-            if (name not in self._votes or self._votes[name].verdict is None)
-            and (name, decision.verdict) not in self._given_up
+            if (name not in self._votes or self._votes[name].judgement is None)
+            and (name, decision.judgement) not in self._given_up
         ]
         new.sort(key=lambda item: uuid.uuid5(_NAMESPACE, f"{self._session}\0{item[0]}").hex)
         while new and (room := min(self._room(), _WINDOW)):
@@ -168,10 +168,10 @@ class Replay:
         """Give verdicts unasked."""
         futures: list[tuple[str, Decision, str, Future[Ack]]] = []
         for name, decision in batch:
-            answer_id = self._answer_id(name, decision.ticket, decision.verdict)
+            answer_id = self._answer_id(name, decision.ticket, decision.judgement)
             future = self._tuning.submit_label(
                 name,
-                decision.verdict,
+                decision.judgement,
                 source_reference=source_reference(decision.ticket),
                 answer_id=answer_id,
             )
@@ -182,15 +182,15 @@ class Replay:
             except SvddtuneError as error:
                 self._refused(name, decision, error)
                 continue
-            self._note(name, decision.verdict, answer_id, ack)
+            self._note(name, decision.judgement, answer_id, ack)
             self.sent.labelled += 1
 
-    def _replace(self, name: str, decision: Decision, verdict: Verdict) -> None:
-        answer_id = self._answer_id(name, decision.ticket, verdict)
+    def _replace(self, name: str, decision: Decision, judgement: Judgement) -> None:
+        answer_id = self._answer_id(name, decision.ticket, judgement)
         try:
             ack = self._tuning.label(
                 name,
-                verdict,
+                judgement,
                 source_reference=source_reference(decision.ticket),
                 answer_id=answer_id,
                 replace=True,
@@ -198,7 +198,7 @@ class Replay:
         except SvddtuneError as error:
             self._refused(name, decision, error)
             return
-        self._note(name, verdict, answer_id, ack)
+        self._note(name, judgement, answer_id, ack)
         self.sent.corrected += 1
 
     def _retract(self, name: str, decision: Decision) -> None:
@@ -215,34 +215,41 @@ class Replay:
         """Labels that are left in the budget."""
         return max(0, self._tuning.session.config.budget - self._tuning.counts.total)
 
-    def _note(self, name: str, verdict: Verdict | None, answer_id: str, ack: Ack) -> None:
+    def _note(self, name: str, judgement: Judgement | None, answer_id: str, ack: Ack) -> None:
         if ack.applied:
-            self._votes[name] = _Vote(verdict, answer_id)
+            self._votes[name] = _Vote(judgement, answer_id)
         else:
             self._votes[name] = _unused(self._votes, name, answer_id)
-            self._given_up.add((name, verdict))
+            self._given_up.add((name, judgement))
             self.sent.unused += 1
 
     def _refused(self, name: str, decision: Decision, error: SvddtuneError) -> None:
         if error.reason not in _OF_ONE_LABEL:
             raise error
-        self._given_up.add((name, decision.verdict))
+        self._given_up.add((name, decision.judgement))
         ticket = decision.ticket.text if decision.ticket else ""
         self.sent.refused.append(Refusal(name, ticket, error.reason, error.message))
 
     def _answer_id(
-        self, name: str, ticket: Identity | None, verdict: Verdict | None, lease_id: str = ""
+        self, name: str, ticket: Identity | None, judgement: Judgement | None, lease_id: str = ""
     ) -> str:
         before = self._votes.get(name)
         parts = (
             self._session,
             *(ticket or ("", "")),
             name,
-            verdict.value if verdict else "retracted",
+            _words(judgement),
             before.answer_id if before else "",
             lease_id,
         )
         return str(uuid.uuid5(_NAMESPACE, "\0".join(parts)))
+
+
+def _words(judgement: Judgement | None) -> str:
+    if judgement is None:
+        return "retracted"
+    sure = judgement.confidence
+    return judgement.verdict.value if sure is None else f"{judgement.verdict.value} {sure!r}"
 
 
 def _votes(log: Iterable[LabelEvent], labeler: str) -> dict[str, _Vote]:
@@ -252,7 +259,8 @@ def _votes(log: Iterable[LabelEvent], labeler: str) -> dict[str, _Vote]:
             continue
         name = event.observation_id
         if event.kind == "labeled":
-            votes[name] = _Vote(event.verdict, event.answer_id)
+            said = None if event.verdict is None else Judgement(event.verdict, event.confidence)
+            votes[name] = _Vote(said, event.answer_id)
         elif event.kind == "retracted":
             votes[name] = _Vote(None, event.answer_id)
         elif event.kind == "unused":
@@ -263,4 +271,4 @@ def _votes(log: Iterable[LabelEvent], labeler: str) -> dict[str, _Vote]:
 def _unused(votes: Mapping[str, _Vote], name: str, answer_id: str) -> _Vote:
     """Return the vote as it was, after an answer that came too late: its id is used up."""
     before = votes.get(name)
-    return _Vote(before.verdict if before else None, answer_id)
+    return _Vote(before.judgement if before else None, answer_id)

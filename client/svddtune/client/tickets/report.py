@@ -13,14 +13,20 @@ from svddtune.client.tickets.mapping import TicketMapping
 from svddtune.client.tickets.ticket import VerdictStatus
 from svddtune.client.types import Verdict
 
+_Row = tuple[str, VerdictStatus, Verdict | None, float | None]
+
 
 @dataclass(frozen=True, slots=True)
 class ValueCount:
-    """Tickets with one value: its meaning, their number, and how many of them match."""
+    """Tickets with one value: its meaning, their number, and how many of them match.
+
+    `confidence` is the one that the mapping gives the verdict; None where it gives none.
+    """
 
     value: str
     verdict_status: VerdictStatus
     verdict: Verdict | None
+    confidence: float | None
     tickets: int
     matched: int
 
@@ -154,8 +160,8 @@ def make_report(
         How many of each fault are listed; 0 for all.
     """
     most = examples or None
-    values: Counter[tuple[str, VerdictStatus, Verdict | None]] = Counter()
-    matched_values: Counter[tuple[str, VerdictStatus, Verdict | None]] = Counter()
+    values: Counter[_Row] = Counter()
+    matched_values: Counter[_Row] = Counter()
     unmatched: list[str] = []
     several: list[Multiple] = []
     near: list[NearMiss] = []
@@ -165,7 +171,8 @@ def make_report(
         ticket = state.current
         tickets += 1
         changed += state.verdict_changed
-        row = (ticket.value, ticket.verdict_status, ticket.verdict)
+        confidence = None if ticket.judgement is None else ticket.judgement.confidence
+        row = (ticket.value, ticket.verdict_status, ticket.verdict, confidence)
         values[row] += 1
         if state.outcome is Outcome.MATCHED:
             matched += 1
@@ -224,8 +231,8 @@ _STATUSES = list(VerdictStatus)
 
 
 def _ordered(
-    values: Counter[tuple[str, VerdictStatus, Verdict | None]],
-) -> list[tuple[tuple[str, VerdictStatus, Verdict | None], int]]:
+    values: Counter[_Row],
+) -> list[tuple[_Row, int]]:
     return sorted(
         values.items(), key=lambda item: (_STATUSES.index(item[0][1]), -item[1], item[0][0])
     )

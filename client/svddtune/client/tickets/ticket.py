@@ -15,7 +15,7 @@ from svddtune.client.files.times import AmbiguousTime, TimeFormat
 from svddtune.client.tickets.identity import Identity, identity
 from svddtune.client.tickets.mapping import TicketMapping
 from svddtune.client.tickets.values import Unmapped, shown
-from svddtune.client.types import Verdict
+from svddtune.client.types import Judgement, Verdict
 from svddtune.text import visible
 
 _UTC = ZoneInfo("UTC")
@@ -48,7 +48,7 @@ class Ticket:
 
     key: Identity
     verdict_status: VerdictStatus
-    verdict: Verdict | None
+    judgement: Judgement | None
     value: str
     place: str
     observation_ids: tuple[Identity, ...] = ()
@@ -58,6 +58,11 @@ class Ticket:
     time_doubt: str = ""
     order_doubt: str = ""
     order_missing: str = ""
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The verdict without its confidence."""
+        return None if self.judgement is None else self.judgement.verdict
 
 
 class TicketReader:
@@ -126,7 +131,7 @@ class TicketReader:
                 reason="TICKETS_INVALID",
                 metadata={"field": mapping.key, "place": record.place},
             )
-        verdict_status, verdict, value = self._verdict(record)
+        verdict_status, judgement, value = self._verdict(record)
         updated, order_doubt = self._time(record, mapping.updated, mapping.updated_format)
         order_missing = ""
         if mapping.updated and updated is None and not order_doubt:
@@ -144,7 +149,7 @@ class TicketReader:
         return Ticket(
             key=identity(key),
             verdict_status=verdict_status,
-            verdict=verdict,
+            judgement=judgement,
             value=value,
             place=record.place,
             observation_ids=ids,
@@ -177,7 +182,7 @@ class TicketReader:
             if there and (record.columns or record.field(found) is not MISSING):
                 del self._absent[path]
 
-    def _verdict(self, record: Record) -> tuple[VerdictStatus, Verdict | None, str]:
+    def _verdict(self, record: Record) -> tuple[VerdictStatus, Judgement | None, str]:
         parts = [record.scalar(path) for path in self._mapping.verdict]
         while parts and parts[-1] in (None, ""):
             parts.pop()
