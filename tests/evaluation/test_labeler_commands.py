@@ -13,7 +13,7 @@ from tests.evaluation.test_command import kept, one_document, one_line
 from svddtune.client.cli.app import run
 
 SETTINGS = {
-    "noise": {"clean", "single", "always", "adaptive"},
+    "noise": {"clean", "single", "told", "always", "adaptive"},
     "parallel": {"1", *(f"{n} {order}" for n in (2, 5, 10) for order in ("oldest", "random"))},
 }
 
@@ -87,7 +87,7 @@ def test_commands_share_sessions_and_a_second_run_computes_nothing(
     out = tmp_path / "out"
     assert run(quick("noise", data, out, "--json")) == 0
     first, before = one_document(capsys.readouterr().out), kept(out)
-    assert len(before) == 1 + 2 * 4
+    assert len(before) == 1 + 2 * 5
     assert run(quick("noise", data, out, "--json")) == 0
     assert one_document(capsys.readouterr().out)["outcomes"] == first["outcomes"]
     assert kept(out) == before

@@ -19,11 +19,15 @@ from svddtune.evaluation.task import LOCALITY, Task, task_of
 from svddtune.evaluation.units import code_digest
 from svddtune.numerics import (
     STRATEGIES,
+    FloatArray,
     IndexArray,
+    LabelArray,
     Strategy,
     Suggestion,
     choose_cell,
     draw_initial,
+    estimate_noise,
+    label_certainty,
     predicted_labels,
     query_rng,
     run,
@@ -73,6 +77,35 @@ def votes_sought(how: Labelers, verdicts: list[int], predicted: int) -> tuple[in
     while how.awaits(votes, sum(verdicts[:votes]), predicted):
         votes += 1
     return votes, int(np.sign(sum(verdicts[:votes])))
+
+
+def test_labels_count_with_the_rate_that_the_session_is_told(task: Task) -> None:
+    state = last(task, Labelers(wrong=0.2, told=0.2))
+    assert state.certainty is not None
+    asked = np.isin(np.arange(len(task.y)), state.queries)
+    np.testing.assert_allclose(state.certainty, np.where(asked, 0.8, 1.0))
+    assert last(task, Labelers(wrong=0.2)).certainty is None
+
+
+def test_rate_is_estimated_from_several_votes(task: Task) -> None:
+    state = last(task, TWO_OR_THREE)
+    certainty, expected = state.certainty, certainty_of(state.given, state.labels)
+    assert certainty is not None
+    assert expected is not None
+    np.testing.assert_array_equal(certainty, expected)
+    assert set(certainty[beginning(task)]) == {1.0}
+    assert (certainty[state.queries] < 1.0).all()
+
+
+def certainty_of(given: dict[int, list[int]], labels: LabelArray) -> FloatArray | None:
+    """How certain the labels are by their votes, none before a row has several."""
+    several = [said for said in given.values() if len(said) > 1]
+    if not several:
+        return None
+    noise, found = estimate_noise(several), np.ones(len(labels))
+    for row, said in given.items():
+        found[row] = label_certainty(int(labels[row]), said, [noise] * len(said))
+    return found
 
 
 VERDICTS = st.lists(st.sampled_from([-1, 1]), min_size=20, max_size=20)
@@ -189,12 +222,15 @@ def test_adaptive_rule_uses_prediction_before_the_query(task: Task, rule: Rule) 
     mistakes = how.mistakes(len(task.y), seed=0)
     expected = np.zeros_like(task.y)
     expected[beginning(task)] = task.y[beginning(task)]
+    given: dict[int, list[int]] = {}
     total, seconds = 4, 0
     for row in last(task, how).queries:
-        choice = choose_cell(task.atlas, task.basis, expected)
+        certainty = certainty_of(given, expected)
+        choice = choose_cell(task.atlas, task.basis, expected, certainty=certainty)
         predicted = int(predicted_labels(choice, task.atlas, np.array([row]))[0])
         verdicts = (task.y[row] * np.where(mistakes[row], -1, 1)).tolist()
         votes, expected[row] = votes_sought(how, verdicts, predicted)
+        given[row] = verdicts[:votes]
         total += votes
         seconds += votes > 1
     state = last(task, how)

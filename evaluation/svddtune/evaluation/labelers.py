@@ -3,7 +3,8 @@
 A session hands out queries from its last ranking until a new label comes. After an answer the next
 ranking is made, given the queries that are still open. The further votes on an observation come
 right after the first. The label is the majority of the votes so far, also while further votes are
-awaited.
+awaited. The choice takes it as right with the probability that the votes and their rate of mistakes
+give it.
 """
 
 from __future__ import annotations
@@ -20,12 +21,15 @@ from svddtune.evaluation.task import LOCALITY, Task, point
 from svddtune.evaluation.units import Parameter
 from svddtune.numerics import (
     BoolArray,
+    FloatArray,
     IndexArray,
     LabelArray,
     Strategy,
     choose_cell,
     draw_initial,
+    estimate_noise,
     finish,
+    label_certainty,
     predicted_labels,
     query_rng,
     suggest,
@@ -66,6 +70,9 @@ class Labelers:
         Queries out at a time.
     order : {"oldest", "random"}
         Which of them is answered next.
+    told : float
+        `SessionConfig.label_noise`, the rate of mistakes that the session is told, in [0, 0.45];
+        a negative one tells nothing, so that it is estimated once observations have several votes.
     """
 
     wrong: float = 0.0
@@ -74,6 +81,7 @@ class Labelers:
     rule: Rule = "always"
     open: int = 1
     order: Order = "oldest"
+    told: float = -1.0
 
     @property
     def parameters(self) -> tuple[tuple[str, Parameter], ...]:
@@ -118,6 +126,10 @@ class State:
         Rows asked about, in the order in which they were handed out.
     votes : int
         Given so far, each initial label one.
+    given : dict of int to list of int
+        Votes on each row that was asked about: +1 or -1.
+    told : float
+        As in `Labelers`.
     awaiting : bool
         The last observation needs a further vote.
     """
@@ -125,12 +137,29 @@ class State:
     labels: LabelArray
     queries: list[int]
     votes: int
+    given: dict[int, list[int]]
+    told: float
     awaiting: bool = False
 
     @property
     def labelled(self) -> int:
         """Observations with a label."""
         return int(np.count_nonzero(self.labels))
+
+    @property
+    def certainty(self) -> FloatArray | None:
+        """Probability that each label is right, as the service has it; None where all are."""
+        noise = self.told
+        if noise < 0.0:
+            several = [said for said in self.given.values() if len(said) > 1]
+            noise = estimate_noise(several) if several else 0.0
+        if noise == 0.0:
+            return None
+        found = np.ones(len(self.labels))
+        for row, said in self.given.items():
+            if self.labels[row]:
+                found[row] = label_certainty(int(self.labels[row]), said, [noise] * len(said))
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +200,7 @@ def run(
     turns = np.random.default_rng([_TURNS, seed])
     labels = np.zeros_like(y)
     labels[initial] = y[initial]
-    state = State(labels, [], len(initial))
+    state = State(labels, [], len(initial), {}, labelers.told)
     yield state
     ranking: deque[_Open] = deque()
     waiting: list[_Open] = []
@@ -189,14 +218,14 @@ def run(
             return
         answered = 0 if labelers.order == "oldest" else int(turns.integers(len(waiting)))
         query = waiting.pop(answered)
-        given, balance = 0, 0
+        said = state.given.setdefault(query.row, [])
         state.awaiting = True
         while state.awaiting:
-            balance += int(y[query.row]) * (-1 if mistakes[query.row, given] else 1)
-            given += 1
+            said.append(int(y[query.row]) * (-1 if mistakes[query.row, len(said)] else 1))
+            balance = sum(said)
             labels[query.row] = np.sign(balance)
             state.votes += 1
-            state.awaiting = labelers.awaits(given, balance, query.predicted)
+            state.awaiting = labelers.awaits(len(said), balance, query.predicted)
             if balance == 0 and not state.awaiting:
                 dropped.append(query.row)
             yield state
@@ -210,7 +239,7 @@ def _rank(
         task.prep, task.X, state.labels, k=LOCALITY, strategy=strategy, sample=CANDIDATES,
         rng=query_rng(seed, state.votes, len(state.queries)),
         exclude=np.array(dropped, dtype=np.int64), open_rows=np.array(out, dtype=np.int64),
-        reserve=RESERVE, atlas=task.atlas, basis=task.basis,
+        reserve=RESERVE, atlas=task.atlas, basis=task.basis, certainty=state.certainty,
     )  # fmt: skip
     predicted = predicted_labels(suggestion.choice, task.atlas, suggestion.rows)
     return deque(map(_Open, suggestion.rows.tolist(), predicted.tolist()))
@@ -252,7 +281,9 @@ def _chosen(task: Task, state: State, strategy: Strategy) -> Record:
     X, y, labels = task.X, task.y, state.labels
     if task.given["choice"] == "atlas":
         criterion: Criterion = "labels" if strategy == "disagreement" else "evidence"
-        choice = choose_cell(task.atlas, task.basis, labels, criterion=criterion)
+        choice = choose_cell(
+            task.atlas, task.basis, labels, criterion=criterion, certainty=state.certainty
+        )
         predictions = predicted_labels(choice, task.atlas, np.arange(len(y)))
         chosen = point(y, labels, choice.gamma, choice.C, predictions)
     else:

@@ -1,4 +1,7 @@
-"""Wrong votes: how much they cost, and how much of it further votes recover."""
+"""Wrong votes: how much they cost, and how much of it remedies recover.
+
+The remedies are further votes, and telling the session how often votes are wrong.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,13 @@ from matplotlib.figure import Figure
 
 from svddtune.evaluation import comparison, page
 from svddtune.evaluation.comparison import Comparison, Estimate, estimate
-from svddtune.evaluation.drawing import BLUE, GREEN, GREY, RED, blank, save_all
+from svddtune.evaluation.drawing import BLUE, GREEN, GREY, INK, RED, blank, save_all
 from svddtune.evaluation.labelers import COUNTS, Labelers
 from svddtune.evaluation.methods import Method
 from svddtune.evaluation.report import Invocation, markdown
 from svddtune.evaluation.store import Record
 from svddtune.evaluation.summary import Records
+from svddtune.numerics.certainty import MOST_NOISE
 
 Per = Literal["observations", "votes"]
 PER: tuple[Per, ...] = get_args(Per)
@@ -29,18 +33,21 @@ SHARE = 0.1
 TITLES = {
     "clean": "no mistakes",
     "single": "one vote",
+    "told": "one vote, rate told",
     "always": "always two votes",
     "adaptive": "two where the first surprises",
 }
 _BUDGET = str(COUNTS[-1])
-_COLORS = {"single": RED, "always": BLUE, "adaptive": GREEN}
+REMEDIES = ("told", "always", "adaptive")
+_COLORS = {"single": RED, "told": GREY, "always": BLUE, "adaptive": GREEN}
 
 
 def settings(share: float) -> dict[str, Labelers]:
-    """Labelers without mistakes, and labelers with mistakes by the rule for further votes."""
+    """Labelers without mistakes, and labelers with mistakes by the remedy."""
     return {
         "clean": Labelers(),
         "single": Labelers(wrong=share),
+        "told": Labelers(wrong=share, told=min(share, MOST_NOISE)),
         "always": Labelers(wrong=share, votes=2, limit=3),
         "adaptive": Labelers(wrong=share, votes=2, limit=3, rule="adaptive"),
     }
@@ -131,12 +138,12 @@ def observations_table(compared: Comparison, found: Outcomes) -> str:
         of = {setting: found[method.name, setting, "observations"] for setting in compared.settings}
         row = [method.title, of["clean"].kappa.shown(), of["single"].kappa.shown()]
         row.append(of["single"].loss.shown(signed=True))
-        for setting in ("always", "adaptive"):
+        for setting in REMEDIES:
             row += [of[setting].back.shown(signed=True), f"{of[setting].votes_each:.2f}"]
         rows.append(row)
     head = ["", TITLES["clean"], TITLES["single"], "lost"]
-    for setting in ("always", "adaptive"):
-        head += [f"bought back by {TITLES[setting]}", "votes an observation"]
+    for setting in REMEDIES:
+        head += [f"regained: {TITLES[setting]}", "votes per observation"]
     return markdown(head, rows)
 
 
@@ -145,13 +152,13 @@ def votes_table(compared: Comparison, found: Outcomes) -> str:
     rows = []
     for method in compared.methods:
         row = [method.title, found[method.name, "single", "votes"].kappa.shown()]
-        for setting in ("always", "adaptive"):
+        for setting in REMEDIES:
             one = found[method.name, setting, "votes"]
             row += [one.back.shown(signed=True), f"{one.observations:.0f}"]
         rows.append(row)
     head = ["", TITLES["single"]]
-    for setting in ("always", "adaptive"):
-        head += [f"gained by {TITLES[setting]}", "observations"]
+    for setting in REMEDIES:
+        head += [f"gained: {TITLES[setting]}", "observations"]
     return markdown(head, rows)
 
 
@@ -204,23 +211,24 @@ def _caption(share: float) -> str:
 def _meaning(methods: Sequence[Method], found: Outcomes) -> str:
     """The conclusion for users, from the first method."""
     lead = methods[0]
-    clean, single, always, adaptive = (
+    clean, single, told, always, adaptive = (
         found[lead.name, setting, "observations"] for setting in TITLES
     )
     significant = [
         f"{method.title} {TITLES[setting]} {one.back.shown(signed=True)}"
         for method in methods
-        for setting in ("always", "adaptive")
+        for setting in REMEDIES
         if (one := found[method.name, setting, "votes"]).back.stands_out
     ]
     return (
         f"Conclusion: such answers cost {lead.title} {single.loss.shown()} of its kappa of "
-        f"{clean.kappa.mean:.3f}. A second vote on every observation lowers the share of wrong "
-        f"labels from {single.wrong:.1%} to {always.wrong:.1%} and regains {always.back.shown()}, "
-        f"for {always.votes_each:.1f} votes per observation. A second vote only if the first "
-        f"surprises lowers it to {adaptive.wrong:.1%} and regains {adaptive.back.shown()}, for "
-        f"{adaptive.votes_each:.1f} votes per observation. So overlap helps if observations are "
-        "the limit. "
+        f"{clean.kappa.mean:.3f}. A session that is told the rate of mistakes regains "
+        f"{told.back.shown()} without a further vote. A second vote on every observation lowers "
+        f"the share of wrong labels from {single.wrong:.1%} to {always.wrong:.1%} and regains "
+        f"{always.back.shown()}, for {always.votes_each:.1f} votes per observation. A second vote "
+        f"only if the first surprises lowers it to {adaptive.wrong:.1%} and regains "
+        f"{adaptive.back.shown()}, for {adaptive.votes_each:.1f} votes per observation. So overlap "
+        "helps if observations are the limit. "
         + (
             "For the same total number of votes, these differ from one vote each by more than two "
             f"standard errors: {', '.join(significant)}; the others do not.\n"
@@ -238,10 +246,10 @@ def _figures(compared: Comparison, found: Outcomes) -> Iterator[tuple[str, Figur
         width = 0.8 / len(_COLORS)
         for place, (setting, color) in enumerate(_COLORS.items()):
             losses = [found[method.name, setting, per].loss for method in compared.methods]
-            at = np.arange(len(losses)) + (place - 1) * width
+            at = np.arange(len(losses)) + (place - (len(_COLORS) - 1) / 2) * width
             axes.bar(
                 at, [loss.mean for loss in losses], 0.92 * width, color=color,
-                yerr=[loss.error or 0.0 for loss in losses], ecolor=GREY,
+                yerr=[loss.error or 0.0 for loss in losses], ecolor=INK,
                 label=TITLES[setting],
             )  # fmt: skip
         axes.axhline(0, color=GREY, lw=0.8)
