@@ -81,6 +81,21 @@ async def answer__unasked(scene: Scene) -> AsyncIterator[Any]:
 
 
 @case
+async def answer_batch(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session(budget=12)
+    await scene.answer(session_id, 3)
+    yield None
+    yield await scene.answer_batch(session_id, {3: 1, 4: -1, 5: 1})
+
+
+@case
+async def answer_batch__that_ends_the_session(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session()
+    yield None
+    yield await scene.answer_batch(session_id, dict.fromkeys(range(8), 1))
+
+
+@case
 async def commit_atlas(scene: Scene) -> AsyncIterator[Any]:
     await new(scene)
     claim = claim_of(scene, "ATLAS")

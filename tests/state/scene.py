@@ -7,7 +7,7 @@ import asyncio
 import hashlib
 import json
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -20,6 +20,7 @@ from svddtune.state.datasets import DatasetStore
 from svddtune.state.queue import Claim, JobQueue
 from svddtune.state.session import (
     Answer,
+    BatchReceipt,
     DatasetId,
     InitialLabel,
     LabelCounts,
@@ -281,6 +282,33 @@ class Scene:
                 confidence=confidence,
             ),
             then=lease_request(labeler, want) if want else None,
+        )
+
+    async def answer_batch(
+        self,
+        session_id: SessionId,
+        verdicts: Mapping[int, int],
+        *,
+        labeler: str = "ann",
+        hold_s: float = 0.0,
+        prefix: str = "batch",
+        **further: Any,
+    ) -> BatchReceipt:
+        """Answer rows unasked, all in one call."""
+        return await self.sessions.answer_batch(
+            session_id,
+            [
+                Answer(
+                    answer_id=f"{prefix}-{row}",
+                    labeler=labeler,
+                    holder=f"{labeler}/",
+                    verdict=Verdict(verdict),
+                    row=row,
+                    **further,
+                )
+                for row, verdict in verdicts.items()
+            ],
+            hold_s=hold_s,
         )
 
     async def skip(

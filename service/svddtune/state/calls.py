@@ -110,12 +110,18 @@ def _reply(name: str, packed: bytes, arguments: Mapping[str, object]) -> dict[st
         return reply
     if reason == "CLAIM_LOST":
         raise ClaimLost(str(arguments["claim"]))
+    raise refusal(reason, reply, arguments)
+
+
+def refusal(reason: str, reply: Mapping[str, Any], arguments: Mapping[str, object]) -> StateError:
+    """The exception of a refusal, from the values that came with it and those that were given."""
     kind, sentence = _REFUSALS[reason]
-    if "verdict" in reply:
-        reply["verdict"] = Verdict(reply["verdict"]).name
-    values = {**arguments, **reply}
-    named = _named_in(reason) | reply.keys() | ({"session", "dataset"} & arguments.keys())
-    raise kind(reason, sentence.format_map(values), **{name: values[name] for name in named})
+    found = dict(reply)
+    if "verdict" in found:
+        found["verdict"] = Verdict(found["verdict"]).name
+    values = {**arguments, **found}
+    named = _named_in(reason) | found.keys() | ({"session", "dataset"} & arguments.keys())
+    return kind(reason, sentence.format_map(values), **{name: values[name] for name in named})
 
 
 class _Scripts:

@@ -5,6 +5,7 @@ from enum import Enum, IntEnum
 from typing import NewType
 
 from svddtune.config import SessionConfig
+from svddtune.state.errors import StateError
 from svddtune.v1 import dataset_pb2, tuning_pb2
 from svddtune.v1.oracle_pb2 import Explanation
 
@@ -231,6 +232,17 @@ class Receipt:
     event_id: str = ""
     expires_ms: int = 0
     lost: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BatchReceipt:
+    """What became of a batch of answers."""
+
+    # Answers that are votes now, by this call or by an earlier one with the same answer ids.
+    applied: int
+    counts: LabelCounts
+    # Place in the batch -> why that answer was refused.
+    refused: dict[int, StateError]
 
 
 @dataclass(frozen=True, slots=True)

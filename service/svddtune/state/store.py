@@ -9,13 +9,14 @@ from typing import Any
 
 from svddtune.config import SessionConfig, completed
 from svddtune.state import codec, keys
-from svddtune.state.calls import AsyncScripts
+from svddtune.state.calls import AsyncScripts, refusal
 from svddtune.state.connect import AsyncRedis
 from svddtune.state.errors import NotFound
 from svddtune.state.faults import store_call
 from svddtune.state.jobs import session_jobs
 from svddtune.state.session import (
     Answer,
+    BatchReceipt,
     DatasetId,
     InitialLabel,
     LabelCounts,
@@ -44,6 +45,15 @@ _SESSIONS_AT_ONCE = 100
 
 def _fingerprint(*parts: object) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
+
+
+def _fingerprint_of(answer: Answer) -> str:
+    """What two answers with one id must have in common."""
+    parts: list[object] = [answer.labeler, answer.query, answer.row, int(answer.verdict)]
+    parts.append(answer.replace)
+    if answer.confidence is not None:
+        parts.append(answer.confidence)
+    return _fingerprint("answer", *parts)
 
 
 class SessionStore:
@@ -262,15 +272,7 @@ class SessionStore:
             "answer",
             session_id,
             answer_id=answer.answer_id,
-            fingerprint=_fingerprint(
-                "answer",
-                answer.labeler,
-                answer.query,
-                answer.row,
-                int(answer.verdict),
-                answer.replace,
-                *(() if answer.confidence is None else (answer.confidence,)),
-            ),
+            fingerprint=_fingerprint_of(answer),
             labeler=answer.labeler,
             holder=answer.holder,
             query=answer.query,
@@ -284,6 +286,43 @@ class SessionStore:
             next_request=asdict(then) if then else None,
         )
         return _receipt(reply)
+
+    async def answer_batch(
+        self, session_id: SessionId, answers: Sequence[Answer], *, hold_s: float = 0.0
+    ) -> BatchReceipt:
+        """Store unasked verdicts of one labeler; atomic, idempotent by answer ids.
+
+        With ``hold_s`` the next ranking waits for a further batch, so many seconds at most. The
+        answers are refused one by one, with the errors of ``answer``. Raises NotFound
+        (``SESSION_NOT_FOUND``).
+        """
+        labeler = answers[0].labeler
+        reply = await self._session_call(
+            "answer_batch",
+            session_id,
+            answers=[
+                {
+                    "answer_id": one.answer_id,
+                    "fingerprint": _fingerprint_of(one),
+                    "row": one.row,
+                    "verdict": int(one.verdict),
+                    "source": one.source_reference,
+                    "provenance": one.provenance,
+                    "confidence": codec.confidence_to_text(one.confidence),
+                    "replace": one.replace,
+                }
+                for one in answers
+            ],
+            labeler=labeler,
+            holder=answers[0].holder,
+            hold_ms=round(1000 * hold_s),
+        )
+        refused = {}
+        for one in reply["refused"]:
+            place, reason = one.pop("index"), one.pop("error")
+            given = {"session": session_id, "labeler": labeler}
+            refused[place] = refusal(reason, one, given | {"answer_id": answers[place].answer_id})
+        return BatchReceipt(reply["applied"], LabelCounts(**reply["counts"]), refused)
 
     async def retract(
         self, session_id: SessionId, *, answer_id: str, labeler: str, row: int, of: str = ""

@@ -29,7 +29,10 @@ from typing import Any, Literal
 import msgpack
 
 # The files of lib/ in this order: each uses those before it.
-_LIB = ("base", "jobs", "votes", "queries", "serving", "atlas", "lifecycle", "failures", "calls")
+_LIB = (
+    "base", "jobs", "votes", "queries", "serving", "atlas", "lifecycle", "answers", "failures",
+    "calls",
+)  # fmt: skip
 _FOLDER = files(__name__)
 
 Type = Literal["text", "bytes", "integer", "number", "flag", "list", "map"]

@@ -1,11 +1,15 @@
--- Ends the leases that have run out.
+-- Ends the leases that have run out, and the wait of rankings for the rest of a batch of answers.
 -- @session
 -- @repeatable
 -- @keys session, dataset, queue, notices, labeling
--- @reply expires_in_ms integer?: until the next one runs out; absent where there is none
-if expire_leases(s) then
+-- @reply expires_in_ms integer?: until this is to be called again; absent for never
+local expired, released = expire_leases(s), s.held_until and s.held_until ~= '0' and not is_held(s)
+if released then
+  set(s, 'held_until', '0')
+end
+if expired or released then
   go_on(s)
   touch(s)
 end
-local first = redis.call('ZRANGE', part(s, 'leases'), 0, 0, 'WITHSCORES')
-return { expires_in_ms = first[2] and math.max(0, tonumber(first[2]) - NOW) }
+local due = due_in_ms(s)
+return { expires_in_ms = due and tonumber(due) }

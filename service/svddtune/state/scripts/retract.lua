@@ -39,4 +39,6 @@ save_votes(s, row, votes)
 end_repeats(s, row, labeler)
 settle(s, row, n)
 go_on(s)
-return give_receipt(s, args.answer_id, args.fingerprint, true, n, event)
+local receipt = give_receipt(s, args.answer_id, args.fingerprint, true, n, event)
+touch(s)
+return receipt

@@ -74,6 +74,21 @@ local function tell(s, holder)
   s.told[holder] = true
 end
 
+-- Rankings wait for the rest of the answers of a batch, until this time at most.
+local function is_held(s)
+  return NOW < tonumber(s.held_until or 0)
+end
+
+-- In how many ms a lease runs out, or rankings wait no more: then `expire` is to be called. Nil for never.
+local function due_in_ms(s)
+  local first = redis.call('ZRANGE', part(s, 'leases'), 0, 0, 'WITHSCORES')
+  local due = first[2] and tonumber(first[2])
+  if s.held_until and s.held_until ~= '0' then
+    due = math.min(due or math.huge, tonumber(s.held_until))
+  end
+  return due and int(math.max(0, due - NOW))
+end
+
 -- Tells whoever watches the session, and those of its holders whom it concerns.
 local function announce(s)
   local moved = s.state ~= s.state_before
@@ -88,11 +103,10 @@ local function announce(s)
     holders[#holders + 1] = holder
   end
   s.told = {}
-  local first = redis.call('ZRANGE', part(s, 'leases'), 0, 0, 'WITHSCORES')
   redis.call('XADD', NOTICES, 'MAXLEN', '~', '10000', '*', 'session', s.id, 'version', s.version,
     'state', s.state, 'moved', moved and '1' or '0', 'priority', s.priority,
     'created_ms', s.created_ms, 'holders', table.concat(holders, ' '),
-    'expires_in_ms', first[2] and int(math.max(0, tonumber(first[2]) - NOW)) or '')
+    'expires_in_ms', due_in_ms(s) or '')
 end
 
 -- The session has changed.
@@ -130,7 +144,6 @@ local function give_receipt(s, answer_id, fingerprint, applied, n, event)
   local receipt = { applied = applied, query = n, counts = counts(s), event = event }
   redis.call('HSET', part(s, 'answers'), answer_id,
     cjson.encode({ fingerprint = fingerprint, receipt = cjson.encode(receipt) }))
-  touch(s)
   return receipt
 end
 

@@ -8,7 +8,7 @@ local LEAST_OF_CLASS = 2
 -- Lets the detectors be compared on the labels, every few labels. At most one REFINE of a session is
 -- queued or running; it reads the labels when it starts.
 local function compare_detectors(s)
-  if s.state == 'LABELING' and s.needs_atlas == '1' and s.refining ~= '1'
+  if s.state == 'LABELING' and s.needs_atlas == '1' and s.refining ~= '1' and not is_held(s)
     and tonumber(s.inlier) >= LEAST_OF_CLASS and tonumber(s.outlier) >= LEAST_OF_CLASS
     and math.abs(total(s) - tonumber(s.detectors_total)) >= COMPARE_EVERY then
     set(s, 'refining', '1')
@@ -45,7 +45,7 @@ local function advance(s)
     if redis.call('HLEN', part(s, 'asked')) == 0 then
       begin_estimating(s, 'POOL_EXHAUSTED')
     end
-  elseif s.suggesting ~= '1' and total(s) + outstanding(s) < tonumber(s.budget)
+  elseif s.suggesting ~= '1' and not is_held(s) and total(s) + outstanding(s) < tonumber(s.budget)
     and (not ranking_is_fresh(s) or redis.call('LLEN', part(s, 'ranked')) == 0) then
     set(s, 'suggesting', '1')
     enqueue(HI, 'SUGGEST', s, s.job_suggest)
