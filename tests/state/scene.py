@@ -308,6 +308,8 @@ class Scene:
                 )
                 for row, verdict in verdicts.items()
             ],
+            labeler=labeler,
+            holder=f"{labeler}/",
             hold_s=hold_s,
         )
 

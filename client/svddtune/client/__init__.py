@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from svddtune.client.tuning import Tuning
     from svddtune.client.types import (
         Ack,
+        BatchOutcome,
         Dataset,
         DetectorComparison,
         Interval,
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
         OutlierShare,
         Quality,
         Query,
+        RefusedLabel,
         Session,
         SessionState,
         SessionUpdate,
@@ -151,6 +153,7 @@ _HOMES = {
     "tuning": ("Tuning",),
     "types": (
         "Ack",
+        "BatchOutcome",
         "Dataset",
         "DetectorComparison",
         "Interval",
@@ -164,6 +167,7 @@ _HOMES = {
         "OutlierShare",
         "Quality",
         "Query",
+        "RefusedLabel",
         "Session",
         "SessionConfig",
         "SessionState",
@@ -184,6 +188,7 @@ __all__ = [
     "Asked",
     "AsyncTuning",
     "AsyncTuningClient",
+    "BatchOutcome",
     "Command",
     "Comparison",
     "Conflict",
@@ -220,6 +225,7 @@ __all__ = [
     "Query",
     "QuotaExceeded",
     "RefinedResult",
+    "RefusedLabel",
     "Result",
     "Session",
     "SessionConfig",

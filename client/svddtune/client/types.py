@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from svddtune.client.errors import InvalidInput
+from svddtune.client.errors import InvalidInput, SvddtuneError
 from svddtune.client.json_values import jsonable
 from svddtune.config import SessionConfig
 
@@ -427,6 +427,26 @@ class Ack:
     counts: LabelCounts
     event_id: str = ""
     session: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedLabel:
+    """A label of many that the session did not take, and why."""
+
+    observation_id: str
+    answer_id: str
+    error: SvddtuneError
+
+
+@dataclass(frozen=True, slots=True)
+class BatchOutcome:
+    """What became of many labels given at once."""
+
+    # Labels that are votes now, those included that an earlier call with the same ids had given.
+    applied: int
+    # The session's counts afterwards.
+    counts: LabelCounts
+    refused: tuple[RefusedLabel, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -351,6 +351,28 @@ class AnswerResponse(_message.Message):
     ack: Ack
     def __init__(self, ack: _Optional[_Union[Ack, _Mapping]] = ...) -> None: ...
 
+class AnswerBatchRequest(_message.Message):
+    __slots__ = ("labeler", "session", "answers", "more")
+    LABELER_FIELD_NUMBER: _ClassVar[int]
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    ANSWERS_FIELD_NUMBER: _ClassVar[int]
+    MORE_FIELD_NUMBER: _ClassVar[int]
+    labeler: str
+    session: str
+    answers: _containers.RepeatedCompositeFieldContainer[Answer]
+    more: bool
+    def __init__(self, labeler: _Optional[str] = ..., session: _Optional[str] = ..., answers: _Optional[_Iterable[_Union[Answer, _Mapping]]] = ..., more: bool = ...) -> None: ...
+
+class AnswerBatchResponse(_message.Message):
+    __slots__ = ("counts", "applied_count", "rejects")
+    COUNTS_FIELD_NUMBER: _ClassVar[int]
+    APPLIED_COUNT_FIELD_NUMBER: _ClassVar[int]
+    REJECTS_FIELD_NUMBER: _ClassVar[int]
+    counts: _common_pb2.LabelCounts
+    applied_count: int
+    rejects: _containers.RepeatedCompositeFieldContainer[Reject]
+    def __init__(self, counts: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., applied_count: _Optional[int] = ..., rejects: _Optional[_Iterable[_Union[Reject, _Mapping]]] = ...) -> None: ...
+
 class ExtendRequest(_message.Message):
     __slots__ = ("labeler", "extend")
     LABELER_FIELD_NUMBER: _ClassVar[int]

@@ -52,6 +52,11 @@ class OracleServiceStub(object):
                 request_serializer=svddtune_dot_v1_dot_oracle__pb2.AnswerRequest.SerializeToString,
                 response_deserializer=svddtune_dot_v1_dot_oracle__pb2.AnswerResponse.FromString,
                 _registered_method=True)
+        self.AnswerBatch = channel.unary_unary(
+                '/svddtune.v1.OracleService/AnswerBatch',
+                request_serializer=svddtune_dot_v1_dot_oracle__pb2.AnswerBatchRequest.SerializeToString,
+                response_deserializer=svddtune_dot_v1_dot_oracle__pb2.AnswerBatchResponse.FromString,
+                _registered_method=True)
         self.Extend = channel.unary_unary(
                 '/svddtune.v1.OracleService/Extend',
                 request_serializer=svddtune_dot_v1_dot_oracle__pb2.ExtendRequest.SerializeToString,
@@ -108,6 +113,16 @@ class OracleServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def AnswerBatch(self, request, context):
+        """Stores up to 1,000 unasked answers of one labeler in one session. Each has the effect that it has
+        alone. A refused answer is listed and does not hinder the others. The next ranking is computed after
+        the last batch. Send a batch without a response again: repeated answers count once. Errors of the
+        whole call: SESSION_NOT_FOUND, INVALID_FIELD, INVALID_NAME.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def Extend(self, request, context):
         """Extends leases: each lasts the labeler's lease length from now. Errors: LEASE_LOST if all named
         leases are lost. If only some are lost, Ack.lost_lease_ids lists them.
@@ -155,6 +170,11 @@ def add_OracleServiceServicer_to_server(servicer, server):
                     servicer.Answer,
                     request_deserializer=svddtune_dot_v1_dot_oracle__pb2.AnswerRequest.FromString,
                     response_serializer=svddtune_dot_v1_dot_oracle__pb2.AnswerResponse.SerializeToString,
+            ),
+            'AnswerBatch': grpc.unary_unary_rpc_method_handler(
+                    servicer.AnswerBatch,
+                    request_deserializer=svddtune_dot_v1_dot_oracle__pb2.AnswerBatchRequest.FromString,
+                    response_serializer=svddtune_dot_v1_dot_oracle__pb2.AnswerBatchResponse.SerializeToString,
             ),
             'Extend': grpc.unary_unary_rpc_method_handler(
                     servicer.Extend,
@@ -261,6 +281,33 @@ class OracleService(object):
             '/svddtune.v1.OracleService/Answer',
             svddtune_dot_v1_dot_oracle__pb2.AnswerRequest.SerializeToString,
             svddtune_dot_v1_dot_oracle__pb2.AnswerResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def AnswerBatch(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/svddtune.v1.OracleService/AnswerBatch',
+            svddtune_dot_v1_dot_oracle__pb2.AnswerBatchRequest.SerializeToString,
+            svddtune_dot_v1_dot_oracle__pb2.AnswerBatchResponse.FromString,
             options,
             channel_credentials,
             insecure,

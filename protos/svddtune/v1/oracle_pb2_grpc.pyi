@@ -51,6 +51,12 @@ class OracleServiceStub:
     """
     Answer: _grpc.UnaryUnaryMultiCallable[_oracle_pb2.AnswerRequest, _oracle_pb2.AnswerResponse]
     """Stores one answer. Errors: see Reject."""
+    AnswerBatch: _grpc.UnaryUnaryMultiCallable[_oracle_pb2.AnswerBatchRequest, _oracle_pb2.AnswerBatchResponse]
+    """Stores up to 1,000 unasked answers of one labeler in one session. Each has the effect that it has
+    alone. A refused answer is listed and does not hinder the others. The next ranking is computed after
+    the last batch. Send a batch without a response again: repeated answers count once. Errors of the
+    whole call: SESSION_NOT_FOUND, INVALID_FIELD, INVALID_NAME.
+    """
     Extend: _grpc.UnaryUnaryMultiCallable[_oracle_pb2.ExtendRequest, _oracle_pb2.ExtendResponse]
     """Extends leases: each lasts the labeler's lease length from now. Errors: LEASE_LOST if all named
     leases are lost. If only some are lost, Ack.lost_lease_ids lists them.
@@ -87,6 +93,12 @@ class OracleServiceAsyncStub(OracleServiceStub):
     """
     Answer: _aio.UnaryUnaryMultiCallable[_oracle_pb2.AnswerRequest, _oracle_pb2.AnswerResponse]  # type: ignore[assignment]
     """Stores one answer. Errors: see Reject."""
+    AnswerBatch: _aio.UnaryUnaryMultiCallable[_oracle_pb2.AnswerBatchRequest, _oracle_pb2.AnswerBatchResponse]  # type: ignore[assignment]
+    """Stores up to 1,000 unasked answers of one labeler in one session. Each has the effect that it has
+    alone. A refused answer is listed and does not hinder the others. The next ranking is computed after
+    the last batch. Send a batch without a response again: repeated answers count once. Errors of the
+    whole call: SESSION_NOT_FOUND, INVALID_FIELD, INVALID_NAME.
+    """
     Extend: _aio.UnaryUnaryMultiCallable[_oracle_pb2.ExtendRequest, _oracle_pb2.ExtendResponse]  # type: ignore[assignment]
     """Extends leases: each lasts the labeler's lease length from now. Errors: LEASE_LOST if all named
     leases are lost. If only some are lost, Ack.lost_lease_ids lists them.
@@ -138,6 +150,18 @@ class OracleServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_oracle_pb2.AnswerResponse, _abc.Awaitable[_oracle_pb2.AnswerResponse]]:
         """Stores one answer. Errors: see Reject."""
+
+    @_abc_1.abstractmethod
+    def AnswerBatch(
+        self,
+        request: _oracle_pb2.AnswerBatchRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_oracle_pb2.AnswerBatchResponse, _abc.Awaitable[_oracle_pb2.AnswerBatchResponse]]:
+        """Stores up to 1,000 unasked answers of one labeler in one session. Each has the effect that it has
+        alone. A refused answer is listed and does not hinder the others. The next ranking is computed after
+        the last batch. Send a batch without a response again: repeated answers count once. Errors of the
+        whole call: SESSION_NOT_FOUND, INVALID_FIELD, INVALID_NAME.
+        """
 
     @_abc_1.abstractmethod
     def Extend(

@@ -4,7 +4,7 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TypeVar
 
@@ -15,10 +15,13 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from svddtune.agreement import Agreement, LabelerReport
 from svddtune.config import to_proto
 from svddtune.service.names import dataset_name, result_name, session_name
+from svddtune.service.status import status_proto
 from svddtune.service.validate import invalid_field
 from svddtune.state import codec
 from svddtune.state.datasets import StoredObservation
+from svddtune.state.errors import StateError
 from svddtune.state.session import (
+    LabelCounts,
     LabelEvent,
     Lease,
     Receipt,
@@ -141,6 +144,27 @@ def receipt_to_proto(receipt: Receipt, answer_id: str = "") -> oracle_pb2.Ack:
         disposition=ack.DISPOSITION_APPLIED if receipt.applied else ack.DISPOSITION_UNUSED,
         counts=codec.counts_to_proto(receipt.counts),
         event_id=receipt.event_id,
+    )
+
+
+def batch_to_proto(
+    session_id: SessionId,
+    answers: Sequence[oracle_pb2.Answer],
+    applied: int,
+    counts: LabelCounts,
+    refused: Mapping[int, StateError],
+) -> oracle_pb2.AnswerBatchResponse:
+    """The response to a batch of answers; ``refused`` names the places of the refused ones."""
+    session = session_name(session_id)
+    return oracle_pb2.AnswerBatchResponse(
+        counts=codec.counts_to_proto(counts),
+        applied_count=applied,
+        rejects=[
+            oracle_pb2.Reject(
+                answer_id=answers[place].answer_id, status=status_proto(error), session=session
+            )
+            for place, error in sorted(refused.items())
+        ],
     )
 
 

@@ -1,12 +1,13 @@
 """What labelers can do, by stream or by unary call: one implementation for both."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from svddtune.service import convert, names, validate
 from svddtune.service.cache import Lru
 from svddtune.service.commands import Item
 from svddtune.state.datasets import DatasetStore
-from svddtune.state.errors import WrongState
+from svddtune.state.errors import InvalidInput, NotFound, StateError, WrongState
 from svddtune.state.session import (
     Answer,
     DatasetId,
@@ -25,6 +26,10 @@ from svddtune.v1 import oracle_pb2
 MOST_ASKING = 1000
 # So few rows never exceed a message, however large they are: they are read without being measured.
 _READ_UNMEASURED = 4
+# Answers of a batch that one script stores: some milliseconds.
+_PER_SCRIPT = 200
+# How long the next ranking waits for a further batch.
+_HOLD_S = 10.0
 
 
 class Labeling:
@@ -129,42 +134,56 @@ class Labeling:
         message: oracle_pb2.Answer,
         then: LeaseRequest | None,
     ) -> oracle_pb2.Ack:
-        validate.answer_id(message.answer_id)
-        verdict = validate.verdict(message.verdict)
-        source = validate.at_most_bytes(
-            "source_reference", message.source_reference, validate.LONGEST_SOURCE_REFERENCE
-        )
-        provenance = validate.at_most_bytes(
-            "provenance", message.provenance, validate.LONGEST_PROVENANCE
-        )
-        confidence = validate.confidence(message, verdict)
         if message.query and not message.lease_id:
             raise validate.invalid_field("lease_id", "", "the lease the query was assigned with")
         if message.lease_id and not message.query:
             raise validate.invalid_field("query", 0, "the number of the query the lease is on")
         if not message.query and not message.observation_id:
             raise validate.invalid_field("observation_id", "", "an observation, or query and lease")
-        row = None
+        answer = validate.answer(message, labeler, holder)
         if message.observation_id:
-            row = await self._row(session_id, message.observation_id)
-        receipt = await self._store.answer(
-            session_id,
-            Answer(
-                answer_id=message.answer_id,
+            answer = replace(answer, row=await self._row(session_id, message.observation_id))
+        receipt = await self._store.answer(session_id, answer, then=then)
+        return convert.receipt_to_proto(receipt, message.answer_id)
+
+    async def answer_batch(
+        self,
+        session_id: SessionId,
+        labeler: str,
+        holder: str,
+        messages: Sequence[oracle_pb2.Answer],
+        *,
+        more: bool,
+    ) -> oracle_pb2.AnswerBatchResponse:
+        """Store unasked answers; with ``more`` the next ranking waits for a further batch."""
+        rows = await self._datasets.rows_of(
+            await self._dataset_id(session_id), [message.observation_id for message in messages]
+        )
+        answers: dict[int, Answer] = {}
+        refused: dict[int, StateError] = {}
+        for place, (message, row) in enumerate(zip(messages, rows, strict=True)):
+            try:
+                if row is None:
+                    raise validate.unknown_observation(message.observation_id)
+                validate.session_of_batch(message.session, session_id)
+                answers[place] = replace(validate.unasked(message, labeler, holder), row=row)
+            except (InvalidInput, NotFound) as error:
+                refused[place] = error
+        places = list(answers)
+        # In parts, so that others need not wait for the store for long.
+        parts = [places[at : at + _PER_SCRIPT] for at in range(0, len(places), _PER_SCRIPT)] or [[]]
+        applied = 0
+        for number, part in enumerate(parts, start=1):
+            receipt = await self._store.answer_batch(
+                session_id,
+                [answers[place] for place in part],
                 labeler=labeler,
                 holder=holder,
-                verdict=verdict,
-                query=message.query,
-                lease_id=message.lease_id,
-                row=row,
-                source_reference=source,
-                provenance=provenance,
-                confidence=confidence,
-                replace=message.replace,
-            ),
-            then=then,
-        )
-        return convert.receipt_to_proto(receipt, message.answer_id)
+                hold_s=_HOLD_S if more or number < len(parts) else 0.0,
+            )
+            applied += receipt.applied
+            refused |= {part[place]: error for place, error in receipt.refused.items()}
+        return convert.batch_to_proto(session_id, messages, applied, receipt.counts, refused)
 
     async def _retract(
         self, session_id: SessionId, labeler: str, message: oracle_pb2.Retract

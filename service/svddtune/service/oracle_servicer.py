@@ -64,6 +64,22 @@ class OracleServicer(oracle_pb2_grpc.OracleServiceServicer):
 
     @rpc
     @undisturbed
+    async def AnswerBatch(
+        self, request: oracle_pb2.AnswerBatchRequest, context: Context
+    ) -> oracle_pb2.AnswerBatchResponse:
+        """Store many unasked answers."""
+        labeler = validate.labeler(request.labeler)
+        validate.in_range("len(answers)", len(request.answers), 1, validate.LARGEST_BATCH)
+        return await self._labeling.answer_batch(
+            names.session_id(request.session, "session"),
+            labeler,
+            _holder(labeler),
+            request.answers,
+            more=request.more,
+        )
+
+    @rpc
+    @undisturbed
     async def Extend(
         self, request: oracle_pb2.ExtendRequest, context: Context
     ) -> oracle_pb2.ExtendResponse:

@@ -9,7 +9,7 @@ from svddtune.config import InvalidConfig, SessionConfig, Violation, checked, fr
 from svddtune.service import names
 from svddtune.state import codec
 from svddtune.state.errors import FieldViolation, InvalidFields, InvalidInput
-from svddtune.state.session import InitialLabel, SessionId, Verdict
+from svddtune.state.session import Answer, InitialLabel, SessionId, Verdict
 from svddtune.v1 import oracle_pb2, tuning_pb2
 
 Number = TypeVar("Number", int, float)
@@ -19,6 +19,7 @@ LONGEST_ANSWER_ID = 128
 LONGEST_SOURCE_REFERENCE = 256
 LONGEST_PROVENANCE = 256
 LONGEST_WAIT_S = 60.0
+LARGEST_BATCH = 1000
 MOST_CREDIT = 1000
 MOST_SESSIONS = 100
 MOST_INITIAL_LABELS = 10_000
@@ -116,6 +117,40 @@ def answer_id(text: str, field: str = "answer_id") -> str:
     if not text:
         raise invalid_field(field, text, f"1 to {LONGEST_ANSWER_ID} bytes")
     return at_most_bytes(field, text, LONGEST_ANSWER_ID)
+
+
+def answer(message: oracle_pb2.Answer, labeler: str, holder: str) -> Answer:
+    """The answer, whose row is still to be found. Raises InvalidInput (``INVALID_FIELD``)."""
+    given = verdict(message.verdict)
+    return Answer(
+        answer_id=answer_id(message.answer_id),
+        labeler=labeler,
+        holder=holder,
+        verdict=given,
+        query=message.query,
+        lease_id=message.lease_id,
+        source_reference=at_most_bytes(
+            "source_reference", message.source_reference, LONGEST_SOURCE_REFERENCE
+        ),
+        provenance=at_most_bytes("provenance", message.provenance, LONGEST_PROVENANCE),
+        confidence=confidence(message, given),
+        replace=message.replace,
+    )
+
+
+def unasked(message: oracle_pb2.Answer, labeler: str, holder: str) -> Answer:
+    """As ``answer``, of an answer that names no query. Raises InvalidInput (``INVALID_FIELD``)."""
+    if message.query:
+        raise invalid_field("query", message.query, "0 in a batch")
+    if message.lease_id:
+        raise invalid_field("lease_id", message.lease_id, "nothing in a batch")
+    return answer(message, labeler, holder)
+
+
+def session_of_batch(name: str, session_id: SessionId) -> None:
+    """Raise InvalidInput if an answer names another session than the batch that it is in."""
+    if name and names.session_id(name, "session") != session_id:
+        raise invalid_field("session", name, "the session of the batch, or nothing")
 
 
 def page_size(number: int) -> int:

@@ -288,15 +288,20 @@ class SessionStore:
         return _receipt(reply)
 
     async def answer_batch(
-        self, session_id: SessionId, answers: Sequence[Answer], *, hold_s: float = 0.0
+        self,
+        session_id: SessionId,
+        answers: Sequence[Answer],
+        *,
+        labeler: str,
+        holder: str,
+        hold_s: float = 0.0,
     ) -> BatchReceipt:
-        """Store unasked verdicts of one labeler; atomic, idempotent by answer ids.
+        """Store unasked verdicts of one labeler, or none; atomic, idempotent by answer ids.
 
         With ``hold_s`` the next ranking waits for a further batch, so many seconds at most. The
         answers are refused one by one, with the errors of ``answer``. Raises NotFound
         (``SESSION_NOT_FOUND``).
         """
-        labeler = answers[0].labeler
         reply = await self._session_call(
             "answer_batch",
             session_id,
@@ -314,7 +319,7 @@ class SessionStore:
                 for one in answers
             ],
             labeler=labeler,
-            holder=answers[0].holder,
+            holder=holder,
             hold_ms=round(1000 * hold_s),
         )
         refused = {}

@@ -11,7 +11,12 @@ from typing import Any, TypeVar, Unpack
 import grpc
 
 from svddtune.client.aio.connection import AsyncConnection
-from svddtune.client.aio.sessions import fetch_model, wait_until_completed, watch_session
+from svddtune.client.aio.sessions import (
+    answer_all,
+    fetch_model,
+    wait_until_completed,
+    watch_session,
+)
 from svddtune.client.aio.stream import AsyncDialogueStream
 from svddtune.client.aio.tuning import AsyncTuning
 from svddtune.client.dialogue.machine import Dialogue
@@ -20,6 +25,7 @@ from svddtune.client.labelers import Agreement, LabelerReport, WithdrawalEffect
 from svddtune.client.model import SvddModel
 from svddtune.client.result import Result
 from svddtune.client.types import (
+    BatchOutcome,
     Dataset,
     Label,
     LabelEvent,
@@ -468,6 +474,47 @@ class AsyncTuningClient:
         )
         carrier = AsyncDialogueStream(dialogue, self._connection, stream=stream)
         return AsyncTuning(self._connection, dialogue, carrier, ack_timeout_s=ack_timeout_s)
+
+    async def label_all(
+        self,
+        session: str | Session,
+        labels: Mapping[str, object] | Iterable[Label],
+        *,
+        labeler: str,
+        provenance: str = "",
+        replace: bool = False,
+    ) -> BatchOutcome:
+        """Give many labels unasked, thousands a second, without a dialogue.
+
+        Parameters
+        ----------
+        session : Session or str
+            The session, or its resource name.
+        labels : mapping or iterable of Label
+            A mapping of observation ids to verdicts, or Labels; at least one.
+        labeler : str
+            Whose votes they are: 1 to 64 letters, digits and characters of "._@-".
+        provenance : str
+            The rule behind the verdicts, at most 256 bytes; empty for somebody's own judgement.
+        replace : bool
+            Correct the labeler's own earlier votes.
+
+        Returns
+        -------
+        BatchOutcome
+            Refused labels with their errors.
+
+        Raises
+        ------
+        InvalidInput
+            INVALID_FIELD, INVALID_LABEL: a label, the labeler or the provenance, or no labels.
+        NotFound
+            SESSION_NOT_FOUND.
+        Unavailable
+            The service was away for ten minutes.
+        """
+        answers = calls.unasked_answers(labels, provenance=provenance, replace=replace)
+        return await answer_all(self._connection, calls.name_of(session), labeler, answers)
 
     def labels(self, session: str | Session) -> AsyncIterator[LabelEvent]:
         """Yield the session's label log, oldest first.

@@ -41,6 +41,7 @@ class AsyncConnection:
         self._tuning: Any = tuning_pb2_grpc.TuningServiceStub(channel)
         self._stubs: dict[str, Any] = {
             "datasets": dataset_pb2_grpc.DatasetServiceStub(channel),
+            "oracle": self.oracle,
             "tuning": self._tuning,
         }
         self._open_blocking = partial(open_channel, address, tls_ca=tls_ca, credentials=credentials)

@@ -1,17 +1,25 @@
-"""Watch a session, wait for its result, and fetch its model."""
+"""Watch a session, label many rows of it, wait for its result, and fetch its model."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+import time
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 
 from svddtune.client.aio.connection import AsyncConnection
 from svddtune.client.errors import Unavailable
 from svddtune.client.model import SvddModel
-from svddtune.client.types import Session, SessionUpdate
+from svddtune.client.types import BatchOutcome, RefusedLabel, Session, SessionUpdate
 from svddtune.client.wire import calls
+from svddtune.client.wire.backoff import Backoff
 from svddtune.client.wire.download import model_from_stream
 from svddtune.client.wire.watch import Watch
+from svddtune.v1 import oracle_pb2 as opb
+
+# Answers of one call: the service's limit.
+_BATCH = 1000
+# How long a batch is sent again while the service is away.
+_AGAIN_FOR_S = 600.0
 
 
 async def watch_session(
@@ -48,6 +56,32 @@ async def wait_until_completed(
             if update.session.state.ended:
                 return calls.completed(update.session)
     raise AssertionError("unreachable")
+
+
+async def answer_all(
+    connection: AsyncConnection, session: str, labeler: str, answers: Sequence[opb.Answer]
+) -> BatchOutcome:
+    """Give unasked answers in batches; send a batch again while the service is away.
+
+    An answer counts once however often it is sent. One ranking follows them all.
+    """
+    backoff, until = Backoff(), time.monotonic() + _AGAIN_FOR_S
+    applied, refused, at = 0, list[RefusedLabel](), 0
+    while True:
+        batch = answers[at : at + _BATCH]
+        more = at + _BATCH < len(answers)
+        try:
+            outcome = await connection.do(calls.answer_batch(session, labeler, batch, more=more))
+        except Unavailable as error:
+            if time.monotonic() > until:
+                raise
+            await connection.pause(backoff.next_s(error.retry_after_s))
+            continue
+        backoff, until = Backoff(), time.monotonic() + _AGAIN_FOR_S
+        applied, at = applied + outcome.applied, at + _BATCH
+        refused += outcome.refused
+        if not more:
+            return BatchOutcome(applied, outcome.counts, tuple(refused))
 
 
 async def fetch_model(

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from types import TracebackType
 
 from svddtune.client.aio.connection import AsyncConnection
-from svddtune.client.aio.sessions import fetch_model, wait_until_completed
+from svddtune.client.aio.sessions import answer_all, fetch_model, wait_until_completed
 from svddtune.client.aio.stream import AsyncDialogueStream
 from svddtune.client.dialogue import refusals
 from svddtune.client.dialogue.machine import Dialogue
@@ -19,7 +19,7 @@ from svddtune.client.inputs.ids import id_text
 from svddtune.client.inputs.label_values import labels_from
 from svddtune.client.model import SvddModel
 from svddtune.client.result import Result
-from svddtune.client.types import Ack, Judgement, Label, Query, Session, SkipMode
+from svddtune.client.types import Ack, BatchOutcome, Judgement, Label, Query, Session, SkipMode
 from svddtune.client.wire import calls
 
 # Labels sent ahead of their Acks.
@@ -395,6 +395,55 @@ class AsyncTuning(DialogueView):
         if first is not None:
             raise first
         return acks
+
+    async def label_all(
+        self,
+        labels: Mapping[str, object] | Iterable[Label],
+        *,
+        answer_ids: Mapping[str, str] | None = None,
+        replace: bool = False,
+        session: str = "",
+    ) -> BatchOutcome:
+        """Label many observations in batches, thousands a second; return what became of them.
+
+        Parameters
+        ----------
+        labels : mapping or iterable of Label
+            A mapping of observation ids to verdicts, or Labels; at least one.
+        answer_ids : mapping of str to str, optional
+            Observation id to the id of its answer, at most 128 bytes, unique within the session;
+            new ids by default. An answer whose id is known already counts once.
+        replace : bool
+            Correct one's own earlier votes.
+        session : str
+            Resource name; needed where the dialogue serves several sessions.
+
+        Returns
+        -------
+        BatchOutcome
+            Refused labels with their errors: those of `label`.
+
+        Raises
+        ------
+        InvalidInput
+            INVALID_FIELD, INVALID_LABEL, SESSION_AMBIGUOUS: as `label`; there are no labels.
+        NotFound
+            SESSION_NOT_FOUND.
+        Unavailable
+            The service was away for ten minutes.
+
+        Notes
+        -----
+        `label` and `label_many` compute a ranking after every few labels, this only one in all.
+        """
+        answers = calls.unasked_answers(
+            labels,
+            provenance=self._dialogue.provenance,
+            replace=replace,
+            answer_ids=answer_ids,
+        )
+        name = self._dialogue.served.name(session)
+        return await answer_all(self._connection, name, self.labeler, answers)
 
     async def retract(
         self,

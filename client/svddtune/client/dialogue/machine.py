@@ -121,7 +121,7 @@ class Dialogue:
         self.draining = False
         self.per_query_s: list[float] = []
         self._kind = convert.choice(convert.LABELER_KINDS, kind, "kind")
-        self._provenance = provenance
+        self.provenance = provenance
         self._extend = extend
         self._asked_heartbeat_s = 20.0
         self._holding = Holding()
@@ -170,7 +170,7 @@ class Dialogue:
             verdict=convert.VERDICTS[verdict],
             confidence=confidence,
             source_reference=source_reference,
-            provenance=self._provenance,
+            provenance=self.provenance,
         )
         key = (message.session, message.answer_id)
         sent = self._await_ack(key, pb.ConverseRequest(answer=message), query)
@@ -196,7 +196,7 @@ class Dialogue:
             verdict=convert.VERDICTS[verdict],
             confidence=confidence,
             source_reference=source_reference,
-            provenance=self._provenance,
+            provenance=self.provenance,
             replace=replace,
         )
         key = (message.session, message.answer_id)

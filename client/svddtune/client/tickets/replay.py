@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,11 +13,9 @@ from svddtune.client.tickets.identity import Identity, source_reference
 from svddtune.client.tickets.ledger import Decision
 from svddtune.client.tickets.oracle import TicketOracle
 from svddtune.client.tuning import Tuning
-from svddtune.client.types import Ack, Judgement, LabelEvent, Query, SkipMode
+from svddtune.client.types import Ack, Judgement, Label, LabelCounts, LabelEvent, Query, SkipMode
 
 _NAMESPACE = uuid.UUID("5f0a3d0e-6d1c-5a5b-9a54-6b1f4f2f9d11")
-# Labels sent ahead of their acknowledgements.
-_WINDOW = 256
 # Errors of one label. All other errors end the replay.
 _OF_ONE_LABEL = frozenset(
     {
@@ -155,35 +152,45 @@ class Replay:
         new = [
             (name, decision)
             for name, decision in self._oracle.decisions().items()
-            if (name not in self._votes or self._votes[name].judgement is None)
+            if decision.judgement is not None
+            and (name not in self._votes or self._votes[name].judgement is None)
             and (name, decision.judgement) not in self._given_up
         ]
         new.sort(key=lambda item: uuid.uuid5(_NAMESPACE, f"{self._session}\0{item[0]}").hex)
-        while new and (room := min(self._room(), _WINDOW)):
+        room = self._room(self._tuning.counts)
+        while new and room:
             now, new = new[:room], new[room:]
-            self._label(now)
+            room = self._label(now)
         self.sent.left = len(new)
 
-    def _label(self, batch: Sequence[tuple[str, Decision]]) -> None:
-        """Give verdicts unasked."""
-        futures: list[tuple[str, Decision, str, Future[Ack]]] = []
+    def _label(self, batch: Sequence[tuple[str, Decision]]) -> int:
+        """Give verdicts unasked; return for how many more the budget has room."""
+        answer_ids = {
+            name: self._answer_id(name, decision.ticket, decision.judgement)
+            for name, decision in batch
+        }
+        outcome = self._tuning.label_all(
+            (
+                Label(
+                    name,
+                    decision.judgement.verdict,
+                    source_reference(decision.ticket),
+                    decision.judgement.confidence,
+                )
+                for name, decision in batch
+                if decision.judgement is not None
+            ),
+            answer_ids=answer_ids,
+        )
+        refused = {one.observation_id: one.error for one in outcome.refused}
         for name, decision in batch:
-            answer_id = self._answer_id(name, decision.ticket, decision.judgement)
-            future = self._tuning.submit_label(
-                name,
-                decision.judgement,
-                source_reference=source_reference(decision.ticket),
-                answer_id=answer_id,
-            )
-            futures.append((name, decision, answer_id, future))
-        for name, decision, answer_id, future in futures:
-            try:
-                ack = self._tuning.wait(future)
-            except SvddtuneError as error:
-                self._refused(name, decision, error)
-                continue
-            self._note(name, decision.judgement, answer_id, ack)
-            self.sent.labelled += 1
+            if name not in refused:
+                self._votes[name] = _Vote(decision.judgement, answer_ids[name])
+                self.sent.labelled += 1
+        for name, decision in batch:
+            if name in refused:
+                self._refused(name, decision, refused[name])
+        return self._room(outcome.counts)
 
     def _replace(self, name: str, decision: Decision, judgement: Judgement) -> None:
         answer_id = self._answer_id(name, decision.ticket, judgement)
@@ -211,9 +218,9 @@ class Replay:
         self._note(name, None, answer_id, ack)
         self.sent.retracted += 1
 
-    def _room(self) -> int:
+    def _room(self, counts: LabelCounts) -> int:
         """Labels that are left in the budget."""
-        return max(0, self._tuning.session.config.budget - self._tuning.counts.total)
+        return max(0, self._tuning.session.config.budget - counts.total)
 
     def _note(self, name: str, judgement: Judgement | None, answer_id: str, ack: Ack) -> None:
         if ack.applied:

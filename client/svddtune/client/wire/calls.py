@@ -6,7 +6,7 @@ Without I/O: `TuningClient` and `AsyncTuningClient` carry them out.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -17,10 +17,12 @@ from svddtune.client.inputs.settings import read_settings
 from svddtune.client.labelers import Agreement, LabelerReport, WithdrawalEffect
 from svddtune.client.result import Result
 from svddtune.client.types import (
+    BatchOutcome,
     Dataset,
     Label,
     LabelEvent,
     Observation,
+    RefusedLabel,
     Session,
     SessionState,
 )
@@ -31,8 +33,10 @@ from svddtune.client.wire.convert import (
     report_from_proto,
 )
 from svddtune.client.wire.convert_result import result_from_proto
+from svddtune.client.wire.status import from_status
 from svddtune.config import SessionConfig, Settings, to_proto
 from svddtune.v1 import dataset_pb2 as dpb
+from svddtune.v1 import oracle_pb2 as opb
 from svddtune.v1 import tuning_pb2 as tpb
 
 _T = TypeVar("_T")
@@ -213,6 +217,49 @@ def list_labels(session: str | Session, token: str) -> Call[Page[LabelEvent]]:
             tuple(map(convert.event_from_proto, reply.events)), reply.next_page_token
         ),
     )
+
+
+def answer_batch(
+    session: str, labeler: str, answers: Sequence[opb.Answer], *, more: bool
+) -> Call[BatchOutcome]:
+    """Give unasked answers of one labeler; with `more`, a further batch follows."""
+    request = opb.AnswerBatchRequest(labeler=labeler, session=session, answers=answers, more=more)
+
+    def outcome(reply: opb.AnswerBatchResponse) -> BatchOutcome:
+        observations = {answer.answer_id: answer.observation_id for answer in answers}
+        return BatchOutcome(
+            reply.applied_count,
+            convert.counts_from_proto(reply.counts),
+            tuple(
+                RefusedLabel(observations[one.answer_id], one.answer_id, from_status(one.status))
+                for one in reply.rejects
+            ),
+        )
+
+    return Call("oracle", "AnswerBatch", request, outcome)
+
+
+def unasked_answers(
+    labels: Mapping[str, object] | Iterable[Label],
+    *,
+    provenance: str = "",
+    replace: bool = False,
+    answer_ids: Mapping[str, str] | None = None,
+) -> list[opb.Answer]:
+    """Messages of labels, with the ids that `answer_ids` has for observations, or new ids."""
+    batch = uuid.uuid4().hex
+    return [
+        opb.Answer(
+            answer_id=(answer_ids or {}).get(label.observation_id) or f"{batch}-{place}",
+            observation_id=label.observation_id,
+            verdict=convert.VERDICTS[label.verdict],
+            source_reference=label.source_reference,
+            confidence=label.confidence,
+            provenance=provenance,
+            replace=replace,
+        )
+        for place, label in enumerate(labels_from(labels))
+    ]
 
 
 def list_labelers(session: str | Session) -> Call[tuple[tuple[LabelerReport, ...], Agreement]]:

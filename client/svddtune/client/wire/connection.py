@@ -43,6 +43,7 @@ class Connection:
         self._tuning = tuning_pb2_grpc.TuningServiceStub(self.channel)
         self._stubs = {
             "datasets": dataset_pb2_grpc.DatasetServiceStub(self.channel),
+            "oracle": self.oracle,
             "tuning": self._tuning,
         }
         self._closed = threading.Event()

@@ -1,18 +1,26 @@
 # Generated from client/svddtune/client/aio/sessions.py by tools/generate_sync.py.
-"""Watch a session, wait for its result, and fetch its model."""
+"""Watch a session, label many rows of it, wait for its result, and fetch its model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+import time
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 
 from svddtune.client.errors import Unavailable
 from svddtune.client.model import SvddModel
-from svddtune.client.types import Session, SessionUpdate
+from svddtune.client.types import BatchOutcome, RefusedLabel, Session, SessionUpdate
 from svddtune.client.wire import calls
+from svddtune.client.wire.backoff import Backoff
 from svddtune.client.wire.connection import Connection
 from svddtune.client.wire.download import model_from_stream
 from svddtune.client.wire.watch import Watch
+from svddtune.v1 import oracle_pb2 as opb
+
+# Answers of one call: the service's limit.
+_BATCH = 1000
+# How long a batch is sent again while the service is away.
+_AGAIN_FOR_S = 600.0
 
 
 def watch_session(
@@ -49,6 +57,32 @@ def wait_until_completed(
             if update.session.state.ended:
                 return calls.completed(update.session)
     raise AssertionError("unreachable")
+
+
+def answer_all(
+    connection: Connection, session: str, labeler: str, answers: Sequence[opb.Answer]
+) -> BatchOutcome:
+    """Give unasked answers in batches; send a batch again while the service is away.
+
+    An answer counts once however often it is sent. One ranking follows them all.
+    """
+    backoff, until = Backoff(), time.monotonic() + _AGAIN_FOR_S
+    applied, refused, at = 0, list[RefusedLabel](), 0
+    while True:
+        batch = answers[at : at + _BATCH]
+        more = at + _BATCH < len(answers)
+        try:
+            outcome = connection.do(calls.answer_batch(session, labeler, batch, more=more))
+        except Unavailable as error:
+            if time.monotonic() > until:
+                raise
+            connection.pause(backoff.next_s(error.retry_after_s))
+            continue
+        backoff, until = Backoff(), time.monotonic() + _AGAIN_FOR_S
+        applied, at = applied + outcome.applied, at + _BATCH
+        refused += outcome.refused
+        if not more:
+            return BatchOutcome(applied, outcome.counts, tuple(refused))
 
 
 def fetch_model(connection: Connection, session: str | Session, revision: int | None) -> SvddModel:
