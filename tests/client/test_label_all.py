@@ -42,7 +42,7 @@ def test_labels_of_several_batches_are_all_stored(client: TuningClient, session:
     outcome = client.label_all(session, labels, labeler="desk", provenance="rule 7")
     assert outcome.applied == 2300
     assert outcome.refused == ()
-    assert outcome.counts == LabelCounts(inlier=2070, outlier=230, unsure=0)
+    assert outcome.counts == LabelCounts(2070, 230, 0, 2300)
     events = list(client.labels(session))
     assert [event.observation_id for event in events] == list(labels)
     assert {(event.labeler, event.provenance) for event in events} == {("desk", "rule 7")}
@@ -69,7 +69,7 @@ def test_refused_labels_are_named_with_their_reasons(
         ("2", "INVALID_FIELD"),
     ]
     replaced = client.label_all(session, {"0": "outlier"}, labeler="desk", replace=True)
-    assert replaced.counts == LabelCounts(inlier=0, outlier=2, unsure=0)
+    assert replaced.counts == LabelCounts(0, 2, 0, 2)
 
 
 def test_labels_with_ids_that_are_known_count_once(client: TuningClient, session: Session) -> None:
@@ -83,6 +83,8 @@ def test_labels_with_ids_that_are_known_count_once(client: TuningClient, session
 
 def test_labels_beyond_the_budget_are_refused_and_the_session_ends(client: TuningClient) -> None:
     session = client.create_session(client.upload_dataset(X[:50]), budget=20, strategy="random")
+    with client.tuning(session, labeler="ann") as tuning:
+        assert tuning.next_query() is not None
     outcome = client.label_all(
         session, {str(row): 1 if row else -1 for row in range(30)}, labeler="desk"
     )
