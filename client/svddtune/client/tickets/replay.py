@@ -157,7 +157,7 @@ class Replay:
             and (name, decision.judgement) not in self._given_up
         ]
         new.sort(key=lambda item: uuid.uuid5(_NAMESPACE, f"{self._session}\0{item[0]}").hex)
-        room = self._room(self._tuning.counts)
+        room = self._room()
         while new and room:
             now, new = new[:room], new[room:]
             room = self._label(now)
@@ -218,9 +218,11 @@ class Replay:
         self._note(name, None, answer_id, ack)
         self.sent.retracted += 1
 
-    def _room(self, counts: LabelCounts) -> int:
-        """Labels that are left in the budget."""
-        return max(0, self._tuning.session.config.budget - counts.total)
+    def _room(self, counts: LabelCounts | None = None) -> int:
+        """Labels that are left in the budget, by these counts or those last heard of."""
+        # (The counts are known once the session is.)
+        budget = self._tuning.session.config.budget
+        return max(0, budget - (counts or self._tuning.counts).total)
 
     def _note(self, name: str, judgement: Judgement | None, answer_id: str, ack: Ack) -> None:
         if ack.applied:
