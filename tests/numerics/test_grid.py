@@ -152,7 +152,7 @@ def test_useful_cells_of_equal_and_of_repeated_rows() -> None:
 
 def test_useful_cells_of_a_sample_classify_all_rows() -> None:
     X = blobs(5200, 2, seed=3)[0]
-    useful = fit_useful_cells(X, gamma=3.0, steps=3, most_outside=0.9, limit=5000)
+    useful = fit_useful_cells(X, gamma=3.0, steps=3, most_outside=0.9)
     assert useful.outside.shape == (len(useful.models), 5200)
     for model, outside in zip(useful.models, useful.outside, strict=True):
         np.testing.assert_array_equal(model.outside(X), outside)

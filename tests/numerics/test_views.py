@@ -13,6 +13,7 @@ from svddtune.numerics import (
     Views,
     belief_basis,
     choose_cell,
+    complete,
     default_gamma_bounds,
     final_cell,
     finish_with_atlas,
@@ -78,7 +79,7 @@ def test_plan_names_every_part_in_the_order_of_the_atlas(
     )
     for kind in views.kinds:
         gammas = [part.gamma for part in plan if part.scaling == kind]
-        low, high = bounds or default_gamma_bounds(views.rows(kind))
+        low, high = bounds or default_gamma_bounds(complete(views.rows(kind)))
         assert (gammas[0], gammas[-1]) == (low, high)
 
 

@@ -16,7 +16,7 @@ from svddtune.worker.scalings import scaling_kind
 def exported(raw: FloatArray, scaling: str) -> list[tuning_pb2.ExportModelResponse]:
     """A model of rows in a representation, as messages."""
     views = Views(raw, "auto")
-    Z = views.rows(scaling)
+    Z = numerics.complete(views.rows(scaling))
     model = numerics.fit(Z, gamma=1.0 / Z.var(axis=0).sum(), C=4.0 / len(Z))
     result = result_pb2.Result(scaling=scaling_kind(scaling))
     return export.model_pieces(model, Data(dataset_pb2.Dataset(), views), result)
@@ -35,7 +35,7 @@ def test_exported_model_decides_on_raw_rows_as_the_fitted_one(scaling: str) -> N
     for rows in (raw, far):
         expected = views.representation(scaling).apply(rows)
         np.testing.assert_array_equal(model.scaled(rows), expected)
-    Z = views.rows(scaling)
+    Z = numerics.complete(views.rows(scaling))
     fitted = numerics.fit(Z, gamma=1.0 / Z.var(axis=0).sum(), C=4.0 / len(Z))
     np.testing.assert_array_equal(model.predict(raw) == -1, fitted.outside(Z))
 

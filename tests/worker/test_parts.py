@@ -51,7 +51,7 @@ def test_joined_parts_equal_the_preparation(redis_url: str) -> None:
             shop.worker.do(claim)
             parts += 1
         assert parts > 5
-        stored = shop.worker.workspace.preparation(claim, 8, None)
+        stored = shop.worker.workspace.preparation(claim, 8, None, panel=False)
         expected = numerics.prepare(X, k=8).to_arrays()
         assert stored.keys() == expected.keys()
         for name, array in expected.items():

@@ -8,8 +8,9 @@ from svddtune import numerics
 from svddtune.config import SessionConfig
 from svddtune.numerics import Views
 from svddtune.numerics.label_free import qms
-from svddtune.state.session import ATLAS_PARTS, AUTO_ATLAS_PARTS
+from svddtune.state.session import ATLAS_PARTS, AUTO_ATLAS_PARTS, SAMPLED_ABOVE
 from svddtune.v1 import jobs_pb2
+from svddtune.worker import rules
 from svddtune.worker.plan import (
     GRID_JOBS,
     atlas_cells,
@@ -19,7 +20,7 @@ from svddtune.worker.plan import (
     plan_from_atlas,
     predictions,
 )
-from svddtune.worker.rules import RULES, evaluate_rule, rule_sample
+from svddtune.worker.rules import RULES, evaluate_rule, rule_sample, rule_verdicts
 from svddtune.worker.votes import Labels
 
 CONFIG = SessionConfig(k=5, c_cells=11, strategy="lama")
@@ -81,10 +82,9 @@ def test_plan_from_atlas_names_one_of_its_cells_without_fits(atlas: numerics.Atl
     cells = atlas_cells(atlas, "none", plan.gamma)
     assert [cell.c for cell in cells] == list(plan.c_grid)
     assert plan.c in plan.c_grid
-    for number, cell in enumerate(cells):
+    for cell in cells:
         model = numerics.fit(X, gamma=cell.gamma, C=cell.c)
-        expected = np.where(model.outside(X), -1, 1)
-        np.testing.assert_array_equal(predictions(cells, 80)[number], expected)
+        assert cell.outside_count == model.outside(X).sum()
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -112,6 +112,28 @@ def test_rule_on_many_rows_is_fitted_to_sample_and_classifies_all() -> None:
     assert cell.gamma == found.gamma
     model = numerics.fit(X[sample], gamma=found.gamma, C=numerics.c_from_nu(0.5, 50))
     np.testing.assert_array_equal(predictions([cell], 200)[0] == -1, model.outside(X))
+
+
+def test_rule_on_large_data_gives_the_verdicts_of_its_fit_without_storing_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, _ = blobs(200, 3, seed=1)
+    monkeypatch.setattr(rules, "SAMPLED_ABOVE", 100)
+    monkeypatch.setattr(rules, "RULE_ROWS", 50)
+    sample = rule_sample(200, limit=50)
+    assert sample is not None
+    monkeypatch.setattr(rules, "panel_rows", lambda N: np.arange(0, N, 2))
+    (cell,) = evaluate_rule(X, "qms", limit=50).cells
+    model = numerics.fit(X[sample], gamma=cell.gamma, C=numerics.c_from_nu(0.5, 50))
+    assert cell.outside == b""
+    assert cell.outside_count == 2 * model.outside(X[::2]).sum()
+    rows = np.array([3, 150, 7])
+    verdicts = rule_verdicts(cell, X, rows, limit=50)
+    np.testing.assert_array_equal(verdicts == -1, model.outside(X[rows]))
+
+
+def test_service_and_numerics_agree_above_how_many_rows_the_panel_is_prepared() -> None:
+    assert numerics.SAMPLED_ABOVE == SAMPLED_ABOVE
 
 
 def test_service_and_numerics_agree_on_the_number_of_parts_of_an_atlas() -> None:

@@ -24,6 +24,7 @@ from svddtune.numerics import (
     IndexArray,
     as_labels,
     belief_basis,
+    judged,
     run,
     score,
 )
@@ -67,7 +68,7 @@ class Candidate:
     def _parts(self, atlas: Atlas, kind: str) -> list[Atlas]:
         gammas = atlas.gammas(kind)
         columns = [atlas.column(kind, gammas[g]) for g in _spread(len(gammas), self.gammas)]
-        return [_taken(atlas, column[_spread(len(column), self.cells)]) for column in columns]
+        return [atlas.of_cells(column[_spread(len(column), self.cells)]) for column in columns]
 
 
 PRODUCT = Candidate(tuple(sorted(AUTO_SCALINGS)), AUTO_GAMMAS, LATTICE_CELLS, BELIEF_SCALING)
@@ -109,7 +110,7 @@ def candidate(task: Task) -> Record:
     """Sessions with one candidate, one for every seed: labels -> true kappa of each."""
     one, views = CANDIDATES[str(task.given["candidate"])], task.views
     dense = {kind: atlas_of(task.data, kind, task.folder, gammas=DENSEST) for kind in one.scalings}
-    atlas, basis = one.atlas(dense), belief_basis(views.rows(one.belief))
+    atlas, basis = judged(one.atlas(dense), views), belief_basis(views.rows(one.belief))
     kappas: dict[str, list[float]] = {str(count): [] for count in COUNTS}
     initial = task.initial(2)
     for seed in range(int(task.given["seeds"])):
@@ -128,15 +129,3 @@ def candidate(task: Task) -> Record:
 def _spread(length: int, count: int) -> IndexArray:
     """About evenly spaced positions, the first and the last included."""
     return np.unique(np.round(np.linspace(0, length - 1, min(count, length))).astype(np.int64))
-
-
-def _taken(atlas: Atlas, cells: IndexArray) -> Atlas:
-    return Atlas(
-        scaling=atlas.scaling[cells],
-        gamma=atlas.gamma[cells],
-        C=atlas.C[cells],
-        R2=atlas.R2[cells],
-        support_vectors=atlas.support_vectors[cells],
-        packed=atlas.packed[cells],
-        N=atlas.N,
-    )

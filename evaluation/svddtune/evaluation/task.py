@@ -25,6 +25,7 @@ from svddtune.numerics import (
     belief_basis,
     class_counts,
     fit_atlas,
+    judged,
     prepare,
     score,
 )
@@ -124,7 +125,7 @@ def atlas_of(data: BenchSet, scaling: str, folder: Path, *, gammas: int = 0) -> 
     path = folder / f"{atlas_unit(data, scaling, gammas=gammas).key}.npz"
     try:
         with np.load(path, allow_pickle=False) as arrays:
-            return Atlas.from_arrays(arrays)
+            return judged(Atlas.from_arrays(arrays), _views(data.path, scaling))
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         pass
     made = fit_atlas(_views(data.path, scaling), count=gammas or None)

@@ -30,18 +30,20 @@ class Job(_message.Message):
     def __init__(self, prepare: _Optional[_Union[PrepareJob, _Mapping]] = ..., suggest: _Optional[_Union[SuggestJob, _Mapping]] = ..., plan: _Optional[_Union[PlanJob, _Mapping]] = ..., fit: _Optional[_Union[FitJob, _Mapping]] = ..., estimate: _Optional[_Union[EstimateJob, _Mapping]] = ..., atlas: _Optional[_Union[AtlasJob, _Mapping]] = ..., preview: _Optional[_Union[PreviewJob, _Mapping]] = ..., refine: _Optional[_Union[RefineJob, _Mapping]] = ...) -> None: ...
 
 class PrepareJob(_message.Message):
-    __slots__ = ("dataset_id", "k", "gamma_min", "gamma_max", "part")
+    __slots__ = ("dataset_id", "k", "gamma_min", "gamma_max", "panel", "part")
     DATASET_ID_FIELD_NUMBER: _ClassVar[int]
     K_FIELD_NUMBER: _ClassVar[int]
     GAMMA_MIN_FIELD_NUMBER: _ClassVar[int]
     GAMMA_MAX_FIELD_NUMBER: _ClassVar[int]
+    PANEL_FIELD_NUMBER: _ClassVar[int]
     PART_FIELD_NUMBER: _ClassVar[int]
     dataset_id: str
     k: int
     gamma_min: float
     gamma_max: float
+    panel: bool
     part: int
-    def __init__(self, dataset_id: _Optional[str] = ..., k: _Optional[int] = ..., gamma_min: _Optional[float] = ..., gamma_max: _Optional[float] = ..., part: _Optional[int] = ...) -> None: ...
+    def __init__(self, dataset_id: _Optional[str] = ..., k: _Optional[int] = ..., gamma_min: _Optional[float] = ..., gamma_max: _Optional[float] = ..., panel: bool = ..., part: _Optional[int] = ...) -> None: ...
 
 class SuggestJob(_message.Message):
     __slots__ = ("session_id",)
@@ -177,7 +179,7 @@ class FitOutput(_message.Message):
     def __init__(self, cells: _Optional[_Iterable[_Union[FittedCell, _Mapping]]] = ...) -> None: ...
 
 class FittedCell(_message.Message):
-    __slots__ = ("gamma", "c", "r2", "degenerate", "support_vector_count", "outside_count", "outside")
+    __slots__ = ("gamma", "c", "r2", "degenerate", "support_vector_count", "outside_count", "outside", "alphas", "center_norm2")
     GAMMA_FIELD_NUMBER: _ClassVar[int]
     C_FIELD_NUMBER: _ClassVar[int]
     R2_FIELD_NUMBER: _ClassVar[int]
@@ -185,6 +187,8 @@ class FittedCell(_message.Message):
     SUPPORT_VECTOR_COUNT_FIELD_NUMBER: _ClassVar[int]
     OUTSIDE_COUNT_FIELD_NUMBER: _ClassVar[int]
     OUTSIDE_FIELD_NUMBER: _ClassVar[int]
+    ALPHAS_FIELD_NUMBER: _ClassVar[int]
+    CENTER_NORM2_FIELD_NUMBER: _ClassVar[int]
     gamma: float
     c: float
     r2: float
@@ -192,7 +196,9 @@ class FittedCell(_message.Message):
     support_vector_count: int
     outside_count: int
     outside: bytes
-    def __init__(self, gamma: _Optional[float] = ..., c: _Optional[float] = ..., r2: _Optional[float] = ..., degenerate: bool = ..., support_vector_count: _Optional[int] = ..., outside_count: _Optional[int] = ..., outside: _Optional[bytes] = ...) -> None: ...
+    alphas: _containers.RepeatedScalarFieldContainer[float]
+    center_norm2: float
+    def __init__(self, gamma: _Optional[float] = ..., c: _Optional[float] = ..., r2: _Optional[float] = ..., degenerate: bool = ..., support_vector_count: _Optional[int] = ..., outside_count: _Optional[int] = ..., outside: _Optional[bytes] = ..., alphas: _Optional[_Iterable[float]] = ..., center_norm2: _Optional[float] = ...) -> None: ...
 
 class SessionRecord(_message.Message):
     __slots__ = ("display_name", "config", "initial_rows", "answered_rows", "taken_over")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from svddtune.config import SessionConfig
 from svddtune.state import keys
-from svddtune.state.session import DatasetId, SessionId
+from svddtune.state.session import SAMPLED_ABOVE, DatasetId, SessionId
 from svddtune.v1 import jobs_pb2
 
 
@@ -29,6 +29,11 @@ def preparation_k(k: int, observation_count: int) -> int:
     return min(-(-k // 8) * 8, observation_count)
 
 
+def of_panel(config: SessionConfig, observation_count: int) -> bool:
+    """Whether a session needs the preparation of the panel's rows alone."""
+    return config.needs_atlas and observation_count > SAMPLED_ABOVE
+
+
 def session_jobs(
     session_id: SessionId,
     dataset_id: DatasetId,
@@ -39,13 +44,16 @@ def session_jobs(
 ) -> SessionJobs:
     """The jobs of a session, on a dataset whose atlas has so many parts."""
     k, bounds = preparation_k(config.k, observation_count), config.gamma_bounds
+    panel = of_panel(config, observation_count)
     low, high = bounds or (0.0, 0.0)
     job = jobs_pb2.Job
     return SessionJobs(
-        preparation=keys.preparation_name(k, bounds),
+        preparation=keys.preparation_name(k, bounds, panel=panel),
         range=keys.range_name(bounds),
         prepare=job(
-            prepare=jobs_pb2.PrepareJob(dataset_id=dataset_id, k=k, gamma_min=low, gamma_max=high)
+            prepare=jobs_pb2.PrepareJob(
+                dataset_id=dataset_id, k=k, gamma_min=low, gamma_max=high, panel=panel
+            )
         ).SerializeToString(),
         suggest=job(suggest=jobs_pb2.SuggestJob(session_id=session_id)).SerializeToString(),
         refine=job(refine=jobs_pb2.RefineJob(session_id=session_id)).SerializeToString(),

@@ -35,7 +35,7 @@ d:ID:ids, d:ID:rows               hash    row -> observation id and back; as the
 d:ID:display                      hash    row -> Display; as the chunks
 d:ID:sessions                     set     sessions that use it
 d:ID:prep:K:R:I                   string  preparation for locality K and range R of gamma, chunk I;
-                                          as d:ID
+                                          as d:ID; Kp instead of K: of the panel's rows alone
 d:ID:prep:K:R:part:J:I            string  part J of it, chunk I; until it is complete
 d:ID:waiting:K:R                  set     sessions that wait for preparation K:R
 d:ID:atlases                      set     ranges of gamma that an atlas was asked for over
@@ -108,7 +108,7 @@ PATTERNS = {
         "call": "call:[0-9a-f]+",
         "dataset": _DATASET
         + r"(:x:\d+|:ids|:rows|:display|:sessions|:atlases"
-        + rf"|:prep:\d+:{_RANGE}(:part:\d+)?:\d+|:waiting:\d+:{_RANGE}"
+        + rf"|:prep:\d+p?:{_RANGE}(:part:\d+)?:\d+|:waiting:\d+p?:{_RANGE}"
         + rf"|:atlas:{_RANGE}(:\d+:\d+|:flying|:users)?|:rules)?",
         "session": _SESSION
         + r"(:(events|votes|labels|withdrawn|labelers|dropped|answers|queries|asked|awaiting|open"
@@ -165,9 +165,12 @@ def range_name(gamma_bounds: tuple[float, float] | None) -> str:
     return hashlib.sha256(struct.pack("<2d", *gamma_bounds)).hexdigest()[:16]
 
 
-def preparation_name(k: int, gamma_bounds: tuple[float, float] | None) -> str:
-    """Name of a dataset's preparation for a locality over a range of gamma."""
-    return f"{k}:{range_name(gamma_bounds)}"
+def preparation_name(k: int, gamma_bounds: tuple[float, float] | None, *, panel: bool) -> str:
+    """Name of a dataset's preparation for a locality over a range of gamma.
+
+    ``panel``: of the panel's rows alone.
+    """
+    return f"{k}{'p' if panel else ''}:{range_name(gamma_bounds)}"
 
 
 def new_call(prefix: str) -> str:

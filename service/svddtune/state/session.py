@@ -89,6 +89,10 @@ class SkipMode(Enum):
 AUTO_ATLAS_PARTS = 60
 ATLAS_PARTS = 21
 
+# Rows above which sessions with an atlas need the preparation of the panel alone
+# (``numerics.SAMPLED_ABOVE``).
+SAMPLED_ABOVE = 5000
+
 
 def atlas_parts(scaling: dataset_pb2.ScalingKind) -> int:
     """Number of parts of the atlas of a dataset with this scaling."""

@@ -108,10 +108,13 @@ class Workspace:
         return description, np.frombuffer(data, dtype="<f8").reshape(shape)
 
     def preparation(
-        self, claim: Claim, k: int, gamma_bounds: tuple[float, float] | None
+        self, claim: Claim, k: int, gamma_bounds: tuple[float, float] | None, *, panel: bool
     ) -> dict[str, NDArray[Any]]:
-        """Arrays that PREPARE stored for locality k over a range of gamma. Raises NotFound."""
-        name = keys.preparation_name(k, gamma_bounds)
+        """Arrays that PREPARE stored for locality k over a range of gamma. Raises NotFound.
+
+        ``panel``: those of the panel's rows alone.
+        """
+        name = keys.preparation_name(k, gamma_bounds, panel=panel)
         base = f"{claim.prefix}d:{claim.dataset_id}"
         return self._arrays(claim, (base, f"prepchunks:{name}"), f"{base}:prep:{name}")
 
@@ -424,4 +427,4 @@ def _votes_in_force(
 
 def _preparation_name(claim: Claim) -> str:
     job = claim.job.prepare
-    return keys.preparation_name(job.k, codec.gamma_bounds(job))
+    return keys.preparation_name(job.k, codec.gamma_bounds(job), panel=job.panel)

@@ -98,11 +98,13 @@ from svddtune.numerics.lattice import (
     LatticePart,
     fit_atlas,
     fit_atlas_part,
+    judged,
     lattice_gammas,
     lattice_part,
     lattice_plan,
     lattice_size,
 )
+from svddtune.numerics.mapped import SAMPLED_ABOVE, MappedRows, Rows, complete
 from svddtune.numerics.neighbors import mutual, nearest, reverse
 from svddtune.numerics.outlook import GAIN_STRATEGIES, LEAST_LABELS, Outlook, outlook, prospect_of
 from svddtune.numerics.own import (
@@ -196,6 +198,7 @@ __all__ = [
     "METRICS",
     "PART_S",
     "REPRESENTATIONS",
+    "SAMPLED_ABOVE",
     "STRATEGIES",
     "TAU_RULES",
     "TIE_RULES",
@@ -222,6 +225,7 @@ __all__ = [
     "LatticePart",
     "LiveChoice",
     "LocalAlignment",
+    "MappedRows",
     "Metric",
     "Moment",
     "Oracle",
@@ -233,6 +237,7 @@ __all__ = [
     "Ranked",
     "Representation",
     "RepresentationFault",
+    "Rows",
     "ShareEstimate",
     "Situation",
     "Spread",
@@ -262,6 +267,7 @@ __all__ = [
     "choose_cell",
     "class_counts",
     "coarse_grid",
+    "complete",
     "data_notes",
     "dawid_skene",
     "default_gamma_bounds",
@@ -282,6 +288,7 @@ __all__ = [
     "fit_representation",
     "form_committee",
     "hard_margin",
+    "judged",
     "knowledge_committee",
     "knowledge_gains",
     "label_certainty",

@@ -89,7 +89,14 @@ def local_alignment(
     Returns
     -------
     LocalAlignment
+
+    Raises
+    ------
+    ValueError
+        If not all rows are prepared, or `k` is out of range.
     """
+    if prep.rows is not None:
+        raise ValueError(f"{len(prep.rows)} of {prep.N} rows are prepared, expected all")
     k = prep.locality(k)
     pools = spread(prep.nn, labels, k=k)
     edges = labelled_edges(X, prep.nn, labels, k=k)

@@ -8,8 +8,8 @@ answers of all cells at hand, a label updates the evidence for every cell by tab
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -46,6 +46,55 @@ def panel_rows(N: int) -> IndexArray:
     return np.sort(np.random.default_rng(0).choice(N, PANEL_ROWS, replace=False))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class CellModels:
+    """What tells which cells have a row outside, where the cells were fitted on a sample.
+
+    Attributes
+    ----------
+    rows : IndexArray, shape (n,)
+        Rows of the data that the cells were fitted on, ascending.
+    alphas : FloatArray, shape (cells, n)
+        Weights of these rows; the sum of each cell's is 1.
+    norms2 : FloatArray, shape (cells,)
+        alpha^T K alpha of each cell.
+    degenerate : BoolArray, shape (cells,)
+        Cells that have every row outside.
+    """
+
+    rows: IndexArray
+    alphas: FloatArray
+    norms2: FloatArray
+    degenerate: BoolArray
+
+
+Judge = Callable[[IndexArray, IndexArray], BoolArray]
+"""From rows, shape (n,), and cells, shape (c,), to which cells have which rows outside, (c, n)."""
+
+
+class _Judged:
+    """Verdicts on rows outside of those that an atlas covers, each made once."""
+
+    def __init__(self, N: int, covered: IndexArray, cells: int) -> None:
+        # Position of each row: first the covered ones, then the others as they came; -1 for none.
+        self.position = np.full(N, -1, dtype=np.int32)
+        self.position[covered] = np.arange(len(covered))
+        self.first = len(covered)
+        self.count = 0
+        self.outside: BoolArray = np.empty((cells, 0), dtype=np.bool_)
+
+    def put(self, rows: IndexArray, outside: BoolArray) -> None:
+        """Keep the verdicts, shape (cells, n), on rows that have none yet."""
+        end = self.count + len(rows)
+        if end > self.outside.shape[1]:
+            grown = np.empty((len(outside), 2 * end), dtype=np.bool_)
+            grown[:, : self.count] = self.outside[:, : self.count]
+            self.outside = grown
+        self.outside[:, self.count : end] = outside
+        self.position[rows] = self.first + np.arange(self.count, end)
+        self.count = end
+
+
 @dataclass(frozen=True, eq=False)
 class Atlas:
     """Fitted cells, ascending in scaling (by name), then in gamma, then in C.
@@ -60,10 +109,17 @@ class Atlas:
         Squared radius in feature space.
     support_vectors : NDArray[np.int32], shape (cells,)
         Numbers of rows with a positive alpha.
-    packed : NDArray[np.uint8], shape (cells, ceil(N / 8))
-        Bit x of row c is set where cell c calls row x an outlier; first row in the highest bit.
+    packed : NDArray[np.uint8], shape (cells, ceil(n / 8))
+        Bit x of row c is set where cell c calls covered row x an outlier; first row in the highest
+        bit.
     N : int
         Rows of the data.
+    covered : IndexArray or None, shape (n,)
+        Rows that `packed` tells of: the panel; None for all.
+    models : CellModels or None
+        What makes verdicts on the other rows; None where all are covered.
+    judge : Judge or None
+        Makes these verdicts: see `lattice.judged`.
     """
 
     scaling: NDArray[np.str_]
@@ -73,6 +129,9 @@ class Atlas:
     support_vectors: NDArray[np.int32]
     packed: NDArray[np.uint8]
     N: int
+    covered: IndexArray | None = None
+    models: CellModels | None = None
+    judge: Judge | None = None
 
     def __len__(self) -> int:
         return len(self.gamma)
@@ -87,14 +146,21 @@ class Atlas:
 
     @cached_property
     def outliers(self) -> IndexArray:
-        """Rows that each cell calls outliers, shape (cells,)."""
-        return np.asarray(_BITS_SET[self.packed].sum(axis=1, dtype=np.int64))
+        """Rows that each cell calls outliers, shape (cells,).
+
+        Where not all rows are covered, the number is estimated from the covered ones.
+        """
+        count = np.asarray(_BITS_SET[self.packed].sum(axis=1, dtype=np.int64))
+        if self.covered is None:
+            return count
+        return np.round(count * (self.N / len(self.covered))).astype(np.int64)
 
     @cached_property
     def panel(self) -> NDArray[np.float32]:
         """1 where a cell calls a row of the panel an outlier, shape (cells, P)."""
-        if self.N <= PANEL_ROWS:
-            return np.unpackbits(self.packed, axis=1, count=self.N).astype(np.float32)
+        if self.covered is not None or self.N <= PANEL_ROWS:
+            count = self.N if self.covered is None else len(self.covered)
+            return np.unpackbits(self.packed, axis=1, count=count).astype(np.float32)
         return self.outside_at(panel_rows(self.N)).astype(np.float32)
 
     @cached_property
@@ -110,13 +176,40 @@ class Atlas:
 
     def outside(self, cell: int) -> BoolArray:
         """Rows that one cell calls outliers, shape (N,)."""
+        if self.covered is not None:
+            return np.asarray(self._verdicts(np.arange(self.N), np.array([cell]))[0])
         return np.unpackbits(self.packed[cell], count=self.N).astype(np.bool_)
 
     def outside_at(self, rows: IndexArray) -> BoolArray:
         """Whether each cell calls each of `rows` an outlier, shape (cells, n)."""
         rows = np.asarray(rows, dtype=np.int64)
-        shift = (7 - (rows & 7)).astype(np.uint8)
-        return ((self.packed[:, rows >> 3] >> shift) & 1).astype(np.bool_)
+        if self.covered is None:
+            return self._bits(rows)
+        known = self._judged
+        missing = np.unique(rows[known.position[rows] < 0])
+        if len(missing):
+            known.put(missing, self._verdicts(missing, np.arange(len(self))))
+        at = known.position[rows]
+        covered = at < known.first
+        outside = np.empty((len(self), len(rows)), dtype=np.bool_)
+        outside[:, covered] = self._bits(at[covered])
+        outside[:, ~covered] = known.outside[:, at[~covered] - known.first]
+        return outside
+
+    def _bits(self, positions: IndexArray) -> BoolArray:
+        """Verdicts of all cells on covered rows, by their positions, shape (cells, n)."""
+        shift = (7 - (positions & 7)).astype(np.uint8)
+        return ((self.packed[:, positions >> 3] >> shift) & 1).astype(np.bool_)
+
+    def _verdicts(self, rows: IndexArray, cells: IndexArray) -> BoolArray:
+        if self.judge is None:
+            raise ValueError("the atlas covers some rows alone; expected one from `judged`")
+        return self.judge(rows, cells)
+
+    @cached_property
+    def _judged(self) -> _Judged:
+        covered = np.arange(self.N) if self.covered is None else self.covered
+        return _Judged(self.N, covered, len(self))
 
     def calls(self, cell: int, rows: IndexArray) -> BoolArray:
         """Whether one cell calls each of `rows` an outlier, shape (n,)."""
@@ -179,12 +272,34 @@ class Atlas:
         """`vote` of the rows of the panel, shape (P,)."""
         return self.vote(panel_rows(self.N))
 
+    def of_cells(self, cells: IndexArray) -> Atlas:
+        """The atlas of some of the cells alone, in their order here."""
+        models = self.models
+        return replace(
+            self,
+            scaling=self.scaling[cells],
+            gamma=self.gamma[cells],
+            C=self.C[cells],
+            R2=self.R2[cells],
+            support_vectors=self.support_vectors[cells],
+            packed=self.packed[cells],
+            models=models
+            and CellModels(
+                models.rows, models.alphas[cells], models.norms2[cells], models.degenerate[cells]
+            ),
+            judge=None,
+        )
+
     @classmethod
     def from_parts(cls, parts: Sequence[Atlas]) -> Atlas:
-        """Join atlases of the same data, each of one scaling and gamma, in any order."""
+        """Join atlases of the same data, each of one scaling and gamma, in any order.
+
+        Parts that cover some rows alone cover the same ones, and were fitted on the same sample.
+        """
         if len({part.N for part in parts}) != 1:
             raise ValueError(f"parts have N {sorted({p.N for p in parts})}, expected one value")
         parts = sorted(parts, key=lambda part: (str(part.scaling[0]), float(part.gamma[0])))
+        models = [part.models for part in parts if part.models is not None]
         return cls(
             scaling=np.concatenate([part.scaling for part in parts]),
             gamma=np.concatenate([part.gamma for part in parts]),
@@ -193,11 +308,20 @@ class Atlas:
             support_vectors=np.concatenate([part.support_vectors for part in parts]),
             packed=np.concatenate([part.packed for part in parts]),
             N=parts[0].N,
+            covered=parts[0].covered,
+            models=CellModels(
+                rows=models[0].rows,
+                alphas=np.concatenate([one.alphas for one in models]),
+                norms2=np.concatenate([one.norms2 for one in models]),
+                degenerate=np.concatenate([one.degenerate for one in models]),
+            )
+            if models
+            else None,
         )
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """All fields as plain arrays, for storage elsewhere."""
-        return {
+        """All fields but `judge` as plain arrays, for storage elsewhere."""
+        arrays: dict[str, NDArray[Any]] = {
             "scaling": self.scaling,
             "gamma": self.gamma,
             "C": self.C,
@@ -206,10 +330,20 @@ class Atlas:
             "packed": self.packed,
             "N": np.array(self.N, dtype=np.int64),
         }
+        if self.covered is not None and self.models is not None:
+            arrays |= {
+                "covered": self.covered.astype(np.int64),
+                "fit_rows": self.models.rows.astype(np.int64),
+                "alphas": self.models.alphas,
+                "norms2": self.models.norms2,
+                "degenerate": self.models.degenerate,
+            }
+        return arrays
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Atlas:
-        """Inverse of `to_arrays`."""
+        """Inverse of `to_arrays`; `lattice.judged` adds what makes verdicts on other rows."""
+        sampled = "covered" in arrays
         return cls(
             scaling=np.asarray(arrays["scaling"], dtype=np.str_),
             gamma=np.asarray(arrays["gamma"], dtype=np.float64),
@@ -218,4 +352,13 @@ class Atlas:
             support_vectors=np.asarray(arrays["support_vectors"], dtype=np.int32),
             packed=np.asarray(arrays["packed"], dtype=np.uint8),
             N=int(arrays["N"]),
+            covered=np.asarray(arrays["covered"], dtype=np.int64) if sampled else None,
+            models=CellModels(
+                rows=np.asarray(arrays["fit_rows"], dtype=np.int64),
+                alphas=np.asarray(arrays["alphas"], dtype=np.float64),
+                norms2=np.asarray(arrays["norms2"], dtype=np.float64),
+                degenerate=np.asarray(arrays["degenerate"], dtype=np.bool_),
+            )
+            if sampled
+            else None,
         )

@@ -29,6 +29,7 @@ from svddtune.numerics.extent import extent
 from svddtune.numerics.kernel import squared_distances
 from svddtune.numerics.landmarks import Landmarks, draw_landmarks
 from svddtune.numerics.laplace import curvature, laplace, laplace_weights, likelihood, precision
+from svddtune.numerics.mapped import Rows
 from svddtune.numerics.types import OUTLIER, BoolArray, FloatArray, IndexArray, LabelArray
 from svddtune.sigmoid import sigmoid
 
@@ -67,7 +68,7 @@ class BeliefBasis:
 
     Attributes
     ----------
-    X : FloatArray, shape (N, M)
+    X : FloatArray or MappedRows, shape (N, M)
         The data, in the belief's representation.
     panel : IndexArray, shape (P,)
         `panel_rows`.
@@ -87,7 +88,7 @@ class BeliefBasis:
         Squared norms of `shifted`.
     """
 
-    X: FloatArray
+    X: Rows
     panel: IndexArray
     isolation: FloatArray
     length: float
@@ -142,12 +143,12 @@ class Belief:
     labelled: FloatArray
 
 
-def belief_basis(X: FloatArray, *, seed: int = 0) -> BeliefBasis:
+def belief_basis(X: Rows, *, seed: int = 0) -> BeliefBasis:
     """Measure the data for the belief, once per dataset; about 0.1 s at 2000 rows.
 
     Parameters
     ----------
-    X : FloatArray, shape (N, M)
+    X : FloatArray or MappedRows, shape (N, M)
         Observations in the belief's representation (`Views.belief`), finite. The basis keeps them.
     seed : int
         Draws the quadrature rows among more than `QUADRATURE_ROWS`.

@@ -23,7 +23,9 @@ as their inverse, must be doubles too."""
 LEAST_WIDTH = 1e-100
 """Least range of the widest column, unless all rows are equal; for the same reason."""
 
-_DRAWN = 20_000  # rows among which distinct ones are looked for
+DRAWN = 20_000
+"""Rows among which distinct ones are looked for."""
+
 _ROWS = 1000  # rows whose distances are looked at
 _RESOLUTION = 1e-13  # of a value: smaller differences are rounding errors, not distances
 _NEAR2 = 1e-9  # of the squared norms: below, the expanded form has lost digits
@@ -65,8 +67,8 @@ def extent(X: FloatArray, *, seed: int = 0) -> Extent:
     """
     rng = np.random.default_rng(seed)
     drawn = np.arange(len(X))
-    if len(X) > _DRAWN:
-        drawn = np.sort(rng.choice(len(X), _DRAWN, replace=False))
+    if len(X) > DRAWN:
+        drawn = np.sort(rng.choice(len(X), DRAWN, replace=False))
     rows = drawn[distinct_rows(X[drawn])[0]]
     if len(rows) > _ROWS:
         rows = rng.choice(rows, _ROWS, replace=False)

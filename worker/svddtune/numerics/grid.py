@@ -150,7 +150,6 @@ def fit_cells(
     spacing: Spacing = "linear",
     C: FloatArray | None = None,
     seed: int = 0,
-    limit: int | None = None,
 ) -> CellFits:
     """Fit a whole C grid at one gamma; the cells share one kernel matrix.
 
@@ -168,15 +167,13 @@ def fit_cells(
         Values of C instead of a grid over the feasible range.
     seed : int
         Draws the sub-sample where there is one.
-    limit : int, optional
-        Rows up to which all are fitted; `solver.FIT_LIMIT` by default.
 
     Returns
     -------
     CellFits
     """
     N = len(X)
-    problem = make_problem(X, gamma=gamma, seed=seed, limit=limit)
+    problem = make_problem(X, gamma=gamma, seed=seed)
     if C is None:
         C = c_grid(*_c_bounds(problem, X), steps=steps, spacing=spacing)
     fits = fit_all(problem, C, N)
@@ -191,7 +188,6 @@ def fit_useful_cells(
     steps: int,
     most_outside: float,
     seed: int = 0,
-    limit: int | None = None,
 ) -> CellFits:
     """Fit a geometric C grid at one gamma from C_UB down, until too many rows are outside.
 
@@ -205,7 +201,7 @@ def fit_useful_cells(
         Values of C between C_LB and C_UB, at least 1.
     most_outside : float
         Largest share of the fitted rows that a cell may have outside, in [0, 1].
-    seed, limit
+    seed
         As of `fit_cells`.
 
     Returns
@@ -216,7 +212,7 @@ def fit_useful_cells(
         too.)
     """
     N = len(X)
-    problem = make_problem(X, gamma=gamma, seed=seed, limit=limit, error=LATTICE_ERROR)
+    problem = make_problem(X, gamma=gamma, seed=seed, error=LATTICE_ERROR)
     duals = [duals_at(problem, 1.0, N)]
     hard = fits_of(problem, np.array([1.0]), N, np.array(duals)).models[0]
     C = c_grid(1.0 / N, c_upper_bound(hard, X), steps=steps, spacing="geometric")

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from svddtune.numerics.atlas import Atlas
-from svddtune.numerics.grid import MOST_OUTSIDE, fit_cells, fit_useful_cells
-from svddtune.numerics.types import FloatArray
+from svddtune.numerics.atlas import Atlas, CellModels, panel_rows
+from svddtune.numerics.grid import MOST_OUTSIDE, CellFits, fit_cells, fit_useful_cells
+from svddtune.numerics.kernel import squared_distances
+from svddtune.numerics.mapped import SAMPLED_ABOVE, complete
+from svddtune.numerics.svdd import beyond
+from svddtune.numerics.types import BoolArray, FloatArray, IndexArray
 from svddtune.numerics.views import AUTO, AUTO_SCALINGS, Views
 
 LATTICE_GAMMAS = 21
 LATTICE_CELLS = 20
 AUTO_GAMMAS = 15
 """Gammas of each representation with several of them."""
-ATLAS_FIT_LIMIT = 5000
-"""Rows up to which the cells are fitted to all: a lattice has hundreds of cells, and each would
-take seconds above. The final model is fitted to all rows up to `solver.FIT_LIMIT`."""
+LATTICE_SAMPLE = 2048
+"""Rows that the cells are fitted on above `SAMPLED_ABOVE`: a lattice has a thousand cells, and
+time grows with the square of the rows. The final model is fitted to all rows up to
+`solver.FIT_LIMIT`."""
+
+_BLOCK = 1 << 21  # kernel values held at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,35 +176,100 @@ def fit_atlas_part(data: FloatArray | Views, part: LatticePart, *, seed: int = 0
     part : LatticePart
         Of `lattice_plan`.
     seed : int
-        Draws the sub-sample above `ATLAS_FIT_LIMIT` rows, where every cell is fitted to the
-        sub-sample and classifies all rows.
+        Draws the sample above `SAMPLED_ABOVE` rows.
 
     Returns
     -------
     Atlas
         Of this part alone, in the order of C. Cells that agree on every row are all kept:
-        dropping them does not change the choice.
+        dropping them does not change the choice. Above `SAMPLED_ABOVE` rows every cell is fitted on
+        a uniform sample of `LATTICE_SAMPLE` rows with nu kept, and the atlas covers the panel.
     """
     views = Views.of(data)
-    rows = views.rows(part.scaling)
+    rows, N = views.rows(part.scaling), len(views)
+    if N <= SAMPLED_ABOVE:
+        return _atlas_of(_fit(complete(rows), part), part, N)
+    drawn = np.sort(np.random.default_rng(seed).choice(N, LATTICE_SAMPLE, replace=False))
+    fits = _fit(rows[drawn], part)
+    alphas = np.zeros((len(fits.models), len(drawn)))
+    for cell, model in enumerate(fits.models):
+        alphas[cell, model.rows] = model.alphas
+    models = CellModels(
+        rows=drawn,
+        alphas=alphas,
+        norms2=np.array([model.center_norm2 for model in fits.models]),
+        degenerate=np.array([model.degenerate for model in fits.models]),
+    )
+    fitted = _atlas_of(fits, part, N)
+    # nu is kept, so that C N is too.
+    fitted = replace(fitted, C=fits.C * (len(drawn) / N), models=models)
+    covered = panel_rows(N)
+    outside = _CellJudge(fitted, models, views)(covered, np.arange(len(fitted)))
+    return replace(fitted, packed=np.packbits(outside, axis=1), covered=covered)
+
+
+def judged(atlas: Atlas, views: Views) -> Atlas:
+    """Let an atlas make verdicts on rows that it does not cover.
+
+    Parameters
+    ----------
+    atlas : Atlas
+        Of `views`.
+    views : Views
+        The data.
+
+    Returns
+    -------
+    Atlas
+        The same where all rows are covered.
+    """
+    if atlas.models is None:
+        return atlas
+    return replace(atlas, judge=_CellJudge(atlas, atlas.models, views))
+
+
+class _CellJudge:
+    """Makes the verdicts of cells that were fitted on a sample."""
+
+    def __init__(self, atlas: Atlas, models: CellModels, views: Views) -> None:
+        self._scaling, self._gamma, self._R2 = atlas.scaling, atlas.gamma, atlas.R2
+        self._models, self._views = models, views
+        self._fitted: dict[str, FloatArray] = {}
+
+    def __call__(self, rows: IndexArray, cells: IndexArray) -> BoolArray:
+        outside = np.empty((len(cells), len(rows)), dtype=np.bool_)
+        for kind in np.unique(self._scaling[cells]).tolist():
+            of_kind = np.flatnonzero(self._scaling[cells] == kind)
+            step = max(1, _BLOCK // len(self._models.rows))
+            for start in range(0, len(rows), step):
+                part = slice(start, start + step)
+                D2 = squared_distances(self._views.rows(kind)[rows[part]], self._sample(kind))
+                for gamma in np.unique(self._gamma[cells[of_kind]]):
+                    at = of_kind[self._gamma[cells[of_kind]] == gamma]
+                    outside[at, part] = self._beyond(np.exp(-gamma * D2), cells[at])
+        return outside
+
+    def _beyond(self, kernel: FloatArray, cells: IndexArray) -> BoolArray:
+        models = self._models
+        distance2 = 1.0 - 2.0 * (models.alphas[cells] @ kernel.T) + models.norms2[cells, None]
+        return beyond(distance2, self._R2[cells, None], models.degenerate[cells, None])
+
+    def _sample(self, kind: str) -> FloatArray:
+        """The fitted rows in a representation; mapped once."""
+        if kind not in self._fitted:
+            self._fitted[kind] = self._views.rows(kind)[self._models.rows]
+        return self._fitted[kind]
+
+
+def _fit(rows: FloatArray, part: LatticePart) -> CellFits:
     if part.most_outside < 1.0:
-        fits = fit_useful_cells(
-            rows,
-            gamma=part.gamma,
-            steps=part.cells,
-            most_outside=part.most_outside,
-            seed=seed,
-            limit=ATLAS_FIT_LIMIT,
+        return fit_useful_cells(
+            rows, gamma=part.gamma, steps=part.cells, most_outside=part.most_outside
         )
-    else:
-        fits = fit_cells(
-            rows,
-            gamma=part.gamma,
-            steps=part.cells,
-            spacing="geometric",
-            seed=seed,
-            limit=ATLAS_FIT_LIMIT,
-        )
+    return fit_cells(rows, gamma=part.gamma, steps=part.cells, spacing="geometric")
+
+
+def _atlas_of(fits: CellFits, part: LatticePart, N: int) -> Atlas:
     return Atlas(
         scaling=np.full(len(fits.models), part.scaling),
         gamma=np.full(len(fits.models), part.gamma),
@@ -206,7 +277,7 @@ def fit_atlas_part(data: FloatArray | Views, part: LatticePart, *, seed: int = 0
         R2=np.array([model.R2 for model in fits.models]),
         support_vectors=np.array([len(model.rows) for model in fits.models], dtype=np.int32),
         packed=np.packbits(fits.outside, axis=1),
-        N=len(views),
+        N=N,
     )
 
 
@@ -238,4 +309,5 @@ def fit_atlas(
     """
     views = Views.of(data)
     plan = lattice_plan(views, gamma_bounds, count=count, cells=cells)
-    return Atlas.from_parts([fit_atlas_part(views, part, seed=seed) for part in plan])
+    parts = [fit_atlas_part(views, part, seed=seed) for part in plan]
+    return judged(Atlas.from_parts(parts), views)

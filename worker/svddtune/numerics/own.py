@@ -43,7 +43,8 @@ class Situation:
     metric : {"kappa", "mcc", "f1", "balanced_accuracy"}
         Score of the session.
     prep : Preparation
-        Of `X`; ``prep.nn[:, :k]`` are the nearest neighbours of every row.
+        Of `X`, or above `SAMPLED_ABOVE` rows of the panel alone: ``prep.near(rows, k)`` are the
+        nearest neighbours of rows.
     atlas : Atlas
         The fitted models, of which the labels choose one.
     basis : BeliefBasis

@@ -17,6 +17,7 @@ from svddtune.numerics.bandwidth import scott_gamma
 from svddtune.numerics.chebyshev import interpolation_weights, log_gamma_nodes
 from svddtune.numerics.extent import Extent, check_magnitude, extent
 from svddtune.numerics.kernel import expanded_distances
+from svddtune.numerics.mapped import Rows, complete
 from svddtune.numerics.neighbors import distinct_rows, neighbor_lists, spread_lists
 from svddtune.numerics.types import FloatArray, IndexArray
 
@@ -37,12 +38,12 @@ _MARGIN = 2.0  # the nodes reach beyond the bounds by this factor
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """Everything label-independent about a dataset.
+    """Everything label-independent about a dataset, or about some of its rows alone.
 
     Attributes
     ----------
-    nn : NDArray[np.int32], shape (N, K)
-        NN_K of every row; its first k columns are NN_k.
+    nn : NDArray[np.int32], shape (n, K)
+        NN_K of every prepared row, as positions among these; its first k columns are NN_k.
     gamma_bounds : tuple of float
         Least and largest gamma searched, in inverse squared distances.
     default_gamma : float
@@ -50,7 +51,7 @@ class Preparation:
         to the bounds.
     log_gamma : FloatArray, shape (Q,)
         Chebyshev nodes.
-    row_means : FloatArray, shape (N, Q)
+    row_means : FloatArray, shape (n, Q)
         r_i at the nodes.
     grand_means : FloatArray, shape (Q,)
         m at the nodes.
@@ -58,6 +59,10 @@ class Preparation:
         Rows of the uniform sample that the means come from; None when they come from all rows.
     M : int
         Number of attributes.
+    rows : IndexArray or None, shape (n,)
+        Prepared rows, ascending: the others are neither neighbours nor in the means. None for all.
+    N : int
+        Number of rows of the data.
     """
 
     nn: NDArray[np.int32]
@@ -68,11 +73,8 @@ class Preparation:
     grand_means: FloatArray
     sample_size: int | None
     M: int
-
-    @property
-    def N(self) -> int:
-        """Number of rows."""
-        return int(self.nn.shape[0])
+    rows: IndexArray | None
+    N: int
 
     @property
     def K(self) -> int:
@@ -84,6 +86,15 @@ class Preparation:
         if k < 1 or min(k, self.N) > self.K:
             raise ValueError(f"k is {k}, expected 1 to {self.K} (prepared neighbours)")
         return min(k, self.N)
+
+    def near(self, rows: IndexArray, k: int) -> IndexArray:
+        """Rows in NN_k of any of `rows`, shape (m,); one that is not prepared has itself alone."""
+        rows = np.asarray(rows, dtype=np.int64)
+        if self.rows is None:
+            return self.nn[rows, :k].ravel()
+        at = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
+        lists = self.nn[at[self.rows[at] == rows], :k]
+        return np.concatenate((rows, self.rows[lists.ravel()]))
 
     def weights_at(self, gamma: FloatArray) -> FloatArray:
         """Interpolation weights, shape (G, Q), at `gamma`, shape (G,)."""
@@ -100,7 +111,8 @@ class Preparation:
             "grand_means": self.grand_means,
             "sample_size": np.array(self.sample_size or 0, dtype=np.int64),
             "M": np.array(self.M, dtype=np.int64),
-        }
+            "N": np.array(self.N, dtype=np.int64),
+        } | ({} if self.rows is None else {"rows": self.rows})
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Preparation:
@@ -115,13 +127,16 @@ class Preparation:
             grand_means=np.asarray(arrays["grand_means"], dtype=np.float64),
             sample_size=int(arrays["sample_size"]) or None,
             M=int(arrays["M"]),
+            rows=np.asarray(arrays["rows"], dtype=np.int64) if "rows" in arrays else None,
+            N=int(arrays["N"]),
         )
 
 
 def prepare(
-    X: FloatArray,
+    X: Rows,
     *,
     k: int,
+    rows: IndexArray | None = None,
     gamma_bounds: tuple[float, float] | None = None,
     seed: int = 0,
     exact_limit: int = EXACT_LIMIT,
@@ -131,10 +146,12 @@ def prepare(
 
     Parameters
     ----------
-    X : FloatArray, shape (N, M)
+    X : FloatArray or MappedRows, shape (N, M)
         Observations, finite.
     k : int
-        Largest locality that will be asked for; capped at N.
+        Largest locality that will be asked for; capped at the number of prepared rows.
+    rows : IndexArray, optional
+        Rows to prepare, ascending; all by default.
     gamma_bounds : tuple of float, optional
         Range of gamma, default `default_gamma_bounds`.
     seed : int
@@ -156,6 +173,7 @@ def prepare(
     course = PreparationCourse.of(
         X,
         k=k,
+        rows=rows,
         gamma_bounds=gamma_bounds,
         seed=seed,
         exact_limit=exact_limit,
@@ -185,7 +203,12 @@ class PreparationCourse:
 
     Attributes
     ----------
-    X : FloatArray, shape (N, M)
+    X : FloatArray, shape (n, M)
+        The prepared rows.
+    rows : IndexArray or None, shape (n,)
+        Which they are; None for all.
+    N : int
+        Rows of the data.
     k : int
     gamma_bounds : tuple of float
     default_gamma : float
@@ -196,6 +219,8 @@ class PreparationCourse:
     """
 
     X: FloatArray
+    rows: IndexArray | None
+    N: int
     k: int
     gamma_bounds: tuple[float, float]
     default_gamma: float
@@ -206,9 +231,10 @@ class PreparationCourse:
     @classmethod
     def of(
         cls,
-        X: FloatArray,
+        X: Rows,
         *,
         k: int,
+        rows: IndexArray | None = None,
         gamma_bounds: tuple[float, float] | None = None,
         seed: int = 0,
         exact_limit: int = EXACT_LIMIT,
@@ -220,6 +246,8 @@ class PreparationCourse:
         ``part_s`` is the intended duration of a part, in seconds on one core of 2024; a part has at
         least one step.
         """
+        of_data = len(X)
+        X = complete(X) if rows is None else X[rows]
         N, M = X.shape
         if N < 1 or M < 1:
             raise ValueError(f"X has shape {X.shape}, expected at least one row and one column")
@@ -237,6 +265,8 @@ class PreparationCourse:
             sample = np.sort(np.random.default_rng(seed).choice(N, sample_size, replace=False))
         return cls(
             X=X,
+            rows=rows,
+            N=of_data,
             k=k,
             gamma_bounds=(float(low), float(high)),
             default_gamma=float(np.clip(scott_gamma(X[scales.usual]), low, high)),
@@ -300,6 +330,8 @@ class PreparationCourse:
             grand_means=row_means.mean(axis=0),
             sample_size=None if self.sample is None else len(self.sample),
             M=self.X.shape[1],
+            rows=self.rows,
+            N=self.N,
         )
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from svddtune.numerics.context import spread_of
 from svddtune.numerics.kernel import squared_distances
+from svddtune.numerics.mapped import Rows
 from svddtune.numerics.svdd import SvddModel, fit
 from svddtune.numerics.types import BoolArray, FloatArray
 from svddtune.profile import Profile, sketches
@@ -22,14 +23,14 @@ FRESH_ROWS = 4096
 _BLOCK = 1 << 22  # distances held at once
 
 
-def profile_of(model: SvddModel, X: FloatArray, raw: FloatArray, *, seed: int = 0) -> Profile:
+def profile_of(model: SvddModel, X: Rows, raw: FloatArray, *, seed: int = 0) -> Profile:
     """Profile the rows that a model was fitted on.
 
     Parameters
     ----------
     model : SvddModel
         The model; its gamma and nu are used for the fits to parts of the rows.
-    X : FloatArray, shape (N, D)
+    X : FloatArray or MappedRows, shape (N, D)
         Rows as the kernel sees them, N >= 1.
     raw : FloatArray, shape (N, M)
         The same rows in the units of their columns.
@@ -54,9 +55,7 @@ def profile_of(model: SvddModel, X: FloatArray, raw: FloatArray, *, seed: int = 
     )
 
 
-def _fresh(
-    model: SvddModel, X: FloatArray, rng: np.random.Generator
-) -> tuple[BoolArray, FloatArray]:
+def _fresh(model: SvddModel, X: Rows, rng: np.random.Generator) -> tuple[BoolArray, FloatArray]:
     """Whether rows are outside a fit without them, and their distance^2 to that fit's vectors."""
     rows = rng.permutation(len(X))
     if model.fit_rows is not None:

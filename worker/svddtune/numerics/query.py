@@ -24,6 +24,7 @@ from svddtune.numerics.evidence import (
 )
 from svddtune.numerics.gain import knowledge_committee, knowledge_gains, rank_by_gain
 from svddtune.numerics.kernel import pair_distances2
+from svddtune.numerics.mapped import Rows, complete
 from svddtune.numerics.mixed import border_distance, mixed_turns, take_turns
 from svddtune.numerics.outlook import Outlook, Prospect, outlook_of
 from svddtune.numerics.own import QueryStrategy, Situation, rank_by
@@ -101,7 +102,7 @@ class Suggestion:
 
 def suggest(
     prep: Preparation,
-    X: FloatArray,
+    X: Rows,
     labels: LabelArray,
     *,
     k: int,
@@ -122,8 +123,8 @@ def suggest(
     Parameters
     ----------
     prep : Preparation
-        Of `X`.
-    X : FloatArray, shape (N, M)
+        Of `X`; with an atlas strategy that of some rows will do.
+    X : FloatArray or MappedRows, shape (N, M)
         Observations, finite.
     labels : LabelArray, shape (N,)
         The oracle's labels.
@@ -162,9 +163,9 @@ def suggest(
     Raises
     ------
     ValueError
-        If `strategy` is unknown, lacks its atlas or returns no valid ranking, an atlas lacks its
-        basis, `labels` or `atlas` has another number of rows than `prep`, or `sample`, `reserve`
-        or `k` is out of range.
+        If `strategy` is unknown, lacks its atlas or a preparation of all rows, or returns no valid
+        ranking, an atlas lacks its basis, `labels` or `atlas` has another number of rows than
+        `prep`, or `sample`, `reserve` or `k` is out of range.
 
     Notes
     -----
@@ -211,7 +212,7 @@ def suggest(
         if callable(strategy):
             own_choice = state.choice("evidence")
             ranked = rank_by(strategy, Situation(
-                X=X, labels=labels, excluded=np.asarray(exclude, dtype=np.int64),
+                X=complete(X), labels=labels, excluded=np.asarray(exclude, dtype=np.int64),
                 open_rows=open_rows, reserve=reserve, rng=rng, k=k, sample=sample, metric=metric,
                 prep=prep, atlas=state.atlas, basis=state.basis,
             ))  # fmt: skip
@@ -221,6 +222,9 @@ def suggest(
             )  # fmt: skip
         suggestion = state.suggest(strategy, askable, k=k, reserve=reserve, rng=rng)
         return replace(suggestion, outlook=state.outlook())
+    if prep.rows is not None:
+        raise ValueError(f"strategy is {strategy!r}, expected a preparation of all rows with it")
+    X = complete(X)
     U = np.flatnonzero(askable)
     choice, outlook = None, None
     if state is not None:
@@ -246,7 +250,7 @@ def suggest(
     else:
         scores = tau(local, X, rows, k=k, gamma=gamma, rule=tau_rule)
     by_rule = _in_medians(scores) if local is None else scores
-    order = _ranked(prep.nn[:, :k], rows, (by_rule,), open_rows, reserve)
+    order = _ranked(prep, k, rows, (by_rule,), open_rows, reserve)
     return Suggestion(gamma, value, rows[order], scores[order], (rule,), choice, outlook)
 
 
@@ -314,7 +318,7 @@ class _AtlasState:
             by_turn = [value[shuffled] for value in values]
             ranked_by = by_turn if both else [_in_medians(value) for value in by_turn]
             rows = self.basis.panel[shuffled]
-            order = _ranked(self.prep.nn[:, :k], rows, ranked_by, self.open_rows, reserve)
+            order = _ranked(self.prep, k, rows, ranked_by, self.open_rows, reserve)
             places = np.arange(len(order)) % len(turns)
             positions, scores = shuffled[order], np.array(by_turn)[places, order]
         return Suggestion(choice.gamma, None, self.basis.panel[positions], scores, turns, choice)
@@ -383,7 +387,8 @@ def _in_medians(distances: FloatArray) -> FloatArray:
 
 
 def _ranked(
-    nn: IndexArray,
+    prep: Preparation,
+    k: int,
     rows: IndexArray,
     scores: Sequence[FloatArray],
     open_rows: IndexArray,
@@ -393,7 +398,7 @@ def _ranked(
     turns = [
         iter(np.argsort(-np.round(one, _SCORE_DECIMALS), kind="stable").tolist()) for one in scores
     ]
-    crowded = set(nn[np.asarray(open_rows, dtype=np.int64)].ravel().tolist())
+    crowded = set(prep.near(open_rows, k).tolist())
     seen: set[int] = set()
     front: list[int] = []
     behind: list[int] = []
@@ -405,7 +410,7 @@ def _ranked(
             row = int(rows[position])
             if not front or row not in crowded:
                 front.append(position)
-                crowded.update(nn[row].tolist())
+                crowded.update(prep.near(np.array([row]), k).tolist())
                 break
             behind.append(position)
     return np.array((front + behind)[:reserve], dtype=np.int64)

@@ -12,6 +12,7 @@ from sklearn import config_context
 from sklearn.svm import OneClassSVM
 
 from svddtune.numerics.kernel import gram as kernel_matrix
+from svddtune.numerics.mapped import Rows, complete
 from svddtune.numerics.types import FloatArray, IndexArray
 
 FIT_LIMIT = 10_000
@@ -72,28 +73,25 @@ class Problem:
 
 
 def make_problem(
-    X: FloatArray,
+    X: Rows,
     *,
     gamma: float,
     gram: FloatArray | None = None,
     seed: int = 0,
-    limit: int | None = None,
     error: float = SOLVER_ERROR,
 ) -> Problem:
     """Choose the rows to fit and compute their kernel matrix.
 
     Parameters
     ----------
-    X : FloatArray, shape (N, M)
+    X : FloatArray or MappedRows, shape (N, M)
         Observations, finite.
     gamma : float
         Positive.
     gram : FloatArray, shape (N, N), optional
         Kernel matrix of all rows, where it is at hand and N is at most `FIT_LIMIT`.
     seed : int
-        Draws the sub-sample above `limit` rows.
-    limit : int, optional
-        Rows up to which all are fitted, at least `FIT_SAMPLE`; `FIT_LIMIT` by default.
+        Draws the sub-sample above `FIT_LIMIT` rows.
     error : float
         Of a squared feature-space distance, positive.
 
@@ -104,17 +102,17 @@ def make_problem(
     if not 0.0 < gamma < np.inf:
         raise ValueError(f"gamma is {gamma}, expected a positive number")
     N = len(X)
-    sampled = (FIT_LIMIT if limit is None else limit) < N
+    sampled = N > FIT_LIMIT
     if gram is not None and not sampled:
-        return Problem(float(gamma), np.arange(N), False, X, gram, error)
+        return Problem(float(gamma), np.arange(N), False, complete(X), gram, error)
     rows = np.arange(N)
     if sampled:
         rows = np.random.default_rng(seed).choice(N, FIT_SAMPLE, replace=False)
     # libsvm starts with the first rows at their bound: outlying rows first start it nearer to
     # the solution.
-    far = np.square(X[rows] - X.mean(axis=0)).sum(axis=1)
-    rows = rows[np.lexsort((rows, -far))]
     Z = X[rows]
+    order = np.lexsort((rows, -np.square(Z - Z.mean(axis=0)).sum(axis=1)))
+    rows, Z = rows[order], Z[order]
     K = kernel_matrix(Z, gamma=gamma) if len(Z) <= GRAM_LIMIT else None
     return Problem(float(gamma), rows, sampled, Z, K, error)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from svddtune.numerics.kernel import gram as kernel_matrix
+from svddtune.numerics.mapped import Rows
 from svddtune.numerics.neighbors import distinct_rows
 from svddtune.numerics.solver import Problem, is_degenerate, make_problem, solve
 from svddtune.numerics.types import BoolArray, FloatArray, IndexArray
@@ -64,7 +65,7 @@ class SvddModel:
     degenerate: bool
     fit_rows: IndexArray | None
 
-    def distance2(self, X: FloatArray) -> FloatArray:
+    def distance2(self, X: Rows) -> FloatArray:
         """Squared feature-space distance of the rows of `X`, shape (n, M), to the center."""
         step = max(1, _BLOCK // len(self.rows))
         with np.errstate(over="ignore"):  # of rows so far away that the kernel is 0
@@ -74,7 +75,7 @@ class SvddModel:
             ]
         return np.asarray(1.0 - 2.0 * np.concatenate(similarity) + self.center_norm2)
 
-    def outside(self, X: FloatArray) -> BoolArray:
+    def outside(self, X: Rows) -> BoolArray:
         """Tell which rows of `X`, shape (n, M), are outliers; boundary rows are not."""
         return beyond(self.distance2(X), self.R2, self.degenerate)
 
@@ -180,13 +181,13 @@ def c_from_nu(nu: float, N: int) -> float:
 
 
 def fit(
-    X: FloatArray, *, gamma: float, C: float, gram: FloatArray | None = None, seed: int = 0
+    X: Rows, *, gamma: float, C: float, gram: FloatArray | None = None, seed: int = 0
 ) -> SvddModel:
     """Fit SVDD to all rows.
 
     Parameters
     ----------
-    X : FloatArray, shape (N, M)
+    X : FloatArray or MappedRows, shape (N, M)
         Observations, finite.
     gamma : float
         Positive.

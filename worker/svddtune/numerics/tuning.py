@@ -15,11 +15,12 @@ from svddtune.numerics.alignment import (
     coarse_grid,
     local_alignment,
 )
-from svddtune.numerics.atlas import Atlas
+from svddtune.numerics.atlas import Atlas, panel_rows
 from svddtune.numerics.belief import BeliefBasis, belief_basis
 from svddtune.numerics.evidence import Criterion, LiveChoice, choose_cell, final_cell
 from svddtune.numerics.grid import Cell, CellFits, Spacing, TieRule, choose_c, fit_cells
 from svddtune.numerics.lattice import fit_atlas
+from svddtune.numerics.mapped import SAMPLED_ABOVE
 from svddtune.numerics.own import QueryStrategy
 from svddtune.numerics.preparation import Preparation, prepare
 from svddtune.numerics.query import ATLAS_STRATEGIES, Strategy, suggest
@@ -275,7 +276,7 @@ def finish_with_atlas(
     )
     final = final_cell(atlas, choice, labels)
     value, curve = None, None
-    if choice.reason == "both_classes":
+    if choice.reason == "both_classes" and prep.rows is None:
         local = local_alignment(prep, views.X, labels, k=k)
         grid = coarse_grid(prep.gamma_bounds)
         curve = AlignmentCurve(grid, local(grid))
@@ -399,7 +400,7 @@ def run(
         `label_noise` is out of range.
     """
     views = Views.of(data)
-    N, X = len(views), views.X
+    N = len(views)
     if not callable(oracle) and oracle.shape != (N,):
         raise ValueError(f"oracle has shape {oracle.shape}, expected {(N,)}")
     if choice not in (None, "paper", "atlas"):
@@ -417,11 +418,16 @@ def run(
         rows = draw_initial(oracle, *initial, seed)
         labels[rows] = oracle[rows]
     certainty = np.where(labels == 0, 1.0 - label_noise, 1.0) if label_noise else None
-    if prep is None:
-        prep = prepare(X, k=k, gamma_bounds=gamma_bounds, seed=seed)
     needs_atlas = callable(strategy) or strategy in ATLAS_STRATEGIES
     if choice is None:
         choice = "atlas" if needs_atlas else "paper"
+    if prep is None:
+        sampled = needs_atlas and choice == "atlas" and N > SAMPLED_ABOVE
+        prep = prepare(
+            views.rows(views.base), k=k, rows=panel_rows(N) if sampled else None,
+            gamma_bounds=gamma_bounds, seed=seed,
+        )  # fmt: skip
+    X = views.X if prep.rows is None else views.rows(views.base)
     if atlas is None and (choice == "atlas" or needs_atlas):
         if gamma_bounds is None and views.scaling != AUTO:
             gamma_bounds = prep.gamma_bounds

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from svddtune.numerics.extent import DRAWN
+from svddtune.numerics.mapped import SAMPLED_ABOVE, MappedRows, Rows, complete
 from svddtune.numerics.own import FitRepresentation, fit_own
 from svddtune.numerics.preparation import default_gamma_bounds
 from svddtune.numerics.representation import REPRESENTATIONS, fit_representation
@@ -56,7 +60,7 @@ class Views:
         self.base = BASE_SCALING if several else scaling
         self.belief = BELIEF_SCALING if several else scaling
         self._representations: dict[str, Representation] = {}
-        self._rows: dict[str, FloatArray] = {}
+        self._rows: dict[str, Rows] = {}
         self._gamma_bounds: dict[str, tuple[float, float]] = {}
 
     @classmethod
@@ -69,8 +73,10 @@ class Views:
 
     @property
     def X(self) -> FloatArray:
-        """Rows in the base representation, shape (N, M)."""
-        return self.rows(self.base)
+        """All rows in the base representation, shape (N, M): a matrix however many they are."""
+        rows = complete(self.rows(self.base))
+        self._rows[self.base] = rows
+        return rows
 
     def representation(self, kind: str) -> Representation:
         """The map from raw rows to those of a kind. Raises ValueError where it is unknown."""
@@ -82,10 +88,11 @@ class Views:
             )
         return self._representations[kind]
 
-    def rows(self, kind: str) -> FloatArray:
+    def rows(self, kind: str) -> Rows:
         """All rows in a representation, shape (N, D); `raw` itself with "none".
 
         Those of the base and of the belief stay in memory; of the others, those asked for last.
+        More than `SAMPLED_ABOVE` rows are mapped as they are asked for.
         """
         if kind == "none":
             return self.raw
@@ -93,11 +100,17 @@ class Views:
             kept = (self.base, self.belief)
             if kind not in kept:
                 self._rows = {name: rows for name, rows in self._rows.items() if name in kept}
-            self._rows[kind] = self.representation(kind).apply(self.raw)
+            mapped = MappedRows(self.raw, self.representation(kind))
+            self._rows[kind] = mapped if len(self) > SAMPLED_ABOVE else complete(mapped)
         return self._rows[kind]
 
     def gamma_bounds(self, kind: str) -> tuple[float, float]:
-        """`default_gamma_bounds` of the rows in a representation."""
+        """`default_gamma_bounds` of the rows in a representation, or of a sample of them."""
         if kind not in self._gamma_bounds:
-            self._gamma_bounds[kind] = default_gamma_bounds(self.rows(kind))
+            rows, N = self.rows(kind), len(self)
+            if N > DRAWN:
+                drawn = np.sort(np.random.default_rng(0).choice(N, DRAWN, replace=False))
+                self._gamma_bounds[kind] = default_gamma_bounds(rows[drawn])
+            else:
+                self._gamma_bounds[kind] = default_gamma_bounds(complete(rows))
         return self._gamma_bounds[kind]

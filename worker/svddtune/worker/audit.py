@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -31,14 +32,18 @@ def audited_rows(snapshot: Snapshot) -> IndexArray:
     config = snapshot.session.config
     if not config.audit:
         return np.empty(0, dtype=np.int64)
-    initial = np.array(sorted(snapshot.initial_rows), dtype=np.int64)
-    free = snapshot.session.observation_count - len(initial)
-    return numerics.draw_audit(
-        snapshot.session.observation_count,
-        min(config.audit, free),
-        seed=config.seed,
-        exclude=initial,
+    return _drawn(
+        snapshot.session.observation_count, config.audit, config.seed, snapshot.initial_rows
     )
+
+
+@lru_cache(maxsize=16)
+def _drawn(N: int, audit: int, seed: int, initial: frozenset[int]) -> IndexArray:
+    """Rows of an audit. A draw among a million rows takes longer than a ranking."""
+    exclude = np.array(sorted(initial), dtype=np.int64)
+    rows = numerics.draw_audit(N, min(audit, N - len(initial)), seed=seed, exclude=exclude)
+    rows.flags.writeable = False
+    return rows
 
 
 def interleave(

@@ -5,23 +5,33 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
 
+import numpy as np
+
 from svddtune.numerics import (
     Atlas,
     BeliefBasis,
     FloatArray,
+    IndexArray,
     Preparation,
+    Rows,
     Spread,
     UnevenColumns,
     Views,
     belief_basis,
+    judged,
     spread_of,
     uneven_columns,
 )
+from svddtune.numerics.mapped import SAMPLED_ABOVE
 from svddtune.numerics.refined import RefinedBasis, refined_basis
+from svddtune.state.jobs import of_panel
 from svddtune.state.queue import Claim
 from svddtune.state.workspace import Snapshot, Workspace
 from svddtune.v1 import dataset_pb2
 from svddtune.worker.scalings import scaling_word
+
+# Rows up to which all are measured where columns are described; of more a uniform sample.
+MEASURED_ROWS = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,14 +47,14 @@ class Data:
         return self.views.raw
 
     @property
-    def X(self) -> FloatArray:
+    def X(self) -> Rows:
         """Rows in the base representation."""
-        return self.views.X
+        return self.views.rows(self.views.base)
 
     @cached_property
     def spread(self) -> Spread:
-        """Where the raw values of all rows lie."""
-        return spread_of(self.raw)
+        """Where the raw values lie: those of all rows, or of a uniform sample."""
+        return spread_of(self.raw[self._measured])
 
     @cached_property
     def refined_basis(self) -> RefinedBasis:
@@ -54,7 +64,14 @@ class Data:
     @cached_property
     def uneven(self) -> UnevenColumns | None:
         """Columns of very different spread in the base representation."""
-        return uneven_columns(self.X)
+        return uneven_columns(self.X[self._measured])
+
+    @property
+    def _measured(self) -> slice | IndexArray:
+        N = len(self.raw)
+        if N <= MEASURED_ROWS:
+            return slice(None)
+        return np.sort(np.random.default_rng(0).choice(N, MEASURED_ROWS, replace=False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,17 +104,21 @@ class DataCache:
             description, raw = self._workspace.dataset(claim)
             views = Views(raw, scaling_word(description.scaling))
             # Beside the rows as they are: the base representation, the belief's, and one other.
-            size = raw.nbytes * (2 if len(views.kinds) == 1 else 4)
+            copies = 2 if len(views.kinds) == 1 else 4
+            size = raw.nbytes * (1 if len(raw) > SAMPLED_ABOVE else copies)
             found = self._put(key, Data(description, views), size)
         return cast(Data, found)
 
     def preparation(self, claim: Claim, snapshot: Snapshot) -> Preparation:
         """The preparation for the session's locality and range of gamma."""
-        k, bounds = snapshot.prep_k, snapshot.session.config.gamma_bounds
-        key = ("preparation", claim.dataset_id, k, bounds)
+        session, k = snapshot.session, snapshot.prep_k
+        bounds = session.config.gamma_bounds
+        panel = of_panel(session.config, session.observation_count)
+        key = ("preparation", claim.dataset_id, k, bounds, panel)
         found = self._get(key)
         if found is None:
-            made = Preparation.from_arrays(self._workspace.preparation(claim, k, bounds))
+            arrays = self._workspace.preparation(claim, k, bounds, panel=panel)
+            made = Preparation.from_arrays(arrays)
             found = self._put(key, made, made.nn.nbytes + made.row_means.nbytes)
         return cast(Preparation, found)
 
@@ -110,12 +131,13 @@ class DataCache:
         found = self._get(key)
         if found is None:
             parts = self._workspace.atlas_parts(claim, bounds)
-            atlas = Atlas.from_parts([Atlas.from_arrays(part) for part in parts])
             views = self.data(claim).views
+            atlas = judged(Atlas.from_parts([Atlas.from_arrays(part) for part in parts]), views)
             basis = belief_basis(views.rows(views.belief))
             made = FittedLattice(atlas, basis)
             # The unpacked panel is the larger part by far.
             size = basis.kernel.nbytes + atlas.packed.nbytes + 4 * len(atlas) * len(basis.panel)
+            size += 0 if atlas.models is None else atlas.models.alphas.nbytes
             found = self._put(key, made, size)
         return cast(FittedLattice, found)
 

@@ -129,7 +129,7 @@ def grid_cells(
 
 
 def atlas_cells(atlas: Atlas, scaling: str, gamma: float) -> list[jobs_pb2.FittedCell]:
-    """The atlas's cells of one representation and gamma, in the order of C."""
+    """The atlas's cells of one representation and gamma, in the order of C, without verdicts."""
     return [
         jobs_pb2.FittedCell(
             gamma=gamma,
@@ -138,7 +138,6 @@ def atlas_cells(atlas: Atlas, scaling: str, gamma: float) -> list[jobs_pb2.Fitte
             degenerate=bool(atlas.outliers[cell] == atlas.N),
             support_vector_count=int(atlas.support_vectors[cell]),
             outside_count=int(atlas.outliers[cell]),
-            outside=atlas.packed[cell].tobytes(),
         )
         for cell in atlas.column(scaling, gamma)
     ]

@@ -15,6 +15,9 @@ from svddtune.worker.plan import criterion, metric_of
 
 # Labels of each class below which the detectors cannot be compared: one must be left to learn from.
 LEAST_OF_CLASS = 2
+# Rows up to which all are counted that the refined detector has outside; of more a uniform sample.
+# It takes about a tenth of a millisecond a row.
+COUNTED_ROWS = 100_000
 
 
 def fit_detector(data: Data, labels: LabelArray, config: SessionConfig) -> RefinedDetector | None:
@@ -64,9 +67,13 @@ def refined_result(
     config: SessionConfig,
 ) -> result_pb2.RefinedResult:
     """What a result says of its refined detector."""
+    N = len(data.raw)
+    seen = data.raw
+    if N > COUNTED_ROWS:
+        seen = seen[np.sort(np.random.default_rng(0).choice(N, COUNTED_ROWS, replace=False))]
     return result_pb2.RefinedResult(
         comparison=compare_detectors(data, lattice, labels, config),
-        outside_count=int(detector.outside(data.raw).sum()),
+        outside_count=round(float(detector.outside(seen).mean()) * N),
     )
 
 

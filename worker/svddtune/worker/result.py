@@ -9,11 +9,19 @@ from typing import cast
 import numpy as np
 
 from svddtune import numerics
-from svddtune.numerics import AUTO, FloatArray, IndexArray, LabelArray, Preparation, SvddModel
+from svddtune.numerics import (
+    AUTO,
+    SAMPLED_ABOVE,
+    FloatArray,
+    IndexArray,
+    LabelArray,
+    Preparation,
+    SvddModel,
+)
+from svddtune.numerics.atlas import PANEL_ROWS
 from svddtune.numerics.grid import TieRule
-from svddtune.numerics.lattice import ATLAS_FIT_LIMIT
+from svddtune.numerics.lattice import LATTICE_SAMPLE
 from svddtune.numerics.scores import Metric
-from svddtune.numerics.solver import FIT_SAMPLE
 from svddtune.state.codec import counts_to_proto
 from svddtune.state.workspace import LabelLog, Snapshot
 from svddtune.v1 import common_pb2, jobs_pb2, result_pb2
@@ -22,7 +30,7 @@ from svddtune.worker.data import Data, FittedLattice
 from svddtune.worker.live import INTERVAL_LEVEL, label_counts
 from svddtune.worker.manifest import manifest
 from svddtune.worker.plan import atlas_cells, grid_cells, metric_of, predictions
-from svddtune.worker.rules import DEFAULT_NU, RULE_ROWS
+from svddtune.worker.rules import DEFAULT_NU, RULE_ROWS, rule_verdicts
 from svddtune.worker.scalings import scaling_kind, scaling_word
 from svddtune.worker.votes import vote_notes
 
@@ -63,19 +71,27 @@ def assemble(
     config, prep = snapshot.session.config, evidence.prep
     metric, scaling = metric_of(config), scaling_word(plan.scaling)
     labels, N = evidence.labels, len(evidence.labels)
+    labelled = np.flatnonzero(labels)
     if plan.choice == "atlas" and evidence.lattice is not None:
-        cells = atlas_cells(evidence.lattice.atlas, scaling, plan.gamma)
+        atlas = evidence.lattice.atlas
+        cells = atlas_cells(atlas, scaling, plan.gamma)
+        column = atlas.column(scaling, plan.gamma)
+        predicted = numerics.as_labels(atlas.outside_at(labelled)[column])
     else:
         cells = grid_cells(plan, outputs)
-    predicted = predictions(cells, N)
-    scores = numerics.score(labels, predicted, metric)
+        predicted = predictions(cells, N)[:, labelled]
+    scores = numerics.score(labels[labelled], predicted, metric)
     judged = min(numerics.class_counts(labels)) > 0
     if plan.choice == "atlas":
         chosen = [cell.c for cell in cells].index(plan.c)
     else:
         outliers = np.array([cell.outside_count for cell in cells])
         chosen = numerics.choose_c(
-            labels, predicted, scores, outliers, rule=cast(TieRule, config.c_tie_rule)
+            labels,
+            _spread(predicted, labelled, N),
+            scores,
+            outliers,
+            rule=cast(TieRule, config.c_tie_rule),
         )
     X = data.views.rows(scaling)
     model = numerics.fit(X, gamma=plan.gamma, C=cells[chosen].c)
@@ -102,7 +118,7 @@ def assemble(
                 choice=plan.choice,
                 several=plan.choice == "atlas" and len(data.views.kinds) > 1,
             ),
-            *numerics.label_notes(labels, final, _best_kappa(labels, predicted, evidence)),
+            *numerics.label_notes(labels, final, _best_kappa(predicted, evidence)),
             *numerics.data_notes(data.raw, data.description.feature_names),
             # (Labels that choose among representations pass judgement on this one too.)
             *(() if plan.choice == "atlas" and data.views.scaling == AUTO else uneven_notes(data)),
@@ -131,46 +147,52 @@ def assemble(
             r2=cell.r2,
             degenerate=cell.degenerate,
         )
-    if judged:
-        local = numerics.local_alignment(prep, data.X, labels, k=config.k)
+    if judged and prep.rows is None:
+        local = numerics.local_alignment(prep, data.views.X, labels, k=config.k)
         grid = numerics.coarse_grid(prep.gamma_bounds)
         for gamma, alignment in zip(grid, local(grid), strict=True):
             result.alignment_curve.add(gamma=gamma, alignment=alignment)
-    result.comparisons.extend(_comparisons(evidence, data.views.base, metric, judged))
+    result.comparisons.extend(_comparisons(evidence, data, metric, judged))
     if any(one.sample_size for one in result.comparisons):
         result.notes.append(
             f"The label-free rules used a uniform sample of {RULE_ROWS} rows; their scores are "
-            f"on all rows."
+            f"on all labels."
         )
     result.create_time.GetCurrentTime()
     result.estimate_s = max(0.0, time.time() - plan.started_s)
     return result, model
 
 
-def _best_kappa(labels: LabelArray, predicted: LabelArray, evidence: Evidence) -> float:
-    """Largest kappa on the labels of any cell: those of the atlas, else those of the grid."""
-    rows = np.flatnonzero(labels)
+def _spread(predicted: LabelArray, rows: IndexArray, N: int) -> LabelArray:
+    """Predictions of some rows, shape (S, n), among those of all, shape (S, N); else 0."""
+    spread = np.zeros((len(predicted), N), dtype=np.int8)
+    spread[:, rows] = predicted
+    return spread
+
+
+def _best_kappa(predicted: LabelArray, evidence: Evidence) -> float:
+    """Largest kappa on the labels of any cell of the atlas, else of the grid, as predicted."""
+    rows = np.flatnonzero(evidence.labels)
     if evidence.lattice is not None:
         predicted = numerics.as_labels(evidence.lattice.atlas.outside_at(rows))
-    else:
-        predicted = predicted[:, rows]
-    return float(numerics.score(labels[rows], predicted, "kappa").max())
+    return float(numerics.score(evidence.labels[rows], predicted, "kappa").max())
 
 
 def _comparisons(
-    evidence: Evidence, scaling: str, metric: Metric, judged: bool
+    evidence: Evidence, data: Data, metric: Metric, judged: bool
 ) -> Iterator[result_pb2.Comparison]:
-    labels = evidence.labels
+    labels, scaling = evidence.labels, data.views.base
+    rows = np.flatnonzero(labels)
     sampled = len(labels) > RULE_ROWS
     for name, output in evidence.rules.items():
         for cell in output.cells:
-            verdicts = predictions([cell], len(labels))[0]
+            verdicts = rule_verdicts(cell, data.X, rows)
             yield result_pb2.Comparison(
                 name=name,
                 scaling=scaling_kind(scaling),
                 gamma=cell.gamma,
                 nu=DEFAULT_NU,
-                score=float(numerics.score(labels, verdicts, metric)) if judged else math.nan,
+                score=float(numerics.score(labels[rows], verdicts, metric)) if judged else math.nan,
                 outside_count=cell.outside_count,
                 best_c_score=(
                     _best_c_score(evidence, scaling, cell.gamma, metric) if judged else math.nan
@@ -262,11 +284,14 @@ def _notes(
         yield "nu is 1: the solution fixes no radius, and every row counts as an outlier."
     if prep.sample_size is not None:
         yield f"Kernel means were computed on a uniform sample of {prep.sample_size} rows."
-    if choice == "atlas" and len(labels) > ATLAS_FIT_LIMIT:
+    if choice == "atlas" and len(labels) > SAMPLED_ABOVE:
         yield (
-            f"The cells of the atlas were fitted on a uniform sample of {FIT_SAMPLE} rows; "
-            f"{'scaling, gamma' if several else 'gamma'} and C were chosen by these."
+            f"The cells of the atlas were fitted on a uniform sample of {LATTICE_SAMPLE} rows; "
+            f"{'scaling, gamma' if several else 'gamma'} and C were chosen by these. How many rows "
+            f"a cell has outside is estimated from {PANEL_ROWS} rows."
         )
+    if prep.rows is not None:
+        yield "There is no curve of the alignment: it would take the neighbours of all rows."
     if model.fit_rows is not None:
         yield (
             f"SVDD was fitted on a uniform sample of {len(model.fit_rows)} rows with nu kept, and "

@@ -60,8 +60,9 @@ class Steps:
 
     def _prepare(self, claim: Claim) -> None:
         job, X = claim.job.prepare, self._cache.data(claim).X
+        rows = numerics.panel_rows(len(X)) if job.panel else None
         course = numerics.PreparationCourse.of(
-            X, k=job.k, gamma_bounds=codec.gamma_bounds(job), part_s=self._part_s
+            X, k=job.k, rows=rows, gamma_bounds=codec.gamma_bounds(job), part_s=self._part_s
         )
         last = job.part == len(course.parts) - 1
         # A part needs the one before it; to put all together takes all.
@@ -171,7 +172,7 @@ class Steps:
             self._workspace.commit_fit(claim, job.attempt, found)
             return
         fits = numerics.fit_cells(
-            self._cache.data(claim).X, gamma=job.gamma, C=np.array(job.c, dtype=np.float64)
+            self._cache.data(claim).views.X, gamma=job.gamma, C=np.array(job.c, dtype=np.float64)
         )
         output = jobs_pb2.FitOutput()
         for model, outside in zip(fits.models, fits.outside, strict=True):
