@@ -73,26 +73,26 @@ Judge = Callable[[IndexArray, IndexArray], BoolArray]
 
 
 class _Judged:
-    """Verdicts on rows outside of those that an atlas covers, each made once."""
+    """Verdicts on the covered rows of an atlas, and on those that were asked for since."""
 
-    def __init__(self, N: int, covered: IndexArray, cells: int) -> None:
-        # Position of each row: first the covered ones, then the others as they came; -1 for none.
+    def __init__(self, N: int, covered: IndexArray, packed: NDArray[np.uint8]) -> None:
+        # Position of each row among the bits; -1 for none.
         self.position = np.full(N, -1, dtype=np.int32)
         self.position[covered] = np.arange(len(covered))
-        self.first = len(covered)
-        self.count = 0
-        self.outside: BoolArray = np.empty((cells, 0), dtype=np.bool_)
+        self.packed = packed
+        self._bytes = packed.shape[1]
 
     def put(self, rows: IndexArray, outside: BoolArray) -> None:
         """Keep the verdicts, shape (cells, n), on rows that have none yet."""
-        end = self.count + len(rows)
-        if end > self.outside.shape[1]:
-            grown = np.empty((len(outside), 2 * end), dtype=np.bool_)
-            grown[:, : self.count] = self.outside[:, : self.count]
-            self.outside = grown
-        self.outside[:, self.count : end] = outside
-        self.position[rows] = self.first + np.arange(self.count, end)
-        self.count = end
+        added = np.packbits(outside, axis=1)
+        end = self._bytes + added.shape[1]
+        if end > self.packed.shape[1]:
+            grown = np.zeros((len(self.packed), 2 * end), dtype=np.uint8)
+            grown[:, : self._bytes] = self.packed[:, : self._bytes]
+            self.packed = grown
+        self.packed[:, self._bytes : end] = added
+        self.position[rows] = 8 * self._bytes + np.arange(len(rows))
+        self._bytes = end
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,24 +182,26 @@ class Atlas:
 
     def outside_at(self, rows: IndexArray) -> BoolArray:
         """Whether each cell calls each of `rows` an outlier, shape (cells, n)."""
+        at, packed = self._held(rows)
+        shift = (7 - (at & 7)).astype(np.uint8)
+        return ((packed[:, at >> 3] >> shift) & 1).astype(np.bool_)
+
+    def calls(self, cell: int, rows: IndexArray) -> BoolArray:
+        """Whether one cell calls each of `rows` an outlier, shape (n,)."""
+        at, packed = self._held(rows)
+        shift = (7 - (at & 7)).astype(np.uint8)
+        return np.asarray((packed[cell, at >> 3] >> shift) & 1, dtype=np.bool_)
+
+    def _held(self, rows: IndexArray) -> tuple[IndexArray, NDArray[np.uint8]]:
+        """Positions of rows among the bits, and the bits; verdicts that are missing are made."""
         rows = np.asarray(rows, dtype=np.int64)
         if self.covered is None:
-            return self._bits(rows)
+            return rows, self.packed
         known = self._judged
         missing = np.unique(rows[known.position[rows] < 0])
         if len(missing):
             known.put(missing, self._verdicts(missing, np.arange(len(self))))
-        at = known.position[rows]
-        covered = at < known.first
-        outside = np.empty((len(self), len(rows)), dtype=np.bool_)
-        outside[:, covered] = self._bits(at[covered])
-        outside[:, ~covered] = known.outside[:, at[~covered] - known.first]
-        return outside
-
-    def _bits(self, positions: IndexArray) -> BoolArray:
-        """Verdicts of all cells on covered rows, by their positions, shape (cells, n)."""
-        shift = (7 - (positions & 7)).astype(np.uint8)
-        return ((self.packed[:, positions >> 3] >> shift) & 1).astype(np.bool_)
+        return known.position[rows].astype(np.int64), known.packed
 
     def _verdicts(self, rows: IndexArray, cells: IndexArray) -> BoolArray:
         if self.judge is None:
@@ -209,21 +211,16 @@ class Atlas:
     @cached_property
     def _judged(self) -> _Judged:
         covered = np.arange(self.N) if self.covered is None else self.covered
-        return _Judged(self.N, covered, len(self))
-
-    def calls(self, cell: int, rows: IndexArray) -> BoolArray:
-        """Whether one cell calls each of `rows` an outlier, shape (n,)."""
-        rows = np.asarray(rows, dtype=np.int64)
-        shift = (7 - (rows & 7)).astype(np.uint8)
-        return np.asarray((self.packed[cell, rows >> 3] >> shift) & 1, dtype=np.bool_)
+        return _Judged(self.N, covered, self.packed)
 
     def count_outside(self, rows: IndexArray) -> FloatArray:
         """How many of `rows`, each named once, each cell calls outliers, shape (cells,).
 
         The cost does not grow with the rows beyond one per byte.
         """
-        marked, held = self._marked(rows)
-        cells = self.packed[:, held]
+        at, packed = self._held(rows)
+        marked, held = _marked(at, packed.shape[1])
+        cells = packed[:, held]
         return np.asarray(_BITS_SET[cells & marked[held]].sum(axis=1, dtype=np.float64))
 
     def sum_outside(self, rows: IndexArray, weights: FloatArray) -> FloatArray:
@@ -247,19 +244,12 @@ class Atlas:
         """
         if len(rows) <= _FEW_ROWS:
             return np.asarray(self.outside_at(rows) @ weights)
-        marked, held = self._marked(rows)
+        at, packed = self._held(rows)
+        marked, held = _marked(at, packed.shape[1])
         by_bit = np.zeros((len(marked), 8))
-        by_bit[rows >> 3, rows & 7] = weights
+        by_bit[at >> 3, at & 7] = weights
         table = by_bit[held] @ _BITS.T
-        return np.asarray(table[np.arange(table.shape[0]), self.packed[:, held]].sum(axis=1))
-
-    def _marked(self, rows: IndexArray) -> tuple[NDArray[np.uint8], IndexArray | slice]:
-        """Rows as bits, and the bytes that hold some; all where most do."""
-        mask = np.zeros(self.N, dtype=np.bool_)
-        mask[rows] = True
-        marked = np.packbits(mask)
-        held = np.flatnonzero(marked)
-        return marked, held if 2 * len(held) < len(marked) else slice(None)
+        return np.asarray(table[np.arange(table.shape[0]), packed[:, held]].sum(axis=1))
 
     def vote(self, rows: IndexArray) -> FloatArray:
         """Share of the `voters` that call each of `rows` an outlier, shape (n,); 0 without any."""
@@ -362,3 +352,12 @@ class Atlas:
             if sampled
             else None,
         )
+
+
+def _marked(at: IndexArray, size: int) -> tuple[NDArray[np.uint8], IndexArray | slice]:
+    """Positions as bits of `size` bytes, and the bytes that hold some; all where most do."""
+    mask = np.zeros(8 * size, dtype=np.bool_)
+    mask[at] = True
+    marked = np.packbits(mask)
+    held = np.flatnonzero(marked)
+    return marked, held if 2 * len(held) < len(marked) else slice(None)
