@@ -254,6 +254,16 @@ def test_all_faults_are_told_at_once() -> None:
     }
 
 
+@pytest.mark.parametrize("strategy", ["lama", "random"])
+def test_strategies_that_need_all_neighbours_are_refused_on_large_data(strategy: str) -> None:
+    config = SessionConfig(strategy=strategy)
+    assert checked(config, 20_000).strategy == strategy
+    with pytest.raises(InvalidConfig, match="above 20000 observations") as caught:
+        checked(config, 20_001)
+    assert [one.setting.name for one in caught.value.violations] == ["strategy"]
+    assert checked(SessionConfig(), 2_000_000).strategy == "mixed"
+
+
 def test_values_of_numpy_and_words_in_any_case_become_plain() -> None:
     given = SessionConfig(
         k=np.int64(3),  # type: ignore[arg-type]

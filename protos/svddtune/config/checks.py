@@ -8,9 +8,12 @@ from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
-from svddtune.config.table import OBSERVATIONS, SETTINGS, SessionConfig, Setting
+from svddtune.config.table import ATLAS_STRATEGIES, OBSERVATIONS, SETTINGS, SessionConfig, Setting
 
 DEFAULT_BUDGET = 50
+# Observations up to which there are strategies without an atlas: they need the neighbours of all of
+# them, and the time for these grows with the square.
+NEIGHBORS_LIMIT = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +149,12 @@ def _out_of_proportion(config: SessionConfig, observation_count: int | None) -> 
         yield Violation(limit, config.overlap_limit, f"{config.overlap} to {limit.high}")
     if observation_count is None:
         return
+    if observation_count > NEIGHBORS_LIMIT and not config.needs_atlas:
+        allowed = (
+            f"{', '.join(sorted(ATLAS_STRATEGIES))} above {NEIGHBORS_LIMIT} observations (the "
+            f"dataset has {observation_count}), because the others need the neighbours of all"
+        )
+        yield Violation(SETTINGS["strategy"], config.strategy, allowed)
     for setting in SETTINGS.values():
         value = getattr(config, setting.name)
         if setting.high == OBSERVATIONS and value > observation_count:

@@ -14,7 +14,7 @@ MESSAGE = config_pb2.SessionConfig.DESCRIPTOR
 OBSERVATIONS = "N"
 """Upper end of the range of a setting that counts observations of the dataset."""
 
-_ATLAS_STRATEGIES = frozenset({"disagreement", "knowledge_gradient", "mixed"})
+ATLAS_STRATEGIES = frozenset({"disagreement", "knowledge_gradient", "mixed"})
 
 
 def _setting(
@@ -157,7 +157,7 @@ class SessionConfig:
     @property
     def needs_atlas(self) -> bool:
         """Whether queries are chosen by the atlas, and so cannot be before it is there."""
-        return bool(self.own_strategy) or self.strategy in _ATLAS_STRATEGIES
+        return bool(self.own_strategy) or self.strategy in ATLAS_STRATEGIES
 
 
 class Settings(TypedDict, total=False):
