@@ -5,7 +5,19 @@ import uuid
 import grpc
 import numpy as np
 import pytest
-from tests.service.harness import INLIER, OUTLIER, Harness, M, N, chunk, grid, header, refusal
+from tests.e2e.processes import service
+from tests.service.harness import (
+    INLIER,
+    OUTLIER,
+    Harness,
+    M,
+    N,
+    chunk,
+    grid,
+    harness_at,
+    header,
+    refusal,
+)
 from tests.service.support import reason_of
 from tests.state.scene import explanation_of
 
@@ -300,3 +312,30 @@ def test_session_tells_that_a_ranking_is_pending_and_how_many_labelers_wait(
     ann.expect("assign")
     session = harness.get(name)
     assert (session.ranking_pending, session.waiting_count) == (False, 0)
+
+
+def test_creation_answers_with_the_estimate_of_its_cost(harness: Harness) -> None:
+    session = harness.create()
+    assert session.estimate.first_query_seconds > 0
+    assert session.estimate.worker_memory_bytes > 100 << 20
+    assert not harness.get(session.name).HasField("estimate")
+
+
+def test_session_that_does_not_fit_a_worker_is_refused_with_the_figures(redis_url: str) -> None:
+    with (
+        service(redis_url, "127.0.0.1:0", "--memory-mib", "256") as process,
+        harness_at(process.ready["address"], redis_url) as harness,
+    ):
+        rows, features = 2000, 50
+        dataset = harness.upload(
+            header(observation_count=rows, feature_count=features), chunk(grid(rows, features))
+        )
+        request = tuning_pb2.CreateSessionRequest(dataset=dataset.name)
+        error = refusal(lambda: harness.tuning.CreateSession(request))
+        assert reason_of(error) == "SESSION_TOO_LARGE"
+        assert error.code() == grpc.StatusCode.INVALID_ARGUMENT
+        message = error.details() or ""
+        assert "2000 observations x 50 features" in message
+        assert "--memory-mib" in message
+        listed = harness.tuning.ListSessions(tuning_pb2.ListSessionsRequest()).sessions
+        assert not listed

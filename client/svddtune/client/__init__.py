@@ -100,6 +100,7 @@ if TYPE_CHECKING:
         Verdict,
     )
     from svddtune.config import SessionConfig
+    from svddtune.cost import CostEstimate
 
 _HOMES = {
     "aio": ("AsyncTuning", "AsyncTuningClient"),
@@ -154,6 +155,7 @@ _HOMES = {
     "types": (
         "Ack",
         "BatchOutcome",
+        "CostEstimate",
         "Dataset",
         "DetectorComparison",
         "Interval",
@@ -192,6 +194,7 @@ __all__ = [
     "Command",
     "Comparison",
     "Conflict",
+    "CostEstimate",
     "Dataset",
     "DetectorComparison",
     "Drift",

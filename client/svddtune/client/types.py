@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from svddtune.client.errors import InvalidInput, SvddtuneError
 from svddtune.client.json_values import jsonable
 from svddtune.config import SessionConfig
+from svddtune.cost import CostEstimate
 
 FloatArray = NDArray[np.float64]
 LabelArray = NDArray[np.int8]
@@ -317,6 +318,8 @@ class Session:
     detectors: DetectorComparison | None = None
     # None unless it was created with `from_session`.
     taken_over: TakenOver | None = None
+    # Only of a session just created.
+    estimate: CostEstimate | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""

@@ -102,8 +102,16 @@ class LiveEvidence(_message.Message):
     expected_gain: float
     def __init__(self, gamma: _Optional[float] = ..., c: _Optional[float] = ..., outside_count: _Optional[int] = ..., quality: _Optional[_Union[_result_pb2.Quality, _Mapping]] = ..., expected: _Optional[float] = ..., advice: _Optional[str] = ..., stop: bool = ..., labels: _Optional[int] = ..., scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ..., outlier_share: _Optional[_Union[_result_pb2.OutlierShare, _Mapping]] = ..., expected_gain: _Optional[float] = ...) -> None: ...
 
+class CostEstimate(_message.Message):
+    __slots__ = ("first_query_seconds", "worker_memory_bytes")
+    FIRST_QUERY_SECONDS_FIELD_NUMBER: _ClassVar[int]
+    WORKER_MEMORY_BYTES_FIELD_NUMBER: _ClassVar[int]
+    first_query_seconds: float
+    worker_memory_bytes: int
+    def __init__(self, first_query_seconds: _Optional[float] = ..., worker_memory_bytes: _Optional[int] = ...) -> None: ...
+
 class Session(_message.Message):
-    __slots__ = ("name", "dataset", "display_name", "config", "state", "counts", "query_count", "leased_count", "gamma", "alignment", "latest_result", "failure", "create_time", "update_time", "etag", "observation_count", "atlas_progress", "live", "awaiting_votes", "without_workers", "ranking_pending", "waiting_count", "scaling", "detectors", "taken_over")
+    __slots__ = ("name", "dataset", "display_name", "config", "state", "counts", "query_count", "leased_count", "gamma", "alignment", "latest_result", "failure", "create_time", "update_time", "etag", "observation_count", "atlas_progress", "live", "awaiting_votes", "without_workers", "ranking_pending", "waiting_count", "scaling", "detectors", "taken_over", "estimate")
     NAME_FIELD_NUMBER: _ClassVar[int]
     DATASET_FIELD_NUMBER: _ClassVar[int]
     DISPLAY_NAME_FIELD_NUMBER: _ClassVar[int]
@@ -129,6 +137,7 @@ class Session(_message.Message):
     SCALING_FIELD_NUMBER: _ClassVar[int]
     DETECTORS_FIELD_NUMBER: _ClassVar[int]
     TAKEN_OVER_FIELD_NUMBER: _ClassVar[int]
+    ESTIMATE_FIELD_NUMBER: _ClassVar[int]
     name: str
     dataset: str
     display_name: str
@@ -154,7 +163,8 @@ class Session(_message.Message):
     scaling: _dataset_pb2.ScalingKind
     detectors: _result_pb2.DetectorComparison
     taken_over: TakenOver
-    def __init__(self, name: _Optional[str] = ..., dataset: _Optional[str] = ..., display_name: _Optional[str] = ..., config: _Optional[_Union[_config_pb2.SessionConfig, _Mapping]] = ..., state: _Optional[_Union[SessionState, str]] = ..., counts: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., query_count: _Optional[int] = ..., leased_count: _Optional[int] = ..., gamma: _Optional[float] = ..., alignment: _Optional[float] = ..., latest_result: _Optional[str] = ..., failure: _Optional[_Union[Failure, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., etag: _Optional[str] = ..., observation_count: _Optional[int] = ..., atlas_progress: _Optional[float] = ..., live: _Optional[_Union[LiveEvidence, _Mapping]] = ..., awaiting_votes: _Optional[int] = ..., without_workers: bool = ..., ranking_pending: bool = ..., waiting_count: _Optional[int] = ..., scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ..., detectors: _Optional[_Union[_result_pb2.DetectorComparison, _Mapping]] = ..., taken_over: _Optional[_Union[TakenOver, _Mapping]] = ...) -> None: ...
+    estimate: CostEstimate
+    def __init__(self, name: _Optional[str] = ..., dataset: _Optional[str] = ..., display_name: _Optional[str] = ..., config: _Optional[_Union[_config_pb2.SessionConfig, _Mapping]] = ..., state: _Optional[_Union[SessionState, str]] = ..., counts: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., query_count: _Optional[int] = ..., leased_count: _Optional[int] = ..., gamma: _Optional[float] = ..., alignment: _Optional[float] = ..., latest_result: _Optional[str] = ..., failure: _Optional[_Union[Failure, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., etag: _Optional[str] = ..., observation_count: _Optional[int] = ..., atlas_progress: _Optional[float] = ..., live: _Optional[_Union[LiveEvidence, _Mapping]] = ..., awaiting_votes: _Optional[int] = ..., without_workers: bool = ..., ranking_pending: bool = ..., waiting_count: _Optional[int] = ..., scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ..., detectors: _Optional[_Union[_result_pb2.DetectorComparison, _Mapping]] = ..., taken_over: _Optional[_Union[TakenOver, _Mapping]] = ..., estimate: _Optional[_Union[CostEstimate, _Mapping]] = ...) -> None: ...
 
 class TakenOver(_message.Message):
     __slots__ = ("source", "taken_count", "left_out_count")

@@ -128,8 +128,9 @@ class TuningServiceServicer(object):
 
     def CreateSession(self, request, context):
         """Starts a session on a dataset. Errors: DATASET_NOT_FOUND, INVALID_FIELD, BUDGET_TOO_LARGE,
-        BUDGET_TOO_SMALL, UNKNOWN_OBSERVATION, CONFLICTING_LABELS, REQUEST_ID_REUSED; with from_session
-        also SESSION_NOT_FOUND, RESULT_NOT_FOUND, OBSERVATION_IDS_MISSING, NO_COMMON_OBSERVATIONS.
+        BUDGET_TOO_SMALL, UNKNOWN_OBSERVATION, CONFLICTING_LABELS, REQUEST_ID_REUSED, SESSION_TOO_LARGE
+        (a worker would need more memory than it may use); with from_session also
+        SESSION_NOT_FOUND, RESULT_NOT_FOUND, OBSERVATION_IDS_MISSING, NO_COMMON_OBSERVATIONS.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -69,8 +69,9 @@ class TuningServiceStub:
     def __new__(cls, channel: _aio.Channel) -> TuningServiceAsyncStub: ...
     CreateSession: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.CreateSessionRequest, _tuning_pb2.CreateSessionResponse]
     """Starts a session on a dataset. Errors: DATASET_NOT_FOUND, INVALID_FIELD, BUDGET_TOO_LARGE,
-    BUDGET_TOO_SMALL, UNKNOWN_OBSERVATION, CONFLICTING_LABELS, REQUEST_ID_REUSED; with from_session
-    also SESSION_NOT_FOUND, RESULT_NOT_FOUND, OBSERVATION_IDS_MISSING, NO_COMMON_OBSERVATIONS.
+    BUDGET_TOO_SMALL, UNKNOWN_OBSERVATION, CONFLICTING_LABELS, REQUEST_ID_REUSED, SESSION_TOO_LARGE
+    (a worker would need more memory than it may use); with from_session also
+    SESSION_NOT_FOUND, RESULT_NOT_FOUND, OBSERVATION_IDS_MISSING, NO_COMMON_OBSERVATIONS.
     """
     GetSession: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.GetSessionRequest, _tuning_pb2.GetSessionResponse]
     """Returns a session. Errors: SESSION_NOT_FOUND."""
@@ -124,8 +125,9 @@ class TuningServiceAsyncStub(TuningServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreateSession: _aio.UnaryUnaryMultiCallable[_tuning_pb2.CreateSessionRequest, _tuning_pb2.CreateSessionResponse]  # type: ignore[assignment]
     """Starts a session on a dataset. Errors: DATASET_NOT_FOUND, INVALID_FIELD, BUDGET_TOO_LARGE,
-    BUDGET_TOO_SMALL, UNKNOWN_OBSERVATION, CONFLICTING_LABELS, REQUEST_ID_REUSED; with from_session
-    also SESSION_NOT_FOUND, RESULT_NOT_FOUND, OBSERVATION_IDS_MISSING, NO_COMMON_OBSERVATIONS.
+    BUDGET_TOO_SMALL, UNKNOWN_OBSERVATION, CONFLICTING_LABELS, REQUEST_ID_REUSED, SESSION_TOO_LARGE
+    (a worker would need more memory than it may use); with from_session also
+    SESSION_NOT_FOUND, RESULT_NOT_FOUND, OBSERVATION_IDS_MISSING, NO_COMMON_OBSERVATIONS.
     """
     GetSession: _aio.UnaryUnaryMultiCallable[_tuning_pb2.GetSessionRequest, _tuning_pb2.GetSessionResponse]  # type: ignore[assignment]
     """Returns a session. Errors: SESSION_NOT_FOUND."""
@@ -182,8 +184,9 @@ class TuningServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_tuning_pb2.CreateSessionResponse, _abc.Awaitable[_tuning_pb2.CreateSessionResponse]]:
         """Starts a session on a dataset. Errors: DATASET_NOT_FOUND, INVALID_FIELD, BUDGET_TOO_LARGE,
-        BUDGET_TOO_SMALL, UNKNOWN_OBSERVATION, CONFLICTING_LABELS, REQUEST_ID_REUSED; with from_session
-        also SESSION_NOT_FOUND, RESULT_NOT_FOUND, OBSERVATION_IDS_MISSING, NO_COMMON_OBSERVATIONS.
+        BUDGET_TOO_SMALL, UNKNOWN_OBSERVATION, CONFLICTING_LABELS, REQUEST_ID_REUSED, SESSION_TOO_LARGE
+        (a worker would need more memory than it may use); with from_session also
+        SESSION_NOT_FOUND, RESULT_NOT_FOUND, OBSERVATION_IDS_MISSING, NO_COMMON_OBSERVATIONS.
         """
 
     @_abc_1.abstractmethod

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from svddtune.cost import DEFAULT_MEMORY_MIB
 from svddtune.text import redacted
 
 _PREFIX = "SVDDTUNE_"
@@ -29,6 +30,12 @@ class ProcessSettings(BaseSettings):
     redis: str = Field("redis://127.0.0.1:6379/0", description="redis://, rediss:// or unix:// URL")
     partitions: int = Field(
         1, ge=1, le=1024, description="number of partitions; fixed for the life of a deployment"
+    )
+    memory_mib: int = Field(
+        DEFAULT_MEMORY_MIB,
+        ge=256,
+        description="memory that a worker process may use, in MiB; the service refuses sessions "
+        "that would need more",
     )
     log_format: LogFormat = Field(
         "json", description="format of the log on stderr: json or console"

@@ -124,7 +124,14 @@ class Server:
             DatasetServicer(datasets, limits, upload_timeout_s=settings.upload_timeout_s), server
         )
         tuning_pb2_grpc.add_TuningServiceServicer_to_server(
-            TuningServicer(store, datasets, self._notices, self._draining), server
+            TuningServicer(
+                store,
+                datasets,
+                self._notices,
+                self._draining,
+                worker_memory_bytes=settings.memory_mib << 20,
+            ),
+            server,
         )
         oracle_pb2_grpc.add_OracleServiceServicer_to_server(
             OracleServicer(

@@ -7,7 +7,8 @@ InvalidInput       INVALID_ARGUMENT
 NotFound           NOT_FOUND
 WrongState         FAILED_PRECONDITION
 Conflict           ABORTED                ALREADY_ANSWERED: ALREADY_EXISTS, a retry cannot succeed
-TooLarge           RESOURCE_EXHAUSTED     DATASET_TOO_LARGE: INVALID_ARGUMENT, it never fits
+TooLarge           RESOURCE_EXHAUSTED     DATASET_TOO_LARGE, SESSION_TOO_LARGE:
+                                          INVALID_ARGUMENT, they never fit
 StoreUnavailable   UNAVAILABLE            none; also STORE_FULL, until its operator makes room
 ServerDraining     UNAVAILABLE
 Silent             DEADLINE_EXCEEDED
@@ -62,6 +63,7 @@ _CODES: dict[type[StateError], grpc.StatusCode] = {
 _CODES_BY_REASON = {
     "ALREADY_ANSWERED": grpc.StatusCode.ALREADY_EXISTS,
     "DATASET_TOO_LARGE": grpc.StatusCode.INVALID_ARGUMENT,
+    "SESSION_TOO_LARGE": grpc.StatusCode.INVALID_ARGUMENT,
 }
 _RETRY_S = 1
 # Statuses travel in HTTP headers, which clients limit to 8 KiB.

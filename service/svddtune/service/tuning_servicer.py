@@ -28,13 +28,20 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
     """Sessions: created, watched, steered and read."""
 
     def __init__(
-        self, store: SessionStore, datasets: DatasetStore, notices: Notices, draining: Draining
+        self,
+        store: SessionStore,
+        datasets: DatasetStore,
+        notices: Notices,
+        draining: Draining,
+        *,
+        worker_memory_bytes: int,
     ) -> None:
         self._store = store
         self._datasets = datasets
         self._notices = notices
         self._draining = draining
         self._handover = Handover(store, datasets)
+        self._worker_memory_bytes = worker_memory_bytes
 
     @rpc
     @undisturbed
@@ -53,6 +60,7 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
         )
         dataset = await self._datasets.get(dataset_id)
         config = validate.session_config(request.config, dataset.observation_count)
+        cost = validate.affordable(dataset, config, self._worker_memory_bytes)
         ids = [label.observation_id for label in request.initial_labels]
         rows = await self._datasets.rows_of(dataset_id, ids) if ids else []
         initial = validate.initial_labels(request.initial_labels, rows, config)
@@ -73,7 +81,10 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
                 else None
             ),
         )
-        return tuning_pb2.CreateSessionResponse(session=await self._session(session_id))
+        session = await self._session(session_id)
+        session.estimate.first_query_seconds = cost.seconds
+        session.estimate.worker_memory_bytes = cost.memory_bytes
+        return tuning_pb2.CreateSessionResponse(session=session)
 
     @rpc
     @undisturbed

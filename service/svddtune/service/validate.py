@@ -6,11 +6,12 @@ from typing import TypeVar
 from uuid import UUID
 
 from svddtune.config import InvalidConfig, SessionConfig, Violation, checked, from_proto
+from svddtune.cost import CostEstimate, estimate, size
 from svddtune.service import names
 from svddtune.state import codec
-from svddtune.state.errors import FieldViolation, InvalidFields, InvalidInput
+from svddtune.state.errors import FieldViolation, InvalidFields, InvalidInput, TooLarge
 from svddtune.state.session import Answer, InitialLabel, SessionId, Verdict
-from svddtune.v1 import oracle_pb2, tuning_pb2
+from svddtune.v1 import dataset_pb2, oracle_pb2, tuning_pb2
 
 Number = TypeVar("Number", int, float)
 
@@ -167,6 +168,32 @@ def session_config(message: tuning_pb2.SessionConfig, observation_count: int) ->
         return checked(from_proto(message), observation_count)
     except InvalidConfig as error:
         raise _invalid_settings(error.violations, "config.") from None
+
+
+def affordable(
+    dataset: dataset_pb2.Dataset, config: SessionConfig, most_bytes: int
+) -> CostEstimate:
+    """What a session on a dataset is expected to cost.
+
+    ``most_bytes`` is the memory that a worker may use. Raises TooLarge (``SESSION_TOO_LARGE``).
+    """
+    found = estimate(
+        dataset.observation_count,
+        dataset.feature_count,
+        several=dataset.scaling == dataset_pb2.SCALING_KIND_AUTO,
+        atlas=config.needs_atlas,
+    )
+    if found.memory_bytes > most_bytes:
+        raise TooLarge(
+            "SESSION_TOO_LARGE",
+            f"A session on {dataset.observation_count} observations x {dataset.feature_count} "
+            f"features would take a worker about {size(found.memory_bytes)}, and it may use "
+            f"{size(most_bytes)}. Upload fewer observations or features, or let service and "
+            f"workers use more (--memory-mib).",
+            estimate=found.memory_bytes,
+            limit=most_bytes,
+        )
+    return found
 
 
 def priority(number: int) -> int:

@@ -21,6 +21,7 @@ from svddtune.client.cli import (
     labelers,
     observations,
     oracle,
+    plan,
     predict,
     processes,
     resume,
@@ -62,6 +63,7 @@ def _svddtune(
 
 app.command("demo")(demo.demo)
 app.command("tune")(tune.tune)
+app.command("plan")(plan.plan)
 app.command("predict")(predict.predict)
 app.command("drift")(drift.drift)
 app.command("resume")(resume.resume)

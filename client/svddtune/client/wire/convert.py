@@ -34,6 +34,7 @@ from svddtune.client.types import (
 )
 from svddtune.config import from_proto
 from svddtune.config.words import words
+from svddtune.cost import CostEstimate
 from svddtune.v1 import common_pb2, dataset_pb2, oracle_pb2, result_pb2, tuning_pb2
 
 _T = TypeVar("_T")
@@ -173,6 +174,11 @@ def session_from_proto(session: tuning_pb2.Session) -> Session:
                 left_out=session.taken_over.left_out_count,
             )
             if session.HasField("taken_over")
+            else None
+        ),
+        estimate=(
+            CostEstimate(session.estimate.first_query_seconds, session.estimate.worker_memory_bytes)
+            if session.HasField("estimate")
             else None
         ),
     )
