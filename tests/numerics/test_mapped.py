@@ -114,7 +114,7 @@ def test_atlas_without_its_data_refuses_verdicts_on_other_rows() -> None:
 
 def test_preparation_of_some_rows_has_their_neighbours_among_themselves() -> None:
     prep = prepare(RAW, k=4, rows=PANEL)
-    assert (prep.N, len(prep.nn)) == (N, 100)
+    assert (prep.N, len(prep.nn), len(prep.row_means)) == (N, 100, 0)
     D2 = squared_distances(RAW[PANEL], RAW[PANEL])
     expected = {3, *PANEL[np.argsort(D2[1], kind="stable")[:4]].tolist()}
     assert set(prep.near(np.array([3]), 4).tolist()) == expected

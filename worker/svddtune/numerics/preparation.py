@@ -51,16 +51,17 @@ class Preparation:
         to the bounds.
     log_gamma : FloatArray, shape (Q,)
         Chebyshev nodes.
-    row_means : FloatArray, shape (n, Q)
-        r_i at the nodes.
+    row_means : FloatArray, shape (N, Q)
+        r_i at the nodes; shape (0, Q) where some rows alone are prepared.
     grand_means : FloatArray, shape (Q,)
-        m at the nodes.
+        m at the nodes; zeros likewise.
     sample_size : int or None
         Rows of the uniform sample that the means come from; None when they come from all rows.
     M : int
         Number of attributes.
     rows : IndexArray or None, shape (n,)
-        Prepared rows, ascending: the others are neither neighbours nor in the means. None for all.
+        Prepared rows, ascending: the others are no neighbours, and there are no means, which only
+        the alignment uses. None for all.
     N : int
         Number of rows of the data.
     """
@@ -272,7 +273,7 @@ class PreparationCourse:
             default_gamma=float(np.clip(scott_gamma(X[scales.usual]), low, high)),
             log_gamma=log_gamma_nodes(low / _MARGIN, high * _MARGIN),
             sample=sample,
-            parts=_parts(_steps(N, M, sample, part_s), part_s),
+            parts=_parts(_steps(N, M, sample, part_s, means=rows is None), part_s),
         )
 
     def run(self, part: int, before: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
@@ -315,19 +316,22 @@ class PreparationCourse:
             names = [f"{step.table} {step.begin}" for step in steps if step.table == table]
             return np.concatenate([outputs[name] for name in names], axis=axis)
 
-        sums = outputs[_SUMS] if self.sample is None else joined("means", 1)
-        columns = len(self.X) if self.sample is None else len(self.sample)
-        means = np.ascontiguousarray(sums.T) / columns
-        # Equal rows have equal means; the order of summation must not tell them apart.
-        first, group = distinct_rows(self.X)
-        row_means = np.asarray(means[first[group]])
+        row_means, grand_means = np.empty((0, len(self.log_gamma))), np.zeros(len(self.log_gamma))
+        if self.rows is None:
+            sums = outputs[_SUMS] if self.sample is None else joined("means", 1)
+            columns = len(self.X) if self.sample is None else len(self.sample)
+            means = np.ascontiguousarray(sums.T) / columns
+            # Equal rows have equal means; the order of summation must not tell them apart.
+            first, group = distinct_rows(self.X)
+            row_means = np.asarray(means[first[group]])
+            grand_means = row_means.mean(axis=0)
         return Preparation(
             nn=spread_lists(self.X, joined("neighbors", 0)),
             gamma_bounds=self.gamma_bounds,
             default_gamma=self.default_gamma,
             log_gamma=self.log_gamma,
             row_means=row_means,
-            grand_means=row_means.mean(axis=0),
+            grand_means=grand_means,
             sample_size=None if self.sample is None else len(self.sample),
             M=self.X.shape[1],
             rows=self.rows,
@@ -335,12 +339,12 @@ class PreparationCourse:
         )
 
 
-def _steps(N: int, M: int, sample: IndexArray | None, part_s: float) -> list[Step]:
+def _steps(N: int, M: int, sample: IndexArray | None, part_s: float, *, means: bool) -> list[Step]:
     """All steps, in an order in which they may be run."""
     pair_s = _MEANS_PAIR_S + M * _COLUMN_S
     steps: list[Step] = []
     top = 0
-    while top < N:
+    while means and top < N:
         # Without a sample a row's tiles reach from the diagonal to the right.
         columns = N - top if sample is None else len(sample)
         tiles = max(1, int(part_s / (pair_s * _TILE * columns)))

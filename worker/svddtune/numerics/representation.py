@@ -64,7 +64,21 @@ def fit_representation(X: FloatArray, kind: str = "none") -> Representation:
         raise ValueError(f"kind is {kind!r}, expected one of {REPRESENTATIONS}")
     if X.ndim != 2 or X.shape[0] == 0:
         raise ValueError(f"X has shape {X.shape}, expected (N, M) with N >= 1")
-    return _FITTERS[kind](X)
+    return _FITTERS[kind](measured(X))
+
+
+def measured(X: FloatArray) -> FloatArray:
+    """The rows of X, shape (N, M), that representations are fitted to: all up to `FIT_ROWS`.
+
+    Of more it is a uniform sample with each column's extremes, shape (n, M). The measured rows of
+    measured rows are all of them.
+    """
+    N, M = X.shape
+    if N <= FIT_ROWS + 2 * M:
+        return X
+    drawn = np.random.default_rng(0).choice(N, FIT_ROWS, replace=False)
+    rows = np.unique(np.concatenate((drawn, X.argmin(axis=0), X.argmax(axis=0))))
+    return np.asarray(X[rows])
 
 
 def _none(X: FloatArray) -> Representation:
@@ -87,10 +101,9 @@ def _robust(X: FloatArray) -> Representation:
 
 
 def _standard(X: FloatArray) -> Representation:
-    Z = X[_measured_rows(X)]
     # In units of about the largest value, so that squares cannot overflow. A power of 2 is exact.
-    unit = np.ldexp(1.0, np.frexp(np.abs(Z).max(axis=0))[1] - 1)
-    Z = Z / unit
+    unit = np.ldexp(1.0, np.frexp(np.abs(X).max(axis=0))[1] - 1)
+    Z = X / unit
     varied = Z.max(axis=0) > Z.min(axis=0)
     offset = np.where(varied, Z.mean(axis=0), Z[0]) * unit
     scale = np.where(varied, Z.std(axis=0), 0.0) * unit
@@ -99,7 +112,7 @@ def _standard(X: FloatArray) -> Representation:
 
 def _asinh(X: FloatArray) -> Representation:
     # Columns in one piece each: medians along the last axis are much the faster ones.
-    columns = np.ascontiguousarray(X[_measured_rows(X)].T)
+    columns = np.ascontiguousarray(X.T)
     offset = np.median(columns, axis=1)
     deviation = np.median(np.abs(columns - offset[:, None]), axis=1)
     scale = np.where(deviation > 0.0, deviation, _standard(X).scale)
@@ -116,7 +129,7 @@ def _normal(X: FloatArray) -> Representation:
 
 def _whitened(X: FloatArray) -> Representation:
     standard = _standard(X)
-    variance, directions = _principal(standard.apply(X[_measured_rows(X)]))
+    variance, directions = _principal(standard.apply(X))
     # The sign of an eigenvector is arbitrary: its largest entry is positive here.
     largest = directions[np.argmax(np.abs(directions), axis=0), np.arange(directions.shape[1])]
     directions = directions * np.where(largest < 0.0, -1.0, 1.0)
@@ -144,14 +157,6 @@ def _positive(scale: FloatArray) -> FloatArray:
     return np.where(scale > 0.0, scale, 1.0)
 
 
-def _measured_rows(X: FloatArray) -> IndexArray:
-    N = len(X)
-    if N <= FIT_ROWS:
-        return np.arange(N)
-    drawn = np.random.default_rng(0).choice(N, FIT_ROWS, replace=False)
-    return np.unique(np.concatenate((drawn, X.argmin(axis=0), X.argmax(axis=0))))
-
-
 def _principal(Z: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The largest variances of centred rows, shape (D,), and their directions, shape (M, D)."""
     if Z.shape[1] > _DENSE_COLUMNS:
@@ -166,7 +171,7 @@ def _by_share(
 ) -> Representation:
     """Map each column by a score of the share of rows below its values."""
     # One piece of memory each: columns are sorted.
-    columns = np.ascontiguousarray(X[_measured_rows(X)].T)
+    columns = np.ascontiguousarray(X.T)
     offset, knots, values = np.zeros(len(columns)), [], []
     for index, column in enumerate(columns):
         value, count = np.unique(column, return_counts=True)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from svddtune.numerics.extent import DRAWN
 from svddtune.numerics.mapped import SAMPLED_ABOVE, MappedRows, Rows, complete
 from svddtune.numerics.own import FitRepresentation, fit_own
 from svddtune.numerics.preparation import default_gamma_bounds
-from svddtune.numerics.representation import REPRESENTATIONS, fit_representation
+from svddtune.numerics.representation import REPRESENTATIONS, fit_representation, measured
 from svddtune.numerics.types import FloatArray
 from svddtune.representation import Representation
 
@@ -82,11 +84,15 @@ class Views:
         """The map from raw rows to those of a kind. Raises ValueError where it is unknown."""
         if kind not in self._representations:
             self._representations[kind] = (
-                fit_representation(self.raw, kind)
+                fit_representation(self._measured, kind)
                 if self._own is None
                 else fit_own(self._own, self.raw, kind)
             )
         return self._representations[kind]
+
+    @cached_property
+    def _measured(self) -> FloatArray:
+        return measured(self.raw)
 
     def rows(self, kind: str) -> Rows:
         """All rows in a representation, shape (N, D); `raw` itself with "none".
