@@ -1,5 +1,6 @@
 """What labelers can do, by stream or by unary call: one implementation for both."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -85,12 +86,14 @@ class Labeling:
                     beside=8 * feature_count,
                 )
             ]
-        observations = await self._datasets.observations(
-            dataset_id, [lease.row for lease in leases], feature_count=feature_count
+        observations, explanations = await asyncio.gather(
+            self._datasets.observations(
+                dataset_id, [lease.row for lease in leases], feature_count=feature_count
+            ),
+            self._store.explanations(session_id, [one.query for one in leases]),
         )
         for one in observations:
             self._rows.put((dataset_id, one.observation_id), one.row)
-        explanations = await self._store.explanations(session_id, [one.query for one in leases])
         return [
             convert.assign_to_proto(session_id, lease, observation, explanation)
             for lease, observation, explanation in zip(

@@ -6,6 +6,7 @@ import redis
 import redis.asyncio
 
 from svddtune.state.faults import CALL_S
+from svddtune.state.pipelining import PipeliningRedis
 from svddtune.state.retries import AsyncRetries, Retries
 
 # Blocking reads return at least this often, so that a reader notices a stop and a dead peer.
@@ -48,7 +49,10 @@ def _connect(url: str, retries: Retries, timeout_s: float) -> Redis:
 
 
 def connect_async(url: str, *, max_connections: int = 32) -> AsyncRedis:
-    """Asynchronous client for commands; waits for a free connection instead of failing."""
+    """Asynchronous client for commands that do not block.
+
+    Concurrent commands share round trips. It waits for a free connection instead of failing.
+    """
     retries = AsyncRetries(_PATIENCE_S)
     pool = redis.asyncio.BlockingConnectionPool.from_url(
         url,
@@ -59,7 +63,7 @@ def connect_async(url: str, *, max_connections: int = 32) -> AsyncRedis:
         **_SETTINGS,
     )
     retries.pool = pool
-    return redis.asyncio.Redis.from_pool(pool)
+    return PipeliningRedis.from_pool(pool)
 
 
 def connect_async_blocking(url: str) -> AsyncRedis:

@@ -225,18 +225,20 @@ class DatasetStore:
     async def observations(
         self, dataset_id: DatasetId, rows: Sequence[int], *, feature_count: int
     ) -> list[StoredObservation]:
-        """Rows with their values, ids and display fields, in one round trip."""
+        """Rows with their values, ids and display fields."""
         per_chunk = codec.rows_per_chunk(feature_count)
         width = 8 * feature_count
-        pipe = self._client.pipeline(transaction=False)
+        reads: list[tuple[object, ...]] = []
         for row in rows:
             chunk, offset = divmod(row, per_chunk)
             key = self._key(dataset_id, f"x:{chunk}")
-            pipe.getrange(key, offset * width, (offset + 1) * width - 1)
-            pipe.hget(self._key(dataset_id, "ids"), str(row))
-            pipe.hget(self._key(dataset_id, "display"), str(row))
+            reads += [
+                ("GETRANGE", key, offset * width, (offset + 1) * width - 1),
+                ("HGET", self._key(dataset_id, "ids"), row),
+                ("HGET", self._key(dataset_id, "display"), row),
+            ]
         async with store_call():
-            replies = await pipe.execute()
+            replies = await self._client.together(reads)
         found = []
         for index, row in enumerate(rows):
             values, name, display = replies[3 * index : 3 * index + 3]

@@ -24,9 +24,9 @@ T = TypeVar("T")
 
 # The server is there, but is not the master (any more). What listens at its address now may be:
 # connections that lead here are of no use, for reading either.
-_DEMOTED = (ReadOnlyError, MasterDownError, ClusterDownError)
+DEMOTED = (ReadOnlyError, MasterDownError, ClusterDownError)
 # LOADING counts as a ConnectionError.
-_ERRORS = (ConnectionError, TimeoutError, *_DEMOTED)
+_ERRORS = (ConnectionError, TimeoutError, *DEMOTED)
 # All who wait for a server that comes back must not ask it at the same moment.
 _BACKOFF = ExponentialWithJitterBackoff(cap=0.5, base=0.02)
 
@@ -89,7 +89,7 @@ class Retries(redis.retry.Retry):
                     raise
                 failures += 1
                 fail(*((error, failures) if with_failure_count else (error,)))
-                if isinstance(error, _DEMOTED) and self.pool is not None:
+                if isinstance(error, DEMOTED) and self.pool is not None:
                     self.pool.disconnect(inuse_connections=False)
                 pause_s = self._rule.pause(failures, last_start)
                 if pause_s is None:
@@ -129,7 +129,7 @@ class AsyncRetries(redis.asyncio.retry.Retry):
                     raise
                 failures += 1
                 await fail(*((error, failures) if with_failure_count else (error,)))
-                if isinstance(error, _DEMOTED) and self.pool is not None:
+                if isinstance(error, DEMOTED) and self.pool is not None:
                     await forget_connections(self.pool)
                 pause_s = self._rule.pause(failures, last_start)
                 if pause_s is None:

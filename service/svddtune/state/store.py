@@ -176,14 +176,18 @@ class SessionStore:
     async def _get_many(
         self, session_ids: Sequence[SessionId], *, missing_ok: bool
     ) -> list[Session]:
-        pipe = self._client.pipeline(transaction=False)
-        for session_id in session_ids:
-            pipe.hgetall(keys.session(session_id))
-            pipe.zcard(keys.session(session_id, "leases"))
-            pipe.scard(keys.session(session_id, "awaiting"))
-            pipe.zcard(keys.session(session_id, "waiting"))
+        reads = [
+            read
+            for session_id in session_ids
+            for read in (
+                ("HGETALL", keys.session(session_id)),
+                ("ZCARD", keys.session(session_id, "leases")),
+                ("SCARD", keys.session(session_id, "awaiting")),
+                ("ZCARD", keys.session(session_id, "waiting")),
+            )
+        ]
         async with store_call():
-            replies = await pipe.execute()
+            replies = await self._client.together(reads)
         found = []
         for index, session_id in enumerate(session_ids):
             fields, *counts = replies[4 * index : 4 * index + 4]
