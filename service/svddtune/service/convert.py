@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import lru_cache
 from typing import TypeVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from svddtune.agreement import Agreement, LabelerReport
-from svddtune.config import to_proto
+from svddtune.config import SessionConfig, to_proto
 from svddtune.service.names import dataset_name, result_name, session_name
 from svddtune.service.status import status_proto
 from svddtune.service.validate import invalid_field
@@ -30,7 +31,7 @@ from svddtune.state.session import (
     SkipMode,
     WithdrawalEffect,
 )
-from svddtune.v1 import common_pb2, oracle_pb2, result_pb2, tuning_pb2
+from svddtune.v1 import common_pb2, config_pb2, oracle_pb2, result_pb2, tuning_pb2
 
 AnyMessage = TypeVar("AnyMessage", bound=Message)
 
@@ -61,7 +62,7 @@ def session_to_proto(session: Session) -> tuning_pb2.Session:
         name=session_name(session.id),
         dataset=dataset_name(session.dataset_id),
         display_name=session.display_name,
-        config=to_proto(session.config),
+        config=_config_to_proto(session.config),
         state=f"SESSION_STATE_{session.state.value}",
         counts=codec.counts_to_proto(session.counts),
         query_count=session.query_count,
@@ -89,6 +90,12 @@ def session_to_proto(session: Session) -> tuning_pb2.Session:
         waiting_count=session.waiting_count,
         taken_over=session.taken_over,
     )
+
+
+@lru_cache(maxsize=1024)
+def _config_to_proto(config: SessionConfig) -> config_pb2.SessionConfig:
+    """Settings as a message that is only copied: sessions are sent often, and settings are many."""
+    return to_proto(config)
 
 
 def event_to_proto(event: LabelEvent, observation_id: str) -> common_pb2.LabelEvent:

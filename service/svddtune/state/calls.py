@@ -4,6 +4,8 @@ import string
 from collections.abc import Mapping
 from typing import Any
 
+from redis.exceptions import NoScriptError
+
 from svddtune.state import keys, scripts
 from svddtune.state.connect import AsyncRedis, Redis
 from svddtune.state.errors import (
@@ -168,7 +170,13 @@ class AsyncScripts(_Scripts):
 
     async def __call__(self, script: str, prefix: str, /, **arguments: object) -> dict[str, Any]:
         """Run a script in a partition and return its reply; raises as ``Scripts`` does."""
-        call, given = self._prepare(script, prefix, arguments)
+        known, given = self._prepare(script, prefix, arguments)
+        (key,), (packed_arguments,) = given["keys"], given["args"]
         async with store_call():
-            packed = await call(**given)
+            try:
+                packed = await self._client.evalsha(known.sha, 1, key, packed_arguments)
+            except NoScriptError:
+                # (EVAL loads it as well. Between a SCRIPT LOAD and another EVALSHA, as redis-py has
+                # it, the address may come to lead to another server.)
+                packed = await self._client.eval(known.script, 1, key, packed_arguments)
         return _reply(script, packed, arguments)

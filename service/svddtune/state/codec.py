@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
@@ -22,6 +23,9 @@ from svddtune.state.session import (
 from svddtune.v1 import common_pb2, dataset_pb2, jobs_pb2
 
 Fields = Mapping[bytes, bytes]
+
+# Records whose settings are kept, in bytes.
+_LONGEST_KEPT = 4096
 
 VERDICTS = {
     Verdict.INLIER: common_pb2.VERDICT_INLIER,
@@ -68,15 +72,16 @@ def session_from_fields(
     fields: Fields, leased_count: int, awaiting_votes: int, waiting_count: int = 0
 ) -> Session:
     """A session from its hash; what may change replaces what it began with."""
-    record = jobs_pb2.SessionRecord.FromString(fields[b"record"])
-    record.config.budget = int(fields[b"budget"])
-    record.config.priority = int(fields[b"priority"])
+    record, budget, priority = fields[b"record"], int(fields[b"budget"]), int(fields[b"priority"])
+    # (A record that begins with many labels is long, and would be kept.)
+    read = _name_and_config if len(record) <= _LONGEST_KEPT else _name_and_config.__wrapped__
+    display_name, config = read(record, budget, priority)
     reason = fields[b"failure_reason"].decode()
     return Session(
         id=SessionId(fields[b"id"].decode()),
         dataset_id=DatasetId(fields[b"dataset"].decode()),
-        display_name=record.display_name,
-        config=from_proto(record.config),
+        display_name=display_name,
+        config=config,
         state=SessionState(fields[b"state"].decode()),
         counts=LabelCounts(
             inlier=int(fields[b"inlier"]),
@@ -103,6 +108,14 @@ def session_from_fields(
         waiting_count=waiting_count,
         taken_over=record.taken_over if record.HasField("taken_over") else None,
     )
+
+
+@lru_cache(maxsize=1024)
+def _name_and_config(record: bytes, budget: int, priority: int) -> tuple[str, SessionConfig]:
+    """Name and settings from a session's record; the same ones at each of its changes."""
+    message = jobs_pb2.SessionRecord.FromString(record)
+    message.config.budget, message.config.priority = budget, priority
+    return message.display_name, from_proto(message.config)
 
 
 def counts_to_proto(counts: LabelCounts) -> common_pb2.LabelCounts:

@@ -12,7 +12,7 @@ from typing import Any
 
 import redis.asyncio
 
-from svddtune.state.retries import DEMOTED
+from svddtune.state.retries import DEMOTED, forget_connections
 
 # Pipelines on their way at once. Further commands wait for the first of them to return, and then
 # go together.
@@ -47,8 +47,7 @@ class PipeliningRedis(redis.asyncio.Redis):
         try:
             return await self._send(args, options)
         except DEMOTED:
-            # Inside a pipeline redis-py makes no further attempt.
-            return await self._alone(args, options)
+            return (await self._again([args], options))[0]
 
     async def together(self, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
         """Replies to several reads, in their order. A read is the name of a command and arguments.
@@ -58,7 +57,17 @@ class PipeliningRedis(redis.asyncio.Redis):
         try:
             return await asyncio.gather(*[self._send(command, {}) for command in commands])
         except DEMOTED:
-            return [await self._alone(command, {}) for command in commands]
+            return await self._again(commands, {})
+
+    async def _again(
+        self, commands: Sequence[tuple[Any, ...]], options: dict[str, Any]
+    ) -> list[Any]:
+        """Replies to commands that a server refused because it is not the master any more.
+
+        Inside a pipeline redis-py makes no further attempt.
+        """
+        await forget_connections(self.connection_pool)
+        return [await self._alone(args, options) for args in commands]
 
     async def _alone(self, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """The reply to a command that shares its round trip with none."""
