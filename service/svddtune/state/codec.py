@@ -20,12 +20,9 @@ from svddtune.state.session import (
     TakenLabels,
     Verdict,
 )
-from svddtune.v1 import common_pb2, dataset_pb2, jobs_pb2
+from svddtune.v1 import common_pb2, config_pb2, dataset_pb2, jobs_pb2
 
 Fields = Mapping[bytes, bytes]
-
-# Records whose settings are kept, in bytes.
-_LONGEST_KEPT = 4096
 
 VERDICTS = {
     Verdict.INLIER: common_pb2.VERDICT_INLIER,
@@ -72,16 +69,15 @@ def session_from_fields(
     fields: Fields, leased_count: int, awaiting_votes: int, waiting_count: int = 0
 ) -> Session:
     """A session from its hash; what may change replaces what it began with."""
-    record, budget, priority = fields[b"record"], int(fields[b"budget"]), int(fields[b"priority"])
-    # (A record that begins with many labels is long, and would be kept.)
-    read = _name_and_config if len(record) <= _LONGEST_KEPT else _name_and_config.__wrapped__
-    display_name, config = read(record, budget, priority)
+    record = jobs_pb2.SessionRecord.FromString(fields[b"record"])
+    record.config.budget = int(fields[b"budget"])
+    record.config.priority = int(fields[b"priority"])
     reason = fields[b"failure_reason"].decode()
     return Session(
         id=SessionId(fields[b"id"].decode()),
         dataset_id=DatasetId(fields[b"dataset"].decode()),
-        display_name=display_name,
-        config=config,
+        display_name=record.display_name,
+        config=_config(record.config.SerializeToString()),
         state=SessionState(fields[b"state"].decode()),
         counts=LabelCounts(
             inlier=int(fields[b"inlier"]),
@@ -111,11 +107,9 @@ def session_from_fields(
 
 
 @lru_cache(maxsize=1024)
-def _name_and_config(record: bytes, budget: int, priority: int) -> tuple[str, SessionConfig]:
-    """Name and settings from a session's record; the same ones at each of its changes."""
-    message = jobs_pb2.SessionRecord.FromString(record)
-    message.config.budget, message.config.priority = budget, priority
-    return message.display_name, from_proto(message.config)
+def _config(message: bytes) -> SessionConfig:
+    """Settings of a SessionConfig message: the same ones at each change of a session."""
+    return from_proto(config_pb2.SessionConfig.FromString(message))
 
 
 def counts_to_proto(counts: LabelCounts) -> common_pb2.LabelCounts:
