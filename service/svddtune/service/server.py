@@ -182,9 +182,9 @@ class Server:
         with self._notices.watching(SessionId("")) as changed:
             while True:
                 await self._set_health()
-                if not self._notices.connected.is_set():
-                    # When Redis is back, the same address may lead to another server.
-                    await forget_connections(self._commands.connection_pool)
+                # When Redis is back, the same address may lead to another server: also connections
+                # that were made while it was away are of no use.
+                await forget_connections(self._commands.connection_pool)
                 await changed.wait()
                 changed.clear()
 
