@@ -187,7 +187,9 @@ def test_session_keeps_live_evidence_and_its_history(redis_url: str) -> None:
             assert claim is not None
             snapshot = scene.worker.workspace.snapshot(claim)
             assert snapshot is not None
-            seen.append([one.gamma for one in snapshot.history()])
+            seen.append(
+                [tuning_pb2.LiveEvidence.FromString(one).gamma for one in snapshot.history()]
+            )
             live = tuning_pb2.LiveEvidence(gamma=gamma, c=0.5, advice="Go on.")
             scene.worker.workspace.commit_suggest(
                 claim, snapshot, gamma=gamma, alignment=0.0, ranking=[ROW], live=live

@@ -161,14 +161,17 @@ def observation_ids(rows: Iterable[int], stored: Iterable[bytes | None]) -> list
     ]
 
 
-def votes_from_json(text: bytes) -> list[tuple[str, int, float | None]]:
-    """Votes on a row as the scripts keep them: labeler, verdict and confidence, in the order first
-    given.
+@lru_cache(maxsize=1 << 15)
+def votes_from_json(text: bytes) -> tuple[tuple[str, int, float | None], ...]:
+    """Votes on a row as the scripts keep them, in the order first given.
+
+    Each is labeler, verdict and confidence. Results are kept: of many rows few change between two
+    rankings.
     """
-    return [
+    return tuple(
         (labeler, int(verdict), confidence_from_text("".join(confidence)))
         for labeler, verdict, _, *confidence in json.loads(text)
-    ]
+    )
 
 
 def confidence_to_text(confidence: float | None) -> str:

@@ -55,10 +55,9 @@ class Snapshot:
     # LiveEvidence after each ranking, by the labels' rev.
     evidence: dict[bytes, bytes] = field(default_factory=dict)
 
-    def history(self) -> list[tuning_pb2.LiveEvidence]:
-        """What was live after each label, oldest first."""
-        found = self.evidence
-        return [tuning_pb2.LiveEvidence.FromString(found[rev]) for rev in sorted(found, key=int)]
+    def history(self) -> list[bytes]:
+        """What was live after each label, as LiveEvidence messages, oldest first."""
+        return [self.evidence[rev] for rev in sorted(self.evidence, key=int)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Stop advice: whether further labels are worth their price."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from svddtune import numerics
 from svddtune.numerics import Moment
@@ -25,11 +26,15 @@ def moment(live: tuning_pb2.LiveEvidence) -> Moment:
     )
 
 
-def add_advice(
-    live: tuning_pb2.LiveEvidence, history: Sequence[tuning_pb2.LiveEvidence], budget: int
-) -> None:
-    """Judge the newest evidence by its history."""
-    earlier = [moment(one) for one in history if one.labels < live.labels]
+# The history of a session grows with its labels, and every ranking reads all of it.
+@lru_cache(maxsize=1 << 15)
+def _moment_of(message: bytes) -> Moment:
+    return moment(tuning_pb2.LiveEvidence.FromString(message))
+
+
+def add_advice(live: tuning_pb2.LiveEvidence, history: Sequence[bytes], budget: int) -> None:
+    """Judge the newest evidence by its history of LiveEvidence messages, oldest first."""
+    earlier = [one for one in map(_moment_of, history) if one.labels < live.labels]
     advice = numerics.advise([*earlier, moment(live)], budget=budget)
     live.advice = advice.sentence
     if live.HasField("expected_gain") and advice.rule != "budget":

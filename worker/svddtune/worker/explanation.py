@@ -16,7 +16,7 @@ from svddtune.worker.data import Data
 NEARBY = 3
 UNUSUAL = 5
 # Labels looked at, so that an explanation costs the same in a long session.
-LATEST_LABELS = 2000
+LATEST_LABELS = 500
 # With fewer labelled inliers than this, a row is compared with all rows.
 LEAST_INLIERS = 5
 

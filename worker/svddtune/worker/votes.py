@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -47,11 +48,19 @@ def labels_in_force(snapshot: Snapshot, *, without: IndexArray = _NO_ROWS) -> La
     votes = {row: given for row, given in snapshot.votes.items() if row not in left_out}
     weighted = snapshot.session.config.aggregation == "dawid_skene"
     chances = numerics.dawid_skene(votes) if weighted else {}
-    noise, comparable = label_noise(snapshot, votes), bool(_several(votes))
+    several = _several(votes)
+    noise, comparable = _label_noise(snapshot, several), bool(several)
+    rows = np.flatnonzero(values).tolist()
     certainty = np.ones(len(values))
+    if not chances and not snapshot.confidences and noise <= 0.0:
+        # Every vote is taken as right, as `label_certainty` takes votes that cannot be wrong.
+        nothing: dict[str, int] = {}
+        balance = [sum(votes.get(row, nothing).values()) for row in rows]
+        certainty[rows] = np.where(np.array(balance) * values[rows] > 0, 1.0, 0.5)
+        return Labels(values, None if (certainty == 1.0).all() else certainty, noise)
     # What was known at the start is taken as true, unless somebody had answered it elsewhere.
     known = snapshot.initial_rows - snapshot.answered_rows
-    for row in np.flatnonzero(values).tolist():
+    for row in rows:
         said, confidence = votes.get(row, {}), snapshot.confidences.get(row, {})
         e = 0.0 if row in known else noise
         if row in chances:
@@ -59,15 +68,19 @@ def labels_in_force(snapshot: Snapshot, *, without: IndexArray = _NO_ROWS) -> La
             if comparable and e > 0.0:
                 certainty[row] = min(max(chances[row], 1.0 - chances[row]), MOST_CERTAIN)
                 continue
-        certainty[row] = numerics.label_certainty(
+        certainty[row] = _label_certainty(
             int(values[row]),
-            list(said.values()),
-            [1.0 - confidence[name] if name in confidence else e for name in said],
+            tuple(said.values()),
+            tuple(1.0 - confidence[name] if name in confidence else e for name in said),
         )
     return Labels(values, None if (certainty == 1.0).all() else certainty, noise)
 
 
-def label_noise(snapshot: Snapshot, votes: Mapping[int, Mapping[str, int]]) -> float:
+# Most rows have votes like those of many others.
+_label_certainty = lru_cache(maxsize=1024)(numerics.label_certainty)
+
+
+def _label_noise(snapshot: Snapshot, several: list[list[int]]) -> float:
     """Rate of wrong votes: the session's setting, or an estimate from rows with several votes.
 
     Without either the labels are taken as true: 0.
@@ -75,13 +88,16 @@ def label_noise(snapshot: Snapshot, votes: Mapping[int, Mapping[str, int]]) -> f
     given = snapshot.session.config.label_noise
     if given is not None:
         return given
-    several = _several(votes)
     return numerics.estimate_noise(several) if several else 0.0
 
 
 def _several(votes: Mapping[int, Mapping[str, int]]) -> list[list[int]]:
     """The votes on rows that have several that say something."""
-    return [list(said.values()) for said in votes.values() if sum(map(abs, said.values())) > 1]
+    return [
+        list(said.values())
+        for said in votes.values()
+        if len(said) > 1 and sum(map(abs, said.values())) > 1
+    ]
 
 
 def effective_labels(snapshot: Snapshot, *, without: IndexArray = _NO_ROWS) -> LabelArray:
