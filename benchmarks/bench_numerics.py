@@ -4,7 +4,8 @@
 
 DIR holds NAME.npz with X and y. Sets that are not found are replaced by generated data of the
 same shape. Figures are medians. "by atlas" is a suggestion by the knowledge gradient, over an atlas
-of one representation; "auto" is the atlas of several, and its times as multiples of those.
+of one representation, at 50 labels; "1000 labels" is one by the default strategy. "auto" is the
+atlas of several, and its times as multiples of those.
 """
 
 import argparse
@@ -22,6 +23,7 @@ from svddtune.numerics import (
     FloatArray,
     LabelArray,
     Preparation,
+    Strategy,
     Views,
     belief_basis,
     choose_cell,
@@ -43,6 +45,7 @@ TARGETS_MS = {
     "by auto": 7.5,
     "by atlas": 5.0,
     "choice": 5.0,
+    "1000 labels": 10.0,
 }
 LABELS, CANDIDATES, CELLS, LOCALITY = 50, 100, 20, 5
 
@@ -79,6 +82,7 @@ def report(step: str, ours: float, reference: float | None = None) -> None:
 
 def bench(name: str, X: FloatArray, y: LabelArray) -> None:
     print(name)
+    many = np.random.default_rng(0).permutation(len(y))[:1000]
     prep = prepare(X, k=LOCALITY)
     gammas = np.exp(prep.log_gamma)
     report(
@@ -109,19 +113,24 @@ def bench(name: str, X: FloatArray, y: LabelArray) -> None:
         median_ms(lambda _: fit_cells(X, gamma=gamma, steps=CELLS), 5),
         median_ms(lambda _: plain.fit_cells(X, gamma, C_UB, CELLS), 1),
     )
-    bench_atlas(X, labels, prep)
+    bench_atlas(X, labels, np.where(np.isin(np.arange(len(y)), many), y, 0).astype(np.int8), prep)
 
 
-def bench_atlas(X: FloatArray, labels: LabelArray, prep: Preparation) -> None:
+def bench_atlas(X: FloatArray, labels: LabelArray, many: LabelArray, prep: Preparation) -> None:
     report("basis", median_ms(lambda _: belief_basis(X), 5))
     single_ms = median_ms(lambda _: fit_atlas(X, prep.gamma_bounds), 3)
     report("atlas", single_ms)
     atlas, basis = fit_atlas(X, prep.gamma_bounds), belief_basis(X)
 
-    def asking(atlas: Atlas, basis: BeliefBasis) -> float:
+    def asking(
+        atlas: Atlas,
+        basis: BeliefBasis,
+        labels: LabelArray = labels,
+        strategy: Strategy = "knowledge_gradient",
+    ) -> float:
         def ask(repeat: int) -> None:
             suggest(
-                prep, X, labels, k=LOCALITY, strategy="knowledge_gradient", sample=CANDIDATES,
+                prep, X, labels, k=LOCALITY, strategy=strategy, sample=CANDIDATES,
                 rng=np.random.default_rng(repeat), atlas=atlas, basis=basis,
             )  # fmt: skip
 
@@ -132,6 +141,7 @@ def bench_atlas(X: FloatArray, labels: LabelArray, prep: Preparation) -> None:
     ask_ms = asking(atlas, basis)
     plain_ms = median_ms(lambda _: plain.knowledge_gradient(X, labels, outside), 1)
     report("by atlas", ask_ms, plain_ms)
+    report("1000 labels", asking(atlas, basis, many, "mixed"))
     report("choice", median_ms(lambda _: choose_cell(atlas, basis, labels), 200))
     auto_ms = median_ms(lambda _: fit_atlas(Views(X)), 3)
     report("auto", auto_ms)
