@@ -49,7 +49,7 @@ EXACT_LABELS = 200
 """Up to this many labels the posterior is that of the process; with more, of its landmarks."""
 LANDMARKS = 128
 """Rows of the panel on which the posterior of many labels rests."""
-LABEL_LIMIT = 4096
+LABEL_LIMIT = 2048
 """More labels than this are sampled for the belief (not for scores on the labels)."""
 
 _BLOCK = 1 << 21
