@@ -17,8 +17,8 @@ from svddtune.numerics import (
     fit_atlas,
     fit_atlas_part,
     lattice_gammas,
-    panel_rows,
 )
+from svddtune.numerics.panel import uniform_panel
 
 X, y = blobs(83, 3, seed=4)
 ATLAS = fit_atlas(X, default_gamma_bounds(X), count=4, cells=6)
@@ -140,11 +140,11 @@ def test_vote_is_zero_without_voters() -> None:
 
 
 def test_panel_of_large_data_is_a_fixed_sample() -> None:
-    assert panel_rows(4096).tolist() == list(range(4096))
-    panel = panel_rows(5000)
+    assert uniform_panel(4096).rows.tolist() == list(range(4096))
+    panel = uniform_panel(5000).rows
     assert len(np.unique(panel)) == len(panel) == 4096
     assert (np.diff(panel) > 0).all()
-    np.testing.assert_array_equal(panel, panel_rows(5000))
+    np.testing.assert_array_equal(panel, uniform_panel(5000).rows)
     bits = np.random.default_rng(1).random((3, 5000)) < 0.2
     atlas = Atlas(
         scaling=np.full(3, "none"),

@@ -54,7 +54,7 @@ from svddtune.numerics.alignment import (
     coarse_grid,
     local_alignment,
 )
-from svddtune.numerics.atlas import Atlas, panel_rows
+from svddtune.numerics.atlas import Atlas
 from svddtune.numerics.audit import AuditScore, audit_score, draw_audit
 from svddtune.numerics.bandwidth import scott_gamma, silverman_gamma, sklearn_scale_gamma
 from svddtune.numerics.belief import Belief, BeliefBasis, belief_basis, believe
@@ -155,6 +155,7 @@ from svddtune.numerics.share import (
     stretched_share,
 )
 from svddtune.numerics.stop import Advice, Moment, advise
+from svddtune.numerics.survey import Survey
 from svddtune.numerics.svdd import (
     SvddModel,
     c_from_nu,
@@ -244,6 +245,7 @@ __all__ = [
     "Strategy",
     "StrategyFault",
     "Suggestion",
+    "Survey",
     "SvddModel",
     "TuningResult",
     "UnevenColumns",
@@ -303,7 +305,6 @@ __all__ = [
     "nearest_labelled",
     "nu_from_c",
     "outlook",
-    "panel_rows",
     "pick",
     "possible_gain",
     "predicted_labels",

@@ -16,34 +16,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from svddtune.numerics.panel import Panel, uniform_panel
 from svddtune.numerics.types import BoolArray, FloatArray, IndexArray
 
-PANEL_ROWS = 4096
 MAX_SHARE = 0.6
 """Cells calling a larger share of the rows outliers have no vote (they may still be chosen)."""
 
 _BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
 _BITS_SET = _BITS.sum(axis=1, dtype=np.uint8)
 _FEW_ROWS = 200
-
-
-def panel_rows(N: int) -> IndexArray:
-    """Rows that stand for all N in sums over rows, and that may be asked about.
-
-    Parameters
-    ----------
-    N : int
-        Rows of the data.
-
-    Returns
-    -------
-    IndexArray, shape (P,)
-        Ascending; all rows up to `PANEL_ROWS`, otherwise a uniform sample of that many, the same
-        for every caller.
-    """
-    if N <= PANEL_ROWS:
-        return np.arange(N)
-    return np.sort(np.random.default_rng(0).choice(N, PANEL_ROWS, replace=False))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,6 +101,9 @@ class Atlas:
         What makes verdicts on the other rows; None where all are covered.
     judge : Judge or None
         Makes these verdicts: see `lattice.judged`.
+    drawn : Panel or None
+        Rows that stand for all in sums over rows; None for `uniform_panel`. It is that of the
+        belief that the cells are weighed against, and no part of what is stored.
     """
 
     scaling: NDArray[np.str_]
@@ -132,6 +116,7 @@ class Atlas:
     covered: IndexArray | None = None
     models: CellModels | None = None
     judge: Judge | None = None
+    drawn: Panel | None = None
 
     def __len__(self) -> int:
         return len(self.gamma)
@@ -148,31 +133,40 @@ class Atlas:
     def outliers(self) -> IndexArray:
         """Rows that each cell calls outliers, shape (cells,).
 
-        Where not all rows are covered, the number is estimated from the covered ones.
+        Where not all rows are covered, the number is estimated from the panel.
         """
-        count = np.asarray(_BITS_SET[self.packed].sum(axis=1, dtype=np.int64))
         if self.covered is None:
-            return count
-        return np.round(count * (self.N / len(self.covered))).astype(np.int64)
+            return np.asarray(_BITS_SET[self.packed].sum(axis=1, dtype=np.int64))
+        share = self.panel_sizes / self.sample.weights.sum()
+        return np.round(share * self.N).astype(np.int64)
+
+    @cached_property
+    def sample(self) -> Panel:
+        """The panel's rows and weights."""
+        if self.drawn is not None:
+            return self.drawn
+        covered = self.covered
+        return uniform_panel(self.N) if covered is None else Panel(covered, np.ones(len(covered)))
 
     @cached_property
     def panel(self) -> NDArray[np.float32]:
         """1 where a cell calls a row of the panel an outlier, shape (cells, P)."""
-        if self.covered is not None or self.N <= PANEL_ROWS:
-            count = self.N if self.covered is None else len(self.covered)
-            return np.unpackbits(self.packed, axis=1, count=count).astype(np.float32)
-        return self.outside_at(panel_rows(self.N)).astype(np.float32)
+        rows = self.sample.rows
+        covered = np.arange(self.N) if self.covered is None else self.covered
+        if np.array_equal(rows, covered):
+            return np.unpackbits(self.packed, axis=1, count=len(rows)).astype(np.float32)
+        return self.outside_at(rows).astype(np.float32)
 
     @cached_property
     def panel_sizes(self) -> FloatArray:
-        """Rows of the panel that each cell calls outliers, shape (cells,)."""
-        return np.asarray(self.panel.sum(axis=1, dtype=np.float64))
+        """Weights of the panel's rows that each cell calls outliers, shape (cells,)."""
+        return np.asarray(self.panel @ self.sample.weights)
 
     @cached_property
     def voters(self) -> IndexArray:
         """Cells that call some rows, but at most `MAX_SHARE` of them, outliers."""
         sizes = self.panel_sizes
-        return np.flatnonzero((sizes > 0) & (sizes <= MAX_SHARE * self.panel.shape[1]))
+        return np.flatnonzero((sizes > 0) & (sizes <= MAX_SHARE * self.sample.weights.sum()))
 
     def outside(self, cell: int) -> BoolArray:
         """Rows that one cell calls outliers, shape (N,)."""
@@ -260,7 +254,11 @@ class Atlas:
     @cached_property
     def panel_vote(self) -> FloatArray:
         """`vote` of the rows of the panel, shape (P,)."""
-        return self.vote(panel_rows(self.N))
+        return self.vote(self.sample.rows)
+
+    def on(self, panel: Panel) -> Atlas:
+        """The same cells, weighed on another panel."""
+        return replace(self, drawn=panel)
 
     def of_cells(self, cells: IndexArray) -> Atlas:
         """The atlas of some of the cells alone, in their order here."""

@@ -17,19 +17,20 @@ between the exact one and that of a sample of 200 labels, and the chosen cell wa
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
-from svddtune.numerics.atlas import panel_rows
 from svddtune.numerics.extent import extent
 from svddtune.numerics.kernel import squared_distances
 from svddtune.numerics.landmarks import Landmarks, draw_landmarks
 from svddtune.numerics.laplace import curvature, laplace, laplace_weights, likelihood, precision
 from svddtune.numerics.mapped import Rows
+from svddtune.numerics.panel import uniform_panel
+from svddtune.numerics.survey import Lean, Survey, lean_rows
 from svddtune.numerics.types import OUTLIER, BoolArray, FloatArray, IndexArray, LabelArray
 from svddtune.sigmoid import sigmoid
 
@@ -71,7 +72,9 @@ class BeliefBasis:
     X : FloatArray or MappedRows, shape (N, M)
         The data, in the belief's representation.
     panel : IndexArray, shape (P,)
-        `panel_rows`.
+        Rows of the panel.
+    weights : FloatArray, shape (P,)
+        For how many rows each of them stands, of mean 1.
     isolation : FloatArray, shape (P,)
         Distance to the tenth nearest other row of the panel.
     length : float
@@ -86,10 +89,14 @@ class BeliefBasis:
         The panel less its centre, in units of `length`.
     norms2 : FloatArray, shape (P,)
         Squared norms of `shifted`.
+    survey : Survey or None
+        What the panel was drawn from, and what finds rare outliers; None where all rows are in the
+        panel, or the panel is a uniform sample.
     """
 
     X: Rows
     panel: IndexArray
+    weights: FloatArray
     isolation: FloatArray
     length: float
     quadrature: IndexArray
@@ -97,6 +104,7 @@ class BeliefBasis:
     center: FloatArray
     shifted: FloatArray
     norms2: FloatArray
+    survey: Survey | None = None
 
     @cached_property
     def landmarks(self) -> Landmarks:
@@ -135,21 +143,35 @@ class Belief:
     labelled : FloatArray, shape (N,)
         Probability of being an outlier at labelled rows, 0 or 1 where the label is certain; 0 at
         rows without a label.
+    verdict : FloatArray, shape (P,)
+        What cells are judged against: `probability`, or where the set was surveyed and both classes
+        have labels, 0 or 1 by classifiers of the labels. (Rare outliers are fewer than what the
+        probabilities of all inliers sum up to.)
+    lean : Lean or None
+        These classifiers.
+    lean_probability : FloatArray or None, shape (P,)
+        What they say of the panel's rows.
     """
 
     probability: FloatArray
     variance: FloatArray
     root: NDArray[np.float32]
     labelled: FloatArray
+    verdict: FloatArray
+    lean: Lean | None = None
+    lean_probability: FloatArray | None = None
 
 
-def belief_basis(X: Rows, *, seed: int = 0) -> BeliefBasis:
+def belief_basis(X: Rows, *, survey: Survey | None = None, seed: int = 0) -> BeliefBasis:
     """Measure the data for the belief, once per dataset; about 0.1 s at 2000 rows.
 
     Parameters
     ----------
     X : FloatArray or MappedRows, shape (N, M)
         Observations in the belief's representation (`Views.belief`), finite. The basis keeps them.
+    survey : Survey, optional
+        Of the same rows, which draws the panel; without it the panel of a large set is a uniform
+        sample.
     seed : int
         Draws the quadrature rows among more than `QUADRATURE_ROWS`.
 
@@ -162,7 +184,8 @@ def belief_basis(X: Rows, *, seed: int = 0) -> BeliefBasis:
     The neighbours are found here, and not taken from a `Preparation`, so that the belief does
     not depend on how many neighbours that holds.
     """
-    panel = panel_rows(len(X))
+    sample = uniform_panel(len(X)) if survey is None else survey.panel
+    panel = sample.rows
     Z, P = X[panel], len(panel)
     quadrature = np.arange(P)
     if P > QUADRATURE_ROWS:
@@ -196,7 +219,10 @@ def belief_basis(X: Rows, *, seed: int = 0) -> BeliefBasis:
     center = np.median(Z, axis=0)
     shifted = (Z - center) / length
     norms2 = np.square(shifted).sum(axis=1)
-    return BeliefBasis(X, panel, isolation, length, quadrature, kernel, center, shifted, norms2)
+    return BeliefBasis(
+        X, panel, sample.weights, isolation, length, quadrature, kernel, center, shifted, norms2,
+        survey,
+    )  # fmt: skip
 
 
 def covariance(X: FloatArray, Z: FloatArray, *, length: float) -> FloatArray:
@@ -287,7 +313,15 @@ def believe(
         labelled[rows] = given.labelled
     in_panel = labels[basis.panel] != 0
     probability[in_panel] = labelled[basis.panel[in_panel]]
-    return Belief(probability, given.remaining, given.root, labelled)
+    belief = Belief(probability, given.remaining, given.root, labelled, probability)
+    if basis.survey is None or known.all() or not known.any():
+        return belief
+    taught = lean_rows(labels)
+    lean = Lean.fit(basis.survey.of_rows(taught), labels[taught])
+    leaning = lean.probability(basis.survey.of_panel)
+    verdict = (leaning >= 0.5).astype(np.float64)
+    verdict[in_panel] = labelled[basis.panel[in_panel]]
+    return replace(belief, verdict=verdict, lean=lean, lean_probability=leaning)
 
 
 @dataclass(frozen=True, slots=True)

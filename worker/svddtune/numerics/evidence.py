@@ -127,9 +127,10 @@ def weigh(
     certain = bool(np.isin(known, (0.0, 1.0)).all())
     outliers = atlas.count_outside(rows[known > 0.0]) if certain else atlas.sum_outside(rows, known)
     on_labels = score_counts(_soft(outliers, called, float(known.sum()), len(rows)), metric)
-    q = belief.probability
+    weights = atlas.sample.weights
+    q = belief.verdict * weights
     found = (atlas.panel @ q.astype(np.float32)).astype(np.float64)
-    soft = _soft(found, atlas.panel_sizes, float(q.sum()), len(q))
+    soft = _soft(found, atlas.panel_sizes, float(q.sum()), float(weights.sum()))
     expected = score_counts(soft, metric)
     return Evidence(on_labels, expected, on_labels + EXPECTED_WEIGHT * expected)
 
@@ -270,7 +271,7 @@ def predicted_labels(
     return as_labels(atlas.calls(choice.cell, rows))
 
 
-def _soft(found: FloatArray, called: FloatArray, outliers: float, rows: int) -> Confusion:
+def _soft(found: FloatArray, called: FloatArray, outliers: float, rows: float) -> Confusion:
     """Expected counts of cells that call `called` rows outliers and find `found`."""
     rejected = called - found
     return Confusion(found, outliers - found, rejected, rows - outliers - rejected)

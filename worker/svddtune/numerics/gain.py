@@ -81,7 +81,9 @@ def gradient(atlas: Atlas, committee: Committee, q: FloatArray, rows: IndexArray
     -------
     FloatArray, shape (Q, T)
     """
-    N, P, S = len(q), float(q.sum()), atlas.panel_sizes[committee.cells]
+    weights = atlas.sample.weights
+    q = q * weights
+    N, P, S = float(weights.sum()), float(q.sum()), atlas.panel_sizes[committee.cells]
     B = atlas.panel[committee.cells]
     found = (B @ q.astype(np.float32)).astype(np.float64)
     numerator = 2.0 * (N * found - P * S)
@@ -114,7 +116,8 @@ def knowledge_gains(
     """
     q, at = belief.probability, basis.quadrature
     slope = q * (1.0 - q)
-    D = gradient(atlas, committee, q, at) * (slope[at] * (len(q) / len(at)))[:, None]
+    steepness = slope[at] * basis.weights[at] * (len(q) / len(at))
+    D = gradient(atlas, committee, q, at) * steepness[:, None]
     single, V = D.astype(np.float32), belief.root
     links = (basis.kernel @ single - V.T @ (V[:, at] @ single)).astype(np.float64)
     noise = 1.0 / np.maximum(slope, _LEAST_SLOPE)

@@ -31,6 +31,7 @@ from svddtune.numerics.own import QueryStrategy, Situation, rank_by
 from svddtune.numerics.preparation import Preparation
 from svddtune.numerics.prospect import AHEAD
 from svddtune.numerics.scores import Metric
+from svddtune.numerics.survey import SurveyRule, rank_cold, rank_warm
 from svddtune.numerics.tau import TauRule, tau
 from svddtune.numerics.types import INLIER, OUTLIER, BoolArray, FloatArray, IndexArray, LabelArray
 
@@ -39,6 +40,7 @@ Rule = (
     Literal["lama", "random", "disagreement", "knowledge_gradient", "uncertain", "own"]
     | Literal["cold_random"]
     | ColdRule
+    | SurveyRule
 )
 
 STRATEGIES: tuple[Strategy, ...] = (
@@ -181,6 +183,9 @@ def suggest(
     draw from U when none of these is left. While a class has no label, two rules take turns over
     the places as they do over the queries (see `coldstart`), and the others follow as with lama.
 
+    Of a set with a `survey` (`basis.survey`), all atlas strategies start as `survey` says, and
+    "mixed" goes on as it says: no rule of the panel finds outliers that are rare.
+
     mixed: every fourth query, and every fourth place, is a row near the border between the labelled
     classes; the others are by the knowledge gradient. See `mixed`.
 
@@ -205,6 +210,8 @@ def suggest(
     if atlas is not None:
         if basis is None:
             raise ValueError("basis is None, expected that of the atlas's data")
+        if not np.array_equal(atlas.sample.rows, basis.panel):
+            raise ValueError("atlas and basis have different panels; see Atlas.on")
         state = _AtlasState(atlas, basis, prep, labels, open_rows, metric, certainty)
     if callable(strategy) or strategy in ATLAS_STRATEGIES:
         if state is None:
@@ -294,6 +301,8 @@ class _AtlasState:
         choice = self.choice("labels" if strategy == "disagreement" else "evidence")
         candidates = np.flatnonzero(askable[self.basis.panel])
         both = classes_seen(self.labels) == "both_classes"
+        if self.basis.survey is not None and askable.any() and (not both or strategy == "mixed"):
+            return self._by_survey(choice, askable, reserve, rng)
         if len(candidates) == 0 or (both and len(self.atlas.voters) == 0):
             U = np.flatnonzero(askable)
             rows = rng.choice(U, min(reserve, len(U)), replace=False) if len(U) else U
@@ -322,6 +331,26 @@ class _AtlasState:
             places = np.arange(len(order)) % len(turns)
             positions, scores = shuffled[order], np.array(by_turn)[places, order]
         return Suggestion(choice.gamma, None, self.basis.panel[positions], scores, turns, choice)
+
+    def _by_survey(
+        self,
+        choice: LiveChoice,
+        askable: BoolArray,
+        reserve: int,
+        rng: np.random.Generator,
+    ) -> Suggestion:
+        survey, belief = self.basis.survey, self.belief
+        assert survey is not None
+        if belief.lean is None or belief.lean_probability is None:
+            ranked = rank_cold(
+                survey, self.labels, self.open_rows, askable, reserve=reserve, rng=rng
+            )
+        else:
+            ranked = rank_warm(
+                survey, belief.lean, belief.lean_probability, askable,
+                asked=self._asked, reserve=reserve, rng=rng,
+            )  # fmt: skip
+        return Suggestion(choice.gamma, None, ranked.rows, ranked.scores, ranked.rules, choice)
 
     def _by_gain(
         self, candidates: IndexArray, reserve: int, rng: np.random.Generator

@@ -103,15 +103,15 @@ def believed_share(basis: BeliefBasis, belief: Belief, labels: LabelArray) -> Be
     BelievedShare
         Of all rows of the panel, with a deviation of 0, where each has a label.
     """
-    q, at = belief.probability, basis.quadrature
+    q, at, weights = belief.probability, basis.quadrature, basis.weights
     unlabelled = labels[basis.panel] == 0
-    count = int(np.count_nonzero(unlabelled))
-    if count == 0:
-        return BelievedShare(float(q.mean()), 0.0)
-    p = float(q[unlabelled].mean())
+    count = float(weights[unlabelled].sum())
+    if count == 0.0:
+        return BelievedShare(float((weights * q).mean()), 0.0)
+    p = float((weights * q)[unlabelled].sum()) / count
     # The mean moves by sum_x slope_x f_x / count. Its variance is a double sum, one over every so
     # many rows of the panel, the other over the quadrature rows: a ranking has no time for more.
-    slope = np.where(unlabelled, q * (1.0 - q), 0.0).astype(np.float32)
+    slope = np.where(unlabelled, weights * q * (1.0 - q), 0.0).astype(np.float32)
     every = slice(None, None, max(1, len(q) // _ROWS))
     some, others = _scaled(slope[every], len(q)), _scaled(slope[at], len(q))
     V = belief.root

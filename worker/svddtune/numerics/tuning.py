@@ -22,8 +22,10 @@ from svddtune.numerics.grid import Cell, CellFits, Spacing, TieRule, choose_c, f
 from svddtune.numerics.lattice import fit_atlas
 from svddtune.numerics.mapped import SAMPLED_ABOVE
 from svddtune.numerics.own import QueryStrategy
+from svddtune.numerics.panel import PANEL_ROWS, Panel
 from svddtune.numerics.preparation import Preparation, prepare
 from svddtune.numerics.query import ATLAS_STRATEGIES, Strategy, suggest
+from svddtune.numerics.refined.basis import refined_basis
 from svddtune.numerics.scores import Metric, class_counts, score
 from svddtune.numerics.svdd import SvddModel, fit, nu_from_c
 from svddtune.numerics.tau import TauRule
@@ -433,7 +435,10 @@ def run(
             gamma_bounds = prep.gamma_bounds
         atlas = fit_atlas(views, gamma_bounds, seed=seed)
     if basis is None and atlas is not None:
-        basis = belief_basis(views.rows(views.belief))
+        survey = refined_basis(views).survey(views.raw) if N > PANEL_ROWS else None
+        basis = belief_basis(views.rows(views.belief), survey=survey)
+    if basis is not None and atlas is not None:
+        atlas = atlas.on(Panel(basis.panel, basis.weights))
     criterion: Criterion = "labels" if strategy == "disagreement" else "evidence"
     queries: list[int] = []
     gammas: list[float] = []

@@ -15,6 +15,7 @@ from svddtune.numerics import (
     Preparation,
     Rows,
     Spread,
+    Survey,
     UnevenColumns,
     Views,
     belief_basis,
@@ -60,6 +61,11 @@ class Data:
     def refined_basis(self) -> RefinedBasis:
         """What the refined detector needs of the dataset."""
         return refined_basis(self.views)
+
+    @cached_property
+    def survey(self) -> Survey | None:
+        """Scores of the rows without labels; None where all rows are in the panel."""
+        return self.refined_basis.survey(self.raw)
 
     @cached_property
     def uneven(self) -> UnevenColumns | None:
@@ -132,8 +138,11 @@ class DataCache:
         if found is None:
             parts = self._workspace.atlas_parts(claim, bounds)
             views = self.data(claim).views
+            survey = self.data(claim).survey
             atlas = judged(Atlas.from_parts([Atlas.from_arrays(part) for part in parts]), views)
-            basis = belief_basis(views.rows(views.belief))
+            if survey is not None:
+                atlas = atlas.on(survey.panel)
+            basis = belief_basis(views.rows(views.belief), survey=survey)
             made = FittedLattice(atlas, basis)
             # The unpacked panel is the larger part by far.
             size = basis.kernel.nbytes + atlas.packed.nbytes + 4 * len(atlas) * len(basis.panel)

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.ensemble import IsolationForest
 
 from svddtune.numerics.refined.convert import isolation_trees
+from svddtune.numerics.survey import Survey, survey
 from svddtune.numerics.types import FloatArray
 from svddtune.numerics.views import Views
 from svddtune.refined import NeighborScore, Novelty
@@ -50,6 +51,10 @@ class RefinedBasis:
         """Features of raw rows, shape (n, D + S), as `RefinedDetector.features`."""
         columns = (self.representation.apply(raw), self.novelty.apply(raw))
         return np.asarray((np.column_stack(columns) - self.center) / self.scale)
+
+    def survey(self, raw: FloatArray) -> Survey | None:
+        """Survey of the dataset's rows; None where all of them are in the panel."""
+        return survey(raw, self.features, columns=self.representation.columns_out)
 
 
 def refined_basis(views: Views, *, seed: int = 0) -> RefinedBasis:
