@@ -140,6 +140,12 @@ def prior_vote(atlas: Atlas, labels: LabelArray) -> Vote | None:
     return None if classes_seen(labels) == "both_classes" else atlas.vote
 
 
+def check_panels(atlas: Atlas, basis: BeliefBasis) -> None:
+    """Raise ValueError where the cells would be weighed on other rows than those of the belief."""
+    if not np.array_equal(atlas.sample.rows, basis.panel):
+        raise ValueError("atlas and basis have different panels: call atlas.on with the survey's")
+
+
 def choose_cell(
     atlas: Atlas,
     basis: BeliefBasis,
@@ -171,6 +177,7 @@ def choose_cell(
     -------
     LiveChoice
     """
+    check_panels(atlas, basis)
     belief = believe(basis, labels, vote=prior_vote(atlas, labels), certainty=certainty)
     evidence = weigh(atlas, belief, labels, metric=metric)
     return pick(atlas, evidence, labels, criterion=criterion, metric=metric)

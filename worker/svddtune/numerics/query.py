@@ -17,6 +17,7 @@ from svddtune.numerics.evidence import (
     Criterion,
     Evidence,
     LiveChoice,
+    check_panels,
     classes_seen,
     pick,
     prior_vote,
@@ -210,8 +211,7 @@ def suggest(
     if atlas is not None:
         if basis is None:
             raise ValueError("basis is None, expected that of the atlas's data")
-        if not np.array_equal(atlas.sample.rows, basis.panel):
-            raise ValueError("atlas and basis have different panels; see Atlas.on")
+        check_panels(atlas, basis)
         state = _AtlasState(atlas, basis, prep, labels, open_rows, metric, certainty)
     if callable(strategy) or strategy in ATLAS_STRATEGIES:
         if state is None:
