@@ -223,6 +223,15 @@ def unseen(options: Options) -> None:
 
 
 @bench.command()
+@takes_options()
+def large(options: Options) -> None:
+    """Measure both detectors on large sets with rare outliers, from a start without labels."""
+    from svddtune.evaluation import commands
+
+    commands.run_large(options)
+
+
+@bench.command()
 @takes_options(METHODS)
 def noise(options: Options, share: Share = 0.1) -> None:
     """Measure how much wrong answers cost, and how much of it further votes recover."""

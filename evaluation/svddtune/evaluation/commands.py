@@ -19,6 +19,7 @@ from svddtune.evaluation import (
     docs,
     evidence,
     further,
+    large,
     noise,
     outlook,
     parallel,
@@ -36,6 +37,7 @@ from svddtune.evaluation.competitors.needs import require
 from svddtune.evaluation.competitors.report import Competition
 from svddtune.evaluation.engine import complete
 from svddtune.evaluation.labelers import Labelers
+from svddtune.evaluation.large import Large
 from svddtune.evaluation.methods import METHODS
 from svddtune.evaluation.outlook import Outlooks
 from svddtune.evaluation.plan import Plan
@@ -133,6 +135,12 @@ def run_unseen(options: Options) -> None:
     """Measure the recall of outliers of a kind that was kept from the session."""
     of = Unseen(unseen.enough(find_sets(options.data, options.sets)), options.seeds)
     _report(options, "unseen", of, unseen, runs=unseen.runs)
+
+
+def run_large(options: Options) -> None:
+    """Measure sessions on large sets that start without a label."""
+    of = Large(large.larger(find_sets(options.data, options.sets)), options.seeds)
+    _report(options, "large", of, large, runs=large.runs)
 
 
 def run_noise(options: Options, *, share: float) -> None:

@@ -14,6 +14,7 @@ from svddtune.evaluation.competitors.measure import competitors
 from svddtune.evaluation.curves import alignments, neighbors
 from svddtune.evaluation.kinds import unseen_kinds
 from svddtune.evaluation.labelers import labelled
+from svddtune.evaluation.large_session import isolation_forest, large_session
 from svddtune.evaluation.lattices import candidate
 from svddtune.evaluation.outlook_sessions import outlook_session
 from svddtune.evaluation.sessions import atlas_session, cold_starts, session
@@ -48,6 +49,8 @@ KINDS: dict[str, Callable[[Task], Record]] = {
     "atlas_session": atlas_session,
     "aside_session": aside_session,
     "unseen_kinds": unseen_kinds,
+    "large_session": large_session,
+    "isolation_forest": isolation_forest,
     "outlook_session": outlook_session,
     "cold_starts": cold_starts,
     "labelled": labelled,

@@ -12,6 +12,7 @@ PARTS = (
     "further",
     "competitors",
     "unseen",
+    "large",
     "choose",
     "outlook",
     "ablations",

@@ -29,6 +29,7 @@ from svddtune.numerics import (
     prepare,
     score,
 )
+from svddtune.numerics.panel import PANEL_ROWS
 from svddtune.numerics.refined import RefinedBasis, refined_basis
 
 LOCALITY = 5
@@ -111,7 +112,8 @@ def _prepared(path: str, scaling: str) -> Preparation:
 @lru_cache(maxsize=4)
 def _basis(path: str, scaling: str) -> BeliefBasis:
     views = _views(path, scaling)
-    return belief_basis(views.rows(views.belief))
+    survey = _refined_basis(path).survey(views.raw) if len(views) > PANEL_ROWS else None
+    return belief_basis(views.rows(views.belief), survey=survey)
 
 
 @lru_cache(maxsize=4)

@@ -31,6 +31,8 @@ _OWN = {
     "competitors": ("aside.py",),
     "candidate": ("lattices.py",),
     "unseen_kinds": ("aside.py", "kinds.py"),
+    "large_session": ("large_session.py",),
+    "isolation_forest": ("large_session.py",),
 }
 """Kind -> modules that compute it, beside those of every kind."""
 _REFINED = ("svddtune.numerics.refined", "svddtune.refined")
@@ -38,6 +40,7 @@ _OWN_PACKAGES = {
     "aside_session": _REFINED,
     "competitors": ("svddtune.evaluation.competitors", *_REFINED),
     "unseen_kinds": _REFINED,
+    "large_session": _REFINED,
 }
 """Kind -> packages that compute it, likewise."""
 _LIBRARIES = ("numpy", "scipy", "scikit-learn")
