@@ -141,7 +141,7 @@ def test_session_on_large_data_ends_with_a_model_like_its_cell() -> None:
     seen = Views(raw, "standard")
     atlas = fit_atlas(seen, count=4, cells=5)
     result = run(seen, truth, budget=15, initial=(0, 0), strategy="mixed", atlas=atlas)
-    assert np.isin(result.queries, panel_rows(6000)).all()
+    assert not np.isin(result.queries, panel_rows(6000)).all()
     assert result.final.curve is None
     assert score(truth, result.final.predictions) > 0.3
     # The model is fitted to all rows, its cell to a sample.

@@ -130,7 +130,9 @@ def atlas_of(data: BenchSet, scaling: str, folder: Path, *, gammas: int = 0) -> 
             return judged(Atlas.from_arrays(arrays), _views(data.path, scaling))
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         pass
-    made = fit_atlas(_views(data.path, scaling), count=gammas or None)
+    made = fit_atlas(
+        _views(data.path, scaling), count=gammas or None, panel=_basis(data.path, scaling).panel
+    )
     folder.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f"{path.stem}.{os.getpid()}.partial")
     with partial.open("wb") as file:

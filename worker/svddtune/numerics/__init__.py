@@ -117,6 +117,7 @@ from svddtune.numerics.own import (
     fit_own,
     rank_by,
 )
+from svddtune.numerics.panel import panel_rows
 from svddtune.numerics.pools import Pools, relabel, spread
 from svddtune.numerics.preparation import (
     PART_S,
@@ -305,6 +306,7 @@ __all__ = [
     "nearest_labelled",
     "nu_from_c",
     "outlook",
+    "panel_rows",
     "pick",
     "possible_gain",
     "predicted_labels",

@@ -138,7 +138,7 @@ class Atlas:
         if self.covered is None:
             return np.asarray(_BITS_SET[self.packed].sum(axis=1, dtype=np.int64))
         share = self.panel_sizes / self.sample.weights.sum()
-        return np.round(share * self.N).astype(np.int64)
+        return np.asarray(np.round(share * self.N), dtype=np.int64)
 
     @cached_property
     def sample(self) -> Panel:

@@ -142,7 +142,9 @@ def prior_vote(atlas: Atlas, labels: LabelArray) -> Vote | None:
 
 def check_panels(atlas: Atlas, basis: BeliefBasis) -> None:
     """Raise ValueError where the cells would be weighed on other rows than those of the belief."""
-    if not np.array_equal(atlas.sample.rows, basis.panel):
+    sample = atlas.sample
+    same = np.array_equal(sample.rows, basis.panel)
+    if not (same and np.array_equal(sample.weights, basis.weights)):
         raise ValueError("atlas and basis have different panels: call atlas.on with the survey's")
 
 

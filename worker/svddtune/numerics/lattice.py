@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from svddtune.numerics.atlas import Atlas, CellModels, panel_rows
+from svddtune.numerics.atlas import Atlas, CellModels
 from svddtune.numerics.grid import MOST_OUTSIDE, CellFits, fit_cells, fit_useful_cells
 from svddtune.numerics.kernel import squared_distances
 from svddtune.numerics.mapped import SAMPLED_ABOVE, complete
+from svddtune.numerics.panel import panel_rows
 from svddtune.numerics.svdd import beyond
 from svddtune.numerics.types import BoolArray, FloatArray, IndexArray
 from svddtune.numerics.views import AUTO, AUTO_SCALINGS, Views
@@ -166,7 +167,13 @@ def _parts(
     return [LatticePart(kind, float(gamma), cells, most_outside) for gamma in gammas]
 
 
-def fit_atlas_part(data: FloatArray | Views, part: LatticePart, *, seed: int = 0) -> Atlas:
+def fit_atlas_part(
+    data: FloatArray | Views,
+    part: LatticePart,
+    *,
+    panel: IndexArray | None = None,
+    seed: int = 0,
+) -> Atlas:
     """Fit the cells of one part; they share one kernel matrix.
 
     Parameters
@@ -175,6 +182,8 @@ def fit_atlas_part(data: FloatArray | Views, part: LatticePart, *, seed: int = 0
         Observations, finite; an array's rows are taken as they are.
     part : LatticePart
         Of `lattice_plan`.
+    panel : IndexArray, optional
+        Rows that the atlas covers above `SAMPLED_ABOVE` rows, ascending; `panel_rows` by default.
     seed : int
         Draws the sample above `SAMPLED_ABOVE` rows.
 
@@ -203,7 +212,7 @@ def fit_atlas_part(data: FloatArray | Views, part: LatticePart, *, seed: int = 0
     fitted = _atlas_of(fits, part, N)
     # nu is kept, so that C N is too.
     fitted = replace(fitted, C=fits.C * (len(drawn) / N), models=models)
-    covered = panel_rows(N)
+    covered = panel_rows(N) if panel is None else panel
     outside = _CellJudge(fitted, models, views)(covered, np.arange(len(fitted)))
     return replace(fitted, packed=np.packbits(outside, axis=1), covered=covered)
 
@@ -287,13 +296,14 @@ def fit_atlas(
     *,
     count: int | None = None,
     cells: int = LATTICE_CELLS,
+    panel: IndexArray | None = None,
     seed: int = 0,
 ) -> Atlas:
     """Fit the whole lattice, one part after the other.
 
     Parameters
     ----------
-    data, seed
+    data, panel, seed
         As of `fit_atlas_part`.
     gamma_bounds, count, cells
         As of `lattice_plan`.
@@ -309,5 +319,5 @@ def fit_atlas(
     """
     views = Views.of(data)
     plan = lattice_plan(views, gamma_bounds, count=count, cells=cells)
-    parts = [fit_atlas_part(views, part, seed=seed) for part in plan]
+    parts = [fit_atlas_part(views, part, panel=panel, seed=seed) for part in plan]
     return judged(Atlas.from_parts(parts), views)

@@ -28,8 +28,8 @@ class Panel:
     weights: FloatArray
 
 
-def uniform_panel(N: int) -> Panel:
-    """A panel that needs no look at the data.
+def panel_rows(N: int) -> IndexArray:
+    """Rows of a panel that needs no look at the data.
 
     Parameters
     ----------
@@ -38,11 +38,16 @@ def uniform_panel(N: int) -> Panel:
 
     Returns
     -------
-    Panel
-        All rows up to `PANEL_ROWS`, otherwise a uniform sample of that many, the same for every
-        caller.
+    IndexArray, shape (P,)
+        Ascending; all rows up to `PANEL_ROWS`, otherwise a uniform sample of that many, the same
+        for every caller.
     """
-    rows = np.arange(N)
-    if N > PANEL_ROWS:
-        rows = np.sort(np.random.default_rng(0).choice(N, PANEL_ROWS, replace=False))
+    if N <= PANEL_ROWS:
+        return np.arange(N)
+    return np.sort(np.random.default_rng(0).choice(N, PANEL_ROWS, replace=False))
+
+
+def uniform_panel(N: int) -> Panel:
+    """A panel of `panel_rows`, which all weigh alike."""
+    rows = panel_rows(N)
     return Panel(rows, np.ones(len(rows)))

@@ -15,14 +15,14 @@ from svddtune.numerics.alignment import (
     coarse_grid,
     local_alignment,
 )
-from svddtune.numerics.atlas import Atlas, panel_rows
+from svddtune.numerics.atlas import Atlas
 from svddtune.numerics.belief import BeliefBasis, belief_basis
 from svddtune.numerics.evidence import Criterion, LiveChoice, choose_cell, final_cell
 from svddtune.numerics.grid import Cell, CellFits, Spacing, TieRule, choose_c, fit_cells
 from svddtune.numerics.lattice import fit_atlas
 from svddtune.numerics.mapped import SAMPLED_ABOVE
 from svddtune.numerics.own import QueryStrategy
-from svddtune.numerics.panel import PANEL_ROWS, Panel
+from svddtune.numerics.panel import PANEL_ROWS, Panel, panel_rows
 from svddtune.numerics.preparation import Preparation, prepare
 from svddtune.numerics.query import ATLAS_STRATEGIES, Strategy, suggest
 from svddtune.numerics.refined.basis import refined_basis
@@ -313,6 +313,12 @@ def finish_with_atlas(
     )
 
 
+def _basis(views: Views) -> BeliefBasis:
+    """What the belief needs of the data, with a survey where the panel does not hold all rows."""
+    survey = refined_basis(views).survey(views.raw) if len(views) > PANEL_ROWS else None
+    return belief_basis(views.rows(views.belief), survey=survey)
+
+
 def score_cells(
     fits: CellFits, labels: LabelArray, *, metric: Metric = "kappa"
 ) -> tuple[Cell, ...]:
@@ -433,11 +439,10 @@ def run(
     if atlas is None and (choice == "atlas" or needs_atlas):
         if gamma_bounds is None and views.scaling != AUTO:
             gamma_bounds = prep.gamma_bounds
-        atlas = fit_atlas(views, gamma_bounds, seed=seed)
-    if basis is None and atlas is not None:
-        survey = refined_basis(views).survey(views.raw) if N > PANEL_ROWS else None
-        basis = belief_basis(views.rows(views.belief), survey=survey)
-    if basis is not None and atlas is not None:
+        basis = _basis(views) if basis is None else basis
+        atlas = fit_atlas(views, gamma_bounds, panel=basis.panel, seed=seed)
+    if atlas is not None:
+        basis = _basis(views) if basis is None else basis
         atlas = atlas.on(Panel(basis.panel, basis.weights))
     criterion: Criterion = "labels" if strategy == "disagreement" else "evidence"
     queries: list[int] = []

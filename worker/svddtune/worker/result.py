@@ -18,9 +18,9 @@ from svddtune.numerics import (
     Preparation,
     SvddModel,
 )
-from svddtune.numerics.atlas import PANEL_ROWS
 from svddtune.numerics.grid import TieRule
 from svddtune.numerics.lattice import LATTICE_SAMPLE
+from svddtune.numerics.panel import PANEL_ROWS
 from svddtune.numerics.scores import Metric
 from svddtune.state.codec import counts_to_proto
 from svddtune.state.workspace import LabelLog, Snapshot

@@ -242,6 +242,9 @@ class Steps:
         if not self._workspace.atlas_is_wanted(claim):
             self._workspace.commit_nothing(claim)
             return
-        views, job = self._cache.data(claim).views, claim.job.atlas
+        data, job = self._cache.data(claim), claim.job.atlas
+        views, survey = data.views, data.survey
         part = numerics.lattice_part(views, job.index, codec.gamma_bounds(job))
-        self._workspace.commit_atlas(claim, numerics.fit_atlas_part(views, part).to_arrays())
+        panel = None if survey is None else survey.panel.rows
+        fitted = numerics.fit_atlas_part(views, part, panel=panel)
+        self._workspace.commit_atlas(claim, fitted.to_arrays())
