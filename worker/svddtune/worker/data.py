@@ -147,6 +147,7 @@ class DataCache:
             # The unpacked panel is the larger part by far.
             size = basis.kernel.nbytes + atlas.packed.nbytes + 4 * len(atlas) * len(basis.panel)
             size += 0 if atlas.models is None else atlas.models.alphas.nbytes
+            size += 0 if survey is None else survey.features.nbytes
             found = self._put(key, made, size)
         return cast(FittedLattice, found)
 
