@@ -265,6 +265,15 @@ async def drop_job(scene: Scene) -> AsyncIterator[Any]:
 
 
 @case
+async def drop_job__of_a_preparation(scene: Scene) -> AsyncIterator[Any]:
+    await new(scene)
+    claim = claim_of(scene, "PREPARE")
+    yield None
+    scene.worker.workspace.commit_nothing(claim)
+    yield "done"
+
+
+@case
 async def expire(scene: Scene) -> AsyncIterator[Any]:
     session_id = await scene.session()
     await scene.lease(session_id)

@@ -4,6 +4,8 @@ import json
 import signal
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +17,13 @@ from tests.worker.scene import Workshop, work
 
 from svddtune.config import SessionConfig
 from svddtune.state import keys
-from svddtune.state.connect import connect
+from svddtune.state.connect import Redis, connect, connect_blocking
+from svddtune.state.queue import JobQueue
+from svddtune.state.session import SessionId
+from svddtune.state.workspace import Workspace
+from svddtune.worker.data import DataCache
+from svddtune.worker.loop import WorkerLoop
+from svddtune.worker.step import Steps
 
 pytestmark = pytest.mark.integration
 
@@ -168,3 +176,72 @@ def test_worker_for_urgent_jobs_takes_bulk_jobs_while_alone(redis_url: str) -> N
         stream = keys.prefix(0) + "q:bulk"
         with Process("svddtune.worker", "--redis", redis_url, "--hi-only"):
             wait_until(lambda: client.xpending(stream, keys.GROUP)["pending"] == 1)
+
+
+def running(client: Redis) -> list[bytes]:
+    """The entries of bulk jobs that workers are at."""
+    return [entry for entry, _ in client.xrange(keys.prefix(0) + "q:bulk")]
+
+
+@pytest.mark.parametrize("strategy", ["mixed", "lama"])
+@pytest.mark.parametrize("end", ["cancel", "delete"])
+def test_worker_stops_a_job_whose_session_has_ended(
+    redis_url: str, tmp_path: Path, strategy: str, end: str
+) -> None:
+    async def create(shop: Workshop) -> SessionId:
+        rows = 4500
+        X = np.random.default_rng(0).normal(size=(rows, 40))
+        await shop.upload_rows(X)
+        return await shop.sessions.create(
+            shop.dataset_id, SessionConfig(strategy=strategy), observation_count=rows
+        )
+
+    async def steer(shop: Workshop) -> None:
+        await getattr(shop.sessions, end)(session_id)
+
+    session_id = work(redis_url, create)
+    log = tmp_path / "log"
+    with (
+        connect(redis_url) as client,
+        Process("svddtune.worker", "--redis", redis_url, log=log) as one,
+    ):
+        wait_until(lambda: bool(running(client)))
+        work(redis_url, steer)
+        wait_until(lambda: not running(client))
+        assert not client.exists(keys.prefix(0) + "q:turn")
+        one.stop()
+    assert '"job failed"' not in log.read_text()
+    with connect(redis_url) as client:
+        (dataset,) = client.zrange(keys.prefix(0) + "datasets", 0, -1)
+        record = f"{keys.prefix(0)}d:{dataset.decode()}"
+        assert client.hget(record, "prep:8:default") in (None, b"ready")
+
+
+def test_long_piece_of_work_is_stopped_within_2_seconds_of_the_cancellation(
+    redis_url: str,
+) -> None:
+    async def act(shop: Workshop) -> float:
+        rows = 9000
+        await shop.upload_rows(np.random.default_rng(0).normal(size=(rows, 60)))
+        session_id = await shop.sessions.create(
+            shop.dataset_id, SessionConfig(strategy="lama"), observation_count=rows
+        )
+        with connect(redis_url) as client:
+            queue = JobQueue(client, connect_blocking(redis_url))
+            queue.prepare()
+            workspace = Workspace(client)
+            # One part takes all rows: it lasts far longer than two seconds.
+            steps = Steps(workspace, DataCache(workspace, limit_bytes=1 << 30), part_s=1e9)
+            loop = WorkerLoop(queue, steps)
+            thread = threading.Thread(target=loop.run, args=({},))
+            thread.start()
+            wait_until(lambda: bool(running(client)))
+            await shop.sessions.cancel(session_id)
+            begin = time.monotonic()
+            wait_until(lambda: not running(client))
+            took = time.monotonic() - begin
+            loop.stop()
+            thread.join()
+            return took
+
+    assert work(redis_url, act) < 2.0

@@ -230,9 +230,12 @@ class JobQueue:
                 lost, dead, due = lost + reply["lost"], dead + reply["dead"], due + reply["due"]
         return Recovered(lost, dead, due)
 
-    def renew(self, claim: Claim) -> None:
-        """Show that the worker lives. Raises ClaimLost, StoreUnavailable."""
-        self._call("renew", claim.prefix, claim=claim.token)
+    def renew(self, claim: Claim) -> bool:
+        """Show that the worker lives. True while somebody needs what the job makes.
+
+        Raises ClaimLost, StoreUnavailable.
+        """
+        return bool(self._call("renew", claim.prefix, claim=claim.token)["wanted"])
 
     def fail(self, claim: Claim, reason: str, message: str, *, final: bool = False) -> bool:
         """Give a job up, for another try or (``final``, or tried too often) for good.

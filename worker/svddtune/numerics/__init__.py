@@ -59,6 +59,7 @@ from svddtune.numerics.audit import AuditScore, audit_score, draw_audit
 from svddtune.numerics.bandwidth import scott_gamma, silverman_gamma, sklearn_scale_gamma
 from svddtune.numerics.belief import Belief, BeliefBasis, belief_basis, believe
 from svddtune.numerics.certainty import estimate_noise, label_certainty
+from svddtune.numerics.checkpoint import checked_by, checkpoint
 from svddtune.numerics.committee import Committee, disagreement, form_committee
 from svddtune.numerics.consensus import DawidSkeneUnavailable, dawid_skene
 from svddtune.numerics.context import (
@@ -265,6 +266,8 @@ __all__ = [
     "c_from_nu",
     "c_grid",
     "c_upper_bound",
+    "checked_by",
+    "checkpoint",
     "choose",
     "choose_c",
     "choose_cell",

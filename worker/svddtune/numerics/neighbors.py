@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from svddtune.numerics.checkpoint import checkpoint
 from svddtune.numerics.kernel import pair_distances2
 from svddtune.numerics.types import BoolArray, FloatArray, IndexArray
 
@@ -103,6 +104,7 @@ def neighbor_lists(X: FloatArray, k: int, begin: int, end: int) -> NDArray[np.in
     norm2 = np.square(Z).sum(axis=1)
     step = max(1, _BLOCK // len(first))
     for top in range(begin, end, step):
+        checkpoint()
         bottom = min(top + step, end)
         center, member = _shortlist(Z, norm2, top, bottom, k)
         D2 = pair_distances2(X, first[top + center], first[member])

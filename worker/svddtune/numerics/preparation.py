@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from svddtune.numerics.bandwidth import scott_gamma
 from svddtune.numerics.chebyshev import interpolation_weights, log_gamma_nodes
+from svddtune.numerics.checkpoint import checkpoint
 from svddtune.numerics.extent import Extent, check_magnitude, extent
 from svddtune.numerics.kernel import expanded_distances
 from svddtune.numerics.mapped import Rows, complete
@@ -414,6 +415,7 @@ def _add_symmetric(
     N = len(X)
     sums = np.zeros((len(gammas), N)) if sums is None else sums.copy()
     for top in range(begin, end, _TILE):
+        checkpoint()
         rows = slice(top, min(top + _TILE, N))
         for left in range(top, N, _TILE):
             other = slice(left, min(left + _TILE, N))
@@ -428,6 +430,7 @@ def _sums(X: FloatArray, columns: FloatArray, gammas: FloatArray) -> FloatArray:
     """Sums of the kernel values of each row with all columns, shape (Q, n)."""
     sums = np.zeros((len(gammas), len(X)))
     for top in range(0, len(X), _TILE):
+        checkpoint()
         rows = slice(top, min(top + _TILE, len(X)))
         for left in range(0, len(columns), _TILE):
             for q, K in enumerate(_tiles(X[rows], columns[left : left + _TILE], gammas)):

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn import config_context
 from sklearn.svm import OneClassSVM
 
+from svddtune.numerics.checkpoint import checkpoint
 from svddtune.numerics.kernel import gram as kernel_matrix
 from svddtune.numerics.mapped import Rows, complete
 from svddtune.numerics.types import FloatArray, IndexArray
@@ -125,6 +126,7 @@ def solve(problem: Problem, nu: float) -> FloatArray:
     n, K = problem.n, problem.K
     if is_degenerate(n, nu):
         return np.ones(n)
+    checkpoint()
     svm = OneClassSVM(
         kernel="rbf" if K is None else "precomputed",
         gamma=problem.gamma,

@@ -18,6 +18,10 @@ SIGN_EVERY_S = 5.0
 PAUSE_S = 1.0
 
 
+class JobUnwanted(Exception):
+    """Nobody needs what the job makes any more."""
+
+
 class Keeper:
     """A thread that keeps its intervals however long a job takes.
 
@@ -29,6 +33,8 @@ class Keeper:
         self._queue = queue
         self._description = dict(description)
         self._claim: Claim | None = None
+        # The claim whose job is not to go on, and why.
+        self._ended: tuple[Claim, Exception] | None = None
         self._stopping = threading.Event()
         self._next_sign = 0.0
         self._thread = threading.Thread(target=self._run, name="keeper", daemon=True)
@@ -42,6 +48,15 @@ class Keeper:
             yield
         finally:
             self._claim = None
+
+    def check(self) -> None:
+        """Raise JobUnwanted or ClaimLost where the current job is not to go on.
+
+        The answer is at most a tick old.
+        """
+        ended = self._ended
+        if ended is not None and ended[0] is self._claim:
+            raise ended[1]
 
     def stop(self) -> None:
         """End the thread."""
@@ -67,8 +82,10 @@ class Keeper:
         claim = self._claim
         if claim is not None:
             try:
-                self._queue.renew(claim)
-            except ClaimLost:
+                if not self._queue.renew(claim):
+                    self._ended = claim, JobUnwanted()
+            except ClaimLost as error:
+                self._ended = claim, error
                 if self._claim is claim:
                     log.warning("claim lost", extra={"kind": claim.kind, "job": claim.entry})
         found = self._queue.recover()

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from uuid import uuid4
 
 from svddtune.extensions import ExtensionBroken, ExtensionMissing
-from svddtune.numerics import DawidSkeneUnavailable, StrategyFault
+from svddtune.numerics import DawidSkeneUnavailable, StrategyFault, checked_by
 from svddtune.state.errors import ClaimLost, NotFound, StoreUnavailable
 from svddtune.state.queue import Claim, JobQueue
-from svddtune.worker.keeper import Keeper
+from svddtune.worker.keeper import JobUnwanted, Keeper
 from svddtune.worker.step import Steps
 
 log = logging.getLogger(__name__)
@@ -63,7 +63,13 @@ class WorkerLoop:
         log.debug("begun", extra=event)
         try:
             with keeper.keeping(claim):
-                self._steps.run(claim)
+                try:
+                    with checked_by(keeper.check):
+                        self._steps.run(claim)
+                except JobUnwanted:
+                    self._steps.drop(claim)
+                    log.info("stopped: nobody needs the job any more", extra=event)
+                    return
             took_ms = round(1000 * (time.monotonic() - started), 1)
             log.debug("done", extra=event | {"ms": took_ms})
         except ClaimLost:

@@ -58,6 +58,10 @@ class Steps:
         """
         self._by_kind[claim.kind](claim)
 
+    def drop(self, claim: Claim) -> None:
+        """End a job that nobody needs. Raises ClaimLost, StoreUnavailable."""
+        self._workspace.commit_nothing(claim)
+
     def _prepare(self, claim: Claim) -> None:
         job, X = claim.job.prepare, self._cache.data(claim).X
         rows = numerics.panel_rows(len(X)) if job.panel else None

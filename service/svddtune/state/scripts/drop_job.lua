@@ -11,6 +11,15 @@ if job.kind == 'ATLAS' then
     add_atlas_jobs(job.dataset, range)
   end
 end
+if job.kind == 'PREPARE' then
+  local d, prep = dataset_key(job.dataset), job.about
+  if redis.call('SCARD', d .. ':waiting:' .. prep) > 0 then
+    enqueue_for_dataset('PREPARE', job.dataset, prep, job.payload, true)
+  elseif redis.call('EXISTS', d) == 1 then
+    drop_parts(d, prep)
+    redis.call('HDEL', d, 'prep:' .. prep)
+  end
+end
 local s = (job.kind == 'SUGGEST' or job.kind == 'REFINE') and load_session(job.session)
 if s and job.kind == 'REFINE' then
   set(s, 'refining', '0')

@@ -6,6 +6,7 @@ import numpy as np
 
 from svddtune.numerics.atlas import Atlas
 from svddtune.numerics.belief import BeliefBasis
+from svddtune.numerics.checkpoint import checkpoint
 from svddtune.numerics.evidence import Criterion, choose_cell, classes_seen, final_cell
 from svddtune.numerics.refined.basis import RefinedBasis
 from svddtune.numerics.refined.fit import fit_on_features
@@ -61,6 +62,7 @@ def held_out(
     features, known = basis.features(raw[rows]), labels[rows]
     fold, scores = folds_of(labels, folds=folds, seed=seed), np.zeros(len(rows))
     for index in range(folds):
+        checkpoint()
         out = fold == index
         if not out.any():
             continue

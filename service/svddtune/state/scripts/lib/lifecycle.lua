@@ -93,3 +93,15 @@ local function fail_session(s, reason, message)
     'failure_message', message, 'suggesting', '0')
   touch(s)
 end
+
+-- Somebody still needs what a job makes.
+local function is_wanted(job)
+  if job.kind == 'PREPARE' then
+    return redis.call('SCARD', dataset_key(job.dataset) .. ':waiting:' .. job.about) > 0
+  elseif job.kind == 'ATLAS' then
+    return redis.call('HGET', atlas_key(job.dataset, (atlas_part(job))), 'state') == 'building'
+  end
+  local state = redis.call('HGET', P .. 's:' .. job.session, 'state')
+  return state and (job.kind == 'PREVIEW'
+    or state ~= 'COMPLETED' and state ~= 'CANCELLED' and state ~= 'FAILED') or false
+end
