@@ -1,8 +1,8 @@
 """What a session costs a worker until its first question, estimated from the size of its data.
 
-Service, client and command line share these figures. The constants were fitted to what
-``benchmarks/bench_cost.py`` measured, on one core of 2024 and generated data. Data of the same size
-differ by a factor of about two: the solver needs more iterations on some than on others.
+Service, client and command line share these figures. The constants were chosen by hand to agree with
+what ``benchmarks/bench_cost.py`` measures on generated data. Data of the same size differ by a
+factor of about two: the solver needs more iterations on some than on others.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _PART_S, _PART_PAIR_S, _PART_COLUMN_S = 0.02, 6e-8, 1e-10
 # A part of the atlas of more rows, which is fitted on a sample and judges a panel: fixed, and for a
 # column.
 _SAMPLED_PART_S, _SAMPLED_COLUMN_S = 0.6, 0.004
-# Rows that take part in the preparation then.
-_PANEL_ROWS = 4096
+# Rows that the cells are fitted on, and that take part in the preparation then.
+_SAMPLE_ROWS, _PANEL_ROWS = 2048, 4096
 # Reading and measuring a value.
 _VALUE_S = 2e-7
 # A pair of rows of a preparation.
@@ -79,7 +79,7 @@ def estimate(rows: int, features: int, *, several: bool, atlas: bool) -> CostEst
     # (The atlas is made for every session; with another strategy it comes after the question.)
     seconds += parts * part_s if atlas else 0.0
     copies = _SAMPLED_COPIES if sampled else _COPIES
-    pairs = min(rows, SAMPLED_ABOVE) ** 2
+    pairs = (_SAMPLE_ROWS if atlas and sampled else min(rows, SAMPLED_ABOVE)) ** 2
     memory = _PROCESS_BYTES + 8 * (copies * rows * features + _MATRICES * pairs)
     return CostEstimate(seconds, round(memory))
 
