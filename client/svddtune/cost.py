@@ -1,8 +1,8 @@
 """What a session costs a worker until its first question, estimated from the size of its data.
 
-Service, client and command line share these figures. The constants were chosen by hand to agree with
-what ``benchmarks/bench_cost.py`` measures on generated data. Data of the same size differ by a
-factor of about two: the solver needs more iterations on some than on others.
+Service, client and command line share these figures. The constants were chosen by hand to agree
+with what ``benchmarks/bench_cost.py`` measures on generated data. Data of the same size differ by
+a factor of about two: the solver needs more iterations on some than on others.
 """
 
 from __future__ import annotations
