@@ -19,13 +19,13 @@ ROWS = 5200
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A set of two columns with eight outliers far from its cloud."""
+    """A set of two columns with more outliers, far from its cloud, than a session has labels."""
     folder = tmp_path_factory.mktemp("large")
     rng = np.random.default_rng(0)
     X = rng.standard_normal((ROWS, 2))
     y = np.ones(ROWS, dtype=np.int8)
-    y[:8] = -1
-    X[:8] = [9.0, 9.0] + 0.1 * rng.standard_normal((8, 2))
+    y[:60] = -1
+    X[:60] = [9.0, 9.0] + 0.1 * rng.standard_normal((60, 2))
     order = rng.permutation(ROWS)
     np.savez(folder / "far.npz", X=X[order], y=y[order])
     return folder
