@@ -17,8 +17,8 @@ from svddtune.state.retries import DEMOTED, forget_connections
 # Pipelines on their way at once. Further commands wait for the first of them to return, and then
 # go together.
 _MOST_PIPELINES = 4
-# Commands in one pipeline: Redis serves other clients between two of them.
-_MOST_COMMANDS = 64
+# Commands in one pipeline: the first reply comes when the last command is done.
+_MOST_COMMANDS = 16
 # A command with an argument longer than this goes alone: it would delay the others.
 _LONG = 1 << 16
 
