@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from svddtune import cost, numerics
 from svddtune.cost import CostEstimate, duration, estimate, size
 from svddtune.numerics.lattice import LATTICE_SAMPLE
+from svddtune.numerics.mapped import SAMPLED_ABOVE
 from svddtune.state.session import ATLAS_PARTS, AUTO_ATLAS_PARTS
 
 BENCHMARK = Path(__file__).parent.parent / "benchmarks" / "bench_cost.py"
@@ -40,6 +41,7 @@ def test_memory_of_a_session_holds_its_data(rows: int, features: int) -> None:
 def test_estimate_knows_the_limits_and_parts_of_the_method() -> None:
     assert numerics.panel_rows(cost.SAMPLED_ABOVE).size == cost._PANEL_ROWS
     assert cost._SAMPLE_ROWS == LATTICE_SAMPLE
+    assert cost.SAMPLED_ABOVE == SAMPLED_ABOVE
     assert (cost._SEVERAL_PARTS, cost._PARTS) == (AUTO_ATLAS_PARTS, ATLAS_PARTS)
 
 

@@ -11,8 +11,8 @@ from svddtune.config import SessionConfig
 from svddtune.numerics import FloatArray
 from svddtune.state import codec
 from svddtune.state.queue import Claim
-from svddtune.state.session import DatasetId, InitialLabel, SessionId, Verdict
-from svddtune.v1 import dataset_pb2
+from svddtune.state.session import DatasetId, InitialLabel, SessionId, SessionState, Verdict
+from svddtune.v1 import dataset_pb2, result_pb2
 from svddtune.worker.data import DataCache
 from svddtune.worker.scalings import scaling_kind
 from svddtune.worker.step import Steps
@@ -71,6 +71,14 @@ class Workshop(Scene):
         )
         self.worker.work_off()
         return session_id
+
+    async def result(self, session_id: SessionId) -> result_pb2.Result:
+        """The result, once the session is finished."""
+        await self.sessions.finish(session_id)
+        self.worker.work_off()
+        session = await self.sessions.get(session_id)
+        assert session.state is SessionState.COMPLETED, session.failure
+        return result_pb2.Result.FromString(await self.sessions.result(session_id))
 
 
 def work(url: str, act: Callable[[Workshop], Coroutine[Any, Any, T]]) -> T:

@@ -7,7 +7,7 @@ from tests.worker.scene import Workshop, work
 
 from svddtune import numerics
 from svddtune.numerics import LabelArray
-from svddtune.state.session import SessionId, SessionState, Verdict
+from svddtune.state.session import SessionId, Verdict
 from svddtune.v1 import result_pb2, tuning_pb2
 from svddtune.worker.advice import add_advice
 
@@ -36,14 +36,6 @@ async def live_of(shop: Workshop, session_id: SessionId) -> tuning_pb2.LiveEvide
     return tuning_pb2.LiveEvidence.FromString((await shop.sessions.get(session_id)).live)
 
 
-async def result_of(shop: Workshop, session_id: SessionId) -> result_pb2.Result:
-    await shop.sessions.finish(session_id)
-    shop.worker.work_off()
-    session = await shop.sessions.get(session_id)
-    assert session.state is SessionState.COMPLETED, session.failure
-    return result_pb2.Result.FromString(await shop.sessions.result(session_id))
-
-
 def test_live_evidence_and_result_have_share_by_belief_and_gain(redis_url: str) -> None:
     async def act(shop: Workshop) -> None:
         await shop.upload_rows(X)
@@ -58,7 +50,7 @@ def test_live_evidence_and_result_have_share_by_belief_and_gain(redis_url: str) 
         expected = numerics.share_by_belief(basis, numerics.believe(basis, labels), labels)
         live = await live_of(shop, session_id)
         assert "10 more labels are expected to raise kappa by" in live.advice
-        result = await result_of(shop, session_id)
+        result = await shop.result(session_id)
         for found in (live.outlier_share, result.outlier_share):
             assert found.method == result_pb2.OutlierShare.METHOD_BELIEF
             assert found.value == pytest.approx(expected.value)
@@ -83,7 +75,7 @@ def test_audit_with_20_answers_gives_the_share(redis_url: str) -> None:
         rows = numerics.draw_audit(120, 25, seed=0, exclude=np.sort(ROWS))[:20]
         outliers = int((TRUTH[rows] == -1).sum())
         live = await live_of(shop, session_id)
-        for found in (live.outlier_share, (await result_of(shop, session_id)).outlier_share):
+        for found in (live.outlier_share, (await shop.result(session_id)).outlier_share):
             assert found.method == result_pb2.OutlierShare.METHOD_AUDIT
             assert found.value == pytest.approx((3 + 111 * outliers / 20) / 120)
             assert found.labels == 29
@@ -99,7 +91,7 @@ def test_other_strategy_or_metric_has_share_but_no_gain(
         await shop.upload_rows(X)
         session_id = await shop.tuning(budget=40, initial=INITIAL, **config)
         await answer_all(shop, session_id, 1)
-        live, result = await live_of(shop, session_id), await result_of(shop, session_id)
+        live, result = await live_of(shop, session_id), await shop.result(session_id)
         assert "expected" not in live.advice
         for found in (live, result):
             assert found.HasField("outlier_share")
@@ -116,7 +108,7 @@ def test_result_without_atlas_or_outlier_has_neither(redis_url: str) -> None:
             await shop.tuning(budget=40, initial=only),
             await shop.tuning(budget=40, initial=INITIAL, strategy="lama"),
         ):
-            result = await result_of(shop, session_id)
+            result = await shop.result(session_id)
             assert not result.HasField("outlier_share")
             assert not result.HasField("expected_gain")
 

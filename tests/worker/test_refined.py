@@ -9,7 +9,7 @@ from svddtune import numerics
 from svddtune.client import SvddModel
 from svddtune.client.wire.download import model_from_stream
 from svddtune.numerics.refined import fit_refined, refined_basis
-from svddtune.state.session import SessionId, SessionState, Verdict
+from svddtune.state.session import SessionId, Verdict
 from svddtune.v1 import result_pb2, tuning_pb2
 
 pytestmark = pytest.mark.integration
@@ -25,15 +25,6 @@ async def labelled(shop: Workshop, rows: np.ndarray, **config: object) -> Sessio
     await shop.upload_rows(X)
     initial = {int(row): Verdict(int(TRUTH[row])) for row in rows}
     return await shop.tuning(initial=initial, **{"budget": 40, **config})
-
-
-async def result_of(shop: Workshop, session_id: SessionId) -> result_pb2.Result:
-    """The result, once the session is finished."""
-    await shop.sessions.finish(session_id)
-    shop.worker.work_off()
-    session = await shop.sessions.get(session_id)
-    assert session.state is SessionState.COMPLETED, session.failure
-    return result_pb2.Result.FromString(await shop.sessions.result(session_id))
 
 
 async def model_of(shop: Workshop, session_id: SessionId) -> SvddModel:
@@ -63,7 +54,7 @@ def test_detectors_are_compared_while_the_session_asks(redis_url: str) -> None:
 def test_result_and_model_have_the_refined_detector_of_the_labels(redis_url: str) -> None:
     async def act(shop: Workshop) -> None:
         session_id = await labelled(shop, SEVERAL, seed=3)
-        result = await result_of(shop, session_id)
+        result = await shop.result(session_id)
         model = await model_of(shop, session_id)
         labels = np.zeros(len(X), dtype=np.int8)
         labels[SEVERAL] = TRUTH[SEVERAL]
@@ -85,7 +76,7 @@ def test_result_without_atlas_or_second_class_has_no_refined_detector(
 ) -> None:
     async def act(shop: Workshop) -> None:
         session_id = await labelled(shop, rows, strategy=strategy)
-        assert not (await result_of(shop, session_id)).HasField("refined")
+        assert not (await shop.result(session_id)).HasField("refined")
         assert (await model_of(shop, session_id)).refined is None
 
     work(redis_url, act)
@@ -94,7 +85,7 @@ def test_result_without_atlas_or_second_class_has_no_refined_detector(
 def test_single_outlier_label_gives_refined_detector_without_comparison(redis_url: str) -> None:
     async def act(shop: Workshop) -> None:
         session_id = await labelled(shop, np.append(INLIERS[:9], OUTLIERS[0]))
-        refined = (await result_of(shop, session_id)).refined
+        refined = (await shop.result(session_id)).refined
         assert refined.outside_count > 0
         assert not refined.HasField("comparison")
 

@@ -17,7 +17,7 @@ from svddtune.state.session import (
     SessionState,
     Verdict,
 )
-from svddtune.v1 import common_pb2, jobs_pb2, oracle_pb2, result_pb2, tuning_pb2
+from svddtune.v1 import common_pb2, jobs_pb2, oracle_pb2, tuning_pb2
 from svddtune.worker.loop import WorkerLoop
 
 pytestmark = pytest.mark.integration
@@ -42,15 +42,6 @@ async def label(
             await shop.answer(session_id, lease, verdict, labeler=name)
     shop.worker.work_off()
     return asked
-
-
-async def result_of(shop: Workshop, session_id: SessionId) -> result_pb2.Result:
-    """The result, once the session is finished."""
-    await shop.sessions.finish(session_id)
-    shop.worker.work_off()
-    session = await shop.sessions.get(session_id)
-    assert session.state is SessionState.COMPLETED, session.failure
-    return result_pb2.Result.FromString(await shop.sessions.result(session_id))
 
 
 def test_query_carries_nearby_rows_and_unusual_features(redis_url: str) -> None:
@@ -134,7 +125,7 @@ def test_result_notes_several_votes(redis_url: str) -> None:
         await shop.upload_rows(X)
         session_id = await shop.tuning(budget=30, overlap=2, overlap_limit=3, audit=4)
         await label(shop, session_id, {"ann": TRUTH, "ben": TRUTH}, rounds=12)
-        result = await result_of(shop, session_id)
+        result = await shop.result(session_id)
         noise = numerics.estimate_noise([[1, 1]] * result.quality.counts.total)
         assert [note for note in result.notes if "votes" in note] == [
             "12 of 12 observations have several votes; 100 % of the pairs of votes agree. "
@@ -176,7 +167,7 @@ def test_result_with_dawid_skene_weighs_labelers(redis_url: str) -> None:
             for lease in asked
         }
         assert len(votes) == len(asked) / 5 == 16
-        result = await result_of(shop, session_id)
+        result = await shop.result(session_id)
         verdicts = {1: common_pb2.VERDICT_INLIER, -1: common_pb2.VERDICT_OUTLIER}
         assert dict(zip(result.manifest.labeled_rows, result.manifest.verdicts, strict=True)) == {
             row: verdicts[-1 if chance > 0.5 else 1]

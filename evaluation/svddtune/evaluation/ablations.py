@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -221,8 +220,8 @@ def tables(of: Ablations, records: Records) -> str:
 def write(folder: Path, of: Ablations, records: Records, invocation: Invocation) -> Path:
     """Write the part of evaluation.md in a folder."""
     found = outcomes(of, records)
-    template = resources.files("svddtune.evaluation").joinpath("ablations.md").read_text("utf-8")
-    text = template.format(
+    text = page.fill(
+        "ablations",
         command=invocation.command,
         took=invocation.took,
         budget=BUDGET,

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -162,16 +161,12 @@ def tables(of: Choosing, records: Records) -> str:
 
 def write(folder: Path, of: Choosing, records: Records, invocation: Invocation) -> Path:
     """Write the part of evaluation.md in a folder."""
-    text = (
-        resources.files("svddtune.evaluation")
-        .joinpath("choose.md")
-        .read_text("utf-8")
-        .format(
-            command=invocation.command,
-            took=invocation.took,
-            sets=len(judged(of.sets)),
-            seeds=of.seeds,
-            table=tables(of, records),
-        )
+    text = page.fill(
+        "choose",
+        command=invocation.command,
+        took=invocation.took,
+        sets=len(judged(of.sets)),
+        seeds=of.seeds,
+        table=tables(of, records),
     )
     return page.write_part(folder, "choose", text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import resources
 from pathlib import Path
 
 from svddtune.evaluation import evidence, figures, illustrations, page, report, through_service
@@ -65,37 +64,31 @@ def write(
     ours, aside = [one for one in ours if not one.aside], [one for one in ours if one.aside]
     rules = [one for one in ours if one.source in ("rule", "cross_validation")]
     ours = [one for one in ours if one not in rules]
-    text = (
-        resources.files("svddtune.evaluation")
-        .joinpath("paper.md")
-        .read_text("utf-8")
-        .format(
-            command=invocation.command,
-            took=invocation.took,
-            seeds=plan.seeds,
-            overview=report.overview(plan, runs),
-            table=report.table(plan, runs, theirs),
-            ours=report.table(plan, runs, ours),
-            aside=report.table(plan, runs, aside) if aside else _MISSING,
-            refined=evidence.refined_text(plan, records),
-            rules=report.rules(plan, runs, rules) or _MISSING,
-            best_cells=_best_cells(plan, records),
-            others=f"\\* Not in the paper, and in no mean: {', '.join(others)}.\n"
-            if others
-            else "",
-            about="".join(
-                f"- **{one.title}**: {one.about}\n" for one in plan.methods if one not in rules
-            ),
-            baselines=_baselines(plan, runs),
-            differences=_differences(plan, runs),
-            zeros=report.zeros(plan, records),
-            bias_table=evidence.bias_table(plan, records),
-            audit_table=evidence.audit_table(plan, records) or _MISSING,
-            stop_table=evidence.stop_table(plan, records) or _MISSING,
-            cold=evidence.cold_table(plan, records) or _MISSING,
-            through_service=through_service.table(plan, compared) or _MISSING,
-            **page.pictures(made, _PICTURES, COMMAND),
-        )
+    text = page.fill(
+        "paper",
+        command=invocation.command,
+        took=invocation.took,
+        seeds=plan.seeds,
+        overview=report.overview(plan, runs),
+        table=report.table(plan, runs, theirs),
+        ours=report.table(plan, runs, ours),
+        aside=report.table(plan, runs, aside) if aside else _MISSING,
+        refined=evidence.refined_text(plan, records),
+        rules=report.rules(plan, runs, rules) or _MISSING,
+        best_cells=_best_cells(plan, records),
+        others=f"\\* Not in the paper, and in no mean: {', '.join(others)}.\n" if others else "",
+        about="".join(
+            f"- **{one.title}**: {one.about}\n" for one in plan.methods if one not in rules
+        ),
+        baselines=_baselines(plan, runs),
+        differences=_differences(plan, runs),
+        zeros=report.zeros(plan, records),
+        bias_table=evidence.bias_table(plan, records),
+        audit_table=evidence.audit_table(plan, records) or _MISSING,
+        stop_table=evidence.stop_table(plan, records) or _MISSING,
+        cold=evidence.cold_table(plan, records) or _MISSING,
+        through_service=through_service.table(plan, compared) or _MISSING,
+        **page.pictures(made, _PICTURES, COMMAND),
     )
     return page.write_part(folder, "paper", text)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import resources
 from pathlib import Path
 
 from svddtune.evaluation import builtin, evidence, page, report
@@ -26,21 +25,17 @@ def write(
     folder: Path, plan: Plan, runs: Sequence[Run], records: Records, invocation: Invocation
 ) -> Path:
     """Write the part of evaluation.md in a folder."""
-    text = (
-        resources.files("svddtune.evaluation")
-        .joinpath("further.md")
-        .read_text("utf-8")
-        .format(
-            command=invocation.command,
-            took=invocation.took,
-            seeds=f"{plan.seeds} seed{'s' if plan.seeds > 1 else ''}",
-            sets=_sets(plan),
-            all_rows=_table(plan, runs, aside=False),
-            aside=_table(plan, runs, aside=True),
-            refined=evidence.refined_text(plan, records),
-            best_cells=_best_cells(plan, records),
-            stop_table=evidence.stop_table(plan, records) or _MISSING,
-        )
+    text = page.fill(
+        "further",
+        command=invocation.command,
+        took=invocation.took,
+        seeds=f"{plan.seeds} seed{'s' if plan.seeds > 1 else ''}",
+        sets=_sets(plan),
+        all_rows=_table(plan, runs, aside=False),
+        aside=_table(plan, runs, aside=True),
+        refined=evidence.refined_text(plan, records),
+        best_cells=_best_cells(plan, records),
+        stop_table=evidence.stop_table(plan, records) or _MISSING,
     )
     return page.write_part(folder, "further", text)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -207,19 +206,15 @@ def _figures(one: Means) -> list[str]:
 
 def write(folder: Path, of: Large, records: Records, invocation: Invocation) -> Path:
     """Write the part of evaluation.md in a folder."""
-    text = (
-        resources.files("svddtune.evaluation")
-        .joinpath("large.md")
-        .read_text("utf-8")
-        .format(
-            command=invocation.command,
-            took=invocation.took,
-            labels=BUDGET,
-            most=f"{MOST_JUDGED:,}",
-            seeds=f"{of.seeds} seed{'' if of.seeds == 1 else 's'}",
-            table=tables(of, records),
-            meaning=meaning(of, records),
-        )
+    text = page.fill(
+        "large",
+        command=invocation.command,
+        took=invocation.took,
+        labels=BUDGET,
+        most=f"{MOST_JUDGED:,}",
+        seeds=f"{of.seeds} seed{'' if of.seeds == 1 else 's'}",
+        table=tables(of, records),
+        meaning=meaning(of, records),
     )
     return page.write_part(folder, "large", text)
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -186,8 +185,8 @@ def write(folder: Path, compared: Comparison, records: Records, invocation: Invo
     made = save_all(folder / "evaluation", _figures(compared, found))
     share = compared.settings["single"].wrong
     shown = page.pictures(made, {"noise": _caption(share)}, COMMAND)
-    template = resources.files("svddtune.evaluation").joinpath("noise.md").read_text("utf-8")
-    text = template.format(
+    text = page.fill(
+        "noise",
         command=invocation.command,
         took=invocation.took,
         scope=comparison.scope(compared.sets, compared.seeds),

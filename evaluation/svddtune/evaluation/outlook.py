@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
-from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -469,28 +468,24 @@ def tables(of: Outlooks, records: Records) -> str:
 def write(folder: Path, of: Outlooks, records: Records, invocation: Invocation) -> Path:
     """Write the part of evaluation.md in a folder."""
     found = findings(of, records)
-    text = (
-        resources.files("svddtune.evaluation")
-        .joinpath("outlook.md")
-        .read_text("utf-8")
-        .format(
-            command=invocation.command,
-            sets=len(judged(of.sets)),
-            seeds=of.seeds,
-            first=LEAST_LABELS,
-            last=LAST,
-            ahead=AHEAD,
-            level=f"{LEVEL:.0%}",
-            shares=share_table(of, found),
-            missed=_missed(of, found),
-            gains=gain_table(found),
-            curve=curve_table(found),
-            verdict=_verdict(found),
-            stretch=f"{found.interval.stretch:.2f}",
-            width=f"{found.interval.width:.2f}",
-            slope=f"{found.slope:.3f}",
-            product=f"{PRODUCT.stretch:g}, {PRODUCT.width:g} and {SLOPE:g}",
-        )
+    text = page.fill(
+        "outlook",
+        command=invocation.command,
+        sets=len(judged(of.sets)),
+        seeds=of.seeds,
+        first=LEAST_LABELS,
+        last=LAST,
+        ahead=AHEAD,
+        level=f"{LEVEL:.0%}",
+        shares=share_table(of, found),
+        missed=_missed(of, found),
+        gains=gain_table(found),
+        curve=curve_table(found),
+        verdict=_verdict(found),
+        stretch=f"{found.interval.stretch:.2f}",
+        width=f"{found.interval.width:.2f}",
+        slope=f"{found.slope:.3f}",
+        product=f"{PRODUCT.stretch:g}, {PRODUCT.width:g} and {SLOPE:g}",
     )
     return page.write_part(folder, "outlook", text)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from importlib import resources
 from pathlib import Path
 
 TITLE = "# Evaluation"
@@ -22,6 +23,12 @@ PARTS = (
 """Parts in the order of the page, named like the command that writes them."""
 
 _PART = re.compile(r"<!-- bench (\w+) -->\n(.*?)\n<!-- end of bench \1 -->", re.DOTALL)
+
+
+def fill(name: str, **values: object) -> str:
+    """Return the text of a part: the template of that name with values for its fields."""
+    template = resources.files("svddtune.evaluation").joinpath(f"{name}.md").read_text("utf-8")
+    return template.format(**values)
 
 
 def write_part(folder: Path, name: str, text: str) -> Path:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Any, get_args
 
@@ -129,8 +128,8 @@ def write(folder: Path, compared: Comparison, records: Records, invocation: Invo
     found = outcomes(compared, records)
     made = save_all(folder / "evaluation", _figures(compared, found))
     shown = page.pictures(made, {"parallel": _CAPTION}, COMMAND)
-    template = resources.files("svddtune.evaluation").joinpath("parallel.md").read_text("utf-8")
-    text = template.format(
+    text = page.fill(
+        "parallel",
         command=invocation.command,
         took=invocation.took,
         scope=comparison.scope(compared.sets, compared.seeds),

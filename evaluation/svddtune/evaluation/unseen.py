@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -162,21 +161,17 @@ def tables(of: Unseen, records: Records) -> str:
 
 def write(folder: Path, of: Unseen, records: Records, invocation: Invocation) -> Path:
     """Write the part of evaluation.md in a folder."""
-    text = (
-        resources.files("svddtune.evaluation")
-        .joinpath("unseen.md")
-        .read_text("utf-8")
-        .format(
-            command=invocation.command,
-            took=invocation.took,
-            kinds=KINDS,
-            least=LEAST,
-            least_outliers=LEAST_OUTLIERS,
-            labels=BUDGET,
-            seeds=f"{of.seeds} seed{'' if of.seeds == 1 else 's'}",
-            table=tables(of, records),
-            meaning=meaning(of, records),
-        )
+    text = page.fill(
+        "unseen",
+        command=invocation.command,
+        took=invocation.took,
+        kinds=KINDS,
+        least=LEAST,
+        least_outliers=LEAST_OUTLIERS,
+        labels=BUDGET,
+        seeds=f"{of.seeds} seed{'' if of.seeds == 1 else 's'}",
+        table=tables(of, records),
+        meaning=meaning(of, records),
     )
     return page.write_part(folder, "unseen", text)
 

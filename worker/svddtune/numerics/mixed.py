@@ -16,11 +16,9 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from sklearn.svm import SVC
 
-from svddtune.numerics.bandwidth import sklearn_scale_gamma
 from svddtune.numerics.belief import BeliefBasis
-from svddtune.numerics.kernel import squared_distances
+from svddtune.numerics.border import Border
 from svddtune.numerics.types import OUTLIER, FloatArray, IndexArray, LabelArray
 
 MixedRule = Literal["knowledge_gradient", "uncertain"]
@@ -30,8 +28,6 @@ MIXED_TURNS: tuple[MixedRule, ...] = (
     "knowledge_gradient",
     "knowledge_gradient",
 )
-
-
 BORDER_LABELS = 200
 """More labels than this are sampled for the border."""
 
@@ -62,12 +58,7 @@ def border_distance(basis: BeliefBasis, labels: LabelArray) -> FloatArray:
     center, scale = panel.mean(axis=0), panel.std(axis=0)
     scale = np.where(scale > 0.0, scale, 1.0)
     known, panel = (basis.X[rows] - center) / scale, (panel - center) / scale
-    gamma = sklearn_scale_gamma(known)
-    machine = SVC(class_weight="balanced", gamma=gamma).fit(known, labels[rows])
-    kernel = squared_distances(panel, known[machine.support_])
-    kernel *= -gamma
-    np.exp(kernel, out=kernel)
-    return np.asarray(np.abs(kernel @ machine.dual_coef_[0] + machine.intercept_[0]))
+    return np.abs(Border.fit(known, labels[rows]).beyond(panel))
 
 
 def border_rows(labels: LabelArray) -> IndexArray:

@@ -23,9 +23,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
-from sklearn.svm import SVC
 
-from svddtune.numerics.bandwidth import sklearn_scale_gamma
+from svddtune.numerics.border import Border
 from svddtune.numerics.kernel import squared_distances
 from svddtune.numerics.panel import PANEL_ROWS, Panel
 from svddtune.numerics.types import INLIER, OUTLIER, BoolArray, FloatArray, IndexArray, LabelArray
@@ -51,7 +50,7 @@ TURNS: tuple[SurveyRule, ...] = ("random", "uncertain", "uncertain")
 _BLOCK = 8192
 _REFERENCE = 300
 _FARTHEST = 1e9  # features beyond are cut: their squares must fit in single precision
-_KERNEL_SLOPE = 2.0
+_BORDER_SLOPE = 2.0
 _LINEAR_COST = 0.1
 
 
@@ -218,23 +217,17 @@ class Lean:
     Attributes
     ----------
     linear : LogisticRegression
-    kernel : SVC
-    gamma : float
-        Of the kernel.
+    border : Border
     """
 
     linear: LogisticRegression
-    kernel: SVC
-    gamma: float
+    border: Border
 
     @classmethod
     def fit(cls, features: FloatArray, labels: LabelArray) -> Lean:
         """Fit to labels of both classes, which weigh alike; features of shape (n, F)."""
-        outlier = labels == OUTLIER
         linear = LogisticRegression(C=_LINEAR_COST, class_weight="balanced", max_iter=500)
-        gamma = sklearn_scale_gamma(features)
-        kernel = SVC(class_weight="balanced", gamma=gamma).fit(features, outlier)
-        return cls(linear.fit(features, outlier), kernel, gamma)
+        return cls(linear.fit(features, labels == OUTLIER), Border.fit(features, labels))
 
     def margin(self, features: NDArray[np.floating]) -> FloatArray:
         """Log-odds of "outlier" by the linear classifier alone, shape (n,): it is the quickest."""
@@ -243,12 +236,8 @@ class Lean:
 
     def probability(self, features: FloatArray) -> FloatArray:
         """How much speaks for "outlier", shape (n,), in (0, 1); outliers have 0.5 or more."""
-        kernel = squared_distances(features, np.asarray(self.kernel.support_vectors_))
-        kernel *= -self.gamma
-        np.exp(kernel, out=kernel)
-        value = kernel @ self.kernel.dual_coef_[0] + self.kernel.intercept_[0]
-        by_kernel = sigmoid(_KERNEL_SLOPE * value)
-        return np.asarray((by_kernel + sigmoid(self.margin(features))) / 2.0)
+        by_border = sigmoid(_BORDER_SLOPE * self.border.beyond(features))
+        return np.asarray((by_border + sigmoid(self.margin(features))) / 2.0)
 
 
 @dataclass(frozen=True, slots=True)

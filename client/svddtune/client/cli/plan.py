@@ -58,11 +58,12 @@ def plan(
         scaling=scaling,
     )
     rows, features = source.X.shape
+    strategy = settings.get("strategy") or SessionConfig().strategy
     cost = estimate(
         rows,
         features,
         several=scaling == "auto",
-        atlas=SessionConfig(strategy=settings.get("strategy") or "mixed").needs_atlas,
+        atlas=SessionConfig(strategy=strategy).needs_atlas,
     )
     fits = cost.memory_bytes <= memory_mib << 20
     if as_json:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -198,18 +197,14 @@ class CompetitorRun:
 
 def write(folder: Path, of: Competition, records: Records, invocation: Invocation) -> Path:
     """Write the part of evaluation.md in a folder."""
-    text = (
-        resources.files("svddtune.evaluation.competitors")
-        .joinpath("competitors.md")
-        .read_text("utf-8")
-        .format(
-            command=invocation.command,
-            took=invocation.took,
-            scope=f"{_counted(len(of.sets), 'set')} and {_counted(of.seeds, 'seed')}",
-            aside=table(of, records, "aside"),
-            all=table(of, records, "all"),
-            meaning=meaning(standings(of, records), len(of.sets)),
-        )
+    text = page.fill(
+        "competitors",
+        command=invocation.command,
+        took=invocation.took,
+        scope=f"{_counted(len(of.sets), 'set')} and {_counted(of.seeds, 'seed')}",
+        aside=table(of, records, "aside"),
+        all=table(of, records, "all"),
+        meaning=meaning(standings(of, records), len(of.sets)),
     )
     return page.write_part(folder, "competitors", text)
 
