@@ -71,7 +71,9 @@ def test_known_labels_give_a_model(stack: EmbeddedStack) -> None:
     assert document["outlier_share"]["value"] == share.value
     assert document["expected_gain"] == gain
     seen = [p.live for p in told if p.live and p.live.outlier_share]
-    assert {one.labels for one in seen} >= {10}
+    # (Of progress that follows quickly only the newest is told.)
+    assert seen
+    assert min(one.labels for one in seen) >= 10
     assert all(one.expected_gain is not None for one in seen)
     verdicts = tuned.predict(X, which="refined")
     assert tuned.refined is not None

@@ -204,7 +204,10 @@ def test_observations_have_the_columns_that_are_named(desk: Path) -> None:
 
 @given(data=st.data())
 def test_every_verdict_is_that_of_a_ticket(data: st.DataObject) -> None:
-    """A verdict is one that a closed ticket on the row has and no other objects to."""
+    """A verdict is one that a closed ticket on the row has and no other objects to.
+
+    The tickets have no update time, so one whose records differ says nothing.
+    """
     words = st.sampled_from(["confirmed", "false alarm", "benign", "Confirmed", "", "x"])
     records = data.draw(
         st.lists(
@@ -221,12 +224,14 @@ def test_every_verdict_is_that_of_a_ticket(data: st.DataObject) -> None:
     mapping = load_mapping(DESK)
     oracle = TicketOracle(records, mapping, [{"id": name} for name in ("r", "s", "7")])
     last = {record["key"]: record for record in records}
+    doubtful = {record["key"] for record in records if record != last[record["key"]]}
     for name, verdict in verdicts(oracle).items():
         word = "confirmed" if verdict is Verdict.OUTLIER else "false alarm"
         other = "false alarm" if verdict is Verdict.OUTLIER else "confirmed"
         on_row = [r for r in last.values() if r["row"] == name and r["state"] == "closed"]
         assert any(record["verdict"] == word for record in on_row)
-        assert not any(record["verdict"] == other for record in on_row)
+        clear = [record for record in on_row if record["key"] not in doubtful]
+        assert not any(record["verdict"] == other for record in clear)
 
 
 @pytest.mark.slow
