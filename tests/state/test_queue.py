@@ -8,9 +8,20 @@ from tests.state.worker_loss import end_pauses, lose, silence_all
 
 from svddtune.config import SessionConfig
 from svddtune.state import keys
+from svddtune.state.connect import connect, connect_blocking
 from svddtune.state.errors import ClaimLost
-from svddtune.state.queue import BULK_TURN_S, MAX_ERRORS, MAX_LOST, Ending, Recovered, let_go
+from svddtune.state.queue import (
+    BULK_TURN_S,
+    MAX_ERRORS,
+    MAX_LOST,
+    QUIET_S,
+    Ending,
+    JobQueue,
+    Recovered,
+    let_go,
+)
 from svddtune.state.session import SessionState
+from svddtune.state.workspace import Workspace
 
 pytestmark = pytest.mark.integration
 
@@ -433,6 +444,34 @@ def test_bulk_jobs_get_turns_despite_endless_urgent_jobs(redis_url: str) -> None
             now_s += BULK_TURN_S / 8
         worker.close()
         assert lanes == ["bulk", *["hi"] * 7] * 3
+
+    play(redis_url, act)
+
+
+def test_worker_for_urgent_jobs_takes_bulk_jobs_only_while_no_urgent_one_comes(
+    redis_url: str,
+) -> None:
+    now_s = 0.0
+
+    async def act(scene: Scene) -> None:
+        nonlocal now_s
+        await dataset_jobs(scene, "a")
+        scene.worker.queue.sign_in({})
+        with connect(redis_url) as client, connect_blocking(redis_url) as blocking:
+            queue = JobQueue(client, blocking, hi_only=True, monotonic_s=lambda: now_s)
+            queue.sign_in({})
+            workspace = Workspace(client)
+            urgent = {"kind": "PREVIEW", "session": "", "dataset": "", "payload": b""}
+            lanes: list[str | None] = []
+            for offered, pause_s in [(0, 0.0), (1, 0.0), (0, QUIET_S / 2), (0, QUIET_S / 2)]:
+                now_s += pause_s
+                for _ in range(offered):
+                    client.xadd(keys.prefix(0) + "q:hi", urgent)
+                claim = queue.take()
+                lanes.append(None if claim is None else claim.lane)
+                if claim is not None:
+                    workspace.commit_nothing(claim)
+        assert lanes == ["bulk", "hi", None, "bulk"]
 
     play(redis_url, act)
 

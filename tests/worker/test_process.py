@@ -218,6 +218,42 @@ def test_worker_stops_a_job_whose_session_has_ended(
         assert client.hget(record, "prep:8:default") in (None, b"ready")
 
 
+def test_urgent_job_is_done_between_the_pieces_of_a_bulk_job(redis_url: str) -> None:
+    async def create(shop: Workshop) -> SessionId:
+        rows = 9000
+        await shop.upload_rows(np.random.default_rng(0).normal(size=(rows, 12)))
+        return await shop.sessions.create(
+            shop.dataset_id, SessionConfig(strategy="lama"), observation_count=rows
+        )
+
+    async def end(shop: Workshop) -> None:
+        await shop.sessions.cancel(session_id)
+
+    session_id = work(redis_url, create)
+    with connect(redis_url) as client:
+        loop = WorkerLoop(*one_long_part(client, redis_url))
+        thread = threading.Thread(target=loop.run, args=({},))
+        thread.start()
+        wait_until(lambda: bool(running(client)))
+        before = running(client)
+        stream = keys.prefix(0) + "q:hi"
+        client.xadd(stream, {"kind": "PREVIEW", "session": "", "dataset": "", "payload": b""})
+        wait_until(lambda: client.xlen(stream) == 0)
+        assert running(client) == before
+        work(redis_url, end)
+        wait_until(lambda: not running(client))
+        loop.stop()
+        thread.join()
+
+
+def one_long_part(client: Redis, redis_url: str) -> tuple[JobQueue, Steps]:
+    """A worker's parts, for which one part of a preparation takes all rows."""
+    queue = JobQueue(client, connect_blocking(redis_url))
+    queue.prepare()
+    workspace = Workspace(client)
+    return queue, Steps(workspace, DataCache(workspace, limit_bytes=1 << 30), part_s=1e9)
+
+
 def test_long_piece_of_work_is_stopped_within_2_seconds_of_the_cancellation(
     redis_url: str,
 ) -> None:
@@ -228,12 +264,8 @@ def test_long_piece_of_work_is_stopped_within_2_seconds_of_the_cancellation(
             shop.dataset_id, SessionConfig(strategy="lama"), observation_count=rows
         )
         with connect(redis_url) as client:
-            queue = JobQueue(client, connect_blocking(redis_url))
-            queue.prepare()
-            workspace = Workspace(client)
-            # One part takes all rows: it lasts far longer than two seconds.
-            steps = Steps(workspace, DataCache(workspace, limit_bytes=1 << 30), part_s=1e9)
-            loop = WorkerLoop(queue, steps)
+            # One part lasts far longer than two seconds.
+            loop = WorkerLoop(*one_long_part(client, redis_url))
             thread = threading.Thread(target=loop.run, args=({},))
             thread.start()
             wait_until(lambda: bool(running(client)))

@@ -6,6 +6,7 @@ stream. A job that goes back becomes a new entry, so a claim's entry is its fenc
 """
 
 import json
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -30,6 +31,8 @@ MAX_LOST = 10
 WORKER_TTL_S = 15
 # Where urgent jobs never end, bulk jobs get a turn this often.
 BULK_TURN_S = 2.0
+# A worker that is kept free for urgent jobs helps with others once none came for this long.
+QUIET_S = 3.0
 
 # How a worker's work ended: it left in order, it was killed or fell silent, or its job crashed it.
 Ending = Literal["left", "killed", "crashed"]
@@ -67,6 +70,11 @@ class Claim:
         """``hi`` or ``bulk``."""
         return self.stream.rsplit(":", 1)[1]
 
+    @property
+    def urgent(self) -> bool:
+        """Whether a labeler waits for the job."""
+        return self.lane == "hi"
+
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
@@ -98,10 +106,11 @@ class JobQueue:
         self._blocking = blocking
         self._call = Scripts(client)
         self._hi_only = hi_only
-        # A worker for urgent jobs alone takes others too while there is nobody else for them.
-        self._takes_bulk = not hi_only
+        # Whether other workers are there for bulk jobs.
+        self._others_take_bulk = hi_only
         self._monotonic_s = monotonic_s
         self._bulk_turn = 0.0
+        self._last_urgent = -math.inf
         # Delivered with another job and not begun.
         self._further: deque[Claim] = deque()
         self._prefixes = [keys.prefix(p) for p in partitions]
@@ -138,6 +147,23 @@ class JobQueue:
                 self.prepare()
                 return None
 
+    def take_urgent(self) -> Claim | None:
+        """An urgent job that is there already. Raises StoreUnavailable, like ``take``."""
+        with redis_faults():
+            return self._take_hi()
+
+    @property
+    def _takes_bulk(self) -> bool:
+        """Whether bulk jobs may occupy this worker now.
+
+        They may occupy a worker for urgent jobs where nobody else takes them, and while nobody
+        labels: then there is nothing to keep it free for, and both the first question and the
+        result come sooner.
+        """
+        if not self._others_take_bulk:
+            return True
+        return self._monotonic_s() - self._last_urgent >= QUIET_S
+
     def _take(self) -> Claim | None:
         lanes = [self._take_hi, self._take_bulk] if self._takes_bulk else [self._take_hi]
         for look in reversed(lanes) if self._monotonic_s() >= self._bulk_turn else lanes:
@@ -147,11 +173,15 @@ class JobQueue:
 
     def _take_hi(self) -> Claim | None:
         if self._further:
-            return self._further.popleft()
+            return self._begin_urgent(self._further.popleft())
         for stream in self._streams("hi"):
             if found := self._read([stream], block=None):
-                return self._claim(*found[0])
+                return self._begin_urgent(self._claim(*found[0]))
         return None
+
+    def _begin_urgent(self, claim: Claim) -> Claim:
+        self._last_urgent = self._monotonic_s()
+        return claim
 
     def _take_bulk(self, woken_by: Sequence[tuple[str, str]] = ()) -> Claim | None:
         self._bulk_turn = self._monotonic_s() + BULK_TURN_S
@@ -176,7 +206,7 @@ class JobQueue:
             for stream, entry, _ in found:
                 if stream in wake:
                     self._wake_another(stream, entry)
-            return self._further.popleft()
+            return self._begin_urgent(self._further.popleft())
         woken_by = [(stream, entry) for stream, entry, _ in found]
         return self._take_bulk(woken_by) if woken_by else None
 
@@ -273,7 +303,7 @@ class JobQueue:
                     served = served and bool(self._client.exists(prefix + "q:served"))
                 else:
                     self._client.set(prefix + "q:served", self.consumer, ex=WORKER_TTL_S)
-        self._takes_bulk = not self._hi_only or not served
+        self._others_take_bulk = self._hi_only and served
 
     def sign_out(self) -> None:
         """Leave: what it holds goes back, and the consumer goes. Raises StoreUnavailable."""

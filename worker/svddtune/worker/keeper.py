@@ -25,16 +25,17 @@ class JobUnwanted(Exception):
 class Keeper:
     """A thread that keeps its intervals however long a job takes.
 
-    On each tick it renews the current claim and puts back jobs of workers that stopped renewing
+    On each tick it renews the claims in hand and puts back jobs of workers that stopped renewing
     theirs. Every few seconds it renews the worker's registration. The first tick is at the start.
     """
 
     def __init__(self, queue: JobQueue, description: Mapping[str, object]) -> None:
         self._queue = queue
         self._description = dict(description)
-        self._claim: Claim | None = None
-        # The claim whose job is not to go on, and why.
-        self._ended: tuple[Claim, Exception] | None = None
+        # The jobs in hand. The last one runs; the others wait for it at a checkpoint.
+        self._claims: tuple[Claim, ...] = ()
+        # By claim's entry, why its job is not to go on.
+        self._ended: dict[str, Exception] = {}
         self._stopping = threading.Event()
         self._next_sign = 0.0
         self._thread = threading.Thread(target=self._run, name="keeper", daemon=True)
@@ -42,21 +43,22 @@ class Keeper:
 
     @contextmanager
     def keeping(self, claim: Claim) -> Iterator[None]:
-        """Keep a claim alive while the body runs."""
-        self._claim = claim
+        """Keep a claim alive while the body runs, beside the claims that are kept already."""
+        before = self._claims
+        self._claims = (*before, claim)
         try:
             yield
         finally:
-            self._claim = None
+            self._claims = before
+            self._ended.pop(claim.entry, None)
 
     def check(self) -> None:
         """Raise JobUnwanted or ClaimLost where the current job is not to go on.
 
         The answer is at most a tick old.
         """
-        ended = self._ended
-        if ended is not None and ended[0] is self._claim:
-            raise ended[1]
+        if self._claims and (ended := self._ended.get(self._claims[-1].entry)):
+            raise ended
 
     def stop(self) -> None:
         """End the thread."""
@@ -79,14 +81,18 @@ class Keeper:
 
     def _tick(self) -> None:
         # Renew first, so that recovery does not take this worker's own claim.
-        claim = self._claim
-        if claim is not None:
+        for claim in self._claims:
+            ended: Exception
             try:
-                if not self._queue.renew(claim):
-                    self._ended = claim, JobUnwanted()
+                if self._queue.renew(claim):
+                    continue
+                ended = JobUnwanted()
             except ClaimLost as error:
-                self._ended = claim, error
-                if self._claim is claim:
+                ended = error
+            # A job may have ended in the meantime, and so may its claim.
+            if claim in self._claims:
+                self._ended[claim.entry] = ended
+                if isinstance(ended, ClaimLost):
                     log.warning("claim lost", extra={"kind": claim.kind, "job": claim.entry})
         found = self._queue.recover()
         if found.lost:

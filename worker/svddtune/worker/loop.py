@@ -5,21 +5,28 @@ import logging
 import random
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from uuid import uuid4
 
 from svddtune.extensions import ExtensionBroken, ExtensionMissing
 from svddtune.numerics import DawidSkeneUnavailable, StrategyFault, checked_by
 from svddtune.state.errors import ClaimLost, NotFound, StoreUnavailable
-from svddtune.state.queue import Claim, JobQueue
+from svddtune.state.queue import BULK_TURN_S, Claim, JobQueue
 from svddtune.worker.keeper import JobUnwanted, Keeper
 from svddtune.worker.step import Steps
 
 log = logging.getLogger(__name__)
 
+# How often a bulk job looks for urgent ones between its pieces. A look takes a round trip.
+LOOK_EVERY_S = 0.02
+
 
 class WorkerLoop:
-    """Runs jobs one at a time until stopped."""
+    """Runs jobs one at a time until stopped.
+
+    A bulk job lets urgent ones go first between its pieces, so that a labeler waits for one fit
+    and not for a whole job.
+    """
 
     def __init__(self, queue: JobQueue, steps: Steps) -> None:
         self._queue = queue
@@ -64,7 +71,7 @@ class WorkerLoop:
         try:
             with keeper.keeping(claim):
                 try:
-                    with checked_by(keeper.check):
+                    with checked_by(self._between_pieces(claim, keeper)):
                         self._steps.run(claim)
                 except JobUnwanted:
                     self._steps.drop(claim)
@@ -93,6 +100,26 @@ class WorkerLoop:
             fault = uuid4().hex[:12]
             log.exception("job failed", extra=event | {"fault": fault})
             self._give_up(claim, "JOB_FAILED", f"{type(error).__name__}: {error} (fault {fault})")
+
+    def _between_pieces(self, claim: Claim, keeper: Keeper) -> Callable[[], None]:
+        """What a job does between its pieces."""
+        if claim.urgent:
+            return keeper.check
+        next_look = time.monotonic() + LOOK_EVERY_S
+
+        def check() -> None:
+            nonlocal next_look
+            keeper.check()
+            if time.monotonic() < next_look or self._stopping.is_set():
+                return
+            # Endless urgent jobs must not keep the bulk job from its end.
+            turn_ends = time.monotonic() + BULK_TURN_S
+            while time.monotonic() < turn_ends and (urgent := self._queue.take_urgent()):
+                self._work(urgent, keeper)
+            keeper.check()
+            next_look = time.monotonic() + LOOK_EVERY_S
+
+        return check
 
     def _give_up(self, claim: Claim, reason: str, message: str, *, final: bool = False) -> None:
         event = _event(claim)
