@@ -121,8 +121,7 @@ class BeliefBasis:
         features = self.landmarks.features[position].astype(np.float64)
         others = np.flatnonzero(self.panel[position] != rows)
         if len(others):
-            Z = self.X[self.panel[self.landmarks.rows]]
-            K = covariance(self.X[rows[others]], Z, length=self.length)
+            K = _columns(self, self.X[rows[others]], self.landmarks.rows)
             features[others] = self.landmarks.features_of(K)
         return features
 
@@ -234,11 +233,13 @@ def covariance(X: FloatArray, Z: FloatArray, *, length: float) -> FloatArray:
     return K
 
 
-def _columns(basis: BeliefBasis, X: FloatArray) -> NDArray[np.float32]:
-    """`covariance` of rows with the panel, shape (n, P), in single precision: it is wide."""
+def _columns(
+    basis: BeliefBasis, X: FloatArray, positions: IndexArray | slice = slice(None)
+) -> NDArray[np.float32]:
+    """`covariance` of rows with the panel, or positions in it, in single precision: it is wide."""
     Z = (X - basis.center) / basis.length
-    D2 = (-2.0 * Z) @ basis.shifted.T
-    D2 += basis.norms2
+    D2 = (-2.0 * Z) @ basis.shifted[positions].T
+    D2 += basis.norms2[positions]
     D2 += np.square(Z).sum(axis=1)[:, None]
     K = np.clip(D2, 0.0, _FAR2).astype(np.float32)
     np.sqrt(K, out=K)

@@ -95,7 +95,12 @@ class Survey:
     def of_rows(self, rows: IndexArray) -> FloatArray:
         """Features of any rows of the set, shape (n, D + S)."""
         rows = np.asarray(rows, dtype=np.int64)
-        return _features(self.describe, self.raw, rows).astype(np.float64)
+        place = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
+        features = self.features[place].astype(np.float64)
+        others = np.flatnonzero(self.rows[place] != rows)
+        if len(others):
+            features[others] = _features(self.describe, self.raw, rows[others])
+        return features
 
     @property
     def of_panel(self) -> FloatArray:
