@@ -182,7 +182,7 @@ class Supervisor:
             ],
             store,
         )
-        # A bulk job may occupy a worker for a second, so one of several takes only urgent jobs.
+        # A fit may occupy a worker for half a second, so one of several is kept for urgent jobs.
         urgent_only = int(settings.workers >= _WORKERS_FOR_ONE_HI_ONLY)
         self._workers = [
             Child(

@@ -8,7 +8,10 @@ from svddtune.process.settings import ProcessSettings
 class Settings(ProcessSettings):
     """A svddtune worker: takes jobs from Redis and computes."""
 
-    hi_only: bool = Field(False, description="take only jobs that a labeler is waiting for")
+    hi_only: bool = Field(
+        False,
+        description="take jobs that a labeler is waiting for, and others only while none come",
+    )
     cache_mib: int = Field(
         1024, ge=16, description="memory for datasets that are kept between jobs, in MiB"
     )
