@@ -9,7 +9,7 @@ DATA ?= ../shared/data
 # Tests wait now and then, so three processes fill two cores.
 PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist worksteal
 
-.PHONY: demo test test-slow install lint format types check bench protos clean
+.PHONY: demo test test-slow install lint format types check bench soak protos clean
 
 demo: $(STAMP)  ## set everything up and tune on real data
 	$(BIN)/svddtune demo
@@ -58,6 +58,9 @@ bench: $(DEV)  ## figures of docs/performance.md
 	$(BIN)/python benchmarks/bench_session.py --strategy knowledge_gradient
 	$(BIN)/python benchmarks/bench_streams.py --answers 3000
 	$(BIN)/python benchmarks/bench_streams.py --idle 1000
+
+soak: $(DEV)  ## half an hour of short sessions; fails if the memory of a process grows
+	$(BIN)/python benchmarks/soak.py
 
 protos: $(DEV)  ## generate the Python code beside the .proto files, and what tells of the settings
 	$(BIN)/python tools/describe_settings.py
