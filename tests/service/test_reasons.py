@@ -25,7 +25,7 @@ ERRORS = {
     "__init__",
 }
 # Told to a worker, and to who starts a process: no caller ever sees them.
-INTERNAL_ONLY = {"CLAIM_LOST", "REDIS_UNSAFE"}
+INTERNAL_ONLY = {"CLAIM_LOST", "DATASET_CACHE_UNUSABLE", "REDIS_UNSAFE"}
 REASON = re.compile(r"[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)*")
 LISTED = re.compile(r"\b(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|INTERNAL|DRAINING)\b")
 

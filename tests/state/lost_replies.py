@@ -118,6 +118,19 @@ async def commit_dataset(scene: Scene) -> AsyncIterator[Any]:
 
 
 @case
+async def commit_dataset__outside(scene: Scene) -> AsyncIterator[Any]:
+    yield None
+    yield await scene.datasets.commit(
+        DATASET,
+        dataset_pb2.Dataset(observation_count=12, feature_count=2),
+        chunks=0,
+        has_ids=False,
+        has_display=False,
+        stored=jobs_pb2.StoredRows(folder="data/rows", rows_per_object=12, sha256=[bytes(32)]),
+    )
+
+
+@case
 async def commit_estimate(scene: Scene) -> AsyncIterator[Any]:
     session_id = await scene.session()
     await scene.answer(session_id, 3)

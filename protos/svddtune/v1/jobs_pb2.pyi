@@ -213,3 +213,13 @@ class SessionRecord(_message.Message):
     answered_rows: _containers.RepeatedScalarFieldContainer[int]
     taken_over: _tuning_pb2.TakenOver
     def __init__(self, display_name: _Optional[str] = ..., config: _Optional[_Union[_config_pb2.SessionConfig, _Mapping]] = ..., initial_rows: _Optional[_Iterable[int]] = ..., answered_rows: _Optional[_Iterable[int]] = ..., taken_over: _Optional[_Union[_tuning_pb2.TakenOver, _Mapping]] = ...) -> None: ...
+
+class StoredRows(_message.Message):
+    __slots__ = ("folder", "rows_per_object", "sha256")
+    FOLDER_FIELD_NUMBER: _ClassVar[int]
+    ROWS_PER_OBJECT_FIELD_NUMBER: _ClassVar[int]
+    SHA256_FIELD_NUMBER: _ClassVar[int]
+    folder: str
+    rows_per_object: int
+    sha256: _containers.RepeatedScalarFieldContainer[bytes]
+    def __init__(self, folder: _Optional[str] = ..., rows_per_object: _Optional[int] = ..., sha256: _Optional[_Iterable[bytes]] = ...) -> None: ...

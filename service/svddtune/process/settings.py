@@ -13,6 +13,7 @@ from svddtune.text import redacted
 
 _PREFIX = "SVDDTUNE_"
 _SCHEMES = ("redis://", "rediss://", "unix://")
+_STORES = ("file:///", "s3://", "gs://", "az://")
 
 LogFormat = Literal["json", "console"]
 LogLevel = Literal["debug", "info", "warning", "error"]
@@ -37,6 +38,11 @@ class ProcessSettings(BaseSettings):
         description="memory that a worker process may use, in MiB; the service refuses sessions "
         "that would need more",
     )
+    dataset_store: str | None = Field(
+        None,
+        description="URL of a folder or object store for the rows of large datasets: file:///PATH, "
+        "s3://BUCKET/PREFIX, gs://... or az://...; the same for service and workers",
+    )
     log_format: LogFormat = Field(
         "json", description="format of the log on stderr: json or console"
     )
@@ -54,6 +60,13 @@ class ProcessSettings(BaseSettings):
                 "its port must be a number; write special characters of a password as %XX"
             ) from None
         return value
+
+    @field_validator("dataset_store")
+    @classmethod
+    def _store_url(cls, value: str | None) -> str | None:
+        if value and not value.startswith(_STORES):
+            raise ValueError(f"it must start with {', '.join(_STORES)}")
+        return value or None
 
 
 Settings = TypeVar("Settings", bound=ProcessSettings)

@@ -23,8 +23,10 @@ from svddtune.service.tuning_servicer import TuningServicer
 from svddtune.service.upload import Limits
 from svddtune.state.connect import connect_async, connect_async_blocking
 from svddtune.state.datasets import DatasetStore
+from svddtune.state.errors import StoreUnavailable
 from svddtune.state.notices import Notices
 from svddtune.state.retries import forget_connections
+from svddtune.state.rows import RowStore
 from svddtune.state.session import SessionId
 from svddtune.state.store import SessionStore
 from svddtune.v1 import (
@@ -41,6 +43,8 @@ log = logging.getLogger(__name__)
 # Time that open streams have to end by themselves, and then other calls.
 DRAIN_S = 2.0
 CALLS_END_S = 2.0
+# Pause between looks for rows that broken uploads left in the dataset store.
+_ORPHANS_EVERY_S = 3600.0
 
 SERVICES = tuple(
     module.DESCRIPTOR.services_by_name[name].full_name
@@ -92,6 +96,7 @@ class Server:
                 ("Reading of notices", self._notices.run),
                 ("Health checking", self._follow_redis),
                 ("Expiry of leases", self._reaper.run),
+                ("Removal of orphaned rows", self._remove_orphans),
             )
         ]
         await self._server.start()
@@ -117,7 +122,12 @@ class Server:
     def _add_servicers(self) -> None:
         settings, server = self._settings, self._server
         store = SessionStore(self._commands, partitions=settings.partitions)
-        datasets = DatasetStore(self._commands, partitions=settings.partitions)
+        datasets = self._datasets = DatasetStore(
+            self._commands,
+            partitions=settings.partitions,
+            rows=RowStore(settings.dataset_store) if settings.dataset_store else None,
+            most_in_redis=settings.redis_rows_mib << 20,
+        )
         self._reaper = Reaper(store, self._notices)
         limits = Limits(settings.max_rows, settings.max_features, settings.max_bytes)
         dataset_pb2_grpc.add_DatasetServiceServicer_to_server(
@@ -187,6 +197,17 @@ class Server:
                 await forget_connections(self._commands.connection_pool)
                 await changed.wait()
                 changed.clear()
+
+    async def _remove_orphans(self) -> None:
+        """Remove what broken uploads left in the dataset store, now and then."""
+        await self._notices.connected.wait()
+        while True:
+            try:
+                if removed := await self._datasets.remove_orphans():
+                    log.info("rows of %d broken uploads removed", removed)
+            except StoreUnavailable as error:
+                log.warning("orphaned rows remain for now: %s", error.message)
+            await asyncio.sleep(_ORPHANS_EVERY_S)
 
     async def _set_health(self) -> None:
         serving = self._notices.connected.is_set()

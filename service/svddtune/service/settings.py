@@ -24,6 +24,11 @@ class Settings(ProcessSettings):
     )
     max_features: int = Field(10_000, ge=1, description="largest number of features of a dataset")
     max_bytes: int = Field(2 << 30, ge=16, description="largest size of a dataset, in bytes")
+    redis_rows_mib: int = Field(
+        64,
+        ge=0,
+        description="size in MiB above which rows go to the dataset store, if there is one",
+    )
     stream_s: float = Field(
         3600.0,
         ge=1.0,

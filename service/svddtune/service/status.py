@@ -9,6 +9,7 @@ WrongState         FAILED_PRECONDITION
 Conflict           ABORTED                ALREADY_ANSWERED: ALREADY_EXISTS, a retry cannot succeed
 TooLarge           RESOURCE_EXHAUSTED     DATASET_TOO_LARGE, SESSION_TOO_LARGE:
                                           INVALID_ARGUMENT, they never fit
+Damaged            DATA_LOSS
 StoreUnavailable   UNAVAILABLE            none; also STORE_FULL, until its operator makes room
 ServerDraining     UNAVAILABLE
 Silent             DEADLINE_EXCEEDED
@@ -35,6 +36,7 @@ from svddtune.service.draining import ServerDraining
 from svddtune.service.silence import Silent
 from svddtune.state.errors import (
     Conflict,
+    Damaged,
     FieldViolation,
     InvalidFields,
     InvalidInput,
@@ -56,6 +58,7 @@ _CODES: dict[type[StateError], grpc.StatusCode] = {
     WrongState: grpc.StatusCode.FAILED_PRECONDITION,
     Conflict: grpc.StatusCode.ABORTED,
     TooLarge: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    Damaged: grpc.StatusCode.DATA_LOSS,
     StoreUnavailable: grpc.StatusCode.UNAVAILABLE,
     ServerDraining: grpc.StatusCode.UNAVAILABLE,
     Silent: grpc.StatusCode.DEADLINE_EXCEEDED,

@@ -18,8 +18,9 @@ from svddtune.service.validate import LONGEST_DISPLAY_NAME, at_most_bytes, inval
 from svddtune.state import codec
 from svddtune.state.datasets import DatasetStore
 from svddtune.state.errors import InvalidInput, TooLarge
+from svddtune.state.rows import rows_per_object
 from svddtune.state.session import DatasetId
-from svddtune.v1 import dataset_pb2
+from svddtune.v1 import dataset_pb2, jobs_pb2
 
 _IN_MEMORY_BYTES = 16 << 20
 _BATCH_ROWS = 1000
@@ -82,21 +83,35 @@ async def _store(draft: "Draft", datasets: DatasetStore) -> tuple[dataset_pb2.Da
         dataset_id = DatasetId(description.content_hash[:32])
         existed = await datasets.exists(dataset_id)
         if not existed:
-            await _put_parts(draft, dataset_id, datasets)
+            chunk_count, stored = await _put_rows(draft, dataset_id, datasets)
+            await _put_texts(draft, dataset_id, datasets)
             existed = await datasets.commit(
                 dataset_id,
                 description,
-                chunks=draft.chunk_count,
+                chunks=chunk_count,
                 has_ids=draft.ids.used,
                 has_display=draft.displays.used,
+                stored=stored,
             )
         return await datasets.get(dataset_id), existed
 
 
-async def _put_parts(draft: "Draft", dataset_id: DatasetId, datasets: DatasetStore) -> None:
-    chunks = draft.chunks()
-    for index in range(draft.chunk_count):
-        await datasets.put_rows(dataset_id, index, await asyncio.to_thread(next, chunks))
+async def _put_rows(
+    draft: "Draft", dataset_id: DatasetId, datasets: DatasetStore
+) -> tuple[int, jobs_pb2.StoredRows | None]:
+    """Number of chunks in Redis, or where the rows are in the dataset store."""
+    columns = draft.feature_count
+    if datasets.outside(draft.size):
+        pieces = draft.pieces(rows_per_object(columns))
+        return 0, await datasets.put_outside(dataset_id, pieces, columns)
+    count, chunks = 0, draft.pieces(codec.rows_per_chunk(columns))
+    while chunk := await asyncio.to_thread(next, chunks, b""):
+        await datasets.put_rows(dataset_id, count, chunk)
+        count += 1
+    return count, None
+
+
+async def _put_texts(draft: "Draft", dataset_id: DatasetId, datasets: DatasetStore) -> None:
     for first_row, ids in draft.ids.batches():
         await datasets.put_ids(dataset_id, first_row, [one.decode() for one in ids])
     for first_row, displays in draft.displays.batches():
@@ -166,17 +181,21 @@ class Draft:
             constant_columns=np.flatnonzero(self._lowest == self._highest).tolist(),
         )
 
-    def chunks(self) -> Iterator[bytes]:
-        """The rows' values, cut as they are stored."""
-        size = codec.rows_per_chunk(self._header.feature_count) * 8 * self._header.feature_count
+    def pieces(self, rows: int) -> Iterator[bytes]:
+        """The values, so many rows at a time."""
         self._values.seek(0)
-        while piece := self._values.read(size):
+        while piece := self._values.read(rows * 8 * self.feature_count):
             yield piece
 
     @property
-    def chunk_count(self) -> int:
-        """Number of ``chunks``."""
-        return -(-self._rows // codec.rows_per_chunk(self._header.feature_count))
+    def feature_count(self) -> int:
+        """Number of columns."""
+        return self._header.feature_count
+
+    @property
+    def size(self) -> int:
+        """Bytes of the values received so far."""
+        return self._rows * 8 * self.feature_count
 
     @contextmanager
     def kept_open(self) -> Iterator[None]:

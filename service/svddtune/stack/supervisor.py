@@ -172,7 +172,7 @@ class Supervisor:
         url = settings.redis or self._start_redis().url
         server = _examined(url)
         # Not an argument: everybody on a machine can list those, and the URL may hold a password.
-        store = {"SVDDTUNE_REDIS": url}
+        store = {"SVDDTUNE_REDIS": url} | ({} if settings.redis else self._beside_redis())
         self._service = Child(
             "service",
             [
@@ -222,6 +222,15 @@ class Supervisor:
         await asyncio.gather(*(worker.stop(WORKER_STOP_S) for worker in self._workers))
         if self._redis:
             self._redis.stop()
+
+    def _beside_redis(self) -> dict[str, str]:
+        """Folders for large datasets beside the server's data, unless others are set."""
+        folder = self._settings.data_dir.expanduser().resolve()
+        folders = {
+            "SVDDTUNE_DATASET_STORE": (folder / "datasets").as_uri(),
+            "SVDDTUNE_DATASET_CACHE": str(folder / "cache"),
+        }
+        return {name: os.environ.get(name, default) for name, default in folders.items()}
 
     def _start_redis(self) -> EmbeddedServer:
         self._redis = EmbeddedServer(self._settings.data_dir)

@@ -1,23 +1,31 @@
 """DatasetStore: what the service does with datasets."""
 
+import time
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, takewhile
 from typing import Any
+from uuid import uuid4
 
 from svddtune.state import codec, keys
 from svddtune.state.calls import AsyncScripts
 from svddtune.state.connect import AsyncRedis
-from svddtune.state.errors import NotFound
+from svddtune.state.errors import NotFound, StoreUnavailable
 from svddtune.state.faults import store_call
+from svddtune.state.rows import RowStore
 from svddtune.state.session import DatasetId
 from svddtune.state.store import newest
-from svddtune.v1 import dataset_pb2
+from svddtune.v1 import dataset_pb2, jobs_pb2
 
 # Sizes that are asked for in one round trip.
 _SIZES_AT_ONCE = 1000
 # Parts of an upload that never completes go after this long.
 UPLOAD_TTL_S = 3600
+# Rows in the dataset store that belong to no dataset go after this long.
+ORPHAN_AGE_S = 2 * UPLOAD_TTL_S
+# Rows of a dataset above this size, in bytes, go to the dataset store.
+MOST_IN_REDIS = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +40,23 @@ class StoredObservation:
 
 
 class DatasetStore:
-    """Datasets in Redis: immutable, named by their content.
+    """Datasets: immutable, named by their content. Rows of large ones are in the dataset store.
 
-    All methods raise ``StoreUnavailable`` where Redis is away.
+    All methods raise ``StoreUnavailable`` where Redis or the dataset store is away.
     """
 
-    def __init__(self, client: AsyncRedis, *, partitions: int = 1) -> None:
+    def __init__(
+        self,
+        client: AsyncRedis,
+        *,
+        partitions: int = 1,
+        rows: RowStore | None = None,
+        most_in_redis: int = MOST_IN_REDIS,
+    ) -> None:
+        """``most_in_redis`` bytes of a dataset's values stay in Redis; without ``rows``, all do."""
         self._client = client
+        self._rows = rows
+        self._most_in_redis = most_in_redis
         self._call = AsyncScripts(client)
         self._partitions = partitions
 
@@ -54,6 +72,53 @@ class DatasetStore:
     async def put_rows(self, dataset_id: DatasetId, index: int, values: bytes) -> None:
         """Store chunk ``index`` of the rows; it expires unless the dataset is committed."""
         await self._put(dataset_id, f"x:{index}", value=values)
+
+    def outside(self, size: int) -> bool:
+        """Whether a dataset's values of this size, in bytes, go to the dataset store."""
+        return self._rows is not None and size > self._most_in_redis
+
+    async def put_outside(
+        self, dataset_id: DatasetId, pieces: Iterable[bytes], feature_count: int
+    ) -> jobs_pb2.StoredRows:
+        """Store the rows in the dataset store, in the pieces that ``RowStore.put`` takes.
+
+        They are an orphan until the dataset is committed.
+        """
+        return await self._row_store(dataset_id).put(
+            dataset_id, await self._owner(), pieces, feature_count
+        )
+
+    async def remove_orphans(self, *, age_s: float = ORPHAN_AGE_S) -> int:
+        """Remove rows in the dataset store that are older and belong to no dataset; how many.
+
+        They remain when an upload breaks off while it is stored.
+        """
+        if self._rows is None:
+            return 0
+        removed, before = 0, time.time() - age_s
+        async for dataset_id, folder, changed in self._rows.folders(await self._owner()):
+            if changed.timestamp() < before and await self._folder(dataset_id) != folder:
+                await self._rows.remove(folder)
+                removed += 1
+        return removed
+
+    async def _owner(self) -> str:
+        """The name of the data in Redis."""
+        reply = await self._call(
+            "probe", keys.prefix(0), layout=keys.LAYOUT_VERSION, name=uuid4().hex
+        )
+        return str(reply["data"])
+
+    async def _folder(self, dataset_id: DatasetId) -> str:
+        """Where the rows are in the dataset store; empty where they are not there."""
+        async with store_call():
+            stored = await self._client.hget(self._key(dataset_id), "stored")
+        return jobs_pb2.StoredRows.FromString(stored or b"").folder
+
+    def _row_store(self, dataset_id: DatasetId) -> RowStore:
+        if self._rows is None:
+            raise store_not_set(dataset_id)
+        return self._rows
 
     async def put_ids(self, dataset_id: DatasetId, first_row: int, ids: Sequence[str]) -> None:
         """Store observation ids of consecutive rows, both ways; they expire as chunks do."""
@@ -94,10 +159,12 @@ class DatasetStore:
         chunks: int,
         has_ids: bool,
         has_display: bool,
+        stored: jobs_pb2.StoredRows | None = None,
     ) -> bool:
         """Make the dataset visible; atomic. True where it was there already.
 
-        Raises Conflict (``DATASET_INCOMPLETE``) where parts are missing.
+        ``stored`` says where its rows are if they are in the dataset store. Raises Conflict
+        (``DATASET_INCOMPLETE``) where parts are missing.
         """
         reply = await self._dataset_call(
             "commit_dataset",
@@ -107,7 +174,10 @@ class DatasetStore:
             chunks=chunks,
             has_ids=has_ids,
             has_display=has_display,
+            stored=None if stored is None else stored.SerializeToString(),
         )
+        if stored and reply["existed"] and await self._folder(dataset_id) != stored.folder:
+            await self._row_store(dataset_id).remove(stored.folder)
         return bool(reply["existed"])
 
     async def get(self, dataset_id: DatasetId) -> dataset_pb2.Dataset:
@@ -157,7 +227,10 @@ class DatasetStore:
 
     async def delete(self, dataset_id: DatasetId) -> None:
         """Raises NotFound (``DATASET_NOT_FOUND``), WrongState (``DATASET_IN_USE``)."""
+        folder = await self._folder(dataset_id)
         await self._dataset_call("delete_dataset", dataset_id)
+        if folder:
+            await self._row_store(dataset_id).remove(folder)
 
     async def has_ids(self, dataset_id: DatasetId) -> bool:
         """Whether its observations have ids of their own, rather than row numbers."""
@@ -228,7 +301,7 @@ class DatasetStore:
         """Rows with their values, ids and display fields."""
         per_chunk = codec.rows_per_chunk(feature_count)
         width = 8 * feature_count
-        reads: list[tuple[object, ...]] = []
+        reads: list[tuple[object, ...]] = [("HMGET", self._key(dataset_id), "stored", "n")]
         for row in rows:
             chunk, offset = divmod(row, per_chunk)
             key = self._key(dataset_id, f"x:{chunk}")
@@ -238,10 +311,15 @@ class DatasetStore:
                 ("HGET", self._key(dataset_id, "display"), row),
             ]
         async with store_call():
-            replies = await self._client.together(reads)
+            (stored, count), *replies = await self._client.together(reads)
+        outside: dict[int, bytes] = {}
+        if stored is not None:
+            where = jobs_pb2.StoredRows.FromString(stored)
+            outside = await self._outside(dataset_id, where, rows, (int(count), feature_count))
         found = []
         for index, row in enumerate(rows):
             values, name, display = replies[3 * index : 3 * index + 3]
+            values = outside.get(row, values)
             if len(values) != width:
                 raise _not_found(dataset_id)
             found.append(
@@ -253,6 +331,36 @@ class DatasetStore:
                 )
             )
         return found
+
+    async def _outside(
+        self,
+        dataset_id: DatasetId,
+        stored: jobs_pb2.StoredRows,
+        rows: Sequence[int],
+        shape: tuple[int, int],
+    ) -> dict[int, bytes]:
+        """Values of rows that are in the dataset store; no more than their objects are read."""
+        store = self._row_store(dataset_id)
+        offsets = defaultdict[int, list[int]](list)
+        for row in set(rows):
+            index, offset = divmod(row, stored.rows_per_object)
+            offsets[index].append(offset)
+        found: dict[int, bytes] = {}
+        for index, wanted in offsets.items():
+            values = await store.values(dataset_id, stored, index, shape)
+            for offset in wanted:
+                found[index * stored.rows_per_object + offset] = values[offset].tobytes()
+        return found
+
+
+def store_not_set(dataset_id: DatasetId) -> StoreUnavailable:
+    """The refusal of a process that does not know the dataset store."""
+    return StoreUnavailable(
+        "DATASET_STORE_NOT_SET",
+        f"The rows of dataset {dataset_id} are in a dataset store; start service and workers with "
+        f"--dataset-store, the URL under which they were stored.",
+        dataset=dataset_id,
+    )
 
 
 def _alternating(fields: Sequence[str], values: Iterable[str | bytes]) -> list[str | bytes]:

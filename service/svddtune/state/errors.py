@@ -7,7 +7,8 @@ StateError                  a stable reason, a sentence, and the values it speak
 ├── WrongState              right request, wrong moment
 ├── Conflict                clashes with what is stored already
 ├── TooLarge                over a limit
-└── StoreUnavailable        Redis is away, full or unfit; try again later
+├── Damaged                 stored data are not what was stored
+└── StoreUnavailable        Redis or the dataset store is away, full or unfit; try again later
 ClaimLost                   a worker's claim went to another worker: change nothing, go on
 """
 
@@ -64,8 +65,16 @@ class TooLarge(StateError):
     """The request is over a limit."""
 
 
+class Damaged(StateError):
+    """Stored data are missing or are not what was stored."""
+
+
 class StoreUnavailable(StateError):
-    """Redis is away (``REDIS_UNAVAILABLE``), full (``STORE_FULL``) or unfit (``REDIS_UNSAFE``)."""
+    """Redis is away (``REDIS_UNAVAILABLE``), full (``STORE_FULL``) or unfit (``REDIS_UNSAFE``).
+
+    Or the dataset store cannot be used (``DATASET_STORE_UNAVAILABLE``, ``DATASET_STORE_NOT_SET``),
+    or a worker's copies of its datasets cannot (``DATASET_CACHE_UNUSABLE``).
+    """
 
 
 class ClaimLost(Exception):

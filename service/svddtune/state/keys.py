@@ -29,7 +29,8 @@ call:ID                           string  reply of a script's call, for the same
 data                              string  name of the data here, a random one; permanent. Where
                                           it is another than before, the data were lost
 probe                             string  proof that the server takes writes; expires in a minute
-d:ID                              hash    a dataset's record; until deleted
+d:ID                              hash    a dataset's record, and StoredRows where its rows are in
+                                          the dataset store; until deleted
 d:ID:x:I                          string  rows, chunk I; expires in an hour until committed
 d:ID:ids, d:ID:rows               hash    row -> observation id and back; as the chunks
 d:ID:display                      hash    row -> Display; as the chunks

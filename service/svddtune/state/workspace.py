@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from svddtune.state import codec, keys
 from svddtune.state.calls import Scripts
 from svddtune.state.connect import Redis
-from svddtune.state.datasets import UPLOAD_TTL_S
+from svddtune.state.datasets import UPLOAD_TTL_S, store_not_set
 from svddtune.state.errors import NotFound
 from svddtune.state.faults import redis_faults
 from svddtune.state.jobs import preparation_k
 from svddtune.state.queue import Claim
-from svddtune.state.session import RankedRow, Session
+from svddtune.state.row_cache import RowCache
+from svddtune.state.session import DatasetId, RankedRow, Session
 from svddtune.v1 import dataset_pb2, jobs_pb2, result_pb2, tuning_pb2
 
 
@@ -84,15 +85,20 @@ class LabelLog:
 class Workspace:
     """Reads and commits for one worker process."""
 
-    def __init__(self, client: Redis) -> None:
+    def __init__(self, client: Redis, rows: RowCache | None = None) -> None:
+        """``rows`` holds copies of datasets that are in the dataset store."""
         self._client = client
+        self._rows = rows
         self._call = Scripts(client)
 
     def dataset(self, claim: Claim) -> tuple[dataset_pb2.Dataset, NDArray[np.float64]]:
-        """Description and raw rows (N, M) of the job's dataset. Raises NotFound."""
+        """Description and raw rows (N, M) of the job's dataset.
+
+        Raises NotFound, and Damaged (``DATASET_DAMAGED``).
+        """
         base = f"{claim.prefix}d:{claim.dataset_id}"
         with redis_faults():
-            record, chunks = self._client.hmget(base, "record", "chunks")
+            record, chunks, stored = self._client.hmget(base, "record", "chunks", "stored")
             if record is None:
                 raise NotFound(
                     "DATASET_NOT_FOUND",
@@ -100,10 +106,16 @@ class Workspace:
                     dataset=claim.dataset_id,
                 )
             description = dataset_pb2.Dataset.FromString(record)
+            shape = (description.observation_count, description.feature_count)
+            if stored is not None:
+                dataset_id = DatasetId(claim.dataset_id)
+                if self._rows is None:
+                    raise store_not_set(dataset_id)
+                where = jobs_pb2.StoredRows.FromString(stored)
+                return description, self._rows.matrix(dataset_id, where, shape)
             data = bytearray()
             for index in range(int(chunks)):
                 data += self._client.get(f"{base}:x:{index}") or b""
-        shape = (description.observation_count, description.feature_count)
         return description, np.frombuffer(data, dtype="<f8").reshape(shape)
 
     def preparation(

@@ -14,6 +14,8 @@ from svddtune.state.connect import connect, connect_blocking
 from svddtune.state.errors import StoreUnavailable
 from svddtune.state.examine import examine
 from svddtune.state.queue import JobQueue
+from svddtune.state.row_cache import RowCache
+from svddtune.state.rows import RowStore
 from svddtune.state.workspace import Workspace
 from svddtune.text import url_fault
 from svddtune.worker.data import DataCache
@@ -34,6 +36,7 @@ def main() -> int:
     try:
         with connect(settings.redis, patience_s=0) as visitor:
             report = examine(visitor)
+        rows = _row_cache(settings)
     except ValueError as error:
         print(f"--redis is {url_fault(settings.redis, error)}.", file=sys.stderr)
         return 2
@@ -51,7 +54,7 @@ def main() -> int:
     # (A store that takes no writes now is waited for; taking a job makes what is missing.)
     with contextlib.suppress(StoreUnavailable):
         queue.prepare()
-    workspace = Workspace(client)
+    workspace = Workspace(client, rows)
     loop = WorkerLoop(
         queue, Steps(workspace, DataCache(workspace, limit_bytes=settings.cache_mib << 20))
     )
@@ -67,6 +70,16 @@ def main() -> int:
     with threadpool_limits(limits=1):
         loop.run(description)
     return 0
+
+
+def _row_cache(settings: Settings) -> RowCache | None:
+    if settings.dataset_store is None:
+        return None
+    return RowCache(
+        RowStore(settings.dataset_store),
+        settings.dataset_cache,
+        limit_bytes=settings.dataset_cache_mib << 20,
+    )
 
 
 if __name__ == "__main__":

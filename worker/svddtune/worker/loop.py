@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from svddtune.extensions import ExtensionBroken, ExtensionMissing
 from svddtune.numerics import DawidSkeneUnavailable, StrategyFault, checked_by
-from svddtune.state.errors import ClaimLost, NotFound, StoreUnavailable
+from svddtune.state.errors import ClaimLost, Damaged, NotFound, StoreUnavailable
 from svddtune.state.queue import BULK_TURN_S, Claim, JobQueue
 from svddtune.worker.keeper import JobUnwanted, Keeper
 from svddtune.worker.step import Steps
@@ -81,11 +81,11 @@ class WorkerLoop:
             log.debug("done", extra=event | {"ms": took_ms})
         except ClaimLost:
             log.warning("result refused: another worker has taken over the job", extra=event)
-        except StoreUnavailable:
+        except StoreUnavailable as error:
             # The job did not cause this, so it goes back without counting an error.
-            log.warning("job interrupted: Redis cannot be reached", extra=event)
+            log.warning("job interrupted: %s", error.reason, extra=event)
             raise
-        except NotFound as error:
+        except (Damaged, NotFound) as error:
             self._give_up(claim, error.reason, error.message, final=True)
         except DawidSkeneUnavailable as error:
             self._give_up(claim, "DAWID_SKENE_UNAVAILABLE", f"{error}.", final=True)

@@ -1,5 +1,8 @@
 """Settings of the worker process."""
 
+from pathlib import Path
+
+from platformdirs import user_cache_path
 from pydantic import Field
 
 from svddtune.process.settings import ProcessSettings
@@ -14,6 +17,16 @@ class Settings(ProcessSettings):
     )
     cache_mib: int = Field(
         1024, ge=16, description="memory for datasets that are kept between jobs, in MiB"
+    )
+    dataset_cache: Path = Field(
+        user_cache_path("svddtune") / "datasets",
+        description="folder for copies of datasets that are in the dataset store; workers of one "
+        "machine may share it",
+    )
+    dataset_cache_mib: int = Field(
+        10_240,
+        ge=64,
+        description="size of these copies, in MiB, above which the least recently used ones go",
     )
     grace_s: float = Field(
         10.0,

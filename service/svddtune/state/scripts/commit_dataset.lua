@@ -3,7 +3,8 @@
 -- @arg dataset text
 -- @arg record bytes: a Dataset message
 -- @arg observation_count integer
--- @arg chunks integer: number of chunks of its rows
+-- @arg chunks integer: number of chunks of its rows; 0 where they are in the dataset store
+-- @arg stored bytes?: a StoredRows message where they are
 -- @arg has_ids flag
 -- @arg has_display flag
 -- @reply existed flag: it was there already
@@ -35,5 +36,8 @@ end
 redis.call('HSET', d, 'record', args.record, 'n', int(args.observation_count), 'chunks', args.chunks,
   'has_ids', args.has_ids and '1' or '0', 'has_display', args.has_display and '1' or '0',
   'created_ms', int(NOW))
+if args.stored then
+  redis.call('HSET', d, 'stored', args.stored)
+end
 redis.call('ZADD', P .. 'datasets', int(NOW), args.dataset)
 return { existed = false }
