@@ -22,7 +22,7 @@ from svddtune.state.rows import rows_per_object
 from svddtune.state.session import DatasetId
 from svddtune.v1 import dataset_pb2, jobs_pb2
 
-_IN_MEMORY_BYTES = 16 << 20
+_IN_MEMORY_BYTES = 4 << 20
 _BATCH_ROWS = 1000
 _BATCH_BYTES = 1 << 20
 _LONGEST_ID = 256
@@ -168,7 +168,6 @@ class Draft:
             )
         self._check_width()
         content_hash = self._content_hash()
-        digests = np.frombuffer(self._row_digests, dtype="S16")
         return dataset_pb2.Dataset(
             name=names.dataset_name(DatasetId(content_hash[:32])),
             display_name=header.display_name,
@@ -177,7 +176,7 @@ class Draft:
             feature_names=header.feature_names,
             scaling=header.scaling or DEFAULT_SCALING,
             content_hash=content_hash,
-            duplicate_row_count=self._rows - len(np.unique(digests)),
+            duplicate_row_count=self._duplicate_count(),
             constant_columns=np.flatnonzero(self._lowest == self._highest).tolist(),
         )
 
@@ -212,6 +211,13 @@ class Draft:
         if not self._in_use:
             for spool in (self._values, self.ids.spool, self.displays.spool):
                 spool.close()
+
+    def _duplicate_count(self) -> int:
+        """Number of rows that equal an earlier row."""
+        # (In place: a copy of what a million rows have would be large.)
+        digests = np.frombuffer(self._row_digests, dtype="S16")
+        digests.sort()
+        return int(np.count_nonzero(digests[1:] == digests[:-1]))
 
     def _content_hash(self) -> str:
         whole = hashlib.sha256(b"svddtune dataset 1")
