@@ -1,13 +1,15 @@
 """Load one service process with many open streams: time to an Ack, and cost of a stream.
 
     python benchmarks/bench_streams.py [--streams 200] [--answers 10000] [--per-second 60]
-        [--sessions 20] [--rows 2000] [--strategy random] [--workers 4] [--profile DIR]
+        [--sessions 20] [--labels 0] [--rows 2000] [--strategy random] [--workers 4]
+        [--commands 10] [--profile DIR]
     python benchmarks/bench_streams.py --idle 1000
 
 One service process, embedded server (append-only file, fsync always), loopback, a connection per
 stream. Labelers wait for an exponential time, so that together they answer at the given rate. With
---per-second 0 they answer at once, which measures the most the service can do. --idle only opens
-streams.
+--per-second 0 they answer at once, which measures the most the service can do. --labels are given to
+each session before. --commands lists the commands that the server ran most, per answer. --idle only
+opens streams.
 """
 
 import argparse
@@ -42,6 +44,7 @@ from svddtune.v1 import (
 
 FEATURES = 8
 ROWS_PER_CHUNK = 2000
+ANSWERS_PER_BATCH = 500
 TARGET_P50_MS, TARGET_P99_MS = 10.0, 50.0
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 Config = tuning_pb2.SessionConfig
@@ -144,22 +147,32 @@ class Labeler:
 
 
 def answer_to(assign: oracle_pb2.Assign) -> oracle_pb2.ConverseRequest:
-    """The true verdict: rows far from the middle are outliers."""
-    far = max(map(abs, assign.features)) > 4.0
+    """The true verdict on a query."""
     return oracle_pb2.ConverseRequest(
         answer=oracle_pb2.Answer(
             answer_id=assign.lease_id,
             session=assign.session,
             query=assign.query,
             lease_id=assign.lease_id,
-            verdict=common_pb2.VERDICT_OUTLIER if far else common_pb2.VERDICT_INLIER,
+            verdict=verdict_of(assign.features),
         )
     )
 
 
-async def upload(channel: grpc.aio.Channel, rows: int) -> str:
+def verdict_of(features: Sequence[float]) -> common_pb2.Verdict:
+    """The true verdict: rows far from the middle are outliers."""
+    far = max(map(abs, features)) > 4.0
+    return common_pb2.VERDICT_OUTLIER if far else common_pb2.VERDICT_INLIER
+
+
+def made_rows(rows: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """The dataset."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(rows, FEATURES)) * np.where(rng.random(rows) < 0.1, 3.0, 1.0)[:, None]
+    return rng.normal(size=(rows, FEATURES)) * np.where(rng.random(rows) < 0.1, 3.0, 1.0)[:, None]
+
+
+async def upload(channel: grpc.aio.Channel, rows: int) -> str:
+    X = made_rows(rows)
 
     async def requests() -> AsyncIterator[dataset_pb2.UploadDatasetRequest]:
         header = dataset_pb2.DatasetHeader(observation_count=rows, feature_count=FEATURES)
@@ -180,7 +193,9 @@ async def create(channel: grpc.aio.Channel, dataset: str, given: argparse.Namesp
     names = []
     for seed in range(given.sessions):
         config = Config(
-            budget=min(given.rows, -(-given.answers // given.sessions) + 2 * given.streams),
+            budget=min(
+                given.rows, given.labels + -(-given.answers // given.sessions) + 2 * given.streams
+            ),
             strategy=f"QUERY_STRATEGY_{given.strategy.upper()}",
             seed=seed,
             # Labelers here send no heartbeat.
@@ -196,7 +211,32 @@ async def create(channel: grpc.aio.Channel, dataset: str, given: argparse.Namesp
             if session.state == tuning_pb2.SESSION_STATE_LABELING and session.atlas_progress == 1.0:
                 break
         watch.cancel()
+        if given.labels:
+            await label(channel, name, made_rows(given.rows)[: given.labels])
     return names
+
+
+async def label(
+    channel: grpc.aio.Channel, session: str, X: np.ndarray[Any, np.dtype[np.float64]]
+) -> None:
+    """Label the first rows of a session."""
+    stub: Any = oracle_pb2_grpc.OracleServiceStub(channel)
+    answers = [
+        oracle_pb2.Answer(
+            answer_id=f"before-{row}", observation_id=str(row), verdict=verdict_of(features)
+        )
+        for row, features in enumerate(X.tolist())
+    ]
+    for at in range(0, len(answers), ANSWERS_PER_BATCH):
+        response = await stub.AnswerBatch(
+            oracle_pb2.AnswerBatchRequest(
+                labeler="earlier",
+                session=session,
+                answers=answers[at : at + ANSWERS_PER_BATCH],
+                more=at + ANSWERS_PER_BATCH < len(answers),
+            )
+        )
+        assert not response.rejects, response.rejects[0]
 
 
 async def load(given: argparse.Namespace, service: Child, workers: list[Child], url: str) -> None:
@@ -215,6 +255,7 @@ async def load(given: argparse.Namespace, service: Child, workers: list[Child], 
     print(f"memory of the service: {empty:.1f} MiB before streams")
     tell_memory(service, empty, given.streams, "each with a query and nothing said")
     before = service.cpu_s(), sum(map(Child.cpu_s, workers)), processed(url), time.perf_counter()
+    called = calls(url)
     run = Run(given.answers, given.streams / given.per_second if given.per_second else 0.0)
     labeling = [asyncio.create_task(stream.label(run)) for stream in streams]
     await run.over.wait()
@@ -227,6 +268,10 @@ async def load(given: argparse.Namespace, service: Child, workers: list[Child], 
         f"  {(service.cpu_s() - before[0]) / done * 1e3:.2f} ms of the service's processor ", end=""
     )
     print(f"and {(processed(url) - before[2]) / done:.1f} Redis commands an answer")
+    by_name = {name: count - called.get(name, 0) for name, count in calls(url).items()}
+    most = sorted(by_name.items(), key=lambda one: -one[1])[: given.commands]
+    if most:
+        print("  of these", ", ".join(f"{name} {count / done:.1f}" for name, count in most))
     tell_times("answer to Ack", run.ack_s)
     tell_times("answer to the next Assign", run.assign_s)
     tell_times("a synced write, afterwards", synced_writes(url))
@@ -290,12 +335,21 @@ def processed(url: str) -> int:
         return int(client.info("stats")["total_commands_processed"])
 
 
+def calls(url: str) -> dict[str, int]:
+    """How often the server has run each command."""
+    with connect(url) as client:
+        stats = client.info("commandstats")
+        return {name.removeprefix("cmdstat_"): int(one["calls"]) for name, one in stats.items()}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--streams", type=int, default=200)
     parser.add_argument("--answers", type=int, default=10_000)
     parser.add_argument("--per-second", type=float, default=60.0)
     parser.add_argument("--sessions", type=int, default=20)
+    parser.add_argument("--labels", type=int, default=0)
+    parser.add_argument("--commands", type=int, default=0)
     parser.add_argument("--rows", type=int, default=2000)
     parser.add_argument(
         "--strategy", choices=("random", "lama", "knowledge_gradient"), default="random"

@@ -84,19 +84,23 @@ local function make_query(s, row, predicted)
     leased = 0, exclude = {}, leases = {} }
 end
 
--- The rows of the fresh ranking that are still free, best first, as {item, decoded}. Others leave it.
-local function free_items(s)
-  local free = {}
-  if nothing_new(s) or not ranking_is_fresh(s) then
+-- The rows of the ranking that are still free, best first, as {item, decoded}. Others leave it.
+local function look_up_free_items(s)
+  local items = redis.call('LRANGE', part(s, 'ranked'), 0, -1)
+  local decoded, fields, free = {}, {}, {}
+  if #items == 0 then
     return free
   end
-  for _, item in ipairs(redis.call('LRANGE', part(s, 'ranked'), 0, -1)) do
-    local ranked = cjson.decode(item)
-    local field = int(ranked[1])
-    if redis.call('HEXISTS', part(s, 'asked'), field) == 0
-      and redis.call('SISMEMBER', part(s, 'dropped'), field) == 0
-      and redis.call('HEXISTS', part(s, 'labels'), field) == 0 then
-      free[#free + 1] = { item, ranked }
+  for i, item in ipairs(items) do
+    decoded[i] = cjson.decode(item)
+    fields[i] = int(decoded[i][1])
+  end
+  local asked = redis.call('HMGET', part(s, 'asked'), unpack(fields))
+  local labels = redis.call('HMGET', part(s, 'labels'), unpack(fields))
+  local dropped = redis.call('SMISMEMBER', part(s, 'dropped'), unpack(fields))
+  for i, item in ipairs(items) do
+    if not asked[i] and not labels[i] and dropped[i] == 0 then
+      free[#free + 1] = { item, decoded[i] }
     else
       redis.call('LREM', part(s, 'ranked'), 1, item)
     end
@@ -104,22 +108,34 @@ local function free_items(s)
   return free
 end
 
--- The best of them that this labeler may be asked about. (It may have voted on a row without a label:
--- before the session was finished once.)
+-- Those of a fresh ranking, while something new may be asked. `serve` looks them up once, however many
+-- holders it serves; `new_query` takes out the one that it uses.
+local function free_items(s)
+  if nothing_new(s) or not ranking_is_fresh(s) then
+    return {}
+  end
+  s.free = s.free or look_up_free_items(s)
+  return s.free
+end
+
+-- The place among them of the best that this labeler may be asked about, and all of them. (It may have
+-- voted on a row without a label: before the session was finished once.)
 local function best_item(s, labeler)
-  for _, one in ipairs(free_items(s)) do
+  local free = free_items(s)
+  for place, one in ipairs(free) do
     if not vote_of(load_votes(s, one[2][1]), labeler) then
-      return one[1], one[2]
+      return place, free
     end
   end
 end
 
 -- A new query for the best row of the fresh ranking.
 local function new_query(s, labeler)
-  local item, ranked = best_item(s, labeler)
-  if not item then
+  local place, free = best_item(s, labeler)
+  if not place then
     return
   end
+  local item, ranked = unpack(table.remove(free, place))
   redis.call('LREM', part(s, 'ranked'), 1, item)
   local q = make_query(s, unpack(ranked))
   local explanation = redis.call('HGET', part(s, 'ranked_explanations'), int(q.row))
@@ -213,6 +229,7 @@ local function serve(s, asking)
   if s.state ~= 'LABELING' then
     return
   end
+  s.free = nil
   for _, holder in ipairs(redis.call('ZRANGE', part(s, 'waiting'), 0, -1)) do
     if redis.call('LLEN', part(s, 'open')) == 0 and #free_items(s) == 0
       and tonumber(s.repeat_every) == 0 then
