@@ -7,9 +7,9 @@
 
 One service process, embedded server (append-only file, fsync always), loopback, a connection per
 stream. Labelers wait for an exponential time, so that together they answer at the given rate. With
---per-second 0 they answer at once, which measures the most the service can do. --labels are given to
-each session before. --commands lists the commands that the server ran most, per answer. --idle only
-opens streams.
+--per-second 0 they answer at once, which measures the most the service can do. Each session has
+--labels labels before. --commands lists the commands that the server ran most, per answer. --idle
+only opens streams.
 """
 
 import argparse
