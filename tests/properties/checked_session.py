@@ -170,7 +170,9 @@ class CheckedSession:
         """Claim a job that no worker has begun."""
         prefix = keys.prefix(0)
         begun = self.client.xpending(prefix + "q:hi", keys.GROUP)["pending"]
-        waiting = self.client.xlen(prefix + "q:hi") > begun or self.client.exists(prefix + "q:turn")
+        waiting = self.client.xlen(prefix + "q:hi") > begun or self.client.exists(
+            prefix + "q:bulk:turn"
+        )
         return queue.take() if waiting else None
 
     def begin(self, claim: Claim) -> None:

@@ -24,7 +24,7 @@ def normalised(text: str) -> str:
 
 
 # Kept replies of calls, probes for writes, and times of workers that owners have used.
-_LEFT_OUT = re.compile(rb".*:(call:.*|probe|q:clock|q:service)")
+_LEFT_OUT = re.compile(rb".*:(call:.*|probe|q:(hi|bulk):(clock|service))")
 
 
 def dump(client: Redis) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def _content(client: Redis, key: bytes) -> Any:
         members = client.zrange(key, 0, -1, withscores=True)
         # Lease ids of the same time are ordered by their random part.
         return sorted(
-            [normalised(_text(one)), "TOOK" if key.endswith(b"q:turn") else score]
+            [normalised(_text(one)), "TOOK" if key.endswith(b":turn") else score]
             for one, score in members
         )
     if kind == b"stream":

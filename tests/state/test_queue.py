@@ -380,7 +380,7 @@ def test_datasets_take_turns_at_workers(redis_url: str) -> None:
 
 async def time_charged(scene: Scene, dataset_id: str) -> float:
     """Milliseconds of workers' time that a dataset with waiting jobs has used."""
-    return float(await scene.client.zscore(keys.prefix(0) + "q:turn", dataset_id))
+    return float(await scene.client.zscore(keys.prefix(0) + "q:bulk:turn", dataset_id))
 
 
 async def server_ms(scene: Scene) -> int:
@@ -413,7 +413,7 @@ def test_short_jobs_do_not_wait_for_as_many_long_ones(redis_url: str) -> None:
         small = await dataset_jobs(scene, "small")
         scene.worker.do(long)
         # The job counts as if it had taken an hour.
-        await scene.client.zincrby(keys.prefix(0) + "q:turn", 3_600_000, large)
+        await scene.client.zincrby(keys.prefix(0) + "q:bulk:turn", 3_600_000, large)
         owners = []
         for _ in range(24):
             claim = scene.worker.next_claim()

@@ -209,7 +209,7 @@ def test_worker_stops_a_job_whose_session_has_ended(
         wait_until(lambda: bool(running(client)))
         work(redis_url, steer)
         wait_until(lambda: not running(client))
-        wait_until(lambda: not client.exists(keys.prefix(0) + "q:turn"))
+        wait_until(lambda: not client.exists(keys.prefix(0) + "q:bulk:turn"))
         one.stop()
     assert '"job failed"' not in log.read_text()
     with connect(redis_url) as client:

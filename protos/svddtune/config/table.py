@@ -121,7 +121,7 @@ class SessionConfig:
     priority: int = _setting(
         0,
         "A labeler that serves several sessions gets the queries of sessions with higher "
-        "priority first.",
+        "priority first. Where workers are short, 25 more double the session's share of them.",
         -100,
         100,
     )

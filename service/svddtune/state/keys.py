@@ -11,9 +11,10 @@ layout                            string  layout version; permanent
 sessions, datasets                zset    ids by creation time; an id leaves with its deletion
 q:hi, q:bulk                      stream  jobs for labelers, waiting or running, and all other jobs
                                           that are running; group ``workers``
-q:todo:OWNER                      list    bulk jobs of a session or dataset that wait
-q:turn                            zset    owners with such jobs by the time spent on them
-q:service, q:clock                zset,   that time also of other owners, and the time that service
+q:LANE:todo:OWNER                 list    jobs of a session or dataset that wait for lane hi or bulk
+q:LANE:turn                       zset    owners with such jobs by the time spent on them, in ms
+                                          divided by their weight
+q:LANE:service, q:LANE:clock      zset,   that time also of other owners, and the time that service
                                   string  has reached; until nothing waits or runs
 q:wake                            stream  wakes workers for bulk jobs; the latest 64
 q:later                           zset    failed jobs by the time at which they are tried again
@@ -105,7 +106,8 @@ PATTERNS = {
         "index": "sessions|datasets|request:.+",
         "labeling": "labeling",
         "notices": "notices",
-        "queue": "q:(hi|bulk|dead|turn|service|clock|wake|later|attended|served|todo:.+)|worker:.+",
+        "queue": r"q:(hi|bulk)(:(turn|service|clock|todo:.+))?"
+        r"|q:(dead|wake|later|attended|served)|worker:.+",
         "call": "call:[0-9a-f]+",
         "dataset": _DATASET
         + r"(:x:\d+|:ids|:rows|:display|:sessions|:atlases"

@@ -1,8 +1,9 @@
 """JobQueue: how a worker gets jobs and keeps its claim on them. Synchronous.
 
-Two lanes per partition: ``hi`` (a labeler waits for it), a stream, and ``bulk`` (all else), fair
-between sessions and datasets: ``scripts/lib/jobs.lua``. Claims are the pending list of the lane's
-stream. A job that goes back becomes a new entry, so a claim's entry is its fencing token.
+Two lanes per partition: ``hi`` (a labeler waits for it) and ``bulk`` (all else), both fair between
+sessions and datasets, weighted by priority: ``scripts/lib/jobs.lua``. Claims are the pending list
+of the lane's stream. A job that goes back becomes a new entry, so a claim's entry is its fencing
+token.
 """
 
 import json

@@ -31,6 +31,6 @@ for _, range in ipairs(redis.call('SMEMBERS', d .. ':atlases')) do
   redis.call('UNLINK', a, a .. ':users', a .. ':flying')
 end
 redis.call('UNLINK', d, d .. ':atlases', d .. ':rules', d .. ':ids', d .. ':rows', d .. ':display',
-  later_jobs(args.dataset))
+  later_jobs(BULK, args.dataset))
 redis.call('ZREM', P .. 'datasets', args.dataset)
 return { deleted = true }

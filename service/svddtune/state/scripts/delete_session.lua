@@ -11,7 +11,7 @@ for _, name in ipairs({ 'events', 'labels', 'dropped', 'answers', 'queries', 'as
   redis.call('UNLINK', part(s, name))
 end
 leave_atlas(s)
-redis.call('UNLINK', s.key, later_jobs(s.id))
+redis.call('UNLINK', s.key, later_jobs(HI, s.id), later_jobs(BULK, s.id))
 redis.call('ZREM', P .. 'sessions', s.id)
 redis.call('SREM', dataset_key(s.dataset) .. ':sessions', s.id)
 redis.call('SREM', dataset_key(s.dataset) .. ':waiting:' .. s.prep, s.id)

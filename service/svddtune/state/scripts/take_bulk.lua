@@ -1,5 +1,5 @@
 -- A worker takes the bulk job whose turn it is.
--- @keys queue
+-- @keys session, dataset, queue
 -- @arg consumer text
 -- @arg woken_by list: entries of the wake stream that woke it
 -- @reply entry text?: in the bulk stream, the consumer's claim now; absent where no job waits
