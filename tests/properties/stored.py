@@ -82,7 +82,7 @@ def read(client: Redis, session_id: SessionId, *, notices_after: str) -> Stored:
     pipe.lrange(key("ranked"), 0, -1)
     pipe.xrange(key("events"))
     pipe.xrange(f"{prefix}q:hi")
-    pipe.llen(f"{prefix}q:hi:todo:{session_id}")
+    pipe.lrange(f"{prefix}q:hi:todo:{session_id}", 0, -1)
     pipe.xrange(f"{prefix}notices", min=f"({notices_after}" if notices_after else "-")
     (fields, labels, votes, queries, asked, held, answers, open_, awaiting, dropped, withdrawn,
      leases, waiting, waiters, ranked, events, jobs, todo, notices) = pipe.execute()  # fmt: skip
@@ -108,7 +108,7 @@ def read(client: Redis, session_id: SessionId, *, notices_after: str) -> Stored:
             if event[b"kind"] == b"ASKED"
         ],
         receipts={one: json.loads(text) for one, text in _text(answers).items()},
-        suggest_jobs=todo
+        suggest_jobs=sum(b"SUGGEST" in job for job in todo)
         + sum(
             job[b"kind"] == b"SUGGEST" and job[b"session"].decode() == session_id for _, job in jobs
         ),

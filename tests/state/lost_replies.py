@@ -215,6 +215,18 @@ async def commit_suggest(scene: Scene) -> AsyncIterator[Any]:
 
 
 @case
+async def commit_suggest__while_urgent_jobs_wait(scene: Scene) -> AsyncIterator[Any]:
+    # One more is offered, and a second effect would offer another one.
+    session_id = await scene.session()
+    await scene.answer(session_id, 3)
+    for preview in "def":
+        await scene.sessions.preview_withdrawal(session_id, "ann", 32 * preview)
+    claim = claim_of(scene, "SUGGEST")
+    yield None
+    yield scene.worker.suggest(claim)
+
+
+@case
 async def create_session(scene: Scene) -> AsyncIterator[Any]:
     await scene.upload()
     yield None
