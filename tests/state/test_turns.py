@@ -179,7 +179,7 @@ def test_each_25_steps_of_priority_double_a_sessions_share(redis_url: str) -> No
 def test_priority_that_changes_weighs_the_next_job(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id, owner = await on_own_dataset(scene, "a", 0)
-        charged = []
+        charged: list[float] = []
         for priority in (0, 100):
             await scene.sessions.set_priority(session_id, priority)
             claim = scene.worker.next_claim()
