@@ -13,7 +13,7 @@ import grpc
 
 from svddtune.client.dialogue.machine import Dialogue
 from svddtune.client.dialogue.stream import DialogueStream
-from svddtune.client.errors import Unavailable
+from svddtune.client.errors import SvddtuneError
 from svddtune.client.labelers import Agreement, LabelerReport, WithdrawalEffect
 from svddtune.client.model import SvddModel
 from svddtune.client.result import Result
@@ -28,7 +28,6 @@ from svddtune.client.types import (
     SessionUpdate,
 )
 from svddtune.client.wire import calls
-from svddtune.client.wire.backoff import Backoff
 from svddtune.client.wire.calls import Call, Page
 from svddtune.client.wire.channel import DEFAULT_ADDRESS
 from svddtune.client.wire.connection import Connection
@@ -38,7 +37,7 @@ from svddtune.client.wire.sessions import (
     wait_until_completed,
     watch_session,
 )
-from svddtune.client.wire.upload import UPLOAD_TRIES, Upload
+from svddtune.client.wire.upload import Upload
 from svddtune.config import SessionConfig, Settings
 
 _T = TypeVar("_T")
@@ -125,6 +124,9 @@ class TuningClient:
     ) -> Dataset:
         """Store the N x M matrix `X`; the same content again returns the same dataset.
 
+        If the connection breaks or the service restarts, an upload above 1 MB goes on behind the
+        last row that the service has.
+
         Parameters
         ----------
         X : array-like or frame (N, M)
@@ -154,7 +156,8 @@ class TuningClient:
             DATASET_NOT_FINITE, DATASET_OUT_OF_RANGE, DATASET_RAGGED, DATASET_EMPTY,
             DATASET_TOO_LARGE, DUPLICATE_OBSERVATION_ID, DUPLICATE_FEATURE_NAME, INVALID_FIELD.
         Unavailable
-            Four attempts failed; UPLOAD_TIMEOUT, the network was too slow.
+            Four attempts failed, or above 1 MB twelve in a row without progress, about half a
+            minute; UPLOAD_TIMEOUT, the network was too slow.
         """
         upload = Upload(
             X,
@@ -164,18 +167,15 @@ class TuningClient:
             display=display,
             scaling=scaling,
         )
-        backoff = Backoff(first_s=0.2, most_s=3.0)
-        for attempt in range(1, UPLOAD_TRIES + 1):
+        dataset = None
+        while dataset is None:
             try:
-                return self._connection.do(
-                    calls.upload_dataset(upload.messages()),
-                    timeout_s=upload.timeout_s(self.timeout_s),
+                dataset = self._connection.do(
+                    upload.next_call(), timeout_s=upload.timeout_s(self.timeout_s)
                 )
-            except Unavailable as error:
-                if attempt == UPLOAD_TRIES or error.reason == "DEADLINE_EXCEEDED":
-                    raise
-                self._connection.pause(backoff.next_s(error.retry_after_s))
-        raise AssertionError("unreachable")
+            except SvddtuneError as error:
+                self._connection.pause(upload.pause_s(error))
+        return dataset
 
     def get_dataset(self, dataset: str | Dataset) -> Dataset:
         """Return a dataset's description.

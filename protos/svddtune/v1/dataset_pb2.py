@@ -27,7 +27,7 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from svddtune.v1 import common_pb2 as svddtune_dot_v1_dot_common__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19svddtune/v1/dataset.proto\x12\x0bsvddtune.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18svddtune/v1/common.proto\"\x97\x01\n\x07Scaling\x12&\n\x04kind\x18\x01 \x01(\x0e\x32\x18.svddtune.v1.ScalingKind\x12\x0e\n\x06offset\x18\x02 \x03(\x01\x12\r\n\x05scale\x18\x03 \x03(\x01\x12\x11\n\tmap_count\x18\x04 \x01(\r\x12\x1d\n\x10rotation_columns\x18\x05 \x01(\rH\x00\x88\x01\x01\x42\x13\n\x11_rotation_columns\":\n\tColumnMap\x12\x0e\n\x06\x63olumn\x18\x01 \x01(\r\x12\r\n\x05knots\x18\x02 \x03(\x01\x12\x0e\n\x06values\x18\x03 \x03(\x01\"[\n\x0cScalingChunk\x12$\n\x04maps\x18\x01 \x03(\x0b\x32\x16.svddtune.v1.ColumnMap\x12%\n\x08rotation\x18\x02 \x01(\x0b\x32\x13.svddtune.v1.Matrix\"\xda\x02\n\x07\x44\x61taset\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x03\x12\x14\n\x0c\x64isplay_name\x18\x02 \x01(\t\x12\x19\n\x11observation_count\x18\x03 \x01(\r\x12\x15\n\rfeature_count\x18\x04 \x01(\r\x12\x15\n\rfeature_names\x18\x05 \x03(\t\x12)\n\x07scaling\x18\x06 \x01(\x0e\x32\x18.svddtune.v1.ScalingKind\x12\x1a\n\x0c\x63ontent_hash\x18\x07 \x01(\tB\x04\xe2\x41\x01\x03\x12!\n\x13\x64uplicate_row_count\x18\x08 \x01(\rB\x04\xe2\x41\x01\x03\x12\x1e\n\x10\x63onstant_columns\x18\t \x03(\rB\x04\xe2\x41\x01\x03\x12\x35\n\x0b\x63reate_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x04\xe2\x41\x01\x03\x12\x1b\n\rsession_count\x18\x0b \x01(\rB\x04\xe2\x41\x01\x03\"\xa5\x01\n\rDatasetHeader\x12\x14\n\x0c\x64isplay_name\x18\x01 \x01(\t\x12\x1f\n\x11observation_count\x18\x02 \x01(\rB\x04\xe2\x41\x01\x02\x12\x1b\n\rfeature_count\x18\x03 \x01(\rB\x04\xe2\x41\x01\x02\x12\x15\n\rfeature_names\x18\x04 \x03(\t\x12)\n\x07scaling\x18\x05 \x01(\x0e\x32\x18.svddtune.v1.ScalingKind\"x\n\x0c\x44\x61tasetChunk\x12\'\n\x04rows\x18\x01 \x01(\x0b\x32\x13.svddtune.v1.MatrixB\x04\xe2\x41\x01\x02\x12\x17\n\x0fobservation_ids\x18\x02 \x03(\t\x12&\n\x08\x64isplays\x18\x03 \x03(\x0b\x32\x14.svddtune.v1.Display\"4\n\x07\x44isplay\x12)\n\x06\x66ields\x18\x01 \x03(\x0b\x32\x19.svddtune.v1.DisplayField\"x\n\x14UploadDatasetRequest\x12,\n\x06header\x18\x01 \x01(\x0b\x32\x1a.svddtune.v1.DatasetHeaderH\x00\x12*\n\x05\x63hunk\x18\x02 \x01(\x0b\x32\x19.svddtune.v1.DatasetChunkH\x00\x42\x06\n\x04part\"W\n\x15UploadDatasetResponse\x12%\n\x07\x64\x61taset\x18\x01 \x01(\x0b\x32\x14.svddtune.v1.Dataset\x12\x17\n\x0f\x61lready_existed\x18\x02 \x01(\x08\"\'\n\x11GetDatasetRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\";\n\x12GetDatasetResponse\x12%\n\x07\x64\x61taset\x18\x01 \x01(\x0b\x32\x14.svddtune.v1.Dataset\"<\n\x13ListDatasetsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"W\n\x14ListDatasetsResponse\x12&\n\x08\x64\x61tasets\x18\x01 \x03(\x0b\x32\x14.svddtune.v1.Dataset\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"*\n\x14\x44\x65leteDatasetRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"\x17\n\x15\x44\x65leteDatasetResponse\"V\n\x17ListObservationsRequest\x12\x14\n\x06parent\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"^\n\x0bObservation\x12\x0b\n\x03row\x18\x01 \x01(\r\x12\x16\n\x0eobservation_id\x18\x02 \x01(\t\x12*\n\x07\x64isplay\x18\x03 \x03(\x0b\x32\x19.svddtune.v1.DisplayField\"c\n\x18ListObservationsResponse\x12.\n\x0cobservations\x18\x01 \x03(\x0b\x32\x18.svddtune.v1.Observation\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t*\x8a\x02\n\x0bScalingKind\x12\x1c\n\x18SCALING_KIND_UNSPECIFIED\x10\x00\x12\x15\n\x11SCALING_KIND_NONE\x10\x01\x12\x17\n\x13SCALING_KIND_MINMAX\x10\x02\x12\x17\n\x13SCALING_KIND_ROBUST\x10\x03\x12\x15\n\x11SCALING_KIND_AUTO\x10\x04\x12\x19\n\x15SCALING_KIND_STANDARD\x10\x05\x12\x16\n\x12SCALING_KIND_RANKS\x10\x06\x12\x17\n\x13SCALING_KIND_NORMAL\x10\x07\x12\x19\n\x15SCALING_KIND_WHITENED\x10\x08\x12\x16\n\x12SCALING_KIND_ASINH\x10\t2\xc7\x03\n\x0e\x44\x61tasetService\x12X\n\rUploadDataset\x12!.svddtune.v1.UploadDatasetRequest\x1a\".svddtune.v1.UploadDatasetResponse(\x01\x12M\n\nGetDataset\x12\x1e.svddtune.v1.GetDatasetRequest\x1a\x1f.svddtune.v1.GetDatasetResponse\x12S\n\x0cListDatasets\x12 .svddtune.v1.ListDatasetsRequest\x1a!.svddtune.v1.ListDatasetsResponse\x12_\n\x10ListObservations\x12$.svddtune.v1.ListObservationsRequest\x1a%.svddtune.v1.ListObservationsResponse\x12V\n\rDeleteDataset\x12!.svddtune.v1.DeleteDatasetRequest\x1a\".svddtune.v1.DeleteDatasetResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19svddtune/v1/dataset.proto\x12\x0bsvddtune.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18svddtune/v1/common.proto\"\x97\x01\n\x07Scaling\x12&\n\x04kind\x18\x01 \x01(\x0e\x32\x18.svddtune.v1.ScalingKind\x12\x0e\n\x06offset\x18\x02 \x03(\x01\x12\r\n\x05scale\x18\x03 \x03(\x01\x12\x11\n\tmap_count\x18\x04 \x01(\r\x12\x1d\n\x10rotation_columns\x18\x05 \x01(\rH\x00\x88\x01\x01\x42\x13\n\x11_rotation_columns\":\n\tColumnMap\x12\x0e\n\x06\x63olumn\x18\x01 \x01(\r\x12\r\n\x05knots\x18\x02 \x03(\x01\x12\x0e\n\x06values\x18\x03 \x03(\x01\"[\n\x0cScalingChunk\x12$\n\x04maps\x18\x01 \x03(\x0b\x32\x16.svddtune.v1.ColumnMap\x12%\n\x08rotation\x18\x02 \x01(\x0b\x32\x13.svddtune.v1.Matrix\"\xda\x02\n\x07\x44\x61taset\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x03\x12\x14\n\x0c\x64isplay_name\x18\x02 \x01(\t\x12\x19\n\x11observation_count\x18\x03 \x01(\r\x12\x15\n\rfeature_count\x18\x04 \x01(\r\x12\x15\n\rfeature_names\x18\x05 \x03(\t\x12)\n\x07scaling\x18\x06 \x01(\x0e\x32\x18.svddtune.v1.ScalingKind\x12\x1a\n\x0c\x63ontent_hash\x18\x07 \x01(\tB\x04\xe2\x41\x01\x03\x12!\n\x13\x64uplicate_row_count\x18\x08 \x01(\rB\x04\xe2\x41\x01\x03\x12\x1e\n\x10\x63onstant_columns\x18\t \x03(\rB\x04\xe2\x41\x01\x03\x12\x35\n\x0b\x63reate_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x04\xe2\x41\x01\x03\x12\x1b\n\rsession_count\x18\x0b \x01(\rB\x04\xe2\x41\x01\x03\"\xcb\x01\n\rDatasetHeader\x12\x14\n\x0c\x64isplay_name\x18\x01 \x01(\t\x12\x1f\n\x11observation_count\x18\x02 \x01(\rB\x04\xe2\x41\x01\x02\x12\x1b\n\rfeature_count\x18\x03 \x01(\rB\x04\xe2\x41\x01\x02\x12\x15\n\rfeature_names\x18\x04 \x03(\t\x12)\n\x07scaling\x18\x05 \x01(\x0e\x32\x18.svddtune.v1.ScalingKind\x12\x16\n\tupload_id\x18\x06 \x01(\tH\x00\x88\x01\x01\x42\x0c\n\n_upload_id\"\x9e\x01\n\x0c\x44\x61tasetChunk\x12\'\n\x04rows\x18\x01 \x01(\x0b\x32\x13.svddtune.v1.MatrixB\x04\xe2\x41\x01\x02\x12\x17\n\x0fobservation_ids\x18\x02 \x03(\t\x12&\n\x08\x64isplays\x18\x03 \x03(\x0b\x32\x14.svddtune.v1.Display\x12\x16\n\tfirst_row\x18\x04 \x01(\rH\x00\x88\x01\x01\x42\x0c\n\n_first_row\"4\n\x07\x44isplay\x12)\n\x06\x66ields\x18\x01 \x03(\x0b\x32\x19.svddtune.v1.DisplayField\"x\n\x14UploadDatasetRequest\x12,\n\x06header\x18\x01 \x01(\x0b\x32\x1a.svddtune.v1.DatasetHeaderH\x00\x12*\n\x05\x63hunk\x18\x02 \x01(\x0b\x32\x19.svddtune.v1.DatasetChunkH\x00\x42\x06\n\x04part\"W\n\x15UploadDatasetResponse\x12%\n\x07\x64\x61taset\x18\x01 \x01(\x0b\x32\x14.svddtune.v1.Dataset\x12\x17\n\x0f\x61lready_existed\x18\x02 \x01(\x08\"+\n\x10GetUploadRequest\x12\x17\n\tupload_id\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"M\n\x11GetUploadResponse\x12\x11\n\trow_count\x18\x01 \x01(\r\x12%\n\x07\x64\x61taset\x18\x02 \x01(\x0b\x32\x14.svddtune.v1.Dataset\"\'\n\x11GetDatasetRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\";\n\x12GetDatasetResponse\x12%\n\x07\x64\x61taset\x18\x01 \x01(\x0b\x32\x14.svddtune.v1.Dataset\"<\n\x13ListDatasetsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"W\n\x14ListDatasetsResponse\x12&\n\x08\x64\x61tasets\x18\x01 \x03(\x0b\x32\x14.svddtune.v1.Dataset\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"*\n\x14\x44\x65leteDatasetRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"\x17\n\x15\x44\x65leteDatasetResponse\"V\n\x17ListObservationsRequest\x12\x14\n\x06parent\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"^\n\x0bObservation\x12\x0b\n\x03row\x18\x01 \x01(\r\x12\x16\n\x0eobservation_id\x18\x02 \x01(\t\x12*\n\x07\x64isplay\x18\x03 \x03(\x0b\x32\x19.svddtune.v1.DisplayField\"c\n\x18ListObservationsResponse\x12.\n\x0cobservations\x18\x01 \x03(\x0b\x32\x18.svddtune.v1.Observation\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t*\x8a\x02\n\x0bScalingKind\x12\x1c\n\x18SCALING_KIND_UNSPECIFIED\x10\x00\x12\x15\n\x11SCALING_KIND_NONE\x10\x01\x12\x17\n\x13SCALING_KIND_MINMAX\x10\x02\x12\x17\n\x13SCALING_KIND_ROBUST\x10\x03\x12\x15\n\x11SCALING_KIND_AUTO\x10\x04\x12\x19\n\x15SCALING_KIND_STANDARD\x10\x05\x12\x16\n\x12SCALING_KIND_RANKS\x10\x06\x12\x17\n\x13SCALING_KIND_NORMAL\x10\x07\x12\x19\n\x15SCALING_KIND_WHITENED\x10\x08\x12\x16\n\x12SCALING_KIND_ASINH\x10\t2\x93\x04\n\x0e\x44\x61tasetService\x12X\n\rUploadDataset\x12!.svddtune.v1.UploadDatasetRequest\x1a\".svddtune.v1.UploadDatasetResponse(\x01\x12J\n\tGetUpload\x12\x1d.svddtune.v1.GetUploadRequest\x1a\x1e.svddtune.v1.GetUploadResponse\x12M\n\nGetDataset\x12\x1e.svddtune.v1.GetDatasetRequest\x1a\x1f.svddtune.v1.GetDatasetResponse\x12S\n\x0cListDatasets\x12 .svddtune.v1.ListDatasetsRequest\x1a!.svddtune.v1.ListDatasetsResponse\x12_\n\x10ListObservations\x12$.svddtune.v1.ListObservationsRequest\x1a%.svddtune.v1.ListObservationsResponse\x12V\n\rDeleteDataset\x12!.svddtune.v1.DeleteDatasetRequest\x1a\".svddtune.v1.DeleteDatasetResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -52,14 +52,16 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_DATASETHEADER'].fields_by_name['feature_count']._serialized_options = b'\342A\001\002'
   _globals['_DATASETCHUNK'].fields_by_name['rows']._loaded_options = None
   _globals['_DATASETCHUNK'].fields_by_name['rows']._serialized_options = b'\342A\001\002'
+  _globals['_GETUPLOADREQUEST'].fields_by_name['upload_id']._loaded_options = None
+  _globals['_GETUPLOADREQUEST'].fields_by_name['upload_id']._serialized_options = b'\342A\001\002'
   _globals['_GETDATASETREQUEST'].fields_by_name['name']._loaded_options = None
   _globals['_GETDATASETREQUEST'].fields_by_name['name']._serialized_options = b'\342A\001\002'
   _globals['_DELETEDATASETREQUEST'].fields_by_name['name']._loaded_options = None
   _globals['_DELETEDATASETREQUEST'].fields_by_name['name']._serialized_options = b'\342A\001\002'
   _globals['_LISTOBSERVATIONSREQUEST'].fields_by_name['parent']._loaded_options = None
   _globals['_LISTOBSERVATIONSREQUEST'].fields_by_name['parent']._serialized_options = b'\342A\001\002'
-  _globals['_SCALINGKIND']._serialized_start=1953
-  _globals['_SCALINGKIND']._serialized_end=2219
+  _globals['_SCALINGKIND']._serialized_start=2154
+  _globals['_SCALINGKIND']._serialized_end=2420
   _globals['_SCALING']._serialized_start=135
   _globals['_SCALING']._serialized_end=286
   _globals['_COLUMNMAP']._serialized_start=288
@@ -69,33 +71,37 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_DATASET']._serialized_start=442
   _globals['_DATASET']._serialized_end=788
   _globals['_DATASETHEADER']._serialized_start=791
-  _globals['_DATASETHEADER']._serialized_end=956
-  _globals['_DATASETCHUNK']._serialized_start=958
-  _globals['_DATASETCHUNK']._serialized_end=1078
-  _globals['_DISPLAY']._serialized_start=1080
-  _globals['_DISPLAY']._serialized_end=1132
-  _globals['_UPLOADDATASETREQUEST']._serialized_start=1134
-  _globals['_UPLOADDATASETREQUEST']._serialized_end=1254
-  _globals['_UPLOADDATASETRESPONSE']._serialized_start=1256
-  _globals['_UPLOADDATASETRESPONSE']._serialized_end=1343
-  _globals['_GETDATASETREQUEST']._serialized_start=1345
-  _globals['_GETDATASETREQUEST']._serialized_end=1384
-  _globals['_GETDATASETRESPONSE']._serialized_start=1386
-  _globals['_GETDATASETRESPONSE']._serialized_end=1445
-  _globals['_LISTDATASETSREQUEST']._serialized_start=1447
-  _globals['_LISTDATASETSREQUEST']._serialized_end=1507
-  _globals['_LISTDATASETSRESPONSE']._serialized_start=1509
-  _globals['_LISTDATASETSRESPONSE']._serialized_end=1596
-  _globals['_DELETEDATASETREQUEST']._serialized_start=1598
-  _globals['_DELETEDATASETREQUEST']._serialized_end=1640
-  _globals['_DELETEDATASETRESPONSE']._serialized_start=1642
-  _globals['_DELETEDATASETRESPONSE']._serialized_end=1665
-  _globals['_LISTOBSERVATIONSREQUEST']._serialized_start=1667
-  _globals['_LISTOBSERVATIONSREQUEST']._serialized_end=1753
-  _globals['_OBSERVATION']._serialized_start=1755
-  _globals['_OBSERVATION']._serialized_end=1849
-  _globals['_LISTOBSERVATIONSRESPONSE']._serialized_start=1851
-  _globals['_LISTOBSERVATIONSRESPONSE']._serialized_end=1950
-  _globals['_DATASETSERVICE']._serialized_start=2222
-  _globals['_DATASETSERVICE']._serialized_end=2677
+  _globals['_DATASETHEADER']._serialized_end=994
+  _globals['_DATASETCHUNK']._serialized_start=997
+  _globals['_DATASETCHUNK']._serialized_end=1155
+  _globals['_DISPLAY']._serialized_start=1157
+  _globals['_DISPLAY']._serialized_end=1209
+  _globals['_UPLOADDATASETREQUEST']._serialized_start=1211
+  _globals['_UPLOADDATASETREQUEST']._serialized_end=1331
+  _globals['_UPLOADDATASETRESPONSE']._serialized_start=1333
+  _globals['_UPLOADDATASETRESPONSE']._serialized_end=1420
+  _globals['_GETUPLOADREQUEST']._serialized_start=1422
+  _globals['_GETUPLOADREQUEST']._serialized_end=1465
+  _globals['_GETUPLOADRESPONSE']._serialized_start=1467
+  _globals['_GETUPLOADRESPONSE']._serialized_end=1544
+  _globals['_GETDATASETREQUEST']._serialized_start=1546
+  _globals['_GETDATASETREQUEST']._serialized_end=1585
+  _globals['_GETDATASETRESPONSE']._serialized_start=1587
+  _globals['_GETDATASETRESPONSE']._serialized_end=1646
+  _globals['_LISTDATASETSREQUEST']._serialized_start=1648
+  _globals['_LISTDATASETSREQUEST']._serialized_end=1708
+  _globals['_LISTDATASETSRESPONSE']._serialized_start=1710
+  _globals['_LISTDATASETSRESPONSE']._serialized_end=1797
+  _globals['_DELETEDATASETREQUEST']._serialized_start=1799
+  _globals['_DELETEDATASETREQUEST']._serialized_end=1841
+  _globals['_DELETEDATASETRESPONSE']._serialized_start=1843
+  _globals['_DELETEDATASETRESPONSE']._serialized_end=1866
+  _globals['_LISTOBSERVATIONSREQUEST']._serialized_start=1868
+  _globals['_LISTOBSERVATIONSREQUEST']._serialized_end=1954
+  _globals['_OBSERVATION']._serialized_start=1956
+  _globals['_OBSERVATION']._serialized_end=2050
+  _globals['_LISTOBSERVATIONSRESPONSE']._serialized_start=2052
+  _globals['_LISTOBSERVATIONSRESPONSE']._serialized_end=2151
+  _globals['_DATASETSERVICE']._serialized_start=2423
+  _globals['_DATASETSERVICE']._serialized_end=2954
 # @@protoc_insertion_point(module_scope)

@@ -94,28 +94,32 @@ class Dataset(_message.Message):
     def __init__(self, name: _Optional[str] = ..., display_name: _Optional[str] = ..., observation_count: _Optional[int] = ..., feature_count: _Optional[int] = ..., feature_names: _Optional[_Iterable[str]] = ..., scaling: _Optional[_Union[ScalingKind, str]] = ..., content_hash: _Optional[str] = ..., duplicate_row_count: _Optional[int] = ..., constant_columns: _Optional[_Iterable[int]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., session_count: _Optional[int] = ...) -> None: ...
 
 class DatasetHeader(_message.Message):
-    __slots__ = ("display_name", "observation_count", "feature_count", "feature_names", "scaling")
+    __slots__ = ("display_name", "observation_count", "feature_count", "feature_names", "scaling", "upload_id")
     DISPLAY_NAME_FIELD_NUMBER: _ClassVar[int]
     OBSERVATION_COUNT_FIELD_NUMBER: _ClassVar[int]
     FEATURE_COUNT_FIELD_NUMBER: _ClassVar[int]
     FEATURE_NAMES_FIELD_NUMBER: _ClassVar[int]
     SCALING_FIELD_NUMBER: _ClassVar[int]
+    UPLOAD_ID_FIELD_NUMBER: _ClassVar[int]
     display_name: str
     observation_count: int
     feature_count: int
     feature_names: _containers.RepeatedScalarFieldContainer[str]
     scaling: ScalingKind
-    def __init__(self, display_name: _Optional[str] = ..., observation_count: _Optional[int] = ..., feature_count: _Optional[int] = ..., feature_names: _Optional[_Iterable[str]] = ..., scaling: _Optional[_Union[ScalingKind, str]] = ...) -> None: ...
+    upload_id: str
+    def __init__(self, display_name: _Optional[str] = ..., observation_count: _Optional[int] = ..., feature_count: _Optional[int] = ..., feature_names: _Optional[_Iterable[str]] = ..., scaling: _Optional[_Union[ScalingKind, str]] = ..., upload_id: _Optional[str] = ...) -> None: ...
 
 class DatasetChunk(_message.Message):
-    __slots__ = ("rows", "observation_ids", "displays")
+    __slots__ = ("rows", "observation_ids", "displays", "first_row")
     ROWS_FIELD_NUMBER: _ClassVar[int]
     OBSERVATION_IDS_FIELD_NUMBER: _ClassVar[int]
     DISPLAYS_FIELD_NUMBER: _ClassVar[int]
+    FIRST_ROW_FIELD_NUMBER: _ClassVar[int]
     rows: _common_pb2.Matrix
     observation_ids: _containers.RepeatedScalarFieldContainer[str]
     displays: _containers.RepeatedCompositeFieldContainer[Display]
-    def __init__(self, rows: _Optional[_Union[_common_pb2.Matrix, _Mapping]] = ..., observation_ids: _Optional[_Iterable[str]] = ..., displays: _Optional[_Iterable[_Union[Display, _Mapping]]] = ...) -> None: ...
+    first_row: int
+    def __init__(self, rows: _Optional[_Union[_common_pb2.Matrix, _Mapping]] = ..., observation_ids: _Optional[_Iterable[str]] = ..., displays: _Optional[_Iterable[_Union[Display, _Mapping]]] = ..., first_row: _Optional[int] = ...) -> None: ...
 
 class Display(_message.Message):
     __slots__ = ("fields",)
@@ -138,6 +142,20 @@ class UploadDatasetResponse(_message.Message):
     dataset: Dataset
     already_existed: bool
     def __init__(self, dataset: _Optional[_Union[Dataset, _Mapping]] = ..., already_existed: bool = ...) -> None: ...
+
+class GetUploadRequest(_message.Message):
+    __slots__ = ("upload_id",)
+    UPLOAD_ID_FIELD_NUMBER: _ClassVar[int]
+    upload_id: str
+    def __init__(self, upload_id: _Optional[str] = ...) -> None: ...
+
+class GetUploadResponse(_message.Message):
+    __slots__ = ("row_count", "dataset")
+    ROW_COUNT_FIELD_NUMBER: _ClassVar[int]
+    DATASET_FIELD_NUMBER: _ClassVar[int]
+    row_count: int
+    dataset: Dataset
+    def __init__(self, row_count: _Optional[int] = ..., dataset: _Optional[_Union[Dataset, _Mapping]] = ...) -> None: ...
 
 class GetDatasetRequest(_message.Message):
     __slots__ = ("name",)

@@ -40,6 +40,11 @@ class DatasetServiceStub(object):
                 request_serializer=svddtune_dot_v1_dot_dataset__pb2.UploadDatasetRequest.SerializeToString,
                 response_deserializer=svddtune_dot_v1_dot_dataset__pb2.UploadDatasetResponse.FromString,
                 _registered_method=True)
+        self.GetUpload = channel.unary_unary(
+                '/svddtune.v1.DatasetService/GetUpload',
+                request_serializer=svddtune_dot_v1_dot_dataset__pb2.GetUploadRequest.SerializeToString,
+                response_deserializer=svddtune_dot_v1_dot_dataset__pb2.GetUploadResponse.FromString,
+                _registered_method=True)
         self.GetDataset = channel.unary_unary(
                 '/svddtune.v1.DatasetService/GetDataset',
                 request_serializer=svddtune_dot_v1_dot_dataset__pb2.GetDatasetRequest.SerializeToString,
@@ -69,12 +74,25 @@ class DatasetServiceServicer(object):
     def UploadDataset(self, request_iterator, context):
         """Stores a dataset. The first message carries the header, each further message a chunk of rows.
         Uploading the same content twice yields the same dataset. The dataset becomes visible with the
-        response; an upload that breaks off leaves nothing behind. Each message must follow the one before
-        within the server's limit, 30 s by default (UPLOAD_TIMEOUT).
+        response. Each message must follow the one before within the server's limit, 30 s by default
+        (UPLOAD_TIMEOUT). An upload that breaks off leaves nothing behind, unless its header has an
+        upload_id: then the server keeps what it has stored for a while, an hour by default. To resume,
+        ask GetUpload for the number of rows, then send the same header and the chunks from that row on,
+        with first_row. The stream that was opened last has the upload; an older one that is still open
+        ends with UPLOAD_TAKEN_OVER.
         Errors: DATASET_NOT_FINITE, DATASET_OUT_OF_RANGE (a magnitude above 1e100, or columns that all
         vary by less than 1e-100), DATASET_RAGGED, DATASET_TOO_LARGE, DATASET_EMPTY,
         DATASET_INCOMPLETE, DUPLICATE_OBSERVATION_ID, DUPLICATE_FEATURE_NAME, INVALID_FIELD,
-        UPLOAD_TIMEOUT.
+        UPLOAD_TIMEOUT, UPLOAD_ID_REUSED (the first header with this upload_id was another),
+        UPLOAD_TAKEN_OVER, UPLOAD_GAP (first_row is beyond the next row: ask GetUpload again).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetUpload(self, request, context):
+        """Tells how far an upload that has an upload_id has come. Errors: UPLOAD_NOT_FOUND (it never began,
+        or is too old: begin again with row 0), INVALID_FIELD.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -116,6 +134,11 @@ def add_DatasetServiceServicer_to_server(servicer, server):
                     servicer.UploadDataset,
                     request_deserializer=svddtune_dot_v1_dot_dataset__pb2.UploadDatasetRequest.FromString,
                     response_serializer=svddtune_dot_v1_dot_dataset__pb2.UploadDatasetResponse.SerializeToString,
+            ),
+            'GetUpload': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetUpload,
+                    request_deserializer=svddtune_dot_v1_dot_dataset__pb2.GetUploadRequest.FromString,
+                    response_serializer=svddtune_dot_v1_dot_dataset__pb2.GetUploadResponse.SerializeToString,
             ),
             'GetDataset': grpc.unary_unary_rpc_method_handler(
                     servicer.GetDataset,
@@ -166,6 +189,33 @@ class DatasetService(object):
             '/svddtune.v1.DatasetService/UploadDataset',
             svddtune_dot_v1_dot_dataset__pb2.UploadDatasetRequest.SerializeToString,
             svddtune_dot_v1_dot_dataset__pb2.UploadDatasetResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetUpload(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/svddtune.v1.DatasetService/GetUpload',
+            svddtune_dot_v1_dot_dataset__pb2.GetUploadRequest.SerializeToString,
+            svddtune_dot_v1_dot_dataset__pb2.GetUploadResponse.FromString,
             options,
             channel_credentials,
             insecure,

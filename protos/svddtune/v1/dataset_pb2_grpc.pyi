@@ -36,12 +36,21 @@ class DatasetServiceStub:
     UploadDataset: _grpc.StreamUnaryMultiCallable[_dataset_pb2.UploadDatasetRequest, _dataset_pb2.UploadDatasetResponse]
     """Stores a dataset. The first message carries the header, each further message a chunk of rows.
     Uploading the same content twice yields the same dataset. The dataset becomes visible with the
-    response; an upload that breaks off leaves nothing behind. Each message must follow the one before
-    within the server's limit, 30 s by default (UPLOAD_TIMEOUT).
+    response. Each message must follow the one before within the server's limit, 30 s by default
+    (UPLOAD_TIMEOUT). An upload that breaks off leaves nothing behind, unless its header has an
+    upload_id: then the server keeps what it has stored for a while, an hour by default. To resume,
+    ask GetUpload for the number of rows, then send the same header and the chunks from that row on,
+    with first_row. The stream that was opened last has the upload; an older one that is still open
+    ends with UPLOAD_TAKEN_OVER.
     Errors: DATASET_NOT_FINITE, DATASET_OUT_OF_RANGE (a magnitude above 1e100, or columns that all
     vary by less than 1e-100), DATASET_RAGGED, DATASET_TOO_LARGE, DATASET_EMPTY,
     DATASET_INCOMPLETE, DUPLICATE_OBSERVATION_ID, DUPLICATE_FEATURE_NAME, INVALID_FIELD,
-    UPLOAD_TIMEOUT.
+    UPLOAD_TIMEOUT, UPLOAD_ID_REUSED (the first header with this upload_id was another),
+    UPLOAD_TAKEN_OVER, UPLOAD_GAP (first_row is beyond the next row: ask GetUpload again).
+    """
+    GetUpload: _grpc.UnaryUnaryMultiCallable[_dataset_pb2.GetUploadRequest, _dataset_pb2.GetUploadResponse]
+    """Tells how far an upload that has an upload_id has come. Errors: UPLOAD_NOT_FOUND (it never began,
+    or is too old: begin again with row 0), INVALID_FIELD.
     """
     GetDataset: _grpc.UnaryUnaryMultiCallable[_dataset_pb2.GetDatasetRequest, _dataset_pb2.GetDatasetResponse]
     """Returns the description of one dataset, without its rows. Errors: DATASET_NOT_FOUND."""
@@ -62,12 +71,21 @@ class DatasetServiceAsyncStub(DatasetServiceStub):
     UploadDataset: _aio.StreamUnaryMultiCallable[_dataset_pb2.UploadDatasetRequest, _dataset_pb2.UploadDatasetResponse]  # type: ignore[assignment]
     """Stores a dataset. The first message carries the header, each further message a chunk of rows.
     Uploading the same content twice yields the same dataset. The dataset becomes visible with the
-    response; an upload that breaks off leaves nothing behind. Each message must follow the one before
-    within the server's limit, 30 s by default (UPLOAD_TIMEOUT).
+    response. Each message must follow the one before within the server's limit, 30 s by default
+    (UPLOAD_TIMEOUT). An upload that breaks off leaves nothing behind, unless its header has an
+    upload_id: then the server keeps what it has stored for a while, an hour by default. To resume,
+    ask GetUpload for the number of rows, then send the same header and the chunks from that row on,
+    with first_row. The stream that was opened last has the upload; an older one that is still open
+    ends with UPLOAD_TAKEN_OVER.
     Errors: DATASET_NOT_FINITE, DATASET_OUT_OF_RANGE (a magnitude above 1e100, or columns that all
     vary by less than 1e-100), DATASET_RAGGED, DATASET_TOO_LARGE, DATASET_EMPTY,
     DATASET_INCOMPLETE, DUPLICATE_OBSERVATION_ID, DUPLICATE_FEATURE_NAME, INVALID_FIELD,
-    UPLOAD_TIMEOUT.
+    UPLOAD_TIMEOUT, UPLOAD_ID_REUSED (the first header with this upload_id was another),
+    UPLOAD_TAKEN_OVER, UPLOAD_GAP (first_row is beyond the next row: ask GetUpload again).
+    """
+    GetUpload: _aio.UnaryUnaryMultiCallable[_dataset_pb2.GetUploadRequest, _dataset_pb2.GetUploadResponse]  # type: ignore[assignment]
+    """Tells how far an upload that has an upload_id has come. Errors: UPLOAD_NOT_FOUND (it never began,
+    or is too old: begin again with row 0), INVALID_FIELD.
     """
     GetDataset: _aio.UnaryUnaryMultiCallable[_dataset_pb2.GetDatasetRequest, _dataset_pb2.GetDatasetResponse]  # type: ignore[assignment]
     """Returns the description of one dataset, without its rows. Errors: DATASET_NOT_FOUND."""
@@ -91,12 +109,27 @@ class DatasetServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_dataset_pb2.UploadDatasetResponse, _abc.Awaitable[_dataset_pb2.UploadDatasetResponse]]:
         """Stores a dataset. The first message carries the header, each further message a chunk of rows.
         Uploading the same content twice yields the same dataset. The dataset becomes visible with the
-        response; an upload that breaks off leaves nothing behind. Each message must follow the one before
-        within the server's limit, 30 s by default (UPLOAD_TIMEOUT).
+        response. Each message must follow the one before within the server's limit, 30 s by default
+        (UPLOAD_TIMEOUT). An upload that breaks off leaves nothing behind, unless its header has an
+        upload_id: then the server keeps what it has stored for a while, an hour by default. To resume,
+        ask GetUpload for the number of rows, then send the same header and the chunks from that row on,
+        with first_row. The stream that was opened last has the upload; an older one that is still open
+        ends with UPLOAD_TAKEN_OVER.
         Errors: DATASET_NOT_FINITE, DATASET_OUT_OF_RANGE (a magnitude above 1e100, or columns that all
         vary by less than 1e-100), DATASET_RAGGED, DATASET_TOO_LARGE, DATASET_EMPTY,
         DATASET_INCOMPLETE, DUPLICATE_OBSERVATION_ID, DUPLICATE_FEATURE_NAME, INVALID_FIELD,
-        UPLOAD_TIMEOUT.
+        UPLOAD_TIMEOUT, UPLOAD_ID_REUSED (the first header with this upload_id was another),
+        UPLOAD_TAKEN_OVER, UPLOAD_GAP (first_row is beyond the next row: ask GetUpload again).
+        """
+
+    @_abc_1.abstractmethod
+    def GetUpload(
+        self,
+        request: _dataset_pb2.GetUploadRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_dataset_pb2.GetUploadResponse, _abc.Awaitable[_dataset_pb2.GetUploadResponse]]:
+        """Tells how far an upload that has an upload_id has come. Errors: UPLOAD_NOT_FOUND (it never began,
+        or is too old: begin again with row 0), INVALID_FIELD.
         """
 
     @_abc_1.abstractmethod

@@ -6,6 +6,8 @@ from svddtune.service import convert, names, upload, validate
 from svddtune.service.silence import prompt
 from svddtune.service.status import Context, rpc, undisturbed
 from svddtune.state.datasets import DatasetStore
+from svddtune.state.errors import NotFound
+from svddtune.state.uploads import UploadStore
 from svddtune.v1 import dataset_pb2, dataset_pb2_grpc
 
 # Observations in one page.
@@ -16,9 +18,15 @@ class DatasetServicer(dataset_pb2_grpc.DatasetServiceServicer):
     """Uploads, describes, lists and deletes datasets."""
 
     def __init__(
-        self, datasets: DatasetStore, limits: upload.Limits, *, upload_timeout_s: float
+        self,
+        datasets: DatasetStore,
+        uploads: UploadStore,
+        limits: upload.Limits,
+        *,
+        upload_timeout_s: float,
     ) -> None:
         self._datasets = datasets
+        self._uploads = uploads
         self._limits = limits
         self._upload_timeout_s = upload_timeout_s
 
@@ -33,8 +41,26 @@ class DatasetServicer(dataset_pb2_grpc.DatasetServiceServicer):
             reason="UPLOAD_TIMEOUT",
             awaited="further part of the upload",
         )
-        dataset, existed = await upload.receive(requests, self._datasets, self._limits)
+        dataset, existed = await upload.receive(
+            requests, self._datasets, self._uploads, self._limits
+        )
         return dataset_pb2.UploadDatasetResponse(dataset=dataset, already_existed=existed)
+
+    @rpc
+    @undisturbed
+    async def GetUpload(
+        self, request: dataset_pb2.GetUploadRequest, context: Context
+    ) -> dataset_pb2.GetUploadResponse:
+        """Tell how far an upload has come."""
+        rows, dataset_id = await self._uploads.find(validate.upload_id(request.upload_id))
+        if dataset_id is None:
+            return dataset_pb2.GetUploadResponse(row_count=rows)
+        try:
+            dataset = await self._datasets.get(dataset_id)
+        except NotFound:
+            # It was deleted since; the upload begins again.
+            return dataset_pb2.GetUploadResponse()
+        return dataset_pb2.GetUploadResponse(row_count=dataset.observation_count, dataset=dataset)
 
     @rpc
     @undisturbed

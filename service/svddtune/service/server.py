@@ -29,6 +29,7 @@ from svddtune.state.retries import forget_connections
 from svddtune.state.rows import RowStore
 from svddtune.state.session import SessionId
 from svddtune.state.store import SessionStore
+from svddtune.state.uploads import UploadStore
 from svddtune.v1 import (
     dataset_pb2,
     dataset_pb2_grpc,
@@ -122,16 +123,24 @@ class Server:
     def _add_servicers(self) -> None:
         settings, server = self._settings, self._server
         store = SessionStore(self._commands, partitions=settings.partitions)
+        rows = RowStore(settings.dataset_store) if settings.dataset_store else None
         datasets = self._datasets = DatasetStore(
             self._commands,
             partitions=settings.partitions,
-            rows=RowStore(settings.dataset_store) if settings.dataset_store else None,
+            rows=rows,
             most_in_redis=settings.redis_rows_mib << 20,
+        )
+        uploads = self._uploads = UploadStore(
+            self._commands,
+            partitions=settings.partitions,
+            rows=rows,
+            retention_s=settings.upload_retention_s,
         )
         self._reaper = Reaper(store, self._notices)
         limits = Limits(settings.max_rows, settings.max_features, settings.max_bytes)
         dataset_pb2_grpc.add_DatasetServiceServicer_to_server(
-            DatasetServicer(datasets, limits, upload_timeout_s=settings.upload_timeout_s), server
+            DatasetServicer(datasets, uploads, limits, upload_timeout_s=settings.upload_timeout_s),
+            server,
         )
         tuning_pb2_grpc.add_TuningServiceServicer_to_server(
             TuningServicer(
@@ -203,11 +212,13 @@ class Server:
         await self._notices.connected.wait()
         while True:
             try:
-                if removed := await self._datasets.remove_orphans():
+                removed = await self._datasets.remove_orphans()
+                removed += await self._uploads.remove_expired()
+                if removed:
                     log.info("rows of %d broken uploads removed", removed)
             except StoreUnavailable as error:
                 log.warning("orphaned rows remain for now: %s", error.message)
-            await asyncio.sleep(_ORPHANS_EVERY_S)
+            await asyncio.sleep(min(_ORPHANS_EVERY_S, self._settings.upload_retention_s))
 
     async def _set_health(self) -> None:
         serving = self._notices.connected.is_set()

@@ -41,6 +41,12 @@ class Settings(ProcessSettings):
     upload_timeout_s: float = Field(
         30.0, gt=0.0, le=3600.0, description="seconds in which an upload must send its next message"
     )
+    upload_retention_s: float = Field(
+        3600.0,
+        ge=60.0,
+        le=604_800.0,
+        description="seconds for which an upload that broke off can be resumed",
+    )
     reflection: bool = Field(True, description="let clients list the services (gRPC reflection)")
 
     @field_validator("listen")

@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import struct
 import tempfile
+import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,15 +13,16 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from svddtune.service import names
+from svddtune.service import names, validate
 from svddtune.service.status import unbroken
 from svddtune.service.validate import LONGEST_DISPLAY_NAME, at_most_bytes, invalid_field
-from svddtune.state import codec
+from svddtune.state import codec, keys
 from svddtune.state.datasets import DatasetStore
-from svddtune.state.errors import InvalidInput, TooLarge
-from svddtune.state.rows import rows_per_object
+from svddtune.state.errors import InvalidInput, NotFound, TooLarge
+from svddtune.state.rows import OBJECT_BYTES, rows_per_object
 from svddtune.state.session import DatasetId
-from svddtune.v1 import dataset_pb2, jobs_pb2
+from svddtune.state.uploads import UploadStore, Writer
+from svddtune.v1 import common_pb2, dataset_pb2, jobs_pb2
 
 _IN_MEMORY_BYTES = 4 << 20
 _BATCH_ROWS = 1000
@@ -35,6 +37,10 @@ _MOST_DISPLAY_FIELDS = 100
 # have the same limits.
 LARGEST, LEAST_WIDTH = 1e100, 1e-100
 DEFAULT_SCALING = dataset_pb2.SCALING_KIND_AUTO
+# After these refusals the client can go on with the same upload.
+_REPAIRABLE = {"DATASET_INCOMPLETE", "UPLOAD_GAP"}
+# Rows that arrive slowly are kept after this many seconds, even if they are few.
+_LONGEST_WAIT_S = 10.0
 _LENGTH = struct.Struct("<I")
 
 
@@ -50,34 +56,50 @@ class Limits:
 async def receive(
     requests: AsyncIterator[dataset_pb2.UploadDatasetRequest],
     datasets: DatasetStore,
+    uploads: UploadStore,
     limits: Limits,
 ) -> tuple[dataset_pb2.Dataset, bool]:
     """Store an upload. Returns its description, and whether the dataset existed already.
 
     Raises InvalidInput (``DATASET_NOT_FINITE``, ``DATASET_OUT_OF_RANGE``, ``DATASET_RAGGED``,
     ``DATASET_EMPTY``, ``DATASET_INCOMPLETE``, ``DUPLICATE_OBSERVATION_ID``,
-    ``DUPLICATE_FEATURE_NAME``, ``INVALID_FIELD``), TooLarge (``DATASET_TOO_LARGE``).
+    ``DUPLICATE_FEATURE_NAME``, ``INVALID_FIELD``, ``UPLOAD_GAP``, ``UPLOAD_ID_REUSED``), TooLarge
+    (``DATASET_TOO_LARGE``), Conflict (``UPLOAD_TAKEN_OVER``), NotFound (``UPLOAD_NOT_FOUND``).
     """
     draft: Draft | None = None
+    progress: Progress | None = None
     try:
         async for request in requests:
             part = request.WhichOneof("part")
             if draft is None and part == "header":
                 draft = Draft(request.header, limits)
+                if request.header.HasField("upload_id"):
+                    progress = await unbroken(Progress.of(request.header, uploads, datasets))
+                    await unbroken(progress.restore(draft))
             elif draft is not None and part == "chunk":
-                await unbroken(asyncio.to_thread(draft.add, request.chunk))
+                chunk = draft.unseen(request.chunk)
+                if chunk is not None:
+                    await unbroken(asyncio.to_thread(draft.add, chunk))
+                if chunk is not None and progress:
+                    await unbroken(progress.add(chunk))
             else:
                 raise _misplaced(part)
         if draft is None:
             raise _misplaced(None)
         # This goes on if the caller gives up now: its next upload then finds the dataset.
-        return await unbroken(_store(draft, datasets))
+        return await unbroken(_store(draft, datasets, progress))
+    except (InvalidInput, TooLarge) as error:
+        if progress and error.reason not in _REPAIRABLE:
+            await unbroken(progress.end())
+        raise
     finally:
         if draft is not None:
             draft.close()
 
 
-async def _store(draft: "Draft", datasets: DatasetStore) -> tuple[dataset_pb2.Dataset, bool]:
+async def _store(
+    draft: "Draft", datasets: DatasetStore, progress: "Progress | None"
+) -> tuple[dataset_pb2.Dataset, bool]:
     with draft.kept_open():
         description = await asyncio.to_thread(draft.finish)
         dataset_id = DatasetId(description.content_hash[:32])
@@ -93,6 +115,8 @@ async def _store(draft: "Draft", datasets: DatasetStore) -> tuple[dataset_pb2.Da
                 has_display=draft.displays.used,
                 stored=stored,
             )
+        if progress:
+            await progress.end(dataset_id)
         return await datasets.get(dataset_id), existed
 
 
@@ -132,7 +156,7 @@ class Draft:
         self._header = header
         self._limits = limits
         self._rows = 0
-        self._in_use = False
+        self._in_use = self._closed = False
         self._values = _spool()
         self.ids = _Texts()
         self.displays = _Texts()
@@ -155,6 +179,35 @@ class Draft:
         np.minimum(self._lowest, rows.min(axis=0), out=self._lowest)
         np.maximum(self._highest, rows.max(axis=0), out=self._highest)
         self._rows += len(rows)
+
+    def unseen(self, chunk: dataset_pb2.DatasetChunk) -> dataset_pb2.DatasetChunk | None:
+        """The part of a chunk that is behind the rows received so far; None if there is none.
+
+        Raises InvalidInput (``UPLOAD_GAP``).
+        """
+        if not chunk.HasField("first_row"):
+            return chunk
+        seen = self._rows - chunk.first_row
+        if seen < 0:
+            raise InvalidInput(
+                "UPLOAD_GAP",
+                f"A chunk begins with row {chunk.first_row}, but row {self._rows} is the next: ask "
+                f"GetUpload for the number of rows, and go on from there.",
+                first_row=chunk.first_row,
+                next_row=self._rows,
+            )
+        matrix = chunk.rows
+        if seen >= matrix.rows > 0:
+            return None
+        return dataset_pb2.DatasetChunk(
+            rows=common_pb2.Matrix(
+                rows=matrix.rows - seen,
+                columns=matrix.columns,
+                values=matrix.values[8 * seen * matrix.columns :],
+            ),
+            observation_ids=chunk.observation_ids[seen:],
+            displays=chunk.displays[seen:],
+        )
 
     def finish(self) -> dataset_pb2.Dataset:
         """Description of the dataset. Raises InvalidInput (``DATASET_INCOMPLETE``)."""
@@ -187,6 +240,11 @@ class Draft:
             yield piece
 
     @property
+    def row_count(self) -> int:
+        """Number of rows received so far."""
+        return self._rows
+
+    @property
     def feature_count(self) -> int:
         """Number of columns."""
         return self._header.feature_count
@@ -198,16 +256,18 @@ class Draft:
 
     @contextmanager
     def kept_open(self) -> Iterator[None]:
-        """Delay ``close`` to the end of the block."""
+        """Delay ``close``, where it is called meanwhile, to the end of the block."""
         self._in_use = True
         try:
             yield
         finally:
             self._in_use = False
-            self.close()
+            if self._closed:
+                self.close()
 
     def close(self) -> None:
         """Delete the spooled data."""
+        self._closed = True
         if not self._in_use:
             for spool in (self._values, self.ids.spool, self.displays.spool):
                 spool.close()
@@ -333,6 +393,81 @@ class Draft:
             self.displays.add(packed or [b""] * count)
         if self.displays.size > self._limits.size:
             raise _too_large("bytes of display fields", self.displays.size, self._limits.size)
+
+
+class Progress:
+    """What is kept of an upload as it arrives, so that it can be resumed after a break.
+
+    Chunks are kept in parts, so the last ones received may not be there yet. A resumed upload gets
+    a new draft, which takes the kept chunks as it took them before the break.
+    """
+
+    def __init__(self, uploads: UploadStore, writer: Writer) -> None:
+        self._uploads = uploads
+        self._writer = writer
+        self._rows = writer.rows
+        self._most = OBJECT_BYTES if writer.folder else keys.CHUNK_BYTES
+        self._waiting: list[bytes] = []
+        self._size = self._waiting_rows = 0
+        self._waiting_since = time.monotonic()
+        self._lost = False
+
+    @classmethod
+    async def of(
+        cls, header: dataset_pb2.DatasetHeader, uploads: UploadStore, datasets: DatasetStore
+    ) -> "Progress":
+        """Open the upload that a header names. Raises as ``receive`` does."""
+        upload_id = validate.upload_id(header.upload_id, "header.upload_id")
+        content = dataset_pb2.DatasetHeader()
+        content.CopyFrom(header)
+        content.upload_id = upload_id
+        packed = content.SerializeToString(deterministic=True)
+        outside = datasets.outside(8 * header.observation_count * header.feature_count)
+        digest = hashlib.sha256(packed).hexdigest()
+        return cls(uploads, await uploads.open(upload_id, digest, outside=outside))
+
+    async def restore(self, draft: "Draft") -> None:
+        """Give a new draft the rows that are there. Raises NotFound (``UPLOAD_NOT_FOUND``)."""
+        with draft.kept_open():
+            async for part in self._uploads.parts(self._writer):
+                await asyncio.to_thread(_replay, draft, part)
+        if draft.row_count != self._rows:
+            raise await self._uploads.lost(self._writer)
+
+    async def add(self, chunk: dataset_pb2.DatasetChunk) -> None:
+        """Keep a checked chunk. Raises Conflict (``UPLOAD_TAKEN_OVER``)."""
+        packed = _framed(chunk.SerializeToString())
+        late = time.monotonic() - self._waiting_since > _LONGEST_WAIT_S
+        if self._waiting and (late or self._size + len(packed) > self._most):
+            await self._keep()
+        if not self._waiting:
+            self._waiting_since = time.monotonic()
+        self._waiting.append(packed)
+        self._size += len(packed)
+        self._waiting_rows += chunk.rows.rows
+
+    async def _keep(self) -> None:
+        part, self._rows = b"".join(self._waiting), self._rows + self._waiting_rows
+        self._waiting, self._size, self._waiting_rows = [], 0, 0
+        if self._lost:
+            return
+        try:
+            await self._uploads.append(self._writer, part, self._rows)
+        except NotFound:
+            # It expired under a slow client. The draft has all rows, so the stream goes on.
+            self._lost = True
+
+    async def end(self, dataset_id: DatasetId | None = None) -> None:
+        """Remove what was kept: the dataset is stored, or the upload can never succeed."""
+        await self._uploads.close(self._writer, dataset_id)
+
+
+def _replay(draft: Draft, part: bytes) -> None:
+    offset = 0
+    while offset < len(part):
+        start = offset + _LENGTH.size
+        offset = start + _LENGTH.unpack_from(part, offset)[0]
+        draft.add(dataset_pb2.DatasetChunk.FromString(part[start:offset]))
 
 
 class _Texts:

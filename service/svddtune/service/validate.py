@@ -105,12 +105,19 @@ def is_automated(kind: int) -> bool:
 
 def request_id(text: str) -> str:
     """The request id in one spelling. Raises InvalidInput unless it is a UUID or empty."""
-    if not text:
-        return ""
+    return _uuid("request_id", text, "a UUID, or nothing") if text else ""
+
+
+def upload_id(text: str, field: str = "upload_id") -> str:
+    """The upload id in one spelling. Raises InvalidInput unless it is a UUID."""
+    return _uuid(field, text, "a UUID")
+
+
+def _uuid(field: str, text: str, expected: str) -> str:
     try:
         return str(UUID(text))
     except ValueError:
-        raise invalid_field("request_id", text, "a UUID, or nothing") from None
+        raise invalid_field(field, text, expected) from None
 
 
 def answer_id(text: str, field: str = "answer_id") -> str:

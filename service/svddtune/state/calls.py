@@ -36,6 +36,18 @@ _REFUSALS: dict[str, tuple[type[StateError], str]] = {
         InvalidInput,
         "Request id {request_id} was already used for a different request; use a new one.",
     ),
+    "UPLOAD_NOT_FOUND": (
+        NotFound,
+        "There is no upload {upload} to resume: it never began, or it is too old. Begin again.",
+    ),
+    "UPLOAD_ID_REUSED": (
+        InvalidInput,
+        "Upload {upload} began with a different header; send the same one, or use a new id.",
+    ),
+    "UPLOAD_TAKEN_OVER": (
+        Conflict,
+        "Upload {upload} goes on in a stream that was opened later.",
+    ),
     "ANSWER_ID_REUSED": (
         InvalidInput,
         "Answer id {answer_id} was already used for a different answer; use a new one.",

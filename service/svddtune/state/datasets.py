@@ -85,7 +85,7 @@ class DatasetStore:
         They are an orphan until the dataset is committed.
         """
         return await self._row_store(dataset_id).put(
-            dataset_id, await self._owner(), pieces, feature_count
+            dataset_id, await owner_of(self._call), pieces, feature_count
         )
 
     async def remove_orphans(self, *, age_s: float = ORPHAN_AGE_S) -> int:
@@ -96,18 +96,11 @@ class DatasetStore:
         if self._rows is None:
             return 0
         removed, before = 0, time.time() - age_s
-        async for dataset_id, folder, changed in self._rows.folders(await self._owner()):
-            if changed.timestamp() < before and await self._folder(dataset_id) != folder:
+        async for name, folder, changed in self._rows.folders(await owner_of(self._call)):
+            if changed.timestamp() < before and await self._folder(DatasetId(name)) != folder:
                 await self._rows.remove(folder)
                 removed += 1
         return removed
-
-    async def _owner(self) -> str:
-        """The name of the data in Redis."""
-        reply = await self._call(
-            "probe", keys.prefix(0), layout=keys.LAYOUT_VERSION, name=uuid4().hex
-        )
-        return str(reply["data"])
 
     async def _folder(self, dataset_id: DatasetId) -> str:
         """Where the rows are in the dataset store; empty where they are not there."""
@@ -351,6 +344,12 @@ class DatasetStore:
             for offset in wanted:
                 found[index * stored.rows_per_object + offset] = values[offset].tobytes()
         return found
+
+
+async def owner_of(call: AsyncScripts) -> str:
+    """The name of the data in Redis, which owns folders in the dataset store."""
+    reply = await call("probe", keys.prefix(0), layout=keys.LAYOUT_VERSION, name=uuid4().hex)
+    return str(reply["data"])
 
 
 def store_not_set(dataset_id: DatasetId) -> StoreUnavailable:

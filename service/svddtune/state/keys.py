@@ -46,6 +46,10 @@ d:ID:atlas:R:J:I                  string  its part J, chunk I; as d:ID
 d:ID:atlas:R:flying               set     its parts whose job is queued or running
 d:ID:atlas:R:users                set     sessions that need it
 d:ID:rules                        hash    label-free rule -> FitOutput: what it says of the rows
+u:UUID                            hash    an upload that may be resumed; expires when nothing was
+                                          added for the retention time, an hour by default
+u:UUID:parts                      list    its rows so far, or the objects in the dataset store that
+                                          have them; expires with it
 s:ID                              hash    a session's state; until deleted, like all below
 s:ID:events                       stream  append-only log: labels, retractions, queries
 s:ID:votes                        hash    row -> [[labeler, verdict, query], ...]: the fold over
@@ -113,6 +117,7 @@ PATTERNS = {
         + r"(:x:\d+|:ids|:rows|:display|:sessions|:atlases"
         + rf"|:prep:\d+p?:{_RANGE}(:part:\d+)?:\d+|:waiting:\d+p?:{_RANGE}"
         + rf"|:atlas:{_RANGE}(:\d+:\d+|:flying|:users)?|:rules)?",
+        "upload": r"u:[0-9a-f-]{36}(:parts)?",
         "session": _SESSION
         + r"(:(events|votes|labels|withdrawn|labelers|dropped|answers|queries|asked|awaiting|open"
         + r"|leases|held|ranked|ranked_explanations|explanations|waiting|waiters|history|fits"
@@ -159,6 +164,17 @@ def partition_of_session(session_id: SessionId) -> int:
     if match is None:
         raise ValueError(f"not a session id: {session_id!r}")
     return int(match.group(1))
+
+
+def partition_of_upload(upload_id: str, partitions: int) -> int:
+    """The partition that holds what is known of an upload."""
+    return zlib.crc32(upload_id.encode()) % partitions
+
+
+def upload(partition: int, upload_id: str, part: str = "") -> str:
+    """An upload's key: ``upload(p, id)``, ``upload(p, id, "parts")``."""
+    tail = f":{part}" if part else ""
+    return f"{prefix(partition)}u:{upload_id}{tail}"
 
 
 def range_name(gamma_bounds: tuple[float, float] | None) -> str:

@@ -127,8 +127,28 @@ class RowStore:
         except StoreUnavailable as error:
             log.warning("objects in %s remain for now: %s", folder, error.message)
 
-    async def folders(self, owner: str) -> AsyncIterator[tuple[DatasetId, str, datetime]]:
-        """Each upload's dataset, folder and last change."""
+    async def put_object(self, folder: str, content: bytes) -> str:
+        """Store bytes in a folder, under their SHA-256. Returns the object's path."""
+        path = f"{folder}/{(await asyncio.to_thread(_digest, content)).hex()}"
+        with _faults():
+            await obstore.put_async(self._store, path, content)
+        return path
+
+    async def get_object(self, path: str) -> bytes | None:
+        """What ``put_object`` stored; None where it is missing or damaged."""
+        try:
+            with _faults():
+                found = await (await obstore.get_async(self._store, path)).bytes_async()
+        except StoreUnavailable as error:
+            if isinstance(error.__cause__, FileNotFoundError):
+                return None
+            raise
+        content = found.to_bytes()
+        digest = (await asyncio.to_thread(_digest, content)).hex()
+        return content if path.endswith(f"/{digest}") else None
+
+    async def folders(self, owner: str) -> AsyncIterator[tuple[str, str, datetime]]:
+        """Below a top folder: each folder, after the name of its parent, with its last change."""
         newest: dict[str, datetime] = {}
         with _faults():
             async for objects in obstore.list(self._store, prefix=owner):
@@ -138,7 +158,7 @@ class RowStore:
                         newest.get(folder, one["last_modified"]), one["last_modified"]
                     )
         for folder, changed in newest.items():
-            yield DatasetId(folder.split("/")[1]), folder, changed
+            yield folder.split("/")[1], folder, changed
 
 
 def sizes(stored: jobs_pb2.StoredRows, observation_count: int) -> list[int]:

@@ -63,9 +63,21 @@ class Page(Generic[_T]):
 # Datasets
 
 
-def upload_dataset(messages: Iterable[dpb.UploadDatasetRequest]) -> Call[Dataset]:
+def upload_dataset(messages: Iterable[dpb.UploadDatasetRequest]) -> Call[Dataset | None]:
     """Store a matrix."""
     return Call("datasets", "UploadDataset", messages, _dataset)
+
+
+def get_upload(upload_id: str, tell: Callable[[int], None]) -> Call[Dataset | None]:
+    """Read the dataset of an upload, or `tell` the number of rows that an incomplete one has."""
+
+    def read(reply: dpb.GetUploadResponse) -> Dataset | None:
+        if reply.HasField("dataset"):
+            return _dataset(reply)
+        tell(reply.row_count)
+        return None
+
+    return Call("datasets", "GetUpload", dpb.GetUploadRequest(upload_id=upload_id), read)
 
 
 def get_dataset(dataset: str | Dataset) -> Call[Dataset]:

@@ -17,7 +17,7 @@ MAX_CHUNK_BYTES = 960_000
 
 # Calls that are safe to repeat: reads, and those with a request id.
 _IDEMPOTENT = {
-    "svddtune.v1.DatasetService": ("GetDataset", "ListDatasets"),
+    "svddtune.v1.DatasetService": ("GetDataset", "GetUpload", "ListDatasets"),
     "svddtune.v1.TuningService": (
         "CreateSession",
         "GetSession",
