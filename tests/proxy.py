@@ -1,4 +1,7 @@
-"""A TCP proxy before a Redis server that can lose replies and switch to another server."""
+"""A TCP proxy before a server.
+
+It can lose the replies of Redis, switch to another server, hold what is sent, and cut connections.
+"""
 
 import contextlib
 import random
@@ -24,8 +27,15 @@ class Proxy:
         self._often: float = 0
         self._random = random.Random(0)
         self._connections: set[socket.socket] = set()
+        # Number of bytes that came from clients.
+        self.received = 0
+        self._hold_at: int | None = None
+        # Set while nothing more is forwarded.
+        self.held = threading.Event()
+        self._released = threading.Event()
         self._listener = socket.create_server(("127.0.0.1", 0))
-        self.url = f"redis://127.0.0.1:{self._listener.getsockname()[1]}/0"
+        self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
+        self.url = f"redis://{self.address}/0"
         threading.Thread(target=self._accept, daemon=True).start()
 
     def lose_next(self, mark: bytes = _SCRIPT) -> None:
@@ -38,13 +48,33 @@ class Proxy:
         with self._lock:
             self._often, self._random = often, random.Random(seed)
 
-    def close(self) -> None:
-        """End all connections."""
-        self._listener.close()
+    def hold_at(self, count: int) -> None:
+        """Forward nothing more, once, when clients have sent so many bytes, until ``cut``."""
         with self._lock:
+            self._hold_at = count
+
+    def pass_on(self, data: bytes) -> None:
+        """Count what a client sent; wait where it is to be held."""
+        with self._lock:
+            self.received += len(data)
+            if self._hold_at is None or self.received < self._hold_at:
+                return
+        self.held.set()
+        self._released.wait()
+
+    def cut(self) -> None:
+        """End all connections that are open now, and hold nothing more."""
+        with self._lock:
+            self._hold_at = None
             left = list(self._connections)
         for one in left:
             _end(one)
+        self._released.set()
+
+    def close(self) -> None:
+        """End all connections."""
+        self._listener.close()
+        self.cut()
 
     def _accept(self) -> None:
         with contextlib.suppress(OSError):
@@ -55,6 +85,7 @@ class Proxy:
                 try:
                     server.connect(self.target.removeprefix("unix://"))
                 except OSError:
+                    server.close()
                     client.close()
                     continue
                 _Pair(self, client, server)
@@ -99,6 +130,7 @@ class _Pair:
     def _forth(self) -> None:
         with contextlib.suppress(OSError):
             while data := self._client.recv(1 << 16):
+                self._proxy.pass_on(data)
                 self._loses = self._loses or self._proxy.is_to_lose(data)
                 self._server.sendall(data)
         self._end()

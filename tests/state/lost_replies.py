@@ -418,6 +418,43 @@ async def probe(scene: Scene) -> AsyncIterator[Any]:
     )
 
 
+UPLOAD = "12345678-1234-1234-1234-123456789abc"
+
+
+@case
+async def open_upload(scene: Scene) -> AsyncIterator[Any]:
+    older = await scene.uploads.open(UPLOAD, "header", outside=False)
+    await scene.uploads.append(older, b"rows", 3)
+    yield None
+    yield (await scene.uploads.open(UPLOAD, "header", outside=True)).rows
+
+
+@case
+async def append_upload(scene: Scene) -> AsyncIterator[Any]:
+    writer = await scene.uploads.open(UPLOAD, "header", outside=False)
+    yield None
+    await scene.uploads.append(writer, b"rows", 3)
+    yield "done"
+
+
+@case
+async def close_upload(scene: Scene) -> AsyncIterator[Any]:
+    writer = await scene.uploads.open(UPLOAD, "header", outside=False)
+    await scene.uploads.append(writer, b"rows", 3)
+    yield None
+    await scene.uploads.close(writer)
+    yield "done"
+
+
+@case
+async def close_upload__complete(scene: Scene) -> AsyncIterator[Any]:
+    writer = await scene.uploads.open(UPLOAD, "header", outside=False)
+    await scene.uploads.append(writer, b"rows", 3)
+    yield None
+    await scene.uploads.close(writer, DATASET)
+    yield "done"
+
+
 @case
 async def put_part(scene: Scene) -> AsyncIterator[Any]:
     yield None

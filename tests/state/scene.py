@@ -36,6 +36,7 @@ from svddtune.state.session import (
     Verdict,
 )
 from svddtune.state.store import SessionStore
+from svddtune.state.uploads import UploadStore
 from svddtune.state.workspace import Workspace
 from svddtune.v1 import dataset_pb2, jobs_pb2, oracle_pb2, result_pb2, tuning_pb2
 
@@ -165,6 +166,7 @@ class Scene:
         self.client = connect_async(url)
         self.sessions = SessionStore(self.client)
         self.datasets = DatasetStore(self.client)
+        self.uploads = UploadStore(self.client)
         self.worker = ScriptedWorker(url)
         self.dataset_id = DatasetId("")
         self.answered = 0
