@@ -79,9 +79,7 @@ async def receive(
             elif draft is not None and part == "chunk":
                 chunk = draft.unseen(request.chunk)
                 if chunk is not None:
-                    await unbroken(asyncio.to_thread(draft.add, chunk))
-                if chunk is not None and progress:
-                    await unbroken(progress.add(chunk))
+                    await unbroken(_take(draft, chunk, progress))
             else:
                 raise _misplaced(part)
         if draft is None:
@@ -95,6 +93,15 @@ async def receive(
     finally:
         if draft is not None:
             draft.close()
+
+
+async def _take(
+    draft: "Draft", chunk: dataset_pb2.DatasetChunk, progress: "Progress | None"
+) -> None:
+    with draft.kept_open():
+        await asyncio.to_thread(draft.add, chunk)
+        if progress:
+            await progress.add(chunk)
 
 
 async def _store(

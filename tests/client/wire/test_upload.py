@@ -4,9 +4,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.profiles import sized
 
-from svddtune.client import InvalidInput
+from svddtune.client import (
+    Conflict,
+    InternalError,
+    InvalidInput,
+    NotFound,
+    SvddtuneError,
+    Unavailable,
+)
 from svddtune.client.wire.convert import matrix_from_proto
 from svddtune.client.wire.upload import Upload
+from svddtune.v1 import dataset_pb2
 
 MIB = 1 << 20
 
@@ -32,6 +40,70 @@ def test_messages_stay_below_one_mebibyte_and_hold_every_row_once(
     np.testing.assert_array_equal(sent, X)
     assert [i for chunk in chunks for i in chunk.chunk.observation_ids] == (ids or [])
     assert sum(len(chunk.chunk.displays) for chunk in chunks) == (n if display else 0)
+
+
+def rows_sent(upload: Upload) -> list[tuple[int, int]]:
+    """Return the first row and the number of rows of each chunk."""
+    _, *chunks = upload.messages()
+    return [(one.chunk.first_row, one.chunk.rows.rows) for one in chunks]
+
+
+def resumed(upload: Upload, row_count: int) -> None:
+    """Let an upload learn what the service has."""
+    call = upload.next_call()
+    assert call.method == "GetUpload"
+    assert call.parse(dataset_pb2.GetUploadResponse(row_count=row_count)) is None
+
+
+def test_upload_goes_on_with_the_first_chunk_that_is_not_stored() -> None:
+    upload = Upload(np.ones((3000, 100)))
+    whole = rows_sent(upload)
+    assert whole == [(0, 1200), (1200, 1200), (2400, 600)]
+    assert 0 < upload.pause_s(Unavailable("gone")) <= 0.2
+    resumed(upload, 1300)
+    assert upload.next_call().method == "UploadDataset"
+    assert rows_sent(upload) == whole[1:]
+    upload.pause_s(Unavailable("gone"))
+    assert upload.pause_s(NotFound("expired", reason="UPLOAD_NOT_FOUND")) == 0
+    assert upload.next_call().method == "UploadDataset"
+    assert rows_sent(upload) == whole
+
+
+def test_upload_of_one_message_has_no_id() -> None:
+    header, chunk = Upload(np.ones((5, 2))).messages()
+    assert not header.header.HasField("upload_id")
+    assert not chunk.chunk.HasField("first_row")
+
+
+def test_upload_gives_up_after_attempts_without_progress() -> None:
+    upload = Upload(np.ones((3000, 100)))
+    for row_count in (1200, 2400):
+        for _ in range(11):
+            upload.pause_s(Unavailable("gone"))
+        resumed(upload, row_count)
+    for _ in range(11):
+        upload.pause_s(Unavailable("gone"))
+    with pytest.raises(Unavailable):
+        upload.pause_s(Unavailable("gone"))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        InvalidInput("bad", reason="DATASET_NOT_FINITE"),
+        Conflict("late", reason="UPLOAD_TAKEN_OVER"),
+        Unavailable("slow", reason="DEADLINE_EXCEEDED"),
+        InternalError("failed", metadata={"error_id": "abc"}),
+    ],
+)
+def test_upload_ends_with_an_error_that_would_come_again(error: SvddtuneError) -> None:
+    with pytest.raises(type(error)):
+        Upload(np.ones((3000, 100))).pause_s(error)
+
+
+def test_upload_goes_on_after_a_failure_of_the_transport() -> None:
+    upload = Upload(np.ones((3000, 100)))
+    assert upload.pause_s(InternalError("Internal error from Core")) > 0
 
 
 def test_upload_can_be_sent_twice() -> None:

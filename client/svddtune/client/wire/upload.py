@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from svddtune.client.errors import InvalidInput, NotFound, SvddtuneError, Unavailable
+from svddtune.client.errors import InternalError, InvalidInput, NotFound, SvddtuneError, Unavailable
 from svddtune.client.inputs.display import display_fields
 from svddtune.client.inputs.frames import read_features
 from svddtune.client.inputs.ids import observation_ids as checked_ids
@@ -86,8 +86,11 @@ class Upload:
         lost = isinstance(error, NotFound) and error.reason == "UPLOAD_NOT_FOUND"
         ahead = isinstance(error, InvalidInput) and error.reason == "UPLOAD_GAP"
         away = isinstance(error, Unavailable) and error.reason != "DEADLINE_EXCEEDED"
+        # An internal error of the service has an id. One without comes from grpc's asyncio client,
+        # when it writes to a connection that has just broken.
+        broken = isinstance(error, InternalError) and not error.metadata
         most = _MANY_TRIES if self._resumable else _FEW_TRIES
-        if not (lost or ahead or away) or self._tries == most:
+        if not (lost or ahead or away or broken) or self._tries == most:
             raise error
         if lost:
             self._stored, self._ask = 0, False
