@@ -1,11 +1,12 @@
 """What kappa loses where the cells of an atlas are fitted on a sample of the rows.
 
-    python benchmarks/bench_sample.py --data DIR [--seeds 3] [--budget 50] [--generated 6000]
+    python benchmarks/bench_sample.py --data DIR [--seeds 3] [--budget 50]
+        [--scaling auto] [--generated 6000]
 
 Above `SAMPLED_ABOVE` rows the cells are fitted on `LATTICE_SAMPLE` rows. For every NAME.npz in DIR
 (with X and y) of more rows than that and at most --most, and for generated data, sessions by the
-default strategy and scaling are run twice: with cells fitted on the sample, and on all rows.
-Kappa is that of the tuned SVDD on all rows; the last line has the mean of the differences.
+default strategy are run twice: with cells fitted on the sample, and on all rows. Kappa is that of
+the tuned SVDD on all rows; the last line has the mean of the differences.
 """
 
 import argparse
@@ -61,13 +62,15 @@ def sets(
     folder: Path | None, most: int, sizes: list[int]
 ) -> Iterator[tuple[str, FloatArray, LabelArray]]:
     """Name, rows and truth of every set."""
-    for path in sorted(folder.glob("*.npz")) if folder else ():
+    for rows in sizes:
+        yield f"generated {rows}", *generated(rows)
+    for path in (
+        sorted(folder.glob("*.npz"), key=lambda path: path.stat().st_size) if folder else ()
+    ):
         with np.load(path, allow_pickle=False) as arrays:
             X, y = arrays["X"], arrays["y"]
         if SAMPLED_ABOVE < len(X) <= most:
             yield path.stem, X, y
-    for rows in sizes:
-        yield f"generated {rows}", *generated(rows)
 
 
 def main() -> None:
@@ -75,6 +78,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder with NAME.npz files")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--budget", type=int, default=50)
+    parser.add_argument("--scaling", default="auto")
     parser.add_argument("--most", type=int, default=10_000, help="rows of a set")
     parser.add_argument("--generated", type=int, nargs="*", default=[6000])
     given = parser.parse_args()
@@ -82,7 +86,7 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|")
     means = []
     for name, X, y in sets(given.data, given.most, given.generated):
-        views = Views(X)
+        views = Views(X, given.scaling)
         basis = belief_basis(
             views.rows(views.belief), survey=refined_basis(views).survey(views.raw)
         )
