@@ -9,7 +9,7 @@ DATA ?= ../shared/data
 # Tests wait now and then, so three processes fill two cores.
 PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist worksteal
 
-.PHONY: demo test test-slow install lint format types check bench soak protos clean
+.PHONY: demo test test-slow versitygw install lint format types check bench soak protos clean
 
 demo: $(STAMP)  ## set everything up and tune on real data
 	$(BIN)/svddtune demo
@@ -17,8 +17,11 @@ demo: $(STAMP)  ## set everything up and tune on real data
 test: $(DEV)  ## the tests, against a real Redis-compatible server
 	$(PYTEST)
 
-test-slow: $(DEV)  ## those that take long: end to end, idle waits, installations
+test-slow: $(DEV) versitygw  ## those that take long: end to end, idle waits, installations
 	$(PYTEST) -m slow
+
+versitygw:  ## an S3-compatible server for the slow tests, if Go is there
+	@test -x .tools/versitygw || { command -v go >/dev/null && GOTOOLCHAIN=local GOBIN=$(CURDIR)/.tools go install github.com/versity/versitygw/cmd/versitygw@v1.8.0; } || echo "No versitygw: tests with an S3-compatible server are skipped"
 
 install: $(DEV)  ## set-up alone; leaves .venv/bin/svddtune
 
@@ -49,7 +52,7 @@ format: $(DEV)  ## blocking client and pictures generated anew, and all code for
 	$(BIN)/ruff format .
 
 check: export SVDDTUNE_TEST_PROFILE = ci
-check: lint  ## what CI runs: lint and all tests in one run
+check: lint versitygw  ## what CI runs: lint and all tests in one run
 	$(PYTEST) -m ""
 
 bench: $(DEV)  ## figures of docs/performance.md
