@@ -1,6 +1,7 @@
 """The worker process: settings, signals, and a store that is unavailable for a while."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from svddtune.config import SessionConfig
 from svddtune.state import keys
 from svddtune.state.connect import Redis, connect, connect_blocking
 from svddtune.state.queue import JobQueue
-from svddtune.state.session import SessionId
+from svddtune.state.session import Session, SessionId
 from svddtune.state.workspace import Workspace
 from svddtune.worker.data import DataCache
 from svddtune.worker.loop import WorkerLoop
@@ -176,6 +177,52 @@ def test_worker_for_urgent_jobs_takes_bulk_jobs_while_alone(redis_url: str) -> N
         stream = keys.prefix(0) + "q:bulk"
         with Process("svddtune.worker", "--redis", redis_url, "--hi-only"):
             wait_until(lambda: client.xpending(stream, keys.GROUP)["pending"] == 1)
+
+
+def test_session_fails_whose_job_takes_too_long_and_says_the_figures(redis_url: str) -> None:
+    async def create(shop: Workshop) -> SessionId:
+        await shop.upload_rows(np.random.default_rng(0).normal(size=(4500, 20)))
+        return await shop.sessions.create(shop.dataset_id, SessionConfig(), observation_count=4500)
+
+    async def ended(shop: Workshop) -> Session:
+        return await shop.sessions.get(session_id)
+
+    session_id = work(redis_url, create)
+    options = ("--job-s", "0.1")
+    with connect(redis_url) as client, Process("svddtune.worker", "--redis", redis_url, *options):
+        wait_until(lambda: client.hget(keys.session(session_id), "state") == b"FAILED")
+    failure = work(redis_url, ended).failure
+    assert failure is not None
+    assert failure.reason == "JOB_TIME_LIMIT"
+    assert re.search(r"took \d+\.\d s .* may take 0\.1 s", failure.message)
+
+
+GREEDY = """
+import numpy as np
+from svddtune.worker.limits import Limits, Meter, OverLimit, limit_allocations
+
+limits = Limits(memory_bytes=64 << 20)
+limit_allocations(limits)
+meter = Meter(limits)
+held = [np.ones(64 << 17)]
+try:
+    meter.check()
+except OverLimit as error:
+    print(error.reason, error.message)
+held.clear()
+try:
+    np.ones(256 << 17)
+except MemoryError:
+    print("MemoryError")
+"""
+
+
+def test_memory_beyond_the_limit_is_noticed_between_pieces_and_refused_within_one() -> None:
+    said = subprocess.run(
+        [sys.executable, "-c", GREEDY], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    assert re.match(r"OUT_OF_MEMORY .* used \d+ MiB and may use 64 MiB", said[0])
+    assert said[1:] == ["MemoryError"]
 
 
 def running(client: Redis) -> list[bytes]:

@@ -36,7 +36,7 @@ class ProcessSettings(BaseSettings):
         DEFAULT_MEMORY_MIB,
         ge=256,
         description="memory that a worker process may use, in MiB; the service refuses sessions "
-        "that would need more",
+        "that would need more, and a worker ends a job that takes more",
     )
     dataset_store: str | None = Field(
         None,

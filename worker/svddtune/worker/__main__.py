@@ -20,6 +20,7 @@ from svddtune.state.workspace import Workspace
 from svddtune.text import url_fault
 from svddtune.worker.data import DataCache
 from svddtune.worker.ending import Ending
+from svddtune.worker.limits import Limits, limit_allocations
 from svddtune.worker.loop import WorkerLoop
 from svddtune.worker.settings import Settings
 from svddtune.worker.step import Steps
@@ -55,9 +56,10 @@ def main() -> int:
     with contextlib.suppress(StoreUnavailable):
         queue.prepare()
     workspace = Workspace(client, rows)
-    loop = WorkerLoop(
-        queue, Steps(workspace, DataCache(workspace, limit_bytes=settings.cache_mib << 20))
-    )
+    limits = Limits(job_s=settings.job_s, memory_bytes=settings.memory_mib << 20)
+    limit_allocations(limits)
+    steps = Steps(workspace, DataCache(workspace, limit_bytes=settings.cache_mib << 20))
+    loop = WorkerLoop(queue, steps, limits)
     Ending(stop=loop.stop, ended=loop.ended, give_back=queue.sign_out, grace_s=settings.grace_s)
     description: dict[str, object] = {
         "pid": os.getpid(),

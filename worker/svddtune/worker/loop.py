@@ -13,6 +13,7 @@ from svddtune.numerics import DawidSkeneUnavailable, StrategyFault, checked_by
 from svddtune.state.errors import ClaimLost, Damaged, NotFound, StoreUnavailable
 from svddtune.state.queue import BULK_TURN_S, Claim, JobQueue
 from svddtune.worker.keeper import JobUnwanted, Keeper
+from svddtune.worker.limits import Limits, Meter, OverLimit, memory_message
 from svddtune.worker.step import Steps
 
 log = logging.getLogger(__name__)
@@ -28,9 +29,10 @@ class WorkerLoop:
     and not for a whole job.
     """
 
-    def __init__(self, queue: JobQueue, steps: Steps) -> None:
+    def __init__(self, queue: JobQueue, steps: Steps, limits: Limits | None = None) -> None:
         self._queue = queue
         self._steps = steps
+        self._limits = limits or Limits()
         self._stopping = threading.Event()
         # Set once ``run`` is over.
         self.ended = threading.Event()
@@ -93,9 +95,13 @@ class WorkerLoop:
             self._give_up(claim, error.reason, f"{error.message}.", final=True)
         except StrategyFault as error:
             self._give_up(claim, "QUERY_STRATEGY_BROKEN", f"{error}.", final=True)
+        except OverLimit as error:
+            # A worker that holds less from earlier jobs may have the memory.
+            final = error.reason == "JOB_TIME_LIMIT"
+            self._give_up(claim, error.reason, error.message, final=final)
         except MemoryError:
             # Another process may have taken the memory; a later attempt may succeed.
-            self._give_up(claim, "OUT_OF_MEMORY", "The worker ran out of memory.")
+            self._give_up(claim, "OUT_OF_MEMORY", memory_message(self._limits))
         except Exception as error:
             fault = uuid4().hex[:12]
             log.exception("job failed", extra=event | {"fault": fault})
@@ -103,19 +109,26 @@ class WorkerLoop:
 
     def _between_pieces(self, claim: Claim, keeper: Keeper) -> Callable[[], None]:
         """What a job does between its pieces."""
+        meter = Meter(self._limits)
+
+        def check_ends() -> None:
+            keeper.check()
+            meter.check()
+
         if claim.urgent:
-            return keeper.check
+            return check_ends
         next_look = time.monotonic() + LOOK_EVERY_S
 
         def check() -> None:
             nonlocal next_look
-            keeper.check()
+            check_ends()
             if time.monotonic() < next_look or self._stopping.is_set():
                 return
             # Endless urgent jobs must not keep the bulk job from its end.
             turn_ends = time.monotonic() + BULK_TURN_S
-            while time.monotonic() < turn_ends and (urgent := self._queue.take_urgent()):
-                self._work(urgent, keeper)
+            with meter.paused():
+                while time.monotonic() < turn_ends and (urgent := self._queue.take_urgent()):
+                    self._work(urgent, keeper)
             keeper.check()
             next_look = time.monotonic() + LOOK_EVERY_S
 

@@ -28,6 +28,12 @@ class Settings(ProcessSettings):
         ge=64,
         description="size of these copies, in MiB, above which the least recently used ones go",
     )
+    job_s: float = Field(
+        3600.0,
+        gt=0,
+        description="seconds that a job may take; a session whose job takes longer fails with "
+        "JOB_TIME_LIMIT",
+    )
     grace_s: float = Field(
         10.0,
         ge=0,
