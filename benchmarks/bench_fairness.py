@@ -167,7 +167,7 @@ def main() -> None:
     given = parser.parse_args()
     given.workers = given.workers or (2 if given.sessions else 1)
     given.large = given.large or (1_000_000 if given.sessions else 20_000)
-    given.small = given.small or (1000 if given.sessions else 150)
+    given.small = given.small or (200 if given.sessions else 150)
     if given.quick:
         given.large, given.trials, given.seconds = 5000, 1, 5.0
     if given.sessions:
