@@ -63,7 +63,7 @@ async def offer(address: str, sessions: list[str]) -> Burst:
             pending = ANSWERS
             while pending:
                 response = await asyncio.wait_for(call.read(), CALL_S)
-                assert response is not grpc.aio.EOF
+                assert isinstance(response, oracle_pb2.ConverseResponse), "the stream ended"
                 match response.WhichOneof("message"):
                     case "ack":
                         burst.acknowledged.append(response.ack.answer_id)

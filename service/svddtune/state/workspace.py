@@ -16,12 +16,16 @@ from svddtune.state.calls import Scripts
 from svddtune.state.connect import Redis
 from svddtune.state.datasets import UPLOAD_TTL_S, store_not_set
 from svddtune.state.errors import NotFound
+from svddtune.state.evidence import EvidenceReader
 from svddtune.state.faults import redis_faults
 from svddtune.state.jobs import preparation_k
 from svddtune.state.queue import Claim
 from svddtune.state.row_cache import RowCache
 from svddtune.state.session import DatasetId, RankedRow, Session
 from svddtune.v1 import dataset_pb2, jobs_pb2, result_pb2, tuning_pb2
+
+# Observation ids that a worker remembers.
+_MOST_IDS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,9 @@ class Workspace:
         self._client = client
         self._rows = rows
         self._call = Scripts(client)
+        self._evidence = EvidenceReader(client)
+        # (dataset, row) -> observation id, which never changes.
+        self._ids: dict[tuple[str, int], str] = {}
 
     def dataset(self, claim: Claim) -> tuple[dataset_pb2.Dataset, NDArray[np.float64]]:
         """Description and raw rows (N, M) of the job's dataset.
@@ -164,13 +171,14 @@ class Workspace:
         pipe.smembers(f"{base}:withdrawn")
         pipe.scard(f"{base}:awaiting")
         pipe.xrevrange(f"{base}:events", count=1)
-        pipe.hgetall(f"{base}:history")
+        window = self._evidence.request(pipe, f"{base}:history")
         with redis_faults():
-            fields, labels, dropped, asked, votes, withdrawn, awaiting, last, evidence = (
+            fields, labels, dropped, asked, votes, withdrawn, awaiting, last, *evidence = (
                 pipe.execute()
             )
-        if not fields:
-            return None
+            if not fields:
+                return None
+            history = self._evidence.evidence(f"{base}:history", window, *evidence)
         session = codec.session_from_fields(fields, len(asked), awaiting)
         in_force, confidences = _votes_in_force(votes, withdrawn)
         verdicts = {int(row): tuple(map(int, value.split())) for row, value in labels.items()}
@@ -193,7 +201,7 @@ class Workspace:
             votes=in_force,
             confidences=confidences,
             moment=last[0][0].decode() if last else "",
-            evidence=evidence,
+            evidence=history,
         )
 
     def label_log(self, claim: Claim) -> LabelLog:
@@ -221,13 +229,18 @@ class Workspace:
 
     def observation_ids(self, claim: Claim, rows: Sequence[int]) -> list[str]:
         """Observation ids of rows of the job's dataset."""
-        if not rows:
-            return []
-        with redis_faults():
-            found = self._client.hmget(
-                f"{claim.prefix}d:{claim.dataset_id}:ids", [str(row) for row in rows]
-            )
-        return codec.observation_ids(rows, found)
+        dataset_id = claim.dataset_id
+        if len(self._ids) > _MOST_IDS:
+            self._ids.clear()
+        missing = [row for row in rows if (dataset_id, row) not in self._ids]
+        if missing:
+            with redis_faults():
+                found = self._client.hmget(
+                    f"{claim.prefix}d:{dataset_id}:ids", [str(row) for row in missing]
+                )
+            ids = codec.observation_ids(missing, found)
+            self._ids |= {(dataset_id, row): one for row, one in zip(missing, ids, strict=True)}
+        return [self._ids[dataset_id, row] for row in rows]
 
     def fits(self, claim: Claim) -> tuple[jobs_pb2.GridPlan, list[jobs_pb2.FitOutput]]:
         """Plan and FIT outputs, in the plan's order, of the result being computed."""
