@@ -1,9 +1,10 @@
 """Whether a server is fit to hold labels, and whether its data are this version's."""
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
-from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import AuthenticationError, RedisError, ResponseError
 
 from svddtune.state import keys
 from svddtune.state.connect import Redis
@@ -13,6 +14,8 @@ from svddtune.state.upgrade import EARLIER_LAYOUT, upgrade
 
 # Oldest servers with everything the scripts use: redis_version (Valkey reports 7.2.4 there).
 FLOOR = (7, 0)
+# Options of a URL that name files.
+_FILES = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +53,35 @@ def examine(client: Redis) -> ServerReport:
         if fault.reason == "REDIS_UNAVAILABLE":
             fault = StoreUnavailable(
                 fault.reason,
-                f"Redis does not answer: {str(error).rstrip('.')}. Check the URL in --redis.",
+                f"Redis does not answer: {str(error).rstrip('.')}. {_advice(client, error)}",
             )
         raise fault from error
+
+
+def _advice(client: Redis, error: RedisError) -> str:
+    """What the operator can do about a connection that failed."""
+    options: dict[str, Any] = client.connection_pool.connection_kwargs
+    for name in _FILES:
+        if (file := options.get(name)) and not os.access(file, os.R_OK):
+            return f"{name} in the URL names the file {file}, which cannot be read."
+    text = str(error)
+    if "CERTIFICATE_VERIFY_FAILED" in text:
+        return (
+            "If the authority that signed the server's certificate is your own, name its file in "
+            "the URL: rediss://HOST?ssl_ca_certs=FILE. The certificate must hold this host's name."
+        )
+    if "SSL:" in text:
+        return "If the server does not use TLS at this port, write redis:// in the URL."
+    if isinstance(error, AuthenticationError):
+        return "Check the user and the password in the URL: redis://USER:PASSWORD@HOST."
+    if "closed by server" in text or "reset by peer" in text:
+        if "ssl_cert_reqs" in options and "ssl_certfile" not in options:
+            return (
+                "If the server wants a client certificate, name its files in the URL: "
+                "?ssl_certfile=FILE&ssl_keyfile=FILE."
+            )
+        return "If the server uses TLS at this port, write rediss:// in the URL."
+    return "Check the URL in --redis."
 
 
 def _refuse_unfit(info: dict[str, Any], policy: str) -> None:
