@@ -133,7 +133,7 @@ def test_session_ends_with_a_model_when_service_and_worker_use_tls_and_a_passwor
             while (query := tuning.next_query(timeout_s=120)) is not None:
                 tuning.answer(query, "outlier" if query.row < 4 else "inlier")
         client.wait_until_completed(session, timeout_s=120)
-        assert client.export_model(session).classify(X).shape == (40,)
+        assert client.model(session).predict(X).shape == (40,)
 
 
 @pytest.mark.parametrize(
@@ -148,12 +148,11 @@ def test_session_ends_with_a_model_when_service_and_worker_use_tls_and_a_passwor
     ],
     ids=["stranger", "no authority", "no file", "no client certificate", "password", "plain"],
 )
-@pytest.mark.parametrize("module", ["svddtune.service", "svddtune.worker"])
-def test_process_says_what_is_wrong_with_its_connection_and_shows_no_password(
-    store: Store, module: str, wrong: dict[str, str], words: str
+def test_worker_says_what_is_wrong_with_its_connection_to_redis_without_the_password(
+    store: Store, wrong: dict[str, str], words: str
 ) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", module],
+        [sys.executable, "-m", "svddtune.worker"],
         env=os.environ | {"SVDDTUNE_REDIS": store.url(**wrong)},  # type: ignore[arg-type]
         capture_output=True,
         text=True,

@@ -4,6 +4,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
+from redis.connection import SSLConnection
 from redis.exceptions import AuthenticationError, RedisError, ResponseError
 
 from svddtune.state import keys
@@ -60,7 +61,9 @@ def examine(client: Redis) -> ServerReport:
 
 def _advice(client: Redis, error: RedisError) -> str:
     """What the operator can do about a connection that failed."""
-    options: dict[str, Any] = client.connection_pool.connection_kwargs
+    pool = client.connection_pool
+    options: dict[str, Any] = pool.connection_kwargs
+    encrypted = issubclass(pool.connection_class, SSLConnection)
     for name in _FILES:
         if (file := options.get(name)) and not os.access(file, os.R_OK):
             return f"{name} in the URL names the file {file}, which cannot be read."
@@ -75,7 +78,7 @@ def _advice(client: Redis, error: RedisError) -> str:
     if isinstance(error, AuthenticationError):
         return "Check the user and the password in the URL: redis://USER:PASSWORD@HOST."
     if "closed by server" in text or "reset by peer" in text:
-        if "ssl_cert_reqs" in options and "ssl_certfile" not in options:
+        if encrypted and "ssl_certfile" not in options:
             return (
                 "If the server wants a client certificate, name its files in the URL: "
                 "?ssl_certfile=FILE&ssl_keyfile=FILE."

@@ -125,6 +125,13 @@ class Workspace:
                 data += self._client.get(f"{base}:x:{index}") or b""
         return description, np.frombuffer(data, dtype="<f8").reshape(shape)
 
+    def datasets_exist(self, datasets: Sequence[tuple[str, str]]) -> list[bool]:
+        """Whether each of these datasets, given with the prefix of its keys, is still there."""
+        with redis_faults(), self._client.pipeline(transaction=False) as pipe:
+            for prefix, dataset_id in datasets:
+                pipe.hexists(f"{prefix}d:{dataset_id}", "record")
+            return [bool(found) for found in pipe.execute()]
+
     def preparation(
         self, claim: Claim, k: int, gamma_bounds: tuple[float, float] | None, *, panel: bool
     ) -> dict[str, NDArray[Any]]:

@@ -88,25 +88,32 @@ class FittedLattice:
     basis: BeliefBasis
 
 
+# What an entry needs at least, however small its dataset: the objects of hundreds of cells.
+_LEAST_BYTES = 1 << 18
+
 Entry = Data | Preparation | FittedLattice
+# What it is, prefix and id of its dataset, and what distinguishes it from others of the dataset.
+_Key = tuple[str, str, str, *tuple[object, ...]]
 
 
 class DataCache:
-    """Drops the least recently used entries above its size limit.
+    """Drops the least recently used entries above its size limit, and those of deleted datasets.
 
-    Entries are named by content, so they are never stale.
+    Entries are named by content, so they are never stale. Whether their datasets still exist is
+    asked when another dataset is loaded.
     """
 
     def __init__(self, workspace: Workspace, *, limit_bytes: int) -> None:
         self._workspace = workspace
         self._limit = limit_bytes
-        self._entries: OrderedDict[tuple[object, ...], tuple[Entry, int]] = OrderedDict()
+        self._entries: OrderedDict[_Key, tuple[Entry, int]] = OrderedDict()
 
     def data(self, claim: Claim) -> Data:
         """The job's dataset. Raises NotFound where it was deleted."""
-        key = ("data", claim.dataset_id)
+        key = ("data", claim.prefix, claim.dataset_id)
         found = self._get(key)
         if found is None:
+            self._drop_deleted()
             description, raw = self._workspace.dataset(claim)
             views = Views(raw, scaling_word(description.scaling))
             # Beside the rows as they are: the base representation, the belief's, and one other.
@@ -120,7 +127,7 @@ class DataCache:
         session, k = snapshot.session, snapshot.prep_k
         bounds = session.config.gamma_bounds
         panel = of_panel(session.config, session.observation_count)
-        key = ("preparation", claim.dataset_id, k, bounds, panel)
+        key = ("preparation", claim.prefix, claim.dataset_id, k, bounds, panel)
         found = self._get(key)
         if found is None:
             arrays = self._workspace.preparation(claim, k, bounds, panel=panel)
@@ -133,7 +140,7 @@ class DataCache:
         if not snapshot.atlas_ready:
             return None
         bounds = snapshot.session.config.gamma_bounds
-        key = ("lattice", claim.dataset_id, bounds)
+        key = ("lattice", claim.prefix, claim.dataset_id, bounds)
         found = self._get(key)
         if found is None:
             parts = self._workspace.atlas_parts(claim, bounds)
@@ -151,14 +158,23 @@ class DataCache:
             found = self._put(key, made, size)
         return cast(FittedLattice, found)
 
-    def _get(self, key: tuple[object, ...]) -> Entry | None:
+    def _drop_deleted(self) -> None:
+        kept = list(dict.fromkeys(key[1:3] for key in self._entries))
+        exist = dict(zip(kept, self._workspace.datasets_exist(kept), strict=True))
+        for key in [key for key in self._entries if not exist[key[1:3]]]:
+            del self._entries[key]
+
+    def __contains__(self, dataset_id: object) -> bool:
+        return any(key[2] == dataset_id for key in self._entries)
+
+    def _get(self, key: _Key) -> Entry | None:
         if key not in self._entries:
             return None
         self._entries.move_to_end(key)
         return self._entries[key][0]
 
-    def _put(self, key: tuple[object, ...], value: Entry, size: int) -> Entry:
-        self._entries[key] = (value, size)
+    def _put(self, key: _Key, value: Entry, size: int) -> Entry:
+        self._entries[key] = (value, max(size, _LEAST_BYTES))
         while len(self._entries) > 1 and sum(s for _, s in self._entries.values()) > self._limit:
             self._entries.popitem(last=False)
         return value
