@@ -4,6 +4,8 @@ from functools import cache
 
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from svddtune.numerics import (
     Atlas,
@@ -20,7 +22,15 @@ from svddtune.numerics.evidence import weigh
 from svddtune.numerics.gain import gradient, knowledge_committee, knowledge_gains
 from svddtune.numerics.panel import PANEL_ROWS, Panel, uniform_panel
 from svddtune.numerics.refined import refined_basis
-from svddtune.numerics.survey import CERTAIN_ROWS, TURNS, Lean, rank_cold, rank_warm, survey
+from svddtune.numerics.survey import (
+    CERTAIN_ROWS,
+    TURNS,
+    Lean,
+    _random_row,
+    rank_cold,
+    rank_warm,
+    survey,
+)
 from svddtune.numerics.types import INLIER, OUTLIER
 
 N = 12_000
@@ -259,3 +269,16 @@ def test_uniform_panel_weighs_all_rows_alike() -> None:
     panel = uniform_panel(N)
     assert isinstance(panel, Panel)
     assert panel.weights.tolist() == [1.0] * PANEL_ROWS
+
+
+@given(st.data())
+def test_a_random_row_is_the_one_drawn_from_the_list_of_rows_that_are_not_taken(
+    data: st.DataObject,
+) -> None:
+    taken = np.array(data.draw(st.lists(st.booleans(), min_size=1, max_size=40)))
+    seed = data.draw(st.integers(0, 1000))
+    assume(not taken.all())
+
+    row = _random_row(taken, np.random.default_rng(seed))
+
+    assert row == np.random.default_rng(seed).choice(np.flatnonzero(~taken))

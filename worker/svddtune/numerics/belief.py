@@ -30,7 +30,14 @@ from svddtune.numerics.laplace import curvature, laplace, laplace_weights, likel
 from svddtune.numerics.mapped import Rows
 from svddtune.numerics.panel import uniform_panel
 from svddtune.numerics.survey import Lean, Survey, lean_rows
-from svddtune.numerics.types import OUTLIER, BoolArray, FloatArray, IndexArray, LabelArray
+from svddtune.numerics.types import (
+    OUTLIER,
+    BoolArray,
+    FloatArray,
+    IndexArray,
+    LabelArray,
+    labelled_rows,
+)
 from svddtune.sigmoid import sigmoid
 
 MEAN = -2.0
@@ -252,7 +259,7 @@ def _columns(
 
 def used_labels(labels: LabelArray) -> IndexArray:
     """Labelled rows that a fit of the labels uses: all, or a sample of `LABEL_LIMIT`; ascending."""
-    rows = np.flatnonzero(labels)
+    rows = labelled_rows(labels)
     if len(rows) > LABEL_LIMIT:
         rows = np.sort(np.random.default_rng(0).choice(rows, LABEL_LIMIT, replace=False))
     return rows
@@ -287,7 +294,7 @@ def believe(
     -------
     Belief
     """
-    all_rows, rows = np.flatnonzero(labels), used_labels(labels)
+    all_rows, rows = labelled_rows(labels), used_labels(labels)
     known = labels[rows] == OUTLIER
     waiting = np.unique(np.asarray(open_rows, dtype=np.int64))
     waiting = waiting[labels[waiting] == 0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from sklearn import config_context
 from sklearn.svm import SVC
 
 from svddtune.numerics.bandwidth import sklearn_scale_gamma
@@ -30,7 +31,10 @@ class Border:
     def fit(cls, features: FloatArray, labels: LabelArray) -> Border:
         """Fit to labels of both classes, shape (n,); standardised features of shape (n, F)."""
         gamma = sklearn_scale_gamma(features)
-        return cls(SVC(class_weight="balanced", gamma=gamma).fit(features, labels), gamma)
+        machine = SVC(class_weight="balanced", gamma=gamma)
+        # The checks of parameters and input take longer than a fit to few labels.
+        with config_context(assume_finite=True, skip_parameter_validation=True):
+            return cls(machine.fit(features, labels), gamma)
 
     def beyond(self, features: FloatArray) -> FloatArray:
         """How far rows are on the outliers' side of the border, in margins, shape (n,)."""

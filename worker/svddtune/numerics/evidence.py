@@ -18,7 +18,7 @@ from svddtune.numerics.scores import (
     score,
     score_counts,
 )
-from svddtune.numerics.types import FloatArray, IndexArray, LabelArray, as_labels
+from svddtune.numerics.types import FloatArray, IndexArray, LabelArray, as_labels, labelled_rows
 
 Criterion = Literal["evidence", "labels"]
 Reason = Literal["both_classes", "no_label", "no_outlier", "no_inlier"]
@@ -122,7 +122,7 @@ def weigh(
     -------
     Evidence
     """
-    rows = np.flatnonzero(labels)
+    rows = labelled_rows(labels)
     called, known = atlas.count_outside(rows), belief.labelled[rows]
     certain = bool(np.isin(known, (0.0, 1.0)).all())
     outliers = atlas.count_outside(rows[known > 0.0]) if certain else atlas.sum_outside(rows, known)
@@ -208,7 +208,7 @@ def pick(
     value = np.where(tells_apart(atlas.outliers, atlas.N), value, -np.inf)
     ties = np.flatnonzero(value >= value.max() - _TIE)
     cell = int(ties[len(ties) // 2])
-    rows = np.flatnonzero(labels)
+    rows = labelled_rows(labels)
     predicted = as_labels(atlas.calls(cell, rows))
     interval = bootstrap_interval(labels[rows], predicted, metric, rng=np.random.default_rng(0))
     return LiveChoice(
@@ -248,7 +248,7 @@ def final_cell(atlas: Atlas, choice: LiveChoice, labels: LabelArray) -> int:
     if choice.reason in ("both_classes", "no_label"):
         return choice.cell
     column = atlas.column(choice.scaling, choice.gamma)
-    rows = np.flatnonzero(labels)
+    rows = labelled_rows(labels)
     predictions = np.zeros((len(column), len(labels)), dtype=np.int8)
     predictions[:, rows] = as_labels(atlas.outside_at(rows)[column])
     scores = np.zeros(len(column))

@@ -19,7 +19,7 @@ import numpy as np
 
 from svddtune.numerics.belief import BeliefBasis
 from svddtune.numerics.border import Border
-from svddtune.numerics.types import OUTLIER, FloatArray, IndexArray, LabelArray
+from svddtune.numerics.types import OUTLIER, FloatArray, IndexArray, LabelArray, labelled_rows
 
 MixedRule = Literal["knowledge_gradient", "uncertain"]
 MIXED_TURNS: tuple[MixedRule, ...] = (
@@ -63,7 +63,7 @@ def border_distance(basis: BeliefBasis, labels: LabelArray) -> FloatArray:
 
 def border_rows(labels: LabelArray) -> IndexArray:
     """Labelled rows that the border is found with, ascending."""
-    rows = np.flatnonzero(labels)
+    rows = labelled_rows(labels)
     if len(rows) <= BORDER_LABELS:
         return rows
     drawn = np.random.default_rng(0).permutation(rows)

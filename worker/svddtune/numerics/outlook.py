@@ -66,7 +66,7 @@ class Prospect:
 
 def has_outlook(labels: LabelArray) -> bool:
     """Whether both classes have labels, and there are enough."""
-    return min(class_counts(labels)) > 0 and int(np.count_nonzero(labels)) >= LEAST_LABELS
+    return min(class_counts(labels)) > 0 and sum(class_counts(labels)) >= LEAST_LABELS
 
 
 def outlook_of(

@@ -31,7 +31,7 @@ from svddtune.numerics.outlook import Outlook, Prospect, outlook_of
 from svddtune.numerics.own import QueryStrategy, Situation, rank_by
 from svddtune.numerics.preparation import Preparation
 from svddtune.numerics.prospect import AHEAD
-from svddtune.numerics.scores import Metric
+from svddtune.numerics.scores import Metric, class_counts
 from svddtune.numerics.survey import SurveyRule, rank_cold, rank_warm
 from svddtune.numerics.tau import TauRule, tau
 from svddtune.numerics.types import INLIER, OUTLIER, BoolArray, FloatArray, IndexArray, LabelArray
@@ -389,7 +389,7 @@ class _AtlasState:
 
     @property
     def _asked(self) -> int:
-        return int(np.count_nonzero(self.labels)) + len(self.open_rows)
+        return sum(class_counts(self.labels)) + len(self.open_rows)
 
     def _cold_turns(self) -> tuple[ColdRule, ...]:
         """The rules of this place and the next, as if the row of this one were open."""

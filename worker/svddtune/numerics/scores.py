@@ -214,7 +214,7 @@ def difference_interval(
 
 def class_counts(labels: LabelArray) -> tuple[int, int]:
     """Numbers of labelled inliers and outliers."""
-    return int((labels == INLIER).sum()), int((labels == OUTLIER).sum())
+    return int(np.count_nonzero(labels == INLIER)), int(np.count_nonzero(labels == OUTLIER))
 
 
 def _function(metric: str) -> Callable[[Confusion], FloatArray]:

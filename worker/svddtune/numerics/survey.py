@@ -22,12 +22,21 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import config_context
 from sklearn.linear_model import LogisticRegression
 
 from svddtune.numerics.border import Border
 from svddtune.numerics.kernel import squared_distances
 from svddtune.numerics.panel import PANEL_ROWS, Panel
-from svddtune.numerics.types import INLIER, OUTLIER, BoolArray, FloatArray, IndexArray, LabelArray
+from svddtune.numerics.types import (
+    INLIER,
+    OUTLIER,
+    BoolArray,
+    FloatArray,
+    IndexArray,
+    LabelArray,
+    labelled_rows,
+)
 from svddtune.sigmoid import sigmoid
 
 SURVEY_ROWS = 100_000
@@ -232,7 +241,9 @@ class Lean:
     def fit(cls, features: FloatArray, labels: LabelArray) -> Lean:
         """Fit to labels of both classes, which weigh alike; features of shape (n, F)."""
         linear = LogisticRegression(C=_LINEAR_COST, class_weight="balanced", max_iter=500)
-        return cls(linear.fit(features, labels == OUTLIER), Border.fit(features, labels))
+        with config_context(assume_finite=True, skip_parameter_validation=True):
+            linear.fit(features, labels == OUTLIER)
+        return cls(linear, Border.fit(features, labels))
 
     def margin(self, features: NDArray[np.floating]) -> FloatArray:
         """Log-odds of "outlier" by the linear classifier alone, shape (n,): it is the quickest."""
@@ -286,7 +297,7 @@ def rank_cold(
         Each score has a place in turn, then a random row. If all labels are outliers, the most
         typical rows. Every place assumes that the rows before it have labels.
     """
-    known = np.union1d(np.flatnonzero(labels), open_rows).astype(np.int64)
+    known = np.union1d(labelled_rows(labels), open_rows).astype(np.int64)
     free, panel = askable[of.panel.rows], of.of_panel
     if (labels == OUTLIER).any():
         by = np.where(free, of.unusual[-1], np.inf)
@@ -310,7 +321,7 @@ def rank_cold(
             worth = np.where(free, of.unusual[turn] - AVOIDANCE * avoided, -np.inf)
             position, value = int(np.argmax(worth)), float(worth.max())
         if position < 0 or not free[position]:
-            rows.append(_random_row(~taken, rng))
+            rows.append(_random_row(taken, rng))
             scores.append(0.0)
             rules.append("random")
         else:
@@ -369,7 +380,8 @@ def rank_warm(
     outside[of.places] = False
     others = np.flatnonzero(outside & askable[of.rows])
     if len(others) > NOMINATED:
-        unsure = np.abs(lean.margin(of.features[others]))
+        # (The rows that are left out cost less than a copy of the others.)
+        unsure = np.abs(lean.margin(of.features)[others])
         others = np.sort(others[np.argpartition(unsure, NOMINATED)[:NOMINATED]])
     inside = np.flatnonzero(askable[of.panel.rows])
     rows = np.concatenate((of.panel.rows[inside], of.rows[others]))
@@ -386,13 +398,19 @@ def rank_warm(
             found = next((one for one in order if not taken[rows[one]]), None)
         if found is None:
             rule = "random"
-        places.append(_random_row(~taken, rng) if found is None else int(rows[found]))
+        places.append(_random_row(taken, rng) if found is None else int(rows[found]))
         scores.append(0.0 if found is None else float(doubt[found]))
         rules.append(rule)
         taken[places[-1]] = True
     return Ranked(np.array(places, dtype=np.int64), np.array(scores), tuple(rules))
 
 
-def _random_row(free: BoolArray, rng: np.random.Generator) -> int:
-    """A random row of those that are free; at least one is."""
-    return int(rng.choice(np.flatnonzero(free)))
+def _random_row(taken: BoolArray, rng: np.random.Generator) -> int:
+    """A random row of those that are not taken; at least one is not.
+
+    Few rows of many are taken, so these are listed, and not the others.
+    """
+    listed = np.flatnonzero(taken)
+    place = int(rng.integers(len(taken) - len(listed)))
+    free_before = listed - np.arange(len(listed))
+    return place + int(np.searchsorted(free_before, place, side="right"))

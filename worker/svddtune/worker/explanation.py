@@ -42,7 +42,7 @@ def latest_labelled(labels: LabelArray, asked_by: Mapping[int, int]) -> IndexArr
 
     ``asked_by`` names the query of a row; a row without one counts as the oldest.
     """
-    rows = np.flatnonzero(labels)
+    rows = numerics.types.labelled_rows(labels)
     if len(rows) <= LATEST_LABELS:
         return rows
     queries = [asked_by.get(row, 0) for row in rows.tolist()]

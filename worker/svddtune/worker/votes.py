@@ -50,14 +50,14 @@ def labels_in_force(snapshot: Snapshot, *, without: IndexArray = _NO_ROWS) -> La
     chances = numerics.dawid_skene(votes) if weighted else {}
     several = _several(votes)
     noise, comparable = _label_noise(snapshot, several), bool(several)
-    rows = np.flatnonzero(values).tolist()
+    rows = numerics.types.labelled_rows(values).tolist()
     certainty = np.ones(len(values))
     if not chances and not snapshot.confidences and noise <= 0.0:
         # Every vote is taken as right, as `label_certainty` takes votes that cannot be wrong.
         nothing: dict[str, int] = {}
         balance = [sum(votes.get(row, nothing).values()) for row in rows]
         certainty[rows] = np.where(np.array(balance) * values[rows] > 0, 1.0, 0.5)
-        return Labels(values, None if (certainty == 1.0).all() else certainty, noise)
+        return Labels(values, None if (certainty[rows] == 1.0).all() else certainty, noise)
     # What was known at the start is taken as true, unless somebody had answered it elsewhere.
     known = snapshot.initial_rows - snapshot.answered_rows
     for row in rows:
@@ -73,7 +73,7 @@ def labels_in_force(snapshot: Snapshot, *, without: IndexArray = _NO_ROWS) -> La
             tuple(said.values()),
             tuple(1.0 - confidence[name] if name in confidence else e for name in said),
         )
-    return Labels(values, None if (certainty == 1.0).all() else certainty, noise)
+    return Labels(values, None if (certainty[rows] == 1.0).all() else certainty, noise)
 
 
 # Most rows have votes like those of many others.
