@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from pages import written
 
 from svddtune.client import EmbeddedStack, SvddModel, TuningClient, cohen_kappa
 from svddtune.numerics import FloatArray, LabelArray
@@ -316,22 +317,10 @@ def _decades(axes: "Axes", which: str) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def written(page: str, sweep: Sweep, figures: Sequence[Figures]) -> str:
-    """A page with the table of a sweep, and its picture, between the marks.
-
-    Raises
-    ------
-    ValueError
-        The page does not have the marks.
-    """
-    begin, end = f"<!-- {sweep.name}: begin -->", f"<!-- {sweep.name}: end -->"
-    before, _, rest = page.partition(begin)
-    _, mark, after = rest.partition(end)
-    if not mark:
-        raise ValueError(f"no place for the table: {begin} ... {end}")
+def body(sweep: Sweep, figures: Sequence[Figures]) -> str:
+    """The table of a sweep, and its picture, for a page."""
     table = "\n".join((sweep.head, *map(sweep.line, figures)))
-    picture = f"![Times, memory and kappa over the {sweep.over}]({sweep.picture})"
-    return f"{before}{begin}\n\n{table}\n\n{picture}\n\n{end}{after}"
+    return f"{table}\n\n![Times, memory and kappa over the {sweep.over}]({sweep.picture})"
 
 
 def main() -> None:
@@ -358,7 +347,8 @@ def main() -> None:
             figures.append(measure(rows, given.features, given.asked, given.workers, labels))
             print(sweep.line(figures[-1]), flush=True)
         if given.page is not None:
-            page = written(given.page.read_text(encoding="utf-8"), sweep, figures)
+            page = given.page.read_text(encoding="utf-8")
+            page = written(page, sweep.name, body(sweep, figures))
             given.page.write_text(page, encoding="utf-8")
             draw(sweep, figures, given.page.with_name(sweep.picture))
 

@@ -1,13 +1,14 @@
 """What a second worker buys: a simulation of labelers, sessions and workers.
 
-    python benchmarks/simulate_queues.py [--ranking-ms 9.3] [--part-s 1.1] [--thinking-s 2]
-        [--minutes 60] [--page docs/sizing.md]
+    python benchmarks/simulate_queues.py [--ranking-ms 9.3] [--part-s 1.1] [--piece-s 0.1]
+        [--thinking-s 2] [--minutes 60] [--page docs/sizing.md]
 
 Each labeler has a session of their own, thinks for an exponential time, answers, and waits until a
 worker has ranked the session again. Atlas parts of other sessions come beside them at random.
-Rankings go first, but a part that has begun is not interrupted. With two or more workers, one takes
-only rankings, as in `svddtune up`. Only waiting for workers is simulated: no core, disk or network
-is ever short. --page writes the table into a page between two marks.
+Rankings go first: a worker with a part does them between the pieces of the part. With two or more
+workers, one is kept free for rankings, as `svddtune up` does while somebody labels. Only waiting
+for workers is simulated: no core, disk or network is ever short. --page writes the table into a
+page between two marks.
 """
 
 import argparse
@@ -19,8 +20,9 @@ from typing import Any
 
 import numpy as np
 import simpy
+from pages import written
 
-BEGIN, END = "<!-- simulate_queues: begin -->", "<!-- simulate_queues: end -->"
+NAME = "simulate_queues"
 HEAD = (
     "| labelers | atlas parts, share of a core | workers | next ranking p50 | p95 | p99 "
     "| atlas part p50 |\n|---|---|---|---|---|---|---|"
@@ -37,6 +39,8 @@ class Load:
     thinking_s: float
     ranking_s: float
     part_s: float
+    # Of a fit or a block of rows: a ranking waits for its end.
+    piece_s: float
     # Parts that come in a second, times their length.
     bulk_share: float
 
@@ -51,6 +55,7 @@ class Times:
 
 def simulate(load: Load, seconds: float, seed: int = 0) -> Times:
     """Run the workers for so many simulated seconds."""
+    pieces = max(1, round(load.part_s / load.piece_s))
     rng, world, times = random.Random(seed), simpy.Environment(), Times()
     workers = simpy.PriorityResource(world, load.workers)
     # A part also needs one of these, which leaves one of several workers to the rankings.
@@ -69,9 +74,10 @@ def simulate(load: Load, seconds: float, seed: int = 0) -> Times:
         asked = world.now
         with for_parts.request() as turn:
             yield turn
-            with workers.request(_BULK) as worker:
-                yield worker
-                yield world.timeout(load.part_s)
+            for _ in range(pieces):
+                with workers.request(_BULK) as worker:
+                    yield worker
+                    yield world.timeout(load.part_s / pieces)
         times.parts.append(world.now - asked)
 
     def parts() -> Generator[Any, Any, None]:
@@ -102,6 +108,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--ranking-ms", type=float, default=9.3)
     parser.add_argument("--part-s", type=float, default=1.1)
+    parser.add_argument("--piece-s", type=float, default=0.1)
     parser.add_argument("--thinking-s", type=float, default=2.0)
     parser.add_argument("--minutes", type=float, default=60.0, help="simulated time")
     parser.add_argument("--page", type=Path, help="page to write the table into")
@@ -114,6 +121,7 @@ def main() -> None:
                 thinking_s=given.thinking_s,
                 ranking_s=given.ranking_ms / 1e3,
                 part_s=given.part_s,
+                piece_s=given.piece_s,
                 bulk_share=share,
             ),
             60.0 * given.minutes,
@@ -126,11 +134,8 @@ def main() -> None:
     print(table)
     if given.page is None:
         return
-    before, _, rest = given.page.read_text(encoding="utf-8").partition(BEGIN)
-    _, mark, after = rest.partition(END)
-    if not mark:
-        parser.error(f"{given.page} has no place for the table: {BEGIN} ... {END}")
-    given.page.write_text(f"{before}{BEGIN}\n\n{table}\n\n{END}{after}", encoding="utf-8")
+    page = written(given.page.read_text(encoding="utf-8"), NAME, table)
+    given.page.write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":

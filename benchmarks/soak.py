@@ -19,11 +19,12 @@ from pathlib import Path
 
 import numpy as np
 from bench_scale import generated, processes
+from pages import written
 
 from svddtune.client import EmbeddedStack, TuningClient
 from svddtune.numerics import FloatArray
 
-BEGIN, END = "<!-- soak: begin -->", "<!-- soak: end -->"
+NAME = "soak"
 PICTURE = "performance_soak.svg"
 HEAD = (
     "| process | after warm-up, MiB | at the end, MiB | growth, kB a session | standard error |\n"
@@ -172,15 +173,10 @@ def main() -> int:
     )
     print(f"{sentence}\n\n{text}")
     if given.page is not None:
-        before, _, rest = given.page.read_text(encoding="utf-8").partition(BEGIN)
-        _, mark, after = rest.partition(END)
-        if not mark:
-            parser.error(f"{given.page} has no place for the table: {BEGIN} ... {END}")
         picture = f"![Resident memory of each process over the sessions]({PICTURE})"
-        given.page.write_text(
-            f"{before}{BEGIN}\n\n{sentence}\n\n{text}\n\n{picture}\n\n{END}{after}",
-            encoding="utf-8",
-        )
+        page = given.page.read_text(encoding="utf-8")
+        page = written(page, NAME, f"{sentence}\n\n{text}\n\n{picture}")
+        given.page.write_text(page, encoding="utf-8")
         draw(soak, given.page.with_name(PICTURE))
     grown = [one.process for one in table if one.exceeds(given.bound)]
     if grown:
