@@ -384,7 +384,7 @@ def test_get_upload_tells_the_rows_then_the_dataset(harness: Harness) -> None:
 @pytest.mark.parametrize(
     ("upload_id", "code", "reason"),
     [
-        (str(uuid4()), grpc.StatusCode.NOT_FOUND, "UPLOAD_NOT_FOUND"),
+        ("5f0c3a6e-1d2b-4c8f-9e7a-0b6d4f2a8c10", grpc.StatusCode.NOT_FOUND, "UPLOAD_NOT_FOUND"),
         ("mine", grpc.StatusCode.INVALID_ARGUMENT, "INVALID_FIELD"),
         ("", grpc.StatusCode.INVALID_ARGUMENT, "INVALID_FIELD"),
     ],
