@@ -14,7 +14,7 @@ CONTRACT = ROOT / "protos" / "svddtune" / "v1" / "config.proto"
 PAGE = ROOT / "docs" / "settings.md"
 
 _MESSAGE = re.compile(r"(?<=message SessionConfig \{\n).*?(?=^\})", re.DOTALL | re.MULTILINE)
-_FIELD = re.compile(r"  (?:optional )?\w+ (\w+) = \d+;")
+_FIELD = re.compile(r"  (?:optional |repeated )?\w+ (\w+) = \d+;")
 _TABLE = re.compile(r"^\|.*\|$", re.DOTALL | re.MULTILINE)
 
 
@@ -24,11 +24,11 @@ def contract(text: str) -> str:
     lines: list[str] = []
     for line in _MESSAGE.findall(text)[0].splitlines():
         field = _FIELD.fullmatch(line)
-        if field and (setting := first.get(field[1])):
-            lines += textwrap.wrap(
-                _comment(setting), 100, initial_indent="  // ", subsequent_indent="  // "
-            )
         if field:
+            setting = first.get(field[1])
+            # (A setting of two fields is described at the first of them.)
+            told = _comment(setting) if setting else f"See {_first_of(field[1])}."
+            lines += textwrap.wrap(told, 100, initial_indent="  // ", subsequent_indent="  // ")
             lines.append(line)
     return _MESSAGE.sub("\n".join(lines) + "\n", text)
 
@@ -41,6 +41,10 @@ def page(text: str) -> str:
         for one in SETTINGS.values()
     ]
     return _TABLE.sub("\n".join(rows), text)
+
+
+def _first_of(field: str) -> str:
+    return next(one.wire[0] for one in SETTINGS.values() if field in one.wire)
 
 
 def _comment(setting: Setting) -> str:

@@ -5,6 +5,7 @@ and command-line options follow from both; a test compares them all.
 """
 
 from svddtune.config.checks import InvalidConfig, Violation, checked, completed
+from svddtune.config.features import visible_columns
 from svddtune.config.table import OBSERVATIONS, SETTINGS, SessionConfig, Setting, Settings
 from svddtune.config.wire import from_proto, to_proto
 
@@ -20,4 +21,5 @@ __all__ = [
     "completed",
     "from_proto",
     "to_proto",
+    "visible_columns",
 ]

@@ -3,17 +3,26 @@
 import math
 import operator
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
-from svddtune.config.table import ATLAS_STRATEGIES, OBSERVATIONS, SETTINGS, SessionConfig, Setting
+from svddtune.config.table import (
+    ATLAS_STRATEGIES,
+    MOST_VISIBLE_FEATURES,
+    OBSERVATIONS,
+    SETTINGS,
+    SessionConfig,
+    Setting,
+)
 
 DEFAULT_BUDGET = 50
 # Observations up to which there are strategies without an atlas: they need the neighbours of all of
 # them, and the time for these grows with the square.
 NEIGHBORS_LIMIT = 20_000
+# Bytes of a feature's name; longer ones are refused with the upload.
+_LONGEST_NAME = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +102,8 @@ def _plain(setting: Setting, value: Any) -> Any:
     """
     if setting.is_pair:
         return None if value is None else _bounds(*value)
+    if setting.is_list:
+        return _texts(value)
     if setting.words:
         word = value.lower() if isinstance(value, str) else value
         if word not in setting.words:
@@ -105,8 +116,8 @@ def _plain(setting: Setting, value: Any) -> Any:
             raise TypeError
         return str(value)
     if setting.is_optional and value is None:
-        return None
-    number = _number(0.0 if setting.is_optional else setting.default, value)
+        return setting.default
+    number = _number(0.0 if setting.default is None else setting.default, value)
     in_range = setting.low is None or setting.low <= number <= _high(setting)
     if setting.is_optional:
         if not in_range:
@@ -115,6 +126,20 @@ def _plain(setting: Setting, value: Any) -> Any:
     if number and not in_range:
         raise ValueError
     return number or setting.default
+
+
+def _texts(values: Iterable[Any]) -> tuple[str, ...]:
+    if isinstance(values, str | bytes):
+        raise TypeError
+    found: list[str] = []
+    for one in values:
+        text = one if isinstance(one, str) else str(operator.index(one))
+        if isinstance(one, bool) or not 0 < len(text.encode()) <= _LONGEST_NAME:
+            raise ValueError
+        found.append(text)
+    if len(found) > MOST_VISIBLE_FEATURES or len(set(found)) < len(found):
+        raise ValueError
+    return tuple(found)
 
 
 def _number(default: object, value: Any) -> float:

@@ -1,5 +1,6 @@
 """The table: name, type, default, range, help and command-line option of each setting."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, TypedDict, TypeVar
 
@@ -13,6 +14,9 @@ T = TypeVar("T")
 MESSAGE = config_pb2.SessionConfig.DESCRIPTOR
 OBSERVATIONS = "N"
 """Upper end of the range of a setting that counts observations of the dataset."""
+
+MOST_VISIBLE_FEATURES = 100
+"""More values than that nobody looks at for one answer."""
 
 ATLAS_STRATEGIES = frozenset({"disagreement", "knowledge_gradient", "mixed"})
 
@@ -74,7 +78,7 @@ class SessionConfig:
         0,
         2**64 - 1,
     )
-    lease_s: float = _setting(
+    lease_seconds: float = _setting(
         60.0,
         "Seconds after which a query goes from a labeler of unknown pace to another labeler. "
         "Once a labeler's pace is known, its leases last between half and four times this.",
@@ -153,6 +157,23 @@ class SessionConfig:
         stands_for="none",
         pattern="[A-Za-z][A-Za-z0-9_-]{0,63}",
     )
+    raw_features: bool = _setting(
+        True,
+        "Shows labelers the values of the row that they are asked about. Without it they see the "
+        "display fields, and nothing that is computed from the row's values.",
+    )
+    blind: bool = _setting(
+        False,
+        "Hides from labelers what others said: nearby verdicts, counts by class, and all that the "
+        "session has learnt from its labels.",
+    )
+    visible_features: Sequence[str | int] = _setting(
+        (),
+        "Features that labelers see, in this order. Of the others they see neither values nor "
+        "names, and nothing that is computed from them.",
+        option="--visible-feature",
+        stands_for="all",
+    )
 
     @property
     def needs_atlas(self) -> bool:
@@ -172,7 +193,7 @@ class Settings(TypedDict, total=False):
     c_spacing: str | None
     metric: str | None
     seed: int | None
-    lease_s: float | None
+    lease_seconds: float | None
     audit: int | None
     auto_finish: bool | None
     overlap: int | None
@@ -185,6 +206,9 @@ class Settings(TypedDict, total=False):
     c_tie_rule: str | None
     tau_rule: str | None
     own_strategy: str | None
+    raw_features: bool | None
+    blind: bool | None
+    visible_features: Sequence[str | int] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +237,11 @@ class Setting:
         return len(self.wire) == 2
 
     @property
+    def is_list(self) -> bool:
+        """Whether the setting is any number of texts, in one field of the message."""
+        return self.default == ()
+
+    @property
     def is_optional(self) -> bool:
         """Whether zero is a value like others: None, or an absent field, stands for the default."""
         return MESSAGE.fields_by_name[self.wire[0]].has_presence
@@ -227,12 +256,19 @@ class Setting:
         """What the setting takes, in words."""
         if self.words:
             return ", ".join(self.words)
+        if self.is_list:
+            return (
+                f"up to {MOST_VISIBLE_FEATURES} different features of the dataset, each by its "
+                "name or its column, counted from 0"
+            )
         if self.pattern:
             return 'a letter and up to 63 letters, digits, "_" and "-"'
         if self.low is not None:
             high = f"{self.high:g}" if isinstance(self.high, float) else str(self.high)
             return f"{self.low:g} to {high}"
-        return "true or false" if self.default is False else "two finite numbers, 0 < LOW < HIGH"
+        if isinstance(self.default, bool):
+            return "true or false"
+        return "two finite numbers, 0 < LOW < HIGH"
 
     @property
     def default_text(self) -> str:

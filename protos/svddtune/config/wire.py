@@ -14,6 +14,9 @@ def to_proto(config: SessionConfig) -> config_pb2.SessionConfig:
         value = getattr(config, setting.name)
         if setting.is_optional and value is None:
             continue
+        if setting.is_list:
+            getattr(message, setting.wire[0]).extend(map(str, value))
+            continue
         if setting.enum is not None:
             value = words(setting.enum)[value]
         parts = value or (0.0, 0.0) if setting.is_pair else (value,)
@@ -32,6 +35,8 @@ def from_proto(message: config_pb2.SessionConfig) -> SessionConfig:
             values[setting.name] = setting.default
         elif setting.enum is not None:
             values[setting.name] = word_of(setting.enum, parts[0])
+        elif setting.is_list:
+            values[setting.name] = tuple(parts[0])
         else:
             values[setting.name] = parts if setting.is_pair else parts[0]
     return SessionConfig(**values)

@@ -18,6 +18,11 @@ def word_of(enum: EnumDescriptor, number: int) -> str:
     return _words_by_number(enum).get(number, str(number))
 
 
+def number_of(enum: EnumDescriptor, word: str) -> int:
+    """Return the number of a word, in upper or lower case; raises KeyError if there is none."""
+    return _words(enum)[word.lower()]
+
+
 @cache
 def _words(enum: EnumDescriptor) -> dict[str, int]:
     prefix = enum.values_by_number[0].name.removesuffix("UNSPECIFIED")

@@ -1,6 +1,8 @@
+from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable
 from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
@@ -79,7 +81,7 @@ AGGREGATION_MAJORITY: Aggregation
 AGGREGATION_DAWID_SKENE: Aggregation
 
 class SessionConfig(_message.Message):
-    __slots__ = ("k", "budget", "strategy", "candidate_sample", "gamma_min", "gamma_max", "c_cells", "c_spacing", "metric", "seed", "lease_s", "audit", "auto_finish", "overlap", "overlap_rule", "overlap_limit", "aggregation", "repeat_every", "priority", "label_noise", "c_tie_rule", "tau_rule", "own_strategy")
+    __slots__ = ("k", "budget", "strategy", "candidate_sample", "gamma_min", "gamma_max", "c_cells", "c_spacing", "metric", "seed", "lease_seconds", "audit", "auto_finish", "overlap", "overlap_rule", "overlap_limit", "aggregation", "repeat_every", "priority", "label_noise", "c_tie_rule", "tau_rule", "own_strategy", "raw_features", "blind", "visible_features")
     K_FIELD_NUMBER: _ClassVar[int]
     BUDGET_FIELD_NUMBER: _ClassVar[int]
     STRATEGY_FIELD_NUMBER: _ClassVar[int]
@@ -90,7 +92,7 @@ class SessionConfig(_message.Message):
     C_SPACING_FIELD_NUMBER: _ClassVar[int]
     METRIC_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
-    LEASE_S_FIELD_NUMBER: _ClassVar[int]
+    LEASE_SECONDS_FIELD_NUMBER: _ClassVar[int]
     AUDIT_FIELD_NUMBER: _ClassVar[int]
     AUTO_FINISH_FIELD_NUMBER: _ClassVar[int]
     OVERLAP_FIELD_NUMBER: _ClassVar[int]
@@ -103,6 +105,9 @@ class SessionConfig(_message.Message):
     C_TIE_RULE_FIELD_NUMBER: _ClassVar[int]
     TAU_RULE_FIELD_NUMBER: _ClassVar[int]
     OWN_STRATEGY_FIELD_NUMBER: _ClassVar[int]
+    RAW_FEATURES_FIELD_NUMBER: _ClassVar[int]
+    BLIND_FIELD_NUMBER: _ClassVar[int]
+    VISIBLE_FEATURES_FIELD_NUMBER: _ClassVar[int]
     k: int
     budget: int
     strategy: QueryStrategy
@@ -113,7 +118,7 @@ class SessionConfig(_message.Message):
     c_spacing: GridSpacing
     metric: Metric
     seed: int
-    lease_s: float
+    lease_seconds: float
     audit: int
     auto_finish: bool
     overlap: int
@@ -126,4 +131,7 @@ class SessionConfig(_message.Message):
     c_tie_rule: TieRule
     tau_rule: TauRule
     own_strategy: str
-    def __init__(self, k: _Optional[int] = ..., budget: _Optional[int] = ..., strategy: _Optional[_Union[QueryStrategy, str]] = ..., candidate_sample: _Optional[int] = ..., gamma_min: _Optional[float] = ..., gamma_max: _Optional[float] = ..., c_cells: _Optional[int] = ..., c_spacing: _Optional[_Union[GridSpacing, str]] = ..., metric: _Optional[_Union[Metric, str]] = ..., seed: _Optional[int] = ..., lease_s: _Optional[float] = ..., audit: _Optional[int] = ..., auto_finish: bool = ..., overlap: _Optional[int] = ..., overlap_rule: _Optional[_Union[OverlapRule, str]] = ..., overlap_limit: _Optional[int] = ..., aggregation: _Optional[_Union[Aggregation, str]] = ..., repeat_every: _Optional[int] = ..., priority: _Optional[int] = ..., label_noise: _Optional[float] = ..., c_tie_rule: _Optional[_Union[TieRule, str]] = ..., tau_rule: _Optional[_Union[TauRule, str]] = ..., own_strategy: _Optional[str] = ...) -> None: ...
+    raw_features: bool
+    blind: bool
+    visible_features: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, k: _Optional[int] = ..., budget: _Optional[int] = ..., strategy: _Optional[_Union[QueryStrategy, str]] = ..., candidate_sample: _Optional[int] = ..., gamma_min: _Optional[float] = ..., gamma_max: _Optional[float] = ..., c_cells: _Optional[int] = ..., c_spacing: _Optional[_Union[GridSpacing, str]] = ..., metric: _Optional[_Union[Metric, str]] = ..., seed: _Optional[int] = ..., lease_seconds: _Optional[float] = ..., audit: _Optional[int] = ..., auto_finish: bool = ..., overlap: _Optional[int] = ..., overlap_rule: _Optional[_Union[OverlapRule, str]] = ..., overlap_limit: _Optional[int] = ..., aggregation: _Optional[_Union[Aggregation, str]] = ..., repeat_every: _Optional[int] = ..., priority: _Optional[int] = ..., label_noise: _Optional[float] = ..., c_tie_rule: _Optional[_Union[TieRule, str]] = ..., tau_rule: _Optional[_Union[TauRule, str]] = ..., own_strategy: _Optional[str] = ..., raw_features: bool = ..., blind: bool = ..., visible_features: _Optional[_Iterable[str]] = ...) -> None: ...

@@ -22,18 +22,22 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
 from google.api import field_behavior_pb2 as google_dot_api_dot_field__behavior__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from svddtune.v1 import common_pb2 as svddtune_dot_v1_dot_common__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19svddtune/v1/dataset.proto\x12\x0bsvddtune.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18svddtune/v1/common.proto\"\x97\x01\n\x07Scaling\x12&\n\x04kind\x18\x01 \x01(\x0e\x32\x18.svddtune.v1.ScalingKind\x12\x0e\n\x06offset\x18\x02 \x03(\x01\x12\r\n\x05scale\x18\x03 \x03(\x01\x12\x11\n\tmap_count\x18\x04 \x01(\r\x12\x1d\n\x10rotation_columns\x18\x05 \x01(\rH\x00\x88\x01\x01\x42\x13\n\x11_rotation_columns\":\n\tColumnMap\x12\x0e\n\x06\x63olumn\x18\x01 \x01(\r\x12\r\n\x05knots\x18\x02 \x03(\x01\x12\x0e\n\x06values\x18\x03 \x03(\x01\"[\n\x0cScalingChunk\x12$\n\x04maps\x18\x01 \x03(\x0b\x32\x16.svddtune.v1.ColumnMap\x12%\n\x08rotation\x18\x02 \x01(\x0b\x32\x13.svddtune.v1.Matrix\"\xda\x02\n\x07\x44\x61taset\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x03\x12\x14\n\x0c\x64isplay_name\x18\x02 \x01(\t\x12\x19\n\x11observation_count\x18\x03 \x01(\r\x12\x15\n\rfeature_count\x18\x04 \x01(\r\x12\x15\n\rfeature_names\x18\x05 \x03(\t\x12)\n\x07scaling\x18\x06 \x01(\x0e\x32\x18.svddtune.v1.ScalingKind\x12\x1a\n\x0c\x63ontent_hash\x18\x07 \x01(\tB\x04\xe2\x41\x01\x03\x12!\n\x13\x64uplicate_row_count\x18\x08 \x01(\rB\x04\xe2\x41\x01\x03\x12\x1e\n\x10\x63onstant_columns\x18\t \x03(\rB\x04\xe2\x41\x01\x03\x12\x35\n\x0b\x63reate_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x04\xe2\x41\x01\x03\x12\x1b\n\rsession_count\x18\x0b \x01(\rB\x04\xe2\x41\x01\x03\"\xcb\x01\n\rDatasetHeader\x12\x14\n\x0c\x64isplay_name\x18\x01 \x01(\t\x12\x1f\n\x11observation_count\x18\x02 \x01(\rB\x04\xe2\x41\x01\x02\x12\x1b\n\rfeature_count\x18\x03 \x01(\rB\x04\xe2\x41\x01\x02\x12\x15\n\rfeature_names\x18\x04 \x03(\t\x12)\n\x07scaling\x18\x05 \x01(\x0e\x32\x18.svddtune.v1.ScalingKind\x12\x16\n\tupload_id\x18\x06 \x01(\tH\x00\x88\x01\x01\x42\x0c\n\n_upload_id\"\x9e\x01\n\x0c\x44\x61tasetChunk\x12\'\n\x04rows\x18\x01 \x01(\x0b\x32\x13.svddtune.v1.MatrixB\x04\xe2\x41\x01\x02\x12\x17\n\x0fobservation_ids\x18\x02 \x03(\t\x12&\n\x08\x64isplays\x18\x03 \x03(\x0b\x32\x14.svddtune.v1.Display\x12\x16\n\tfirst_row\x18\x04 \x01(\rH\x00\x88\x01\x01\x42\x0c\n\n_first_row\"4\n\x07\x44isplay\x12)\n\x06\x66ields\x18\x01 \x03(\x0b\x32\x19.svddtune.v1.DisplayField\"x\n\x14UploadDatasetRequest\x12,\n\x06header\x18\x01 \x01(\x0b\x32\x1a.svddtune.v1.DatasetHeaderH\x00\x12*\n\x05\x63hunk\x18\x02 \x01(\x0b\x32\x19.svddtune.v1.DatasetChunkH\x00\x42\x06\n\x04part\"W\n\x15UploadDatasetResponse\x12%\n\x07\x64\x61taset\x18\x01 \x01(\x0b\x32\x14.svddtune.v1.Dataset\x12\x17\n\x0f\x61lready_existed\x18\x02 \x01(\x08\"+\n\x10GetUploadRequest\x12\x17\n\tupload_id\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"M\n\x11GetUploadResponse\x12\x11\n\trow_count\x18\x01 \x01(\r\x12%\n\x07\x64\x61taset\x18\x02 \x01(\x0b\x32\x14.svddtune.v1.Dataset\"\'\n\x11GetDatasetRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\";\n\x12GetDatasetResponse\x12%\n\x07\x64\x61taset\x18\x01 \x01(\x0b\x32\x14.svddtune.v1.Dataset\"<\n\x13ListDatasetsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"W\n\x14ListDatasetsResponse\x12&\n\x08\x64\x61tasets\x18\x01 \x03(\x0b\x32\x14.svddtune.v1.Dataset\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"*\n\x14\x44\x65leteDatasetRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"\x17\n\x15\x44\x65leteDatasetResponse\"V\n\x17ListObservationsRequest\x12\x14\n\x06parent\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"^\n\x0bObservation\x12\x0b\n\x03row\x18\x01 \x01(\r\x12\x16\n\x0eobservation_id\x18\x02 \x01(\t\x12*\n\x07\x64isplay\x18\x03 \x03(\x0b\x32\x19.svddtune.v1.DisplayField\"c\n\x18ListObservationsResponse\x12.\n\x0cobservations\x18\x01 \x03(\x0b\x32\x18.svddtune.v1.Observation\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t*\x8a\x02\n\x0bScalingKind\x12\x1c\n\x18SCALING_KIND_UNSPECIFIED\x10\x00\x12\x15\n\x11SCALING_KIND_NONE\x10\x01\x12\x17\n\x13SCALING_KIND_MINMAX\x10\x02\x12\x17\n\x13SCALING_KIND_ROBUST\x10\x03\x12\x15\n\x11SCALING_KIND_AUTO\x10\x04\x12\x19\n\x15SCALING_KIND_STANDARD\x10\x05\x12\x16\n\x12SCALING_KIND_RANKS\x10\x06\x12\x17\n\x13SCALING_KIND_NORMAL\x10\x07\x12\x19\n\x15SCALING_KIND_WHITENED\x10\x08\x12\x16\n\x12SCALING_KIND_ASINH\x10\t2\x93\x04\n\x0e\x44\x61tasetService\x12X\n\rUploadDataset\x12!.svddtune.v1.UploadDatasetRequest\x1a\".svddtune.v1.UploadDatasetResponse(\x01\x12J\n\tGetUpload\x12\x1d.svddtune.v1.GetUploadRequest\x1a\x1e.svddtune.v1.GetUploadResponse\x12M\n\nGetDataset\x12\x1e.svddtune.v1.GetDatasetRequest\x1a\x1f.svddtune.v1.GetDatasetResponse\x12S\n\x0cListDatasets\x12 .svddtune.v1.ListDatasetsRequest\x1a!.svddtune.v1.ListDatasetsResponse\x12_\n\x10ListObservations\x12$.svddtune.v1.ListObservationsRequest\x1a%.svddtune.v1.ListObservationsResponse\x12V\n\rDeleteDataset\x12!.svddtune.v1.DeleteDatasetRequest\x1a\".svddtune.v1.DeleteDatasetResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19svddtune/v1/dataset.proto\x12\x0bsvddtune.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18svddtune/v1/common.proto\"\x97\x01\n\x07Scaling\x12&\n\x04kind\x18\x01 \x01(\x0e\x32\x18.svddtune.v1.ScalingKind\x12\x0e\n\x06offset\x18\x02 \x03(\x01\x12\r\n\x05scale\x18\x03 \x03(\x01\x12\x11\n\tmap_count\x18\x04 \x01(\r\x12\x1d\n\x10rotation_columns\x18\x05 \x01(\rH\x00\x88\x01\x01\x42\x13\n\x11_rotation_columns\":\n\tColumnMap\x12\x0e\n\x06\x63olumn\x18\x01 \x01(\r\x12\r\n\x05knots\x18\x02 \x03(\x01\x12\x0e\n\x06values\x18\x03 \x03(\x01\"[\n\x0cScalingChunk\x12$\n\x04maps\x18\x01 \x03(\x0b\x32\x16.svddtune.v1.ColumnMap\x12%\n\x08rotation\x18\x02 \x01(\x0b\x32\x13.svddtune.v1.Matrix\"\xf2\x03\n\x07\x44\x61taset\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x03\x12\x14\n\x0c\x64isplay_name\x18\x02 \x01(\t\x12\x19\n\x11observation_count\x18\x03 \x01(\r\x12\x15\n\rfeature_count\x18\x04 \x01(\r\x12\x15\n\rfeature_names\x18\x05 \x03(\t\x12)\n\x07scaling\x18\x06 \x01(\x0e\x32\x18.svddtune.v1.ScalingKind\x12\x1a\n\x0c\x63ontent_hash\x18\x07 \x01(\tB\x04\xe2\x41\x01\x03\x12!\n\x13\x64uplicate_row_count\x18\x08 \x01(\rB\x04\xe2\x41\x01\x03\x12\x1e\n\x10\x63onstant_columns\x18\t \x03(\rB\x04\xe2\x41\x01\x03\x12\x35\n\x0b\x63reate_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x04\xe2\x41\x01\x03\x12\x1b\n\rsession_count\x18\x0b \x01(\rB\x04\xe2\x41\x01\x03\x12\x30\n\x06labels\x18\x0c \x03(\x0b\x32 .svddtune.v1.Dataset.LabelsEntry\x12\x35\n\x0b\x65xpire_time\x18\r \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x04\xe2\x41\x01\x03\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\xb2\x02\n\rDatasetHeader\x12\x14\n\x0c\x64isplay_name\x18\x01 \x01(\t\x12\x1f\n\x11observation_count\x18\x02 \x01(\rB\x04\xe2\x41\x01\x02\x12\x1b\n\rfeature_count\x18\x03 \x01(\rB\x04\xe2\x41\x01\x02\x12\x15\n\rfeature_names\x18\x04 \x03(\t\x12)\n\x07scaling\x18\x05 \x01(\x0e\x32\x18.svddtune.v1.ScalingKind\x12\x16\n\tupload_id\x18\x06 \x01(\tH\x00\x88\x01\x01\x12\x36\n\x06labels\x18\x07 \x03(\x0b\x32&.svddtune.v1.DatasetHeader.LabelsEntry\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\x0c\n\n_upload_id\"\x9e\x01\n\x0c\x44\x61tasetChunk\x12\'\n\x04rows\x18\x01 \x01(\x0b\x32\x13.svddtune.v1.MatrixB\x04\xe2\x41\x01\x02\x12\x17\n\x0fobservation_ids\x18\x02 \x03(\t\x12&\n\x08\x64isplays\x18\x03 \x03(\x0b\x32\x14.svddtune.v1.Display\x12\x16\n\tfirst_row\x18\x04 \x01(\rH\x00\x88\x01\x01\x42\x0c\n\n_first_row\"4\n\x07\x44isplay\x12)\n\x06\x66ields\x18\x01 \x03(\x0b\x32\x19.svddtune.v1.DisplayField\"x\n\x14UploadDatasetRequest\x12,\n\x06header\x18\x01 \x01(\x0b\x32\x1a.svddtune.v1.DatasetHeaderH\x00\x12*\n\x05\x63hunk\x18\x02 \x01(\x0b\x32\x19.svddtune.v1.DatasetChunkH\x00\x42\x06\n\x04part\"W\n\x15UploadDatasetResponse\x12%\n\x07\x64\x61taset\x18\x01 \x01(\x0b\x32\x14.svddtune.v1.Dataset\x12\x17\n\x0f\x61lready_existed\x18\x02 \x01(\x08\"+\n\x10GetUploadRequest\x12\x17\n\tupload_id\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"M\n\x11GetUploadResponse\x12\x11\n\trow_count\x18\x01 \x01(\r\x12%\n\x07\x64\x61taset\x18\x02 \x01(\x0b\x32\x14.svddtune.v1.Dataset\"\'\n\x11GetDatasetRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\";\n\x12GetDatasetResponse\x12%\n\x07\x64\x61taset\x18\x01 \x01(\x0b\x32\x14.svddtune.v1.Dataset\"b\n\x13ListDatasetsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\x12\x14\n\x0c\x64isplay_name\x18\x03 \x01(\t\x12\x0e\n\x06labels\x18\x04 \x03(\t\"W\n\x14ListDatasetsResponse\x12&\n\x08\x64\x61tasets\x18\x01 \x03(\x0b\x32\x14.svddtune.v1.Dataset\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\">\n\x14\x44\x65leteDatasetRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x12\n\nrequest_id\x18\x02 \x01(\t\"\x17\n\x15\x44\x65leteDatasetResponse\"V\n\x17ListObservationsRequest\x12\x14\n\x06parent\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"^\n\x0bObservation\x12\x0b\n\x03row\x18\x01 \x01(\r\x12\x16\n\x0eobservation_id\x18\x02 \x01(\t\x12*\n\x07\x64isplay\x18\x03 \x03(\x0b\x32\x19.svddtune.v1.DisplayField\"c\n\x18ListObservationsResponse\x12.\n\x0cobservations\x18\x01 \x03(\x0b\x32\x18.svddtune.v1.Observation\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t*\x8a\x02\n\x0bScalingKind\x12\x1c\n\x18SCALING_KIND_UNSPECIFIED\x10\x00\x12\x15\n\x11SCALING_KIND_NONE\x10\x01\x12\x17\n\x13SCALING_KIND_MINMAX\x10\x02\x12\x17\n\x13SCALING_KIND_ROBUST\x10\x03\x12\x15\n\x11SCALING_KIND_AUTO\x10\x04\x12\x19\n\x15SCALING_KIND_STANDARD\x10\x05\x12\x16\n\x12SCALING_KIND_RANKS\x10\x06\x12\x17\n\x13SCALING_KIND_NORMAL\x10\x07\x12\x19\n\x15SCALING_KIND_WHITENED\x10\x08\x12\x16\n\x12SCALING_KIND_ASINH\x10\t2\xd0\x05\n\x0e\x44\x61tasetService\x12q\n\rUploadDataset\x12!.svddtune.v1.UploadDatasetRequest\x1a\".svddtune.v1.UploadDatasetResponse\"\x17\x82\xd3\xe4\x93\x02\x11\"\x0c/v1/datasets:\x01*(\x01\x12k\n\tGetUpload\x12\x1d.svddtune.v1.GetUploadRequest\x1a\x1e.svddtune.v1.GetUploadResponse\"\x1f\x82\xd3\xe4\x93\x02\x19\x12\x17/v1/uploads/{upload_id}\x12l\n\nGetDataset\x12\x1e.svddtune.v1.GetDatasetRequest\x1a\x1f.svddtune.v1.GetDatasetResponse\"\x1d\x82\xd3\xe4\x93\x02\x17\x12\x15/v1/{name=datasets/*}\x12i\n\x0cListDatasets\x12 .svddtune.v1.ListDatasetsRequest\x1a!.svddtune.v1.ListDatasetsResponse\"\x14\x82\xd3\xe4\x93\x02\x0e\x12\x0c/v1/datasets\x12\x8d\x01\n\x10ListObservations\x12$.svddtune.v1.ListObservationsRequest\x1a%.svddtune.v1.ListObservationsResponse\",\x82\xd3\xe4\x93\x02&\x12$/v1/{parent=datasets/*}/observations\x12u\n\rDeleteDataset\x12!.svddtune.v1.DeleteDatasetRequest\x1a\".svddtune.v1.DeleteDatasetResponse\"\x1d\x82\xd3\xe4\x93\x02\x17*\x15/v1/{name=datasets/*}Be\n\x15io.github.svddtune.v1P\x01Z<github.com/svddtune/svddtune/client/go/svddtunepb;svddtunepb\xaa\x02\x0bSvddtune.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'svddtune.v1.dataset_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
-  DESCRIPTOR._loaded_options = None
+  _globals['DESCRIPTOR']._loaded_options = None
+  _globals['DESCRIPTOR']._serialized_options = b'\n\025io.github.svddtune.v1P\001Z<github.com/svddtune/svddtune/client/go/svddtunepb;svddtunepb\252\002\013Svddtune.V1'
+  _globals['_DATASET_LABELSENTRY']._loaded_options = None
+  _globals['_DATASET_LABELSENTRY']._serialized_options = b'8\001'
   _globals['_DATASET'].fields_by_name['name']._loaded_options = None
   _globals['_DATASET'].fields_by_name['name']._serialized_options = b'\342A\001\003'
   _globals['_DATASET'].fields_by_name['content_hash']._loaded_options = None
@@ -46,6 +50,10 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_DATASET'].fields_by_name['create_time']._serialized_options = b'\342A\001\003'
   _globals['_DATASET'].fields_by_name['session_count']._loaded_options = None
   _globals['_DATASET'].fields_by_name['session_count']._serialized_options = b'\342A\001\003'
+  _globals['_DATASET'].fields_by_name['expire_time']._loaded_options = None
+  _globals['_DATASET'].fields_by_name['expire_time']._serialized_options = b'\342A\001\003'
+  _globals['_DATASETHEADER_LABELSENTRY']._loaded_options = None
+  _globals['_DATASETHEADER_LABELSENTRY']._serialized_options = b'8\001'
   _globals['_DATASETHEADER'].fields_by_name['observation_count']._loaded_options = None
   _globals['_DATASETHEADER'].fields_by_name['observation_count']._serialized_options = b'\342A\001\002'
   _globals['_DATASETHEADER'].fields_by_name['feature_count']._loaded_options = None
@@ -60,48 +68,64 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_DELETEDATASETREQUEST'].fields_by_name['name']._serialized_options = b'\342A\001\002'
   _globals['_LISTOBSERVATIONSREQUEST'].fields_by_name['parent']._loaded_options = None
   _globals['_LISTOBSERVATIONSREQUEST'].fields_by_name['parent']._serialized_options = b'\342A\001\002'
-  _globals['_SCALINGKIND']._serialized_start=2154
-  _globals['_SCALINGKIND']._serialized_end=2420
-  _globals['_SCALING']._serialized_start=135
-  _globals['_SCALING']._serialized_end=286
-  _globals['_COLUMNMAP']._serialized_start=288
-  _globals['_COLUMNMAP']._serialized_end=346
-  _globals['_SCALINGCHUNK']._serialized_start=348
-  _globals['_SCALINGCHUNK']._serialized_end=439
-  _globals['_DATASET']._serialized_start=442
-  _globals['_DATASET']._serialized_end=788
-  _globals['_DATASETHEADER']._serialized_start=791
-  _globals['_DATASETHEADER']._serialized_end=994
-  _globals['_DATASETCHUNK']._serialized_start=997
-  _globals['_DATASETCHUNK']._serialized_end=1155
-  _globals['_DISPLAY']._serialized_start=1157
-  _globals['_DISPLAY']._serialized_end=1209
-  _globals['_UPLOADDATASETREQUEST']._serialized_start=1211
-  _globals['_UPLOADDATASETREQUEST']._serialized_end=1331
-  _globals['_UPLOADDATASETRESPONSE']._serialized_start=1333
-  _globals['_UPLOADDATASETRESPONSE']._serialized_end=1420
-  _globals['_GETUPLOADREQUEST']._serialized_start=1422
-  _globals['_GETUPLOADREQUEST']._serialized_end=1465
-  _globals['_GETUPLOADRESPONSE']._serialized_start=1467
-  _globals['_GETUPLOADRESPONSE']._serialized_end=1544
-  _globals['_GETDATASETREQUEST']._serialized_start=1546
-  _globals['_GETDATASETREQUEST']._serialized_end=1585
-  _globals['_GETDATASETRESPONSE']._serialized_start=1587
-  _globals['_GETDATASETRESPONSE']._serialized_end=1646
-  _globals['_LISTDATASETSREQUEST']._serialized_start=1648
-  _globals['_LISTDATASETSREQUEST']._serialized_end=1708
-  _globals['_LISTDATASETSRESPONSE']._serialized_start=1710
-  _globals['_LISTDATASETSRESPONSE']._serialized_end=1797
-  _globals['_DELETEDATASETREQUEST']._serialized_start=1799
-  _globals['_DELETEDATASETREQUEST']._serialized_end=1841
-  _globals['_DELETEDATASETRESPONSE']._serialized_start=1843
-  _globals['_DELETEDATASETRESPONSE']._serialized_end=1866
-  _globals['_LISTOBSERVATIONSREQUEST']._serialized_start=1868
-  _globals['_LISTOBSERVATIONSREQUEST']._serialized_end=1954
-  _globals['_OBSERVATION']._serialized_start=1956
-  _globals['_OBSERVATION']._serialized_end=2050
-  _globals['_LISTOBSERVATIONSRESPONSE']._serialized_start=2052
-  _globals['_LISTOBSERVATIONSRESPONSE']._serialized_end=2151
-  _globals['_DATASETSERVICE']._serialized_start=2423
-  _globals['_DATASETSERVICE']._serialized_end=2954
+  _globals['_DATASETSERVICE'].methods_by_name['UploadDataset']._loaded_options = None
+  _globals['_DATASETSERVICE'].methods_by_name['UploadDataset']._serialized_options = b'\202\323\344\223\002\021\"\014/v1/datasets:\001*'
+  _globals['_DATASETSERVICE'].methods_by_name['GetUpload']._loaded_options = None
+  _globals['_DATASETSERVICE'].methods_by_name['GetUpload']._serialized_options = b'\202\323\344\223\002\031\022\027/v1/uploads/{upload_id}'
+  _globals['_DATASETSERVICE'].methods_by_name['GetDataset']._loaded_options = None
+  _globals['_DATASETSERVICE'].methods_by_name['GetDataset']._serialized_options = b'\202\323\344\223\002\027\022\025/v1/{name=datasets/*}'
+  _globals['_DATASETSERVICE'].methods_by_name['ListDatasets']._loaded_options = None
+  _globals['_DATASETSERVICE'].methods_by_name['ListDatasets']._serialized_options = b'\202\323\344\223\002\016\022\014/v1/datasets'
+  _globals['_DATASETSERVICE'].methods_by_name['ListObservations']._loaded_options = None
+  _globals['_DATASETSERVICE'].methods_by_name['ListObservations']._serialized_options = b'\202\323\344\223\002&\022$/v1/{parent=datasets/*}/observations'
+  _globals['_DATASETSERVICE'].methods_by_name['DeleteDataset']._loaded_options = None
+  _globals['_DATASETSERVICE'].methods_by_name['DeleteDataset']._serialized_options = b'\202\323\344\223\002\027*\025/v1/{name=datasets/*}'
+  _globals['_SCALINGKIND']._serialized_start=2497
+  _globals['_SCALINGKIND']._serialized_end=2763
+  _globals['_SCALING']._serialized_start=165
+  _globals['_SCALING']._serialized_end=316
+  _globals['_COLUMNMAP']._serialized_start=318
+  _globals['_COLUMNMAP']._serialized_end=376
+  _globals['_SCALINGCHUNK']._serialized_start=378
+  _globals['_SCALINGCHUNK']._serialized_end=469
+  _globals['_DATASET']._serialized_start=472
+  _globals['_DATASET']._serialized_end=970
+  _globals['_DATASET_LABELSENTRY']._serialized_start=925
+  _globals['_DATASET_LABELSENTRY']._serialized_end=970
+  _globals['_DATASETHEADER']._serialized_start=973
+  _globals['_DATASETHEADER']._serialized_end=1279
+  _globals['_DATASETHEADER_LABELSENTRY']._serialized_start=925
+  _globals['_DATASETHEADER_LABELSENTRY']._serialized_end=970
+  _globals['_DATASETCHUNK']._serialized_start=1282
+  _globals['_DATASETCHUNK']._serialized_end=1440
+  _globals['_DISPLAY']._serialized_start=1442
+  _globals['_DISPLAY']._serialized_end=1494
+  _globals['_UPLOADDATASETREQUEST']._serialized_start=1496
+  _globals['_UPLOADDATASETREQUEST']._serialized_end=1616
+  _globals['_UPLOADDATASETRESPONSE']._serialized_start=1618
+  _globals['_UPLOADDATASETRESPONSE']._serialized_end=1705
+  _globals['_GETUPLOADREQUEST']._serialized_start=1707
+  _globals['_GETUPLOADREQUEST']._serialized_end=1750
+  _globals['_GETUPLOADRESPONSE']._serialized_start=1752
+  _globals['_GETUPLOADRESPONSE']._serialized_end=1829
+  _globals['_GETDATASETREQUEST']._serialized_start=1831
+  _globals['_GETDATASETREQUEST']._serialized_end=1870
+  _globals['_GETDATASETRESPONSE']._serialized_start=1872
+  _globals['_GETDATASETRESPONSE']._serialized_end=1931
+  _globals['_LISTDATASETSREQUEST']._serialized_start=1933
+  _globals['_LISTDATASETSREQUEST']._serialized_end=2031
+  _globals['_LISTDATASETSRESPONSE']._serialized_start=2033
+  _globals['_LISTDATASETSRESPONSE']._serialized_end=2120
+  _globals['_DELETEDATASETREQUEST']._serialized_start=2122
+  _globals['_DELETEDATASETREQUEST']._serialized_end=2184
+  _globals['_DELETEDATASETRESPONSE']._serialized_start=2186
+  _globals['_DELETEDATASETRESPONSE']._serialized_end=2209
+  _globals['_LISTOBSERVATIONSREQUEST']._serialized_start=2211
+  _globals['_LISTOBSERVATIONSREQUEST']._serialized_end=2297
+  _globals['_OBSERVATION']._serialized_start=2299
+  _globals['_OBSERVATION']._serialized_end=2393
+  _globals['_LISTOBSERVATIONSRESPONSE']._serialized_start=2395
+  _globals['_LISTOBSERVATIONSRESPONSE']._serialized_end=2494
+  _globals['_DATASETSERVICE']._serialized_start=2766
+  _globals['_DATASETSERVICE']._serialized_end=3486
 # @@protoc_insertion_point(module_scope)

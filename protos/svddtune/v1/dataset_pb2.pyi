@@ -1,5 +1,6 @@
 import datetime
 
+from google.api import annotations_pb2 as _annotations_pb2
 from google.api import field_behavior_pb2 as _field_behavior_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from svddtune.v1 import common_pb2 as _common_pb2
@@ -68,7 +69,14 @@ class ScalingChunk(_message.Message):
     def __init__(self, maps: _Optional[_Iterable[_Union[ColumnMap, _Mapping]]] = ..., rotation: _Optional[_Union[_common_pb2.Matrix, _Mapping]] = ...) -> None: ...
 
 class Dataset(_message.Message):
-    __slots__ = ("name", "display_name", "observation_count", "feature_count", "feature_names", "scaling", "content_hash", "duplicate_row_count", "constant_columns", "create_time", "session_count")
+    __slots__ = ("name", "display_name", "observation_count", "feature_count", "feature_names", "scaling", "content_hash", "duplicate_row_count", "constant_columns", "create_time", "session_count", "labels", "expire_time")
+    class LabelsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
     NAME_FIELD_NUMBER: _ClassVar[int]
     DISPLAY_NAME_FIELD_NUMBER: _ClassVar[int]
     OBSERVATION_COUNT_FIELD_NUMBER: _ClassVar[int]
@@ -80,6 +88,8 @@ class Dataset(_message.Message):
     CONSTANT_COLUMNS_FIELD_NUMBER: _ClassVar[int]
     CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
     SESSION_COUNT_FIELD_NUMBER: _ClassVar[int]
+    LABELS_FIELD_NUMBER: _ClassVar[int]
+    EXPIRE_TIME_FIELD_NUMBER: _ClassVar[int]
     name: str
     display_name: str
     observation_count: int
@@ -91,23 +101,34 @@ class Dataset(_message.Message):
     constant_columns: _containers.RepeatedScalarFieldContainer[int]
     create_time: _timestamp_pb2.Timestamp
     session_count: int
-    def __init__(self, name: _Optional[str] = ..., display_name: _Optional[str] = ..., observation_count: _Optional[int] = ..., feature_count: _Optional[int] = ..., feature_names: _Optional[_Iterable[str]] = ..., scaling: _Optional[_Union[ScalingKind, str]] = ..., content_hash: _Optional[str] = ..., duplicate_row_count: _Optional[int] = ..., constant_columns: _Optional[_Iterable[int]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., session_count: _Optional[int] = ...) -> None: ...
+    labels: _containers.ScalarMap[str, str]
+    expire_time: _timestamp_pb2.Timestamp
+    def __init__(self, name: _Optional[str] = ..., display_name: _Optional[str] = ..., observation_count: _Optional[int] = ..., feature_count: _Optional[int] = ..., feature_names: _Optional[_Iterable[str]] = ..., scaling: _Optional[_Union[ScalingKind, str]] = ..., content_hash: _Optional[str] = ..., duplicate_row_count: _Optional[int] = ..., constant_columns: _Optional[_Iterable[int]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., session_count: _Optional[int] = ..., labels: _Optional[_Mapping[str, str]] = ..., expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class DatasetHeader(_message.Message):
-    __slots__ = ("display_name", "observation_count", "feature_count", "feature_names", "scaling", "upload_id")
+    __slots__ = ("display_name", "observation_count", "feature_count", "feature_names", "scaling", "upload_id", "labels")
+    class LabelsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
     DISPLAY_NAME_FIELD_NUMBER: _ClassVar[int]
     OBSERVATION_COUNT_FIELD_NUMBER: _ClassVar[int]
     FEATURE_COUNT_FIELD_NUMBER: _ClassVar[int]
     FEATURE_NAMES_FIELD_NUMBER: _ClassVar[int]
     SCALING_FIELD_NUMBER: _ClassVar[int]
     UPLOAD_ID_FIELD_NUMBER: _ClassVar[int]
+    LABELS_FIELD_NUMBER: _ClassVar[int]
     display_name: str
     observation_count: int
     feature_count: int
     feature_names: _containers.RepeatedScalarFieldContainer[str]
     scaling: ScalingKind
     upload_id: str
-    def __init__(self, display_name: _Optional[str] = ..., observation_count: _Optional[int] = ..., feature_count: _Optional[int] = ..., feature_names: _Optional[_Iterable[str]] = ..., scaling: _Optional[_Union[ScalingKind, str]] = ..., upload_id: _Optional[str] = ...) -> None: ...
+    labels: _containers.ScalarMap[str, str]
+    def __init__(self, display_name: _Optional[str] = ..., observation_count: _Optional[int] = ..., feature_count: _Optional[int] = ..., feature_names: _Optional[_Iterable[str]] = ..., scaling: _Optional[_Union[ScalingKind, str]] = ..., upload_id: _Optional[str] = ..., labels: _Optional[_Mapping[str, str]] = ...) -> None: ...
 
 class DatasetChunk(_message.Message):
     __slots__ = ("rows", "observation_ids", "displays", "first_row")
@@ -170,12 +191,16 @@ class GetDatasetResponse(_message.Message):
     def __init__(self, dataset: _Optional[_Union[Dataset, _Mapping]] = ...) -> None: ...
 
 class ListDatasetsRequest(_message.Message):
-    __slots__ = ("page_size", "page_token")
+    __slots__ = ("page_size", "page_token", "display_name", "labels")
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    DISPLAY_NAME_FIELD_NUMBER: _ClassVar[int]
+    LABELS_FIELD_NUMBER: _ClassVar[int]
     page_size: int
     page_token: str
-    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+    display_name: str
+    labels: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., display_name: _Optional[str] = ..., labels: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ListDatasetsResponse(_message.Message):
     __slots__ = ("datasets", "next_page_token")
@@ -186,10 +211,12 @@ class ListDatasetsResponse(_message.Message):
     def __init__(self, datasets: _Optional[_Iterable[_Union[Dataset, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class DeleteDatasetRequest(_message.Message):
-    __slots__ = ("name",)
+    __slots__ = ("name", "request_id")
     NAME_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     name: str
-    def __init__(self, name: _Optional[str] = ...) -> None: ...
+    request_id: str
+    def __init__(self, name: _Optional[str] = ..., request_id: _Optional[str] = ...) -> None: ...
 
 class DeleteDatasetResponse(_message.Message):
     __slots__ = ()

@@ -99,14 +99,16 @@ class DatasetServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def GetDataset(self, request, context):
-        """Returns the description of one dataset, without its rows. Errors: DATASET_NOT_FOUND.
+        """Returns the description of one dataset, without its rows. A labeler gets its names and counts alone.
+        Errors: DATASET_NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListDatasets(self, request, context):
-        """Lists datasets, newest first. A page may hold fewer than page_size, to stay below 4 MiB.
+        """Lists datasets, newest first. A page may hold fewer than page_size, even none, while there are more:
+        go on as long as there is a next_page_token. Errors: INVALID_FIELD.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -121,7 +123,8 @@ class DatasetServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def DeleteDataset(self, request, context):
-        """Deletes a dataset that no session uses. Errors: DATASET_NOT_FOUND, DATASET_IN_USE.
+        """Deletes a dataset that no session uses. Errors: DATASET_NOT_FOUND, DATASET_IN_USE,
+        REQUEST_ID_REUSED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -53,15 +53,21 @@ class DatasetServiceStub:
     or is too old: begin again with row 0), INVALID_FIELD.
     """
     GetDataset: _grpc.UnaryUnaryMultiCallable[_dataset_pb2.GetDatasetRequest, _dataset_pb2.GetDatasetResponse]
-    """Returns the description of one dataset, without its rows. Errors: DATASET_NOT_FOUND."""
+    """Returns the description of one dataset, without its rows. A labeler gets its names and counts alone.
+    Errors: DATASET_NOT_FOUND.
+    """
     ListDatasets: _grpc.UnaryUnaryMultiCallable[_dataset_pb2.ListDatasetsRequest, _dataset_pb2.ListDatasetsResponse]
-    """Lists datasets, newest first. A page may hold fewer than page_size, to stay below 4 MiB."""
+    """Lists datasets, newest first. A page may hold fewer than page_size, even none, while there are more:
+    go on as long as there is a next_page_token. Errors: INVALID_FIELD.
+    """
     ListObservations: _grpc.UnaryUnaryMultiCallable[_dataset_pb2.ListObservationsRequest, _dataset_pb2.ListObservationsResponse]
     """Lists the observations' ids and display fields in row order. A page may hold fewer than page_size,
     to stay below 4 MiB. Errors: DATASET_NOT_FOUND.
     """
     DeleteDataset: _grpc.UnaryUnaryMultiCallable[_dataset_pb2.DeleteDatasetRequest, _dataset_pb2.DeleteDatasetResponse]
-    """Deletes a dataset that no session uses. Errors: DATASET_NOT_FOUND, DATASET_IN_USE."""
+    """Deletes a dataset that no session uses. Errors: DATASET_NOT_FOUND, DATASET_IN_USE,
+    REQUEST_ID_REUSED.
+    """
 
 @_typing.type_check_only
 class DatasetServiceAsyncStub(DatasetServiceStub):
@@ -88,15 +94,21 @@ class DatasetServiceAsyncStub(DatasetServiceStub):
     or is too old: begin again with row 0), INVALID_FIELD.
     """
     GetDataset: _aio.UnaryUnaryMultiCallable[_dataset_pb2.GetDatasetRequest, _dataset_pb2.GetDatasetResponse]  # type: ignore[assignment]
-    """Returns the description of one dataset, without its rows. Errors: DATASET_NOT_FOUND."""
+    """Returns the description of one dataset, without its rows. A labeler gets its names and counts alone.
+    Errors: DATASET_NOT_FOUND.
+    """
     ListDatasets: _aio.UnaryUnaryMultiCallable[_dataset_pb2.ListDatasetsRequest, _dataset_pb2.ListDatasetsResponse]  # type: ignore[assignment]
-    """Lists datasets, newest first. A page may hold fewer than page_size, to stay below 4 MiB."""
+    """Lists datasets, newest first. A page may hold fewer than page_size, even none, while there are more:
+    go on as long as there is a next_page_token. Errors: INVALID_FIELD.
+    """
     ListObservations: _aio.UnaryUnaryMultiCallable[_dataset_pb2.ListObservationsRequest, _dataset_pb2.ListObservationsResponse]  # type: ignore[assignment]
     """Lists the observations' ids and display fields in row order. A page may hold fewer than page_size,
     to stay below 4 MiB. Errors: DATASET_NOT_FOUND.
     """
     DeleteDataset: _aio.UnaryUnaryMultiCallable[_dataset_pb2.DeleteDatasetRequest, _dataset_pb2.DeleteDatasetResponse]  # type: ignore[assignment]
-    """Deletes a dataset that no session uses. Errors: DATASET_NOT_FOUND, DATASET_IN_USE."""
+    """Deletes a dataset that no session uses. Errors: DATASET_NOT_FOUND, DATASET_IN_USE,
+    REQUEST_ID_REUSED.
+    """
 
 class DatasetServiceServicer(metaclass=_abc_1.ABCMeta):
     """Immutable N x M matrices that sessions tune on."""
@@ -138,7 +150,9 @@ class DatasetServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _dataset_pb2.GetDatasetRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_dataset_pb2.GetDatasetResponse, _abc.Awaitable[_dataset_pb2.GetDatasetResponse]]:
-        """Returns the description of one dataset, without its rows. Errors: DATASET_NOT_FOUND."""
+        """Returns the description of one dataset, without its rows. A labeler gets its names and counts alone.
+        Errors: DATASET_NOT_FOUND.
+        """
 
     @_abc_1.abstractmethod
     def ListDatasets(
@@ -146,7 +160,9 @@ class DatasetServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _dataset_pb2.ListDatasetsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_dataset_pb2.ListDatasetsResponse, _abc.Awaitable[_dataset_pb2.ListDatasetsResponse]]:
-        """Lists datasets, newest first. A page may hold fewer than page_size, to stay below 4 MiB."""
+        """Lists datasets, newest first. A page may hold fewer than page_size, even none, while there are more:
+        go on as long as there is a next_page_token. Errors: INVALID_FIELD.
+        """
 
     @_abc_1.abstractmethod
     def ListObservations(
@@ -164,6 +180,8 @@ class DatasetServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _dataset_pb2.DeleteDatasetRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_dataset_pb2.DeleteDatasetResponse, _abc.Awaitable[_dataset_pb2.DeleteDatasetResponse]]:
-        """Deletes a dataset that no session uses. Errors: DATASET_NOT_FOUND, DATASET_IN_USE."""
+        """Deletes a dataset that no session uses. Errors: DATASET_NOT_FOUND, DATASET_IN_USE,
+        REQUEST_ID_REUSED.
+        """
 
 def add_DatasetServiceServicer_to_server(servicer: DatasetServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

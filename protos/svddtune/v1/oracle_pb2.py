@@ -22,26 +22,24 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
 from google.api import field_behavior_pb2 as google_dot_api_dot_field__behavior__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from google.rpc import status_pb2 as google_dot_rpc_dot_status__pb2
 from svddtune.v1 import common_pb2 as svddtune_dot_v1_dot_common__pb2
 from svddtune.v1 import tuning_pb2 as svddtune_dot_v1_dot_tuning__pb2
-try:
-  svddtune_dot_v1_dot_config__pb2 = svddtune_dot_v1_dot_tuning__pb2.svddtune_dot_v1_dot_config__pb2
-except AttributeError:
-  svddtune_dot_v1_dot_config__pb2 = svddtune_dot_v1_dot_tuning__pb2.svddtune.v1.config_pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18svddtune/v1/oracle.proto\x12\x0bsvddtune.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17google/rpc/status.proto\x1a\x18svddtune/v1/common.proto\x1a\x18svddtune/v1/tuning.proto\"\x9e\x01\n\x05Hello\x12\x1e\n\x10protocol_version\x18\x01 \x01(\rB\x04\xe2\x41\x01\x02\x12\x15\n\x07labeler\x18\x02 \x01(\tB\x04\xe2\x41\x01\x02\x12&\n\x04kind\x18\x03 \x01(\x0e\x32\x18.svddtune.v1.LabelerKind\x12\x10\n\x08sessions\x18\x04 \x03(\t\x12\x14\n\x0cresume_token\x18\x05 \x01(\t\x12\x0e\n\x06\x63redit\x18\x06 \x01(\r\"\x19\n\x06\x43redit\x12\x0f\n\x07queries\x18\x01 \x01(\r\"\xff\x01\n\x06\x41nswer\x12\x17\n\tanswer_id\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x0f\n\x07session\x18\x02 \x01(\t\x12\r\n\x05query\x18\x03 \x01(\r\x12\x10\n\x08lease_id\x18\x04 \x01(\t\x12\x16\n\x0eobservation_id\x18\x05 \x01(\t\x12+\n\x07verdict\x18\x06 \x01(\x0e\x32\x14.svddtune.v1.VerdictB\x04\xe2\x41\x01\x02\x12\x18\n\x10source_reference\x18\x07 \x01(\t\x12\x0f\n\x07replace\x18\x08 \x01(\x08\x12\x12\n\nprovenance\x18\t \x01(\t\x12\x17\n\nconfidence\x18\n \x01(\x01H\x00\x88\x01\x01\x42\r\n\x0b_confidence\"i\n\x04Skip\x12\x0f\n\x07session\x18\x01 \x01(\t\x12\x13\n\x05query\x18\x02 \x01(\rB\x04\xe2\x41\x01\x02\x12\x16\n\x08lease_id\x18\x03 \x01(\tB\x04\xe2\x41\x01\x02\x12#\n\x04mode\x18\x04 \x01(\x0e\x32\x15.svddtune.v1.SkipMode\",\n\x06\x45xtend\x12\x0f\n\x07session\x18\x01 \x01(\t\x12\x11\n\tlease_ids\x18\x02 \x03(\t\"-\n\x07Release\x12\x0f\n\x07session\x18\x01 \x01(\t\x12\x11\n\tlease_ids\x18\x02 \x03(\t\"e\n\x07Retract\x12\x17\n\tanswer_id\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x0f\n\x07session\x18\x02 \x01(\t\x12\x1c\n\x0eobservation_id\x18\x03 \x01(\tB\x04\xe2\x41\x01\x02\x12\x12\n\nof_labeler\x18\x04 \x01(\t\"\x05\n\x03\x42ye\"\xcc\x02\n\x0f\x43onverseRequest\x12#\n\x05hello\x18\x01 \x01(\x0b\x32\x12.svddtune.v1.HelloH\x00\x12%\n\x06\x63redit\x18\x02 \x01(\x0b\x32\x13.svddtune.v1.CreditH\x00\x12%\n\x06\x61nswer\x18\x03 \x01(\x0b\x32\x13.svddtune.v1.AnswerH\x00\x12!\n\x04skip\x18\x04 \x01(\x0b\x32\x11.svddtune.v1.SkipH\x00\x12%\n\x06\x65xtend\x18\x05 \x01(\x0b\x32\x13.svddtune.v1.ExtendH\x00\x12\'\n\x07release\x18\x06 \x01(\x0b\x32\x14.svddtune.v1.ReleaseH\x00\x12\'\n\x07retract\x18\x07 \x01(\x0b\x32\x14.svddtune.v1.RetractH\x00\x12\x1f\n\x03\x62ye\x18\x08 \x01(\x0b\x32\x10.svddtune.v1.ByeH\x00\x42\t\n\x07message\"\x98\x01\n\x07Welcome\x12\x14\n\x0cresume_token\x18\x01 \x01(\t\x12\x0f\n\x07lease_s\x18\x02 \x01(\x01\x12\x13\n\x0bheartbeat_s\x18\x03 \x01(\x01\x12\x18\n\x10protocol_version\x18\x04 \x01(\r\x12%\n\x07session\x18\x05 \x01(\x0b\x32\x14.svddtune.v1.Session\x12\x10\n\x08stream_s\x18\x06 \x01(\x01\"\x9c\x01\n\x0b\x45xplanation\x12\x0b\n\x03why\x18\x01 \x01(\t\x12\r\n\x05score\x18\x02 \x01(\x01\x12(\n\x06nearby\x18\x03 \x03(\x0b\x32\x18.svddtune.v1.NearbyLabel\x12,\n\x07unusual\x18\x04 \x03(\x0b\x32\x1b.svddtune.v1.UnusualFeature\x12\x19\n\x11reference_inliers\x18\x05 \x01(\r\"a\n\x0eUnusualFeature\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0e\n\x06\x63olumn\x18\x02 \x01(\r\x12\r\n\x05value\x18\x03 \x01(\x01\x12\x0f\n\x07typical\x18\x04 \x01(\x01\x12\x11\n\tdeviation\x18\x05 \x01(\x01\"_\n\x0bNearbyLabel\x12\x16\n\x0eobservation_id\x18\x01 \x01(\t\x12%\n\x07verdict\x18\x02 \x01(\x0e\x32\x14.svddtune.v1.Verdict\x12\x11\n\tdistance2\x18\x03 \x01(\x01\"\x89\x02\n\x06\x41ssign\x12\x0f\n\x07session\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\r\x12\x16\n\x0eobservation_id\x18\x03 \x01(\t\x12\x0b\n\x03row\x18\x04 \x01(\r\x12\x10\n\x08\x66\x65\x61tures\x18\x05 \x03(\x01\x12*\n\x07\x64isplay\x18\x06 \x03(\x0b\x32\x19.svddtune.v1.DisplayField\x12\x10\n\x08lease_id\x18\x07 \x01(\t\x12\x35\n\x11lease_expire_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12-\n\x0b\x65xplanation\x18\r \x01(\x0b\x32\x18.svddtune.v1.ExplanationJ\x04\x08\t\x10\r\"\xd3\x02\n\x03\x41\x63k\x12\x11\n\tanswer_id\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\r\x12\x31\n\x0b\x64isposition\x18\x03 \x01(\x0e\x32\x1c.svddtune.v1.Ack.Disposition\x12(\n\x06\x63ounts\x18\x04 \x01(\x0b\x32\x18.svddtune.v1.LabelCounts\x12\x10\n\x08\x65vent_id\x18\x05 \x01(\t\x12\x35\n\x11lease_expire_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\x0elost_lease_ids\x18\x07 \x03(\t\x12\x0f\n\x07session\x18\x08 \x01(\t\"[\n\x0b\x44isposition\x12\x1b\n\x17\x44ISPOSITION_UNSPECIFIED\x10\x00\x12\x17\n\x13\x44ISPOSITION_APPLIED\x10\x01\x12\x16\n\x12\x44ISPOSITION_UNUSED\x10\x02\"_\n\x06Reject\x12\x11\n\tanswer_id\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\r\x12\"\n\x06status\x18\x03 \x01(\x0b\x32\x12.google.rpc.Status\x12\x0f\n\x07session\x18\x04 \x01(\t\"J\n\x06Revoke\x12\x0f\n\x07session\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\r\x12\x10\n\x08lease_id\x18\x03 \x01(\t\x12\x0e\n\x06reason\x18\x04 \x01(\t\"1\n\x08Progress\x12%\n\x07session\x18\x01 \x01(\x0b\x32\x14.svddtune.v1.Session\"\x17\n\x05\x44rain\x12\x0e\n\x06reason\x18\x01 \x01(\t\"A\n\x08\x46inished\x12%\n\x07session\x18\x01 \x01(\x0b\x32\x14.svddtune.v1.Session\x12\x0e\n\x06reason\x18\x02 \x01(\t\"\xd7\x02\n\x10\x43onverseResponse\x12\'\n\x07welcome\x18\x01 \x01(\x0b\x32\x14.svddtune.v1.WelcomeH\x00\x12%\n\x06\x61ssign\x18\x02 \x01(\x0b\x32\x13.svddtune.v1.AssignH\x00\x12\x1f\n\x03\x61\x63k\x18\x03 \x01(\x0b\x32\x10.svddtune.v1.AckH\x00\x12%\n\x06reject\x18\x04 \x01(\x0b\x32\x13.svddtune.v1.RejectH\x00\x12%\n\x06revoke\x18\x05 \x01(\x0b\x32\x13.svddtune.v1.RevokeH\x00\x12)\n\x08progress\x18\x06 \x01(\x0b\x32\x15.svddtune.v1.ProgressH\x00\x12#\n\x05\x64rain\x18\x07 \x01(\x0b\x32\x12.svddtune.v1.DrainH\x00\x12)\n\x08\x66inished\x18\x08 \x01(\x0b\x32\x15.svddtune.v1.FinishedH\x00\x42\t\n\x07message\"\x83\x01\n\x0cLeaseRequest\x12\x0f\n\x07session\x18\x01 \x01(\t\x12\x15\n\x07labeler\x18\x02 \x01(\tB\x04\xe2\x41\x01\x02\x12\x13\n\x0bmax_queries\x18\x03 \x01(\r\x12\x0e\n\x06wait_s\x18\x04 \x01(\x01\x12&\n\x04kind\x18\x05 \x01(\x0e\x32\x18.svddtune.v1.LabelerKind\"y\n\rLeaseResponse\x12(\n\x0b\x61ssignments\x18\x01 \x03(\x0b\x32\x13.svddtune.v1.Assign\x12%\n\x07session\x18\x02 \x01(\x0b\x32\x14.svddtune.v1.Session\x12\x17\n\x0f\x66inished_reason\x18\x03 \x01(\t\"Q\n\rAnswerRequest\x12\x15\n\x07labeler\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12)\n\x06\x61nswer\x18\x02 \x01(\x0b\x32\x13.svddtune.v1.AnswerB\x04\xe2\x41\x01\x02\"/\n\x0e\x41nswerResponse\x12\x1d\n\x03\x61\x63k\x18\x01 \x01(\x0b\x32\x10.svddtune.v1.Ack\"|\n\x12\x41nswerBatchRequest\x12\x15\n\x07labeler\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x15\n\x07session\x18\x02 \x01(\tB\x04\xe2\x41\x01\x02\x12*\n\x07\x61nswers\x18\x03 \x03(\x0b\x32\x13.svddtune.v1.AnswerB\x04\xe2\x41\x01\x02\x12\x0c\n\x04more\x18\x04 \x01(\x08\"|\n\x13\x41nswerBatchResponse\x12(\n\x06\x63ounts\x18\x01 \x01(\x0b\x32\x18.svddtune.v1.LabelCounts\x12\x15\n\rapplied_count\x18\x02 \x01(\r\x12$\n\x07rejects\x18\x03 \x03(\x0b\x32\x13.svddtune.v1.Reject\"Q\n\rExtendRequest\x12\x15\n\x07labeler\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12)\n\x06\x65xtend\x18\x02 \x01(\x0b\x32\x13.svddtune.v1.ExtendB\x04\xe2\x41\x01\x02\"/\n\x0e\x45xtendResponse\x12\x1d\n\x03\x61\x63k\x18\x01 \x01(\x0b\x32\x10.svddtune.v1.Ack\"T\n\x0eReleaseRequest\x12\x15\n\x07labeler\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12+\n\x07release\x18\x02 \x01(\x0b\x32\x14.svddtune.v1.ReleaseB\x04\xe2\x41\x01\x02\"0\n\x0fReleaseResponse\x12\x1d\n\x03\x61\x63k\x18\x01 \x01(\x0b\x32\x10.svddtune.v1.Ack\"K\n\x0bSkipRequest\x12\x15\n\x07labeler\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12%\n\x04skip\x18\x02 \x01(\x0b\x32\x11.svddtune.v1.SkipB\x04\xe2\x41\x01\x02\"-\n\x0cSkipResponse\x12\x1d\n\x03\x61\x63k\x18\x01 \x01(\x0b\x32\x10.svddtune.v1.Ack\"T\n\x0eRetractRequest\x12\x15\n\x07labeler\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12+\n\x07retract\x18\x02 \x01(\x0b\x32\x14.svddtune.v1.RetractB\x04\xe2\x41\x01\x02\"0\n\x0fRetractResponse\x12\x1d\n\x03\x61\x63k\x18\x01 \x01(\x0b\x32\x10.svddtune.v1.Ack*_\n\x0bLabelerKind\x12\x1c\n\x18LABELER_KIND_UNSPECIFIED\x10\x00\x12\x16\n\x12LABELER_KIND_HUMAN\x10\x01\x12\x1a\n\x16LABELER_KIND_AUTOMATED\x10\x02*d\n\x08SkipMode\x12\x19\n\x15SKIP_MODE_UNSPECIFIED\x10\x00\x12\x13\n\x0fSKIP_MODE_LATER\x10\x01\x12\x14\n\x10SKIP_MODE_OTHERS\x10\x02\x12\x12\n\x0eSKIP_MODE_DROP\x10\x03\x32\xbd\x04\n\rOracleService\x12K\n\x08\x43onverse\x12\x1c.svddtune.v1.ConverseRequest\x1a\x1d.svddtune.v1.ConverseResponse(\x01\x30\x01\x12>\n\x05Lease\x12\x19.svddtune.v1.LeaseRequest\x1a\x1a.svddtune.v1.LeaseResponse\x12\x41\n\x06\x41nswer\x12\x1a.svddtune.v1.AnswerRequest\x1a\x1b.svddtune.v1.AnswerResponse\x12P\n\x0b\x41nswerBatch\x12\x1f.svddtune.v1.AnswerBatchRequest\x1a .svddtune.v1.AnswerBatchResponse\x12\x41\n\x06\x45xtend\x12\x1a.svddtune.v1.ExtendRequest\x1a\x1b.svddtune.v1.ExtendResponse\x12\x44\n\x07Release\x12\x1b.svddtune.v1.ReleaseRequest\x1a\x1c.svddtune.v1.ReleaseResponse\x12;\n\x04Skip\x12\x18.svddtune.v1.SkipRequest\x1a\x19.svddtune.v1.SkipResponse\x12\x44\n\x07Retract\x12\x1b.svddtune.v1.RetractRequest\x1a\x1c.svddtune.v1.RetractResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18svddtune/v1/oracle.proto\x12\x0bsvddtune.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17google/rpc/status.proto\x1a\x18svddtune/v1/common.proto\x1a\x18svddtune/v1/tuning.proto\"\xed\x01\n\x05Hello\x12\"\n\x14min_protocol_version\x18\x01 \x01(\rB\x04\xe2\x41\x01\x02\x12\x15\n\x07labeler\x18\x02 \x01(\tB\x04\xe2\x41\x01\x02\x12&\n\x04kind\x18\x03 \x01(\x0e\x32\x18.svddtune.v1.LabelerKind\x12\x10\n\x08sessions\x18\x04 \x03(\t\x12\x14\n\x0cresume_token\x18\x05 \x01(\t\x12\x0e\n\x06\x63redit\x18\x06 \x01(\r\x12\x1c\n\x14max_protocol_version\x18\x07 \x01(\r\x12\x13\n\x0b\x63lient_name\x18\x08 \x01(\t\x12\x16\n\x0e\x63lient_version\x18\t \x01(\t\"\x19\n\x06\x43redit\x12\x0f\n\x07queries\x18\x01 \x01(\r\"\xff\x01\n\x06\x41nswer\x12\x17\n\tanswer_id\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x0f\n\x07session\x18\x02 \x01(\t\x12\r\n\x05query\x18\x03 \x01(\r\x12\x10\n\x08lease_id\x18\x04 \x01(\t\x12\x16\n\x0eobservation_id\x18\x05 \x01(\t\x12+\n\x07verdict\x18\x06 \x01(\x0e\x32\x14.svddtune.v1.VerdictB\x04\xe2\x41\x01\x02\x12\x18\n\x10source_reference\x18\x07 \x01(\t\x12\x0f\n\x07replace\x18\x08 \x01(\x08\x12\x12\n\nprovenance\x18\t \x01(\t\x12\x17\n\nconfidence\x18\n \x01(\x01H\x00\x88\x01\x01\x42\r\n\x0b_confidence\"i\n\x04Skip\x12\x0f\n\x07session\x18\x01 \x01(\t\x12\x13\n\x05query\x18\x02 \x01(\rB\x04\xe2\x41\x01\x02\x12\x16\n\x08lease_id\x18\x03 \x01(\tB\x04\xe2\x41\x01\x02\x12#\n\x04mode\x18\x04 \x01(\x0e\x32\x15.svddtune.v1.SkipMode\",\n\x06\x45xtend\x12\x0f\n\x07session\x18\x01 \x01(\t\x12\x11\n\tlease_ids\x18\x02 \x03(\t\"-\n\x07Release\x12\x0f\n\x07session\x18\x01 \x01(\t\x12\x11\n\tlease_ids\x18\x02 \x03(\t\"e\n\x07Retract\x12\x17\n\tanswer_id\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x0f\n\x07session\x18\x02 \x01(\t\x12\x1c\n\x0eobservation_id\x18\x03 \x01(\tB\x04\xe2\x41\x01\x02\x12\x12\n\nof_labeler\x18\x04 \x01(\t\"\x05\n\x03\x42ye\"\xe0\x02\n\x0f\x43onverseRequest\x12#\n\x05hello\x18\x01 \x01(\x0b\x32\x12.svddtune.v1.HelloH\x00\x12%\n\x06\x63redit\x18\x02 \x01(\x0b\x32\x13.svddtune.v1.CreditH\x00\x12%\n\x06\x61nswer\x18\x03 \x01(\x0b\x32\x13.svddtune.v1.AnswerH\x00\x12!\n\x04skip\x18\x04 \x01(\x0b\x32\x11.svddtune.v1.SkipH\x00\x12%\n\x06\x65xtend\x18\x05 \x01(\x0b\x32\x13.svddtune.v1.ExtendH\x00\x12\'\n\x07release\x18\x06 \x01(\x0b\x32\x14.svddtune.v1.ReleaseH\x00\x12\'\n\x07retract\x18\x07 \x01(\x0b\x32\x14.svddtune.v1.RetractH\x00\x12\x1f\n\x03\x62ye\x18\x08 \x01(\x0b\x32\x10.svddtune.v1.ByeH\x00\x12\x12\n\nrequest_id\x18\t \x01(\tB\t\n\x07message\"\xaa\x01\n\x07Welcome\x12\x14\n\x0cresume_token\x18\x01 \x01(\t\x12\x15\n\rlease_seconds\x18\x02 \x01(\x01\x12\x19\n\x11heartbeat_seconds\x18\x03 \x01(\x01\x12\x18\n\x10protocol_version\x18\x04 \x01(\r\x12%\n\x07session\x18\x05 \x01(\x0b\x32\x14.svddtune.v1.Session\x12\x16\n\x0estream_seconds\x18\x06 \x01(\x01\"\x9c\x01\n\x0b\x45xplanation\x12\x0b\n\x03why\x18\x01 \x01(\t\x12\r\n\x05score\x18\x02 \x01(\x01\x12(\n\x06nearby\x18\x03 \x03(\x0b\x32\x18.svddtune.v1.NearbyLabel\x12,\n\x07unusual\x18\x04 \x03(\x0b\x32\x1b.svddtune.v1.UnusualFeature\x12\x19\n\x11reference_inliers\x18\x05 \x01(\r\"a\n\x0eUnusualFeature\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0e\n\x06\x63olumn\x18\x02 \x01(\r\x12\r\n\x05value\x18\x03 \x01(\x01\x12\x0f\n\x07typical\x18\x04 \x01(\x01\x12\x11\n\tdeviation\x18\x05 \x01(\x01\"=\n\x0eVisibleFeature\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0e\n\x06\x63olumn\x18\x02 \x01(\r\x12\r\n\x05value\x18\x03 \x01(\x01\"_\n\x0bNearbyLabel\x12\x16\n\x0eobservation_id\x18\x01 \x01(\t\x12%\n\x07verdict\x18\x02 \x01(\x0e\x32\x14.svddtune.v1.Verdict\x12\x11\n\tdistance2\x18\x03 \x01(\x01\"\xb7\x02\n\x06\x41ssign\x12\x0f\n\x07session\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\r\x12\x16\n\x0eobservation_id\x18\x03 \x01(\t\x12\x0b\n\x03row\x18\x04 \x01(\r\x12\x10\n\x08\x66\x65\x61tures\x18\x05 \x03(\x01\x12*\n\x07\x64isplay\x18\x06 \x03(\x0b\x32\x19.svddtune.v1.DisplayField\x12\x10\n\x08lease_id\x18\x07 \x01(\t\x12\x35\n\x11lease_expire_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12-\n\x0b\x65xplanation\x18\r \x01(\x0b\x32\x18.svddtune.v1.Explanation\x12,\n\x07visible\x18\x0e \x03(\x0b\x32\x1b.svddtune.v1.VisibleFeatureJ\x04\x08\t\x10\r\"P\n\x0bLeaseExpiry\x12\x10\n\x08lease_id\x18\x01 \x01(\t\x12/\n\x0b\x65xpire_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xe2\x02\n\x03\x41\x63k\x12\x11\n\tanswer_id\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\r\x12\x31\n\x0b\x64isposition\x18\x03 \x01(\x0e\x32\x1c.svddtune.v1.Ack.Disposition\x12(\n\x06\x63ounts\x18\x04 \x01(\x0b\x32\x18.svddtune.v1.LabelCounts\x12\x10\n\x08\x65vent_id\x18\x05 \x01(\t\x12\x16\n\x0elost_lease_ids\x18\x07 \x03(\t\x12\x0f\n\x07session\x18\x08 \x01(\t\x12\x12\n\nrequest_id\x18\t \x01(\t\x12*\n\x08\x65xtended\x18\n \x03(\x0b\x32\x18.svddtune.v1.LeaseExpiry\"[\n\x0b\x44isposition\x12\x1b\n\x17\x44ISPOSITION_UNSPECIFIED\x10\x00\x12\x17\n\x13\x44ISPOSITION_APPLIED\x10\x01\x12\x16\n\x12\x44ISPOSITION_UNUSED\x10\x02J\x04\x08\x06\x10\x07\"s\n\x06Reject\x12\x11\n\tanswer_id\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\r\x12\"\n\x06status\x18\x03 \x01(\x0b\x32\x12.google.rpc.Status\x12\x0f\n\x07session\x18\x04 \x01(\t\x12\x12\n\nrequest_id\x18\x05 \x01(\t\"e\n\x06Revoke\x12\x0f\n\x07session\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\r\x12\x10\n\x08lease_id\x18\x03 \x01(\t\x12)\n\x06reason\x18\x04 \x01(\x0e\x32\x19.svddtune.v1.RevokeReason\"1\n\x08Progress\x12%\n\x07session\x18\x01 \x01(\x0b\x32\x14.svddtune.v1.Session\"1\n\x05\x44rain\x12(\n\x06reason\x18\x01 \x01(\x0e\x32\x18.svddtune.v1.DrainReason\"\\\n\x08\x46inished\x12%\n\x07session\x18\x01 \x01(\x0b\x32\x14.svddtune.v1.Session\x12)\n\x06reason\x18\x02 \x01(\x0e\x32\x19.svddtune.v1.FinishReason\"\xd7\x02\n\x10\x43onverseResponse\x12\'\n\x07welcome\x18\x01 \x01(\x0b\x32\x14.svddtune.v1.WelcomeH\x00\x12%\n\x06\x61ssign\x18\x02 \x01(\x0b\x32\x13.svddtune.v1.AssignH\x00\x12\x1f\n\x03\x61\x63k\x18\x03 \x01(\x0b\x32\x10.svddtune.v1.AckH\x00\x12%\n\x06reject\x18\x04 \x01(\x0b\x32\x13.svddtune.v1.RejectH\x00\x12%\n\x06revoke\x18\x05 \x01(\x0b\x32\x13.svddtune.v1.RevokeH\x00\x12)\n\x08progress\x18\x06 \x01(\x0b\x32\x15.svddtune.v1.ProgressH\x00\x12#\n\x05\x64rain\x18\x07 \x01(\x0b\x32\x12.svddtune.v1.DrainH\x00\x12)\n\x08\x66inished\x18\x08 \x01(\x0b\x32\x15.svddtune.v1.FinishedH\x00\x42\t\n\x07message\"\x89\x01\n\x0cLeaseRequest\x12\x0f\n\x07session\x18\x01 \x01(\t\x12\x15\n\x07labeler\x18\x02 \x01(\tB\x04\xe2\x41\x01\x02\x12\x13\n\x0bmax_queries\x18\x03 \x01(\r\x12\x14\n\x0cwait_seconds\x18\x04 \x01(\x01\x12&\n\x04kind\x18\x05 \x01(\x0e\x32\x18.svddtune.v1.LabelerKind\"\x92\x01\n\rLeaseResponse\x12(\n\x0b\x61ssignments\x18\x01 \x03(\x0b\x32\x13.svddtune.v1.Assign\x12%\n\x07session\x18\x02 \x01(\x0b\x32\x14.svddtune.v1.Session\x12\x30\n\rfinish_reason\x18\x03 \x01(\x0e\x32\x19.svddtune.v1.FinishReason\"Q\n\rAnswerRequest\x12\x15\n\x07labeler\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12)\n\x06\x61nswer\x18\x02 \x01(\x0b\x32\x13.svddtune.v1.AnswerB\x04\xe2\x41\x01\x02\"/\n\x0e\x41nswerResponse\x12\x1d\n\x03\x61\x63k\x18\x01 \x01(\x0b\x32\x10.svddtune.v1.Ack\"|\n\x12\x41nswerBatchRequest\x12\x15\n\x07labeler\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x15\n\x07session\x18\x02 \x01(\tB\x04\xe2\x41\x01\x02\x12*\n\x07\x61nswers\x18\x03 \x03(\x0b\x32\x13.svddtune.v1.AnswerB\x04\xe2\x41\x01\x02\x12\x0c\n\x04more\x18\x04 \x01(\x08\"|\n\x13\x41nswerBatchResponse\x12(\n\x06\x63ounts\x18\x01 \x01(\x0b\x32\x18.svddtune.v1.LabelCounts\x12\x15\n\rapplied_count\x18\x02 \x01(\r\x12$\n\x07rejects\x18\x03 \x03(\x0b\x32\x13.svddtune.v1.Reject\"Q\n\rExtendRequest\x12\x15\n\x07labeler\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12)\n\x06\x65xtend\x18\x02 \x01(\x0b\x32\x13.svddtune.v1.ExtendB\x04\xe2\x41\x01\x02\"/\n\x0e\x45xtendResponse\x12\x1d\n\x03\x61\x63k\x18\x01 \x01(\x0b\x32\x10.svddtune.v1.Ack\"T\n\x0eReleaseRequest\x12\x15\n\x07labeler\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12+\n\x07release\x18\x02 \x01(\x0b\x32\x14.svddtune.v1.ReleaseB\x04\xe2\x41\x01\x02\"0\n\x0fReleaseResponse\x12\x1d\n\x03\x61\x63k\x18\x01 \x01(\x0b\x32\x10.svddtune.v1.Ack\"K\n\x0bSkipRequest\x12\x15\n\x07labeler\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12%\n\x04skip\x18\x02 \x01(\x0b\x32\x11.svddtune.v1.SkipB\x04\xe2\x41\x01\x02\"-\n\x0cSkipResponse\x12\x1d\n\x03\x61\x63k\x18\x01 \x01(\x0b\x32\x10.svddtune.v1.Ack\"T\n\x0eRetractRequest\x12\x15\n\x07labeler\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12+\n\x07retract\x18\x02 \x01(\x0b\x32\x14.svddtune.v1.RetractB\x04\xe2\x41\x01\x02\"0\n\x0fRetractResponse\x12\x1d\n\x03\x61\x63k\x18\x01 \x01(\x0b\x32\x10.svddtune.v1.Ack*_\n\x0bLabelerKind\x12\x1c\n\x18LABELER_KIND_UNSPECIFIED\x10\x00\x12\x16\n\x12LABELER_KIND_HUMAN\x10\x01\x12\x1a\n\x16LABELER_KIND_AUTOMATED\x10\x02*d\n\x08SkipMode\x12\x19\n\x15SKIP_MODE_UNSPECIFIED\x10\x00\x12\x13\n\x0fSKIP_MODE_LATER\x10\x01\x12\x14\n\x10SKIP_MODE_OTHERS\x10\x02\x12\x12\n\x0eSKIP_MODE_DROP\x10\x03*\xb3\x01\n\x0cRevokeReason\x12\x1d\n\x19REVOKE_REASON_UNSPECIFIED\x10\x00\x12\x19\n\x15REVOKE_REASON_EXPIRED\x10\x01\x12#\n\x1fREVOKE_REASON_ANSWERED_BY_OTHER\x10\x02\x12\x1f\n\x1bREVOKE_REASON_SESSION_ENDED\x10\x03\x12#\n\x1fREVOKE_REASON_LABELER_WITHDRAWN\x10\x04*z\n\x0b\x44rainReason\x12\x1c\n\x18\x44RAIN_REASON_UNSPECIFIED\x10\x00\x12\x19\n\x15\x44RAIN_REASON_SHUTDOWN\x10\x01\x12\x1b\n\x17\x44RAIN_REASON_STREAM_AGE\x10\x02\x12\x15\n\x11\x44RAIN_REASON_IDLE\x10\x03*\x9f\x02\n\x0c\x46inishReason\x12\x1d\n\x19\x46INISH_REASON_UNSPECIFIED\x10\x00\x12\x1e\n\x1a\x46INISH_REASON_BUDGET_SPENT\x10\x01\x12 \n\x1c\x46INISH_REASON_POOL_EXHAUSTED\x10\x02\x12\x1b\n\x17\x46INISH_REASON_STOP_RULE\x10\x03\x12\x1a\n\x16\x46INISH_REASON_FINISHED\x10\x04\x12\x1b\n\x17\x46INISH_REASON_CANCELLED\x10\x05\x12\x18\n\x14\x46INISH_REASON_FAILED\x10\x06\x12#\n\x1f\x46INISH_REASON_LABELER_WITHDRAWN\x10\x07\x12\x19\n\x15\x46INISH_REASON_DELETED\x10\x08\x32\xb3\x07\n\rOracleService\x12K\n\x08\x43onverse\x12\x1c.svddtune.v1.ConverseRequest\x1a\x1d.svddtune.v1.ConverseResponse(\x01\x30\x01\x12\x82\x01\n\x05Lease\x12\x19.svddtune.v1.LeaseRequest\x1a\x1a.svddtune.v1.LeaseResponse\"B\x82\xd3\xe4\x93\x02<\"\x1e/v1/{session=sessions/*}:lease:\x01*Z\x17\"\x12/v1/sessions:lease:\x01*\x12t\n\x06\x41nswer\x12\x1a.svddtune.v1.AnswerRequest\x1a\x1b.svddtune.v1.AnswerResponse\"1\x82\xd3\xe4\x93\x02+\"&/v1/{answer.session=sessions/*}:answer:\x01*\x12\x81\x01\n\x0b\x41nswerBatch\x12\x1f.svddtune.v1.AnswerBatchRequest\x1a .svddtune.v1.AnswerBatchResponse\"/\x82\xd3\xe4\x93\x02)\"$/v1/{session=sessions/*}:answerBatch:\x01*\x12t\n\x06\x45xtend\x12\x1a.svddtune.v1.ExtendRequest\x1a\x1b.svddtune.v1.ExtendResponse\"1\x82\xd3\xe4\x93\x02+\"&/v1/{extend.session=sessions/*}:extend:\x01*\x12y\n\x07Release\x12\x1b.svddtune.v1.ReleaseRequest\x1a\x1c.svddtune.v1.ReleaseResponse\"3\x82\xd3\xe4\x93\x02-\"(/v1/{release.session=sessions/*}:release:\x01*\x12j\n\x04Skip\x12\x18.svddtune.v1.SkipRequest\x1a\x19.svddtune.v1.SkipResponse\"-\x82\xd3\xe4\x93\x02\'\"\"/v1/{skip.session=sessions/*}:skip:\x01*\x12y\n\x07Retract\x12\x1b.svddtune.v1.RetractRequest\x1a\x1c.svddtune.v1.RetractResponse\"3\x82\xd3\xe4\x93\x02-\"(/v1/{retract.session=sessions/*}:retract:\x01*Be\n\x15io.github.svddtune.v1P\x01Z<github.com/svddtune/svddtune/client/go/svddtunepb;svddtunepb\xaa\x02\x0bSvddtune.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'svddtune.v1.oracle_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
-  DESCRIPTOR._loaded_options = None
-  _globals['_HELLO'].fields_by_name['protocol_version']._loaded_options = None
-  _globals['_HELLO'].fields_by_name['protocol_version']._serialized_options = b'\342A\001\002'
+  _globals['DESCRIPTOR']._loaded_options = None
+  _globals['DESCRIPTOR']._serialized_options = b'\n\025io.github.svddtune.v1P\001Z<github.com/svddtune/svddtune/client/go/svddtunepb;svddtunepb\252\002\013Svddtune.V1'
+  _globals['_HELLO'].fields_by_name['min_protocol_version']._loaded_options = None
+  _globals['_HELLO'].fields_by_name['min_protocol_version']._serialized_options = b'\342A\001\002'
   _globals['_HELLO'].fields_by_name['labeler']._loaded_options = None
   _globals['_HELLO'].fields_by_name['labeler']._serialized_options = b'\342A\001\002'
   _globals['_ANSWER'].fields_by_name['answer_id']._loaded_options = None
@@ -84,82 +82,106 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_RETRACTREQUEST'].fields_by_name['labeler']._serialized_options = b'\342A\001\002'
   _globals['_RETRACTREQUEST'].fields_by_name['retract']._loaded_options = None
   _globals['_RETRACTREQUEST'].fields_by_name['retract']._serialized_options = b'\342A\001\002'
-  _globals['_LABELERKIND']._serialized_start=4226
-  _globals['_LABELERKIND']._serialized_end=4321
-  _globals['_SKIPMODE']._serialized_start=4323
-  _globals['_SKIPMODE']._serialized_end=4423
-  _globals['_HELLO']._serialized_start=185
-  _globals['_HELLO']._serialized_end=343
-  _globals['_CREDIT']._serialized_start=345
-  _globals['_CREDIT']._serialized_end=370
-  _globals['_ANSWER']._serialized_start=373
-  _globals['_ANSWER']._serialized_end=628
-  _globals['_SKIP']._serialized_start=630
-  _globals['_SKIP']._serialized_end=735
-  _globals['_EXTEND']._serialized_start=737
-  _globals['_EXTEND']._serialized_end=781
-  _globals['_RELEASE']._serialized_start=783
-  _globals['_RELEASE']._serialized_end=828
-  _globals['_RETRACT']._serialized_start=830
-  _globals['_RETRACT']._serialized_end=931
-  _globals['_BYE']._serialized_start=933
-  _globals['_BYE']._serialized_end=938
-  _globals['_CONVERSEREQUEST']._serialized_start=941
-  _globals['_CONVERSEREQUEST']._serialized_end=1273
-  _globals['_WELCOME']._serialized_start=1276
-  _globals['_WELCOME']._serialized_end=1428
-  _globals['_EXPLANATION']._serialized_start=1431
-  _globals['_EXPLANATION']._serialized_end=1587
-  _globals['_UNUSUALFEATURE']._serialized_start=1589
-  _globals['_UNUSUALFEATURE']._serialized_end=1686
-  _globals['_NEARBYLABEL']._serialized_start=1688
-  _globals['_NEARBYLABEL']._serialized_end=1783
-  _globals['_ASSIGN']._serialized_start=1786
-  _globals['_ASSIGN']._serialized_end=2051
-  _globals['_ACK']._serialized_start=2054
-  _globals['_ACK']._serialized_end=2393
-  _globals['_ACK_DISPOSITION']._serialized_start=2302
-  _globals['_ACK_DISPOSITION']._serialized_end=2393
-  _globals['_REJECT']._serialized_start=2395
-  _globals['_REJECT']._serialized_end=2490
-  _globals['_REVOKE']._serialized_start=2492
-  _globals['_REVOKE']._serialized_end=2566
-  _globals['_PROGRESS']._serialized_start=2568
-  _globals['_PROGRESS']._serialized_end=2617
-  _globals['_DRAIN']._serialized_start=2619
-  _globals['_DRAIN']._serialized_end=2642
-  _globals['_FINISHED']._serialized_start=2644
-  _globals['_FINISHED']._serialized_end=2709
-  _globals['_CONVERSERESPONSE']._serialized_start=2712
-  _globals['_CONVERSERESPONSE']._serialized_end=3055
-  _globals['_LEASEREQUEST']._serialized_start=3058
-  _globals['_LEASEREQUEST']._serialized_end=3189
-  _globals['_LEASERESPONSE']._serialized_start=3191
-  _globals['_LEASERESPONSE']._serialized_end=3312
-  _globals['_ANSWERREQUEST']._serialized_start=3314
-  _globals['_ANSWERREQUEST']._serialized_end=3395
-  _globals['_ANSWERRESPONSE']._serialized_start=3397
-  _globals['_ANSWERRESPONSE']._serialized_end=3444
-  _globals['_ANSWERBATCHREQUEST']._serialized_start=3446
-  _globals['_ANSWERBATCHREQUEST']._serialized_end=3570
-  _globals['_ANSWERBATCHRESPONSE']._serialized_start=3572
-  _globals['_ANSWERBATCHRESPONSE']._serialized_end=3696
-  _globals['_EXTENDREQUEST']._serialized_start=3698
-  _globals['_EXTENDREQUEST']._serialized_end=3779
-  _globals['_EXTENDRESPONSE']._serialized_start=3781
-  _globals['_EXTENDRESPONSE']._serialized_end=3828
-  _globals['_RELEASEREQUEST']._serialized_start=3830
-  _globals['_RELEASEREQUEST']._serialized_end=3914
-  _globals['_RELEASERESPONSE']._serialized_start=3916
-  _globals['_RELEASERESPONSE']._serialized_end=3964
-  _globals['_SKIPREQUEST']._serialized_start=3966
-  _globals['_SKIPREQUEST']._serialized_end=4041
-  _globals['_SKIPRESPONSE']._serialized_start=4043
-  _globals['_SKIPRESPONSE']._serialized_end=4088
-  _globals['_RETRACTREQUEST']._serialized_start=4090
-  _globals['_RETRACTREQUEST']._serialized_end=4174
-  _globals['_RETRACTRESPONSE']._serialized_start=4176
-  _globals['_RETRACTRESPONSE']._serialized_end=4224
-  _globals['_ORACLESERVICE']._serialized_start=4426
-  _globals['_ORACLESERVICE']._serialized_end=4999
+  _globals['_ORACLESERVICE'].methods_by_name['Lease']._loaded_options = None
+  _globals['_ORACLESERVICE'].methods_by_name['Lease']._serialized_options = b'\202\323\344\223\002<\"\036/v1/{session=sessions/*}:lease:\001*Z\027\"\022/v1/sessions:lease:\001*'
+  _globals['_ORACLESERVICE'].methods_by_name['Answer']._loaded_options = None
+  _globals['_ORACLESERVICE'].methods_by_name['Answer']._serialized_options = b'\202\323\344\223\002+\"&/v1/{answer.session=sessions/*}:answer:\001*'
+  _globals['_ORACLESERVICE'].methods_by_name['AnswerBatch']._loaded_options = None
+  _globals['_ORACLESERVICE'].methods_by_name['AnswerBatch']._serialized_options = b'\202\323\344\223\002)\"$/v1/{session=sessions/*}:answerBatch:\001*'
+  _globals['_ORACLESERVICE'].methods_by_name['Extend']._loaded_options = None
+  _globals['_ORACLESERVICE'].methods_by_name['Extend']._serialized_options = b'\202\323\344\223\002+\"&/v1/{extend.session=sessions/*}:extend:\001*'
+  _globals['_ORACLESERVICE'].methods_by_name['Release']._loaded_options = None
+  _globals['_ORACLESERVICE'].methods_by_name['Release']._serialized_options = b'\202\323\344\223\002-\"(/v1/{release.session=sessions/*}:release:\001*'
+  _globals['_ORACLESERVICE'].methods_by_name['Skip']._loaded_options = None
+  _globals['_ORACLESERVICE'].methods_by_name['Skip']._serialized_options = b'\202\323\344\223\002\'\"\"/v1/{skip.session=sessions/*}:skip:\001*'
+  _globals['_ORACLESERVICE'].methods_by_name['Retract']._loaded_options = None
+  _globals['_ORACLESERVICE'].methods_by_name['Retract']._serialized_options = b'\202\323\344\223\002-\"(/v1/{retract.session=sessions/*}:retract:\001*'
+  _globals['_LABELERKIND']._serialized_start=4711
+  _globals['_LABELERKIND']._serialized_end=4806
+  _globals['_SKIPMODE']._serialized_start=4808
+  _globals['_SKIPMODE']._serialized_end=4908
+  _globals['_REVOKEREASON']._serialized_start=4911
+  _globals['_REVOKEREASON']._serialized_end=5090
+  _globals['_DRAINREASON']._serialized_start=5092
+  _globals['_DRAINREASON']._serialized_end=5214
+  _globals['_FINISHREASON']._serialized_start=5217
+  _globals['_FINISHREASON']._serialized_end=5504
+  _globals['_HELLO']._serialized_start=215
+  _globals['_HELLO']._serialized_end=452
+  _globals['_CREDIT']._serialized_start=454
+  _globals['_CREDIT']._serialized_end=479
+  _globals['_ANSWER']._serialized_start=482
+  _globals['_ANSWER']._serialized_end=737
+  _globals['_SKIP']._serialized_start=739
+  _globals['_SKIP']._serialized_end=844
+  _globals['_EXTEND']._serialized_start=846
+  _globals['_EXTEND']._serialized_end=890
+  _globals['_RELEASE']._serialized_start=892
+  _globals['_RELEASE']._serialized_end=937
+  _globals['_RETRACT']._serialized_start=939
+  _globals['_RETRACT']._serialized_end=1040
+  _globals['_BYE']._serialized_start=1042
+  _globals['_BYE']._serialized_end=1047
+  _globals['_CONVERSEREQUEST']._serialized_start=1050
+  _globals['_CONVERSEREQUEST']._serialized_end=1402
+  _globals['_WELCOME']._serialized_start=1405
+  _globals['_WELCOME']._serialized_end=1575
+  _globals['_EXPLANATION']._serialized_start=1578
+  _globals['_EXPLANATION']._serialized_end=1734
+  _globals['_UNUSUALFEATURE']._serialized_start=1736
+  _globals['_UNUSUALFEATURE']._serialized_end=1833
+  _globals['_VISIBLEFEATURE']._serialized_start=1835
+  _globals['_VISIBLEFEATURE']._serialized_end=1896
+  _globals['_NEARBYLABEL']._serialized_start=1898
+  _globals['_NEARBYLABEL']._serialized_end=1993
+  _globals['_ASSIGN']._serialized_start=1996
+  _globals['_ASSIGN']._serialized_end=2307
+  _globals['_LEASEEXPIRY']._serialized_start=2309
+  _globals['_LEASEEXPIRY']._serialized_end=2389
+  _globals['_ACK']._serialized_start=2392
+  _globals['_ACK']._serialized_end=2746
+  _globals['_ACK_DISPOSITION']._serialized_start=2649
+  _globals['_ACK_DISPOSITION']._serialized_end=2740
+  _globals['_REJECT']._serialized_start=2748
+  _globals['_REJECT']._serialized_end=2863
+  _globals['_REVOKE']._serialized_start=2865
+  _globals['_REVOKE']._serialized_end=2966
+  _globals['_PROGRESS']._serialized_start=2968
+  _globals['_PROGRESS']._serialized_end=3017
+  _globals['_DRAIN']._serialized_start=3019
+  _globals['_DRAIN']._serialized_end=3068
+  _globals['_FINISHED']._serialized_start=3070
+  _globals['_FINISHED']._serialized_end=3162
+  _globals['_CONVERSERESPONSE']._serialized_start=3165
+  _globals['_CONVERSERESPONSE']._serialized_end=3508
+  _globals['_LEASEREQUEST']._serialized_start=3511
+  _globals['_LEASEREQUEST']._serialized_end=3648
+  _globals['_LEASERESPONSE']._serialized_start=3651
+  _globals['_LEASERESPONSE']._serialized_end=3797
+  _globals['_ANSWERREQUEST']._serialized_start=3799
+  _globals['_ANSWERREQUEST']._serialized_end=3880
+  _globals['_ANSWERRESPONSE']._serialized_start=3882
+  _globals['_ANSWERRESPONSE']._serialized_end=3929
+  _globals['_ANSWERBATCHREQUEST']._serialized_start=3931
+  _globals['_ANSWERBATCHREQUEST']._serialized_end=4055
+  _globals['_ANSWERBATCHRESPONSE']._serialized_start=4057
+  _globals['_ANSWERBATCHRESPONSE']._serialized_end=4181
+  _globals['_EXTENDREQUEST']._serialized_start=4183
+  _globals['_EXTENDREQUEST']._serialized_end=4264
+  _globals['_EXTENDRESPONSE']._serialized_start=4266
+  _globals['_EXTENDRESPONSE']._serialized_end=4313
+  _globals['_RELEASEREQUEST']._serialized_start=4315
+  _globals['_RELEASEREQUEST']._serialized_end=4399
+  _globals['_RELEASERESPONSE']._serialized_start=4401
+  _globals['_RELEASERESPONSE']._serialized_end=4449
+  _globals['_SKIPREQUEST']._serialized_start=4451
+  _globals['_SKIPREQUEST']._serialized_end=4526
+  _globals['_SKIPRESPONSE']._serialized_start=4528
+  _globals['_SKIPRESPONSE']._serialized_end=4573
+  _globals['_RETRACTREQUEST']._serialized_start=4575
+  _globals['_RETRACTREQUEST']._serialized_end=4659
+  _globals['_RETRACTRESPONSE']._serialized_start=4661
+  _globals['_RETRACTRESPONSE']._serialized_end=4709
+  _globals['_ORACLESERVICE']._serialized_start=5507
+  _globals['_ORACLESERVICE']._serialized_end=6454
 # @@protoc_insertion_point(module_scope)

@@ -1,11 +1,11 @@
 import datetime
 
+from google.api import annotations_pb2 as _annotations_pb2
 from google.api import field_behavior_pb2 as _field_behavior_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.rpc import status_pb2 as _status_pb2
 from svddtune.v1 import common_pb2 as _common_pb2
 from svddtune.v1 import tuning_pb2 as _tuning_pb2
-from svddtune.v1 import config_pb2 as _config_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
@@ -27,6 +27,33 @@ class SkipMode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     SKIP_MODE_LATER: _ClassVar[SkipMode]
     SKIP_MODE_OTHERS: _ClassVar[SkipMode]
     SKIP_MODE_DROP: _ClassVar[SkipMode]
+
+class RevokeReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    REVOKE_REASON_UNSPECIFIED: _ClassVar[RevokeReason]
+    REVOKE_REASON_EXPIRED: _ClassVar[RevokeReason]
+    REVOKE_REASON_ANSWERED_BY_OTHER: _ClassVar[RevokeReason]
+    REVOKE_REASON_SESSION_ENDED: _ClassVar[RevokeReason]
+    REVOKE_REASON_LABELER_WITHDRAWN: _ClassVar[RevokeReason]
+
+class DrainReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    DRAIN_REASON_UNSPECIFIED: _ClassVar[DrainReason]
+    DRAIN_REASON_SHUTDOWN: _ClassVar[DrainReason]
+    DRAIN_REASON_STREAM_AGE: _ClassVar[DrainReason]
+    DRAIN_REASON_IDLE: _ClassVar[DrainReason]
+
+class FinishReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    FINISH_REASON_UNSPECIFIED: _ClassVar[FinishReason]
+    FINISH_REASON_BUDGET_SPENT: _ClassVar[FinishReason]
+    FINISH_REASON_POOL_EXHAUSTED: _ClassVar[FinishReason]
+    FINISH_REASON_STOP_RULE: _ClassVar[FinishReason]
+    FINISH_REASON_FINISHED: _ClassVar[FinishReason]
+    FINISH_REASON_CANCELLED: _ClassVar[FinishReason]
+    FINISH_REASON_FAILED: _ClassVar[FinishReason]
+    FINISH_REASON_LABELER_WITHDRAWN: _ClassVar[FinishReason]
+    FINISH_REASON_DELETED: _ClassVar[FinishReason]
 LABELER_KIND_UNSPECIFIED: LabelerKind
 LABELER_KIND_HUMAN: LabelerKind
 LABELER_KIND_AUTOMATED: LabelerKind
@@ -34,22 +61,46 @@ SKIP_MODE_UNSPECIFIED: SkipMode
 SKIP_MODE_LATER: SkipMode
 SKIP_MODE_OTHERS: SkipMode
 SKIP_MODE_DROP: SkipMode
+REVOKE_REASON_UNSPECIFIED: RevokeReason
+REVOKE_REASON_EXPIRED: RevokeReason
+REVOKE_REASON_ANSWERED_BY_OTHER: RevokeReason
+REVOKE_REASON_SESSION_ENDED: RevokeReason
+REVOKE_REASON_LABELER_WITHDRAWN: RevokeReason
+DRAIN_REASON_UNSPECIFIED: DrainReason
+DRAIN_REASON_SHUTDOWN: DrainReason
+DRAIN_REASON_STREAM_AGE: DrainReason
+DRAIN_REASON_IDLE: DrainReason
+FINISH_REASON_UNSPECIFIED: FinishReason
+FINISH_REASON_BUDGET_SPENT: FinishReason
+FINISH_REASON_POOL_EXHAUSTED: FinishReason
+FINISH_REASON_STOP_RULE: FinishReason
+FINISH_REASON_FINISHED: FinishReason
+FINISH_REASON_CANCELLED: FinishReason
+FINISH_REASON_FAILED: FinishReason
+FINISH_REASON_LABELER_WITHDRAWN: FinishReason
+FINISH_REASON_DELETED: FinishReason
 
 class Hello(_message.Message):
-    __slots__ = ("protocol_version", "labeler", "kind", "sessions", "resume_token", "credit")
-    PROTOCOL_VERSION_FIELD_NUMBER: _ClassVar[int]
+    __slots__ = ("min_protocol_version", "labeler", "kind", "sessions", "resume_token", "credit", "max_protocol_version", "client_name", "client_version")
+    MIN_PROTOCOL_VERSION_FIELD_NUMBER: _ClassVar[int]
     LABELER_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     SESSIONS_FIELD_NUMBER: _ClassVar[int]
     RESUME_TOKEN_FIELD_NUMBER: _ClassVar[int]
     CREDIT_FIELD_NUMBER: _ClassVar[int]
-    protocol_version: int
+    MAX_PROTOCOL_VERSION_FIELD_NUMBER: _ClassVar[int]
+    CLIENT_NAME_FIELD_NUMBER: _ClassVar[int]
+    CLIENT_VERSION_FIELD_NUMBER: _ClassVar[int]
+    min_protocol_version: int
     labeler: str
     kind: LabelerKind
     sessions: _containers.RepeatedScalarFieldContainer[str]
     resume_token: str
     credit: int
-    def __init__(self, protocol_version: _Optional[int] = ..., labeler: _Optional[str] = ..., kind: _Optional[_Union[LabelerKind, str]] = ..., sessions: _Optional[_Iterable[str]] = ..., resume_token: _Optional[str] = ..., credit: _Optional[int] = ...) -> None: ...
+    max_protocol_version: int
+    client_name: str
+    client_version: str
+    def __init__(self, min_protocol_version: _Optional[int] = ..., labeler: _Optional[str] = ..., kind: _Optional[_Union[LabelerKind, str]] = ..., sessions: _Optional[_Iterable[str]] = ..., resume_token: _Optional[str] = ..., credit: _Optional[int] = ..., max_protocol_version: _Optional[int] = ..., client_name: _Optional[str] = ..., client_version: _Optional[str] = ...) -> None: ...
 
 class Credit(_message.Message):
     __slots__ = ("queries",)
@@ -126,7 +177,7 @@ class Bye(_message.Message):
     def __init__(self) -> None: ...
 
 class ConverseRequest(_message.Message):
-    __slots__ = ("hello", "credit", "answer", "skip", "extend", "release", "retract", "bye")
+    __slots__ = ("hello", "credit", "answer", "skip", "extend", "release", "retract", "bye", "request_id")
     HELLO_FIELD_NUMBER: _ClassVar[int]
     CREDIT_FIELD_NUMBER: _ClassVar[int]
     ANSWER_FIELD_NUMBER: _ClassVar[int]
@@ -135,6 +186,7 @@ class ConverseRequest(_message.Message):
     RELEASE_FIELD_NUMBER: _ClassVar[int]
     RETRACT_FIELD_NUMBER: _ClassVar[int]
     BYE_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     hello: Hello
     credit: Credit
     answer: Answer
@@ -143,23 +195,24 @@ class ConverseRequest(_message.Message):
     release: Release
     retract: Retract
     bye: Bye
-    def __init__(self, hello: _Optional[_Union[Hello, _Mapping]] = ..., credit: _Optional[_Union[Credit, _Mapping]] = ..., answer: _Optional[_Union[Answer, _Mapping]] = ..., skip: _Optional[_Union[Skip, _Mapping]] = ..., extend: _Optional[_Union[Extend, _Mapping]] = ..., release: _Optional[_Union[Release, _Mapping]] = ..., retract: _Optional[_Union[Retract, _Mapping]] = ..., bye: _Optional[_Union[Bye, _Mapping]] = ...) -> None: ...
+    request_id: str
+    def __init__(self, hello: _Optional[_Union[Hello, _Mapping]] = ..., credit: _Optional[_Union[Credit, _Mapping]] = ..., answer: _Optional[_Union[Answer, _Mapping]] = ..., skip: _Optional[_Union[Skip, _Mapping]] = ..., extend: _Optional[_Union[Extend, _Mapping]] = ..., release: _Optional[_Union[Release, _Mapping]] = ..., retract: _Optional[_Union[Retract, _Mapping]] = ..., bye: _Optional[_Union[Bye, _Mapping]] = ..., request_id: _Optional[str] = ...) -> None: ...
 
 class Welcome(_message.Message):
-    __slots__ = ("resume_token", "lease_s", "heartbeat_s", "protocol_version", "session", "stream_s")
+    __slots__ = ("resume_token", "lease_seconds", "heartbeat_seconds", "protocol_version", "session", "stream_seconds")
     RESUME_TOKEN_FIELD_NUMBER: _ClassVar[int]
-    LEASE_S_FIELD_NUMBER: _ClassVar[int]
-    HEARTBEAT_S_FIELD_NUMBER: _ClassVar[int]
+    LEASE_SECONDS_FIELD_NUMBER: _ClassVar[int]
+    HEARTBEAT_SECONDS_FIELD_NUMBER: _ClassVar[int]
     PROTOCOL_VERSION_FIELD_NUMBER: _ClassVar[int]
     SESSION_FIELD_NUMBER: _ClassVar[int]
-    STREAM_S_FIELD_NUMBER: _ClassVar[int]
+    STREAM_SECONDS_FIELD_NUMBER: _ClassVar[int]
     resume_token: str
-    lease_s: float
-    heartbeat_s: float
+    lease_seconds: float
+    heartbeat_seconds: float
     protocol_version: int
     session: _tuning_pb2.Session
-    stream_s: float
-    def __init__(self, resume_token: _Optional[str] = ..., lease_s: _Optional[float] = ..., heartbeat_s: _Optional[float] = ..., protocol_version: _Optional[int] = ..., session: _Optional[_Union[_tuning_pb2.Session, _Mapping]] = ..., stream_s: _Optional[float] = ...) -> None: ...
+    stream_seconds: float
+    def __init__(self, resume_token: _Optional[str] = ..., lease_seconds: _Optional[float] = ..., heartbeat_seconds: _Optional[float] = ..., protocol_version: _Optional[int] = ..., session: _Optional[_Union[_tuning_pb2.Session, _Mapping]] = ..., stream_seconds: _Optional[float] = ...) -> None: ...
 
 class Explanation(_message.Message):
     __slots__ = ("why", "score", "nearby", "unusual", "reference_inliers")
@@ -189,6 +242,16 @@ class UnusualFeature(_message.Message):
     deviation: float
     def __init__(self, name: _Optional[str] = ..., column: _Optional[int] = ..., value: _Optional[float] = ..., typical: _Optional[float] = ..., deviation: _Optional[float] = ...) -> None: ...
 
+class VisibleFeature(_message.Message):
+    __slots__ = ("name", "column", "value")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    COLUMN_FIELD_NUMBER: _ClassVar[int]
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    column: int
+    value: float
+    def __init__(self, name: _Optional[str] = ..., column: _Optional[int] = ..., value: _Optional[float] = ...) -> None: ...
+
 class NearbyLabel(_message.Message):
     __slots__ = ("observation_id", "verdict", "distance2")
     OBSERVATION_ID_FIELD_NUMBER: _ClassVar[int]
@@ -200,7 +263,7 @@ class NearbyLabel(_message.Message):
     def __init__(self, observation_id: _Optional[str] = ..., verdict: _Optional[_Union[_common_pb2.Verdict, str]] = ..., distance2: _Optional[float] = ...) -> None: ...
 
 class Assign(_message.Message):
-    __slots__ = ("session", "query", "observation_id", "row", "features", "display", "lease_id", "lease_expire_time", "explanation")
+    __slots__ = ("session", "query", "observation_id", "row", "features", "display", "lease_id", "lease_expire_time", "explanation", "visible")
     SESSION_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     OBSERVATION_ID_FIELD_NUMBER: _ClassVar[int]
@@ -210,6 +273,7 @@ class Assign(_message.Message):
     LEASE_ID_FIELD_NUMBER: _ClassVar[int]
     LEASE_EXPIRE_TIME_FIELD_NUMBER: _ClassVar[int]
     EXPLANATION_FIELD_NUMBER: _ClassVar[int]
+    VISIBLE_FIELD_NUMBER: _ClassVar[int]
     session: str
     query: int
     observation_id: str
@@ -219,10 +283,19 @@ class Assign(_message.Message):
     lease_id: str
     lease_expire_time: _timestamp_pb2.Timestamp
     explanation: Explanation
-    def __init__(self, session: _Optional[str] = ..., query: _Optional[int] = ..., observation_id: _Optional[str] = ..., row: _Optional[int] = ..., features: _Optional[_Iterable[float]] = ..., display: _Optional[_Iterable[_Union[_common_pb2.DisplayField, _Mapping]]] = ..., lease_id: _Optional[str] = ..., lease_expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., explanation: _Optional[_Union[Explanation, _Mapping]] = ...) -> None: ...
+    visible: _containers.RepeatedCompositeFieldContainer[VisibleFeature]
+    def __init__(self, session: _Optional[str] = ..., query: _Optional[int] = ..., observation_id: _Optional[str] = ..., row: _Optional[int] = ..., features: _Optional[_Iterable[float]] = ..., display: _Optional[_Iterable[_Union[_common_pb2.DisplayField, _Mapping]]] = ..., lease_id: _Optional[str] = ..., lease_expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., explanation: _Optional[_Union[Explanation, _Mapping]] = ..., visible: _Optional[_Iterable[_Union[VisibleFeature, _Mapping]]] = ...) -> None: ...
+
+class LeaseExpiry(_message.Message):
+    __slots__ = ("lease_id", "expire_time")
+    LEASE_ID_FIELD_NUMBER: _ClassVar[int]
+    EXPIRE_TIME_FIELD_NUMBER: _ClassVar[int]
+    lease_id: str
+    expire_time: _timestamp_pb2.Timestamp
+    def __init__(self, lease_id: _Optional[str] = ..., expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class Ack(_message.Message):
-    __slots__ = ("answer_id", "query", "disposition", "counts", "event_id", "lease_expire_time", "lost_lease_ids", "session")
+    __slots__ = ("answer_id", "query", "disposition", "counts", "event_id", "lost_lease_ids", "session", "request_id", "extended")
     class Disposition(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         DISPOSITION_UNSPECIFIED: _ClassVar[Ack.Disposition]
@@ -236,30 +309,34 @@ class Ack(_message.Message):
     DISPOSITION_FIELD_NUMBER: _ClassVar[int]
     COUNTS_FIELD_NUMBER: _ClassVar[int]
     EVENT_ID_FIELD_NUMBER: _ClassVar[int]
-    LEASE_EXPIRE_TIME_FIELD_NUMBER: _ClassVar[int]
     LOST_LEASE_IDS_FIELD_NUMBER: _ClassVar[int]
     SESSION_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    EXTENDED_FIELD_NUMBER: _ClassVar[int]
     answer_id: str
     query: int
     disposition: Ack.Disposition
     counts: _common_pb2.LabelCounts
     event_id: str
-    lease_expire_time: _timestamp_pb2.Timestamp
     lost_lease_ids: _containers.RepeatedScalarFieldContainer[str]
     session: str
-    def __init__(self, answer_id: _Optional[str] = ..., query: _Optional[int] = ..., disposition: _Optional[_Union[Ack.Disposition, str]] = ..., counts: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., event_id: _Optional[str] = ..., lease_expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., lost_lease_ids: _Optional[_Iterable[str]] = ..., session: _Optional[str] = ...) -> None: ...
+    request_id: str
+    extended: _containers.RepeatedCompositeFieldContainer[LeaseExpiry]
+    def __init__(self, answer_id: _Optional[str] = ..., query: _Optional[int] = ..., disposition: _Optional[_Union[Ack.Disposition, str]] = ..., counts: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., event_id: _Optional[str] = ..., lost_lease_ids: _Optional[_Iterable[str]] = ..., session: _Optional[str] = ..., request_id: _Optional[str] = ..., extended: _Optional[_Iterable[_Union[LeaseExpiry, _Mapping]]] = ...) -> None: ...
 
 class Reject(_message.Message):
-    __slots__ = ("answer_id", "query", "status", "session")
+    __slots__ = ("answer_id", "query", "status", "session", "request_id")
     ANSWER_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     STATUS_FIELD_NUMBER: _ClassVar[int]
     SESSION_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     answer_id: str
     query: int
     status: _status_pb2.Status
     session: str
-    def __init__(self, answer_id: _Optional[str] = ..., query: _Optional[int] = ..., status: _Optional[_Union[_status_pb2.Status, _Mapping]] = ..., session: _Optional[str] = ...) -> None: ...
+    request_id: str
+    def __init__(self, answer_id: _Optional[str] = ..., query: _Optional[int] = ..., status: _Optional[_Union[_status_pb2.Status, _Mapping]] = ..., session: _Optional[str] = ..., request_id: _Optional[str] = ...) -> None: ...
 
 class Revoke(_message.Message):
     __slots__ = ("session", "query", "lease_id", "reason")
@@ -270,8 +347,8 @@ class Revoke(_message.Message):
     session: str
     query: int
     lease_id: str
-    reason: str
-    def __init__(self, session: _Optional[str] = ..., query: _Optional[int] = ..., lease_id: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
+    reason: RevokeReason
+    def __init__(self, session: _Optional[str] = ..., query: _Optional[int] = ..., lease_id: _Optional[str] = ..., reason: _Optional[_Union[RevokeReason, str]] = ...) -> None: ...
 
 class Progress(_message.Message):
     __slots__ = ("session",)
@@ -282,16 +359,16 @@ class Progress(_message.Message):
 class Drain(_message.Message):
     __slots__ = ("reason",)
     REASON_FIELD_NUMBER: _ClassVar[int]
-    reason: str
-    def __init__(self, reason: _Optional[str] = ...) -> None: ...
+    reason: DrainReason
+    def __init__(self, reason: _Optional[_Union[DrainReason, str]] = ...) -> None: ...
 
 class Finished(_message.Message):
     __slots__ = ("session", "reason")
     SESSION_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
     session: _tuning_pb2.Session
-    reason: str
-    def __init__(self, session: _Optional[_Union[_tuning_pb2.Session, _Mapping]] = ..., reason: _Optional[str] = ...) -> None: ...
+    reason: FinishReason
+    def __init__(self, session: _Optional[_Union[_tuning_pb2.Session, _Mapping]] = ..., reason: _Optional[_Union[FinishReason, str]] = ...) -> None: ...
 
 class ConverseResponse(_message.Message):
     __slots__ = ("welcome", "assign", "ack", "reject", "revoke", "progress", "drain", "finished")
@@ -314,28 +391,28 @@ class ConverseResponse(_message.Message):
     def __init__(self, welcome: _Optional[_Union[Welcome, _Mapping]] = ..., assign: _Optional[_Union[Assign, _Mapping]] = ..., ack: _Optional[_Union[Ack, _Mapping]] = ..., reject: _Optional[_Union[Reject, _Mapping]] = ..., revoke: _Optional[_Union[Revoke, _Mapping]] = ..., progress: _Optional[_Union[Progress, _Mapping]] = ..., drain: _Optional[_Union[Drain, _Mapping]] = ..., finished: _Optional[_Union[Finished, _Mapping]] = ...) -> None: ...
 
 class LeaseRequest(_message.Message):
-    __slots__ = ("session", "labeler", "max_queries", "wait_s", "kind")
+    __slots__ = ("session", "labeler", "max_queries", "wait_seconds", "kind")
     SESSION_FIELD_NUMBER: _ClassVar[int]
     LABELER_FIELD_NUMBER: _ClassVar[int]
     MAX_QUERIES_FIELD_NUMBER: _ClassVar[int]
-    WAIT_S_FIELD_NUMBER: _ClassVar[int]
+    WAIT_SECONDS_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     session: str
     labeler: str
     max_queries: int
-    wait_s: float
+    wait_seconds: float
     kind: LabelerKind
-    def __init__(self, session: _Optional[str] = ..., labeler: _Optional[str] = ..., max_queries: _Optional[int] = ..., wait_s: _Optional[float] = ..., kind: _Optional[_Union[LabelerKind, str]] = ...) -> None: ...
+    def __init__(self, session: _Optional[str] = ..., labeler: _Optional[str] = ..., max_queries: _Optional[int] = ..., wait_seconds: _Optional[float] = ..., kind: _Optional[_Union[LabelerKind, str]] = ...) -> None: ...
 
 class LeaseResponse(_message.Message):
-    __slots__ = ("assignments", "session", "finished_reason")
+    __slots__ = ("assignments", "session", "finish_reason")
     ASSIGNMENTS_FIELD_NUMBER: _ClassVar[int]
     SESSION_FIELD_NUMBER: _ClassVar[int]
-    FINISHED_REASON_FIELD_NUMBER: _ClassVar[int]
+    FINISH_REASON_FIELD_NUMBER: _ClassVar[int]
     assignments: _containers.RepeatedCompositeFieldContainer[Assign]
     session: _tuning_pb2.Session
-    finished_reason: str
-    def __init__(self, assignments: _Optional[_Iterable[_Union[Assign, _Mapping]]] = ..., session: _Optional[_Union[_tuning_pb2.Session, _Mapping]] = ..., finished_reason: _Optional[str] = ...) -> None: ...
+    finish_reason: FinishReason
+    def __init__(self, assignments: _Optional[_Iterable[_Union[Assign, _Mapping]]] = ..., session: _Optional[_Union[_tuning_pb2.Session, _Mapping]] = ..., finish_reason: _Optional[_Union[FinishReason, str]] = ...) -> None: ...
 
 class AnswerRequest(_message.Message):
     __slots__ = ("labeler", "answer")

@@ -27,8 +27,8 @@ if _version_not_supported:
 
 class OracleServiceStub(object):
     """Labelers, which are people or programs, get queries and give answers here. The stream and the unary
-    calls have the same meaning; use the stream if your client can hold one open. Both are gRPC over
-    HTTP/2. A page in a browser needs a gRPC-Web proxy, or a server of its own, in between.
+    calls have the same meaning; use the stream if your client can hold one open. The unary calls are
+    also there as JSON over HTTP, for browsers and scripts.
     """
 
     def __init__(self, channel):
@@ -81,25 +81,27 @@ class OracleServiceStub(object):
 
 class OracleServiceServicer(object):
     """Labelers, which are people or programs, get queries and give answers here. The stream and the unary
-    calls have the same meaning; use the stream if your client can hold one open. Both are gRPC over
-    HTTP/2. A page in a browser needs a gRPC-Web proxy, or a server of its own, in between.
+    calls have the same meaning; use the stream if your client can hold one open. The unary calls are
+    also there as JSON over HTTP, for browsers and scripts.
     """
 
     def Converse(self, request_iterator, context):
         """The dialogue. The client sends Hello first and gets Welcome; then both sides send messages in any
-        order. An Ack means that the answer is stored. Send an answer without an Ack again, with the same
-        answer_id: a repeated answer has one effect. A fault in one item leads to a Reject, and the stream
-        continues. Hello must come within the server's limit, 30 s by default (HELLO_TIMEOUT).
+        order. Each item of the client gets one Ack or one Reject, with the item's request_id; see
+        ConverseRequest for the exceptions. An Ack means that the item is stored. Send an item without an
+        Ack again on the next stream: a repeated item has one effect and gets an Ack, as if the first Ack
+        had arrived. A fault in one item leads to a Reject, and the stream continues. Hello must come within
+        the server's limit, 30 s by default (HELLO_TIMEOUT).
         Errors that end the stream: PROTOCOL_VIOLATION, PROTOCOL_VERSION_UNSUPPORTED, SESSION_NOT_FOUND,
-        INVALID_FIELD, INVALID_NAME, UNDECODABLE_MESSAGE, HELLO_TIMEOUT, REDIS_UNAVAILABLE, STORE_FULL,
-        DRAINING, INTERNAL.
+        INVALID_FIELD, INVALID_NAME, UNDECODABLE_MESSAGE, HELLO_TIMEOUT, LABELER_NOT_YOURS,
+        STORE_UNAVAILABLE, STORE_FULL, STORE_FORBIDDEN, NOT_REPLICATED, DRAINING, INTERNAL.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Lease(self, request, context):
-        """Leases up to max_queries queries; waits up to wait_s for the first one. A response stays below
+        """Leases up to max_queries queries; waits up to wait_seconds for the first one. A response stays below
         4 MiB; the next call returns the rest. Errors: SESSION_NOT_FOUND, INVALID_FIELD, DRAINING.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -124,22 +126,25 @@ class OracleServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def Extend(self, request, context):
-        """Extends leases: each lasts the labeler's lease length from now. Errors: LEASE_LOST if all named
-        leases are lost. If only some are lost, Ack.lost_lease_ids lists them.
+        """Extends leases: each lasts the labeler's lease length from now. Ack.extended lists them with their
+        new ends, Ack.lost_lease_ids those that are lost, which may be all. Errors: SESSION_NOT_FOUND,
+        INVALID_FIELD, INVALID_NAME.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Release(self, request, context):
-        """Gives queries back. Errors: LEASE_LOST, as for Extend.
+        """Gives queries back. A repeated release gets the same Ack. Ack.lost_lease_ids lists the leases that
+        were lost before, which may be all. Errors: as for Extend.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Skip(self, request, context):
-        """Declines a query. Repeating the same skip gets an Ack. Errors: UNKNOWN_QUERY, LEASE_LOST.
+        """Declines a query. A repeated skip gets the same Ack. Errors: UNKNOWN_QUERY, LEASE_LOST,
+        SESSION_NOT_FOUND, INVALID_FIELD, INVALID_NAME.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -147,7 +152,7 @@ class OracleServiceServicer(object):
 
     def Retract(self, request, context):
         """Withdraws a vote on an observation. Errors: NOT_LABELED, SESSION_NOT_ACTIVE, ANSWER_ID_REUSED,
-        UNKNOWN_OBSERVATION, TOO_MANY_CORRECTIONS.
+        UNKNOWN_OBSERVATION, TOO_MANY_CORRECTIONS, TOO_MANY_EVENTS.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -206,8 +211,8 @@ def add_OracleServiceServicer_to_server(servicer, server):
  # This class is part of an EXPERIMENTAL API.
 class OracleService(object):
     """Labelers, which are people or programs, get queries and give answers here. The stream and the unary
-    calls have the same meaning; use the stream if your client can hold one open. Both are gRPC over
-    HTTP/2. A page in a browser needs a gRPC-Web proxy, or a server of its own, in between.
+    calls have the same meaning; use the stream if your client can hold one open. The unary calls are
+    also there as JSON over HTTP, for browsers and scripts.
     """
 
     @staticmethod

@@ -28,8 +28,8 @@ GRPC_VERSION: str
 
 class OracleServiceStub:
     """Labelers, which are people or programs, get queries and give answers here. The stream and the unary
-    calls have the same meaning; use the stream if your client can hold one open. Both are gRPC over
-    HTTP/2. A page in a browser needs a gRPC-Web proxy, or a server of its own, in between.
+    calls have the same meaning; use the stream if your client can hold one open. The unary calls are
+    also there as JSON over HTTP, for browsers and scripts.
     """
 
     @_typing.overload
@@ -38,15 +38,17 @@ class OracleServiceStub:
     def __new__(cls, channel: _aio.Channel) -> OracleServiceAsyncStub: ...
     Converse: _grpc.StreamStreamMultiCallable[_oracle_pb2.ConverseRequest, _oracle_pb2.ConverseResponse]
     """The dialogue. The client sends Hello first and gets Welcome; then both sides send messages in any
-    order. An Ack means that the answer is stored. Send an answer without an Ack again, with the same
-    answer_id: a repeated answer has one effect. A fault in one item leads to a Reject, and the stream
-    continues. Hello must come within the server's limit, 30 s by default (HELLO_TIMEOUT).
+    order. Each item of the client gets one Ack or one Reject, with the item's request_id; see
+    ConverseRequest for the exceptions. An Ack means that the item is stored. Send an item without an
+    Ack again on the next stream: a repeated item has one effect and gets an Ack, as if the first Ack
+    had arrived. A fault in one item leads to a Reject, and the stream continues. Hello must come within
+    the server's limit, 30 s by default (HELLO_TIMEOUT).
     Errors that end the stream: PROTOCOL_VIOLATION, PROTOCOL_VERSION_UNSUPPORTED, SESSION_NOT_FOUND,
-    INVALID_FIELD, INVALID_NAME, UNDECODABLE_MESSAGE, HELLO_TIMEOUT, REDIS_UNAVAILABLE, STORE_FULL,
-    DRAINING, INTERNAL.
+    INVALID_FIELD, INVALID_NAME, UNDECODABLE_MESSAGE, HELLO_TIMEOUT, LABELER_NOT_YOURS,
+    STORE_UNAVAILABLE, STORE_FULL, STORE_FORBIDDEN, NOT_REPLICATED, DRAINING, INTERNAL.
     """
     Lease: _grpc.UnaryUnaryMultiCallable[_oracle_pb2.LeaseRequest, _oracle_pb2.LeaseResponse]
-    """Leases up to max_queries queries; waits up to wait_s for the first one. A response stays below
+    """Leases up to max_queries queries; waits up to wait_seconds for the first one. A response stays below
     4 MiB; the next call returns the rest. Errors: SESSION_NOT_FOUND, INVALID_FIELD, DRAINING.
     """
     Answer: _grpc.UnaryUnaryMultiCallable[_oracle_pb2.AnswerRequest, _oracle_pb2.AnswerResponse]
@@ -58,37 +60,44 @@ class OracleServiceStub:
     whole call: SESSION_NOT_FOUND, INVALID_FIELD, INVALID_NAME.
     """
     Extend: _grpc.UnaryUnaryMultiCallable[_oracle_pb2.ExtendRequest, _oracle_pb2.ExtendResponse]
-    """Extends leases: each lasts the labeler's lease length from now. Errors: LEASE_LOST if all named
-    leases are lost. If only some are lost, Ack.lost_lease_ids lists them.
+    """Extends leases: each lasts the labeler's lease length from now. Ack.extended lists them with their
+    new ends, Ack.lost_lease_ids those that are lost, which may be all. Errors: SESSION_NOT_FOUND,
+    INVALID_FIELD, INVALID_NAME.
     """
     Release: _grpc.UnaryUnaryMultiCallable[_oracle_pb2.ReleaseRequest, _oracle_pb2.ReleaseResponse]
-    """Gives queries back. Errors: LEASE_LOST, as for Extend."""
+    """Gives queries back. A repeated release gets the same Ack. Ack.lost_lease_ids lists the leases that
+    were lost before, which may be all. Errors: as for Extend.
+    """
     Skip: _grpc.UnaryUnaryMultiCallable[_oracle_pb2.SkipRequest, _oracle_pb2.SkipResponse]
-    """Declines a query. Repeating the same skip gets an Ack. Errors: UNKNOWN_QUERY, LEASE_LOST."""
+    """Declines a query. A repeated skip gets the same Ack. Errors: UNKNOWN_QUERY, LEASE_LOST,
+    SESSION_NOT_FOUND, INVALID_FIELD, INVALID_NAME.
+    """
     Retract: _grpc.UnaryUnaryMultiCallable[_oracle_pb2.RetractRequest, _oracle_pb2.RetractResponse]
     """Withdraws a vote on an observation. Errors: NOT_LABELED, SESSION_NOT_ACTIVE, ANSWER_ID_REUSED,
-    UNKNOWN_OBSERVATION, TOO_MANY_CORRECTIONS.
+    UNKNOWN_OBSERVATION, TOO_MANY_CORRECTIONS, TOO_MANY_EVENTS.
     """
 
 @_typing.type_check_only
 class OracleServiceAsyncStub(OracleServiceStub):
     """Labelers, which are people or programs, get queries and give answers here. The stream and the unary
-    calls have the same meaning; use the stream if your client can hold one open. Both are gRPC over
-    HTTP/2. A page in a browser needs a gRPC-Web proxy, or a server of its own, in between.
+    calls have the same meaning; use the stream if your client can hold one open. The unary calls are
+    also there as JSON over HTTP, for browsers and scripts.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     Converse: _aio.StreamStreamMultiCallable[_oracle_pb2.ConverseRequest, _oracle_pb2.ConverseResponse]  # type: ignore[assignment]
     """The dialogue. The client sends Hello first and gets Welcome; then both sides send messages in any
-    order. An Ack means that the answer is stored. Send an answer without an Ack again, with the same
-    answer_id: a repeated answer has one effect. A fault in one item leads to a Reject, and the stream
-    continues. Hello must come within the server's limit, 30 s by default (HELLO_TIMEOUT).
+    order. Each item of the client gets one Ack or one Reject, with the item's request_id; see
+    ConverseRequest for the exceptions. An Ack means that the item is stored. Send an item without an
+    Ack again on the next stream: a repeated item has one effect and gets an Ack, as if the first Ack
+    had arrived. A fault in one item leads to a Reject, and the stream continues. Hello must come within
+    the server's limit, 30 s by default (HELLO_TIMEOUT).
     Errors that end the stream: PROTOCOL_VIOLATION, PROTOCOL_VERSION_UNSUPPORTED, SESSION_NOT_FOUND,
-    INVALID_FIELD, INVALID_NAME, UNDECODABLE_MESSAGE, HELLO_TIMEOUT, REDIS_UNAVAILABLE, STORE_FULL,
-    DRAINING, INTERNAL.
+    INVALID_FIELD, INVALID_NAME, UNDECODABLE_MESSAGE, HELLO_TIMEOUT, LABELER_NOT_YOURS,
+    STORE_UNAVAILABLE, STORE_FULL, STORE_FORBIDDEN, NOT_REPLICATED, DRAINING, INTERNAL.
     """
     Lease: _aio.UnaryUnaryMultiCallable[_oracle_pb2.LeaseRequest, _oracle_pb2.LeaseResponse]  # type: ignore[assignment]
-    """Leases up to max_queries queries; waits up to wait_s for the first one. A response stays below
+    """Leases up to max_queries queries; waits up to wait_seconds for the first one. A response stays below
     4 MiB; the next call returns the rest. Errors: SESSION_NOT_FOUND, INVALID_FIELD, DRAINING.
     """
     Answer: _aio.UnaryUnaryMultiCallable[_oracle_pb2.AnswerRequest, _oracle_pb2.AnswerResponse]  # type: ignore[assignment]
@@ -100,22 +109,27 @@ class OracleServiceAsyncStub(OracleServiceStub):
     whole call: SESSION_NOT_FOUND, INVALID_FIELD, INVALID_NAME.
     """
     Extend: _aio.UnaryUnaryMultiCallable[_oracle_pb2.ExtendRequest, _oracle_pb2.ExtendResponse]  # type: ignore[assignment]
-    """Extends leases: each lasts the labeler's lease length from now. Errors: LEASE_LOST if all named
-    leases are lost. If only some are lost, Ack.lost_lease_ids lists them.
+    """Extends leases: each lasts the labeler's lease length from now. Ack.extended lists them with their
+    new ends, Ack.lost_lease_ids those that are lost, which may be all. Errors: SESSION_NOT_FOUND,
+    INVALID_FIELD, INVALID_NAME.
     """
     Release: _aio.UnaryUnaryMultiCallable[_oracle_pb2.ReleaseRequest, _oracle_pb2.ReleaseResponse]  # type: ignore[assignment]
-    """Gives queries back. Errors: LEASE_LOST, as for Extend."""
+    """Gives queries back. A repeated release gets the same Ack. Ack.lost_lease_ids lists the leases that
+    were lost before, which may be all. Errors: as for Extend.
+    """
     Skip: _aio.UnaryUnaryMultiCallable[_oracle_pb2.SkipRequest, _oracle_pb2.SkipResponse]  # type: ignore[assignment]
-    """Declines a query. Repeating the same skip gets an Ack. Errors: UNKNOWN_QUERY, LEASE_LOST."""
+    """Declines a query. A repeated skip gets the same Ack. Errors: UNKNOWN_QUERY, LEASE_LOST,
+    SESSION_NOT_FOUND, INVALID_FIELD, INVALID_NAME.
+    """
     Retract: _aio.UnaryUnaryMultiCallable[_oracle_pb2.RetractRequest, _oracle_pb2.RetractResponse]  # type: ignore[assignment]
     """Withdraws a vote on an observation. Errors: NOT_LABELED, SESSION_NOT_ACTIVE, ANSWER_ID_REUSED,
-    UNKNOWN_OBSERVATION, TOO_MANY_CORRECTIONS.
+    UNKNOWN_OBSERVATION, TOO_MANY_CORRECTIONS, TOO_MANY_EVENTS.
     """
 
 class OracleServiceServicer(metaclass=_abc_1.ABCMeta):
     """Labelers, which are people or programs, get queries and give answers here. The stream and the unary
-    calls have the same meaning; use the stream if your client can hold one open. Both are gRPC over
-    HTTP/2. A page in a browser needs a gRPC-Web proxy, or a server of its own, in between.
+    calls have the same meaning; use the stream if your client can hold one open. The unary calls are
+    also there as JSON over HTTP, for browsers and scripts.
     """
 
     @_abc_1.abstractmethod
@@ -125,12 +139,14 @@ class OracleServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_oracle_pb2.ConverseResponse], _abc.AsyncIterator[_oracle_pb2.ConverseResponse]]:
         """The dialogue. The client sends Hello first and gets Welcome; then both sides send messages in any
-        order. An Ack means that the answer is stored. Send an answer without an Ack again, with the same
-        answer_id: a repeated answer has one effect. A fault in one item leads to a Reject, and the stream
-        continues. Hello must come within the server's limit, 30 s by default (HELLO_TIMEOUT).
+        order. Each item of the client gets one Ack or one Reject, with the item's request_id; see
+        ConverseRequest for the exceptions. An Ack means that the item is stored. Send an item without an
+        Ack again on the next stream: a repeated item has one effect and gets an Ack, as if the first Ack
+        had arrived. A fault in one item leads to a Reject, and the stream continues. Hello must come within
+        the server's limit, 30 s by default (HELLO_TIMEOUT).
         Errors that end the stream: PROTOCOL_VIOLATION, PROTOCOL_VERSION_UNSUPPORTED, SESSION_NOT_FOUND,
-        INVALID_FIELD, INVALID_NAME, UNDECODABLE_MESSAGE, HELLO_TIMEOUT, REDIS_UNAVAILABLE, STORE_FULL,
-        DRAINING, INTERNAL.
+        INVALID_FIELD, INVALID_NAME, UNDECODABLE_MESSAGE, HELLO_TIMEOUT, LABELER_NOT_YOURS,
+        STORE_UNAVAILABLE, STORE_FULL, STORE_FORBIDDEN, NOT_REPLICATED, DRAINING, INTERNAL.
         """
 
     @_abc_1.abstractmethod
@@ -139,7 +155,7 @@ class OracleServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _oracle_pb2.LeaseRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_oracle_pb2.LeaseResponse, _abc.Awaitable[_oracle_pb2.LeaseResponse]]:
-        """Leases up to max_queries queries; waits up to wait_s for the first one. A response stays below
+        """Leases up to max_queries queries; waits up to wait_seconds for the first one. A response stays below
         4 MiB; the next call returns the rest. Errors: SESSION_NOT_FOUND, INVALID_FIELD, DRAINING.
         """
 
@@ -169,8 +185,9 @@ class OracleServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _oracle_pb2.ExtendRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_oracle_pb2.ExtendResponse, _abc.Awaitable[_oracle_pb2.ExtendResponse]]:
-        """Extends leases: each lasts the labeler's lease length from now. Errors: LEASE_LOST if all named
-        leases are lost. If only some are lost, Ack.lost_lease_ids lists them.
+        """Extends leases: each lasts the labeler's lease length from now. Ack.extended lists them with their
+        new ends, Ack.lost_lease_ids those that are lost, which may be all. Errors: SESSION_NOT_FOUND,
+        INVALID_FIELD, INVALID_NAME.
         """
 
     @_abc_1.abstractmethod
@@ -179,7 +196,9 @@ class OracleServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _oracle_pb2.ReleaseRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_oracle_pb2.ReleaseResponse, _abc.Awaitable[_oracle_pb2.ReleaseResponse]]:
-        """Gives queries back. Errors: LEASE_LOST, as for Extend."""
+        """Gives queries back. A repeated release gets the same Ack. Ack.lost_lease_ids lists the leases that
+        were lost before, which may be all. Errors: as for Extend.
+        """
 
     @_abc_1.abstractmethod
     def Skip(
@@ -187,7 +206,9 @@ class OracleServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _oracle_pb2.SkipRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_oracle_pb2.SkipResponse, _abc.Awaitable[_oracle_pb2.SkipResponse]]:
-        """Declines a query. Repeating the same skip gets an Ack. Errors: UNKNOWN_QUERY, LEASE_LOST."""
+        """Declines a query. A repeated skip gets the same Ack. Errors: UNKNOWN_QUERY, LEASE_LOST,
+        SESSION_NOT_FOUND, INVALID_FIELD, INVALID_NAME.
+        """
 
     @_abc_1.abstractmethod
     def Retract(
@@ -196,7 +217,7 @@ class OracleServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_oracle_pb2.RetractResponse, _abc.Awaitable[_oracle_pb2.RetractResponse]]:
         """Withdraws a vote on an observation. Errors: NOT_LABELED, SESSION_NOT_ACTIVE, ANSWER_ID_REUSED,
-        UNKNOWN_OBSERVATION, TOO_MANY_CORRECTIONS.
+        UNKNOWN_OBSERVATION, TOO_MANY_CORRECTIONS, TOO_MANY_EVENTS.
         """
 
 def add_OracleServiceServicer_to_server(servicer: OracleServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -19,6 +19,12 @@ class Detector(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     DETECTOR_SVDD: _ClassVar[Detector]
     DETECTOR_REFINED: _ClassVar[Detector]
 
+class Choice(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    CHOICE_UNSPECIFIED: _ClassVar[Choice]
+    CHOICE_ALIGNMENT: _ClassVar[Choice]
+    CHOICE_ATLAS: _ClassVar[Choice]
+
 class ElementType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     ELEMENT_TYPE_UNSPECIFIED: _ClassVar[ElementType]
@@ -30,6 +36,9 @@ class ElementType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
 DETECTOR_UNSPECIFIED: Detector
 DETECTOR_SVDD: Detector
 DETECTOR_REFINED: Detector
+CHOICE_UNSPECIFIED: Choice
+CHOICE_ALIGNMENT: Choice
+CHOICE_ATLAS: Choice
 ELEMENT_TYPE_UNSPECIFIED: ElementType
 ELEMENT_TYPE_FLOAT64: ElementType
 ELEMENT_TYPE_FLOAT32: ElementType
@@ -54,12 +63,12 @@ class Quality(_message.Message):
     INTERVAL_FIELD_NUMBER: _ClassVar[int]
     COUNTS_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
-    metric: str
+    metric: _config_pb2.Metric
     value: float
     interval: _common_pb2.Interval
     counts: _common_pb2.LabelCounts
     kind: Quality.Kind
-    def __init__(self, metric: _Optional[str] = ..., value: _Optional[float] = ..., interval: _Optional[_Union[_common_pb2.Interval, _Mapping]] = ..., counts: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., kind: _Optional[_Union[Quality.Kind, str]] = ...) -> None: ...
+    def __init__(self, metric: _Optional[_Union[_config_pb2.Metric, str]] = ..., value: _Optional[float] = ..., interval: _Optional[_Union[_common_pb2.Interval, _Mapping]] = ..., counts: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., kind: _Optional[_Union[Quality.Kind, str]] = ...) -> None: ...
 
 class OutlierShare(_message.Message):
     __slots__ = ("value", "interval", "method", "labels")
@@ -210,8 +219,8 @@ class Manifest(_message.Message):
     origins: _containers.ScalarMap[str, int]
     def __init__(self, versions: _Optional[_Mapping[str, str]] = ..., dataset_hash: _Optional[str] = ..., seed: _Optional[int] = ..., last_event_id: _Optional[str] = ..., labeled_rows: _Optional[_Iterable[int]] = ..., verdicts: _Optional[_Iterable[_Union[_common_pb2.Verdict, str]]] = ..., query_rows: _Optional[_Iterable[int]] = ..., kernel_mean_sample: _Optional[int] = ..., fit_sample: _Optional[int] = ..., provenances: _Optional[_Mapping[str, int]] = ..., config: _Optional[_Union[_config_pb2.SessionConfig, _Mapping]] = ..., scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ..., base_scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ..., atlas_scalings: _Optional[_Iterable[_Union[_dataset_pb2.ScalingKind, str]]] = ..., belief_scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ..., certainties: _Optional[_Iterable[float]] = ..., origins: _Optional[_Mapping[str, int]] = ...) -> None: ...
 
-class Result(_message.Message):
-    __slots__ = ("name", "gamma", "c", "nu", "c_min", "c_max", "quality", "c_curve", "alignment_curve", "comparisons", "manifest", "notes", "outside_count", "support_vector_count", "create_time", "estimate_s", "audit", "choice", "scaling", "refined", "outlier_share", "expected_gain")
+class TuningResult(_message.Message):
+    __slots__ = ("name", "gamma", "c", "nu", "c_min", "c_max", "quality", "c_curve", "alignment_curve", "comparisons", "manifest", "notes", "outside_count", "support_vector_count", "create_time", "estimate_seconds", "audit", "choice", "scaling", "refined", "outlier_share", "expected_gain")
     NAME_FIELD_NUMBER: _ClassVar[int]
     GAMMA_FIELD_NUMBER: _ClassVar[int]
     C_FIELD_NUMBER: _ClassVar[int]
@@ -227,7 +236,7 @@ class Result(_message.Message):
     OUTSIDE_COUNT_FIELD_NUMBER: _ClassVar[int]
     SUPPORT_VECTOR_COUNT_FIELD_NUMBER: _ClassVar[int]
     CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
-    ESTIMATE_S_FIELD_NUMBER: _ClassVar[int]
+    ESTIMATE_SECONDS_FIELD_NUMBER: _ClassVar[int]
     AUDIT_FIELD_NUMBER: _ClassVar[int]
     CHOICE_FIELD_NUMBER: _ClassVar[int]
     SCALING_FIELD_NUMBER: _ClassVar[int]
@@ -249,14 +258,14 @@ class Result(_message.Message):
     outside_count: int
     support_vector_count: int
     create_time: _timestamp_pb2.Timestamp
-    estimate_s: float
+    estimate_seconds: float
     audit: Quality
-    choice: str
+    choice: Choice
     scaling: _dataset_pb2.ScalingKind
     refined: RefinedResult
     outlier_share: OutlierShare
     expected_gain: float
-    def __init__(self, name: _Optional[str] = ..., gamma: _Optional[float] = ..., c: _Optional[float] = ..., nu: _Optional[float] = ..., c_min: _Optional[float] = ..., c_max: _Optional[float] = ..., quality: _Optional[_Union[Quality, _Mapping]] = ..., c_curve: _Optional[_Iterable[_Union[GridCell, _Mapping]]] = ..., alignment_curve: _Optional[_Iterable[_Union[AlignmentPoint, _Mapping]]] = ..., comparisons: _Optional[_Iterable[_Union[Comparison, _Mapping]]] = ..., manifest: _Optional[_Union[Manifest, _Mapping]] = ..., notes: _Optional[_Iterable[str]] = ..., outside_count: _Optional[int] = ..., support_vector_count: _Optional[int] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., estimate_s: _Optional[float] = ..., audit: _Optional[_Union[Quality, _Mapping]] = ..., choice: _Optional[str] = ..., scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ..., refined: _Optional[_Union[RefinedResult, _Mapping]] = ..., outlier_share: _Optional[_Union[OutlierShare, _Mapping]] = ..., expected_gain: _Optional[float] = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., gamma: _Optional[float] = ..., c: _Optional[float] = ..., nu: _Optional[float] = ..., c_min: _Optional[float] = ..., c_max: _Optional[float] = ..., quality: _Optional[_Union[Quality, _Mapping]] = ..., c_curve: _Optional[_Iterable[_Union[GridCell, _Mapping]]] = ..., alignment_curve: _Optional[_Iterable[_Union[AlignmentPoint, _Mapping]]] = ..., comparisons: _Optional[_Iterable[_Union[Comparison, _Mapping]]] = ..., manifest: _Optional[_Union[Manifest, _Mapping]] = ..., notes: _Optional[_Iterable[str]] = ..., outside_count: _Optional[int] = ..., support_vector_count: _Optional[int] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., estimate_seconds: _Optional[float] = ..., audit: _Optional[_Union[Quality, _Mapping]] = ..., choice: _Optional[_Union[Choice, str]] = ..., scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ..., refined: _Optional[_Union[RefinedResult, _Mapping]] = ..., outlier_share: _Optional[_Union[OutlierShare, _Mapping]] = ..., expected_gain: _Optional[float] = ...) -> None: ...
 
 class ModelHeader(_message.Message):
     __slots__ = ("gamma", "c", "nu", "r2", "center_norm2", "tolerance", "scaling", "feature_names", "feature_count", "support_vector_count", "check_rows", "check_distance2", "result", "observation_count", "dataset_hash", "sklearn_nu", "degenerate", "refined_array_count", "check_probability")

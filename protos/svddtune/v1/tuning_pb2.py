@@ -22,22 +22,26 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
 from google.api import field_behavior_pb2 as google_dot_api_dot_field__behavior__pb2
+from google.protobuf import field_mask_pb2 as google_dot_protobuf_dot_field__mask__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from svddtune.v1 import common_pb2 as svddtune_dot_v1_dot_common__pb2
 from svddtune.v1 import dataset_pb2 as svddtune_dot_v1_dot_dataset__pb2
 from svddtune.v1 import config_pb2 as svddtune_dot_v1_dot_config__pb2
 from svddtune.v1 import result_pb2 as svddtune_dot_v1_dot_result__pb2
 
-from svddtune.v1.config_pb2 import *
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18svddtune/v1/tuning.proto\x12\x0bsvddtune.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18svddtune/v1/common.proto\x1a\x19svddtune/v1/dataset.proto\x1a\x18svddtune/v1/config.proto\x1a\x18svddtune/v1/result.proto\"*\n\x07\x46\x61ilure\x12\x0e\n\x06reason\x18\x01 \x01(\t\x12\x0f\n\x07message\x18\x02 \x01(\t\"\xb1\x02\n\x0cLiveEvidence\x12\r\n\x05gamma\x18\x01 \x01(\x01\x12\t\n\x01\x63\x18\x02 \x01(\x01\x12\x15\n\routside_count\x18\x03 \x01(\r\x12%\n\x07quality\x18\x04 \x01(\x0b\x32\x14.svddtune.v1.Quality\x12\x10\n\x08\x65xpected\x18\x05 \x01(\x01\x12\x0e\n\x06\x61\x64vice\x18\x06 \x01(\t\x12\x0c\n\x04stop\x18\x07 \x01(\x08\x12\x0e\n\x06labels\x18\x08 \x01(\r\x12)\n\x07scaling\x18\t \x01(\x0e\x32\x18.svddtune.v1.ScalingKind\x12\x30\n\routlier_share\x18\n \x01(\x0b\x32\x19.svddtune.v1.OutlierShare\x12\x1a\n\rexpected_gain\x18\x0b \x01(\x01H\x00\x88\x01\x01\x42\x10\n\x0e_expected_gain\"H\n\x0c\x43ostEstimate\x12\x1b\n\x13\x66irst_query_seconds\x18\x01 \x01(\x01\x12\x1b\n\x13worker_memory_bytes\x18\x02 \x01(\x04\"\xb8\x07\n\x07Session\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x03\x12\x0f\n\x07\x64\x61taset\x18\x02 \x01(\t\x12\x14\n\x0c\x64isplay_name\x18\x03 \x01(\t\x12*\n\x06\x63onfig\x18\x04 \x01(\x0b\x32\x1a.svddtune.v1.SessionConfig\x12.\n\x05state\x18\x05 \x01(\x0e\x32\x19.svddtune.v1.SessionStateB\x04\xe2\x41\x01\x03\x12.\n\x06\x63ounts\x18\x06 \x01(\x0b\x32\x18.svddtune.v1.LabelCountsB\x04\xe2\x41\x01\x03\x12\x19\n\x0bquery_count\x18\x07 \x01(\rB\x04\xe2\x41\x01\x03\x12\x1a\n\x0cleased_count\x18\x08 \x01(\rB\x04\xe2\x41\x01\x03\x12\x13\n\x05gamma\x18\t \x01(\x01\x42\x04\xe2\x41\x01\x03\x12\x17\n\talignment\x18\n \x01(\x01\x42\x04\xe2\x41\x01\x03\x12\x1b\n\rlatest_result\x18\x0b \x01(\tB\x04\xe2\x41\x01\x03\x12+\n\x07\x66\x61ilure\x18\x0c \x01(\x0b\x32\x14.svddtune.v1.FailureB\x04\xe2\x41\x01\x03\x12\x35\n\x0b\x63reate_time\x18\r \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x04\xe2\x41\x01\x03\x12\x35\n\x0bupdate_time\x18\x0e \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x04\xe2\x41\x01\x03\x12\x12\n\x04\x65tag\x18\x0f \x01(\tB\x04\xe2\x41\x01\x03\x12\x1f\n\x11observation_count\x18\x10 \x01(\rB\x04\xe2\x41\x01\x03\x12\x1c\n\x0e\x61tlas_progress\x18\x11 \x01(\x01\x42\x04\xe2\x41\x01\x03\x12-\n\x04live\x18\x12 \x01(\x0b\x32\x19.svddtune.v1.LiveEvidenceB\x04\xe2\x41\x01\x03\x12\x1c\n\x0e\x61waiting_votes\x18\x13 \x01(\rB\x04\xe2\x41\x01\x03\x12\x1d\n\x0fwithout_workers\x18\x14 \x01(\x08\x42\x04\xe2\x41\x01\x03\x12\x1d\n\x0franking_pending\x18\x15 \x01(\x08\x42\x04\xe2\x41\x01\x03\x12\x1b\n\rwaiting_count\x18\x16 \x01(\rB\x04\xe2\x41\x01\x03\x12/\n\x07scaling\x18\x17 \x01(\x0e\x32\x18.svddtune.v1.ScalingKindB\x04\xe2\x41\x01\x03\x12\x38\n\tdetectors\x18\x18 \x01(\x0b\x32\x1f.svddtune.v1.DetectorComparisonB\x04\xe2\x41\x01\x03\x12\x30\n\ntaken_over\x18\x19 \x01(\x0b\x32\x16.svddtune.v1.TakenOverB\x04\xe2\x41\x01\x03\x12\x31\n\x08\x65stimate\x18\x1a \x01(\x0b\x32\x19.svddtune.v1.CostEstimateB\x04\xe2\x41\x01\x03\"H\n\tTakenOver\x12\x0e\n\x06source\x18\x01 \x01(\t\x12\x13\n\x0btaken_count\x18\x02 \x01(\r\x12\x16\n\x0eleft_out_count\x18\x03 \x01(\r\"\x9b\x01\n\x0cInitialLabel\x12\x1c\n\x0eobservation_id\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12+\n\x07verdict\x18\x02 \x01(\x0e\x32\x14.svddtune.v1.VerdictB\x04\xe2\x41\x01\x02\x12\x18\n\x10source_reference\x18\x03 \x01(\t\x12\x17\n\nconfidence\x18\x04 \x01(\x01H\x00\x88\x01\x01\x42\r\n\x0b_confidence\"\xdd\x01\n\x14\x43reateSessionRequest\x12\x15\n\x07\x64\x61taset\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x14\n\x0c\x64isplay_name\x18\x02 \x01(\t\x12*\n\x06\x63onfig\x18\x03 \x01(\x0b\x32\x1a.svddtune.v1.SessionConfig\x12\x31\n\x0einitial_labels\x18\x04 \x03(\x0b\x32\x19.svddtune.v1.InitialLabel\x12\x0f\n\x07labeler\x18\x05 \x01(\t\x12\x12\n\nrequest_id\x18\x06 \x01(\t\x12\x14\n\x0c\x66rom_session\x18\x07 \x01(\t\">\n\x15\x43reateSessionResponse\x12%\n\x07session\x18\x01 \x01(\x0b\x32\x14.svddtune.v1.Session\"\'\n\x11GetSessionRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\";\n\x12GetSessionResponse\x12%\n\x07session\x18\x01 \x01(\x0b\x32\x14.svddtune.v1.Session\"<\n\x13ListSessionsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"W\n\x14ListSessionsResponse\x12&\n\x08sessions\x18\x01 \x03(\x0b\x32\x14.svddtune.v1.Session\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"^\n\x14UpdateSessionRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x0e\n\x06\x62udget\x18\x02 \x01(\r\x12\x15\n\x08priority\x18\x03 \x01(\x05H\x00\x88\x01\x01\x42\x0b\n\t_priority\">\n\x15UpdateSessionResponse\x12%\n\x07session\x18\x01 \x01(\x0b\x32\x14.svddtune.v1.Session\")\n\x13PauseSessionRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"=\n\x14PauseSessionResponse\x12%\n\x07session\x18\x01 \x01(\x0b\x32\x14.svddtune.v1.Session\"*\n\x14ResumeSessionRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\">\n\x15ResumeSessionResponse\x12%\n\x07session\x18\x01 \x01(\x0b\x32\x14.svddtune.v1.Session\"*\n\x14\x46inishSessionRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\">\n\x15\x46inishSessionResponse\x12%\n\x07session\x18\x01 \x01(\x0b\x32\x14.svddtune.v1.Session\"*\n\x14\x43\x61ncelSessionRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\">\n\x15\x43\x61ncelSessionResponse\x12%\n\x07session\x18\x01 \x01(\x0b\x32\x14.svddtune.v1.Session\"*\n\x14\x44\x65leteSessionRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"\x17\n\x15\x44\x65leteSessionResponse\"?\n\x13WatchSessionRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x14\n\x0cresume_token\x18\x02 \x01(\t\"|\n\x14WatchSessionResponse\x12%\n\x07session\x18\x01 \x01(\x0b\x32\x14.svddtune.v1.Session\x12\x14\n\x0cresume_token\x18\x02 \x01(\t\x12\'\n\x06\x65vents\x18\x03 \x03(\x0b\x32\x17.svddtune.v1.LabelEvent\"N\n\x11ListLabelsRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"V\n\x12ListLabelsResponse\x12\'\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x17.svddtune.v1.LabelEvent\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\")\n\x13ListLabelersRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"\xbe\x02\n\rLabelerReport\x12\x0f\n\x07labeler\x18\x01 \x01(\t\x12\'\n\x05votes\x18\x02 \x01(\x0b\x32\x18.svddtune.v1.LabelCounts\x12\r\n\x05\x61sked\x18\x03 \x01(\r\x12\x0f\n\x07unasked\x18\x04 \x01(\r\x12\x0e\n\x06unused\x18\x05 \x01(\r\x12\x11\n\tretracted\x18\x06 \x01(\r\x12\x17\n\x0fmedian_answer_s\x18\x07 \x01(\x01\x12\x10\n\x08\x63ompared\x18\x08 \x01(\r\x12\x11\n\tagreement\x18\t \x01(\x01\x12\x0f\n\x07repeats\x18\n \x01(\r\x12\x18\n\x10self_consistency\x18\x0b \x01(\x01\x12\x11\n\twithdrawn\x18\x0c \x01(\x08\x12\x34\n\x10last_answer_time\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\x97\x01\n\tAgreement\x12\x14\n\x0cobservations\x18\x01 \x01(\r\x12\x10\n\x08observed\x18\x02 \x01(\x01\x12\x13\n\x0b\x63ohen_kappa\x18\x03 \x01(\x01\x12\x14\n\x0c\x66leiss_kappa\x18\x04 \x01(\x01\x12\x1b\n\x13\x66leiss_observations\x18\x05 \x01(\r\x12\x1a\n\x12krippendorff_alpha\x18\x06 \x01(\x01\"o\n\x14ListLabelersResponse\x12,\n\x08labelers\x18\x01 \x03(\x0b\x32\x1a.svddtune.v1.LabelerReport\x12)\n\tagreement\x18\x02 \x01(\x0b\x32\x16.svddtune.v1.Agreement\"Z\n\x16WithdrawLabelerRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x15\n\x07labeler\x18\x02 \x01(\tB\x04\xe2\x41\x01\x02\x12\x15\n\rvalidate_only\x18\x03 \x01(\x08\"\xbf\x02\n\x10WithdrawalEffect\x12\r\n\x05votes\x18\x01 \x01(\r\x12\x13\n\x0blabels_lost\x18\x02 \x01(\r\x12\x16\n\x0elabels_changed\x18\x03 \x01(\r\x12\x15\n\rlabels_gained\x18\x04 \x01(\r\x12\x18\n\x10queries_reopened\x18\x05 \x01(\r\x12/\n\rcounts_before\x18\x06 \x01(\x0b\x32\x18.svddtune.v1.LabelCounts\x12.\n\x0c\x63ounts_after\x18\x07 \x01(\x0b\x32\x18.svddtune.v1.LabelCounts\x12.\n\x0blive_before\x18\x08 \x01(\x0b\x32\x19.svddtune.v1.LiveEvidence\x12-\n\nlive_after\x18\t \x01(\x0b\x32\x19.svddtune.v1.LiveEvidence\"o\n\x17WithdrawLabelerResponse\x12%\n\x07session\x18\x01 \x01(\x0b\x32\x14.svddtune.v1.Session\x12-\n\x06\x65\x66\x66\x65\x63t\x18\x02 \x01(\x0b\x32\x1d.svddtune.v1.WithdrawalEffect\"D\n\x17ReinstateLabelerRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x15\n\x07labeler\x18\x02 \x01(\tB\x04\xe2\x41\x01\x02\"p\n\x18ReinstateLabelerResponse\x12%\n\x07session\x18\x01 \x01(\x0b\x32\x14.svddtune.v1.Session\x12-\n\x06\x65\x66\x66\x65\x63t\x18\x02 \x01(\x0b\x32\x1d.svddtune.v1.WithdrawalEffect\"&\n\x10GetResultRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"8\n\x11GetResultResponse\x12#\n\x06result\x18\x01 \x01(\x0b\x32\x13.svddtune.v1.Result\"*\n\x12ListResultsRequest\x12\x14\n\x06parent\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\";\n\x13ListResultsResponse\x12$\n\x07results\x18\x01 \x03(\x0b\x32\x13.svddtune.v1.Result\"(\n\x12\x45xportModelRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"\x8f\x02\n\x13\x45xportModelResponse\x12*\n\x06header\x18\x01 \x01(\x0b\x32\x18.svddtune.v1.ModelHeaderH\x00\x12:\n\x0fsupport_vectors\x18\x02 \x01(\x0b\x32\x1f.svddtune.v1.SupportVectorChunkH\x00\x12,\n\x07scaling\x18\x03 \x01(\x0b\x32\x19.svddtune.v1.ScalingChunkH\x00\x12,\n\x07profile\x18\x04 \x01(\x0b\x32\x19.svddtune.v1.ProfileChunkH\x00\x12,\n\x07refined\x18\x05 \x01(\x0b\x32\x19.svddtune.v1.RefinedChunkH\x00\x42\x06\n\x04part*\xf2\x01\n\x0cSessionState\x12\x1d\n\x19SESSION_STATE_UNSPECIFIED\x10\x00\x12\x1b\n\x17SESSION_STATE_PREPARING\x10\x01\x12\x1a\n\x16SESSION_STATE_LABELING\x10\x02\x12\x18\n\x14SESSION_STATE_PAUSED\x10\x03\x12\x1c\n\x18SESSION_STATE_ESTIMATING\x10\x04\x12\x1b\n\x17SESSION_STATE_COMPLETED\x10\x05\x12\x1b\n\x17SESSION_STATE_CANCELLED\x10\x06\x12\x18\n\x14SESSION_STATE_FAILED\x10\x07\x32\xc4\x0b\n\rTuningService\x12V\n\rCreateSession\x12!.svddtune.v1.CreateSessionRequest\x1a\".svddtune.v1.CreateSessionResponse\x12M\n\nGetSession\x12\x1e.svddtune.v1.GetSessionRequest\x1a\x1f.svddtune.v1.GetSessionResponse\x12S\n\x0cListSessions\x12 .svddtune.v1.ListSessionsRequest\x1a!.svddtune.v1.ListSessionsResponse\x12V\n\rUpdateSession\x12!.svddtune.v1.UpdateSessionRequest\x1a\".svddtune.v1.UpdateSessionResponse\x12S\n\x0cPauseSession\x12 .svddtune.v1.PauseSessionRequest\x1a!.svddtune.v1.PauseSessionResponse\x12V\n\rResumeSession\x12!.svddtune.v1.ResumeSessionRequest\x1a\".svddtune.v1.ResumeSessionResponse\x12V\n\rFinishSession\x12!.svddtune.v1.FinishSessionRequest\x1a\".svddtune.v1.FinishSessionResponse\x12V\n\rCancelSession\x12!.svddtune.v1.CancelSessionRequest\x1a\".svddtune.v1.CancelSessionResponse\x12V\n\rDeleteSession\x12!.svddtune.v1.DeleteSessionRequest\x1a\".svddtune.v1.DeleteSessionResponse\x12U\n\x0cWatchSession\x12 .svddtune.v1.WatchSessionRequest\x1a!.svddtune.v1.WatchSessionResponse0\x01\x12M\n\nListLabels\x12\x1e.svddtune.v1.ListLabelsRequest\x1a\x1f.svddtune.v1.ListLabelsResponse\x12S\n\x0cListLabelers\x12 .svddtune.v1.ListLabelersRequest\x1a!.svddtune.v1.ListLabelersResponse\x12\\\n\x0fWithdrawLabeler\x12#.svddtune.v1.WithdrawLabelerRequest\x1a$.svddtune.v1.WithdrawLabelerResponse\x12_\n\x10ReinstateLabeler\x12$.svddtune.v1.ReinstateLabelerRequest\x1a%.svddtune.v1.ReinstateLabelerResponse\x12J\n\tGetResult\x12\x1d.svddtune.v1.GetResultRequest\x1a\x1e.svddtune.v1.GetResultResponse\x12P\n\x0bListResults\x12\x1f.svddtune.v1.ListResultsRequest\x1a .svddtune.v1.ListResultsResponse\x12R\n\x0b\x45xportModel\x12\x1f.svddtune.v1.ExportModelRequest\x1a .svddtune.v1.ExportModelResponse0\x01P\x04\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18svddtune/v1/tuning.proto\x12\x0bsvddtune.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18svddtune/v1/common.proto\x1a\x19svddtune/v1/dataset.proto\x1a\x18svddtune/v1/config.proto\x1a\x18svddtune/v1/result.proto\"*\n\x07\x46\x61ilure\x12\x0e\n\x06reason\x18\x01 \x01(\t\x12\x0f\n\x07message\x18\x02 \x01(\t\"\xc3\x02\n\x0cLiveEvidence\x12\r\n\x05gamma\x18\x01 \x01(\x01\x12\t\n\x01\x63\x18\x02 \x01(\x01\x12\x15\n\routside_count\x18\x03 \x01(\r\x12%\n\x07quality\x18\x04 \x01(\x0b\x32\x14.svddtune.v1.Quality\x12\x15\n\x08\x65xpected\x18\x05 \x01(\x01H\x00\x88\x01\x01\x12\x0e\n\x06\x61\x64vice\x18\x06 \x01(\t\x12\x0c\n\x04stop\x18\x07 \x01(\x08\x12\x0e\n\x06labels\x18\x08 \x01(\r\x12)\n\x07scaling\x18\t \x01(\x0e\x32\x18.svddtune.v1.ScalingKind\x12\x30\n\routlier_share\x18\n \x01(\x0b\x32\x19.svddtune.v1.OutlierShare\x12\x1a\n\rexpected_gain\x18\x0b \x01(\x01H\x01\x88\x01\x01\x42\x0b\n\t_expectedB\x10\n\x0e_expected_gain\"H\n\x0c\x43ostEstimate\x12\x1b\n\x13\x66irst_query_seconds\x18\x01 \x01(\x01\x12\x1b\n\x13worker_memory_bytes\x18\x02 \x01(\x04\"\xd7\t\n\x07Session\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x03\x12\x0f\n\x07\x64\x61taset\x18\x02 \x01(\t\x12\x14\n\x0c\x64isplay_name\x18\x03 \x01(\t\x12*\n\x06\x63onfig\x18\x04 \x01(\x0b\x32\x1a.svddtune.v1.SessionConfig\x12.\n\x05state\x18\x05 \x01(\x0e\x32\x19.svddtune.v1.SessionStateB\x04\xe2\x41\x01\x03\x12.\n\x06\x63ounts\x18\x06 \x01(\x0b\x32\x18.svddtune.v1.LabelCountsB\x04\xe2\x41\x01\x03\x12\x19\n\x0bquery_count\x18\x07 \x01(\rB\x04\xe2\x41\x01\x03\x12\x1a\n\x0cleased_count\x18\x08 \x01(\rB\x04\xe2\x41\x01\x03\x12\x18\n\x05gamma\x18\t \x01(\x01\x42\x04\xe2\x41\x01\x03H\x00\x88\x01\x01\x12\x1c\n\talignment\x18\n \x01(\x01\x42\x04\xe2\x41\x01\x03H\x01\x88\x01\x01\x12\x1b\n\rlatest_result\x18\x0b \x01(\tB\x04\xe2\x41\x01\x03\x12+\n\x07\x66\x61ilure\x18\x0c \x01(\x0b\x32\x14.svddtune.v1.FailureB\x04\xe2\x41\x01\x03\x12\x35\n\x0b\x63reate_time\x18\r \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x04\xe2\x41\x01\x03\x12\x35\n\x0bupdate_time\x18\x0e \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x04\xe2\x41\x01\x03\x12\x12\n\x04\x65tag\x18\x0f \x01(\tB\x04\xe2\x41\x01\x03\x12\x1f\n\x11observation_count\x18\x10 \x01(\rB\x04\xe2\x41\x01\x03\x12\x1c\n\x0e\x61tlas_progress\x18\x11 \x01(\x01\x42\x04\xe2\x41\x01\x03\x12-\n\x04live\x18\x12 \x01(\x0b\x32\x19.svddtune.v1.LiveEvidenceB\x04\xe2\x41\x01\x03\x12\x1c\n\x0e\x61waiting_votes\x18\x13 \x01(\rB\x04\xe2\x41\x01\x03\x12\x1d\n\x0fwithout_workers\x18\x14 \x01(\x08\x42\x04\xe2\x41\x01\x03\x12\x1d\n\x0franking_pending\x18\x15 \x01(\x08\x42\x04\xe2\x41\x01\x03\x12\x1b\n\rwaiting_count\x18\x16 \x01(\rB\x04\xe2\x41\x01\x03\x12/\n\x07scaling\x18\x17 \x01(\x0e\x32\x18.svddtune.v1.ScalingKindB\x04\xe2\x41\x01\x03\x12\x38\n\tdetectors\x18\x18 \x01(\x0b\x32\x1f.svddtune.v1.DetectorComparisonB\x04\xe2\x41\x01\x03\x12\x30\n\ntaken_over\x18\x19 \x01(\x0b\x32\x16.svddtune.v1.TakenOverB\x04\xe2\x41\x01\x03\x12\x31\n\x08\x65stimate\x18\x1a \x01(\x0b\x32\x19.svddtune.v1.CostEstimateB\x04\xe2\x41\x01\x03\x12\x30\n\x06labels\x18\x1b \x03(\x0b\x32 .svddtune.v1.Session.LabelsEntry\x12-\n\x05stall\x18\x1c \x01(\x0e\x32\x18.svddtune.v1.StallReasonB\x04\xe2\x41\x01\x03\x12\x35\n\x0b\x65xpire_time\x18\x1d \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x04\xe2\x41\x01\x03\x12\x1e\n\x11retention_seconds\x18\x1e \x01(\x01H\x02\x88\x01\x01\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\x08\n\x06_gammaB\x0c\n\n_alignmentB\x14\n\x12_retention_seconds\"H\n\tTakenOver\x12\x0e\n\x06source\x18\x01 \x01(\t\x12\x13\n\x0btaken_count\x18\x02 \x01(\r\x12\x16\n\x0eleft_out_count\x18\x03 \x01(\r\"\x9b\x01\n\x0cInitialLabel\x12\x1c\n\x0eobservation_id\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12+\n\x07verdict\x18\x02 \x01(\x0e\x32\x14.svddtune.v1.VerdictB\x04\xe2\x41\x01\x02\x12\x18\n\x10source_reference\x18\x03 \x01(\t\x12\x17\n\nconfidence\x18\x04 \x01(\x01H\x00\x88\x01\x01\x42\r\n\x0b_confidence\"\x81\x03\n\x14\x43reateSessionRequest\x12\x15\n\x07\x64\x61taset\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x14\n\x0c\x64isplay_name\x18\x02 \x01(\t\x12*\n\x06\x63onfig\x18\x03 \x01(\x0b\x32\x1a.svddtune.v1.SessionConfig\x12\x31\n\x0einitial_labels\x18\x04 \x03(\x0b\x32\x19.svddtune.v1.InitialLabel\x12\x0f\n\x07labeler\x18\x05 \x01(\t\x12\x12\n\nrequest_id\x18\x06 \x01(\t\x12\x14\n\x0c\x66rom_session\x18\x07 \x01(\t\x12=\n\x06labels\x18\x08 \x03(\x0b\x32-.svddtune.v1.CreateSessionRequest.LabelsEntry\x12\x1e\n\x11retention_seconds\x18\t \x01(\x01H\x00\x88\x01\x01\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\x14\n\x12_retention_seconds\">\n\x15\x43reateSessionResponse\x12%\n\x07session\x18\x01 \x01(\x0b\x32\x14.svddtune.v1.Session\"\'\n\x11GetSessionRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\";\n\x12GetSessionResponse\x12%\n\x07session\x18\x01 \x01(\x0b\x32\x14.svddtune.v1.Session\"\x9e\x01\n\x13ListSessionsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\x12)\n\x06states\x18\x03 \x03(\x0e\x32\x19.svddtune.v1.SessionState\x12\x0f\n\x07\x64\x61taset\x18\x04 \x01(\t\x12\x14\n\x0c\x64isplay_name\x18\x05 \x01(\t\x12\x0e\n\x06labels\x18\x06 \x03(\t\"W\n\x14ListSessionsResponse\x12&\n\x08sessions\x18\x01 \x03(\x0b\x32\x14.svddtune.v1.Session\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x88\x01\n\x14UpdateSessionRequest\x12+\n\x07session\x18\x01 \x01(\x0b\x32\x14.svddtune.v1.SessionB\x04\xe2\x41\x01\x02\x12/\n\x0bupdate_mask\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.FieldMask\x12\x12\n\nrequest_id\x18\x03 \x01(\t\">\n\x15UpdateSessionResponse\x12%\n\x07session\x18\x01 \x01(\x0b\x32\x14.svddtune.v1.Session\"=\n\x13PauseSessionRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x12\n\nrequest_id\x18\x02 \x01(\t\"=\n\x14PauseSessionResponse\x12%\n\x07session\x18\x01 \x01(\x0b\x32\x14.svddtune.v1.Session\">\n\x14ResumeSessionRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x12\n\nrequest_id\x18\x02 \x01(\t\">\n\x15ResumeSessionResponse\x12%\n\x07session\x18\x01 \x01(\x0b\x32\x14.svddtune.v1.Session\">\n\x14\x46inishSessionRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x12\n\nrequest_id\x18\x02 \x01(\t\">\n\x15\x46inishSessionResponse\x12%\n\x07session\x18\x01 \x01(\x0b\x32\x14.svddtune.v1.Session\">\n\x14\x43\x61ncelSessionRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x12\n\nrequest_id\x18\x02 \x01(\t\">\n\x15\x43\x61ncelSessionResponse\x12%\n\x07session\x18\x01 \x01(\x0b\x32\x14.svddtune.v1.Session\"L\n\x14\x44\x65leteSessionRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x0c\n\x04\x65tag\x18\x02 \x01(\t\x12\x12\n\nrequest_id\x18\x03 \x01(\t\"\x17\n\x15\x44\x65leteSessionResponse\"?\n\x13WatchSessionRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x14\n\x0cresume_token\x18\x02 \x01(\t\"|\n\x14WatchSessionResponse\x12%\n\x07session\x18\x01 \x01(\x0b\x32\x14.svddtune.v1.Session\x12\x14\n\x0cresume_token\x18\x02 \x01(\t\x12\'\n\x06\x65vents\x18\x03 \x03(\x0b\x32\x17.svddtune.v1.LabelEvent\"N\n\x11ListLabelsRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"V\n\x12ListLabelsResponse\x12\'\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x17.svddtune.v1.LabelEvent\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"P\n\x13ListLabelersRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"\x90\x03\n\rLabelerReport\x12\x0f\n\x07labeler\x18\x01 \x01(\t\x12\'\n\x05votes\x18\x02 \x01(\x0b\x32\x18.svddtune.v1.LabelCounts\x12\r\n\x05\x61sked\x18\x03 \x01(\r\x12\x0f\n\x07unasked\x18\x04 \x01(\r\x12\x0e\n\x06unused\x18\x05 \x01(\r\x12\x11\n\tretracted\x18\x06 \x01(\r\x12\"\n\x15median_answer_seconds\x18\x07 \x01(\x01H\x00\x88\x01\x01\x12\x10\n\x08\x63ompared\x18\x08 \x01(\r\x12\x16\n\tagreement\x18\t \x01(\x01H\x01\x88\x01\x01\x12\x0f\n\x07repeats\x18\n \x01(\r\x12\x1d\n\x10self_consistency\x18\x0b \x01(\x01H\x02\x88\x01\x01\x12\x11\n\twithdrawn\x18\x0c \x01(\x08\x12\x34\n\x10last_answer_time\x18\r \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x18\n\x16_median_answer_secondsB\x0c\n\n_agreementB\x13\n\x11_self_consistency\"\xf0\x01\n\tAgreement\x12\x14\n\x0cobservations\x18\x01 \x01(\r\x12\x15\n\x08observed\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\x18\n\x0b\x63ohen_kappa\x18\x03 \x01(\x01H\x01\x88\x01\x01\x12\x19\n\x0c\x66leiss_kappa\x18\x04 \x01(\x01H\x02\x88\x01\x01\x12\x1b\n\x13\x66leiss_observations\x18\x05 \x01(\r\x12\x1f\n\x12krippendorff_alpha\x18\x06 \x01(\x01H\x03\x88\x01\x01\x42\x0b\n\t_observedB\x0e\n\x0c_cohen_kappaB\x0f\n\r_fleiss_kappaB\x15\n\x13_krippendorff_alpha\"\x88\x01\n\x14ListLabelersResponse\x12,\n\x08labelers\x18\x01 \x03(\x0b\x32\x1a.svddtune.v1.LabelerReport\x12)\n\tagreement\x18\x02 \x01(\x0b\x32\x16.svddtune.v1.Agreement\x12\x17\n\x0fnext_page_token\x18\x03 \x01(\t\"|\n\x16WithdrawLabelerRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x15\n\x07labeler\x18\x02 \x01(\tB\x04\xe2\x41\x01\x02\x12\x15\n\rvalidate_only\x18\x03 \x01(\x08\x12\x0c\n\x04\x65tag\x18\x04 \x01(\t\x12\x12\n\nrequest_id\x18\x05 \x01(\t\"\xbf\x02\n\x10WithdrawalEffect\x12\r\n\x05votes\x18\x01 \x01(\r\x12\x13\n\x0blabels_lost\x18\x02 \x01(\r\x12\x16\n\x0elabels_changed\x18\x03 \x01(\r\x12\x15\n\rlabels_gained\x18\x04 \x01(\r\x12\x18\n\x10queries_reopened\x18\x05 \x01(\r\x12/\n\rcounts_before\x18\x06 \x01(\x0b\x32\x18.svddtune.v1.LabelCounts\x12.\n\x0c\x63ounts_after\x18\x07 \x01(\x0b\x32\x18.svddtune.v1.LabelCounts\x12.\n\x0blive_before\x18\x08 \x01(\x0b\x32\x19.svddtune.v1.LiveEvidence\x12-\n\nlive_after\x18\t \x01(\x0b\x32\x19.svddtune.v1.LiveEvidence\"o\n\x17WithdrawLabelerResponse\x12%\n\x07session\x18\x01 \x01(\x0b\x32\x14.svddtune.v1.Session\x12-\n\x06\x65\x66\x66\x65\x63t\x18\x02 \x01(\x0b\x32\x1d.svddtune.v1.WithdrawalEffect\"f\n\x17ReinstateLabelerRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x15\n\x07labeler\x18\x02 \x01(\tB\x04\xe2\x41\x01\x02\x12\x0c\n\x04\x65tag\x18\x03 \x01(\t\x12\x12\n\nrequest_id\x18\x04 \x01(\t\"p\n\x18ReinstateLabelerResponse\x12%\n\x07session\x18\x01 \x01(\x0b\x32\x14.svddtune.v1.Session\x12-\n\x06\x65\x66\x66\x65\x63t\x18\x02 \x01(\x0b\x32\x1d.svddtune.v1.WithdrawalEffect\"&\n\x10GetResultRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\">\n\x11GetResultResponse\x12)\n\x06result\x18\x01 \x01(\x0b\x32\x19.svddtune.v1.TuningResult\"Q\n\x12ListResultsRequest\x12\x14\n\x06parent\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"Z\n\x13ListResultsResponse\x12*\n\x07results\x18\x01 \x03(\x0b\x32\x19.svddtune.v1.TuningResult\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"(\n\x12\x45xportModelRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"\x8f\x02\n\x13\x45xportModelResponse\x12*\n\x06header\x18\x01 \x01(\x0b\x32\x18.svddtune.v1.ModelHeaderH\x00\x12:\n\x0fsupport_vectors\x18\x02 \x01(\x0b\x32\x1f.svddtune.v1.SupportVectorChunkH\x00\x12,\n\x07scaling\x18\x03 \x01(\x0b\x32\x19.svddtune.v1.ScalingChunkH\x00\x12,\n\x07profile\x18\x04 \x01(\x0b\x32\x19.svddtune.v1.ProfileChunkH\x00\x12,\n\x07refined\x18\x05 \x01(\x0b\x32\x19.svddtune.v1.RefinedChunkH\x00\x42\x06\n\x04part*\xf2\x01\n\x0cSessionState\x12\x1d\n\x19SESSION_STATE_UNSPECIFIED\x10\x00\x12\x1b\n\x17SESSION_STATE_PREPARING\x10\x01\x12\x1a\n\x16SESSION_STATE_LABELING\x10\x02\x12\x18\n\x14SESSION_STATE_PAUSED\x10\x03\x12\x1c\n\x18SESSION_STATE_ESTIMATING\x10\x04\x12\x1b\n\x17SESSION_STATE_COMPLETED\x10\x05\x12\x1b\n\x17SESSION_STATE_CANCELLED\x10\x06\x12\x18\n\x14SESSION_STATE_FAILED\x10\x07*\xa1\x01\n\x0bStallReason\x12\x1c\n\x18STALL_REASON_UNSPECIFIED\x10\x00\x12\x1b\n\x17STALL_REASON_NO_WORKERS\x10\x01\x12\x17\n\x13STALL_REASON_PAUSED\x10\x02\x12\x1f\n\x1bSTALL_REASON_AWAITING_VOTES\x10\x03\x12\x1d\n\x19STALL_REASON_JOB_GIVEN_UP\x10\x04\x32\xe7\x10\n\rTuningService\x12o\n\rCreateSession\x12!.svddtune.v1.CreateSessionRequest\x1a\".svddtune.v1.CreateSessionResponse\"\x17\x82\xd3\xe4\x93\x02\x11\"\x0c/v1/sessions:\x01*\x12l\n\nGetSession\x12\x1e.svddtune.v1.GetSessionRequest\x1a\x1f.svddtune.v1.GetSessionResponse\"\x1d\x82\xd3\xe4\x93\x02\x17\x12\x15/v1/{name=sessions/*}\x12i\n\x0cListSessions\x12 .svddtune.v1.ListSessionsRequest\x1a!.svddtune.v1.ListSessionsResponse\"\x14\x82\xd3\xe4\x93\x02\x0e\x12\x0c/v1/sessions\x12\x86\x01\n\rUpdateSession\x12!.svddtune.v1.UpdateSessionRequest\x1a\".svddtune.v1.UpdateSessionResponse\".\x82\xd3\xe4\x93\x02(2\x1d/v1/{session.name=sessions/*}:\x07session\x12{\n\x0cPauseSession\x12 .svddtune.v1.PauseSessionRequest\x1a!.svddtune.v1.PauseSessionResponse\"&\x82\xd3\xe4\x93\x02 \"\x1b/v1/{name=sessions/*}:pause:\x01*\x12\x7f\n\rResumeSession\x12!.svddtune.v1.ResumeSessionRequest\x1a\".svddtune.v1.ResumeSessionResponse\"\'\x82\xd3\xe4\x93\x02!\"\x1c/v1/{name=sessions/*}:resume:\x01*\x12\x7f\n\rFinishSession\x12!.svddtune.v1.FinishSessionRequest\x1a\".svddtune.v1.FinishSessionResponse\"\'\x82\xd3\xe4\x93\x02!\"\x1c/v1/{name=sessions/*}:finish:\x01*\x12\x7f\n\rCancelSession\x12!.svddtune.v1.CancelSessionRequest\x1a\".svddtune.v1.CancelSessionResponse\"\'\x82\xd3\xe4\x93\x02!\"\x1c/v1/{name=sessions/*}:cancel:\x01*\x12u\n\rDeleteSession\x12!.svddtune.v1.DeleteSessionRequest\x1a\".svddtune.v1.DeleteSessionResponse\"\x1d\x82\xd3\xe4\x93\x02\x17*\x15/v1/{name=sessions/*}\x12z\n\x0cWatchSession\x12 .svddtune.v1.WatchSessionRequest\x1a!.svddtune.v1.WatchSessionResponse\"#\x82\xd3\xe4\x93\x02\x1d\x12\x1b/v1/{name=sessions/*}:watch0\x01\x12s\n\nListLabels\x12\x1e.svddtune.v1.ListLabelsRequest\x1a\x1f.svddtune.v1.ListLabelsResponse\"$\x82\xd3\xe4\x93\x02\x1e\x12\x1c/v1/{name=sessions/*}/labels\x12{\n\x0cListLabelers\x12 .svddtune.v1.ListLabelersRequest\x1a!.svddtune.v1.ListLabelersResponse\"&\x82\xd3\xe4\x93\x02 \x12\x1e/v1/{name=sessions/*}/labelers\x12\x8e\x01\n\x0fWithdrawLabeler\x12#.svddtune.v1.WithdrawLabelerRequest\x1a$.svddtune.v1.WithdrawLabelerResponse\"0\x82\xd3\xe4\x93\x02*\"%/v1/{name=sessions/*}:withdrawLabeler:\x01*\x12\x92\x01\n\x10ReinstateLabeler\x12$.svddtune.v1.ReinstateLabelerRequest\x1a%.svddtune.v1.ReinstateLabelerResponse\"1\x82\xd3\xe4\x93\x02+\"&/v1/{name=sessions/*}:reinstateLabeler:\x01*\x12s\n\tGetResult\x12\x1d.svddtune.v1.GetResultRequest\x1a\x1e.svddtune.v1.GetResultResponse\"\'\x82\xd3\xe4\x93\x02!\x12\x1f/v1/{name=sessions/*/results/*}\x12y\n\x0bListResults\x12\x1f.svddtune.v1.ListResultsRequest\x1a .svddtune.v1.ListResultsResponse\"\'\x82\xd3\xe4\x93\x02!\x12\x1f/v1/{parent=sessions/*}/results\x12\x87\x01\n\x0b\x45xportModel\x12\x1f.svddtune.v1.ExportModelRequest\x1a .svddtune.v1.ExportModelResponse\"3\x82\xd3\xe4\x93\x02-\x12+/v1/{name=sessions/*/results/*}:exportModel0\x01\x42\x65\n\x15io.github.svddtune.v1P\x01Z<github.com/svddtune/svddtune/client/go/svddtunepb;svddtunepb\xaa\x02\x0bSvddtune.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'svddtune.v1.tuning_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
-  DESCRIPTOR._loaded_options = None
+  _globals['DESCRIPTOR']._loaded_options = None
+  _globals['DESCRIPTOR']._serialized_options = b'\n\025io.github.svddtune.v1P\001Z<github.com/svddtune/svddtune/client/go/svddtunepb;svddtunepb\252\002\013Svddtune.V1'
+  _globals['_SESSION_LABELSENTRY']._loaded_options = None
+  _globals['_SESSION_LABELSENTRY']._serialized_options = b'8\001'
   _globals['_SESSION'].fields_by_name['name']._loaded_options = None
   _globals['_SESSION'].fields_by_name['name']._serialized_options = b'\342A\001\003'
   _globals['_SESSION'].fields_by_name['state']._loaded_options = None
@@ -84,16 +88,22 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SESSION'].fields_by_name['taken_over']._serialized_options = b'\342A\001\003'
   _globals['_SESSION'].fields_by_name['estimate']._loaded_options = None
   _globals['_SESSION'].fields_by_name['estimate']._serialized_options = b'\342A\001\003'
+  _globals['_SESSION'].fields_by_name['stall']._loaded_options = None
+  _globals['_SESSION'].fields_by_name['stall']._serialized_options = b'\342A\001\003'
+  _globals['_SESSION'].fields_by_name['expire_time']._loaded_options = None
+  _globals['_SESSION'].fields_by_name['expire_time']._serialized_options = b'\342A\001\003'
   _globals['_INITIALLABEL'].fields_by_name['observation_id']._loaded_options = None
   _globals['_INITIALLABEL'].fields_by_name['observation_id']._serialized_options = b'\342A\001\002'
   _globals['_INITIALLABEL'].fields_by_name['verdict']._loaded_options = None
   _globals['_INITIALLABEL'].fields_by_name['verdict']._serialized_options = b'\342A\001\002'
+  _globals['_CREATESESSIONREQUEST_LABELSENTRY']._loaded_options = None
+  _globals['_CREATESESSIONREQUEST_LABELSENTRY']._serialized_options = b'8\001'
   _globals['_CREATESESSIONREQUEST'].fields_by_name['dataset']._loaded_options = None
   _globals['_CREATESESSIONREQUEST'].fields_by_name['dataset']._serialized_options = b'\342A\001\002'
   _globals['_GETSESSIONREQUEST'].fields_by_name['name']._loaded_options = None
   _globals['_GETSESSIONREQUEST'].fields_by_name['name']._serialized_options = b'\342A\001\002'
-  _globals['_UPDATESESSIONREQUEST'].fields_by_name['name']._loaded_options = None
-  _globals['_UPDATESESSIONREQUEST'].fields_by_name['name']._serialized_options = b'\342A\001\002'
+  _globals['_UPDATESESSIONREQUEST'].fields_by_name['session']._loaded_options = None
+  _globals['_UPDATESESSIONREQUEST'].fields_by_name['session']._serialized_options = b'\342A\001\002'
   _globals['_PAUSESESSIONREQUEST'].fields_by_name['name']._loaded_options = None
   _globals['_PAUSESESSIONREQUEST'].fields_by_name['name']._serialized_options = b'\342A\001\002'
   _globals['_RESUMESESSIONREQUEST'].fields_by_name['name']._loaded_options = None
@@ -124,94 +134,134 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTRESULTSREQUEST'].fields_by_name['parent']._serialized_options = b'\342A\001\002'
   _globals['_EXPORTMODELREQUEST'].fields_by_name['name']._loaded_options = None
   _globals['_EXPORTMODELREQUEST'].fields_by_name['name']._serialized_options = b'\342A\001\002'
-  _globals['_SESSIONSTATE']._serialized_start=5246
-  _globals['_SESSIONSTATE']._serialized_end=5488
-  _globals['_FAILURE']._serialized_start=212
-  _globals['_FAILURE']._serialized_end=254
-  _globals['_LIVEEVIDENCE']._serialized_start=257
-  _globals['_LIVEEVIDENCE']._serialized_end=562
-  _globals['_COSTESTIMATE']._serialized_start=564
-  _globals['_COSTESTIMATE']._serialized_end=636
-  _globals['_SESSION']._serialized_start=639
-  _globals['_SESSION']._serialized_end=1591
-  _globals['_TAKENOVER']._serialized_start=1593
-  _globals['_TAKENOVER']._serialized_end=1665
-  _globals['_INITIALLABEL']._serialized_start=1668
-  _globals['_INITIALLABEL']._serialized_end=1823
-  _globals['_CREATESESSIONREQUEST']._serialized_start=1826
-  _globals['_CREATESESSIONREQUEST']._serialized_end=2047
-  _globals['_CREATESESSIONRESPONSE']._serialized_start=2049
-  _globals['_CREATESESSIONRESPONSE']._serialized_end=2111
-  _globals['_GETSESSIONREQUEST']._serialized_start=2113
-  _globals['_GETSESSIONREQUEST']._serialized_end=2152
-  _globals['_GETSESSIONRESPONSE']._serialized_start=2154
-  _globals['_GETSESSIONRESPONSE']._serialized_end=2213
-  _globals['_LISTSESSIONSREQUEST']._serialized_start=2215
-  _globals['_LISTSESSIONSREQUEST']._serialized_end=2275
-  _globals['_LISTSESSIONSRESPONSE']._serialized_start=2277
-  _globals['_LISTSESSIONSRESPONSE']._serialized_end=2364
-  _globals['_UPDATESESSIONREQUEST']._serialized_start=2366
-  _globals['_UPDATESESSIONREQUEST']._serialized_end=2460
-  _globals['_UPDATESESSIONRESPONSE']._serialized_start=2462
-  _globals['_UPDATESESSIONRESPONSE']._serialized_end=2524
-  _globals['_PAUSESESSIONREQUEST']._serialized_start=2526
-  _globals['_PAUSESESSIONREQUEST']._serialized_end=2567
-  _globals['_PAUSESESSIONRESPONSE']._serialized_start=2569
-  _globals['_PAUSESESSIONRESPONSE']._serialized_end=2630
-  _globals['_RESUMESESSIONREQUEST']._serialized_start=2632
-  _globals['_RESUMESESSIONREQUEST']._serialized_end=2674
-  _globals['_RESUMESESSIONRESPONSE']._serialized_start=2676
-  _globals['_RESUMESESSIONRESPONSE']._serialized_end=2738
-  _globals['_FINISHSESSIONREQUEST']._serialized_start=2740
-  _globals['_FINISHSESSIONREQUEST']._serialized_end=2782
-  _globals['_FINISHSESSIONRESPONSE']._serialized_start=2784
-  _globals['_FINISHSESSIONRESPONSE']._serialized_end=2846
-  _globals['_CANCELSESSIONREQUEST']._serialized_start=2848
-  _globals['_CANCELSESSIONREQUEST']._serialized_end=2890
-  _globals['_CANCELSESSIONRESPONSE']._serialized_start=2892
-  _globals['_CANCELSESSIONRESPONSE']._serialized_end=2954
-  _globals['_DELETESESSIONREQUEST']._serialized_start=2956
-  _globals['_DELETESESSIONREQUEST']._serialized_end=2998
-  _globals['_DELETESESSIONRESPONSE']._serialized_start=3000
-  _globals['_DELETESESSIONRESPONSE']._serialized_end=3023
-  _globals['_WATCHSESSIONREQUEST']._serialized_start=3025
-  _globals['_WATCHSESSIONREQUEST']._serialized_end=3088
-  _globals['_WATCHSESSIONRESPONSE']._serialized_start=3090
-  _globals['_WATCHSESSIONRESPONSE']._serialized_end=3214
-  _globals['_LISTLABELSREQUEST']._serialized_start=3216
-  _globals['_LISTLABELSREQUEST']._serialized_end=3294
-  _globals['_LISTLABELSRESPONSE']._serialized_start=3296
-  _globals['_LISTLABELSRESPONSE']._serialized_end=3382
-  _globals['_LISTLABELERSREQUEST']._serialized_start=3384
-  _globals['_LISTLABELERSREQUEST']._serialized_end=3425
-  _globals['_LABELERREPORT']._serialized_start=3428
-  _globals['_LABELERREPORT']._serialized_end=3746
-  _globals['_AGREEMENT']._serialized_start=3749
-  _globals['_AGREEMENT']._serialized_end=3900
-  _globals['_LISTLABELERSRESPONSE']._serialized_start=3902
-  _globals['_LISTLABELERSRESPONSE']._serialized_end=4013
-  _globals['_WITHDRAWLABELERREQUEST']._serialized_start=4015
-  _globals['_WITHDRAWLABELERREQUEST']._serialized_end=4105
-  _globals['_WITHDRAWALEFFECT']._serialized_start=4108
-  _globals['_WITHDRAWALEFFECT']._serialized_end=4427
-  _globals['_WITHDRAWLABELERRESPONSE']._serialized_start=4429
-  _globals['_WITHDRAWLABELERRESPONSE']._serialized_end=4540
-  _globals['_REINSTATELABELERREQUEST']._serialized_start=4542
-  _globals['_REINSTATELABELERREQUEST']._serialized_end=4610
-  _globals['_REINSTATELABELERRESPONSE']._serialized_start=4612
-  _globals['_REINSTATELABELERRESPONSE']._serialized_end=4724
-  _globals['_GETRESULTREQUEST']._serialized_start=4726
-  _globals['_GETRESULTREQUEST']._serialized_end=4764
-  _globals['_GETRESULTRESPONSE']._serialized_start=4766
-  _globals['_GETRESULTRESPONSE']._serialized_end=4822
-  _globals['_LISTRESULTSREQUEST']._serialized_start=4824
-  _globals['_LISTRESULTSREQUEST']._serialized_end=4866
-  _globals['_LISTRESULTSRESPONSE']._serialized_start=4868
-  _globals['_LISTRESULTSRESPONSE']._serialized_end=4927
-  _globals['_EXPORTMODELREQUEST']._serialized_start=4929
-  _globals['_EXPORTMODELREQUEST']._serialized_end=4969
-  _globals['_EXPORTMODELRESPONSE']._serialized_start=4972
-  _globals['_EXPORTMODELRESPONSE']._serialized_end=5243
-  _globals['_TUNINGSERVICE']._serialized_start=5491
-  _globals['_TUNINGSERVICE']._serialized_end=6967
+  _globals['_TUNINGSERVICE'].methods_by_name['CreateSession']._loaded_options = None
+  _globals['_TUNINGSERVICE'].methods_by_name['CreateSession']._serialized_options = b'\202\323\344\223\002\021\"\014/v1/sessions:\001*'
+  _globals['_TUNINGSERVICE'].methods_by_name['GetSession']._loaded_options = None
+  _globals['_TUNINGSERVICE'].methods_by_name['GetSession']._serialized_options = b'\202\323\344\223\002\027\022\025/v1/{name=sessions/*}'
+  _globals['_TUNINGSERVICE'].methods_by_name['ListSessions']._loaded_options = None
+  _globals['_TUNINGSERVICE'].methods_by_name['ListSessions']._serialized_options = b'\202\323\344\223\002\016\022\014/v1/sessions'
+  _globals['_TUNINGSERVICE'].methods_by_name['UpdateSession']._loaded_options = None
+  _globals['_TUNINGSERVICE'].methods_by_name['UpdateSession']._serialized_options = b'\202\323\344\223\002(2\035/v1/{session.name=sessions/*}:\007session'
+  _globals['_TUNINGSERVICE'].methods_by_name['PauseSession']._loaded_options = None
+  _globals['_TUNINGSERVICE'].methods_by_name['PauseSession']._serialized_options = b'\202\323\344\223\002 \"\033/v1/{name=sessions/*}:pause:\001*'
+  _globals['_TUNINGSERVICE'].methods_by_name['ResumeSession']._loaded_options = None
+  _globals['_TUNINGSERVICE'].methods_by_name['ResumeSession']._serialized_options = b'\202\323\344\223\002!\"\034/v1/{name=sessions/*}:resume:\001*'
+  _globals['_TUNINGSERVICE'].methods_by_name['FinishSession']._loaded_options = None
+  _globals['_TUNINGSERVICE'].methods_by_name['FinishSession']._serialized_options = b'\202\323\344\223\002!\"\034/v1/{name=sessions/*}:finish:\001*'
+  _globals['_TUNINGSERVICE'].methods_by_name['CancelSession']._loaded_options = None
+  _globals['_TUNINGSERVICE'].methods_by_name['CancelSession']._serialized_options = b'\202\323\344\223\002!\"\034/v1/{name=sessions/*}:cancel:\001*'
+  _globals['_TUNINGSERVICE'].methods_by_name['DeleteSession']._loaded_options = None
+  _globals['_TUNINGSERVICE'].methods_by_name['DeleteSession']._serialized_options = b'\202\323\344\223\002\027*\025/v1/{name=sessions/*}'
+  _globals['_TUNINGSERVICE'].methods_by_name['WatchSession']._loaded_options = None
+  _globals['_TUNINGSERVICE'].methods_by_name['WatchSession']._serialized_options = b'\202\323\344\223\002\035\022\033/v1/{name=sessions/*}:watch'
+  _globals['_TUNINGSERVICE'].methods_by_name['ListLabels']._loaded_options = None
+  _globals['_TUNINGSERVICE'].methods_by_name['ListLabels']._serialized_options = b'\202\323\344\223\002\036\022\034/v1/{name=sessions/*}/labels'
+  _globals['_TUNINGSERVICE'].methods_by_name['ListLabelers']._loaded_options = None
+  _globals['_TUNINGSERVICE'].methods_by_name['ListLabelers']._serialized_options = b'\202\323\344\223\002 \022\036/v1/{name=sessions/*}/labelers'
+  _globals['_TUNINGSERVICE'].methods_by_name['WithdrawLabeler']._loaded_options = None
+  _globals['_TUNINGSERVICE'].methods_by_name['WithdrawLabeler']._serialized_options = b'\202\323\344\223\002*\"%/v1/{name=sessions/*}:withdrawLabeler:\001*'
+  _globals['_TUNINGSERVICE'].methods_by_name['ReinstateLabeler']._loaded_options = None
+  _globals['_TUNINGSERVICE'].methods_by_name['ReinstateLabeler']._serialized_options = b'\202\323\344\223\002+\"&/v1/{name=sessions/*}:reinstateLabeler:\001*'
+  _globals['_TUNINGSERVICE'].methods_by_name['GetResult']._loaded_options = None
+  _globals['_TUNINGSERVICE'].methods_by_name['GetResult']._serialized_options = b'\202\323\344\223\002!\022\037/v1/{name=sessions/*/results/*}'
+  _globals['_TUNINGSERVICE'].methods_by_name['ListResults']._loaded_options = None
+  _globals['_TUNINGSERVICE'].methods_by_name['ListResults']._serialized_options = b'\202\323\344\223\002!\022\037/v1/{parent=sessions/*}/results'
+  _globals['_TUNINGSERVICE'].methods_by_name['ExportModel']._loaded_options = None
+  _globals['_TUNINGSERVICE'].methods_by_name['ExportModel']._serialized_options = b'\202\323\344\223\002-\022+/v1/{name=sessions/*/results/*}:exportModel'
+  _globals['_SESSIONSTATE']._serialized_start=6415
+  _globals['_SESSIONSTATE']._serialized_end=6657
+  _globals['_STALLREASON']._serialized_start=6660
+  _globals['_STALLREASON']._serialized_end=6821
+  _globals['_FAILURE']._serialized_start=276
+  _globals['_FAILURE']._serialized_end=318
+  _globals['_LIVEEVIDENCE']._serialized_start=321
+  _globals['_LIVEEVIDENCE']._serialized_end=644
+  _globals['_COSTESTIMATE']._serialized_start=646
+  _globals['_COSTESTIMATE']._serialized_end=718
+  _globals['_SESSION']._serialized_start=721
+  _globals['_SESSION']._serialized_end=1960
+  _globals['_SESSION_LABELSENTRY']._serialized_start=1869
+  _globals['_SESSION_LABELSENTRY']._serialized_end=1914
+  _globals['_TAKENOVER']._serialized_start=1962
+  _globals['_TAKENOVER']._serialized_end=2034
+  _globals['_INITIALLABEL']._serialized_start=2037
+  _globals['_INITIALLABEL']._serialized_end=2192
+  _globals['_CREATESESSIONREQUEST']._serialized_start=2195
+  _globals['_CREATESESSIONREQUEST']._serialized_end=2580
+  _globals['_CREATESESSIONREQUEST_LABELSENTRY']._serialized_start=1869
+  _globals['_CREATESESSIONREQUEST_LABELSENTRY']._serialized_end=1914
+  _globals['_CREATESESSIONRESPONSE']._serialized_start=2582
+  _globals['_CREATESESSIONRESPONSE']._serialized_end=2644
+  _globals['_GETSESSIONREQUEST']._serialized_start=2646
+  _globals['_GETSESSIONREQUEST']._serialized_end=2685
+  _globals['_GETSESSIONRESPONSE']._serialized_start=2687
+  _globals['_GETSESSIONRESPONSE']._serialized_end=2746
+  _globals['_LISTSESSIONSREQUEST']._serialized_start=2749
+  _globals['_LISTSESSIONSREQUEST']._serialized_end=2907
+  _globals['_LISTSESSIONSRESPONSE']._serialized_start=2909
+  _globals['_LISTSESSIONSRESPONSE']._serialized_end=2996
+  _globals['_UPDATESESSIONREQUEST']._serialized_start=2999
+  _globals['_UPDATESESSIONREQUEST']._serialized_end=3135
+  _globals['_UPDATESESSIONRESPONSE']._serialized_start=3137
+  _globals['_UPDATESESSIONRESPONSE']._serialized_end=3199
+  _globals['_PAUSESESSIONREQUEST']._serialized_start=3201
+  _globals['_PAUSESESSIONREQUEST']._serialized_end=3262
+  _globals['_PAUSESESSIONRESPONSE']._serialized_start=3264
+  _globals['_PAUSESESSIONRESPONSE']._serialized_end=3325
+  _globals['_RESUMESESSIONREQUEST']._serialized_start=3327
+  _globals['_RESUMESESSIONREQUEST']._serialized_end=3389
+  _globals['_RESUMESESSIONRESPONSE']._serialized_start=3391
+  _globals['_RESUMESESSIONRESPONSE']._serialized_end=3453
+  _globals['_FINISHSESSIONREQUEST']._serialized_start=3455
+  _globals['_FINISHSESSIONREQUEST']._serialized_end=3517
+  _globals['_FINISHSESSIONRESPONSE']._serialized_start=3519
+  _globals['_FINISHSESSIONRESPONSE']._serialized_end=3581
+  _globals['_CANCELSESSIONREQUEST']._serialized_start=3583
+  _globals['_CANCELSESSIONREQUEST']._serialized_end=3645
+  _globals['_CANCELSESSIONRESPONSE']._serialized_start=3647
+  _globals['_CANCELSESSIONRESPONSE']._serialized_end=3709
+  _globals['_DELETESESSIONREQUEST']._serialized_start=3711
+  _globals['_DELETESESSIONREQUEST']._serialized_end=3787
+  _globals['_DELETESESSIONRESPONSE']._serialized_start=3789
+  _globals['_DELETESESSIONRESPONSE']._serialized_end=3812
+  _globals['_WATCHSESSIONREQUEST']._serialized_start=3814
+  _globals['_WATCHSESSIONREQUEST']._serialized_end=3877
+  _globals['_WATCHSESSIONRESPONSE']._serialized_start=3879
+  _globals['_WATCHSESSIONRESPONSE']._serialized_end=4003
+  _globals['_LISTLABELSREQUEST']._serialized_start=4005
+  _globals['_LISTLABELSREQUEST']._serialized_end=4083
+  _globals['_LISTLABELSRESPONSE']._serialized_start=4085
+  _globals['_LISTLABELSRESPONSE']._serialized_end=4171
+  _globals['_LISTLABELERSREQUEST']._serialized_start=4173
+  _globals['_LISTLABELERSREQUEST']._serialized_end=4253
+  _globals['_LABELERREPORT']._serialized_start=4256
+  _globals['_LABELERREPORT']._serialized_end=4656
+  _globals['_AGREEMENT']._serialized_start=4659
+  _globals['_AGREEMENT']._serialized_end=4899
+  _globals['_LISTLABELERSRESPONSE']._serialized_start=4902
+  _globals['_LISTLABELERSRESPONSE']._serialized_end=5038
+  _globals['_WITHDRAWLABELERREQUEST']._serialized_start=5040
+  _globals['_WITHDRAWLABELERREQUEST']._serialized_end=5164
+  _globals['_WITHDRAWALEFFECT']._serialized_start=5167
+  _globals['_WITHDRAWALEFFECT']._serialized_end=5486
+  _globals['_WITHDRAWLABELERRESPONSE']._serialized_start=5488
+  _globals['_WITHDRAWLABELERRESPONSE']._serialized_end=5599
+  _globals['_REINSTATELABELERREQUEST']._serialized_start=5601
+  _globals['_REINSTATELABELERREQUEST']._serialized_end=5703
+  _globals['_REINSTATELABELERRESPONSE']._serialized_start=5705
+  _globals['_REINSTATELABELERRESPONSE']._serialized_end=5817
+  _globals['_GETRESULTREQUEST']._serialized_start=5819
+  _globals['_GETRESULTREQUEST']._serialized_end=5857
+  _globals['_GETRESULTRESPONSE']._serialized_start=5859
+  _globals['_GETRESULTRESPONSE']._serialized_end=5921
+  _globals['_LISTRESULTSREQUEST']._serialized_start=5923
+  _globals['_LISTRESULTSREQUEST']._serialized_end=6004
+  _globals['_LISTRESULTSRESPONSE']._serialized_start=6006
+  _globals['_LISTRESULTSRESPONSE']._serialized_end=6096
+  _globals['_EXPORTMODELREQUEST']._serialized_start=6098
+  _globals['_EXPORTMODELREQUEST']._serialized_end=6138
+  _globals['_EXPORTMODELRESPONSE']._serialized_start=6141
+  _globals['_EXPORTMODELRESPONSE']._serialized_end=6412
+  _globals['_TUNINGSERVICE']._serialized_start=6824
+  _globals['_TUNINGSERVICE']._serialized_end=8975
 # @@protoc_insertion_point(module_scope)

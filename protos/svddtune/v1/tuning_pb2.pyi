@@ -1,6 +1,8 @@
 import datetime
 
+from google.api import annotations_pb2 as _annotations_pb2
 from google.api import field_behavior_pb2 as _field_behavior_pb2
+from google.protobuf import field_mask_pb2 as _field_mask_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from svddtune.v1 import common_pb2 as _common_pb2
 from svddtune.v1 import dataset_pb2 as _dataset_pb2
@@ -12,42 +14,8 @@ from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from collections.abc import Iterable as _Iterable, Mapping as _Mapping
 from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
-from svddtune.v1.config_pb2 import SessionConfig as SessionConfig
-from svddtune.v1.config_pb2 import QueryStrategy as QueryStrategy
-from svddtune.v1.config_pb2 import Metric as Metric
-from svddtune.v1.config_pb2 import GridSpacing as GridSpacing
-from svddtune.v1.config_pb2 import TieRule as TieRule
-from svddtune.v1.config_pb2 import TauRule as TauRule
-from svddtune.v1.config_pb2 import OverlapRule as OverlapRule
-from svddtune.v1.config_pb2 import Aggregation as Aggregation
 
 DESCRIPTOR: _descriptor.FileDescriptor
-QUERY_STRATEGY_UNSPECIFIED: _config_pb2.QueryStrategy
-QUERY_STRATEGY_LAMA: _config_pb2.QueryStrategy
-QUERY_STRATEGY_RANDOM: _config_pb2.QueryStrategy
-QUERY_STRATEGY_DISAGREEMENT: _config_pb2.QueryStrategy
-QUERY_STRATEGY_KNOWLEDGE_GRADIENT: _config_pb2.QueryStrategy
-QUERY_STRATEGY_MIXED: _config_pb2.QueryStrategy
-METRIC_UNSPECIFIED: _config_pb2.Metric
-METRIC_KAPPA: _config_pb2.Metric
-METRIC_MCC: _config_pb2.Metric
-METRIC_F1: _config_pb2.Metric
-METRIC_BALANCED_ACCURACY: _config_pb2.Metric
-GRID_SPACING_UNSPECIFIED: _config_pb2.GridSpacing
-GRID_SPACING_LINEAR: _config_pb2.GridSpacing
-GRID_SPACING_GEOMETRIC: _config_pb2.GridSpacing
-TIE_RULE_UNSPECIFIED: _config_pb2.TieRule
-TIE_RULE_PLATEAU: _config_pb2.TieRule
-TIE_RULE_FIRST: _config_pb2.TieRule
-TAU_RULE_UNSPECIFIED: _config_pb2.TauRule
-TAU_RULE_PROPAGATED: _config_pb2.TauRule
-TAU_RULE_PRINTED: _config_pb2.TauRule
-OVERLAP_RULE_UNSPECIFIED: _config_pb2.OverlapRule
-OVERLAP_RULE_ALWAYS: _config_pb2.OverlapRule
-OVERLAP_RULE_ADAPTIVE: _config_pb2.OverlapRule
-AGGREGATION_UNSPECIFIED: _config_pb2.Aggregation
-AGGREGATION_MAJORITY: _config_pb2.Aggregation
-AGGREGATION_DAWID_SKENE: _config_pb2.Aggregation
 
 class SessionState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -59,6 +27,14 @@ class SessionState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     SESSION_STATE_COMPLETED: _ClassVar[SessionState]
     SESSION_STATE_CANCELLED: _ClassVar[SessionState]
     SESSION_STATE_FAILED: _ClassVar[SessionState]
+
+class StallReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    STALL_REASON_UNSPECIFIED: _ClassVar[StallReason]
+    STALL_REASON_NO_WORKERS: _ClassVar[StallReason]
+    STALL_REASON_PAUSED: _ClassVar[StallReason]
+    STALL_REASON_AWAITING_VOTES: _ClassVar[StallReason]
+    STALL_REASON_JOB_GIVEN_UP: _ClassVar[StallReason]
 SESSION_STATE_UNSPECIFIED: SessionState
 SESSION_STATE_PREPARING: SessionState
 SESSION_STATE_LABELING: SessionState
@@ -67,6 +43,11 @@ SESSION_STATE_ESTIMATING: SessionState
 SESSION_STATE_COMPLETED: SessionState
 SESSION_STATE_CANCELLED: SessionState
 SESSION_STATE_FAILED: SessionState
+STALL_REASON_UNSPECIFIED: StallReason
+STALL_REASON_NO_WORKERS: StallReason
+STALL_REASON_PAUSED: StallReason
+STALL_REASON_AWAITING_VOTES: StallReason
+STALL_REASON_JOB_GIVEN_UP: StallReason
 
 class Failure(_message.Message):
     __slots__ = ("reason", "message")
@@ -111,7 +92,14 @@ class CostEstimate(_message.Message):
     def __init__(self, first_query_seconds: _Optional[float] = ..., worker_memory_bytes: _Optional[int] = ...) -> None: ...
 
 class Session(_message.Message):
-    __slots__ = ("name", "dataset", "display_name", "config", "state", "counts", "query_count", "leased_count", "gamma", "alignment", "latest_result", "failure", "create_time", "update_time", "etag", "observation_count", "atlas_progress", "live", "awaiting_votes", "without_workers", "ranking_pending", "waiting_count", "scaling", "detectors", "taken_over", "estimate")
+    __slots__ = ("name", "dataset", "display_name", "config", "state", "counts", "query_count", "leased_count", "gamma", "alignment", "latest_result", "failure", "create_time", "update_time", "etag", "observation_count", "atlas_progress", "live", "awaiting_votes", "without_workers", "ranking_pending", "waiting_count", "scaling", "detectors", "taken_over", "estimate", "labels", "stall", "expire_time", "retention_seconds")
+    class LabelsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
     NAME_FIELD_NUMBER: _ClassVar[int]
     DATASET_FIELD_NUMBER: _ClassVar[int]
     DISPLAY_NAME_FIELD_NUMBER: _ClassVar[int]
@@ -138,6 +126,10 @@ class Session(_message.Message):
     DETECTORS_FIELD_NUMBER: _ClassVar[int]
     TAKEN_OVER_FIELD_NUMBER: _ClassVar[int]
     ESTIMATE_FIELD_NUMBER: _ClassVar[int]
+    LABELS_FIELD_NUMBER: _ClassVar[int]
+    STALL_FIELD_NUMBER: _ClassVar[int]
+    EXPIRE_TIME_FIELD_NUMBER: _ClassVar[int]
+    RETENTION_SECONDS_FIELD_NUMBER: _ClassVar[int]
     name: str
     dataset: str
     display_name: str
@@ -164,7 +156,11 @@ class Session(_message.Message):
     detectors: _result_pb2.DetectorComparison
     taken_over: TakenOver
     estimate: CostEstimate
-    def __init__(self, name: _Optional[str] = ..., dataset: _Optional[str] = ..., display_name: _Optional[str] = ..., config: _Optional[_Union[_config_pb2.SessionConfig, _Mapping]] = ..., state: _Optional[_Union[SessionState, str]] = ..., counts: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., query_count: _Optional[int] = ..., leased_count: _Optional[int] = ..., gamma: _Optional[float] = ..., alignment: _Optional[float] = ..., latest_result: _Optional[str] = ..., failure: _Optional[_Union[Failure, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., etag: _Optional[str] = ..., observation_count: _Optional[int] = ..., atlas_progress: _Optional[float] = ..., live: _Optional[_Union[LiveEvidence, _Mapping]] = ..., awaiting_votes: _Optional[int] = ..., without_workers: bool = ..., ranking_pending: bool = ..., waiting_count: _Optional[int] = ..., scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ..., detectors: _Optional[_Union[_result_pb2.DetectorComparison, _Mapping]] = ..., taken_over: _Optional[_Union[TakenOver, _Mapping]] = ..., estimate: _Optional[_Union[CostEstimate, _Mapping]] = ...) -> None: ...
+    labels: _containers.ScalarMap[str, str]
+    stall: StallReason
+    expire_time: _timestamp_pb2.Timestamp
+    retention_seconds: float
+    def __init__(self, name: _Optional[str] = ..., dataset: _Optional[str] = ..., display_name: _Optional[str] = ..., config: _Optional[_Union[_config_pb2.SessionConfig, _Mapping]] = ..., state: _Optional[_Union[SessionState, str]] = ..., counts: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., query_count: _Optional[int] = ..., leased_count: _Optional[int] = ..., gamma: _Optional[float] = ..., alignment: _Optional[float] = ..., latest_result: _Optional[str] = ..., failure: _Optional[_Union[Failure, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., etag: _Optional[str] = ..., observation_count: _Optional[int] = ..., atlas_progress: _Optional[float] = ..., live: _Optional[_Union[LiveEvidence, _Mapping]] = ..., awaiting_votes: _Optional[int] = ..., without_workers: bool = ..., ranking_pending: bool = ..., waiting_count: _Optional[int] = ..., scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ..., detectors: _Optional[_Union[_result_pb2.DetectorComparison, _Mapping]] = ..., taken_over: _Optional[_Union[TakenOver, _Mapping]] = ..., estimate: _Optional[_Union[CostEstimate, _Mapping]] = ..., labels: _Optional[_Mapping[str, str]] = ..., stall: _Optional[_Union[StallReason, str]] = ..., expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., retention_seconds: _Optional[float] = ...) -> None: ...
 
 class TakenOver(_message.Message):
     __slots__ = ("source", "taken_count", "left_out_count")
@@ -189,7 +185,14 @@ class InitialLabel(_message.Message):
     def __init__(self, observation_id: _Optional[str] = ..., verdict: _Optional[_Union[_common_pb2.Verdict, str]] = ..., source_reference: _Optional[str] = ..., confidence: _Optional[float] = ...) -> None: ...
 
 class CreateSessionRequest(_message.Message):
-    __slots__ = ("dataset", "display_name", "config", "initial_labels", "labeler", "request_id", "from_session")
+    __slots__ = ("dataset", "display_name", "config", "initial_labels", "labeler", "request_id", "from_session", "labels", "retention_seconds")
+    class LabelsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
     DATASET_FIELD_NUMBER: _ClassVar[int]
     DISPLAY_NAME_FIELD_NUMBER: _ClassVar[int]
     CONFIG_FIELD_NUMBER: _ClassVar[int]
@@ -197,6 +200,8 @@ class CreateSessionRequest(_message.Message):
     LABELER_FIELD_NUMBER: _ClassVar[int]
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     FROM_SESSION_FIELD_NUMBER: _ClassVar[int]
+    LABELS_FIELD_NUMBER: _ClassVar[int]
+    RETENTION_SECONDS_FIELD_NUMBER: _ClassVar[int]
     dataset: str
     display_name: str
     config: _config_pb2.SessionConfig
@@ -204,7 +209,9 @@ class CreateSessionRequest(_message.Message):
     labeler: str
     request_id: str
     from_session: str
-    def __init__(self, dataset: _Optional[str] = ..., display_name: _Optional[str] = ..., config: _Optional[_Union[_config_pb2.SessionConfig, _Mapping]] = ..., initial_labels: _Optional[_Iterable[_Union[InitialLabel, _Mapping]]] = ..., labeler: _Optional[str] = ..., request_id: _Optional[str] = ..., from_session: _Optional[str] = ...) -> None: ...
+    labels: _containers.ScalarMap[str, str]
+    retention_seconds: float
+    def __init__(self, dataset: _Optional[str] = ..., display_name: _Optional[str] = ..., config: _Optional[_Union[_config_pb2.SessionConfig, _Mapping]] = ..., initial_labels: _Optional[_Iterable[_Union[InitialLabel, _Mapping]]] = ..., labeler: _Optional[str] = ..., request_id: _Optional[str] = ..., from_session: _Optional[str] = ..., labels: _Optional[_Mapping[str, str]] = ..., retention_seconds: _Optional[float] = ...) -> None: ...
 
 class CreateSessionResponse(_message.Message):
     __slots__ = ("session",)
@@ -225,12 +232,20 @@ class GetSessionResponse(_message.Message):
     def __init__(self, session: _Optional[_Union[Session, _Mapping]] = ...) -> None: ...
 
 class ListSessionsRequest(_message.Message):
-    __slots__ = ("page_size", "page_token")
+    __slots__ = ("page_size", "page_token", "states", "dataset", "display_name", "labels")
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    STATES_FIELD_NUMBER: _ClassVar[int]
+    DATASET_FIELD_NUMBER: _ClassVar[int]
+    DISPLAY_NAME_FIELD_NUMBER: _ClassVar[int]
+    LABELS_FIELD_NUMBER: _ClassVar[int]
     page_size: int
     page_token: str
-    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+    states: _containers.RepeatedScalarFieldContainer[SessionState]
+    dataset: str
+    display_name: str
+    labels: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., states: _Optional[_Iterable[_Union[SessionState, str]]] = ..., dataset: _Optional[str] = ..., display_name: _Optional[str] = ..., labels: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ListSessionsResponse(_message.Message):
     __slots__ = ("sessions", "next_page_token")
@@ -241,14 +256,14 @@ class ListSessionsResponse(_message.Message):
     def __init__(self, sessions: _Optional[_Iterable[_Union[Session, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class UpdateSessionRequest(_message.Message):
-    __slots__ = ("name", "budget", "priority")
-    NAME_FIELD_NUMBER: _ClassVar[int]
-    BUDGET_FIELD_NUMBER: _ClassVar[int]
-    PRIORITY_FIELD_NUMBER: _ClassVar[int]
-    name: str
-    budget: int
-    priority: int
-    def __init__(self, name: _Optional[str] = ..., budget: _Optional[int] = ..., priority: _Optional[int] = ...) -> None: ...
+    __slots__ = ("session", "update_mask", "request_id")
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    UPDATE_MASK_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    session: Session
+    update_mask: _field_mask_pb2.FieldMask
+    request_id: str
+    def __init__(self, session: _Optional[_Union[Session, _Mapping]] = ..., update_mask: _Optional[_Union[_field_mask_pb2.FieldMask, _Mapping]] = ..., request_id: _Optional[str] = ...) -> None: ...
 
 class UpdateSessionResponse(_message.Message):
     __slots__ = ("session",)
@@ -257,10 +272,12 @@ class UpdateSessionResponse(_message.Message):
     def __init__(self, session: _Optional[_Union[Session, _Mapping]] = ...) -> None: ...
 
 class PauseSessionRequest(_message.Message):
-    __slots__ = ("name",)
+    __slots__ = ("name", "request_id")
     NAME_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     name: str
-    def __init__(self, name: _Optional[str] = ...) -> None: ...
+    request_id: str
+    def __init__(self, name: _Optional[str] = ..., request_id: _Optional[str] = ...) -> None: ...
 
 class PauseSessionResponse(_message.Message):
     __slots__ = ("session",)
@@ -269,10 +286,12 @@ class PauseSessionResponse(_message.Message):
     def __init__(self, session: _Optional[_Union[Session, _Mapping]] = ...) -> None: ...
 
 class ResumeSessionRequest(_message.Message):
-    __slots__ = ("name",)
+    __slots__ = ("name", "request_id")
     NAME_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     name: str
-    def __init__(self, name: _Optional[str] = ...) -> None: ...
+    request_id: str
+    def __init__(self, name: _Optional[str] = ..., request_id: _Optional[str] = ...) -> None: ...
 
 class ResumeSessionResponse(_message.Message):
     __slots__ = ("session",)
@@ -281,10 +300,12 @@ class ResumeSessionResponse(_message.Message):
     def __init__(self, session: _Optional[_Union[Session, _Mapping]] = ...) -> None: ...
 
 class FinishSessionRequest(_message.Message):
-    __slots__ = ("name",)
+    __slots__ = ("name", "request_id")
     NAME_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     name: str
-    def __init__(self, name: _Optional[str] = ...) -> None: ...
+    request_id: str
+    def __init__(self, name: _Optional[str] = ..., request_id: _Optional[str] = ...) -> None: ...
 
 class FinishSessionResponse(_message.Message):
     __slots__ = ("session",)
@@ -293,10 +314,12 @@ class FinishSessionResponse(_message.Message):
     def __init__(self, session: _Optional[_Union[Session, _Mapping]] = ...) -> None: ...
 
 class CancelSessionRequest(_message.Message):
-    __slots__ = ("name",)
+    __slots__ = ("name", "request_id")
     NAME_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     name: str
-    def __init__(self, name: _Optional[str] = ...) -> None: ...
+    request_id: str
+    def __init__(self, name: _Optional[str] = ..., request_id: _Optional[str] = ...) -> None: ...
 
 class CancelSessionResponse(_message.Message):
     __slots__ = ("session",)
@@ -305,10 +328,14 @@ class CancelSessionResponse(_message.Message):
     def __init__(self, session: _Optional[_Union[Session, _Mapping]] = ...) -> None: ...
 
 class DeleteSessionRequest(_message.Message):
-    __slots__ = ("name",)
+    __slots__ = ("name", "etag", "request_id")
     NAME_FIELD_NUMBER: _ClassVar[int]
+    ETAG_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     name: str
-    def __init__(self, name: _Optional[str] = ...) -> None: ...
+    etag: str
+    request_id: str
+    def __init__(self, name: _Optional[str] = ..., etag: _Optional[str] = ..., request_id: _Optional[str] = ...) -> None: ...
 
 class DeleteSessionResponse(_message.Message):
     __slots__ = ()
@@ -351,20 +378,24 @@ class ListLabelsResponse(_message.Message):
     def __init__(self, events: _Optional[_Iterable[_Union[_common_pb2.LabelEvent, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class ListLabelersRequest(_message.Message):
-    __slots__ = ("name",)
+    __slots__ = ("name", "page_size", "page_token")
     NAME_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     name: str
-    def __init__(self, name: _Optional[str] = ...) -> None: ...
+    page_size: int
+    page_token: str
+    def __init__(self, name: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class LabelerReport(_message.Message):
-    __slots__ = ("labeler", "votes", "asked", "unasked", "unused", "retracted", "median_answer_s", "compared", "agreement", "repeats", "self_consistency", "withdrawn", "last_answer_time")
+    __slots__ = ("labeler", "votes", "asked", "unasked", "unused", "retracted", "median_answer_seconds", "compared", "agreement", "repeats", "self_consistency", "withdrawn", "last_answer_time")
     LABELER_FIELD_NUMBER: _ClassVar[int]
     VOTES_FIELD_NUMBER: _ClassVar[int]
     ASKED_FIELD_NUMBER: _ClassVar[int]
     UNASKED_FIELD_NUMBER: _ClassVar[int]
     UNUSED_FIELD_NUMBER: _ClassVar[int]
     RETRACTED_FIELD_NUMBER: _ClassVar[int]
-    MEDIAN_ANSWER_S_FIELD_NUMBER: _ClassVar[int]
+    MEDIAN_ANSWER_SECONDS_FIELD_NUMBER: _ClassVar[int]
     COMPARED_FIELD_NUMBER: _ClassVar[int]
     AGREEMENT_FIELD_NUMBER: _ClassVar[int]
     REPEATS_FIELD_NUMBER: _ClassVar[int]
@@ -377,14 +408,14 @@ class LabelerReport(_message.Message):
     unasked: int
     unused: int
     retracted: int
-    median_answer_s: float
+    median_answer_seconds: float
     compared: int
     agreement: float
     repeats: int
     self_consistency: float
     withdrawn: bool
     last_answer_time: _timestamp_pb2.Timestamp
-    def __init__(self, labeler: _Optional[str] = ..., votes: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., asked: _Optional[int] = ..., unasked: _Optional[int] = ..., unused: _Optional[int] = ..., retracted: _Optional[int] = ..., median_answer_s: _Optional[float] = ..., compared: _Optional[int] = ..., agreement: _Optional[float] = ..., repeats: _Optional[int] = ..., self_consistency: _Optional[float] = ..., withdrawn: bool = ..., last_answer_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    def __init__(self, labeler: _Optional[str] = ..., votes: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., asked: _Optional[int] = ..., unasked: _Optional[int] = ..., unused: _Optional[int] = ..., retracted: _Optional[int] = ..., median_answer_seconds: _Optional[float] = ..., compared: _Optional[int] = ..., agreement: _Optional[float] = ..., repeats: _Optional[int] = ..., self_consistency: _Optional[float] = ..., withdrawn: bool = ..., last_answer_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class Agreement(_message.Message):
     __slots__ = ("observations", "observed", "cohen_kappa", "fleiss_kappa", "fleiss_observations", "krippendorff_alpha")
@@ -403,22 +434,28 @@ class Agreement(_message.Message):
     def __init__(self, observations: _Optional[int] = ..., observed: _Optional[float] = ..., cohen_kappa: _Optional[float] = ..., fleiss_kappa: _Optional[float] = ..., fleiss_observations: _Optional[int] = ..., krippendorff_alpha: _Optional[float] = ...) -> None: ...
 
 class ListLabelersResponse(_message.Message):
-    __slots__ = ("labelers", "agreement")
+    __slots__ = ("labelers", "agreement", "next_page_token")
     LABELERS_FIELD_NUMBER: _ClassVar[int]
     AGREEMENT_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     labelers: _containers.RepeatedCompositeFieldContainer[LabelerReport]
     agreement: Agreement
-    def __init__(self, labelers: _Optional[_Iterable[_Union[LabelerReport, _Mapping]]] = ..., agreement: _Optional[_Union[Agreement, _Mapping]] = ...) -> None: ...
+    next_page_token: str
+    def __init__(self, labelers: _Optional[_Iterable[_Union[LabelerReport, _Mapping]]] = ..., agreement: _Optional[_Union[Agreement, _Mapping]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class WithdrawLabelerRequest(_message.Message):
-    __slots__ = ("name", "labeler", "validate_only")
+    __slots__ = ("name", "labeler", "validate_only", "etag", "request_id")
     NAME_FIELD_NUMBER: _ClassVar[int]
     LABELER_FIELD_NUMBER: _ClassVar[int]
     VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
+    ETAG_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     name: str
     labeler: str
     validate_only: bool
-    def __init__(self, name: _Optional[str] = ..., labeler: _Optional[str] = ..., validate_only: bool = ...) -> None: ...
+    etag: str
+    request_id: str
+    def __init__(self, name: _Optional[str] = ..., labeler: _Optional[str] = ..., validate_only: bool = ..., etag: _Optional[str] = ..., request_id: _Optional[str] = ...) -> None: ...
 
 class WithdrawalEffect(_message.Message):
     __slots__ = ("votes", "labels_lost", "labels_changed", "labels_gained", "queries_reopened", "counts_before", "counts_after", "live_before", "live_after")
@@ -451,12 +488,16 @@ class WithdrawLabelerResponse(_message.Message):
     def __init__(self, session: _Optional[_Union[Session, _Mapping]] = ..., effect: _Optional[_Union[WithdrawalEffect, _Mapping]] = ...) -> None: ...
 
 class ReinstateLabelerRequest(_message.Message):
-    __slots__ = ("name", "labeler")
+    __slots__ = ("name", "labeler", "etag", "request_id")
     NAME_FIELD_NUMBER: _ClassVar[int]
     LABELER_FIELD_NUMBER: _ClassVar[int]
+    ETAG_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     name: str
     labeler: str
-    def __init__(self, name: _Optional[str] = ..., labeler: _Optional[str] = ...) -> None: ...
+    etag: str
+    request_id: str
+    def __init__(self, name: _Optional[str] = ..., labeler: _Optional[str] = ..., etag: _Optional[str] = ..., request_id: _Optional[str] = ...) -> None: ...
 
 class ReinstateLabelerResponse(_message.Message):
     __slots__ = ("session", "effect")
@@ -475,20 +516,26 @@ class GetResultRequest(_message.Message):
 class GetResultResponse(_message.Message):
     __slots__ = ("result",)
     RESULT_FIELD_NUMBER: _ClassVar[int]
-    result: _result_pb2.Result
-    def __init__(self, result: _Optional[_Union[_result_pb2.Result, _Mapping]] = ...) -> None: ...
+    result: _result_pb2.TuningResult
+    def __init__(self, result: _Optional[_Union[_result_pb2.TuningResult, _Mapping]] = ...) -> None: ...
 
 class ListResultsRequest(_message.Message):
-    __slots__ = ("parent",)
+    __slots__ = ("parent", "page_size", "page_token")
     PARENT_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     parent: str
-    def __init__(self, parent: _Optional[str] = ...) -> None: ...
+    page_size: int
+    page_token: str
+    def __init__(self, parent: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class ListResultsResponse(_message.Message):
-    __slots__ = ("results",)
+    __slots__ = ("results", "next_page_token")
     RESULTS_FIELD_NUMBER: _ClassVar[int]
-    results: _containers.RepeatedCompositeFieldContainer[_result_pb2.Result]
-    def __init__(self, results: _Optional[_Iterable[_Union[_result_pb2.Result, _Mapping]]] = ...) -> None: ...
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    results: _containers.RepeatedCompositeFieldContainer[_result_pb2.TuningResult]
+    next_page_token: str
+    def __init__(self, results: _Optional[_Iterable[_Union[_result_pb2.TuningResult, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class ExportModelRequest(_message.Message):
     __slots__ = ("name",)

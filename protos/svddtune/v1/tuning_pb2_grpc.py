@@ -144,22 +144,26 @@ class TuningServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def ListSessions(self, request, context):
-        """Lists sessions, newest first.
+        """Lists sessions, newest first. A page may hold fewer than page_size, even none, while there are more: go
+        on as long as there is a next_page_token. Errors: INVALID_FIELD.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def UpdateSession(self, request, context):
-        """Changes the budget or the priority; the rest of the config is fixed at creation.
-        Errors: SESSION_NOT_FOUND, SESSION_NOT_ACTIVE, BUDGET_TOO_LARGE, BUDGET_TOO_SMALL.
+        """Changes display name, labels, budget, priority or retention; the rest is fixed at creation. All
+        changes are made, or none.
+        Errors: SESSION_NOT_FOUND, INVALID_FIELD, SESSION_NOT_ACTIVE, BUDGET_TOO_LARGE, BUDGET_TOO_SMALL,
+        ETAG_MISMATCH, REQUEST_ID_REUSED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def PauseSession(self, request, context):
-        """Stops leasing queries. Leases stay valid, and answers still count. Errors: ILLEGAL_TRANSITION.
+        """Stops leasing queries. Leases stay valid, and answers still count.
+        Errors: SESSION_NOT_FOUND, ILLEGAL_TRANSITION, REQUEST_ID_REUSED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -168,7 +172,7 @@ class TuningServiceServicer(object):
     def ResumeSession(self, request, context):
         """Continues a PAUSED session, or a COMPLETED or FAILED one whose budget is not spent. The latter two
         go through PREPARING.
-        Errors: ILLEGAL_TRANSITION, BUDGET_SPENT.
+        Errors: SESSION_NOT_FOUND, ILLEGAL_TRANSITION, BUDGET_SPENT, REQUEST_ID_REUSED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -176,29 +180,31 @@ class TuningServiceServicer(object):
 
     def FinishSession(self, request, context):
         """Stops asking and computes the result from the labels so far.
-        Errors: ILLEGAL_TRANSITION.
+        Errors: SESSION_NOT_FOUND, ILLEGAL_TRANSITION, REQUEST_ID_REUSED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CancelSession(self, request, context):
-        """Ends the session without a result. Errors: ILLEGAL_TRANSITION.
+        """Ends the session without a result.
+        Errors: SESSION_NOT_FOUND, ILLEGAL_TRANSITION, REQUEST_ID_REUSED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DeleteSession(self, request, context):
-        """Deletes a session, its labels and results. Errors: SESSION_NOT_FOUND.
+        """Deletes a session, its labels and results.
+        Errors: SESSION_NOT_FOUND, ETAG_MISMATCH, REQUEST_ID_REUSED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def WatchSession(self, request, context):
-        """Streams the session now and after every change, until it ends. WatchSessionRequest.resume_token
-        continues an earlier stream.
+        """Streams the session now and after every change, until it ends; within a few seconds also after a
+        change of Session.stall alone. WatchSessionRequest.resume_token continues an earlier stream.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -221,7 +227,7 @@ class TuningServiceServicer(object):
     def WithdrawLabeler(self, request, context):
         """Makes all votes of a labeler void and refuses its further answers. Queries that lack votes then
         open again.
-        Errors: SESSION_NOT_FOUND, UNKNOWN_LABELER, SESSION_NOT_ACTIVE.
+        Errors: SESSION_NOT_FOUND, UNKNOWN_LABELER, SESSION_NOT_ACTIVE, ETAG_MISMATCH, REQUEST_ID_REUSED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -6,40 +6,6 @@ isort:skip_file
 from collections import abc as _abc
 from grpc import aio as _aio
 from svddtune.v1 import tuning_pb2 as _tuning_pb2
-from svddtune.v1.config_pb2 import AGGREGATION_DAWID_SKENE as AGGREGATION_DAWID_SKENE
-from svddtune.v1.config_pb2 import AGGREGATION_MAJORITY as AGGREGATION_MAJORITY
-from svddtune.v1.config_pb2 import AGGREGATION_UNSPECIFIED as AGGREGATION_UNSPECIFIED
-from svddtune.v1.config_pb2 import Aggregation as Aggregation
-from svddtune.v1.config_pb2 import GRID_SPACING_GEOMETRIC as GRID_SPACING_GEOMETRIC
-from svddtune.v1.config_pb2 import GRID_SPACING_LINEAR as GRID_SPACING_LINEAR
-from svddtune.v1.config_pb2 import GRID_SPACING_UNSPECIFIED as GRID_SPACING_UNSPECIFIED
-from svddtune.v1.config_pb2 import GridSpacing as GridSpacing
-from svddtune.v1.config_pb2 import METRIC_BALANCED_ACCURACY as METRIC_BALANCED_ACCURACY
-from svddtune.v1.config_pb2 import METRIC_F1 as METRIC_F1
-from svddtune.v1.config_pb2 import METRIC_KAPPA as METRIC_KAPPA
-from svddtune.v1.config_pb2 import METRIC_MCC as METRIC_MCC
-from svddtune.v1.config_pb2 import METRIC_UNSPECIFIED as METRIC_UNSPECIFIED
-from svddtune.v1.config_pb2 import Metric as Metric
-from svddtune.v1.config_pb2 import OVERLAP_RULE_ADAPTIVE as OVERLAP_RULE_ADAPTIVE
-from svddtune.v1.config_pb2 import OVERLAP_RULE_ALWAYS as OVERLAP_RULE_ALWAYS
-from svddtune.v1.config_pb2 import OVERLAP_RULE_UNSPECIFIED as OVERLAP_RULE_UNSPECIFIED
-from svddtune.v1.config_pb2 import OverlapRule as OverlapRule
-from svddtune.v1.config_pb2 import QUERY_STRATEGY_DISAGREEMENT as QUERY_STRATEGY_DISAGREEMENT
-from svddtune.v1.config_pb2 import QUERY_STRATEGY_KNOWLEDGE_GRADIENT as QUERY_STRATEGY_KNOWLEDGE_GRADIENT
-from svddtune.v1.config_pb2 import QUERY_STRATEGY_LAMA as QUERY_STRATEGY_LAMA
-from svddtune.v1.config_pb2 import QUERY_STRATEGY_MIXED as QUERY_STRATEGY_MIXED
-from svddtune.v1.config_pb2 import QUERY_STRATEGY_RANDOM as QUERY_STRATEGY_RANDOM
-from svddtune.v1.config_pb2 import QUERY_STRATEGY_UNSPECIFIED as QUERY_STRATEGY_UNSPECIFIED
-from svddtune.v1.config_pb2 import QueryStrategy as QueryStrategy
-from svddtune.v1.config_pb2 import SessionConfig as SessionConfig
-from svddtune.v1.config_pb2 import TAU_RULE_PRINTED as TAU_RULE_PRINTED
-from svddtune.v1.config_pb2 import TAU_RULE_PROPAGATED as TAU_RULE_PROPAGATED
-from svddtune.v1.config_pb2 import TAU_RULE_UNSPECIFIED as TAU_RULE_UNSPECIFIED
-from svddtune.v1.config_pb2 import TIE_RULE_FIRST as TIE_RULE_FIRST
-from svddtune.v1.config_pb2 import TIE_RULE_PLATEAU as TIE_RULE_PLATEAU
-from svddtune.v1.config_pb2 import TIE_RULE_UNSPECIFIED as TIE_RULE_UNSPECIFIED
-from svddtune.v1.config_pb2 import TauRule as TauRule
-from svddtune.v1.config_pb2 import TieRule as TieRule
 import abc as _abc_1
 import grpc as _grpc
 import sys
@@ -76,29 +42,39 @@ class TuningServiceStub:
     GetSession: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.GetSessionRequest, _tuning_pb2.GetSessionResponse]
     """Returns a session. Errors: SESSION_NOT_FOUND."""
     ListSessions: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.ListSessionsRequest, _tuning_pb2.ListSessionsResponse]
-    """Lists sessions, newest first."""
+    """Lists sessions, newest first. A page may hold fewer than page_size, even none, while there are more: go
+    on as long as there is a next_page_token. Errors: INVALID_FIELD.
+    """
     UpdateSession: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.UpdateSessionRequest, _tuning_pb2.UpdateSessionResponse]
-    """Changes the budget or the priority; the rest of the config is fixed at creation.
-    Errors: SESSION_NOT_FOUND, SESSION_NOT_ACTIVE, BUDGET_TOO_LARGE, BUDGET_TOO_SMALL.
+    """Changes display name, labels, budget, priority or retention; the rest is fixed at creation. All
+    changes are made, or none.
+    Errors: SESSION_NOT_FOUND, INVALID_FIELD, SESSION_NOT_ACTIVE, BUDGET_TOO_LARGE, BUDGET_TOO_SMALL,
+    ETAG_MISMATCH, REQUEST_ID_REUSED.
     """
     PauseSession: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.PauseSessionRequest, _tuning_pb2.PauseSessionResponse]
-    """Stops leasing queries. Leases stay valid, and answers still count. Errors: ILLEGAL_TRANSITION."""
+    """Stops leasing queries. Leases stay valid, and answers still count.
+    Errors: SESSION_NOT_FOUND, ILLEGAL_TRANSITION, REQUEST_ID_REUSED.
+    """
     ResumeSession: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.ResumeSessionRequest, _tuning_pb2.ResumeSessionResponse]
     """Continues a PAUSED session, or a COMPLETED or FAILED one whose budget is not spent. The latter two
     go through PREPARING.
-    Errors: ILLEGAL_TRANSITION, BUDGET_SPENT.
+    Errors: SESSION_NOT_FOUND, ILLEGAL_TRANSITION, BUDGET_SPENT, REQUEST_ID_REUSED.
     """
     FinishSession: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.FinishSessionRequest, _tuning_pb2.FinishSessionResponse]
     """Stops asking and computes the result from the labels so far.
-    Errors: ILLEGAL_TRANSITION.
+    Errors: SESSION_NOT_FOUND, ILLEGAL_TRANSITION, REQUEST_ID_REUSED.
     """
     CancelSession: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.CancelSessionRequest, _tuning_pb2.CancelSessionResponse]
-    """Ends the session without a result. Errors: ILLEGAL_TRANSITION."""
+    """Ends the session without a result.
+    Errors: SESSION_NOT_FOUND, ILLEGAL_TRANSITION, REQUEST_ID_REUSED.
+    """
     DeleteSession: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.DeleteSessionRequest, _tuning_pb2.DeleteSessionResponse]
-    """Deletes a session, its labels and results. Errors: SESSION_NOT_FOUND."""
+    """Deletes a session, its labels and results.
+    Errors: SESSION_NOT_FOUND, ETAG_MISMATCH, REQUEST_ID_REUSED.
+    """
     WatchSession: _grpc.UnaryStreamMultiCallable[_tuning_pb2.WatchSessionRequest, _tuning_pb2.WatchSessionResponse]
-    """Streams the session now and after every change, until it ends. WatchSessionRequest.resume_token
-    continues an earlier stream.
+    """Streams the session now and after every change, until it ends; within a few seconds also after a
+    change of Session.stall alone. WatchSessionRequest.resume_token continues an earlier stream.
     """
     ListLabels: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.ListLabelsRequest, _tuning_pb2.ListLabelsResponse]
     """Lists the label log, oldest first."""
@@ -107,7 +83,7 @@ class TuningServiceStub:
     WithdrawLabeler: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.WithdrawLabelerRequest, _tuning_pb2.WithdrawLabelerResponse]
     """Makes all votes of a labeler void and refuses its further answers. Queries that lack votes then
     open again.
-    Errors: SESSION_NOT_FOUND, UNKNOWN_LABELER, SESSION_NOT_ACTIVE.
+    Errors: SESSION_NOT_FOUND, UNKNOWN_LABELER, SESSION_NOT_ACTIVE, ETAG_MISMATCH, REQUEST_ID_REUSED.
     """
     ReinstateLabeler: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.ReinstateLabelerRequest, _tuning_pb2.ReinstateLabelerResponse]
     """Lets a withdrawn labeler's votes count again. Errors: as for WithdrawLabeler."""
@@ -132,29 +108,39 @@ class TuningServiceAsyncStub(TuningServiceStub):
     GetSession: _aio.UnaryUnaryMultiCallable[_tuning_pb2.GetSessionRequest, _tuning_pb2.GetSessionResponse]  # type: ignore[assignment]
     """Returns a session. Errors: SESSION_NOT_FOUND."""
     ListSessions: _aio.UnaryUnaryMultiCallable[_tuning_pb2.ListSessionsRequest, _tuning_pb2.ListSessionsResponse]  # type: ignore[assignment]
-    """Lists sessions, newest first."""
+    """Lists sessions, newest first. A page may hold fewer than page_size, even none, while there are more: go
+    on as long as there is a next_page_token. Errors: INVALID_FIELD.
+    """
     UpdateSession: _aio.UnaryUnaryMultiCallable[_tuning_pb2.UpdateSessionRequest, _tuning_pb2.UpdateSessionResponse]  # type: ignore[assignment]
-    """Changes the budget or the priority; the rest of the config is fixed at creation.
-    Errors: SESSION_NOT_FOUND, SESSION_NOT_ACTIVE, BUDGET_TOO_LARGE, BUDGET_TOO_SMALL.
+    """Changes display name, labels, budget, priority or retention; the rest is fixed at creation. All
+    changes are made, or none.
+    Errors: SESSION_NOT_FOUND, INVALID_FIELD, SESSION_NOT_ACTIVE, BUDGET_TOO_LARGE, BUDGET_TOO_SMALL,
+    ETAG_MISMATCH, REQUEST_ID_REUSED.
     """
     PauseSession: _aio.UnaryUnaryMultiCallable[_tuning_pb2.PauseSessionRequest, _tuning_pb2.PauseSessionResponse]  # type: ignore[assignment]
-    """Stops leasing queries. Leases stay valid, and answers still count. Errors: ILLEGAL_TRANSITION."""
+    """Stops leasing queries. Leases stay valid, and answers still count.
+    Errors: SESSION_NOT_FOUND, ILLEGAL_TRANSITION, REQUEST_ID_REUSED.
+    """
     ResumeSession: _aio.UnaryUnaryMultiCallable[_tuning_pb2.ResumeSessionRequest, _tuning_pb2.ResumeSessionResponse]  # type: ignore[assignment]
     """Continues a PAUSED session, or a COMPLETED or FAILED one whose budget is not spent. The latter two
     go through PREPARING.
-    Errors: ILLEGAL_TRANSITION, BUDGET_SPENT.
+    Errors: SESSION_NOT_FOUND, ILLEGAL_TRANSITION, BUDGET_SPENT, REQUEST_ID_REUSED.
     """
     FinishSession: _aio.UnaryUnaryMultiCallable[_tuning_pb2.FinishSessionRequest, _tuning_pb2.FinishSessionResponse]  # type: ignore[assignment]
     """Stops asking and computes the result from the labels so far.
-    Errors: ILLEGAL_TRANSITION.
+    Errors: SESSION_NOT_FOUND, ILLEGAL_TRANSITION, REQUEST_ID_REUSED.
     """
     CancelSession: _aio.UnaryUnaryMultiCallable[_tuning_pb2.CancelSessionRequest, _tuning_pb2.CancelSessionResponse]  # type: ignore[assignment]
-    """Ends the session without a result. Errors: ILLEGAL_TRANSITION."""
+    """Ends the session without a result.
+    Errors: SESSION_NOT_FOUND, ILLEGAL_TRANSITION, REQUEST_ID_REUSED.
+    """
     DeleteSession: _aio.UnaryUnaryMultiCallable[_tuning_pb2.DeleteSessionRequest, _tuning_pb2.DeleteSessionResponse]  # type: ignore[assignment]
-    """Deletes a session, its labels and results. Errors: SESSION_NOT_FOUND."""
+    """Deletes a session, its labels and results.
+    Errors: SESSION_NOT_FOUND, ETAG_MISMATCH, REQUEST_ID_REUSED.
+    """
     WatchSession: _aio.UnaryStreamMultiCallable[_tuning_pb2.WatchSessionRequest, _tuning_pb2.WatchSessionResponse]  # type: ignore[assignment]
-    """Streams the session now and after every change, until it ends. WatchSessionRequest.resume_token
-    continues an earlier stream.
+    """Streams the session now and after every change, until it ends; within a few seconds also after a
+    change of Session.stall alone. WatchSessionRequest.resume_token continues an earlier stream.
     """
     ListLabels: _aio.UnaryUnaryMultiCallable[_tuning_pb2.ListLabelsRequest, _tuning_pb2.ListLabelsResponse]  # type: ignore[assignment]
     """Lists the label log, oldest first."""
@@ -163,7 +149,7 @@ class TuningServiceAsyncStub(TuningServiceStub):
     WithdrawLabeler: _aio.UnaryUnaryMultiCallable[_tuning_pb2.WithdrawLabelerRequest, _tuning_pb2.WithdrawLabelerResponse]  # type: ignore[assignment]
     """Makes all votes of a labeler void and refuses its further answers. Queries that lack votes then
     open again.
-    Errors: SESSION_NOT_FOUND, UNKNOWN_LABELER, SESSION_NOT_ACTIVE.
+    Errors: SESSION_NOT_FOUND, UNKNOWN_LABELER, SESSION_NOT_ACTIVE, ETAG_MISMATCH, REQUEST_ID_REUSED.
     """
     ReinstateLabeler: _aio.UnaryUnaryMultiCallable[_tuning_pb2.ReinstateLabelerRequest, _tuning_pb2.ReinstateLabelerResponse]  # type: ignore[assignment]
     """Lets a withdrawn labeler's votes count again. Errors: as for WithdrawLabeler."""
@@ -203,7 +189,9 @@ class TuningServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tuning_pb2.ListSessionsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tuning_pb2.ListSessionsResponse, _abc.Awaitable[_tuning_pb2.ListSessionsResponse]]:
-        """Lists sessions, newest first."""
+        """Lists sessions, newest first. A page may hold fewer than page_size, even none, while there are more: go
+        on as long as there is a next_page_token. Errors: INVALID_FIELD.
+        """
 
     @_abc_1.abstractmethod
     def UpdateSession(
@@ -211,8 +199,10 @@ class TuningServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tuning_pb2.UpdateSessionRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tuning_pb2.UpdateSessionResponse, _abc.Awaitable[_tuning_pb2.UpdateSessionResponse]]:
-        """Changes the budget or the priority; the rest of the config is fixed at creation.
-        Errors: SESSION_NOT_FOUND, SESSION_NOT_ACTIVE, BUDGET_TOO_LARGE, BUDGET_TOO_SMALL.
+        """Changes display name, labels, budget, priority or retention; the rest is fixed at creation. All
+        changes are made, or none.
+        Errors: SESSION_NOT_FOUND, INVALID_FIELD, SESSION_NOT_ACTIVE, BUDGET_TOO_LARGE, BUDGET_TOO_SMALL,
+        ETAG_MISMATCH, REQUEST_ID_REUSED.
         """
 
     @_abc_1.abstractmethod
@@ -221,7 +211,9 @@ class TuningServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tuning_pb2.PauseSessionRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tuning_pb2.PauseSessionResponse, _abc.Awaitable[_tuning_pb2.PauseSessionResponse]]:
-        """Stops leasing queries. Leases stay valid, and answers still count. Errors: ILLEGAL_TRANSITION."""
+        """Stops leasing queries. Leases stay valid, and answers still count.
+        Errors: SESSION_NOT_FOUND, ILLEGAL_TRANSITION, REQUEST_ID_REUSED.
+        """
 
     @_abc_1.abstractmethod
     def ResumeSession(
@@ -231,7 +223,7 @@ class TuningServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_tuning_pb2.ResumeSessionResponse, _abc.Awaitable[_tuning_pb2.ResumeSessionResponse]]:
         """Continues a PAUSED session, or a COMPLETED or FAILED one whose budget is not spent. The latter two
         go through PREPARING.
-        Errors: ILLEGAL_TRANSITION, BUDGET_SPENT.
+        Errors: SESSION_NOT_FOUND, ILLEGAL_TRANSITION, BUDGET_SPENT, REQUEST_ID_REUSED.
         """
 
     @_abc_1.abstractmethod
@@ -241,7 +233,7 @@ class TuningServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_tuning_pb2.FinishSessionResponse, _abc.Awaitable[_tuning_pb2.FinishSessionResponse]]:
         """Stops asking and computes the result from the labels so far.
-        Errors: ILLEGAL_TRANSITION.
+        Errors: SESSION_NOT_FOUND, ILLEGAL_TRANSITION, REQUEST_ID_REUSED.
         """
 
     @_abc_1.abstractmethod
@@ -250,7 +242,9 @@ class TuningServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tuning_pb2.CancelSessionRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tuning_pb2.CancelSessionResponse, _abc.Awaitable[_tuning_pb2.CancelSessionResponse]]:
-        """Ends the session without a result. Errors: ILLEGAL_TRANSITION."""
+        """Ends the session without a result.
+        Errors: SESSION_NOT_FOUND, ILLEGAL_TRANSITION, REQUEST_ID_REUSED.
+        """
 
     @_abc_1.abstractmethod
     def DeleteSession(
@@ -258,7 +252,9 @@ class TuningServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tuning_pb2.DeleteSessionRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tuning_pb2.DeleteSessionResponse, _abc.Awaitable[_tuning_pb2.DeleteSessionResponse]]:
-        """Deletes a session, its labels and results. Errors: SESSION_NOT_FOUND."""
+        """Deletes a session, its labels and results.
+        Errors: SESSION_NOT_FOUND, ETAG_MISMATCH, REQUEST_ID_REUSED.
+        """
 
     @_abc_1.abstractmethod
     def WatchSession(
@@ -266,8 +262,8 @@ class TuningServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tuning_pb2.WatchSessionRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_tuning_pb2.WatchSessionResponse], _abc.AsyncIterator[_tuning_pb2.WatchSessionResponse]]:
-        """Streams the session now and after every change, until it ends. WatchSessionRequest.resume_token
-        continues an earlier stream.
+        """Streams the session now and after every change, until it ends; within a few seconds also after a
+        change of Session.stall alone. WatchSessionRequest.resume_token continues an earlier stream.
         """
 
     @_abc_1.abstractmethod
@@ -294,7 +290,7 @@ class TuningServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_tuning_pb2.WithdrawLabelerResponse, _abc.Awaitable[_tuning_pb2.WithdrawLabelerResponse]]:
         """Makes all votes of a labeler void and refuses its further answers. Queries that lack votes then
         open again.
-        Errors: SESSION_NOT_FOUND, UNKNOWN_LABELER, SESSION_NOT_ACTIVE.
+        Errors: SESSION_NOT_FOUND, UNKNOWN_LABELER, SESSION_NOT_ACTIVE, ETAG_MISMATCH, REQUEST_ID_REUSED.
         """
 
     @_abc_1.abstractmethod

@@ -1,6 +1,7 @@
-from svddtune.v1 import dataset_pb2 as _dataset_pb2
-from svddtune.v1 import tuning_pb2 as _tuning_pb2
 from svddtune.v1 import config_pb2 as _config_pb2
+from svddtune.v1 import dataset_pb2 as _dataset_pb2
+from svddtune.v1 import result_pb2 as _result_pb2
+from svddtune.v1 import tuning_pb2 as _tuning_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -139,14 +140,14 @@ class NamedArray(_message.Message):
     def __init__(self, dtype: _Optional[str] = ..., shape: _Optional[_Iterable[int]] = ..., data: _Optional[bytes] = ...) -> None: ...
 
 class GridPlan(_message.Message):
-    __slots__ = ("gamma", "alignment", "c_min", "c_max", "c_grid", "fits", "started_s", "choice", "c", "scaling")
+    __slots__ = ("gamma", "alignment", "c_min", "c_max", "c_grid", "fits", "started_seconds", "choice", "c", "scaling")
     GAMMA_FIELD_NUMBER: _ClassVar[int]
     ALIGNMENT_FIELD_NUMBER: _ClassVar[int]
     C_MIN_FIELD_NUMBER: _ClassVar[int]
     C_MAX_FIELD_NUMBER: _ClassVar[int]
     C_GRID_FIELD_NUMBER: _ClassVar[int]
     FITS_FIELD_NUMBER: _ClassVar[int]
-    STARTED_S_FIELD_NUMBER: _ClassVar[int]
+    STARTED_SECONDS_FIELD_NUMBER: _ClassVar[int]
     CHOICE_FIELD_NUMBER: _ClassVar[int]
     C_FIELD_NUMBER: _ClassVar[int]
     SCALING_FIELD_NUMBER: _ClassVar[int]
@@ -156,11 +157,11 @@ class GridPlan(_message.Message):
     c_max: float
     c_grid: _containers.RepeatedScalarFieldContainer[float]
     fits: _containers.RepeatedCompositeFieldContainer[PlannedFit]
-    started_s: float
-    choice: str
+    started_seconds: float
+    choice: _result_pb2.Choice
     c: float
     scaling: _dataset_pb2.ScalingKind
-    def __init__(self, gamma: _Optional[float] = ..., alignment: _Optional[float] = ..., c_min: _Optional[float] = ..., c_max: _Optional[float] = ..., c_grid: _Optional[_Iterable[float]] = ..., fits: _Optional[_Iterable[_Union[PlannedFit, _Mapping]]] = ..., started_s: _Optional[float] = ..., choice: _Optional[str] = ..., c: _Optional[float] = ..., scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ...) -> None: ...
+    def __init__(self, gamma: _Optional[float] = ..., alignment: _Optional[float] = ..., c_min: _Optional[float] = ..., c_max: _Optional[float] = ..., c_grid: _Optional[_Iterable[float]] = ..., fits: _Optional[_Iterable[_Union[PlannedFit, _Mapping]]] = ..., started_seconds: _Optional[float] = ..., choice: _Optional[_Union[_result_pb2.Choice, str]] = ..., c: _Optional[float] = ..., scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ...) -> None: ...
 
 class PlannedFit(_message.Message):
     __slots__ = ("purpose", "gamma", "c")
