@@ -42,7 +42,7 @@ function converse() {
     },
     drain: () => stream.end(), // the server shuts down; the next stream resumes
     finished({ reason }) {
-      console.log(`finished: ${reason}`);
+      console.log(`finished: ${reason.replace('FINISH_REASON_', '')}`);
       finished = true;
       stream.end();
     },
@@ -61,7 +61,9 @@ function converse() {
     }
     oracle.close();
   });
-  const hello = { protocolVersion: 1, labeler: 'rule', sessions: [session], credit: 1, resumeToken };
+  const hello = {
+    minProtocolVersion: 1, labeler: 'rule', sessions: [session], credit: 1, resumeToken,
+  };
   stream.write({ hello });
 }
 converse();

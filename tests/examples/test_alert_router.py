@@ -179,7 +179,7 @@ def test_forged_or_unknown_link_gets_explanatory_page(
 def test_unanswered_question_is_withdrawn_after_its_lease(
     stack: EmbeddedStack, client: TuningClient, chat: FakeChat, tmp_path: Path
 ) -> None:
-    session = session_of(client, lease_s=1.0)
+    session = session_of(client, lease_seconds=1.0)
     with routing(tmp_path, stack.address, session, chat):
         message = chat.wait_for(0)
         link = message.links["inlier"]
@@ -221,7 +221,7 @@ def test_restart_asks_nothing_twice(
 def test_skipped_question_goes_to_the_next_analyst_and_then_to_other_labelers(
     stack: EmbeddedStack, client: TuningClient, chat: FakeChat, tmp_path: Path
 ) -> None:
-    session = session_of(client, lease_s=600.0)
+    session = session_of(client, lease_seconds=600.0)
     with routing(tmp_path, stack.address, session, chat, "ann", "bob"):
         first, second = chat.wait_for(0), chat.wait_for(1)
         assert {first.to, second.to} == {"ann", "bob"}

@@ -1,0 +1,14 @@
+export { Client } from "./client.js";
+export { fromStatus, SvddtuneError, type Violation } from "./errors.js";
+export { type Decide, type Labeler, type Verdict } from "./verdict.js";
+export { matrix, readCsv, type Table } from "./table.js";
+export { type Token, withToken } from "./token.js";
+export { VERSION } from "./version.js";
+export * from "./gen/svddtune/v1/common_pb.js";
+export * from "./gen/svddtune/v1/config_pb.js";
+export * from "./gen/svddtune/v1/dataset_pb.js";
+export * from "./gen/svddtune/v1/oracle_pb.js";
+export * from "./gen/svddtune/v1/result_pb.js";
+export * from "./gen/svddtune/v1/scoring_pb.js";
+export * from "./gen/svddtune/v1/server_pb.js";
+export * from "./gen/svddtune/v1/tuning_pb.js";

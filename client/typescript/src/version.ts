@@ -1,0 +1,2 @@
+/** The version of this client. */
+export const VERSION = "0.2.0";
