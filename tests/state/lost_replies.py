@@ -7,11 +7,15 @@ import numpy as np
 from tests.state.scene import Scene, ScriptedWorker, lease_request
 
 from svddtune.config import SessionConfig
-from svddtune.state import keys
+from svddtune.jobs.v1 import jobs_pb2
+from svddtune.state import backup, dead_letters, inspection, keys, layout, retention
 from svddtune.state.calls import Scripts
+from svddtune.state.dead_letters import DeadLetter
+from svddtune.state.models import id_of_model
 from svddtune.state.queue import Claim, let_go
+from svddtune.state.restore import Restore
 from svddtune.state.session import DatasetId, InitialLabel, SessionId, SkipMode, Verdict
-from svddtune.v1 import dataset_pb2, jobs_pb2
+from svddtune.v1 import dataset_pb2
 
 # Yields twice: None after the preparation, then the reply to the call.
 Case = Callable[[Scene], AsyncIterator[Any]]
@@ -280,6 +284,21 @@ async def delete_session(scene: Scene) -> AsyncIterator[Any]:
 
 
 @case
+async def put_model(scene: Scene) -> AsyncIterator[Any]:
+    yield None
+    yield await scene.models.put(id_of_model(b"model"), b"model", 60.0)
+
+
+@case
+async def delete_model(scene: Scene) -> AsyncIterator[Any]:
+    model_id = id_of_model(b"model")
+    await scene.models.put(model_id, b"model", 60.0)
+    yield None
+    await scene.models.delete(model_id)
+    yield "done"
+
+
+@case
 async def drop_job(scene: Scene) -> AsyncIterator[Any]:
     session_id = await scene.session()
     await scene.answer(session_id, 3)
@@ -385,19 +404,36 @@ async def move__cancel(scene: Scene) -> AsyncIterator[Any]:
 
 
 @case
-async def set_budget__that_is_spent(scene: Scene) -> AsyncIterator[Any]:
+async def update_session__with_a_budget_that_is_spent(scene: Scene) -> AsyncIterator[Any]:
     session_id = await scene.session()
     await scene.answer(session_id, 3)
     yield None
-    await scene.sessions.set_budget(session_id, 1)
+    await scene.sessions.update(session_id, budget=1)
     yield "done"
 
 
 @case
-async def set_priority(scene: Scene) -> AsyncIterator[Any]:
+async def update_session__priority(scene: Scene) -> AsyncIterator[Any]:
     session_id = await scene.session()
     yield None
-    await scene.sessions.set_priority(session_id, 5)
+    await scene.sessions.update(session_id, priority=5)
+    yield "done"
+
+
+@case
+async def update_session__retention(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await completed(scene)
+    yield None
+    await scene.sessions.update(session_id, retention_ms=60_000)
+    yield "done"
+
+
+@case
+async def update_session__retention_as_the_service_is_set(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await completed(scene)
+    await scene.sessions.update(session_id, retention_ms=60_000)
+    yield None
+    await scene.sessions.update(session_id, retention_ms=retention.AS_SERVICE_IS_SET)
     yield "done"
 
 
@@ -414,8 +450,46 @@ async def park(scene: Scene) -> AsyncIterator[Any]:
 async def probe(scene: Scene) -> AsyncIterator[Any]:
     yield None
     yield await scene.sessions._call(
-        "probe", keys.prefix(0), layout=keys.LAYOUT_VERSION, name="f" * 32
+        "probe", keys.prefix(0), layout=keys.OLDEST_LAYOUT, name="f" * 32
     )
+
+
+@case
+async def sign_service(scene: Scene) -> AsyncIterator[Any]:
+    yield None
+    yield await scene.sessions._call(
+        "sign_service", keys.prefix(0), name="f" * 16, sign='{"layout": 4}', ttl_s=15
+    )
+
+
+def in_earlier_layout(scene: Scene) -> None:
+    scene.worker.client.set(keys.prefix(0) + "layout", keys.OLDEST_LAYOUT)
+
+
+@case
+async def raise_layout(scene: Scene) -> AsyncIterator[Any]:
+    in_earlier_layout(scene)
+    yield None
+    # (A repeated call finds it raised: what was before is told once.)
+    yield layout.raise_layout(scene.worker.client).in_force
+
+
+@case
+async def follow_layout(scene: Scene) -> AsyncIterator[Any]:
+    in_earlier_layout(scene)
+    yield None
+    yield await scene.sessions._call(
+        "follow_layout", keys.prefix(0), layout=keys.LAYOUT_VERSION, migrated=True
+    )
+
+
+@case
+async def figures(scene: Scene) -> AsyncIterator[Any]:
+    await scene.session()
+    yield None
+    # (Times differ from run to run.)
+    reply = await scene.sessions._call("figures", keys.prefix(0))
+    yield sorted(reply), reply["workers"], reply["asking"]
 
 
 UPLOAD = "12345678-1234-1234-1234-123456789abc"
@@ -512,6 +586,18 @@ async def recover__where_all_is_well(scene: Scene) -> AsyncIterator[Any]:
 
 
 @case
+async def forget_workers(scene: Scene) -> AsyncIterator[Any]:
+    await new(scene)
+    fallen = ScriptedWorker(scene.url)
+    assert fallen.queue.take_urgent() is None
+    fallen.close()
+    scene.worker.queue.take_urgent()
+    scene.worker.queue.sign_in({})
+    yield None
+    yield scene.worker.queue.forget_workers(silence_s=0)
+
+
+@case
 async def release(scene: Scene) -> AsyncIterator[Any]:
     session_id = await scene.session()
     (held,) = await scene.lease(session_id)
@@ -535,6 +621,24 @@ async def retract(scene: Scene) -> AsyncIterator[Any]:
     held = await scene.vote(session_id, "ann")
     yield None
     yield await scene.sessions.retract(session_id, answer_id="r", labeler="ann", row=held.row)
+
+
+@case
+async def requeue_session(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.answered_session()
+    scene.worker.client.delete(*scene.worker.client.keys("*:q:*"))
+    yield None
+    yield dead_letters.requeue(scene.worker.client, session_id)
+
+
+@case
+async def retry_job(scene: Scene) -> AsyncIterator[Any]:
+    await new(scene)
+    claim = claim_of(scene, "PREPARE")
+    scene.worker.queue.fail(claim, "JOB_FAILED", "It cannot be done.", final=True)
+    dead = next(one for one in inspection.jobs(scene.worker.client, 1) if one.reason)
+    yield None
+    yield dead_letters.retry(scene.worker.client, DeadLetter.of(dead.id))
 
 
 @case
@@ -579,6 +683,52 @@ async def withdraw__preview(scene: Scene) -> AsyncIterator[Any]:
     yield await scene.sessions.preview_withdrawal(session_id, "ann", "e" * 32)
 
 
+def of_before_retention(scene: Scene, session_id: SessionId) -> None:
+    """Make a session that has ended, and its dataset, look as an earlier version left them."""
+    client, key = scene.worker.client, keys.session(session_id)
+    client.hdel(key, "ended_ms")
+    client.hset(f"{key}:explanations", "1", b"")
+    client.hdel(keys.dataset(0, scene.dataset_id), "unused_ms")
+    client.delete(*(f"{keys.prefix(0)}{index}" for index in ("ended", "unused")))
+
+
+@case
+async def remove_expired(scene: Scene) -> AsyncIterator[Any]:
+    unused = await scene.upload(n=13)
+    await scene.upload()
+    await completed(scene)
+    await scene.sessions.update(await completed(scene), retention_ms=1000)
+    client, prefix = scene.worker.client, keys.prefix(0)
+    for index in ("ended", "ending", "unused"):
+        for member in client.zrange(prefix + index, 0, -1):
+            client.zadd(prefix + index, {member: 1})
+    yield None
+    removed = await retention.remove_expired(
+        scene.client, 0, retention.Retention(session_ms=1000, dataset_ms=1000)
+    )
+    assert [one.dataset_id for one in removed.datasets] == [unused]
+    yield removed
+
+
+@case
+async def compact_session(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await completed(scene)
+    of_before_retention(scene, session_id)
+    yield None
+    Scripts(scene.worker.client)("compact_session", keys.prefix(0), session=session_id)
+    yield "done"
+
+
+@case
+async def index_dataset(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await completed(scene)
+    await scene.sessions.delete(session_id)
+    of_before_retention(scene, session_id)
+    yield None
+    Scripts(scene.worker.client)("index_dataset", keys.prefix(0), dataset=scene.dataset_id)
+    yield "done"
+
+
 @case
 async def upgrade_dataset(scene: Scene) -> AsyncIterator[Any]:
     await scene.upload()
@@ -587,6 +737,70 @@ async def upgrade_dataset(scene: Scene) -> AsyncIterator[Any]:
     client.set(f"{key}:prep:8:0", b"")
     yield None
     yield Scripts(client)("upgrade_dataset", keys.prefix(0), dataset=scene.dataset_id)
+
+
+@case
+async def restore_dataset(scene: Scene) -> AsyncIterator[Any]:
+    await scene.upload()
+    client = scene.worker.client
+    stored = backup.dataset(client, 0, scene.dataset_id)
+    assert stored
+    parts = list(backup.dataset_parts(client, 0, stored))
+    await scene.datasets.delete(scene.dataset_id)
+    staged = Restore(client).stage(keys.prefix(0), parts)
+    yield None
+    yield Scripts(client)(
+        "restore_dataset",
+        keys.prefix(0),
+        dataset=scene.dataset_id,
+        fields=dict(stored.fields),
+        parts=staged,
+    )
+
+
+@case
+async def restore_session(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.answered_session()
+    client = scene.worker.client
+    stored = backup.session(client, session_id)
+    assert stored
+    parts = ((part, kind, value) for part, (kind, value) in stored.parts.items())
+    staged = Restore(client).stage(keys.prefix(0), parts)
+    yield None
+    yield Scripts(client)(
+        "restore_session",
+        keys.prefix(0),
+        session=session_id,
+        dataset=scene.dataset_id,
+        fields=dict(stored.fields),
+        parts=staged,
+        secret="e" * 32,
+        jobs={"suggest": b"suggest"},
+        range="default",
+        atlas_jobs=[b"atlas"],
+        replace=True,
+    )
+
+
+@case
+async def recount(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session()
+    scene.worker.client.hdel(keys.session(session_id), "counted")
+    scene.worker.client.hset(keys.usage(0, "gone"), "sessions", 7)
+    yield None
+    yield Scripts(scene.worker.client)(
+        "recount", keys.prefix(0), projects=["default", "gone"], sizes={}
+    )
+
+
+@case
+async def compare_usage(scene: Scene) -> AsyncIterator[Any]:
+    await scene.session()
+    scene.worker.client.hset(keys.usage(0, "gone"), "sessions", 7)
+    yield None
+    yield Scripts(scene.worker.client)(
+        "compare_usage", keys.prefix(0), projects=["default", "gone"], sizes={}
+    )
 
 
 @case

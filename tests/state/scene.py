@@ -14,9 +14,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from svddtune.config import SessionConfig
+from svddtune.jobs.v1 import jobs_pb2
 from svddtune.state import codec, keys
 from svddtune.state.connect import connect, connect_async, connect_blocking
 from svddtune.state.datasets import DatasetStore
+from svddtune.state.models import ModelStore
 from svddtune.state.queue import Claim, JobQueue
 from svddtune.state.session import (
     Answer,
@@ -38,7 +40,7 @@ from svddtune.state.session import (
 from svddtune.state.store import SessionStore
 from svddtune.state.uploads import UploadStore
 from svddtune.state.workspace import Workspace
-from svddtune.v1 import dataset_pb2, jobs_pb2, oracle_pb2, result_pb2, tuning_pb2
+from svddtune.v1 import dataset_pb2, oracle_pb2, result_pb2, tuning_pb2
 
 T = TypeVar("T")
 N, M = 12, 2
@@ -110,7 +112,7 @@ class ScriptedWorker:
             assert snapshot is not None
             header = tuning_pb2.ExportModelResponse(header=result_pb2.ModelHeader(gamma=2.0))
             manifest = result_pb2.Manifest(last_event_id=self.last_event_id)
-            result = result_pb2.Result(gamma=2.0, manifest=manifest)
+            result = result_pb2.TuningResult(gamma=2.0, manifest=manifest)
             self.workspace.commit_estimate(claim, snapshot.attempt, result, 0.5, [header])
 
     def suggest(self, claim: Claim) -> bool:
@@ -167,7 +169,9 @@ class Scene:
         self.sessions = SessionStore(self.client)
         self.datasets = DatasetStore(self.client)
         self.uploads = UploadStore(self.client)
+        self.models = ModelStore(self.client)
         self.worker = ScriptedWorker(url)
+        self.worker.client.set(keys.prefix(0) + "layout", keys.LAYOUT_VERSION)
         self.dataset_id = DatasetId("")
         self.answered = 0
 
@@ -190,7 +194,11 @@ class Scene:
         return self.dataset_id
 
     async def session(
-        self, *, initial: dict[int, Verdict] | None = None, **config: Any
+        self,
+        *,
+        initial: dict[int, Verdict] | None = None,
+        retention_ms: int | None = None,
+        **config: Any,
     ) -> SessionId:
         """Create a session on a new dataset, with its first ranking."""
         if not self.dataset_id:
@@ -202,6 +210,7 @@ class Scene:
             SessionConfig(**defaults | config),
             observation_count=N,
             initial=labels,
+            retention_ms=retention_ms,
         )
         self.worker.work_off()
         return session_id
@@ -266,6 +275,7 @@ class Scene:
         want: int = 0,
         replace: bool = False,
         confidence: float | None = None,
+        trace: str = "",
     ) -> Receipt:
         """Answer a leased query, or a row unasked."""
         self.answered += 1
@@ -284,6 +294,7 @@ class Scene:
                 confidence=confidence,
             ),
             then=lease_request(labeler, want) if want else None,
+            trace=trace,
         )
 
     async def answer_batch(

@@ -1,9 +1,12 @@
 """Each answer has one effect, and the labels are a fold over the log."""
 
+from functools import partial
+
 import pytest
 from tests.state.scene import Scene, play
 
 from svddtune.config import SessionConfig
+from svddtune.state import keys
 from svddtune.state.errors import Conflict, InvalidInput, NotFound, StateError, WrongState
 from svddtune.state.session import Answer, RankedRow, SessionState, Verdict
 
@@ -29,6 +32,44 @@ def test_answer_id_with_other_content_is_refused(redis_url: str) -> None:
         with pytest.raises(InvalidInput) as refused:
             await scene.answer(session_id, lease, Verdict.OUTLIER, answer_id="one")
         assert refused.value.reason == "ANSWER_ID_REUSED"
+
+    play(redis_url, act)
+
+
+def test_two_labelers_may_use_the_same_answer_ids(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=12)
+        first = await scene.answer(session_id, 3, answer_id="one")
+        second = await scene.answer(session_id, 4, Verdict.OUTLIER, labeler="bob", answer_id="one")
+        assert (second.counts.inlier, second.counts.outlier) == (1, 1)
+        await scene.answer(session_id, 6, answer_id="batch-5")
+        batch = await scene.answer_batch(session_id, {5: 1}, labeler="bob")
+        assert batch.applied == 1
+        undo = partial(scene.sessions.retract, session_id, answer_id="undo")
+        assert (await undo(labeler="ann", row=3)).applied
+        assert (await undo(labeler="bob", row=4)).applied
+        # Each labeler's repeat gets its own receipt.
+        assert await scene.answer(session_id, 3, answer_id="one") == first
+        again = await scene.answer(session_id, 4, Verdict.OUTLIER, labeler="bob", answer_id="one")
+        assert again == second
+        assert len(await scene.sessions.label_events(session_id)) == 6
+
+    play(redis_url, act)
+
+
+def test_answer_stored_by_the_earlier_layout_is_known_to_its_labeler_alone(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=12)
+        first = await scene.answer(session_id, 3, answer_id="one")
+        key = keys.session(session_id, "answers")
+        stored = await scene.client.hget(key, "ann/one")
+        # Layout 2 has the answer id alone.
+        await scene.client.hset(key, "one", stored)
+        await scene.client.hdel(key, "ann/one")
+        assert await scene.answer(session_id, 3, answer_id="one") == first
+        other = await scene.answer(session_id, 4, labeler="bob", answer_id="one")
+        assert other.counts.total == 2
+        assert len(await scene.sessions.label_events(session_id)) == 2
 
     play(redis_url, act)
 

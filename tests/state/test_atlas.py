@@ -4,8 +4,9 @@ import pytest
 from tests.state.scene import Scene, play
 
 from svddtune.config import SessionConfig
+from svddtune.jobs.v1 import jobs_pb2
 from svddtune.state.session import ATLAS_PARTS, RankedRow, SessionId, SessionState, Verdict
-from svddtune.v1 import jobs_pb2, tuning_pb2
+from svddtune.v1 import result_pb2, tuning_pb2
 
 pytestmark = pytest.mark.integration
 
@@ -231,7 +232,7 @@ def test_plan_without_missing_fits_leads_to_the_estimate(redis_url: str) -> None
         assert claim is not None
         snapshot = scene.worker.workspace.snapshot(claim)
         assert snapshot is not None
-        plan = jobs_pb2.GridPlan(choice="atlas")
+        plan = jobs_pb2.GridPlan(choice=result_pb2.CHOICE_ATLAS)
         scene.worker.workspace.commit_plan(claim, snapshot.attempt, plan, [])
         assert scene.worker.work_off() == ["ESTIMATE"]
         assert await state_of(scene, session_id) is SessionState.COMPLETED

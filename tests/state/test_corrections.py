@@ -3,8 +3,9 @@
 import pytest
 from tests.state.scene import Scene, play
 
-from svddtune.state.errors import Conflict
+from svddtune.state.errors import Conflict, QuotaExceeded
 from svddtune.state.session import Answer, LabelCounts, Verdict
+from svddtune.state.store import SessionStore
 
 pytestmark = pytest.mark.integration
 
@@ -152,5 +153,28 @@ def test_votes_after_finish_count_for_the_query_once_resumed(redis_url: str) -> 
         late = Answer("late", "ann", "ann/", INLIER, query=first.query, lease_id=first.lease_id)
         assert (await scene.sessions.answer(session_id, late)).applied
         assert await scene.awaiting(session_id) == 0
+
+    play(redis_url, act)
+
+
+def test_corrections_of_all_labelers_together_are_limited_by_row(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        scene.sessions = SessionStore(scene.client, most_corrections=3)
+        session_id = await scene.session(budget=4, overlap=2)
+        lease = await scene.vote(session_id, "ann", INLIER)
+        await scene.vote(session_id, "bob", INLIER)
+        for name, verdict in (("ann", OUTLIER), ("bob", OUTLIER), ("ann", INLIER)):
+            await scene.answer(session_id, lease.row, verdict, labeler=name, replace=True)
+        before = await scene.sessions.label_events(session_id)
+        with pytest.raises(QuotaExceeded) as refused:
+            await scene.answer(session_id, lease.row, INLIER, labeler="bob", replace=True)
+        assert refused.value.reason == "TOO_MANY_EVENTS"
+        assert (refused.value.metadata["limit"], refused.value.metadata["used"]) == ("3", "3")
+        with pytest.raises(QuotaExceeded):
+            await scene.sessions.retract(session_id, answer_id="r", labeler="ann", row=lease.row)
+        assert await scene.sessions.label_events(session_id) == before
+        # Other rows have limits of their own.
+        await scene.answer(session_id, 7, INLIER, labeler="ann")
+        await scene.answer(session_id, 7, OUTLIER, labeler="ann", replace=True)
 
     play(redis_url, act)

@@ -5,7 +5,7 @@ import pytest
 from tests.state.scene import M, Scene, play
 
 from svddtune.state import keys
-from svddtune.state.errors import Conflict, NotFound, WrongState
+from svddtune.state.errors import InvalidInput, NotFound, WrongState
 from svddtune.state.session import DatasetId
 from svddtune.v1 import dataset_pb2
 
@@ -38,7 +38,7 @@ def test_upload_with_missing_parts_is_not_committed(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         dataset_id = DatasetId("0" * 32)
         await scene.datasets.put_rows(dataset_id, 0, b"12345678")
-        with pytest.raises(Conflict) as refused:
+        with pytest.raises(InvalidInput) as refused:
             await scene.datasets.commit(
                 dataset_id, dataset_pb2.Dataset(), chunks=2, has_ids=False, has_display=False
             )
@@ -67,9 +67,10 @@ def test_dataset_in_use_cannot_be_deleted(redis_url: str) -> None:
 def test_pages_list_every_dataset_newest_first(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         made = [await scene.session() for _ in range(5)]
-        first = await scene.sessions.list_sessions(limit=3)
+        first, _ = await scene.sessions.list_sessions(limit=3)
         last = first[-1]
-        rest = await scene.sessions.list_sessions(limit=3, before=(last.created_ms, last.id))
+        rest, end = await scene.sessions.list_sessions(limit=3, before=(last.created_ms, last.id))
+        assert end is None
         listed = [one.id for one in first + rest]
         assert sorted(listed) == sorted(made)
         assert [one.created_ms for one in first + rest] == sorted(

@@ -83,9 +83,10 @@ def test_repeated_release_reports_no_lost_lease(redis_url: str) -> None:
         session_id = await scene.session()
         (lease,) = await scene.lease(session_id)
         ids = [lease.lease_id]
-        assert (await scene.sessions.release(session_id, holder="ann/", lease_ids=ids)).applied
+        released = await scene.sessions.release(session_id, holder="ann/", lease_ids=ids)
+        assert released.lost == ()
         held = await scene.lease(session_id, "ann")
-        assert (await scene.sessions.release(session_id, holder="ann/", lease_ids=ids)).applied
+        assert await scene.sessions.release(session_id, holder="ann/", lease_ids=ids) == released
         assert await scene.lease(session_id, "ann") == held
         # An expired lease was not released.
         await scene.run_out(session_id)

@@ -96,15 +96,15 @@ def test_answer_after_that_of_another_labeler_is_recorded_as_unused(redis_url: s
 
 def test_extend_moves_the_expiry_and_names_lost_leases(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
-        session_id = await scene.session(lease_s=100)
+        session_id = await scene.session(lease_seconds=100)
         (lease,) = await scene.lease(session_id)
         receipt = await scene.sessions.extend(
             session_id, holder="ann/", labeler="ann", lease_ids=[lease.lease_id, "unknown"]
         )
-        assert receipt.expires_ms >= lease.expires_ms
+        assert receipt.extended[lease.lease_id] >= lease.expires_ms
         assert receipt.lost == ("unknown",)
         (again,) = await scene.lease(session_id)
-        assert again.expires_ms == receipt.expires_ms
+        assert receipt.extended == {lease.lease_id: again.expires_ms}
 
     play(redis_url, act)
 
@@ -113,7 +113,7 @@ def test_released_query_goes_to_the_next_labeler(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         session_id = await scene.session()
         (lease,) = await scene.lease(session_id, "ann")
-        assert (await scene.sessions.release(session_id, holder="ann/")).applied
+        assert (await scene.sessions.release(session_id, holder="ann/")).lost == ()
         (taken,) = await scene.lease(session_id, "bob")
         assert taken.query == lease.query
 

@@ -60,7 +60,7 @@ def test_completed_session_resumes_with_larger_budget(redis_url: str) -> None:
         with pytest.raises(WrongState) as refused:
             await scene.sessions.resume(session_id)
         assert refused.value.reason == "BUDGET_SPENT"
-        await scene.sessions.set_budget(session_id, 3)
+        await scene.sessions.update(session_id, budget=3)
         await scene.sessions.resume(session_id)
         scene.worker.work_off()
         (lease,) = await scene.lease(session_id)
@@ -76,7 +76,7 @@ def test_impossible_budget_is_refused(redis_url: str, budget: int, reason: str) 
     async def act(scene: Scene) -> None:
         session_id = await scene.session(budget=6, initial={0: Verdict.INLIER, 1: Verdict.OUTLIER})
         with pytest.raises(InvalidInput) as refused:
-            await scene.sessions.set_budget(session_id, budget)
+            await scene.sessions.update(session_id, budget=budget)
         assert refused.value.reason == reason
         assert str(budget) in refused.value.message
 

@@ -54,7 +54,7 @@ async def answer_after(
     (lease,) = await scene.lease(session_id, labeler)
     await let_pass(scene, session_id, seconds)
     await scene.answer(session_id, lease, labeler=labeler)
-    return (await scene.sessions.label_events(session_id))[-1].answer_s
+    return (await scene.sessions.label_events(session_id))[-1].answer_seconds
 
 
 async def length(scene: Scene, session_id: SessionId, labeler: str = "ann") -> float:
@@ -76,7 +76,7 @@ def about(seconds: float) -> object:
         # The mean plus four times a spread of half the mean: three times the first answer.
         (60, 180),
         (100, 300),
-        # Never below half of the session's lease_s, nor above four times that.
+        # Never below half of the session's lease_seconds, nor above four times that.
         (1, 50),
         (10, 50),
         (180, 400),
@@ -84,7 +84,7 @@ def about(seconds: float) -> object:
 )
 def test_first_answer_sets_lease_length(redis_url: str, took: float, lasts: float) -> None:
     async def act(scene: Scene) -> None:
-        session_id = await scene.session(lease_s=LEASE_S)
+        session_id = await scene.session(lease_seconds=LEASE_S)
         assert await length(scene, session_id) == about(LEASE_S)
         assert await answer_after(scene, session_id, took) == about(took)
         assert await length(scene, session_id) == about(lasts)
@@ -101,7 +101,7 @@ def test_first_answer_sets_lease_length(redis_url: str, took: float, lasts: floa
 @given(times=st.lists(st.floats(0, 600), min_size=1, max_size=6))
 def test_lease_length_stays_within_bounds_at_any_pace(redis_url: str, times: list[float]) -> None:
     async def act(scene: Scene) -> None:
-        session_id = await scene.session(lease_s=LEASE_S, budget=12)
+        session_id = await scene.session(lease_seconds=LEASE_S, budget=12)
         for seconds in times:
             await answer_after(scene, session_id, seconds)
             lasts = await length(scene, session_id)
@@ -112,7 +112,7 @@ def test_lease_length_stays_within_bounds_at_any_pace(redis_url: str, times: lis
 
 def test_lease_length_of_steady_labeler_converges_to_its_pace(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
-        session_id = await scene.session(lease_s=LEASE_S, budget=12)
+        session_id = await scene.session(lease_seconds=LEASE_S, budget=12)
         lengths = []
         for _ in range(10):
             await answer_after(scene, session_id, 80)
@@ -130,13 +130,13 @@ def test_lease_length_of_steady_labeler_converges_to_its_pace(redis_url: str) ->
 
 def test_time_spent_on_other_query_does_not_count_for_an_answer(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
-        session_id = await scene.session(lease_s=LEASE_S)
+        session_id = await scene.session(lease_seconds=LEASE_S)
         leases = await scene.lease(session_id, "ann", most=3)
         times = []
         for lease, seconds in zip(leases, (30, 40, 20), strict=True):
             await let_pass(scene, session_id, seconds)
             await scene.answer(session_id, lease)
-            times.append((await scene.sessions.label_events(session_id))[-1].answer_s)
+            times.append((await scene.sessions.label_events(session_id))[-1].answer_seconds)
         assert times == [about(30), about(40), about(20)]
 
     play(redis_url, act)
@@ -144,7 +144,7 @@ def test_time_spent_on_other_query_does_not_count_for_an_answer(redis_url: str) 
 
 def test_unasked_answers_in_between_count_as_work(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
-        session_id = await scene.session(lease_s=LEASE_S)
+        session_id = await scene.session(lease_seconds=LEASE_S)
         (lease,) = await scene.lease(session_id, "ann")
         await let_pass(scene, session_id, 50)
         await scene.answer(session_id, 11)
@@ -155,7 +155,7 @@ def test_unasked_answers_in_between_count_as_work(redis_url: str) -> None:
         await scene.answer(session_id, lease)
         events = await scene.sessions.label_events(session_id)
         # An answer without a lease has no known duration and does not change the pace.
-        assert [one.answer_s for one in events] == [0, 0, about(15)]
+        assert [one.answer_seconds for one in events] == [0, 0, about(15)]
         assert await length(scene, session_id, "bob") == about(LEASE_S)
 
     play(redis_url, act)
@@ -163,12 +163,12 @@ def test_unasked_answers_in_between_count_as_work(redis_url: str) -> None:
 
 def test_late_answer_does_not_change_pace(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
-        session_id = await scene.session(lease_s=LEASE_S)
+        session_id = await scene.session(lease_seconds=LEASE_S)
         (late,) = await scene.lease(session_id, "ann")
         await let_pass(scene, session_id, 3600)
         await scene.sessions.expire(session_id)
         assert (await scene.answer(session_id, late)).applied
-        assert (await scene.sessions.label_events(session_id))[-1].answer_s == 0
+        assert (await scene.sessions.label_events(session_id))[-1].answer_seconds == 0
         assert await length(scene, session_id) == about(LEASE_S)
 
     play(redis_url, act)
@@ -182,7 +182,7 @@ async def left(scene: Scene, session_id: SessionId, lease: Lease) -> float:
 
 def test_heartbeat_never_shortens_a_lease(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
-        session_id = await scene.session(lease_s=LEASE_S)
+        session_id = await scene.session(lease_seconds=LEASE_S)
         beat = partial(scene.sessions.extend, session_id, holder="ann/", labeler="ann")
         # Ann gets this lease before her pace is known; then she answers fast.
         old, other = await scene.lease(session_id, "ann", most=2)
@@ -190,13 +190,14 @@ def test_heartbeat_never_shortens_a_lease(redis_url: str) -> None:
         await scene.answer(session_id, other)
         for lease_ids in ((), (old.lease_id,)):
             receipt = await beat(lease_ids=lease_ids)
-            assert receipt.applied
-            # The receipt has the expiry of the lease.
-            assert (receipt.expires_ms - await now_ms(scene)) / 1000 == about(98)
+            assert receipt.lost == ()
+            # The receipt has the new end of the lease.
+            assert (receipt.extended[old.lease_id] - await now_ms(scene)) / 1000 == about(98)
             assert await left(scene, session_id, old) == about(98)
         # Once less time is left than ann's current length, the lease gets that length.
         await let_pass(scene, session_id, 90)
-        assert (await beat()).expires_ms == pytest.approx(await now_ms(scene) + 50_000, abs=2000)
+        expires_ms = (await beat()).extended[old.lease_id]
+        assert expires_ms == pytest.approx(await now_ms(scene) + 50_000, abs=2000)
         assert await left(scene, session_id, old) == about(50)
         (held,) = await scene.lease(session_id, "ann")
         assert (held.expires_ms - await now_ms(scene)) / 1000 == about(50)
@@ -206,7 +207,7 @@ def test_heartbeat_never_shortens_a_lease(redis_url: str) -> None:
 
 def test_heartbeat_of_slow_labeler_lengthens_its_leases(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
-        session_id = await scene.session(lease_s=LEASE_S)
+        session_id = await scene.session(lease_seconds=LEASE_S)
         first, second = await scene.lease(session_id, "ann", most=2)
         await let_pass(scene, session_id, 90)
         await scene.answer(session_id, first)
@@ -219,14 +220,14 @@ def test_heartbeat_of_slow_labeler_lengthens_its_leases(redis_url: str) -> None:
 
 def test_heartbeat_after_expiry_does_not_revive_lease(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
-        session_id = await scene.session(lease_s=LEASE_S)
+        session_id = await scene.session(lease_seconds=LEASE_S)
         gone, kept = await scene.lease(session_id, "ann", most=2)
         assert await scene.lease(session_id, "bob", waits=True, most=9) != []
         await scene.run_out(session_id, gone.lease_id)
         receipt = await scene.sessions.extend(
             session_id, holder="ann/", labeler="ann", lease_ids=[gone.lease_id, kept.lease_id]
         )
-        assert (receipt.applied, receipt.lost) == (False, (gone.lease_id,))
+        assert (set(receipt.extended), receipt.lost) == ({kept.lease_id}, (gone.lease_id,))
         assert await left(scene, session_id, kept) == about(LEASE_S)
         # Bob, who waits, gets the query in the same step.
         assert gone.query in await scene.held(session_id, "bob/")

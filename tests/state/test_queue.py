@@ -65,6 +65,30 @@ def test_job_of_silent_worker_goes_to_another_and_the_first_cannot_commit(redis_
     play(redis_url, act)
 
 
+def test_job_keeps_the_trace_of_its_answer_when_it_goes_back(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session()
+        (lease,) = await scene.lease(session_id)
+        await scene.answer(session_id, lease, trace="00-a-b-01")
+        first = scene.worker.next_claim()
+        assert first is not None
+        assert (first.kind, first.trace) == ("SUGGEST", "00-a-b-01")
+        silence_all(scene.worker)
+        assert scene.worker.queue.recover() == Recovered(lost=1)
+        again = scene.worker.next_claim()
+        assert again is not None
+        assert (again.entry != first.entry, again.trace) == (True, "00-a-b-01")
+        # An answer without a trace: its job does not have that of the answer before.
+        scene.worker.do(again)
+        (lease,) = await scene.lease(session_id)
+        await scene.answer(session_id, lease)
+        last = scene.worker.next_claim()
+        assert last is not None
+        assert (last.kind, last.trace) == ("SUGGEST", "")
+
+    play(redis_url, act)
+
+
 def test_renewed_claim_is_not_taken_over(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         await scene.upload()
@@ -308,6 +332,23 @@ def test_lost_consumer_group_is_recreated(redis_url: str) -> None:
     play(redis_url, act)
 
 
+@pytest.mark.parametrize("lost", [["bulk"], ["wake"], ["bulk", "wake"]])
+def test_every_job_is_done_once_after_its_stream_lost_the_consumer_group(
+    redis_url: str, lost: list[str]
+) -> None:
+    # Another worker may be about to make the groups anew, one after the other.
+    async def act(scene: Scene) -> None:
+        await scene.upload()
+        await scene.sessions.create(scene.dataset_id, CONFIG, observation_count=12)
+        for lane in lost:
+            await scene.client.xgroup_destroy(keys.prefix(0) + f"q:{lane}", keys.GROUP)
+        assert scene.worker.work_off() == ["PREPARE", "SUGGEST"]
+        for lane in ("hi", "bulk"):
+            assert await scene.client.xlen(keys.prefix(0) + f"q:{lane}") == 0
+
+    play(redis_url, act)
+
+
 def test_worker_that_signs_out_leaves_no_consumer(redis_url: str) -> None:
     async def act(scene: Scene) -> None:
         await scene.session()
@@ -315,6 +356,56 @@ def test_worker_that_signs_out_leaves_no_consumer(redis_url: str) -> None:
         scene.worker.queue.sign_out()
         consumers = await scene.client.xinfo_consumers(keys.prefix(0) + "q:hi", keys.GROUP)
         assert consumers == []
+
+    play(redis_url, act)
+
+
+def test_dead_consumers_are_removed_and_those_with_a_sign_or_a_job_stay(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        await scene.upload()
+        await scene.sessions.create(scene.dataset_id, CONFIG, observation_count=12)
+        client, queue = scene.worker.client, scene.worker.queue
+        streams = queue._streams("hi", "bulk", "wake")
+        dead = [f"{index:016x}" for index in range(112)]
+        for name in dead:
+            for stream in streams:
+                client.xgroup_createconsumer(stream, keys.GROUP, name)
+        signed = ScriptedWorker(redis_url)
+        signed.queue.sign_in({"pid": 1})
+        assert signed.queue.take_urgent() is None
+        assert scene.worker.next_claim() is not None
+
+        def consumers() -> set[str]:
+            return {
+                one["name"].decode()
+                for stream in streams
+                for one in client.xinfo_consumers(stream, keys.GROUP)
+            }
+
+        assert queue.forget_workers() == 0
+        assert consumers() == {*dead, signed.queue.consumer, queue.consumer}
+        assert queue.forget_workers(silence_s=0) == 112
+        assert consumers() == {signed.queue.consumer, queue.consumer}
+        assert queue.forget_workers(silence_s=0) == 0
+
+    play(redis_url, act)
+
+
+def test_forgotten_worker_that_was_only_stopped_goes_on_and_no_job_is_lost(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        await scene.upload()
+        session_id = await scene.sessions.create(scene.dataset_id, CONFIG, observation_count=12)
+        stopped, other = ScriptedWorker(redis_url), scene.worker
+        claim = stopped.next_claim()
+        assert claim is not None
+        silence_all(stopped)
+        assert other.queue.forget_workers(silence_s=0) == 0
+        assert other.queue.recover().lost == 1
+        assert other.queue.forget_workers(silence_s=0) == 1
+        with pytest.raises(ClaimLost):
+            stopped.do(claim)
+        assert stopped.work_off() == ["PREPARE", "SUGGEST"]
+        assert (await scene.sessions.get(session_id)).state is SessionState.LABELING
 
     play(redis_url, act)
 

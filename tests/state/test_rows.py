@@ -13,13 +13,14 @@ import pytest
 from numpy.typing import NDArray
 from tests.state.scene import Scene, play
 
+from svddtune.jobs.v1 import jobs_pb2
 from svddtune.state import keys
 from svddtune.state.datasets import DatasetStore
 from svddtune.state.errors import Damaged, StoreUnavailable
 from svddtune.state.row_cache import RowCache
 from svddtune.state.rows import RowStore, rows_per_object
 from svddtune.state.session import DatasetId
-from svddtune.v1 import dataset_pb2, jobs_pb2
+from svddtune.v1 import dataset_pb2
 
 pytestmark = pytest.mark.integration
 

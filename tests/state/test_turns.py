@@ -181,7 +181,7 @@ def test_priority_that_changes_weighs_the_next_job(redis_url: str) -> None:
         session_id, owner = await on_own_dataset(scene, "a", 0)
         charged: list[float] = []
         for priority in (0, 100):
-            await scene.sessions.set_priority(session_id, priority)
+            await scene.sessions.update(session_id, priority=priority)
             claim = scene.worker.next_claim()
             assert claim is not None
             let_take(scene.worker, claim, 16 * HOUR_MS)

@@ -21,6 +21,7 @@ from svddtune.state import keys
 from svddtune.state.connect import Redis
 from svddtune.state.errors import StoreUnavailable
 from svddtune.state.examine import examine
+from svddtune.state.recount import compare
 from svddtune.state.upgrade import upgrade
 
 pytestmark = pytest.mark.integration
@@ -88,10 +89,22 @@ def test_upgrade_keeps_labels_and_drops_jobs_and_computed_data(client: Redis) ->
         assert client.xpending(f"{keys.prefix(0)}q:{lane}", keys.GROUP)["pending"] == 0
 
 
+def test_upgrade_counts_what_the_project_has(client: Redis) -> None:
+    upgrade(client)
+    (usage,) = compare(client, 1)
+    assert usage.right
+    assert usage.counted == {"sessions": 4, "datasets": 1, "bytes": 40 * 2 * 8}
+
+
 def test_repeated_upgrade_has_one_effect(client: Redis) -> None:
     def everything() -> dict[str, Any]:
         found = {key: client.type(key) for key in sorted(client.scan_iter(count=1000))}
-        return {key: client.dump(key) for key, kind in found.items() if kind != b"stream"}
+        return {
+            # (The fields of a hash have no order.)
+            key: client.hgetall(key) if kind == b"hash" else client.dump(key)
+            for key, kind in found.items()
+            if kind != b"stream"
+        }
 
     upgrade(client)
     once = everything()
@@ -101,10 +114,20 @@ def test_repeated_upgrade_has_one_effect(client: Redis) -> None:
 
 def test_data_of_later_layout_are_refused(client: Redis) -> None:
     client.set(keys.prefix(0) + "layout", keys.LAYOUT_VERSION + 1)
-    with pytest.raises(StoreUnavailable, match="layout 4") as refusal:
+    with pytest.raises(StoreUnavailable, match="layout 5") as refusal:
         examine(client)
     assert refusal.value.reason == "REDIS_UNSAFE"
     client.flushall()
+
+
+def test_data_of_0_1_0_are_not_upgraded_beside_its_workers(client: Redis) -> None:
+    client.set(f"{keys.prefix(0)}worker:0a1b2c3d", "{}", ex=15)
+    with pytest.raises(StoreUnavailable, match="0a1b2c3d") as refusal:
+        examine(client)
+    assert refusal.value.reason == "REDIS_UNSAFE"
+    assert client.get(keys.prefix(0) + "layout") == b"2"
+    client.delete(f"{keys.prefix(0)}worker:0a1b2c3d")
+    examine(client)
 
 
 @pytest.mark.slow

@@ -27,7 +27,7 @@ async def holders(scene: Scene, session_id: SessionId, *labelers: str) -> list[i
 async def more(scene: Scene, session_id: SessionId, queries: int) -> None:
     """Raise the budget by a number of queries, which serves the waiters."""
     budget = (await scene.sessions.get(session_id)).config.budget
-    await scene.sessions.set_budget(session_id, budget + queries)
+    await scene.sessions.update(session_id, budget=budget + queries)
     scene.worker.work_off()
 
 

@@ -3,9 +3,9 @@
 import pytest
 from tests.state.scene import Scene, lease_request, play
 
+from svddtune.jobs.v1 import jobs_pb2
 from svddtune.state.errors import NotFound, WrongState
 from svddtune.state.session import LabelCounts, SessionState, SkipMode, Verdict
-from svddtune.v1 import jobs_pb2
 
 pytestmark = pytest.mark.integration
 

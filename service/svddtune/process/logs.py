@@ -12,15 +12,18 @@ from typing import Any
 
 import structlog
 
+from svddtune.process import traces
 from svddtune.text import redacted, visible
 
 
 def set_up_logging(log_format: str, log_level: str) -> None:
     """Send events of structlog and the standard library to one handler; call once per process."""
     shared: list[structlog.typing.Processor] = [
+        structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.stdlib.ExtraAdder(),
+        _name_trace,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.StackInfoRenderer(),
     ]
@@ -52,6 +55,14 @@ class PlainFormatter(logging.Formatter):
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
         """Return the line of an event."""
         return visible(redacted(super().formatMessage(record)))
+
+
+def _name_trace(
+    logger: Any, name: str, event: MutableMapping[str, Any]
+) -> MutableMapping[str, Any]:
+    if "trace_id" not in event and (found := traces.trace_id()):
+        event["trace_id"] = found
+    return event
 
 
 def _hide_passwords(

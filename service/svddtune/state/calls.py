@@ -1,6 +1,7 @@
 """Calling scripts: arguments by name, refusals to exceptions; a repeated call has one effect."""
 
 import string
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,11 +14,14 @@ from svddtune.state.errors import (
     Conflict,
     InvalidInput,
     NotFound,
+    QuotaExceeded,
     StateError,
     TooLarge,
     WrongState,
 )
 from svddtune.state.faults import redis_faults, store_call
+from svddtune.state.observed import observer
+from svddtune.state.projects import scoped_uuid
 from svddtune.state.session import Verdict
 
 # Reason of a refusal -> exception and sentence. Sentences name the values and what to do.
@@ -29,7 +33,7 @@ _REFUSALS: dict[str, tuple[type[StateError], str]] = {
         "Dataset {dataset} is in use by {sessions} session(s); delete them first.",
     ),
     "DATASET_INCOMPLETE": (
-        Conflict,
+        InvalidInput,
         "The upload is incomplete: parts of it have expired. Upload the dataset again.",
     ),
     "REQUEST_ID_REUSED": (
@@ -47,6 +51,10 @@ _REFUSALS: dict[str, tuple[type[StateError], str]] = {
     "UPLOAD_TAKEN_OVER": (
         Conflict,
         "Upload {upload} goes on in a stream that was opened later.",
+    ),
+    "MODEL_NOT_FOUND": (
+        NotFound,
+        "There is no model {model}: it was never uploaded, or its time is over. Upload it again.",
     ),
     "ANSWER_ID_REUSED": (
         InvalidInput,
@@ -74,12 +82,22 @@ _REFUSALS: dict[str, tuple[type[StateError], str]] = {
         "{labeler} has corrected, retracted or answered late {most} times on row {row}, which is "
         "the limit; no more changes are accepted for this row.",
     ),
+    "TOO_MANY_EVENTS": (
+        QuotaExceeded,
+        "Labelers have corrected, retracted or answered late {used} times on row {row}; the limit "
+        "is {limit}, so no more changes are accepted for this row.",
+    ),
     "NOT_LABELED": (WrongState, "Row {row} has no label of {labeler} to retract."),
     "LABELER_WITHDRAWN": (
         WrongState,
         "The votes of {labeler} in session {session} were withdrawn; reinstate the labeler first.",
     ),
     "UNKNOWN_LABELER": (NotFound, "Session {session} has no labeler {labeler}."),
+    "ETAG_MISMATCH": (
+        Conflict,
+        "Session {session} has changed since etag {etag}: it is {current} now. Read the session "
+        "and decide again.",
+    ),
     "ILLEGAL_TRANSITION": (
         WrongState,
         "Session {session} is {state} and cannot {verb} now.",
@@ -87,6 +105,11 @@ _REFUSALS: dict[str, tuple[type[StateError], str]] = {
     "BUDGET_SPENT": (
         WrongState,
         "The budget of {budget} labels is spent ({labels} given); raise the budget first.",
+    ),
+    "QUOTA_EXCEEDED": (
+        QuotaExceeded,
+        "Project {project} has {used} {quota} of {limit} that it may have, which leaves too little "
+        "room; delete what is not needed, or let the operator of the service raise the limit.",
     ),
     "BUDGET_TOO_SMALL": (
         InvalidInput,
@@ -153,7 +176,13 @@ class _Scripts:
         registered = self._registered.get(name)
         if registered is None:
             registered = self._registered[name] = self._client.register_script(script.source)
-        return registered, {"keys": [keys.new_call(prefix)], "args": [script.pack(arguments)]}
+        request_id = arguments.get("request_id") if script.by_request else None
+        key = (
+            keys.request_call(prefix, scoped_uuid(str(request_id)))
+            if request_id
+            else keys.new_call(prefix)
+        )
+        return registered, {"keys": [key], "args": [script.pack(arguments)]}
 
 
 class Scripts(_Scripts):
@@ -171,9 +200,15 @@ class Scripts(_Scripts):
         TypeError
             The arguments are not those that the script declares.
         """
-        call, given = self._prepare(script, prefix, arguments)
+        known, given = self._prepare(script, prefix, arguments)
+        (key,), (packed_arguments,) = given["keys"], given["args"]
+        began = time.perf_counter()
         with redis_faults():
-            packed = call(**given)
+            try:
+                packed = self._client.evalsha(known.sha, 1, key, packed_arguments)
+            except NoScriptError:
+                packed = self._client.eval(known.script, 1, key, packed_arguments)
+        observer().script_ran(script, time.perf_counter() - began)
         return _reply(script, packed, arguments)
 
 
@@ -184,11 +219,14 @@ class AsyncScripts(_Scripts):
         """Run a script in a partition and return its reply; raises as ``Scripts`` does."""
         known, given = self._prepare(script, prefix, arguments)
         (key,), (packed_arguments,) = given["keys"], given["args"]
+        client = self._client.durable if scripts.SCRIPTS[script].durable else self._client
+        began = time.perf_counter()
         async with store_call():
             try:
-                packed = await self._client.evalsha(known.sha, 1, key, packed_arguments)
+                packed = await client.evalsha(known.sha, 1, key, packed_arguments)
             except NoScriptError:
                 # (EVAL loads it as well. Between a SCRIPT LOAD and another EVALSHA, as redis-py has
                 # it, the address may come to lead to another server.)
-                packed = await self._client.eval(known.script, 1, key, packed_arguments)
+                packed = await client.eval(known.script, 1, key, packed_arguments)
+        observer().script_ran(script, time.perf_counter() - began)
         return _reply(script, packed, arguments)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svddtune.config import SessionConfig, from_proto, to_proto
+from svddtune.jobs.v1 import jobs_pb2
 from svddtune.state.keys import CHUNK_BYTES
 from svddtune.state.session import (
     DatasetId,
@@ -20,7 +21,7 @@ from svddtune.state.session import (
     TakenLabels,
     Verdict,
 )
-from svddtune.v1 import common_pb2, config_pb2, dataset_pb2, jobs_pb2
+from svddtune.v1 import common_pb2, config_pb2, dataset_pb2
 
 Fields = Mapping[bytes, bytes]
 
@@ -55,6 +56,11 @@ def session_record(
     ).SerializeToString()
 
 
+def labels_to_text(labels: Mapping[str, str]) -> str:
+    """The labels of a session as its hash has them."""
+    return json.dumps(dict(labels), sort_keys=True)
+
+
 def initial_rows(fields: Fields) -> frozenset[int]:
     """Rows that were labelled when a session was made."""
     return frozenset(jobs_pb2.SessionRecord.FromString(fields[b"record"]).initial_rows)
@@ -65,10 +71,27 @@ def answered_rows(fields: Fields) -> frozenset[int]:
     return frozenset(jobs_pb2.SessionRecord.FromString(fields[b"record"]).answered_rows)
 
 
+def config_of_record(record: bytes) -> SessionConfig:
+    """The settings that a session began with; no change of it touches what labelers see."""
+    return _config(jobs_pb2.SessionRecord.FromString(record).config.SerializeToString())
+
+
 def session_from_fields(
-    fields: Fields, leased_count: int, awaiting_votes: int, waiting_count: int = 0
+    fields: Fields,
+    leased_count: int,
+    awaiting_votes: int,
+    waiting_count: int = 0,
+    *,
+    kept_ms: int = 0,
 ) -> Session:
-    """A session from its hash; what may change replaces what it began with."""
+    """A session from its hash; what may change replaces what it began with.
+
+    It is kept for ``kept_ms`` after its end unless it says for how long; with 0 for good.
+    """
+    own = fields.get(b"retention_ms")
+    retention_ms = None if own is None else int(own)
+    if retention_ms is not None:
+        kept_ms = retention_ms
     record = jobs_pb2.SessionRecord.FromString(fields[b"record"])
     record.config.budget = int(fields[b"budget"])
     record.config.priority = int(fields[b"priority"])
@@ -76,7 +99,8 @@ def session_from_fields(
     return Session(
         id=SessionId(fields[b"id"].decode()),
         dataset_id=DatasetId(fields[b"dataset"].decode()),
-        display_name=record.display_name,
+        display_name=fields.get(b"display_name", record.display_name.encode()).decode(),
+        labels=json.loads(fields.get(b"labels", b"{}")),
         config=_config(record.config.SerializeToString()),
         state=SessionState(fields[b"state"].decode()),
         counts=LabelCounts(
@@ -102,7 +126,12 @@ def session_from_fields(
         awaiting_votes=awaiting_votes,
         ranking_pending=fields[b"suggesting"] == b"1",
         waiting_count=waiting_count,
+        project=fields.get(b"project", b"default").decode(),
         taken_over=record.taken_over if record.HasField("taken_over") else None,
+        expires_ms=int(fields[b"ended_ms"]) + kept_ms
+        if kept_ms and b"ended_ms" in fields
+        else None,
+        retention_ms=retention_ms,
     )
 
 

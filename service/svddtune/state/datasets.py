@@ -2,21 +2,25 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, takewhile
 from typing import Any
 from uuid import uuid4
 
-from svddtune.state import codec, keys
-from svddtune.state.calls import AsyncScripts
+from svddtune.config import SessionConfig
+from svddtune.jobs.v1 import jobs_pb2
+from svddtune.state import codec, keys, projects
+from svddtune.state.calls import AsyncScripts, Scripts
 from svddtune.state.connect import AsyncRedis
 from svddtune.state.errors import NotFound, StoreUnavailable
 from svddtune.state.faults import store_call
+from svddtune.state.listing import Position, Walk
+from svddtune.state.memory import Watermark
 from svddtune.state.rows import RowStore
-from svddtune.state.session import DatasetId
-from svddtune.state.store import newest
-from svddtune.v1 import dataset_pb2, jobs_pb2
+from svddtune.state.session import DatasetId, SessionId
+from svddtune.state.usage import ProjectLimits, Usage
+from svddtune.v1 import dataset_pb2
 
 # Sizes that are asked for in one round trip.
 _SIZES_AT_ONCE = 1000
@@ -52,8 +56,18 @@ class DatasetStore:
         partitions: int = 1,
         rows: RowStore | None = None,
         most_in_redis: int = MOST_IN_REDIS,
+        watermark: Watermark | None = None,
+        limits: ProjectLimits | None = None,
+        kept_ms: int = 0,
     ) -> None:
-        """``most_in_redis`` bytes of a dataset's values stay in Redis; without ``rows``, all do."""
+        """``most_in_redis`` bytes of a dataset's values stay in Redis; without ``rows``, all do.
+
+        No dataset is admitted above the ``watermark``, nor above a project's ``limits``. Datasets
+        say that they are kept for ``kept_ms`` after their last use; 0 for ever.
+        """
+        self._kept_ms = kept_ms
+        self._usage = Usage(client, partitions=partitions, limits=limits)
+        self._watermark = watermark or Watermark(client)
         self._client = client
         self._rows = rows
         self._most_in_redis = most_in_redis
@@ -68,6 +82,21 @@ class DatasetStore:
         """Whether it is stored completely."""
         async with store_call():
             return bool(await self._client.exists(self._key(dataset_id)))
+
+    async def admit(self, size: int) -> None:
+        """Return where a dataset with so many bytes of values may be stored.
+
+        Raises QuotaExceeded (``STORE_NEARLY_FULL``).
+        """
+        await self._watermark.check(0 if self.outside(size) else size)
+
+    async def check_quota(self, size: int) -> None:
+        """Return where the project may have one more dataset, with so many bytes of values.
+
+        It may be too late when the dataset is committed. Raises QuotaExceeded
+        (``QUOTA_EXCEEDED``).
+        """
+        await self._usage.check(datasets=1, bytes=size)
 
     async def put_rows(self, dataset_id: DatasetId, index: int, values: bytes) -> None:
         """Store chunk ``index`` of the rows; it expires unless the dataset is committed."""
@@ -107,6 +136,11 @@ class DatasetStore:
         async with store_call():
             stored = await self._client.hget(self._key(dataset_id), "stored")
         return jobs_pb2.StoredRows.FromString(stored or b"").folder
+
+    async def remove_rows(self, folder: str) -> None:
+        """Remove rows from the dataset store; without one they remain. Idempotent."""
+        if self._rows is not None:
+            await self._rows.remove(folder)
 
     def _row_store(self, dataset_id: DatasetId) -> RowStore:
         if self._rows is None:
@@ -163,6 +197,11 @@ class DatasetStore:
             "commit_dataset",
             dataset_id,
             record=record.SerializeToString(),
+            project=projects.stored(),
+            limits=await self._usage.limits(
+                keys.partition_of_dataset(dataset_id, self._partitions)
+            ),
+            size=8 * record.observation_count * record.feature_count,
             observation_count=record.observation_count,
             chunks=chunks,
             has_ids=has_ids,
@@ -180,48 +219,111 @@ class DatasetStore:
             raise _not_found(dataset_id)
         return found[0]
 
-    async def _get_many(self, dataset_ids: Sequence[DatasetId]) -> list[dataset_pb2.Dataset]:
+    async def _get_many(
+        self, dataset_ids: Sequence[DatasetId], *, project: str | None = None
+    ) -> list[dataset_pb2.Dataset]:
+        """Those that are there, of one project or of all."""
         pipe = self._client.pipeline(transaction=False)
         for dataset_id in dataset_ids:
-            pipe.hmget(self._key(dataset_id), "record", "created_ms")
+            pipe.hmget(self._key(dataset_id), "record", "created_ms", "project", "unused_ms")
             pipe.scard(self._key(dataset_id, "sessions"))
         async with store_call():
             replies = await pipe.execute()
         found = []
-        for (record, created_ms), users in zip(replies[::2], replies[1::2], strict=True):
-            if record is not None:
+        for (record, created_ms, owner, unused_ms), users in zip(
+            replies[::2], replies[1::2], strict=True
+        ):
+            whose = projects.DEFAULT if owner is None else owner.decode()
+            if record is not None and project in (None, whose):
                 dataset = dataset_pb2.Dataset.FromString(record)
                 dataset.create_time.FromMilliseconds(int(created_ms))
                 dataset.session_count = users
+                if self._kept_ms and unused_ms is not None:
+                    dataset.expire_time.FromMilliseconds(int(unused_ms) + self._kept_ms)
                 found.append(dataset)
         return found
 
-    async def list_datasets(
-        self, *, limit: int, most_bytes: int, before: tuple[int, str] | None = None
-    ) -> tuple[list[dataset_pb2.Dataset], bool]:
-        """Datasets older than ``before`` (created_ms, id), newest first; whether there are more.
+    async def session_configs(self, dataset_id: DatasetId) -> list[SessionConfig]:
+        """The settings that the sessions on a dataset began with."""
+        async with store_call():
+            ids = [
+                one.decode()
+                for one in await self._client.smembers(self._key(dataset_id, "sessions"))
+            ]
+        found: list[SessionConfig] = []
+        for start in range(0, len(ids), _SIZES_AT_ONCE):
+            reads: list[tuple[object, ...]] = [
+                ("HGET", keys.session(SessionId(one)), "record")
+                for one in ids[start : start + _SIZES_AT_ONCE]
+            ]
+            async with store_call():
+                records = await self._client.together(reads)
+            # (A session may be deleted meanwhile.)
+            found += [codec.config_of_record(one) for one in records if one is not None]
+        return found
 
-        Up to ``limit`` of them and, but for the first, up to ``most_bytes``: feature names may be
-        long.
+    async def list_datasets(
+        self,
+        *,
+        limit: int,
+        most_bytes: int,
+        before: Position | None = None,
+        accept: Callable[[dataset_pb2.Dataset], bool] = lambda dataset: True,
+    ) -> tuple[list[dataset_pb2.Dataset], Position | None]:
+        """Datasets of the project older than ``before`` (created_ms, id), newest first, and where
+        to go on.
+
+        Up to ``limit`` of those that are accepted and, but for the first, up to ``most_bytes``:
+        feature names may be long. Fewer if many are not accepted, so that a call reads no more than
+        ``listing.MOST_EXAMINED``. The second value is None if there is nothing more.
         """
-        found: list[tuple[int, str]] = []
-        for partition in range(self._partitions):
-            key = keys.prefix(partition) + "datasets"
-            found += await newest(self._client, key, limit + 1, before)
-        found.sort(reverse=True)
-        ids = [DatasetId(name) for _, name in found[:limit]]
+        datasets: list[dataset_pb2.Dataset] = []
+        room = most_bytes
+        walk = Walk(self._client, self._partitions, "datasets", before)
+        async for batch in walk.batches(limit):
+            while batch:
+                read = await self._within(batch, most_bytes)
+                batch = batch[len(read) :]
+                for entry, dataset in read:
+                    if dataset is not None and accept(dataset):
+                        size = dataset.ByteSize()
+                        if len(datasets) == limit or (datasets and size > room):
+                            return datasets, walk.next
+                        datasets.append(dataset)
+                        room -= size
+                    walk.pass_by(entry, own=dataset is not None)
+            if len(datasets) == limit:
+                break
+        return datasets, None if walk.ended else walk.next
+
+    async def _within(
+        self, entries: Sequence[Position], most_bytes: int
+    ) -> list[tuple[Position, dataset_pb2.Dataset | None]]:
+        """Datasets of entries of the index, from the first on, that may be read at once."""
+        ids = [DatasetId(name) for _, name in entries]
         pipe = self._client.pipeline(transaction=False)
         for dataset_id in ids:
             pipe.hstrlen(self._key(dataset_id), "record")
         async with store_call():
             sizes = await pipe.execute() if ids else []
         ids = ids[: _count_within(sizes, most_bytes)]
-        return await self._get_many(ids) if ids else [], len(found) > len(ids)
+        read = (
+            {
+                one.name.rpartition("/")[2]: one
+                for one in await self._get_many(ids, project=projects.current())
+            }
+            if ids
+            else {}
+        )
+        return [(entry, read.get(entry[1])) for entry in entries[: len(ids)]]
 
-    async def delete(self, dataset_id: DatasetId) -> None:
-        """Raises NotFound (``DATASET_NOT_FOUND``), WrongState (``DATASET_IN_USE``)."""
+    async def delete(self, dataset_id: DatasetId, *, request_id: str | None = None) -> None:
+        """Raises NotFound (``DATASET_NOT_FOUND``), WrongState (``DATASET_IN_USE``).
+
+        A call with the ``request_id`` of an earlier one within a day has no further effect.
+        """
         folder = await self._folder(dataset_id)
-        await self._dataset_call("delete_dataset", dataset_id)
+        await self._dataset_call("delete_dataset", dataset_id, request_id=request_id or None)
         if folder:
             await self._row_store(dataset_id).remove(folder)
 
@@ -348,7 +450,13 @@ class DatasetStore:
 
 async def owner_of(call: AsyncScripts) -> str:
     """The name of the data in Redis, which owns folders in the dataset store."""
-    reply = await call("probe", keys.prefix(0), layout=keys.LAYOUT_VERSION, name=uuid4().hex)
+    reply = await call("probe", keys.prefix(0), layout=keys.OLDEST_LAYOUT, name=uuid4().hex)
+    return str(reply["data"])
+
+
+def owner_of_blocking(call: Scripts) -> str:
+    """As ``owner_of``, for callers without an event loop."""
+    reply = call("probe", keys.prefix(0), layout=keys.OLDEST_LAYOUT, name=uuid4().hex)
     return str(reply["data"])
 
 

@@ -7,6 +7,7 @@ StateError                  a stable reason, a sentence, and the values it speak
 ├── WrongState              right request, wrong moment
 ├── Conflict                clashes with what is stored already
 ├── TooLarge                over a limit
+│   └── QuotaExceeded       over a limit on what one client or project has at once
 ├── Damaged                 stored data are not what was stored
 └── StoreUnavailable        Redis or the dataset store is away, full or unfit; try again later
 ClaimLost                   a worker's claim went to another worker: change nothing, go on
@@ -65,12 +66,31 @@ class TooLarge(StateError):
     """The request is over a limit."""
 
 
+class QuotaExceeded(TooLarge):
+    """One client or project has as much as it may have at once.
+
+    ``retry_s`` says in how many seconds the same request may succeed; None where waiting does not
+    help by itself.
+    """
+
+    retry_s: float | None = None
+
+    def __init__(
+        self, reason: str, message: str, *, retry_s: float | None = None, **metadata: object
+    ) -> None:
+        super().__init__(reason, message, **metadata)
+        self.retry_s = retry_s
+
+
 class Damaged(StateError):
     """Stored data are missing or are not what was stored."""
 
 
 class StoreUnavailable(StateError):
-    """Redis is away (``REDIS_UNAVAILABLE``), full (``STORE_FULL``) or unfit (``REDIS_UNSAFE``).
+    """Redis is away (``STORE_UNAVAILABLE``), full (``STORE_FULL``) or unfit (``REDIS_UNSAFE``).
+
+    Or too few of its replicas have a change (``NOT_REPLICATED``), or it does not allow a command
+    (``STORE_FORBIDDEN``).
 
     Or the dataset store cannot be used (``DATASET_STORE_UNAVAILABLE``, ``DATASET_STORE_NOT_SET``),
     or a worker's copies of its datasets cannot (``DATASET_CACHE_UNUSABLE``).

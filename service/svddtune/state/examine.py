@@ -8,7 +8,9 @@ from redis.connection import SSLConnection
 from redis.exceptions import AuthenticationError, RedisError, ResponseError
 
 from svddtune.state import keys
+from svddtune.state.cluster import Cluster
 from svddtune.state.connect import Redis
+from svddtune.state.durability import Durability, durability_of, weakest
 from svddtune.state.errors import StoreUnavailable
 from svddtune.state.faults import unavailable
 from svddtune.state.upgrade import EARLIER_LAYOUT, upgrade
@@ -26,40 +28,50 @@ class ServerReport:
     # "redis" or "valkey".
     kind: str
     version: str
-    warnings: tuple[str, ...]
+    durability: Durability
 
 
-def examine(client: Redis) -> ServerReport:
+def examine(client: Redis, *, min_replicas: int = 0) -> ServerReport:
     """Check that a server may hold labels; mark its layout version, or upgrade its data.
 
     Raises
     ------
     StoreUnavailable
-        ``REDIS_UNAVAILABLE``, ``STORE_FULL``, or ``REDIS_UNSAFE`` where the server is too old, may
+        ``STORE_UNAVAILABLE``, ``STORE_FULL``, or ``REDIS_UNSAFE`` where the server is too old, may
         evict keys, is a replica or holds data of another layout.
     """
     try:
-        info: dict[str, Any] = client.info()
-        policy = info.get("maxmemory_policy", "noeviction")
-        _refuse_unfit(info, policy)
-        _refuse_replica(info)
+        in_cluster = isinstance(client, Cluster)
+        found: list[Durability] = []
+        for master in client.masters() if in_cluster else [client]:
+            info: dict[str, Any] = master.info()
+            policy = info.get("maxmemory_policy", "noeviction")
+            _refuse_unfit(info, policy)
+            _refuse_replica(info)
+            found.append(durability_of(info, _appendfsync(master), min_replicas))
+        if info.get("cluster_enabled") and not in_cluster:
+            _refuse_part_of_cluster(client)
         _check_layout(client)
         return ServerReport(
             kind="valkey" if "valkey_version" in info else "redis",
             version=str(info.get("valkey_version", info["redis_version"])),
-            warnings=tuple(_persistence_warnings(client, info)),
+            durability=weakest(found),
         )
     except RedisError as error:
         fault = unavailable(error)
-        if fault.reason == "REDIS_UNAVAILABLE":
+        if fault.reason == "STORE_UNAVAILABLE":
+            said, advice = str(error).rstrip("."), connection_advice(client, error)
+            fault = StoreUnavailable(fault.reason, f"Redis does not answer: {said}. {advice}")
+        if fault.reason == "STORE_FORBIDDEN":
             fault = StoreUnavailable(
                 fault.reason,
-                f"Redis does not answer: {str(error).rstrip('.')}. {_advice(client, error)}",
+                f"Redis refuses a command: {str(error).rstrip('.')}. Grant the rights that "
+                f"docs/redis.md lists.",
             )
         raise fault from error
 
 
-def _advice(client: Redis, error: RedisError) -> str:
+def connection_advice(client: Redis, error: RedisError) -> str:
     """What the operator can do about a connection that failed."""
     pool = client.connection_pool
     options: dict[str, Any] = pool.connection_kwargs
@@ -115,6 +127,17 @@ def _refuse_replica(info: dict[str, Any]) -> None:
         )
 
 
+def _refuse_part_of_cluster(client: Redis) -> None:
+    masters = {tuple(master[:2]) for _, _, master, *_ in client.execute_command("CLUSTER SLOTS")}
+    if len(masters) > 1:
+        raise StoreUnavailable(
+            "REDIS_UNSAFE",
+            f"This Redis is one of {len(masters)} masters of a Cluster and has only a part of the "
+            f"data. Write redis+cluster://HOST:PORT (rediss+cluster:// with TLS) in --redis.",
+            masters=len(masters),
+        )
+
+
 def _check_layout(client: Redis) -> None:
     key = keys.prefix(0) + "layout"
     # (A full server refuses to be written to, also where nothing is to be set.)
@@ -123,25 +146,28 @@ def _check_layout(client: Redis) -> None:
     found = int(client.get(key) or 0)
     if found == EARLIER_LAYOUT:
         upgrade(client)
-    elif found != keys.LAYOUT_VERSION:
-        raise StoreUnavailable(
-            "REDIS_UNSAFE",
-            f"The data in this Redis have layout {found}, but this version reads layout "
-            f"{keys.LAYOUT_VERSION}. Use the version of svddtune that wrote them, or another "
-            f"Redis.",
-            layout=found,
+    elif found > keys.LAYOUT_VERSION:
+        raise _unknown(
+            found,
+            "A newer version has raised it. Use that version, or another Redis.",
         )
+    elif found < keys.OLDEST_LAYOUT:
+        raise _unknown(found, "Use the version of svddtune that wrote them, or another Redis.")
 
 
-def _persistence_warnings(client: Redis, info: dict[str, Any]) -> list[str]:
-    if not info.get("aof_enabled"):
-        return ["the append-only file is off: if the server stops, acknowledged labels are lost"]
+def _unknown(found: int, way_out: str) -> StoreUnavailable:
+    return StoreUnavailable(
+        "REDIS_UNSAFE",
+        f"The data in this Redis have layout {found}, but this version reads layouts "
+        f"{keys.OLDEST_LAYOUT} to {keys.LAYOUT_VERSION}. {way_out}",
+        layout=found,
+    )
+
+
+def _appendfsync(client: Redis) -> str | None:
+    """When the server syncs; None where it does not tell."""
     try:
-        fsync = client.config_get("appendfsync").get("appendfsync")
+        found: str | None = client.config_get("appendfsync").get("appendfsync")
     except ResponseError:
-        return ["the CONFIG command is not allowed, so appendfsync could not be checked"]
-    if fsync != "always":
-        return [
-            f"appendfsync is {fsync}: if the machine fails, the labels of the last second are lost"
-        ]
-    return []
+        return None
+    return found

@@ -5,7 +5,7 @@ import logging
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
-from redis.exceptions import OutOfMemoryError, RedisError
+from redis.exceptions import NoPermissionError, OutOfMemoryError, RedisError
 from redis.exceptions import TimeoutError as RedisTimeout
 
 from svddtune.state.errors import StoreUnavailable
@@ -14,6 +14,10 @@ log = logging.getLogger(__name__)
 
 # A call of the service ends within this time, whatever happens: its caller waits.
 CALL_S = 5.0
+
+
+class NotReplicated(RedisError):
+    """The master has a write, but fewer replicas than wanted have it."""
 
 
 def unavailable(error: RedisError) -> StoreUnavailable:
@@ -25,8 +29,21 @@ def unavailable(error: RedisError) -> StoreUnavailable:
             "Redis accepts no writes because its memory or disk is full. Nothing is lost; its "
             "operator has to free space.",
         )
+    # (The second is what a script is told.)
+    if isinstance(error, NoPermissionError) or "ACL failure" in str(error):
+        return StoreUnavailable(
+            "STORE_FORBIDDEN",
+            "Redis does not allow a command to the user that svddtune has there. Its operator has "
+            "to grant what docs/redis.md lists; the log names the command.",
+        )
+    if isinstance(error, NotReplicated):
+        return StoreUnavailable(
+            "NOT_REPLICATED",
+            "Too few replicas of Redis have the change in time: it would be lost if the master "
+            "failed now. Send it again with the same id; it counts once.",
+        )
     return StoreUnavailable(
-        "REDIS_UNAVAILABLE", "Redis cannot be reached at the moment; try again."
+        "STORE_UNAVAILABLE", "Redis cannot be reached at the moment; try again."
     )
 
 

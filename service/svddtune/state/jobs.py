@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from svddtune.config import SessionConfig
+from svddtune.jobs.v1 import jobs_pb2
 from svddtune.state import keys
 from svddtune.state.session import SAMPLED_ABOVE, DatasetId, SessionId
-from svddtune.v1 import jobs_pb2
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,16 @@ class SessionJobs:
     estimate: bytes
     # One for each part of the atlas.
     atlas: tuple[bytes, ...]
+
+    def by_kind(self) -> dict[str, bytes]:
+        """Return the jobs that a session keeps, by the names that the scripts give them."""
+        return {
+            "prepare": self.prepare,
+            "suggest": self.suggest,
+            "refine": self.refine,
+            "plan": self.plan,
+            "estimate": self.estimate,
+        }
 
 
 def preparation_k(k: int, observation_count: int) -> int:

@@ -7,8 +7,23 @@ holds every key found in Redis against ``PATTERNS``.
 ================================= ======= =====================================================
 key, after ``svddtune:{pNN}:``    type    content and lifetime
 ================================= ======= =====================================================
-layout                            string  layout version; permanent
+layout                            string  layout in force; permanent. That of partition 00 holds for
+                                          processes, and the others follow it
+layout:hold                       string  an operator wants no later layout; until they do
+layout:older                      string  a process was there that knows no later layout; expires
+                                          a minute after it was last seen
+layout:migrated                   string  layout that all sessions have reached; permanent
+service:NAME                      string  a living service; expires 15 s after its last sign
+services                          set     their names; expires a minute after their last sign
 sessions, datasets                zset    ids by creation time; an id leaves with its deletion
+sessions:PROJECT,                 zset    those of one project, but for the default one
+datasets:PROJECT
+usage:PROJECT                     hash    what it has: sessions, datasets, bytes of rows
+ended                             zset    sessions that have ended by the time of their end; an id
+                                          leaves with its deletion, or when the session goes on
+ending                            zset    those that say for how long they are kept, instead, by the
+                                          time at which they go; none of those kept for good
+unused                            zset    datasets that no session uses, by the time since when
 q:hi, q:bulk                      stream  jobs for labelers, waiting or running, and all other jobs
                                           that are running; group ``workers``
 q:LANE:todo:OWNER                 list    jobs of a session or dataset that wait for lane hi or bulk
@@ -22,14 +37,17 @@ q:attended                        string  some worker is there; expires 15 s aft
 q:served                          string  a worker takes bulk jobs; expires 15 s after its last sign
 q:dead                            stream  dead letters, the latest 1,000 or so
 notices                           stream  changed sessions, the latest 10,000 or so
-labeling                          hash    sessions that ask: id -> "priority created_ms"
+labeling                          hash    sessions that ask: id -> "priority created_ms project",
+                                          the project where it is not the default one
 worker:NAME                       string  a living worker; expires 15 s after its last sign
-request:UUID                      string  request id -> session; expires after a day
+request:UUID                      string  request id of a project -> session; expires after a day
 call:ID                           string  reply of a script's call, for the same call made again;
                                           expires after a minute
 data                              string  name of the data here, a random one; permanent. Where
                                           it is another than before, the data were lost
-probe                             string  proof that the server takes writes; expires in a minute
+proof                             string  proof that the server takes writes; expires in a minute
+probe                             string  the same, by services of layout 3, which leave no other
+                                          sign
 d:ID                              hash    a dataset's record, and StoredRows where its rows are in
                                           the dataset store; until deleted
 d:ID:x:I                          string  rows, chunk I; expires in an hour until committed
@@ -50,6 +68,10 @@ u:UUID                            hash    an upload that may be resumed; expires
                                           added for the retention time, an hour by default
 u:UUID:parts                      list    its rows so far, or the objects in the dataset store that
                                           have them; expires with it
+r:UUID:I                          any     part I of what is being restored; expires in an hour until
+                                          it gets its name
+m:ID                              list    an uploaded model file in pieces; expires after the time
+                                          that its upload asked for
 s:ID                              hash    a session's state; until deleted, like all below
 s:ID:events                       stream  append-only log: labels, retractions, queries
 s:ID:votes                        hash    row -> [[labeler, verdict, query], ...]: the fold over
@@ -58,9 +80,10 @@ s:ID:labels                       hash    row -> "verdict query": the labels in 
 s:ID:withdrawn                    set     labelers whose votes are void
 s:ID:labelers                     hash    labeler -> its pace and what to show it again, as JSON
 s:ID:dropped                      set     rows that nobody is to be asked about: skipped so
-s:ID:answers                      hash    answer id -> what it was and its receipt
+s:ID:answers                      hash    labeler/answer id -> what it was and its receipt
 s:ID:queries                      hash    n -> the query as JSON
-s:ID:corrections                  hash    "row labeler" -> what it did there after its first vote
+s:ID:corrections                  hash    "row labeler" -> what it did there after its first vote;
+                                          row -> the same of all labelers
 s:ID:asked                        hash    row -> n of queries that want votes
 s:ID:awaiting                     set     rows that have a label but want another vote
 s:ID:open                         list    queries that wait for a labeler
@@ -68,7 +91,8 @@ s:ID:leases                       zset    lease id by expiry, Redis clock
 s:ID:held                         hash    holder -> its lease ids
 s:ID:ranked                       list    [row, predicted] to ask next, best first
 s:ID:ranked_explanations          hash    row -> its Explanation
-s:ID:explanations                 hash    n -> the query's Explanation; repeats have none
+s:ID:explanations                 hash    n -> the query's Explanation; repeats have none; until
+                                          the session ends, as ranked, waiting, waiters and fits
 s:ID:waiting                      zset    holders that get queries once there are any, in order
 s:ID:waiters                      hash    holder -> who it is and how many it wants
 s:ID:preview:UUID                 string  a Preview; expires after a minute
@@ -86,28 +110,34 @@ import struct
 import zlib
 from uuid import uuid4
 
-from svddtune.state.session import DatasetId, SessionId
+from svddtune.state.session import DatasetId, ModelId, SessionId
 
 GROUP = "workers"
-LAYOUT_VERSION = 3
+# The newest layout that this version can write, and the oldest that it can run with.
+LAYOUT_VERSION = 4
+OLDEST_LAYOUT = 3
 
 # Largest string value written by Python.
 CHUNK_BYTES = 1 << 20
 
 _SESSION_ID = re.compile(r"p(\d{2,4})-[0-9a-f]{20}")
-_DATASET_ID = re.compile(r"[0-9a-f]{32}")
+_DATASET_ID = _MODEL_ID = re.compile(r"[0-9a-f]{32}")
 
 _SESSION = r"s:p\d{2,4}-[0-9a-f]{20}"
 _DATASET = r"d:[0-9a-f]{32}"
+# Names of projects.
+PROJECT = r"[a-z0-9][a-z0-9._-]{0,62}"
 _RANGE = r"(default|[0-9a-f]{16})"
 
-# Groups of keys, by what they are about. Every script declares those that it may touch ("call"
-# keeps replies for all of them).
+# Groups of keys, by what they are about. Every script declares those that it may touch, but for
+# "call", which keeps replies for all of them, and "layout", which all may read.
 PATTERNS = {
     group: re.compile(rf"svddtune:\{{p\d+\}}:({tail})")
     for group, tail in {
-        "server": "layout|data|probe",
-        "index": "sessions|datasets|request:.+",
+        "layout": "layout",
+        "server": "layout:(hold|older|migrated)|data|probe|proof|services|service:[0-9a-f]+",
+        "index": rf"(sessions|datasets)(:{PROJECT})?|usage:{PROJECT}|request:.+",
+        "retention": "ended|ending|unused",
         "labeling": "labeling",
         "notices": "notices",
         "queue": r"q:(hi|bulk)(:(turn|service|clock|todo:.+))?"
@@ -117,6 +147,8 @@ PATTERNS = {
         + r"(:x:\d+|:ids|:rows|:display|:sessions|:atlases"
         + rf"|:prep:\d+p?:{_RANGE}(:part:\d+)?:\d+|:waiting:\d+p?:{_RANGE}"
         + rf"|:atlas:{_RANGE}(:\d+:\d+|:flying|:users)?|:rules)?",
+        "model": r"m:[0-9a-f]{32}",
+        "restore": r"r:[0-9a-f]{32}:\d+",
         "upload": r"u:[0-9a-f-]{36}(:parts)?",
         "session": _SESSION
         + r"(:(events|votes|labels|withdrawn|labelers|dropped|answers|queries|asked|awaiting|open"
@@ -143,6 +175,11 @@ def partition_of_dataset(dataset_id: DatasetId, partitions: int) -> int:
     return zlib.crc32(dataset_id.encode()) % partitions
 
 
+def usage(partition: int, project: str) -> str:
+    """Key of what a project has in a partition."""
+    return f"{prefix(partition)}usage:{project}"
+
+
 def new_session_id(partition: int) -> SessionId:
     """A fresh id. It carries its partition, so that any process finds the session's keys."""
     return SessionId(f"p{partition:02d}-{uuid4().hex[:20]}")
@@ -158,12 +195,27 @@ def is_dataset_id(text: str) -> bool:
     return _DATASET_ID.fullmatch(text) is not None
 
 
+def is_model_id(text: str) -> bool:
+    """Whether it has the form of a model's id."""
+    return _MODEL_ID.fullmatch(text) is not None
+
+
 def partition_of_session(session_id: SessionId) -> int:
     """Inverse of ``new_session_id``; the only place that looks into an id."""
     match = _SESSION_ID.fullmatch(session_id)
     if match is None:
         raise ValueError(f"not a session id: {session_id!r}")
     return int(match.group(1))
+
+
+def partition_of_model(model_id: ModelId, partitions: int) -> int:
+    """The partition that holds an uploaded model."""
+    return zlib.crc32(model_id.encode()) % partitions
+
+
+def model(partition: int, model_id: ModelId) -> str:
+    """An uploaded model's key."""
+    return f"{prefix(partition)}m:{model_id}"
 
 
 def partition_of_upload(upload_id: str, partitions: int) -> int:
@@ -195,6 +247,16 @@ def preparation_name(k: int, gamma_bounds: tuple[float, float] | None, *, panel:
 def new_call(prefix: str) -> str:
     """Key of the reply of one call of a script; the same for all attempts at the call."""
     return f"{prefix}call:{secrets.token_hex(16)}"
+
+
+def request_call(prefix: str, request_id: str) -> str:
+    """Key of the reply of a call that its caller gave an id, a UUID."""
+    return f"{prefix}call:{request_id.replace('-', '')}"
+
+
+def staged(prefix: str, restore_id: str, index: int) -> str:
+    """Key of a part of what is being restored, before it gets its name."""
+    return f"{prefix}r:{restore_id}:{index}"
 
 
 def session(session_id: SessionId, part: str = "") -> str:

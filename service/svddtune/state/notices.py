@@ -42,6 +42,8 @@ class Notice:
     holders: frozenset[str]
     # Until the first lease runs out; None where there is none.
     expires_in_s: float | None
+    # Whose session it is.
+    project: str = "default"
 
     def concerns(self, holder: str) -> bool:
         """Whether this holder should look at what it holds."""
@@ -159,8 +161,9 @@ class Notices:
         now = asyncio.get_running_loop().time()
         if now < self._next_probe:
             return False
+        # (Where the data were lost, older processes may be there: the layout is raised later.)
         reply = await self._call(
-            "probe", keys.prefix(0), layout=keys.LAYOUT_VERSION, name=uuid4().hex
+            "probe", keys.prefix(0), layout=keys.OLDEST_LAYOUT, name=uuid4().hex
         )
         self._next_probe = now + PROBE_S
         before, self._data = self._data, reply["data"]
@@ -199,4 +202,5 @@ def _notice(fields: Mapping[bytes, bytes]) -> Notice:
         serve_order=ServeOrder(int(fields[b"priority"]), int(fields[b"created_ms"])),
         holders=frozenset(fields[b"holders"].decode().split()),
         expires_in_s=int(expires_in_ms) / 1000 if expires_in_ms else None,
+        project=fields.get(b"project", b"").decode() or "default",
     )

@@ -22,7 +22,7 @@ _MOST_COMMANDS = 16
 # A command with an argument longer than this goes alone: it would delay the others.
 _LONG = 1 << 16
 
-_Command = tuple[tuple[Any, ...], dict[str, Any], asyncio.Future[Any]]
+Command = tuple[tuple[Any, ...], dict[str, Any], asyncio.Future[Any]]
 
 
 class PipeliningRedis(redis.asyncio.Redis):
@@ -35,10 +35,12 @@ class PipeliningRedis(redis.asyncio.Redis):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._waiting: deque[_Command] = deque()
+        self._waiting: deque[Command] = deque()
         self._sending: set[asyncio.Task[None]] = set()
         # A task of ``_sending`` has not begun yet: it will take all commands that wait by then.
         self._begins = False
+        # Runs the commands whose effect is promised to a caller.
+        self.durable: PipeliningRedis = self
 
     async def execute_command(self, *args: Any, **options: Any) -> Any:
         """Run one command, in a pipeline with others."""
@@ -48,6 +50,10 @@ class PipeliningRedis(redis.asyncio.Redis):
             return await self._send(args, options)
         except DEMOTED:
             return (await self._again([args], options))[0]
+
+    async def masters(self) -> "list[PipeliningRedis]":
+        """Clients of all servers that hold data: of this one."""
+        return [self]
 
     async def together(self, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
         """Replies to several reads, in their order. A read is the name of a command and arguments.
@@ -100,7 +106,7 @@ class PipeliningRedis(redis.asyncio.Redis):
                 else:
                     reply.set_result(found)
 
-    async def _replies(self, batch: list[_Command]) -> list[Any]:
+    async def _replies(self, batch: list[Command]) -> list[Any]:
         if len(batch) == 1:
             # (A pipeline of one command costs more than the command.)
             ((args, options, _),) = batch
@@ -110,9 +116,9 @@ class PipeliningRedis(redis.asyncio.Redis):
             pipeline.execute_command(*args, **options)
         return list(await pipeline.execute(raise_on_error=False))
 
-    def _next_batch(self) -> list[_Command]:
+    def _next_batch(self) -> list[Command]:
         """The commands that have waited longest, without those whose callers have left."""
-        batch: list[_Command] = []
+        batch: list[Command] = []
         while self._waiting and len(batch) < _MOST_COMMANDS:
             command = self._waiting.popleft()
             if not command[2].done():

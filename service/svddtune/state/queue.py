@@ -17,11 +17,11 @@ from uuid import uuid4
 
 from redis.exceptions import ResponseError
 
+from svddtune.jobs.v1 import jobs_pb2
 from svddtune.state import keys
 from svddtune.state.calls import Scripts
 from svddtune.state.connect import BLOCK_MS, Redis
 from svddtune.state.faults import redis_faults
-from svddtune.v1 import jobs_pb2
 
 # A claim whose worker gave no sign for this long is put back for others.
 SILENCE_MS = {"hi": 1000, "bulk": 5000}
@@ -55,6 +55,8 @@ class Claim:
     # How often the job raised an error, and how often its worker vanished, before.
     errors: int = 0
     lost: int = 0
+    # The ``traceparent`` of the span that it follows from; "" for none.
+    trace: str = ""
 
     @property
     def token(self) -> dict[str, str | int]:
@@ -241,6 +243,7 @@ class JobQueue:
             job=jobs_pb2.Job.FromString(fields[b"payload"]),
             errors=int(fields.get(b"errors", 0)),
             lost=int(fields.get(b"lost", 0)),
+            trace=fields.get(b"trace", b"").decode(),
         )
 
     def recover(self) -> Recovered:
@@ -255,6 +258,7 @@ class JobQueue:
                 prefix,
                 hi_silence_ms=SILENCE_MS["hi"],
                 bulk_silence_ms=SILENCE_MS["bulk"],
+                sign_ms=1000 * WORKER_TTL_S,
                 most_lost=MAX_LOST,
             )
             if reply:
@@ -305,6 +309,17 @@ class JobQueue:
                 else:
                     self._client.set(prefix + "q:served", self.consumer, ex=WORKER_TTL_S)
         self._others_take_bulk = self._hi_only and served
+
+    def forget_workers(self, *, silence_s: float = WORKER_TTL_S) -> int:
+        """Remove the consumers of workers that were silent for so long; of how many. Idempotent.
+
+        Those with jobs stay until ``recover`` has put these back. Raises StoreUnavailable.
+        """
+        forgotten = 0
+        for prefix in self._prefixes:
+            reply = self._call("forget_workers", prefix, silence_ms=round(1000 * silence_s))
+            forgotten = max(forgotten, reply.get("forgotten") or 0)
+        return forgotten
 
     def sign_out(self) -> None:
         """Leave: what it holds goes back, and the consumer goes. Raises StoreUnavailable."""

@@ -13,18 +13,25 @@ import redis.asyncio.retry
 import redis.retry
 from redis.backoff import ExponentialWithJitterBackoff
 from redis.exceptions import (
+    AskError,
     ClusterDownError,
     ConnectionError,
     MasterDownError,
     ReadOnlyError,
     TimeoutError,
+    TryAgainError,
 )
+
+from svddtune.state.observed import observer
 
 T = TypeVar("T")
 
 # The server is there, but is not the master (any more). What listens at its address now may be:
 # connections that lead here are of no use, for reading either.
 DEMOTED = (ReadOnlyError, MasterDownError, ClusterDownError)
+# A slot of a Cluster is on its way to another master. (MOVED, which says where it is, counts as an
+# AskError, too: clients of a Cluster deal with it themselves.)
+_UNDER_WAY = (AskError, TryAgainError)
 # LOADING counts as a ConnectionError.
 _ERRORS = (ConnectionError, TimeoutError, *DEMOTED)
 # All who wait for a server that comes back must not ask it at the same moment.
@@ -64,8 +71,8 @@ class Retries(redis.retry.Retry):
 
     pool: Any = None
 
-    def __init__(self, patience_s: float) -> None:
-        super().__init__(_BACKOFF, 0, _ERRORS)
+    def __init__(self, patience_s: float, *, cluster: bool = False) -> None:
+        super().__init__(_BACKOFF, 0, (*_ERRORS, *_UNDER_WAY) if cluster else _ERRORS)
         self._rule = _Rule(patience_s)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Retries":
@@ -88,6 +95,7 @@ class Retries(redis.retry.Retry):
                 if is_retryable and not is_retryable(error):
                     raise
                 failures += 1
+                observer().attempt_failed()
                 fail(*((error, failures) if with_failure_count else (error,)))
                 if isinstance(error, DEMOTED) and self.pool is not None:
                     self.pool.disconnect(inuse_connections=False)
@@ -105,8 +113,8 @@ class AsyncRetries(redis.asyncio.retry.Retry):
 
     pool: Any = None
 
-    def __init__(self, patience_s: float) -> None:
-        super().__init__(_BACKOFF, 0, _ERRORS)
+    def __init__(self, patience_s: float, *, cluster: bool = False) -> None:
+        super().__init__(_BACKOFF, 0, (*_ERRORS, *_UNDER_WAY) if cluster else _ERRORS)
         self._rule = _Rule(patience_s)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "AsyncRetries":
@@ -128,6 +136,7 @@ class AsyncRetries(redis.asyncio.retry.Retry):
                 if is_retryable and not is_retryable(error):
                     raise
                 failures += 1
+                observer().attempt_failed()
                 await fail(*((error, failures) if with_failure_count else (error,)))
                 if isinstance(error, DEMOTED) and self.pool is not None:
                     await forget_connections(self.pool)

@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from svddtune.jobs.v1 import jobs_pb2
 from svddtune.state.errors import StoreUnavailable
 from svddtune.state.rows import RowStore, is_intact, npy_header, sizes
 from svddtune.state.session import DatasetId
-from svddtune.v1 import jobs_pb2
 
 log = logging.getLogger(__name__)
 

@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 from obstore.exceptions import BaseError
 from obstore.store import LocalStore, from_url
 
+from svddtune.jobs.v1 import jobs_pb2
 from svddtune.state.errors import Damaged, StoreUnavailable
 from svddtune.state.session import DatasetId
-from svddtune.v1 import jobs_pb2
 
 log = logging.getLogger(__name__)
 

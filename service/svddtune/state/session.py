@@ -1,5 +1,6 @@
 """What a tuning session is: its states, legal moves and parts. Pure values."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from typing import NewType
@@ -11,6 +12,7 @@ from svddtune.v1.oracle_pb2 import Explanation
 
 SessionId = NewType("SessionId", str)
 DatasetId = NewType("DatasetId", str)
+ModelId = NewType("ModelId", str)
 
 
 class SessionState(Enum):
@@ -63,7 +65,10 @@ TRANSITIONS: dict[SessionState, frozenset[SessionState]] = {
         {SessionState.COMPLETED, SessionState.CANCELLED, SessionState.FAILED}
     ),
     SessionState.COMPLETED: frozenset({SessionState.PREPARING, SessionState.LABELING}),
-    SessionState.FAILED: frozenset({SessionState.PREPARING, SessionState.LABELING}),
+    # (To ESTIMATING by its operator, who lets the job that failed be tried again.)
+    SessionState.FAILED: frozenset(
+        {SessionState.PREPARING, SessionState.LABELING, SessionState.ESTIMATING}
+    ),
     SessionState.CANCELLED: frozenset(),
 }
 
@@ -160,6 +165,14 @@ class Session:
     detectors: bytes = b""
     # Labels that it took over from another session when it was created; None if it took none.
     taken_over: tuning_pb2.TakenOver | None = None
+    # Whose it is.
+    project: str = "default"
+    # Keys and values of whoever manages sessions.
+    labels: Mapping[str, str] = field(default_factory=dict)
+    # When it goes by itself; None where it does not.
+    expires_ms: int | None = None
+    # For how long it is kept after its end, 0 for good; None as long as the service is set to.
+    retention_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +224,8 @@ class Lease:
     expires_ms: int
     # The labeler has answered the observation before and is shown it again.
     repeats: bool = False
+    # The ``traceparent`` of the span that the query follows from; "" for none.
+    trace: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,21 +236,29 @@ class LeaseOutcome:
     finish_reason: str
     leases: tuple[Lease, ...]
     now_ms: int
-    lease_s: float
+    lease_seconds: float
     # The labeler's votes were withdrawn: it is asked nothing.
     withdrawn: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What became of an answer, skip, retraction, extension or release."""
+    """What became of an answer, skip or retraction."""
 
     applied: bool
     query: int = 0
     counts: LabelCounts = field(default_factory=LabelCounts)
     event_id: str = ""
-    expires_ms: int = 0
-    lost: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LeasesReceipt:
+    """What became of an extension or release of leases."""
+
+    # Lease id -> its new end on Redis's clock; empty after a release.
+    extended: Mapping[str, int]
+    # Those named that the holder does not hold.
+    lost: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,7 +328,7 @@ class LabelEvent:
     answer_id: str
     time_ms: int
     # Seconds from lease to answer; 0 where nothing was leased.
-    answer_s: float = 0.0
+    answer_seconds: float = 0.0
     # The rule behind the verdict.
     provenance: str = ""
     # Probability that the verdict is right, by the labeler's word.

@@ -3,16 +3,22 @@
 import hashlib
 import json
 import secrets
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
+import redis
+
 from svddtune.config import SessionConfig, completed
-from svddtune.state import codec, keys
+from svddtune.jobs.v1 import jobs_pb2
+from svddtune.state import codec, keys, projects
 from svddtune.state.calls import AsyncScripts, refusal
 from svddtune.state.connect import AsyncRedis
 from svddtune.state.errors import NotFound
 from svddtune.state.faults import store_call
 from svddtune.state.jobs import session_jobs
+from svddtune.state.listing import Position, Walk
+from svddtune.state.memory import Watermark
+from svddtune.state.observed import observer
 from svddtune.state.session import (
     Answer,
     BatchReceipt,
@@ -23,6 +29,7 @@ from svddtune.state.session import (
     Lease,
     LeaseOutcome,
     LeaseRequest,
+    LeasesReceipt,
     Receipt,
     ServeOrder,
     Session,
@@ -34,12 +41,11 @@ from svddtune.state.session import (
     WithdrawalEffect,
     atlas_parts,
 )
-from svddtune.v1 import dataset_pb2, jobs_pb2
+from svddtune.state.usage import ProjectLimits, Usage
+from svddtune.v1 import dataset_pb2
 
 # Requests that made a session are known for a day.
 _REQUEST_TTL_S = 86_400
-# Sessions that are read in one round trip.
-_SESSIONS_AT_ONCE = 100
 
 
 def _fingerprint(*parts: object) -> str:
@@ -67,10 +73,28 @@ class SessionStore:
     full, and ``NotFound`` (``SESSION_NOT_FOUND``) for an unknown session.
     """
 
-    def __init__(self, client: AsyncRedis, *, partitions: int = 1) -> None:
+    def __init__(
+        self,
+        client: AsyncRedis,
+        *,
+        partitions: int = 1,
+        watermark: Watermark | None = None,
+        limits: ProjectLimits | None = None,
+        most_corrections: int = 0,
+        kept_ms: int = 0,
+    ) -> None:
+        """No session is created above the ``watermark``, nor above a project's ``limits``.
+
+        ``most_corrections`` of one row are taken of all labelers together; 0 for no limit.
+        Sessions say that they are kept for ``kept_ms`` after their end; 0 for ever.
+        """
+        self._kept_ms = kept_ms
+        self._most_corrections = most_corrections
         self._client = client
         self._call = AsyncScripts(client)
         self._partitions = partitions
+        self._watermark = watermark or Watermark(client)
+        self._usage = Usage(client, partitions=partitions, limits=limits)
 
     @property
     def partitions(self) -> int:
@@ -85,21 +109,23 @@ class SessionStore:
         observation_count: int,
         scaling: dataset_pb2.ScalingKind = dataset_pb2.SCALING_KIND_NONE,
         display_name: str = "",
+        labels: Mapping[str, str] | None = None,
         initial: Sequence[InitialLabel] = (),
         labeler: str = "initial",
         request_id: str = "",
         source: str = "",
         take: Callable[[], Awaitable[TakenLabels]] | None = None,
+        retention_ms: int | None = None,
     ) -> SessionId:
         """Store a session and set it going; atomic. With a request id seen before, the same one.
 
         ``observation_count`` and ``scaling`` are the dataset's. Defaults that depend on the dataset
         are put into the session's settings. ``take`` returns labels of another session, named by
         ``source``, to begin with besides ``initial``. It is not called for a request id seen
-        before: labels there may have changed since.
+        before: labels there may have changed since. ``retention_ms`` is as in ``Session``.
 
         Raises NotFound (``DATASET_NOT_FOUND``), InvalidInput (``REQUEST_ID_REUSED``), and what
-        ``take`` raises.
+        ``take`` raises; QuotaExceeded (``STORE_NEARLY_FULL``, ``QUOTA_EXCEEDED``).
         """
         config = completed(config, observation_count)
         partition = keys.partition_of_dataset(dataset_id, self._partitions)
@@ -107,12 +133,20 @@ class SessionStore:
             [one.row, int(one.verdict), one.source_reference, one.confidence] for one in initial
         ]
         fingerprint = _fingerprint(
-            dataset_id, codec.session_record(display_name, config).hex(), given, labeler, source
+            dataset_id,
+            codec.session_record(display_name, config).hex(),
+            given,
+            labeler,
+            source,
+            labels or {},
+            # (Requests that say nothing of it have the fingerprint that earlier versions give.)
+            *(() if retention_ms is None else (retention_ms,)),
         )
         taken = None
-        if take is not None and not await self._request_seen(partition, request_id):
-            taken = await take()
-        labels = taken.labels if taken else ()
+        if not await self._request_seen(partition, request_id):
+            await self._watermark.check()
+            taken = await take() if take else None
+        taken_labels = taken.labels if taken else ()
         session_id = keys.new_session_id(partition)
         jobs = session_jobs(
             session_id,
@@ -127,33 +161,32 @@ class SessionStore:
             keys.prefix(partition),
             session=session_id,
             dataset=dataset_id,
+            project=projects.stored(),
+            limits=await self._usage.limits(partition),
             record=record,
             settings={
                 "budget": config.budget,
-                "lease_ms": round(config.lease_s * 1000),
+                "lease_ms": round(config.lease_seconds * 1000),
                 "overlap": config.overlap,
                 "overlap_rule": config.overlap_rule,
                 "overlap_limit": config.overlap_limit,
                 "repeat_every": config.repeat_every,
                 "priority": config.priority,
                 "needs_atlas": int(config.needs_atlas),
+                "labels": codec.labels_to_text(labels or {}),
+                **({} if retention_ms is None else {"retention_ms": retention_ms}),
             },
             preparation=jobs.preparation,
             range=jobs.range,
             secret=secrets.token_hex(16),
             initial=[
                 *((one.row, [_initial_vote(labeler, one)]) for one in initial),
-                *((one.row, list(map(_taken_vote, one.votes))) for one in labels),
+                *((one.row, list(map(_taken_vote, one.votes))) for one in taken_labels),
             ],
-            jobs={
-                "prepare": jobs.prepare,
-                "suggest": jobs.suggest,
-                "refine": jobs.refine,
-                "plan": jobs.plan,
-                "estimate": jobs.estimate,
-            },
+            jobs=jobs.by_kind(),
             atlas_jobs=jobs.atlas,
             request_id=request_id,
+            request_key=projects.scoped_uuid(request_id) if request_id else "",
             request_ttl_s=_REQUEST_TTL_S,
             fingerprint=fingerprint,
         )
@@ -164,7 +197,7 @@ class SessionStore:
         if not request_id:
             return False
         async with store_call():
-            key = f"{keys.prefix(partition)}request:{request_id}"
+            key = f"{keys.prefix(partition)}request:{projects.scoped_uuid(request_id)}"
             return bool(await self._client.expire(key, _REQUEST_TTL_S))
 
     async def get(self, session_id: SessionId) -> Session:
@@ -176,6 +209,18 @@ class SessionStore:
         prefix = keys.prefix(keys.partition_of_session(session_id))
         async with store_call():
             return bool(await self._client.exists(prefix + "q:attended"))
+
+    async def worker_count(self) -> int:
+        """Workers that gave a sign of life in the last 15 seconds. Raises StoreUnavailable."""
+        prefix = keys.prefix(0)  # every worker serves all partitions
+        async with store_call():
+            try:
+                consumers = await self._client.xinfo_consumers(prefix + "q:hi", keys.GROUP)
+            except redis.exceptions.ResponseError:
+                # No worker has ever come.
+                return 0
+            names = [f"{prefix}worker:{one['name'].decode()}" for one in consumers]
+            return int(await self._client.exists(*names)) if names else 0
 
     async def _get_many(
         self, session_ids: Sequence[SessionId], *, missing_ok: bool
@@ -196,7 +241,7 @@ class SessionStore:
         for index, session_id in enumerate(session_ids):
             fields, *counts = replies[4 * index : 4 * index + 4]
             if fields:
-                found.append(codec.session_from_fields(fields, *counts))
+                found.append(codec.session_from_fields(fields, *counts, kept_ms=self._kept_ms))
             elif not missing_ok:
                 raise NotFound(
                     "SESSION_NOT_FOUND", f"There is no session {session_id}.", session=session_id
@@ -204,29 +249,46 @@ class SessionStore:
         return found
 
     async def list_sessions(
-        self, *, limit: int, before: tuple[int, str] | None = None
-    ) -> list[Session]:
-        """Up to ``limit`` sessions older than ``before`` (created_ms, id), newest first."""
-        ids: list[tuple[int, str]] = []
-        for partition in range(self._partitions):
-            ids += await newest(self._client, keys.prefix(partition) + "sessions", limit, before)
-        ids.sort(reverse=True)
-        wanted = [SessionId(name) for _, name in ids[:limit]]
-        sessions: list[Session] = []
-        # (A session's record is large where it began with many labels.)
-        for start in range(0, len(wanted), _SESSIONS_AT_ONCE):
-            batch = wanted[start : start + _SESSIONS_AT_ONCE]
-            sessions += await self._get_many(batch, missing_ok=True)
-        return sessions
+        self,
+        *,
+        limit: int,
+        before: Position | None = None,
+        accept: Callable[[Session], bool] = lambda session: True,
+    ) -> tuple[list[Session], Position | None]:
+        """Sessions of the project older than ``before`` (created_ms, id), newest first, and where
+        to go on.
 
-    async def labeling(self) -> dict[SessionId, ServeOrder]:
-        """All sessions that ask now."""
+        Up to ``limit`` of those that are accepted; fewer if many are not, so that a call reads no
+        more than ``listing.MOST_EXAMINED``. The second value is None if there is nothing more.
+        """
+        sessions: list[Session] = []
+        walk = Walk(self._client, self._partitions, "sessions", before)
+        project = projects.current()
+        async for batch in walk.batches(limit):
+            wanted = [SessionId(name) for _, name in batch]
+            for one in await self._get_many(wanted, missing_ok=True) if wanted else []:
+                if len(sessions) == limit:
+                    return sessions, walk.next
+                walk.pass_by((one.created_ms, one.id), own=one.project == project)
+                if one.project == project and accept(one):
+                    sessions.append(one)
+            # (Those at the end may have been deleted meanwhile.)
+            if batch and batch[-1] != walk.position:
+                walk.pass_by(batch[-1], own=False)
+            if len(sessions) == limit:
+                break
+        return sessions, None if walk.ended else walk.next
+
+    async def labeling(self, project: str | None = None) -> dict[SessionId, ServeOrder]:
+        """The sessions that ask now, of one project or of all."""
         found = {}
         for partition in range(self._partitions):
             async with store_call():
                 stored = await self._client.hgetall(keys.prefix(partition) + "labeling")
             for name, serve_order in stored.items():
-                priority, created_ms = serve_order.split()
+                priority, created_ms, *named = serve_order.split()
+                if project not in (None, named[0].decode() if named else projects.DEFAULT):
+                    continue
                 found[SessionId(name.decode())] = ServeOrder(int(priority), int(created_ms))
         return found
 
@@ -241,12 +303,13 @@ class SessionStore:
         reply = await self._session_call(
             "lease", session_id, request=_request_map(request), waits=waits
         )
+        observer().leases_expired(reply["expired"])
         return LeaseOutcome(
             state=SessionState(reply["state"]),
             finish_reason=reply["finish_reason"],
             leases=tuple(Lease(**one) for one in reply["leases"]),
             now_ms=reply["now_ms"],
-            lease_s=reply["lease_ms"] / 1000,
+            lease_seconds=reply["lease_ms"] / 1000,
             withdrawn=reply["withdrawn"],
         )
 
@@ -261,18 +324,26 @@ class SessionStore:
     async def expire(self, session_id: SessionId) -> float | None:
         """End the leases that have run out; seconds until the next one does."""
         reply = await self._session_call("expire", session_id)
-        return reply["expires_in_ms"] / 1000 if reply else None
+        observer().leases_expired(reply["expired"])
+        due_ms = reply.get("expires_in_ms")
+        return due_ms / 1000 if due_ms is not None else None
 
     async def park(self, session_id: SessionId, holder: str) -> None:
         """Give a holder nothing new until it asks; it keeps its leases."""
         await self._session_call("park", session_id, holder=holder)
 
     async def answer(
-        self, session_id: SessionId, answer: Answer, *, then: LeaseRequest | None = None
+        self,
+        session_id: SessionId,
+        answer: Answer,
+        *,
+        then: LeaseRequest | None = None,
+        trace: str = "",
     ) -> Receipt:
         """Store a verdict; atomic, idempotent by answer id.
 
-        With ``then`` its holder gets new queries as soon as the next ranking is there.
+        With ``then`` its holder gets new queries as soon as the next ranking is there. ``trace``
+        is the ``traceparent`` of the span that this ranking follows from.
 
         Raises InvalidInput (``ANSWER_ID_REUSED``, ``OBSERVATION_MISMATCH``), NotFound
         (``UNKNOWN_QUERY``), WrongState (``LEASE_LOST``, ``SESSION_NOT_ACTIVE``,
@@ -281,6 +352,7 @@ class SessionStore:
         reply = await self._session_call(
             "answer",
             session_id,
+            most_corrections=self._most_corrections,
             answer_id=answer.answer_id,
             fingerprint=_fingerprint_of(answer),
             labeler=answer.labeler,
@@ -294,6 +366,7 @@ class SessionStore:
             confidence=codec.confidence_to_text(answer.confidence),
             replace=answer.replace,
             next_request=_request_map(then) if then else None,
+            trace=trace or None,
         )
         return _receipt(reply)
 
@@ -305,6 +378,7 @@ class SessionStore:
         labeler: str,
         holder: str,
         hold_s: float = 0.0,
+        trace: str = "",
     ) -> BatchReceipt:
         """Store unasked verdicts of one labeler, or none; atomic, idempotent by answer ids.
 
@@ -315,6 +389,7 @@ class SessionStore:
         reply = await self._session_call(
             "answer_batch",
             session_id,
+            most_corrections=self._most_corrections,
             answers=[
                 {
                     "answer_id": one.answer_id,
@@ -331,6 +406,7 @@ class SessionStore:
             labeler=labeler,
             holder=holder,
             hold_ms=round(1000 * hold_s),
+            trace=trace or None,
         )
         refused = {}
         for one in reply["refused"]:
@@ -351,6 +427,7 @@ class SessionStore:
         reply = await self._session_call(
             "retract",
             session_id,
+            most_corrections=self._most_corrections,
             answer_id=answer_id,
             fingerprint=_fingerprint("retract", of or labeler, row),
             labeler=of or labeler,
@@ -388,67 +465,111 @@ class SessionStore:
 
     async def extend(
         self, session_id: SessionId, *, holder: str, labeler: str, lease_ids: Sequence[str] = ()
-    ) -> Receipt:
-        """Extend the holder's leases, all or those named; the receipt lists the lost ones."""
+    ) -> LeasesReceipt:
+        """Extend the holder's leases, all or those named."""
         reply = await self._session_call(
             "extend", session_id, holder=holder, labeler=labeler, lease_ids=tuple(lease_ids)
         )
-        return Receipt(
-            applied=reply["applied"],
-            expires_ms=reply["expires_ms"],
-            lost=tuple(reply["lost"]),
-        )
+        return LeasesReceipt(dict(reply["extended"]), tuple(reply["lost"]))
 
     async def release(
         self, session_id: SessionId, *, holder: str, lease_ids: Sequence[str] = ()
-    ) -> Receipt:
-        """Give the holder's queries back, all or those named; the receipt lists the lost ones."""
+    ) -> LeasesReceipt:
+        """Give the holder's queries back, all or those named."""
         reply = await self._session_call(
             "release", session_id, holder=holder, lease_ids=tuple(lease_ids)
         )
-        return Receipt(applied=reply["applied"], lost=tuple(reply["lost"]))
+        return LeasesReceipt({}, tuple(reply["lost"]))
 
-    async def pause(self, session_id: SessionId) -> None:
-        """LABELING -> PAUSED. Raises WrongState (``ILLEGAL_TRANSITION``)."""
-        await self._session_call("move", session_id, verb="pause")
+    async def pause(self, session_id: SessionId, *, request_id: str | None = None) -> None:
+        """LABELING -> PAUSED. Raises WrongState (``ILLEGAL_TRANSITION``).
 
-    async def resume(self, session_id: SessionId) -> None:
+        A call with the ``request_id`` of an earlier one within a day has no further effect, here
+        and in the methods below. Raises InvalidInput (``REQUEST_ID_REUSED``) if they differ.
+        """
+        await self._move(session_id, "pause", request_id)
+
+    async def resume(self, session_id: SessionId, *, request_id: str | None = None) -> None:
         """PAUSED -> LABELING; COMPLETED or FAILED -> PREPARING, and on where all is there.
 
         Raises WrongState (``ILLEGAL_TRANSITION``, ``BUDGET_SPENT``).
         """
-        await self._session_call("move", session_id, verb="resume")
+        await self._move(session_id, "resume", request_id)
 
-    async def finish(self, session_id: SessionId) -> None:
+    async def finish(self, session_id: SessionId, *, request_id: str | None = None) -> None:
         """LABELING or PAUSED -> ESTIMATING. Raises WrongState (``ILLEGAL_TRANSITION``)."""
-        await self._session_call("move", session_id, verb="finish")
+        await self._move(session_id, "finish", request_id)
 
-    async def cancel(self, session_id: SessionId) -> None:
+    async def cancel(self, session_id: SessionId, *, request_id: str | None = None) -> None:
         """Any but the ended states -> CANCELLED. Raises WrongState (``ILLEGAL_TRANSITION``)."""
-        await self._session_call("move", session_id, verb="cancel")
+        await self._move(session_id, "cancel", request_id)
 
-    async def set_budget(self, session_id: SessionId, budget: int) -> None:
-        """Change the budget; the session moves on where that spends or frees it.
+    async def _move(self, session_id: SessionId, verb: str, request_id: str | None) -> None:
+        await self._session_call("move", session_id, verb=verb, request_id=request_id or None)
+
+    async def update(
+        self,
+        session_id: SessionId,
+        *,
+        display_name: str | None = None,
+        labels: Mapping[str, str] | None = None,
+        budget: int | None = None,
+        priority: int | None = None,
+        retention_ms: int | None = None,
+        etag: str | None = None,
+        request_id: str | None = None,
+    ) -> None:
+        """Change what is given; the session moves on where a new budget is spent or frees it.
+
+        A ``retention_ms`` of 0 keeps it for good, ``AS_SERVICE_IS_SET`` as long as others.
 
         Raises InvalidInput (``BUDGET_TOO_LARGE``, ``BUDGET_TOO_SMALL``), WrongState
-        (``SESSION_NOT_ACTIVE``).
+        (``SESSION_NOT_ACTIVE``, for a budget), Conflict (``ETAG_MISMATCH``) if the session is no
+        longer at the version ``etag``.
         """
-        await self._session_call("set_budget", session_id, budget=budget)
+        await self._session_call(
+            "update_session",
+            session_id,
+            display_name=display_name,
+            labels=None if labels is None else codec.labels_to_text(labels),
+            budget=budget,
+            priority=priority,
+            retention_ms=retention_ms,
+            etag=etag or None,
+            request_id=request_id or None,
+        )
 
-    async def set_priority(self, session_id: SessionId, priority: int) -> None:
-        """Change when the session is served among those of one labeler."""
-        await self._session_call("set_priority", session_id, priority=priority)
-
-    async def withdraw(self, session_id: SessionId, labeler: str, *, by: str) -> WithdrawalEffect:
+    async def withdraw(
+        self,
+        session_id: SessionId,
+        labeler: str,
+        *,
+        by: str,
+        etag: str | None = None,
+        request_id: str | None = None,
+    ) -> WithdrawalEffect:
         """Make all votes of a labeler void.
 
-        Raises NotFound (``UNKNOWN_LABELER``), WrongState (``SESSION_NOT_ACTIVE``).
+        Raises NotFound (``UNKNOWN_LABELER``), WrongState (``SESSION_NOT_ACTIVE``), Conflict
+        (``ETAG_MISMATCH``).
         """
-        return await self._withdraw(session_id, labeler, "withdraw", by=by)
+        return await self._withdraw(
+            session_id, labeler, "withdraw", by=by, etag=etag, request_id=request_id
+        )
 
-    async def reinstate(self, session_id: SessionId, labeler: str, *, by: str) -> WithdrawalEffect:
+    async def reinstate(
+        self,
+        session_id: SessionId,
+        labeler: str,
+        *,
+        by: str,
+        etag: str | None = None,
+        request_id: str | None = None,
+    ) -> WithdrawalEffect:
         """Let a labeler's votes count again; errors as in ``withdraw``."""
-        return await self._withdraw(session_id, labeler, "reinstate", by=by)
+        return await self._withdraw(
+            session_id, labeler, "reinstate", by=by, etag=etag, request_id=request_id
+        )
 
     async def preview_withdrawal(
         self, session_id: SessionId, labeler: str, preview_id: str
@@ -477,6 +598,8 @@ class SessionStore:
         *,
         by: str = "",
         preview_job: bytes | None = None,
+        etag: str | None = None,
+        request_id: str | None = None,
     ) -> WithdrawalEffect:
         reply = await self._session_call(
             "withdraw",
@@ -485,6 +608,8 @@ class SessionStore:
             verb=verb,
             speaker=by,
             preview_job=preview_job,
+            etag=etag or None,
+            request_id=request_id or None,
         )
         return WithdrawalEffect(
             votes=reply["votes"],
@@ -502,9 +627,13 @@ class SessionStore:
             names = await self._client.smembers(keys.session(session_id, "withdrawn"))
         return frozenset(name.decode() for name in names)
 
-    async def delete(self, session_id: SessionId) -> None:
-        """Delete the session with its labels and results."""
-        await self._session_call("delete_session", session_id)
+    async def delete(
+        self, session_id: SessionId, *, etag: str | None = None, request_id: str | None = None
+    ) -> None:
+        """Delete the session with its labels and results. Raises Conflict (``ETAG_MISMATCH``)."""
+        await self._session_call(
+            "delete_session", session_id, etag=etag or None, request_id=request_id or None
+        )
 
     async def label_events(
         self, session_id: SessionId, *, after: str = "", limit: int = 1000
@@ -536,7 +665,7 @@ class SessionStore:
 
         Raises NotFound (``RESULT_NOT_FOUND``).
         """
-        number = await self._revision(session_id, revision)
+        number = await self.revision(session_id, revision)
         async with store_call():
             data = await self._client.get(keys.session(session_id, f"result:{number}"))
         if data is None:
@@ -547,7 +676,7 @@ class SessionStore:
         self, session_id: SessionId, revision: int | None, index: int
     ) -> bytes | None:
         """Piece ``index`` of a model, None past the end. Raises NotFound (``RESULT_NOT_FOUND``)."""
-        number = await self._revision(session_id, revision)
+        number = await self.revision(session_id, revision)
         key = keys.session(session_id, f"model:{number}")
         async with store_call():
             piece: bytes | None = await self._client.lindex(key, index)
@@ -555,7 +684,8 @@ class SessionStore:
             raise _no_result(session_id, number)
         return piece
 
-    async def _revision(self, session_id: SessionId, revision: int | None) -> int:
+    async def revision(self, session_id: SessionId, revision: int | None) -> int:
+        """Number of a result, the latest for None. Raises NotFound (``RESULT_NOT_FOUND``)."""
         latest = (await self.get(session_id)).revision
         number = latest if revision is None else revision
         if not 1 <= number <= latest:
@@ -569,32 +699,12 @@ class SessionStore:
         return await self._call(script, prefix, session=session_id, **arguments)
 
 
-async def newest(
-    client: AsyncRedis, key: str, limit: int, before: tuple[int, str] | None
-) -> list[tuple[int, str]]:
-    """Newest entries of a zset by (score, member), strictly before one of them."""
-    top = "+inf" if before is None else str(before[0])
-    found: list[tuple[int, str]] = []
-    offset = 0
-    async with store_call():
-        while len(found) < limit:
-            batch: list[tuple[bytes, float]] = await client.zrevrangebyscore(
-                key, top, "-inf", start=offset, num=limit, withscores=True
-            )
-            offset += len(batch)
-            entries = [(int(score), member.decode()) for member, score in batch]
-            found += [one for one in entries if before is None or one < before]
-            if len(batch) < limit:
-                break
-    return found[:limit]
-
-
 def _no_result(session_id: SessionId, revision: int) -> NotFound:
     return NotFound(
         "RESULT_NOT_FOUND",
         f"Session {session_id} has no result {revision or 'yet'}; finish the session first.",
         session=session_id,
-        revision=revision,
+        **({"result": f"{session_id}/results/{revision}"} if revision else {}),
     )
 
 
@@ -639,7 +749,7 @@ def _event(key: bytes, fields: dict[bytes, bytes]) -> LabelEvent:
         source_reference=fields[b"source"].decode(),
         answer_id=fields[b"answer_id"].decode(),
         time_ms=int(event_id.split("-")[0]),
-        answer_s=int(fields[b"ms"]) / 1000,
+        answer_seconds=int(fields[b"ms"]) / 1000,
         provenance=fields.get(b"basis", b"").decode(),
         confidence=codec.confidence_from_text(fields.get(b"confidence", b"").decode()),
         origin=fields.get(b"origin", b"").decode(),

@@ -9,7 +9,9 @@ import logging
 from svddtune.state import codec, keys
 from svddtune.state.calls import Scripts
 from svddtune.state.connect import Redis
+from svddtune.state.errors import StoreUnavailable
 from svddtune.state.jobs import session_jobs
+from svddtune.state.recount import recount_partition
 from svddtune.state.session import SessionId, atlas_parts
 from svddtune.v1 import dataset_pb2
 
@@ -22,8 +24,9 @@ EARLIER_LAYOUT = 2
 def upgrade(client: Redis) -> None:
     """Upgrade all partitions of a server whose data have ``EARLIER_LAYOUT``.
 
-    Raises RedisError, StoreUnavailable.
+    Raises RedisError; StoreUnavailable, ``REDIS_UNSAFE`` where workers of that version are there.
     """
+    _refuse_living(client)
     call = Scripts(client)
     for prefix in sorted(_prefixes(client)):
         _drop_jobs(client, prefix)
@@ -31,10 +34,24 @@ def upgrade(client: Redis) -> None:
             call("upgrade_dataset", prefix, dataset=dataset_id.decode())
         for session_id in client.zrange(f"{prefix}sessions", 0, -1):
             _upgrade_session(client, call, prefix, SessionId(session_id.decode()))
+        recount_partition(client, prefix)
     client.set(keys.prefix(0) + "layout", keys.LAYOUT_VERSION)
     log.warning(
         "upgraded the data from layout %s to layout %s", EARLIER_LAYOUT, keys.LAYOUT_VERSION
     )
+
+
+def _refuse_living(client: Redis) -> None:
+    """Processes of the earlier version would go on writing what this version cannot read."""
+    found = client.scan_iter(match="svddtune:{p*}:worker:*", count=1000)
+    if living := sorted({key.decode().rpartition(":")[2] for key in found}):
+        raise StoreUnavailable(
+            "REDIS_UNSAFE",
+            f"The data in this Redis have layout {EARLIER_LAYOUT}, and workers of 0.1.0 are there: "
+            f"{', '.join(living)}. Stop all services and workers of 0.1.0, wait 15 s, and start "
+            f"again.",
+            layout=EARLIER_LAYOUT,
+        )
 
 
 def _prefixes(client: Redis) -> set[str]:

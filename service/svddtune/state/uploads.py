@@ -16,6 +16,7 @@ from svddtune.state.connect import AsyncRedis
 from svddtune.state.datasets import owner_of
 from svddtune.state.errors import StateError
 from svddtune.state.faults import store_call
+from svddtune.state.projects import scoped_uuid
 from svddtune.state.rows import RowStore
 from svddtune.state.session import DatasetId
 
@@ -30,6 +31,8 @@ class Writer:
     """The right to add to an upload, until another stream opens it."""
 
     upload_id: str
+    # What stands for it in its project.
+    key: str
     name: str
     # Number of rows that the upload had when it was opened.
     rows: int
@@ -58,11 +61,11 @@ class UploadStore:
         self._rows = rows
         self._ttl_s = int(retention_s)
 
-    def _prefix(self, upload_id: str) -> str:
-        return keys.prefix(keys.partition_of_upload(upload_id, self._partitions))
+    def _prefix(self, key: str) -> str:
+        return keys.prefix(keys.partition_of_upload(key, self._partitions))
 
-    def _key(self, upload_id: str, part: str = "") -> str:
-        return keys.upload(keys.partition_of_upload(upload_id, self._partitions), upload_id, part)
+    def _key(self, key: str, part: str = "") -> str:
+        return keys.upload(keys.partition_of_upload(key, self._partitions), key, part)
 
     async def open(self, upload_id: str, header: str, *, outside: bool) -> Writer:
         """Begin an upload or go on with it; whoever wrote to it before may no longer.
@@ -70,11 +73,12 @@ class UploadStore:
         ``header`` is what must be the same whenever it is opened. ``outside`` says whether the
         parts of a new upload go to the dataset store. Raises InvalidInput (``UPLOAD_ID_REUSED``).
         """
-        name = uuid4().hex
+        name, key = uuid4().hex, scoped_uuid(upload_id)
         reply = await self._call(
             "open_upload",
-            self._prefix(upload_id),
+            self._prefix(key),
             upload=upload_id,
+            key=key,
             header=header,
             writer=name,
             outside=outside,
@@ -82,8 +86,8 @@ class UploadStore:
         )
         folder = ""
         if reply["outside"]:
-            folder = f"{await owner_of(self._call)}{_FOLDERS}/{upload_id}/{reply['first']}"
-        return Writer(upload_id, name, reply["rows"], folder)
+            folder = f"{await owner_of(self._call)}{_FOLDERS}/{key}/{reply['first']}"
+        return Writer(upload_id, key, name, reply["rows"], folder)
 
     async def parts(self, writer: Writer) -> AsyncIterator[bytes]:
         """The parts that were there when it was opened.
@@ -91,7 +95,7 @@ class UploadStore:
         Raises NotFound (``UPLOAD_NOT_FOUND``) where one is missing or damaged: the upload is
         removed then.
         """
-        index, parts = 0, self._key(writer.upload_id, "parts")
+        index, parts = 0, self._key(writer.key, "parts")
         while True:
             async with store_call():
                 part = await self._client.lindex(parts, index)
@@ -117,8 +121,9 @@ class UploadStore:
             part = (await self._rows.put_object(writer.folder, part)).encode()
         await self._call(
             "append_upload",
-            self._prefix(writer.upload_id),
+            self._prefix(writer.key),
             upload=writer.upload_id,
+            key=writer.key,
             writer=writer.name,
             part=part,
             rows=rows,
@@ -132,8 +137,8 @@ class UploadStore:
         """
         reply = await self._call(
             "close_upload",
-            self._prefix(writer.upload_id),
-            upload=writer.upload_id,
+            self._prefix(writer.key),
+            key=writer.key,
             writer=writer.name,
             dataset=dataset_id,
             ttl_s=self._ttl_s,
@@ -152,7 +157,9 @@ class UploadStore:
         Raises NotFound (``UPLOAD_NOT_FOUND``).
         """
         async with store_call():
-            rows, dataset_id = await self._client.hmget(self._key(upload_id), "rows", "dataset")
+            rows, dataset_id = await self._client.hmget(
+                self._key(scoped_uuid(upload_id)), "rows", "dataset"
+            )
         if rows is None:
             raise refusal("UPLOAD_NOT_FOUND", {}, {"upload": upload_id})
         return int(rows), None if dataset_id is None else DatasetId(dataset_id.decode())
@@ -162,11 +169,9 @@ class UploadStore:
         if self._rows is None:
             return 0
         removed = 0
-        async for upload_id, folder, _ in self._rows.folders(
-            f"{await owner_of(self._call)}{_FOLDERS}"
-        ):
+        async for key, folder, _ in self._rows.folders(f"{await owner_of(self._call)}{_FOLDERS}"):
             async with store_call():
-                first = await self._client.hget(self._key(upload_id), "first")
+                first = await self._client.hget(self._key(key), "first")
             if first is None or first.decode() != folder.rpartition("/")[2]:
                 await self._rows.remove(folder)
                 removed += 1

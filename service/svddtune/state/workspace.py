@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from svddtune.jobs.v1 import jobs_pb2
 from svddtune.state import codec, keys
 from svddtune.state.calls import Scripts
 from svddtune.state.connect import Redis
@@ -22,7 +23,7 @@ from svddtune.state.jobs import preparation_k
 from svddtune.state.queue import Claim
 from svddtune.state.row_cache import RowCache
 from svddtune.state.session import DatasetId, RankedRow, Session
-from svddtune.v1 import dataset_pb2, jobs_pb2, result_pb2, tuning_pb2
+from svddtune.v1 import dataset_pb2, result_pb2, tuning_pb2
 
 # Observation ids that a worker remembers.
 _MOST_IDS = 100_000
@@ -353,6 +354,7 @@ class Workspace:
             c=live.c if live else 0.0,
             live=live.SerializeToString() if live else b"",
             finish=finish,
+            trace=claim.trace or None,
         )
         return bool(reply["committed"])
 
@@ -414,7 +416,7 @@ class Workspace:
         self,
         claim: Claim,
         attempt: int,
-        result: result_pb2.Result,
+        result: result_pb2.TuningResult,
         alignment: float,
         model: Sequence[tuning_pb2.ExportModelResponse],
     ) -> bool:

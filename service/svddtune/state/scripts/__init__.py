@@ -5,7 +5,11 @@ The header of a script says in plain words what it does, then declares what Pyth
     -- @session                    the call names a session; the body gets it as ``s``
     -- @claim ends                 the caller claims a job; the claim ends, the body gets ``job``
     -- @claim stays                the caller claims a job; the body gets the ``claim``
+    -- @etag                       the call may name the version of the session that it is meant for
+    -- @by_request                 the caller may give an id, by which it is known for a day
     -- @repeatable                 run twice it has the effect and the reply of one run
+    -- @durable                    its effect is promised to the caller: where the service waits for
+                                   replicas, the reply does
     -- @keys session, queue        the groups of keys that it may touch: see ``keys.PATTERNS``
     -- @arg name type: meaning     an argument; the body reads it as ``args.name``
     -- @reply name type, ...       what it returns
@@ -30,8 +34,8 @@ import msgpack
 
 # The files of lib/ in this order: each uses those before it.
 _LIB = (
-    "base", "jobs", "votes", "queries", "serving", "atlas", "lifecycle", "answers", "failures",
-    "calls",
+    "base", "layout", "usage", "jobs", "votes", "queries", "serving", "atlas", "retention",
+    "lifecycle", "answers", "failures", "calls",
 )  # fmt: skip
 _FOLDER = files(__name__)
 
@@ -81,6 +85,11 @@ class Script:
     # "session", "claim ends", "claim stays" or "".
     guard: str
     repeatable: bool
+    # Whether the version of its session is compared, and whether callers give it ids.
+    has_etag: bool
+    by_request: bool
+    # Whether its effect is promised to the caller.
+    durable: bool
 
     def pack(self, values: Mapping[str, object]) -> bytes:
         """Arguments as the script reads them.
@@ -130,11 +139,15 @@ class Script:
         """What Redis runs: the shared part, then the body behind its guard."""
         parameter, guarded = {
             "": ("", "run"),
-            "session": ("s", "with_session(run)"),
+            "session": (
+                "s",
+                "with_session(unchanged(run))" if self.has_etag else "with_session(run)",
+            ),
             "claim ends": ("job", "ending_claim(run)"),
             "claim stays": ("claim", "keeping_claim(run)"),
         }[self.guard]
         how = "each_time" if self.repeatable else "once"
+        how = "once_by_request" if self.by_request else how
         body = _COMMENT.sub("", self.body)
         code = f"local function run({parameter})\n{body}\nend\nreturn {how}({guarded})"
         return _with_lib(code)
@@ -192,7 +205,7 @@ def parse(name: str, text: str) -> Script:
     refusals: dict[str, tuple[str, ...]] = {}
     key_groups: list[str] = []
     guards: list[str] = []
-    repeatable = False
+    repeatable = has_etag = by_request = durable = False
     for tag, rest in _declarations(lines[:end]):
         match tag:
             case "session":
@@ -205,6 +218,16 @@ def parse(name: str, text: str) -> Script:
                 refusals["CLAIM_LOST"] = ()
             case "repeatable":
                 repeatable = True
+            case "durable":
+                durable = True
+            case "etag":
+                has_etag = True
+                arguments["etag"] = Argument("text", may_be_absent=True)
+                refusals["ETAG_MISMATCH"] = ("current",)
+            case "by_request":
+                by_request = True
+                arguments["request_id"] = Argument("text", may_be_absent=True)
+                refusals["REQUEST_ID_REUSED"] = ()
             case "keys":
                 key_groups += _names(rest)
             case "arg":
@@ -229,6 +252,9 @@ def parse(name: str, text: str) -> Script:
         keys=frozenset(key_groups),
         guard="".join(guards),
         repeatable=repeatable,
+        has_etag=has_etag,
+        by_request=by_request,
+        durable=durable,
     )
 
 
@@ -250,7 +276,7 @@ def _check_body(
     code = _COMMENT.sub("", body)
     used = set(re.findall(r"\bargs\.(\w+)", code))
     # A guard reads these.
-    declared = arguments.keys() - ({"session", "claim"} - used)
+    declared = arguments.keys() - ({"session", "claim", "etag", "request_id"} - used)
     if used != declared:
         raise ValueError(
             f"script {name}: declared and used arguments differ: {sorted(used ^ declared)}"

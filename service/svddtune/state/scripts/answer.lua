@@ -1,6 +1,7 @@
 -- Stores one verdict. A repeat gets the reply of the first time.
 -- @session
 -- @repeatable
+-- @durable
 -- @keys session, dataset, queue, notices, labeling
 -- @arg answer_id text
 -- @arg fingerprint text: hash of what the answer says
@@ -15,6 +16,8 @@
 -- @arg confidence text: probability that it is right by the labeler's word; "" where it gave none
 -- @arg replace flag: it may replace an earlier vote
 -- @arg next_request map?: what the holder asks for next, a LeaseRequest
+-- @arg most_corrections integer: of all labelers on a row; 0 for no limit
+-- @arg trace text?: traceparent of the span that the next ranking follows from
 -- @reply applied flag, query integer, counts map, event text
 -- @refusal ANSWER_ID_REUSED
 -- @refusal UNKNOWN_QUERY
@@ -24,6 +27,8 @@
 -- @refusal SESSION_NOT_ACTIVE state
 -- @refusal ALREADY_ANSWERED verdict, row
 -- @refusal TOO_MANY_CORRECTIONS labeler, row, most
+-- @refusal TOO_MANY_EVENTS row, limit, used
+s.most_corrections, s.trace = args.most_corrections, args.trace
 local receipt, stored = take_answer(s, {
   answer_id = args.answer_id, fingerprint = args.fingerprint, labeler = args.labeler, holder = args.holder,
   query = args.query, lease_id = args.lease_id, row = args.row, verdict = args.verdict, source = args.source,

@@ -2,11 +2,14 @@
 -- one does not hinder the others. What follows from the labels is done once, after the last batch.
 -- @session
 -- @repeatable
+-- @durable
 -- @keys session, dataset, queue, notices, labeling
 -- @arg answers list: maps with those arguments of `answer` that an unasked verdict has
 -- @arg labeler text
 -- @arg holder text
 -- @arg hold_ms integer: how long the next ranking waits for a further batch; 0 after the last
+-- @arg most_corrections integer: of all labelers on a row; 0 for no limit
+-- @arg trace text?: traceparent of the span that the next ranking follows from
 -- @reply applied integer, counts map, refused list: of the answers that are refused, maps with the index
 --   from 0, the reason and what comes with it
 -- @refusal ANSWER_ID_REUSED answer_id
@@ -14,6 +17,8 @@
 -- @refusal SESSION_NOT_ACTIVE state
 -- @refusal ALREADY_ANSWERED verdict, row
 -- @refusal TOO_MANY_CORRECTIONS labeler, row, most
+-- @refusal TOO_MANY_EVENTS row, limit, used
+s.most_corrections, s.trace = args.most_corrections, args.trace
 local applied, changed, refused = 0, false, {}
 local held = is_held(s)
 set(s, 'held_until', args.hold_ms > 0 and int(NOW + args.hold_ms) or '0')

@@ -1,6 +1,6 @@
 -- The result is computed: the session is complete.
 -- @claim ends
--- @keys session, dataset, queue, notices, labeling
+-- @keys session, dataset, queue, notices, labeling, retention
 -- @arg attempt integer: the attempt at a result that it belongs to
 -- @arg gamma number
 -- @arg scaling integer: the ScalingKind that gamma belongs to
@@ -17,9 +17,9 @@ redis.call('SET', part(s, 'result:' .. s.revision), args.result)
 for _, piece in ipairs(args.model) do
   redis.call('RPUSH', part(s, 'model:' .. s.revision), piece)
 end
-redis.call('DEL', part(s, 'fits'))
 leave_atlas(s)
 set(s, 'state', 'COMPLETED', 'gamma', args.gamma, 'scaling', int(args.scaling),
   'alignment', args.alignment)
+compact_session(s, NOW)
 touch(s)
 return { committed = true, revision = tonumber(s.revision) }

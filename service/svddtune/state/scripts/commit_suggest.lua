@@ -13,6 +13,7 @@
 -- @arg c number: the best C so far; 0 where there is none
 -- @arg live bytes: a LiveEvidence message; empty where there is none
 -- @arg finish flag: the session is to finish now
+-- @arg trace text?: traceparent of the span that its queries follow from
 -- @reply committed flag: it was taken
 local s = load_session(job.session)
 if not s then
@@ -25,6 +26,9 @@ set(s, 'outrun', current and '0' or '1')
 if current then
   set(s, 'gamma', args.gamma, 'scaling', int(args.scaling), 'alignment', args.alignment, 'ranked_rev', s.rev,
     'ranked_moment', args.moment, 'ranked_queries', int(args.queries), 'c', args.c, 'live', args.live)
+  if args.trace or (s.ranked_trace or '') ~= '' then
+    set(s, 'ranked_trace', args.trace or '')
+  end
   if args.live ~= '' then
     redis.call('HSET', part(s, 'history'), int(args.rev), args.live)
   end

@@ -1,7 +1,10 @@
 -- Stores a new session with its initial labels and sets it going.
--- @keys session, dataset, index, queue, notices, labeling
+-- @durable
+-- @keys session, dataset, index, queue, notices, labeling, retention
 -- @arg session text: its id
 -- @arg dataset text
+-- @arg project text?: nothing for the default one
+-- @arg limits map: of the project, by kind: the limit, and what it has in other partitions
 -- @arg record bytes: a SessionRecord message
 -- @arg settings map: fields of the session's hash that follow from its configuration
 -- @arg preparation text: name of the dataset's preparation that it needs
@@ -12,12 +15,14 @@
 -- @arg jobs map: payloads of its jobs: prepare, suggest, refine, plan and estimate
 -- @arg atlas_jobs list: payloads of the jobs that make the parts of its atlas
 -- @arg request_id text: "" where there is none
+-- @arg request_key text: what stands for it in the project
 -- @arg request_ttl_s integer: how long it is known
 -- @arg fingerprint text: hash of what is asked for
 -- @reply session text: its id; that of the session made before where the request id was seen before
 -- @refusal DATASET_NOT_FOUND
 -- @refusal REQUEST_ID_REUSED
-local request_key = P .. 'request:' .. args.request_id
+-- @refusal QUOTA_EXCEEDED quota, limit, used, project
+local request_key = P .. 'request:' .. args.request_key
 if args.request_id ~= '' then
   local seen = redis.call('GET', request_key)
   if seen then
@@ -35,6 +40,11 @@ if not n then
   return refuse('DATASET_NOT_FOUND')
 end
 
+local above = refuse_above(args.project, args.limits, { sessions = 1 })
+if above then
+  return above
+end
+
 local s = { key = P .. 's:' .. args.session, told = {} }
 set(s, 'id', args.session, 'dataset', args.dataset, 'record', args.record, 'n', n,
   'prep', args.preparation, 'range', args.range, 'secret', args.secret, 'state', 'PREPARING',
@@ -44,7 +54,12 @@ set(s, 'id', args.session, 'dataset', args.dataset, 'record', args.record, 'n', 
   'scaling', '0', 'detectors', '', 'detectors_total', '0', 'refining', '0',
   'atlas_done', '0', 'atlas_parts', int(#args.atlas_jobs),
   'finish_reason', '', 'failure_reason', '', 'failure_message', '', 'version', '0',
-  'created_ms', int(NOW), 'updated_ms', int(NOW))
+  'created_ms', int(NOW), 'updated_ms', int(NOW), 'counted', '1')
+count_usage(args.project, { sessions = 1 })
+if args.project then
+  set(s, 'project', args.project)
+  redis.call('ZADD', own_index('sessions', args.project), int(NOW), args.session)
+end
 for name, value in pairs(args.settings) do
   set(s, name, value)
 end
@@ -64,6 +79,7 @@ for _, label in ipairs(args.initial) do
   settle(s, row, 0)
 end
 redis.call('SADD', d .. ':sessions', args.session)
+mark_used(args.dataset)
 redis.call('ZADD', P .. 'sessions', int(NOW), args.session)
 
 declare_atlas(args.dataset, args.range, args.atlas_jobs)

@@ -4,13 +4,14 @@
 -- @keys session, dataset, queue, notices, labeling
 -- @arg request map: who asks for how many, a LeaseRequest
 -- @arg waits flag: it waits for those that it does not get now
--- @reply state text, finish_reason text, withdrawn flag, leases list, now_ms integer, lease_ms integer:
+-- @reply state text, finish_reason text, withdrawn flag, leases list, now_ms integer, lease_ms integer,
+--   expired integer:
 --   leases are all that the holder has, older ones first, each with the fields of a Lease
 local w = args.request
-local changed = expire_leases(s)
+local expired = expire_leases(s)
 local before = #held_by(s, w.holder)
 local withdrawn = withdrawn_labelers(s)[w.labeler] or false
-if before < w.most then
+if before < w.most and not has_ended(s) then
   wait_for_queries(s, w)
 else
   stop_waiting(s, w.holder)
@@ -23,14 +24,14 @@ end
 local held, leases = held_by(s, w.holder), {}
 -- It learns of its own leases by this reply.
 s.told[w.holder] = nil
-if changed or #held > before or next(s.told) or s.state ~= s.state_before then
+if expired > 0 or #held > before or next(s.told) or s.state ~= s.state_before then
   touch(s)
 end
 for i, id in ipairs(held) do
   local q = get_query(s, query_of_lease(id))
   leases[i] = { query = q.n, row = q.row, lease_id = id, expires_ms = q.leases[id].expires,
-    repeats = q.repeats ~= nil }
+    repeats = q.repeats ~= nil, trace = q.trace or '' }
 end
 table.sort(leases, function(a, b) return a.query < b.query end)
 return { state = s.state, finish_reason = s.finish_reason, withdrawn = withdrawn, leases = leases,
-  now_ms = NOW, lease_ms = tonumber(s.lease_ms) }
+  now_ms = NOW, lease_ms = tonumber(s.lease_ms), expired = expired }

@@ -1,5 +1,5 @@
 -- A worker works on nothing more: what it holds goes back for others to take.
--- @keys session, dataset, queue, notices, labeling
+-- @keys session, dataset, queue, notices, labeling, retention
 -- @arg consumer text
 -- @arg ending text: "left" (counts nothing), "killed" (it vanished), "crashed" (the job made it end)
 -- @arg most_errors integer: give a job up at so many

@@ -1,6 +1,8 @@
 -- Steers a session. Asking for what holds already changes nothing.
 -- @session
--- @keys session, dataset, queue, notices, labeling
+-- @by_request
+-- @durable
+-- @keys session, dataset, queue, notices, labeling, retention
 -- @arg verb text: pause, resume, finish or cancel
 -- @reply state text
 -- @refusal ILLEGAL_TRANSITION state
@@ -24,6 +26,7 @@ elseif verb == 'resume' then
     end
     set(s, 'state', 'PREPARING', 'finish_reason', '', 'failure_reason', '', 'failure_message', '',
       'exhausted_rev', '', 'ranked_rev', '')
+    revive_session(s)
     prepare_session(s)
   elseif s.state ~= 'LABELING' then
     return refuse('ILLEGAL_TRANSITION', { state = s.state })
@@ -38,10 +41,13 @@ elseif verb == 'cancel' then
   if s.state == 'COMPLETED' or s.state == 'FAILED' then
     return refuse('ILLEGAL_TRANSITION', { state = s.state })
   end
-  drop_queries(s)
-  redis.call('SREM', dataset_key(s.dataset) .. ':waiting:' .. s.prep, s.id)
-  leave_atlas(s)
-  set(s, 'state', 'CANCELLED', 'finish_reason', 'CANCELLED')
+  if s.state ~= 'CANCELLED' then
+    drop_queries(s)
+    redis.call('SREM', dataset_key(s.dataset) .. ':waiting:' .. s.prep, s.id)
+    leave_atlas(s)
+    set(s, 'state', 'CANCELLED', 'finish_reason', 'CANCELLED')
+    compact_session(s, NOW)
+  end
 end
 go_on(s)
 touch(s)

@@ -2,6 +2,7 @@
 -- One that is complete begins again, because its dataset may have been deleted.
 -- @keys upload
 -- @arg upload text
+-- @arg key text: what stands for it in its project
 -- @arg header text: SHA-256 of its header
 -- @arg writer text: a new name
 -- @arg outside flag: the rows of one that begins go to the dataset store
@@ -9,11 +10,11 @@
 -- @reply rows integer: number of rows that it has
 -- @reply outside flag: whether they are in the dataset store
 -- @reply first text: the writer with which it began
--- @refusal UPLOAD_ID_REUSED
-local u = P .. 'u:' .. args.upload
+-- @refusal UPLOAD_ID_REUSED upload
+local u = P .. 'u:' .. args.key
 local known = redis.call('HMGET', u, 'header', 'dataset', 'rows', 'outside', 'first')
 if known[1] and known[1] ~= args.header then
-  return refuse('UPLOAD_ID_REUSED')
+  return refuse('UPLOAD_ID_REUSED', { upload = args.upload })
 end
 local rows, outside, first = tonumber(known[3]), known[4] == '1', known[5]
 if not known[1] or known[2] then

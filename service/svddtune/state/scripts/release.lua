@@ -3,9 +3,9 @@
 -- @keys session, dataset, queue, notices, labeling
 -- @arg holder text
 -- @arg lease_ids list: which queries; where it is empty all, and it waits for none any more
--- @reply applied flag, lost list: those named that it neither holds nor gave back before
+-- @reply lost list: those named that it neither holds nor gave back before
 local holder = args.holder
-local changed = expire_leases(s)
+local changed = expire_leases(s) > 0
 local held, named, lost = held_by(s, holder), {}, {}
 for _, id in ipairs(args.lease_ids) do
   named[id] = true
@@ -36,4 +36,4 @@ for id in pairs(named) do
     lost[#lost + 1] = id
   end
 end
-return { applied = #lost == 0, lost = lost }
+return { lost = lost }

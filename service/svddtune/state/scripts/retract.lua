@@ -1,18 +1,22 @@
 -- Withdraws a labeler's vote on a row. Where a query asked for it, the query is open again, in front.
 -- @session
 -- @repeatable
+-- @durable
 -- @keys session, dataset, queue, notices, labeling
 -- @arg answer_id text
 -- @arg fingerprint text: hash of what is retracted
 -- @arg labeler text: whose vote it is
 -- @arg row integer
 -- @arg speaker text: the labeler that says so
+-- @arg most_corrections integer: of all labelers on a row; 0 for no limit
 -- @reply applied flag, query integer, counts map, event text
 -- @refusal ANSWER_ID_REUSED
 -- @refusal SESSION_NOT_ACTIVE state
 -- @refusal NOT_LABELED
 -- @refusal TOO_MANY_CORRECTIONS labeler, row, most
-local before = seen_before(s, args.answer_id, args.fingerprint)
+-- @refusal TOO_MANY_EVENTS row, limit, used
+s.most_corrections = args.most_corrections
+local before = seen_before(s, args.speaker, args.answer_id, args.fingerprint)
 if before then
   return before
 end
@@ -39,6 +43,6 @@ save_votes(s, row, votes)
 end_repeats(s, row, labeler)
 settle(s, row, n)
 go_on(s)
-local receipt = give_receipt(s, args.answer_id, args.fingerprint, true, n, event)
+local receipt = give_receipt(s, speaker, args.answer_id, args.fingerprint, true, n, event)
 touch(s)
 return receipt

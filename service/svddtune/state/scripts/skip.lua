@@ -1,5 +1,6 @@
 -- A labeler passes on a query. A repeat of the skip of a lease gets the same reply.
 -- @session
+-- @durable
 -- @keys session, dataset, queue, notices, labeling
 -- @arg labeler text
 -- @arg holder text
@@ -11,7 +12,7 @@
 -- @refusal UNKNOWN_QUERY
 -- @refusal LEASE_LOST
 local labeler, holder, lease_id, mode = args.labeler, args.holder, args.lease_id, args.mode
-local expired = expire_leases(s)
+local expired = expire_leases(s) > 0
 local q = get_query(s, args.query)
 local issued = q and issued_to(q, lease_id, labeler)
 if not issued or not q.leases[lease_id] then

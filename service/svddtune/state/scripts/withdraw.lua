@@ -1,5 +1,8 @@
 -- Makes all votes of a labeler void, lets them count again, or tells what withdrawing would do.
 -- @session
+-- @etag
+-- @by_request
+-- @durable
 -- @keys session, dataset, queue, notices, labeling
 -- @arg labeler text
 -- @arg verb text: withdraw, reinstate or preview

@@ -3,7 +3,7 @@
 -- Takes one answer, which has the fields of the arguments of `answer`. `follow` does what comes after a
 -- vote, before the receipt is written. Returns the receipt or a refusal, and whether anything was stored.
 local function take_answer(s, one, follow)
-  local before = seen_before(s, one.answer_id, one.fingerprint)
+  local before = seen_before(s, one.labeler, one.answer_id, one.fingerprint)
   if before then
     return before, false
   end
@@ -27,9 +27,10 @@ local function take_answer(s, one, follow)
     return refuse('LABELER_WITHDRAWN')
   end
 
-  -- From lease to answer, without the time in which the labeler answered something else.
+  -- From lease to answer, without the time in which the labeler answered something else; 0 where the
+  -- server's clock went back meanwhile.
   local lease = asked and asked.leases[one.lease_id]
-  local ms = lease and NOW - math.max(lease.since, labeler_info(s, labeler).last)
+  local ms = lease and math.max(0, NOW - math.max(lease.since, labeler_info(s, labeler).last))
 
   local function log_as(kind)
     return log_label(s, kind, { row = row, verdict = verdict, labeler = labeler, query = n,
@@ -38,7 +39,7 @@ local function take_answer(s, one, follow)
   end
 
   local function receipt(applied, event)
-    return give_receipt(s, one.answer_id, one.fingerprint, applied, n, event), true
+    return give_receipt(s, labeler, one.answer_id, one.fingerprint, applied, n, event), true
   end
 
   local function unused()

@@ -74,9 +74,12 @@ local function tell(s, holder)
   s.told[holder] = true
 end
 
--- Rankings wait for the rest of the answers of a batch, until this time at most.
+-- Rankings wait for the rest of the answers of a batch, until this time at most. (A time that is further
+-- away than any can be is from before the server's clock went back.)
+local HELD_AT_MOST_MS = 60000
 local function is_held(s)
-  return NOW < tonumber(s.held_until or 0)
+  local left = tonumber(s.held_until or 0) - NOW
+  return left > 0 and left <= HELD_AT_MOST_MS
 end
 
 -- In how many ms a lease runs out, or rankings wait no more: then `expire` is to be called. Nil for never.
@@ -89,11 +92,21 @@ local function due_in_ms(s)
   return due and int(math.max(0, due - NOW))
 end
 
+-- What orders the sessions that ask now, and their project where that is not the default one.
+local function serve_order(s)
+  return s.priority .. ' ' .. s.created_ms .. (s.project and ' ' .. s.project or '')
+end
+
+-- Name of the index of the sessions or datasets of a project alone; nil for the default project.
+local function own_index(index, project)
+  return project and P .. index .. ':' .. project
+end
+
 -- Tells whoever watches the session, and those of its holders whom it concerns.
 local function announce(s)
   local moved = s.state ~= s.state_before
   if moved and s.state == 'LABELING' then
-    redis.call('HSET', P .. 'labeling', s.id, s.priority .. ' ' .. s.created_ms)
+    redis.call('HSET', P .. 'labeling', s.id, serve_order(s))
   elseif moved and s.state_before == 'LABELING' then
     redis.call('HDEL', P .. 'labeling', s.id)
   end
@@ -105,7 +118,7 @@ local function announce(s)
   s.told = {}
   redis.call('XADD', NOTICES, 'MAXLEN', '~', '10000', '*', 'session', s.id, 'version', s.version,
     'state', s.state, 'moved', moved and '1' or '0', 'priority', s.priority,
-    'created_ms', s.created_ms, 'holders', table.concat(holders, ' '),
+    'created_ms', s.created_ms, 'project', s.project or '', 'holders', table.concat(holders, ' '),
     'expires_in_ms', due_in_ms(s) or '')
 end
 
@@ -125,24 +138,24 @@ local function awaits_result(s, attempt)
   return s and s.state == 'ESTIMATING' and tonumber(s.attempt) == attempt
 end
 
--- What an answer or retraction with this id gave before: its receipt, or a refusal where the id was
--- used for something else; nil for a new id.
-local function seen_before(s, answer_id, fingerprint)
-  local prior = redis.call('HGET', part(s, 'answers'), answer_id)
-  if not prior then
-    return nil
+-- What an answer or retraction of the labeler with this id gave before: its receipt, or a refusal where
+-- the labeler used the id for something else; nil for a new id.
+local function seen_before(s, labeler, answer_id, fingerprint)
+  local key = part(s, 'answers')
+  local own = redis.call('HGET', key, labeler .. '/' .. answer_id)
+  -- (0.1.0 stored the id alone. What differs there may be another labeler's.)
+  local prior = own or redis.call('HGET', key, answer_id)
+  local known = prior and cjson.decode(prior)
+  if known and known.fingerprint == fingerprint then
+    return cjson.decode(known.receipt)
   end
-  local known = cjson.decode(prior)
-  if known.fingerprint ~= fingerprint then
-    return refuse('ANSWER_ID_REUSED')
-  end
-  return cjson.decode(known.receipt)
+  return own and refuse('ANSWER_ID_REUSED') or nil
 end
 
 -- Remembers the receipt of an answer or retraction, and returns it.
-local function give_receipt(s, answer_id, fingerprint, applied, n, event)
+local function give_receipt(s, labeler, answer_id, fingerprint, applied, n, event)
   local receipt = { applied = applied, query = n, counts = counts(s), event = event }
-  redis.call('HSET', part(s, 'answers'), answer_id,
+  redis.call('HSET', part(s, 'answers'), labeler .. '/' .. answer_id,
     cjson.encode({ fingerprint = fingerprint, receipt = cjson.encode(receipt) }))
   return receipt
 end
@@ -159,4 +172,26 @@ local function log_label(s, kind, entry)
     'verdict', entry.verdict, 'labeler', entry.labeler, 'query', int(entry.query or 0),
     'source', entry.source or '', 'answer_id', entry.answer_id or '', 'ms', int(entry.ms or 0),
     'basis', entry.provenance or '', 'confidence', entry.confidence or '', 'origin', entry.origin or '')
+end
+
+-- Whether what was written for a restore is all there still.
+local function has_staged(parts)
+  for _, staged in pairs(parts) do
+    if redis.call('EXISTS', staged) == 0 then
+      return false
+    end
+  end
+  return true
+end
+
+-- Gives what was written for a restore its names below a key; false where some of it has expired.
+local function take_staged(key, parts)
+  if not has_staged(parts) then
+    return false
+  end
+  for name, staged in pairs(parts) do
+    redis.call('RENAME', staged, key .. ':' .. name)
+    redis.call('PERSIST', key .. ':' .. name)
+  end
+  return true
 end

@@ -12,6 +12,16 @@ local function with_session(run)
   end
 end
 
+-- The body runs only while the session is as the caller knows it, if the caller says how.
+local function unchanged(run)
+  return function(s)
+    if args.etag and args.etag ~= s.version then
+      return refuse('ETAG_MISMATCH', { current = s.version })
+    end
+    return run(s)
+  end
+end
+
 -- The call comes from the worker that holds the job; it goes on holding it.
 local function keeping_claim(run)
   return function()
@@ -53,6 +63,31 @@ local function once(run)
   local packed = cmsgpack.pack(reply)
   if not reply.error and next(reply) ~= nil then
     redis.call('SET', KEYS[1], packed, 'EX', REMEMBERED_S)
+  end
+  return packed
+end
+
+-- As long as a request is known by the id that its caller gave it.
+local REQUEST_KNOWN_S = '86400'
+
+-- As `once`, and for a day if the caller gave the request an id: it may come again after a restart of the
+-- caller. KEYS[1] is then named after that id, and the arguments must be the same.
+local function once_by_request(run)
+  if not args.request_id then
+    return once(run)
+  end
+  local asked = redis.sha1hex(ARGV[1])
+  local before = redis.call('GET', KEYS[1])
+  if before then
+    if string.sub(before, 1, #asked) ~= asked then
+      return cmsgpack.pack(refuse('REQUEST_ID_REUSED'))
+    end
+    return string.sub(before, #asked + 1)
+  end
+  local reply = run() or {}
+  local packed = cmsgpack.pack(reply)
+  if not reply.error then
+    redis.call('SET', KEYS[1], asked .. packed, 'EX', REQUEST_KNOWN_S)
   end
   return packed
 end

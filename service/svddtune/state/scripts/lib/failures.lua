@@ -84,6 +84,20 @@ local function pause_after(pauses, count)
   return pauses[math.min(count, #pauses)]
 end
 
+-- The server's clock went back: claims would be silent for as much longer, and pauses last as long.
+-- Both begin anew.
+local function begin_waits_anew()
+  for _, stream in ipairs({ HI, BULK }) do
+    for _, claim in ipairs(redis.pcall('XPENDING', stream, GROUP, '-', '+', 1000)) do
+      redis.call('XCLAIM', stream, GROUP, claim[2], '0', claim[1], 'JUSTID')
+    end
+  end
+  local latest = NOW + AFTER_LOSSES[#AFTER_LOSSES]
+  for _, packed in ipairs(redis.call('ZRANGEBYSCORE', LATER, '(' .. int(latest), '+inf')) do
+    redis.call('ZADD', LATER, int(latest), packed)
+  end
+end
+
 -- The job, which was taken out, raised an error; true where that was one too many.
 local function count_error(job, most, reason, message)
   job.errors = job.errors + 1

@@ -55,7 +55,8 @@ end
 local function append(stream, job)
   return redis.call('XADD', stream, '*', 'kind', job.kind, 'session', job.session,
     'dataset', job.dataset, 'payload', job.payload, 'about', job.about or '',
-    'errors', int(job.errors or 0), 'lost', int(job.lost or 0), 'weight', virtual(job.weight))
+    'errors', int(job.errors or 0), 'lost', int(job.lost or 0), 'weight', virtual(job.weight),
+    'since', int(job.since or NOW), 'trace', job.trace or '')
 end
 
 -- Takes the job whose turn it is out of its owner's list, for its stream; nil where none waits.
@@ -88,6 +89,21 @@ local function next_job(stream)
   end
 end
 
+-- Reads the next entry of a stream that no consumer has had. Where the server lost its data, the group
+-- is made anew: an error after the job left its list would leave it in a stream that nobody reads.
+local function read_next(stream, consumer, ...)
+  local command = { 'XREADGROUP', 'GROUP', GROUP, consumer, 'COUNT', 1, ... }
+  for _, word in ipairs({ 'STREAMS', stream, '>' }) do
+    command[#command + 1] = word
+  end
+  local read = redis.pcall(unpack(command))
+  if read and read.err then
+    redis.call('XGROUP', 'CREATE', stream, GROUP, '0', 'MKSTREAM')
+    read = redis.call(unpack(command))
+  end
+  return read
+end
+
 -- Begins the bulk job whose turn it is, for a consumer: its entry, or nil where none waits.
 local function begin_bulk_job(consumer)
   local job = next_job(BULK)
@@ -96,10 +112,9 @@ local function begin_bulk_job(consumer)
   end
   append(BULK, job)
   -- Whoever takes a job needs not be woken for it.
-  redis.call('XREADGROUP', 'GROUP', GROUP, consumer, 'COUNT', 1, 'NOACK', 'STREAMS', WAKE, '>')
+  read_next(WAKE, consumer, 'NOACK')
   -- All entries of BULK are read as they are added: this is the one.
-  local read = redis.call('XREADGROUP', 'GROUP', GROUP, consumer, 'COUNT', 1, 'STREAMS', BULK, '>')
-  return read[1][2][1][1]
+  return read_next(BULK, consumer)[1][2][1][1]
 end
 
 -- Offers the urgent jobs whose turn it is: workers find as many as there are workers.
@@ -123,10 +138,13 @@ local function offer_urgent_jobs()
 end
 
 -- Adds a job: kind, session ("" for a job of the dataset), dataset, payload, about (what it is part
--- of: see `enqueue` and `enqueue_for_dataset`), errors and lost (how often it failed before). One
--- that was begun before is the `first` of its owner's.
+-- of: see `enqueue` and `enqueue_for_dataset`), errors and lost (how often it failed before), trace (the
+-- traceparent of the span that it follows from, if any). One that was begun before is the `first` of
+-- its owner's.
 local function add_job(stream, job, first)
   local owner = owner_of(job)
+  -- Since when it waits.
+  job.since = int(NOW)
   redis.call(first and 'LPUSH' or 'RPUSH', later_jobs(stream, owner), cmsgpack.pack(job))
   if not redis.call('ZSCORE', turn_key(stream), owner) then
     local before = tonumber(redis.call('ZSCORE', service_key(stream), owner) or 0)
@@ -155,7 +173,7 @@ end
 -- Adds a job of a session; `about` is the attempt at a result that it belongs to.
 local function enqueue(stream, kind, s, payload)
   add_job(stream, { kind = kind, session = s.id, dataset = s.dataset, payload = payload,
-    about = s.attempt })
+    about = s.attempt, trace = s.trace })
 end
 
 -- Adds a job that many sessions may wait for; `about` says which part of the dataset it makes.

@@ -67,6 +67,10 @@ local function begin_when_ready(s)
     and (s.needs_atlas ~= '1'
       or redis.call('HGET', atlas_key(s.dataset, s.range), 'state') == 'ready') then
     set(s, 'state', 'LABELING')
+    -- (A session that was estimating when it was backed up only wants its result.)
+    if s.finish_reason ~= '' then
+      begin_estimating(s, s.finish_reason)
+    end
     go_on(s)
   end
 end
@@ -91,6 +95,7 @@ local function fail_session(s, reason, message)
   leave_atlas(s)
   set(s, 'state', 'FAILED', 'finish_reason', 'FAILED', 'failure_reason', reason,
     'failure_message', message, 'suggesting', '0')
+  compact_session(s, NOW)
   touch(s)
 end
 
@@ -104,4 +109,39 @@ local function is_wanted(job)
   local state = redis.call('HGET', P .. 's:' .. job.session, 'state')
   return state and (job.kind == 'PREVIEW'
     or state ~= 'COMPLETED' and state ~= 'CANCELLED' and state ~= 'FAILED') or false
+end
+
+-- Removes all keys of a session, and what refers to it.
+local function forget_session(s)
+  for revision = 1, tonumber(s.revision) do
+    redis.call('UNLINK', part(s, 'result:' .. revision), part(s, 'model:' .. revision))
+  end
+  for _, name in ipairs({ 'events', 'labels', 'dropped', 'answers', 'queries', 'asked', 'open',
+    'leases', 'ranked', 'waiting', 'waiters', 'held', 'votes', 'awaiting', 'labelers', 'withdrawn',
+    'fits', 'history', 'corrections', 'ranked_explanations', 'explanations' }) do
+    redis.call('UNLINK', part(s, name))
+  end
+  leave_atlas(s)
+  redis.call('UNLINK', s.key, later_jobs(HI, s.id), later_jobs(BULK, s.id))
+  redis.call('ZREM', P .. 'sessions', s.id)
+  if s.counted then
+    count_usage(s.project, { sessions = -1 })
+  end
+  local own = own_index('sessions', s.project)
+  if own then
+    redis.call('ZREM', own, s.id)
+  end
+  redis.call('SREM', dataset_key(s.dataset) .. ':sessions', s.id)
+  mark_unused(s.dataset)
+  unindex_end(s)
+  redis.call('SREM', dataset_key(s.dataset) .. ':waiting:' .. s.prep, s.id)
+  redis.call('HDEL', P .. 'labeling', s.id)
+end
+
+-- Deletes a session, and tells whoever watches it.
+local function delete_session(s)
+  forget_session(s)
+  redis.call('XADD', NOTICES, 'MAXLEN', '~', '10000', '*', 'session', s.id, 'version', s.version,
+    'state', 'DELETED', 'moved', '1', 'priority', s.priority, 'created_ms', s.created_ms,
+    'holders', '', 'expires_in_ms', '')
 end

@@ -43,7 +43,20 @@ local function several_at_work(s)
   return count > 1
 end
 
--- Leases that have run out end. Who let one run out gets nothing new until it asks again.
+-- A lease that ends later than any can tells that the server's clock went back: it would last for as
+-- much longer.
+local function begin_late_leases_anew(s)
+  local latest = int(NOW + LONGEST * tonumber(s.lease_ms))
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', part(s, 'leases'), '(' .. latest, '+inf')) do
+    local q = get_query(s, query_of_lease(id))
+    local lease = q.leases[id]
+    lease.since, lease.expires = NOW, NOW + lease_length(s, labeler_info(s, lease.labeler))
+    redis.call('ZADD', part(s, 'leases'), int(lease.expires), id)
+    put_query(s, q)
+  end
+end
+
+-- Leases that have run out end; how many. Who let one run out gets nothing new until it asks again.
 local function expire_leases(s)
   local due = redis.call('ZRANGEBYSCORE', part(s, 'leases'), '-inf', int(NOW))
   for i = #due, 1, -1 do
@@ -52,7 +65,7 @@ local function expire_leases(s)
     end_lease(s, q, due[i])
     queue_query(s, q, false)
   end
-  return #due > 0
+  return #due
 end
 
 -- The ranking was made for the labels there are.
@@ -138,6 +151,7 @@ local function new_query(s, labeler)
   local item, ranked = unpack(table.remove(free, place))
   redis.call('LREM', part(s, 'ranked'), 1, item)
   local q = make_query(s, unpack(ranked))
+  q.trace = (s.ranked_trace or '') ~= '' and s.ranked_trace or nil
   local explanation = redis.call('HGET', part(s, 'ranked_explanations'), int(q.row))
   redis.call('HSET', part(s, 'explanations'), int(q.n), explanation)
   redis.call('HSET', part(s, 'asked'), int(q.row), int(q.n))

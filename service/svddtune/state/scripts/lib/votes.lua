@@ -32,14 +32,20 @@ end
 -- of which stays in the log for ever.
 local MOST_CORRECTIONS = 100
 
--- One more of them, which is logged; a refusal where there were too many.
+-- One more of them, which is logged; a refusal where there were too many, of this labeler or of all
+-- (`s.most_corrections`, which the call brings; 0 for any number).
 local function refuse_correction(s, row, labeler)
-  local key, field = part(s, 'corrections'), int(row) .. ' ' .. labeler
+  local key, field, all = part(s, 'corrections'), int(row) .. ' ' .. labeler, int(row)
+  local most, count = s.most_corrections, tonumber(redis.call('HGET', key, all) or 0)
+  if most > 0 and count >= most then
+    return refuse('TOO_MANY_EVENTS', { row = row, limit = most, used = count })
+  end
   if tonumber(redis.call('HGET', key, field) or 0) >= MOST_CORRECTIONS then
     return refuse('TOO_MANY_CORRECTIONS', { labeler = labeler, row = row,
       most = MOST_CORRECTIONS })
   end
   redis.call('HINCRBY', key, field, 1)
+  redis.call('HINCRBY', key, all, 1)
 end
 
 local function vote_of(votes, labeler)
@@ -133,11 +139,14 @@ local function note_pace(info, ms)
   end
 end
 
+-- A lease is at most this many times as long as the config's.
+local LONGEST = 4
+
 -- How long this labeler may keep a query: by its pace, between a half and four times the config's.
 local function lease_length(s, info)
   local base = tonumber(s.lease_ms)
   if not info.mean then
     return base
   end
-  return math.floor(math.max(base / 2, math.min(4 * base, info.mean + 4 * info.deviation)))
+  return math.floor(math.max(base / 2, math.min(LONGEST * base, info.mean + 4 * info.deviation)))
 end
