@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
+import httpx
 import pytest
 from tests.e2e.processes import Process, service
-from tests.service.harness import Harness, harness_at
+from tests.service.harness import CALL_S, Harness, harness_at
 
 from svddtune.stack import EmbeddedServer
 
@@ -18,7 +19,7 @@ def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedS
 
 @pytest.fixture(scope="session")
 def service_process(redis_server: EmbeddedServer) -> Iterator[Process]:
-    with service(redis_server.url) as process:
+    with service(redis_server.url, "127.0.0.1:0", "--http-listen", "127.0.0.1:0") as process:
         yield process
 
 
@@ -27,3 +28,10 @@ def harness(redis_url: str, service_process: Process) -> Iterator[Harness]:
     """Calls to the service, and a scripted worker beside it."""
     with harness_at(service_process.ready["address"], redis_url) as harness:
         yield harness
+
+
+@pytest.fixture
+def web(harness: Harness, service_process: Process) -> Iterator[httpx.Client]:
+    """Calls to the same service over HTTP."""
+    with httpx.Client(base_url=service_process.ready["http"], timeout=CALL_S) as client:
+        yield client

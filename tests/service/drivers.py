@@ -11,6 +11,7 @@ from google.rpc import status_pb2
 from tests.service.harness import CALL_S, INLIER, Harness, Labeler
 from tests.service.support import error_info, status_of
 
+from svddtune.client.wire import convert
 from svddtune.v1 import oracle_pb2
 
 TRANSPORTS = ("stream", "unary")
@@ -162,7 +163,7 @@ class StreamDriver(Driver):
         elif response.HasField("revoke"):
             self._held.pop(response.revoke.lease_id)
         elif response.HasField("finished"):
-            self._finished = response.finished.reason
+            self._finished = convert.finish_reason(response.finished.reason)
         return response
 
 
@@ -202,16 +203,16 @@ class UnaryDriver(Driver):
         return ack
 
     def finished(self) -> str:
-        while not (reason := self._lease(1, 10).finished_reason):
+        while not (reason := self._lease(1, 10).finish_reason):
             pass
-        return reason
+        return convert.finish_reason(reason)
 
     def _lease(self, most: int, wait_s: float) -> oracle_pb2.LeaseResponse:
         request = oracle_pb2.LeaseRequest(
             session=self._session,
             labeler=self._labeler,
             max_queries=most,
-            wait_s=wait_s,
+            wait_seconds=wait_s,
             kind=self._kind,  # type: ignore[arg-type]
         )
         return self._harness.oracle.Lease(request, timeout=CALL_S)

@@ -32,7 +32,7 @@ REDIS_AHEAD_S = 1000.0
 def hello(**changes: Any) -> oracle_pb2.ConverseRequest:
     """A greeting to one session."""
     values: dict[str, Any] = {
-        "protocol_version": 1,
+        "min_protocol_version": 1,
         "labeler": "ann",
         "sessions": [SESSION],
         "credit": 2,
@@ -49,6 +49,13 @@ def answer(lease: Lease, **changes: Any) -> oracle_pb2.ConverseRequest:
         "verdict": 1,
     }
     return oracle_pb2.ConverseRequest(answer=oracle_pb2.Answer(**(values | changes)))
+
+
+def unknown(request_id: str = "") -> oracle_pb2.ConverseRequest:
+    """An item of a later version: field 99."""
+    request = oracle_pb2.ConverseRequest.FromString(b"\x9a\x06\x00")
+    request.request_id = request_id
+    return request
 
 
 @dataclass
@@ -71,7 +78,7 @@ class Stored:
             id=self.session_id,
             dataset_id=DatasetId("0" * 32),
             display_name="",
-            config=SessionConfig(lease_s=LEASE_S, priority=self.priority),
+            config=SessionConfig(lease_seconds=LEASE_S, priority=self.priority),
             state=self.state,
             counts=LabelCounts(),
             observation_count=100,
@@ -89,6 +96,11 @@ class Stored:
             updated_ms=0,
             version=self.version,
         )
+
+    @property
+    def lease_ids(self) -> set[str]:
+        """What this holder holds."""
+        return {lease.lease_id for lease in self.leases.values()}
 
     def lease(self, most: int, redis_ms: int) -> LeaseOutcome:
         """What ``SessionStore.lease`` returns."""
@@ -110,7 +122,7 @@ class Stored:
             finish_reason=self.finish_reason,
             leases=tuple(self.leases.values()),
             now_ms=redis_ms,
-            lease_s=LEASE_S,
+            lease_seconds=LEASE_S,
             withdrawn=self.withdrawn,
         )
 
@@ -178,6 +190,14 @@ class FakeStore:
             assert not self.ended
             self.perform(self._outcome(command))
 
+    def outcomes(self) -> list[str]:
+        """The request ids of all Acks and Rejects, in order."""
+        return [
+            getattr(response, kind).request_id
+            for response, kind in zip(self.sent, self.kinds(), strict=True)
+            if kind in ("ack", "reject")
+        ]
+
     def kinds(self) -> list[str]:
         """What was sent, by kind."""
         return [str(response.WhichOneof("message")) for response in self.sent]
@@ -200,10 +220,18 @@ class FakeStore:
                 self.assigned += [(session_id, lease) for lease in leases]
             case commands.Report(session_id):
                 return self.dialogue.reported(self.stored[session_id].session())
-            case commands.Apply(session_id, item, _):
-                return self._apply(self.stored[session_id], item)
-            case commands.Refuse(item, error):
-                return self.dialogue.refused(item, status_pb2.Status(message=error.message))
+            case commands.Apply(session_ids, item, request_id, _):
+                acks = {}
+                for session_id in session_ids:
+                    ack = self._ack(self.stored[session_id], item)
+                    if ack is None:
+                        lost = status_pb2.Status(code=9)
+                        return self.dialogue.refused(item, request_id, lost, session_id)
+                    acks[session_id] = ack
+                return self.dialogue.applied(item, request_id, acks)
+            case commands.Refuse(item, request_id, error):
+                status = status_pb2.Status(message=error.message)
+                return self.dialogue.refused(item, request_id, status)
             case commands.ReleaseAll(session_id):
                 self.released.append(session_id)
                 self.stored[session_id].leases.clear()
@@ -216,26 +244,29 @@ class FakeStore:
             raise NotFound("SESSION_NOT_FOUND", f"There is no session {session_id}.")
         return self.stored[session_id]
 
-    def _apply(self, one: Stored, item: commands.Item) -> list[commands.Command]:
+    def _ack(self, one: Stored, item: commands.Item) -> oracle_pb2.Ack | None:
+        """Apply an item to a session; None where the lease is lost."""
         ack = oracle_pb2.Ack(
             session=session_name(one.session_id), disposition=oracle_pb2.Ack.DISPOSITION_APPLIED
         )
         match item:
             case oracle_pb2.Answer():
                 if item.query not in one.leases:
-                    status = status_pb2.Status(code=9)
-                    return self.dialogue.refused(item, status, one.session_id)
+                    return None
                 ack.answer_id, ack.query = item.answer_id, item.query
                 del one.leases[item.query]
             case oracle_pb2.Release():
+                ack.lost_lease_ids.extend(set(item.lease_ids) - one.lease_ids)
                 for query, lease in list(one.leases.items()):
                     if lease.lease_id in (item.lease_ids or [lease.lease_id]):
                         del one.leases[query]
             case oracle_pb2.Extend():
                 expires_ms = self.redis_ms + round(LEASE_S * 1000)
-                ack.lease_expire_time.FromMilliseconds(expires_ms)
-                one.leases = {
-                    query: replace(lease, expires_ms=expires_ms)
-                    for query, lease in one.leases.items()
-                }
-        return self.dialogue.applied(one.session_id, item, ack, self.now)
+                ack.lost_lease_ids.extend(set(item.lease_ids) - one.lease_ids)
+                for query, lease in one.leases.items():
+                    if lease.lease_id in (item.lease_ids or [lease.lease_id]):
+                        one.leases[query] = replace(lease, expires_ms=expires_ms)
+                        ack.extended.add(lease_id=lease.lease_id).expire_time.FromMilliseconds(
+                            expires_ms
+                        )
+        return ack

@@ -13,10 +13,12 @@ from tests.state.scene import ScriptedWorker
 
 from svddtune.v1 import (
     common_pb2,
+    config_pb2,
     dataset_pb2,
     dataset_pb2_grpc,
     oracle_pb2,
     oracle_pb2_grpc,
+    scoring_pb2_grpc,
     tuning_pb2,
     tuning_pb2_grpc,
 )
@@ -60,7 +62,7 @@ class Labeler:
         self._reader = threading.Thread(target=self._read)
         self._reader.start()
         if hello:
-            self.send(hello=oracle_pb2.Hello(**({"protocol_version": 1, "credit": 1} | hello)))
+            self.send(hello=oracle_pb2.Hello(**({"min_protocol_version": 1, "credit": 1} | hello)))
 
     def _read(self) -> None:
         try:
@@ -128,6 +130,7 @@ class Harness:
         self.datasets = dataset_pb2_grpc.DatasetServiceStub(channel)
         self.tuning = tuning_pb2_grpc.TuningServiceStub(channel)
         self.oracle = oracle_pb2_grpc.OracleServiceStub(channel)
+        self.scoring = scoring_pb2_grpc.ScoringServiceStub(channel)
         self.redis_url = redis_url
         self._worker: ScriptedWorker | None = None
         self._labelers: list[Labeler] = []
@@ -152,7 +155,7 @@ class Harness:
 
     def session(self, **request: Any) -> tuning_pb2.Session:
         """Create a session that is ready to ask."""
-        created = self.create(**({"config": tuning_pb2.SessionConfig(budget=6)} | request))
+        created = self.create(**({"config": config_pb2.SessionConfig(budget=6)} | request))
         self.worker.work_off()
         return self.get(created.name)
 

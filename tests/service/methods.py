@@ -16,9 +16,17 @@ from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha import reflection_pb2
 from tests.service.harness import CALL_S
 
-from svddtune.v1 import dataset_pb2, oracle_pb2, tuning_pb2
+from svddtune.v1 import dataset_pb2, oracle_pb2, scoring_pb2, server_pb2, tuning_pb2
 
-_FILES = (dataset_pb2, tuning_pb2, oracle_pb2, health_pb2, reflection_pb2)
+_FILES = (
+    dataset_pb2,
+    tuning_pb2,
+    oracle_pb2,
+    scoring_pb2,
+    server_pb2,
+    health_pb2,
+    reflection_pb2,
+)
 
 METHODS: tuple[MethodDescriptor, ...] = tuple(
     method
@@ -95,7 +103,7 @@ TOKENS = (
 )
 
 
-_NAMES = frozenset({"name", "parent", "session", "dataset", "sessions"})
+_NAMES = frozenset({"name", "model", "parent", "session", "dataset", "sessions"})
 
 
 @dataclass
@@ -134,7 +142,11 @@ class Garbler:
 
     def _fill(self, message: Message, field: FieldDescriptor, depth: int) -> None:
         many = field.is_repeated
-        if field.message_type is not None and not field.message_type.GetOptions().map_entry:
+        if field.message_type is not None and field.message_type.GetOptions().map_entry:
+            key, value = field.message_type.fields
+            for _ in range(2):
+                getattr(message, field.name)[self._value(key)] = self._value(value)
+        elif field.message_type is not None:
             for _ in range(self.chance.randint(1, 2) if many else 1):
                 part = self.message(field.message_type, depth + 1)
                 if many:

@@ -22,7 +22,7 @@ from svddtune.state.errors import NotFound, StoreUnavailable
 from svddtune.state.notices import Notice, Notices
 from svddtune.state.session import SessionId
 from svddtune.state.store import SessionStore
-from svddtune.v1 import tuning_pb2
+from svddtune.v1 import config_pb2
 
 pytestmark = pytest.mark.integration
 
@@ -79,7 +79,7 @@ def test_service_goes_on_after_an_unreadable_notice(redis_url: str, tmp_path: Pa
         harness_at(process.ready["address"], redis_url) as harness,
         connect(redis_url) as client,
     ):
-        name = harness.create(config=tuning_pb2.SessionConfig(budget=2, lease_s=1)).name
+        name = harness.create(config=config_pb2.SessionConfig(budget=2, lease_seconds=1)).name
         labeler = harness.labeler(name)
         labeler.expect("welcome")
         client.xadd(f"{keys.prefix(0)}notices", {"unknown": "1"})
@@ -106,7 +106,7 @@ class _Shaky(SessionStore):
 
 
 def _unavailable() -> StoreUnavailable:
-    return StoreUnavailable("REDIS_UNAVAILABLE", "away")
+    return StoreUnavailable("STORE_UNAVAILABLE", "away")
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_leases_expire_even_if_the_store_failed_at_that_moment(
     redis_url: str, fault: Exception
 ) -> None:
     async def act(scene: Scene) -> None:
-        session_id = await scene.session(lease_s=1)
+        session_id = await scene.session(lease_seconds=1)
         client, blocking = connect_async(redis_url), connect_async_blocking(redis_url)
         store, notices = _Shaky(client), Notices(blocking)
         store.faults = []

@@ -146,7 +146,7 @@ def test_answer_after_completion_is_refused(harness: Harness) -> None:
     ("hello", "reason"),
     [
         ({"sessions": [NOWHERE]}, "SESSION_NOT_FOUND"),
-        ({"protocol_version": 2}, "PROTOCOL_VERSION_UNSUPPORTED"),
+        ({"min_protocol_version": 2}, "PROTOCOL_VERSION_UNSUPPORTED"),
         ({"labeler": ""}, "INVALID_FIELD"),
         ({"sessions": [NOWHERE] * 101}, "INVALID_FIELD"),
         ({"kind": 7}, "INVALID_FIELD"),
@@ -155,7 +155,7 @@ def test_answer_after_completion_is_refused(harness: Harness) -> None:
     ],
 )
 def test_wrong_hello_ends_the_stream(harness: Harness, hello: dict[str, Any], reason: str) -> None:
-    values: dict[str, Any] = {"protocol_version": 1, "sessions": [NOWHERE], "labeler": "ann"}
+    values: dict[str, Any] = {"min_protocol_version": 1, "sessions": [NOWHERE], "labeler": "ann"}
     stream = harness.silent()
     stream.send(hello=oracle_pb2.Hello(**(values | hello)))
     error = stream.end()

@@ -9,7 +9,7 @@ import grpc
 import pytest
 from tests.service.harness import CALL_S, INLIER, OUTLIER, Harness, chunk, grid, header
 
-from svddtune.v1 import oracle_pb2, oracle_pb2_grpc, tuning_pb2
+from svddtune.v1 import config_pb2, oracle_pb2, oracle_pb2_grpc, tuning_pb2
 
 SESSIONS, STREAMS, ANSWERS = 5, 20, 200
 PER_SECOND = 1000
@@ -40,7 +40,7 @@ async def offer(address: str, sessions: list[str]) -> Burst:
             stub: Any = oracle_pb2_grpc.OracleServiceStub(channel)
             call = stub.Converse()
             hello = oracle_pb2.Hello(
-                protocol_version=1, labeler=f"labeler-{number}", sessions=[session]
+                min_protocol_version=1, labeler=f"labeler-{number}", sessions=[session]
             )
             await call.write(oracle_pb2.ConverseRequest(hello=hello))
             assert (await call.read()).HasField("welcome")
@@ -100,7 +100,7 @@ def test_burst_of_answers_on_one_service_is_stored_once_and_serves_all_sessions_
     harness: Harness, service_process: Any
 ) -> None:
     dataset = harness.upload(header(observation_count=ROWS + 20), chunk(grid(ROWS + 20))).name
-    config = tuning_pb2.SessionConfig(budget=ROWS + 10)
+    config = config_pb2.SessionConfig(budget=ROWS + 10)
     sessions = [harness.session(dataset=dataset, config=config).name for _ in range(SESSIONS)]
 
     burst = asyncio.run(offer(service_process.ready["address"], sessions))

@@ -5,7 +5,15 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.service.fake_store import LEASE_S, SESSION, SESSION_ID, FakeStore, answer, hello
+from tests.service.fake_store import (
+    LEASE_S,
+    SESSION,
+    SESSION_ID,
+    FakeStore,
+    answer,
+    hello,
+    unknown,
+)
 
 from svddtune.service.dialogue import PROGRESS_S
 from svddtune.service.serving import RETRY_S
@@ -26,16 +34,19 @@ def test_welcome_comes_first_and_then_queries_up_to_the_credit() -> None:
     assert store.kinds() == ["welcome"]
     welcome = store.sent[0].welcome
     assert welcome.protocol_version == 1
-    assert welcome.lease_s == LEASE_S
-    assert 0 < welcome.heartbeat_s < LEASE_S / 2
+    assert welcome.lease_seconds == LEASE_S
+    assert 0 < welcome.heartbeat_seconds < LEASE_S / 2
     assert [lease.query for lease in store.queries] == [1, 2]
 
 
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"protocol_version": 0}, "PROTOCOL_VERSION_UNSUPPORTED"),
-        ({"protocol_version": 2}, "PROTOCOL_VERSION_UNSUPPORTED"),
+        ({"min_protocol_version": 0}, "PROTOCOL_VERSION_UNSUPPORTED"),
+        ({"min_protocol_version": 2}, "PROTOCOL_VERSION_UNSUPPORTED"),
+        ({"min_protocol_version": 2, "max_protocol_version": 9}, "PROTOCOL_VERSION_UNSUPPORTED"),
+        ({"client_name": "x" * 65}, "INVALID_FIELD"),
+        ({"client_version": "ä" * 33}, "INVALID_FIELD"),
         ({"labeler": ""}, "INVALID_FIELD"),
         ({"labeler": "no blanks"}, "INVALID_FIELD"),
         ({"labeler": "x" * 65}, "INVALID_FIELD"),
@@ -53,9 +64,17 @@ def test_wrong_hello_ends_the_stream(changes: dict[str, Any], reason: str) -> No
     assert refusal.value.reason == reason
 
 
+@pytest.mark.parametrize("highest", [0, 1, 2, 99])
+def test_welcome_has_the_highest_version_that_both_speak(highest: int) -> None:
+    store = FakeStore()
+    store.say(hello(max_protocol_version=highest, client_name="x" * 64, client_version="1"))
+    assert store.sent[0].welcome.protocol_version == 1
+    assert store.dialogue.client == "x" * 64 + " 1"
+
+
 def test_refusal_of_a_version_names_the_supported_one() -> None:
     with pytest.raises(InvalidInput) as refusal:
-        FakeStore().say(hello(protocol_version=2))
+        FakeStore().say(hello(min_protocol_version=2))
     assert refusal.value.metadata["supported"] == "1"
 
 
@@ -72,14 +91,72 @@ def test_hello_must_come_first(request_: oracle_pb2.ConverseRequest) -> None:
     assert refusal.value.reason == "PROTOCOL_VIOLATION"
 
 
-@pytest.mark.parametrize("request_", [hello(), oracle_pb2.ConverseRequest()])
-def test_second_hello_and_empty_messages_end_the_stream(
-    request_: oracle_pb2.ConverseRequest,
-) -> None:
+def test_second_hello_ends_the_stream() -> None:
     store = begun()
     with pytest.raises(InvalidInput) as refusal:
-        store.say(request_)
+        store.say(hello())
     assert refusal.value.reason == "PROTOCOL_VIOLATION"
+
+
+@pytest.mark.parametrize(
+    "request_", [unknown("r1"), oracle_pb2.ConverseRequest(request_id="r1")], ids=["later", "none"]
+)
+def test_unknown_or_absent_item_is_rejected_and_the_stream_goes_on(
+    request_: oracle_pb2.ConverseRequest,
+) -> None:
+    store = begun(credit=1, available=1)
+    store.say(request_)
+    reject = store.sent[-1].reject
+    assert (reject.request_id, reject.answer_id, reject.query) == ("r1", "", 0)
+    assert "message" in reject.status.message
+    store.say(answer(store.queries[0]))
+    assert store.kinds()[-1] == "ack"
+
+
+def test_each_item_is_acknowledged_under_its_request_id() -> None:
+    store = begun(credit=2, available=2)
+    one, two = store.queries
+    items: list[dict[str, Any]] = [
+        {"credit": oracle_pb2.Credit(queries=3)},
+        {"extend": oracle_pb2.Extend()},
+        {"answer": answer(one).answer},
+        {"release": oracle_pb2.Release(lease_ids=[two.lease_id])},
+        {"extend": oracle_pb2.Extend(lease_ids=[one.lease_id])},
+        {"credit": oracle_pb2.Credit(queries=1001)},
+        {"answer": answer(one, session="sessions/p00-ffffffffffffffffffff").answer},
+    ]
+    for number, item in enumerate(items):
+        store.say(oracle_pb2.ConverseRequest(request_id=f"r{number}", **item))
+    assert store.outcomes() == [f"r{number}" for number in range(len(items))]
+    assert store.kinds().count("reject") == 2
+
+
+def test_credit_without_request_id_gets_no_ack() -> None:
+    store = begun()
+    store.say(oracle_pb2.ConverseRequest(credit=oracle_pb2.Credit(queries=1)))
+    assert store.outcomes() == []
+
+
+def test_request_id_of_more_than_128_bytes_is_rejected_and_cut() -> None:
+    store = begun(credit=1, available=1)
+    request = answer(store.queries[0])
+    request.request_id = "ä" * 65
+    store.say(request)
+    assert store.kinds()[-1] == "reject"
+    request.request_id = "x" * 4000
+    store.say(request)
+    assert store.outcomes()[-1] == "x" * 128
+    request.request_id = "ä" * 64
+    store.say(request)
+    assert store.kinds()[-1] == "ack"
+
+
+def test_extension_of_lost_leases_is_an_ack_that_lists_them() -> None:
+    store = begun(credit=1, available=1)
+    extend = oracle_pb2.Extend(lease_ids=["gone"])
+    store.say(oracle_pb2.ConverseRequest(extend=extend, request_id="r"))
+    ack = store.sent[-1].ack
+    assert (list(ack.lost_lease_ids), list(ack.extended), ack.request_id) == (["gone"], [], "r")
 
 
 def test_resume_token_names_the_same_holder() -> None:
@@ -161,7 +238,7 @@ def test_expired_lease_is_revoked_and_other_labelers_are_served_first() -> None:
     store = begun(credit=1, available=1)
     store.expire()
     (revoke,) = (one.revoke for one in store.sent if one.HasField("revoke"))
-    assert (revoke.query, revoke.reason) == (1, "EXPIRED")
+    assert (revoke.query, revoke.reason) == (1, oracle_pb2.REVOKE_REASON_EXPIRED)
     assert store.looks[-1] == (SESSION_ID, 0)
     assert len(store.queries) == 1
 
@@ -193,7 +270,7 @@ def test_lease_is_revoked_when_another_labeler_answers() -> None:
     store = begun(credit=1, available=1)
     store.only.leases.clear()
     store.change()
-    assert store.sent[-2].revoke.reason == "ANSWERED_BY_OTHER"
+    assert store.sent[-2].revoke.reason == oracle_pb2.REVOKE_REASON_ANSWERED_BY_OTHER
     assert store.kinds()[-1] == "progress"
 
 
@@ -210,9 +287,9 @@ def test_end_of_session_is_sent_once_and_late_answers_are_still_taken() -> None:
     store.wait(1)
     store.change()
     finished = [one.finished for one in store.sent if one.HasField("finished")]
-    assert [one.reason for one in finished] == ["BUDGET_SPENT"]
+    assert [one.reason for one in finished] == [oracle_pb2.FINISH_REASON_BUDGET_SPENT]
     assert next(one.revoke.reason for one in store.sent if one.HasField("revoke")) == (
-        "SESSION_ENDED"
+        oracle_pb2.REVOKE_REASON_SESSION_ENDED
     )
     store.say(answer(store.queries[0]))
     assert store.kinds()[-1] == "reject"
@@ -258,7 +335,7 @@ def test_progress_of_one_of_many_streams_waits_for_its_turn() -> None:
 def test_deleted_session_ends_the_stream() -> None:
     store = begun()
     store.perform(store.dialogue.deleted(SESSION_ID))
-    assert store.sent[-1].finished.reason == "DELETED"
+    assert store.sent[-1].finished.reason == oracle_pb2.FINISH_REASON_DELETED
     assert store.ended
 
 
@@ -275,7 +352,7 @@ def test_bye_and_half_close_release_all_leases(bye: bool) -> None:
 
 def test_drain_keeps_leases_for_the_next_stream() -> None:
     store = begun(credit=1, available=1)
-    store.perform(store.dialogue.draining("bye"))
+    store.perform(store.dialogue.draining(oracle_pb2.DRAIN_REASON_SHUTDOWN))
     assert store.kinds()[-1] == "drain"
     assert store.ended
     assert not store.released
@@ -293,6 +370,7 @@ steps = st.lists(
         st.tuples(st.just("answer"), st.integers(0, 20)),
         st.tuples(st.just("release"), st.just(0)),
         st.tuples(st.just("extend"), st.just(0)),
+        st.tuples(st.just("unknown"), st.just(0)),
         st.tuples(st.just("change"), st.just(0)),
         st.tuples(st.just("wait"), st.integers(0, 90)),
         st.tuples(st.just("state"), st.sampled_from(list(SessionState))),
@@ -307,27 +385,32 @@ def test_protocol_promises_hold_for_every_history(
     credit: int, script: list[tuple[str, object]]
 ) -> None:
     store = begun(credit=credit, available=3)
-    items = 0
+    said: list[str] = []
     most = credit
+
+    def say(request: oracle_pb2.ConverseRequest) -> None:
+        request.request_id = str(len(said))
+        said.append(request.request_id)
+        store.say(request)
+
     for verb, value in script:
         if verb == "credit":
             assert isinstance(value, int)
             most = max(value, len(store.only.leases))
-            store.say(oracle_pb2.ConverseRequest(credit=oracle_pb2.Credit(queries=value)))
+            say(oracle_pb2.ConverseRequest(credit=oracle_pb2.Credit(queries=value)))
         elif verb == "available":
             assert isinstance(value, int)
             store.only.available += value
             store.change()
         elif verb == "answer" and store.queries:
             assert isinstance(value, int)
-            items += 1
-            store.say(answer(store.queries[value % len(store.queries)]))
+            say(answer(store.queries[value % len(store.queries)]))
         elif verb == "release":
-            items += 1
-            store.say(oracle_pb2.ConverseRequest(release=oracle_pb2.Release()))
+            say(oracle_pb2.ConverseRequest(release=oracle_pb2.Release()))
         elif verb == "extend":
-            items += 1
-            store.say(oracle_pb2.ConverseRequest(extend=oracle_pb2.Extend()))
+            say(oracle_pb2.ConverseRequest(extend=oracle_pb2.Extend()))
+        elif verb == "unknown":
+            say(unknown())
         elif verb == "change":
             store.change()
         elif verb == "wait":
@@ -347,7 +430,7 @@ def test_protocol_promises_hold_for_every_history(
     assert kinds[0] == "welcome"
     assert kinds.count("welcome") == 1
     # Each item has exactly one outcome.
-    assert kinds.count("ack") + kinds.count("reject") == items
+    assert store.outcomes() == said
     # Each lease is assigned at most once, and revoked at most once.
     lease_ids = [lease.lease_id for lease in store.queries]
     assert len(set(lease_ids)) == len(lease_ids)

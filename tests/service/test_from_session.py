@@ -16,11 +16,11 @@ from svddtune.service.handover import Handover, Source
 from svddtune.stack import EmbeddedServer
 from svddtune.state.errors import StateError
 from svddtune.state.session import LabelCounts, LabelEvent, SessionId, TakenLabels, Verdict
-from svddtune.v1 import common_pb2, oracle_pb2, tuning_pb2
+from svddtune.v1 import common_pb2, config_pb2, oracle_pb2, tuning_pb2
 
 pytestmark = pytest.mark.integration
 
-Config, Label = tuning_pb2.SessionConfig, tuning_pb2.InitialLabel
+Config, Label = config_pb2.SessionConfig, tuning_pb2.InitialLabel
 NAMES = ("ann", "ben", "cem")
 IDS = [f"host-{row}" for row in range(N)]
 

@@ -4,11 +4,12 @@ import pytest
 from tests.service.harness import INLIER, OUTLIER, Harness, N
 from tests.waiting import wait_until
 
-from svddtune.v1 import oracle_pb2, tuning_pb2
+from svddtune.client.wire import convert
+from svddtune.v1 import config_pb2, oracle_pb2, tuning_pb2
 
 pytestmark = pytest.mark.integration
 
-Config = tuning_pb2.SessionConfig
+Config = config_pb2.SessionConfig
 Ack = oracle_pb2.Ack
 State = tuning_pb2.SessionState
 
@@ -18,7 +19,7 @@ def test_one_labeler_spends_the_budget(harness: Harness) -> None:
     labeler = harness.labeler(name)
     welcome = labeler.expect("welcome")
     assert welcome.session.name == name
-    assert welcome.lease_s == 60.0
+    assert welcome.lease_seconds == 60.0
     for count in range(1, 5):
         assign = labeler.expect("assign")
         sent = labeler.answer(assign, OUTLIER if count == 1 else INLIER)
@@ -29,7 +30,7 @@ def test_one_labeler_spends_the_budget(harness: Harness) -> None:
         assert ack.event_id
         harness.worker.work_off()
     finished = labeler.expect("finished")
-    assert finished.reason == "BUDGET_SPENT"
+    assert finished.reason == oracle_pb2.FINISH_REASON_BUDGET_SPENT
     assert harness.get(name).state == State.SESSION_STATE_COMPLETED
     labeler.send(bye=oracle_pb2.Bye())
     assert labeler.end() is None
@@ -38,7 +39,7 @@ def test_one_labeler_spends_the_budget(harness: Harness) -> None:
 def test_queries_of_a_vanished_labeler_go_to_others_when_its_leases_expire(
     harness: Harness,
 ) -> None:
-    name = harness.session(config=Config(budget=3, lease_s=1)).name
+    name = harness.session(config=Config(budget=3, lease_seconds=1)).name
     gone = harness.labeler(name, "gone", credit=3)
     held = {gone.expect("assign").query for _ in range(3)}
     other = harness.labeler(name, "other", credit=3)
@@ -48,10 +49,11 @@ def test_queries_of_a_vanished_labeler_go_to_others_when_its_leases_expire(
 
 
 def test_silent_labeler_is_sent_the_expiry_of_its_lease(harness: Harness) -> None:
-    labeler = harness.labeler(harness.session(config=Config(budget=3, lease_s=1)).name)
+    labeler = harness.labeler(harness.session(config=Config(budget=3, lease_seconds=1)).name)
     assign = labeler.expect("assign")
     revoke = labeler.expect("revoke")
-    assert (revoke.lease_id, revoke.reason) == (assign.lease_id, "EXPIRED")
+    assert revoke.lease_id == assign.lease_id
+    assert revoke.reason == oracle_pb2.REVOKE_REASON_EXPIRED
     # An answer that comes late still counts while nobody else has given one.
     labeler.answer(assign)
     assert labeler.expect("ack").disposition == Ack.DISPOSITION_APPLIED
@@ -87,13 +89,14 @@ def test_end_of_a_session_is_sent_as_a_message(harness: Harness, how: str) -> No
     finished = labeler.expect("finished")
     assert finished.session.name == name
     assert (
-        finished.reason == {"finish": "FINISHED", "cancel": "CANCELLED", "delete": "DELETED"}[how]
+        convert.finish_reason(finished.reason)
+        == {"finish": "FINISHED", "cancel": "CANCELLED", "delete": "DELETED"}[how]
     )
     if how == "delete":
         assert labeler.end() is None
     else:
         revokes = [one.revoke for one in labeler.seen if one.HasField("revoke")]
-        assert [(one.lease_id, one.reason) for one in revokes] == [
+        assert [(one.lease_id, convert.revoke_reason(one.reason)) for one in revokes] == [
             (assign.lease_id, "SESSION_ENDED")
         ]
         labeler.answer(assign)
@@ -128,7 +131,7 @@ def test_broken_stream_keeps_its_leases_until_they_expire(harness: Harness) -> N
 def test_lease_call_waits_for_a_query(harness: Harness) -> None:
     name = harness.create(config=Config(budget=3)).name
     waiting = harness.oracle.Lease.future(
-        oracle_pb2.LeaseRequest(session=name, labeler="ann", wait_s=20)
+        oracle_pb2.LeaseRequest(session=name, labeler="ann", wait_seconds=20)
     )
     wait_until(lambda: harness.get(name).state == State.SESSION_STATE_PREPARING)
     assert not waiting.done()
@@ -139,10 +142,10 @@ def test_lease_call_waits_for_a_query(harness: Harness) -> None:
 def test_lease_call_returns_nothing_when_its_wait_ends(harness: Harness) -> None:
     name = harness.create().name
     response = harness.oracle.Lease(
-        oracle_pb2.LeaseRequest(session=name, labeler="ann", wait_s=0.05)
+        oracle_pb2.LeaseRequest(session=name, labeler="ann", wait_seconds=0.05)
     )
     assert list(response.assignments) == []
-    assert response.finished_reason == ""
+    assert not response.finish_reason
     assert response.session.state == State.SESSION_STATE_PREPARING
 
 

@@ -14,7 +14,7 @@ from tests.service.harness import Harness, harness_at
 from svddtune.state.connect import connect_async
 from svddtune.state.datasets import DatasetStore
 from svddtune.state.session import DatasetId
-from svddtune.v1 import common_pb2, dataset_pb2, oracle_pb2, tuning_pb2
+from svddtune.v1 import common_pb2, config_pb2, dataset_pb2, oracle_pb2
 
 pytestmark = pytest.mark.integration
 
@@ -98,7 +98,7 @@ def test_many_leases_need_the_memory_of_one_response(
 ) -> None:
     session = harness.create(
         store_rows(redis_url),
-        config=tuning_pb2.SessionConfig(budget=ROWS, strategy="QUERY_STRATEGY_LAMA"),
+        config=config_pb2.SessionConfig(budget=ROWS, strategy="QUERY_STRATEGY_LAMA"),
     ).name
     harness.worker.work_off()
     ann = driver(harness, transport, session)

@@ -21,7 +21,7 @@ def test_largest_page_of_the_label_log_fits_into_a_message() -> None:
         source_reference="x" * validate.LONGEST_SOURCE_REFERENCE,
         answer_id="x" * validate.LONGEST_ANSWER_ID,
         time_ms=10**13,
-        answer_s=1.5,
+        answer_seconds=1.5,
         provenance="x" * validate.LONGEST_PROVENANCE,
         confidence=0.75,
         origin=SessionId("p00-" + "x" * 32),
@@ -36,7 +36,7 @@ def test_largest_page_of_the_label_log_fits_into_a_message() -> None:
 def test_result_of_100000_labels_fits_into_a_message() -> None:
     rng = np.random.default_rng(0)
     rows = rng.choice(ROWS, LABELS, replace=False).tolist()
-    result = result_pb2.Result(
+    result = result_pb2.TuningResult(
         manifest=result_pb2.Manifest(
             labeled_rows=rows,
             verdicts=[common_pb2.VERDICT_OUTLIER] * LABELS,

@@ -51,7 +51,7 @@ def test_calls_fail_while_redis_is_away_and_streams_go_on_after_its_return(tmp_p
         assert {health(process, name) for name in SERVICES} == {NOT_SERVING}
         error = refusal(lambda: harness.get(name))
         assert error.code() is grpc.StatusCode.UNAVAILABLE
-        assert reason_of(error) == "REDIS_UNAVAILABLE"
+        assert reason_of(error) == "STORE_UNAVAILABLE"
         retry = error_details_pb2.RetryInfo()
         assert any(detail.Unpack(retry) for detail in status_of(error).details)
 
@@ -80,7 +80,7 @@ def test_answer_gets_no_ack_while_redis_is_away(tmp_path: Path) -> None:
         answer = labeler.answer(held)
         error = labeler.end()
         assert error is not None
-        assert reason_of(error) == "REDIS_UNAVAILABLE"
+        assert reason_of(error) == "STORE_UNAVAILABLE"
         with EmbeddedServer(tmp_path):
             wait_until(lambda: health(process) == SERVING)
             again = harness.labeler(name, resume_token=token)
@@ -102,7 +102,7 @@ def test_drain_moves_labelers_to_another_service(redis_url: str) -> None:
         held = labeler.expect("assign")
         seen = next(watch)
         waiting = harness.oracle.Lease.future(
-            oracle_pb2.LeaseRequest(session=harness.create().name, labeler="bob", wait_s=30)
+            oracle_pb2.LeaseRequest(session=harness.create().name, labeler="bob", wait_seconds=30)
         )
         leaving.stop()
         assert labeler.expect("drain").reason

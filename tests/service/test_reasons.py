@@ -5,21 +5,34 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import grpc
+
+from svddtune.service.reasons import REASONS, code
 from svddtune.state import scripts
+from svddtune.state.calls import refusal
+from svddtune.v1 import oracle_pb2
 
 ROOT = Path(__file__).parent.parent.parent
 PROTOS = ROOT / "protos" / "svddtune" / "v1"
 SERVICE = ROOT / "service" / "svddtune"
 SCRIPTS = SERVICE / "state" / "scripts"
+# (What HTTP adds has a page of its own.)
+FOLDERS = (SERVICE / "service", SERVICE / "service" / "access", SERVICE / "state")
+REVOKE_REASONS = oracle_pb2.RevokeReason.DESCRIPTOR.values_by_name
+FINISH_REASONS = oracle_pb2.FinishReason.DESCRIPTOR.values_by_name
 
 ERRORS = {
     "Conflict",
+    "Forbidden",
     "InvalidInput",
     "NotFound",
+    "QuotaExceeded",
+    "ProviderAway",
     "Silent",
     "StateError",
     "StoreUnavailable",
     "TooLarge",
+    "Unauthenticated",
     "WrongState",
     # Of a leaf that names its reason itself.
     "__init__",
@@ -79,18 +92,10 @@ def comments(proto: str) -> Iterator[str]:
             block = []
 
 
-def comment_before(proto: str, declaration: str, within: str) -> set[str]:
-    """The reasons in the comment on a declaration inside a message."""
-    body = (PROTOS / proto).read_text().split(f"message {within} {{", 1)[1]
-    found = re.search(rf"((?:  //[^\n]*\n)+)  {re.escape(declaration)}", body)
-    assert found
-    return set(re.findall(r"\b[A-Z][A-Z_]{5,}\b", found.group(1)))
-
-
 def listed_errors() -> set[str]:
     """All reasons of errors in the comments."""
     found = set()
-    for proto in ("common.proto", "dataset.proto", "oracle.proto", "tuning.proto"):
+    for proto in ("common.proto", "dataset.proto", "oracle.proto", "scoring.proto", "tuning.proto"):
         for block in comments(proto):
             found |= set(re.findall(r"^   ([A-Z_]+)  ", block, re.MULTILINE))
             for tail in re.findall(
@@ -101,7 +106,9 @@ def listed_errors() -> set[str]:
 
 
 def test_errors_of_the_code_are_those_that_the_protos_list() -> None:
-    python = [*(SERVICE / "service").glob("*.py"), *(SERVICE / "state").glob("*.py")]
+    # (These two say what a service lacks, not why a call failed.)
+    others = {"readiness.py", "probe.py"}
+    python = [file for folder in FOLDERS for file in folder.glob("*.py") if file.name not in others]
     given = raised_in(*python) | refused_in(*SCRIPTS.rglob("*.lua"))
     assert given - INTERNAL_ONLY == listed_errors()
 
@@ -112,22 +119,77 @@ def test_rejects_have_the_reasons_that_their_comment_lists() -> None:
     given |= raised_in(SERVICE / "service" / "labeling.py")
     # Names, fields and observations of the item.
     given |= {"INVALID_NAME", "INVALID_FIELD", "UNKNOWN_OBSERVATION", "DATASET_NOT_FOUND"}
+    given |= {"RATE_EXCEEDED"}
     (block,) = [one for one in comments("oracle.proto") if "One item was refused." in one]
     assert given == set(LISTED.findall(block))
 
 
-def test_reasons_of_revoke_are_those_that_its_comment_lists() -> None:
-    tree = ast.parse((SERVICE / "service" / "serving.py").read_text())
-    (function,) = [node for node in ast.walk(tree) if getattr(node, "name", "") == "revoked"]
-    given = {text(node) for node in ast.walk(function) if REASON.fullmatch(text(node))}
-    assert given == comment_before("oracle.proto", "string reason", "Revoke")
+def test_revoke_has_each_of_its_reasons_somewhere_in_the_code() -> None:
+    source = (SERVICE / "service" / "serving.py").read_text()
+    given = set(re.findall(r"REVOKE_REASON_\w+", source))
+    assert given == set(REVOKE_REASONS) - {"REVOKE_REASON_UNSPECIFIED"}
 
 
-def test_reasons_of_finished_are_those_that_its_comment_lists() -> None:
+def test_finish_reasons_of_the_code_are_those_of_the_enum() -> None:
     # Of this labeler alone, and of a session that is no more.
     given = {"LABELER_WITHDRAWN", "DELETED"}
     for script in SCRIPTS.rglob("*.lua"):
         source = script.read_text()
         given |= set(re.findall(r"begin_estimating\(s, '([A-Z_]+)'\)", source))
         given |= set(re.findall(r"'finish_reason', '([A-Z_]+)'", source))
-    assert given == comment_before("oracle.proto", "string reason", "Finished")
+    names = {name.removeprefix("FINISH_REASON_") for name in FINISH_REASONS}
+    assert given == names - {"UNSPECIFIED"}
+
+
+def test_reasons_of_http_are_those_on_its_page() -> None:
+    given = raised_in(*(SERVICE / "service" / "http").glob("*.py"))
+    page = (ROOT / "docs" / "http.md").read_text()
+    (block,) = re.findall(r"HTTP adds some of its own:(.*?)\n\n", page, re.DOTALL)
+    # What gRPC refuses in the same way, under the same reason.
+    assert given - listed_errors() == set(LISTED.findall(block))
+
+
+def raised() -> Iterator[tuple[str, str, set[str]]]:
+    """Reason, name of the exception and keys of its metadata, of all places that say all three."""
+    kinds = ERRORS - {"StateError", "Silent", "__init__"}
+    for file in (file for folder in FOLDERS for file in folder.glob("*.py")):
+        for name, call in calls(ast.parse(file.read_text())):
+            reason = text(call.args[0]) if call.args else ""
+            if name in kinds and REASON.fullmatch(reason) and reason not in INTERNAL_ONLY:
+                # (retry_s becomes RetryInfo.)
+                yield reason, name, {one.arg for one in call.keywords if one.arg} - {"retry_s"}
+    for script in scripts.SCRIPTS.values():
+        for reason, values in script.refusals.items():
+            if reason not in INTERNAL_ONLY:
+                given = dict.fromkeys(script.arguments, "")
+                error = refusal(reason, dict.fromkeys(values, 0), given)
+                yield reason, type(error).__name__, set(error.metadata)
+
+
+def test_errors_have_the_kind_and_the_metadata_of_the_table() -> None:
+    found = list(raised())
+    assert len(found) > 50
+    for reason, kind, keys in found:
+        known = REASONS[reason]
+        assert (reason, kind) == (reason, known.kind.__name__)
+        assert keys <= set(known.metadata), reason
+
+
+def test_table_has_the_reasons_that_the_protos_list() -> None:
+    assert REASONS.keys() == listed_errors()
+
+
+def test_comment_on_a_call_names_known_reasons_only() -> None:
+    for proto in ("dataset.proto", "oracle.proto", "tuning.proto"):
+        for block in comments(proto):
+            for tail in re.findall(r"Errors(?: [a-z ]+)?: (.*)", block, re.DOTALL):
+                assert set(re.findall(r"\b[A-Z]+_[A-Z_]+\b", tail)) <= REASONS.keys(), block
+
+
+def test_code_of_every_reason_is_an_error() -> None:
+    assert {code(reason) for reason in REASONS}.isdisjoint({grpc.StatusCode.OK})
+    retryable = {reason for reason, one in REASONS.items() if one.retryable}
+    assert {code(reason) for reason in retryable} == {
+        grpc.StatusCode.UNAVAILABLE,
+        grpc.StatusCode.RESOURCE_EXHAUSTED,
+    }

@@ -19,9 +19,10 @@ from tests.service.harness import (
     refusal,
 )
 from tests.service.support import reason_of
+from tests.service.updates import update
 from tests.state.scene import explanation_of
 
-from svddtune.v1 import common_pb2, dataset_pb2, tuning_pb2
+from svddtune.v1 import common_pb2, config_pb2, dataset_pb2, tuning_pb2
 
 pytestmark = pytest.mark.integration
 
@@ -141,34 +142,36 @@ def test_datasets_are_listed_page_by_page_and_deleted(harness: Harness) -> None:
 
 def test_config_in_force_has_defaults_filled_in(harness: Harness) -> None:
     config = harness.create().config
-    assert (config.k, config.budget, config.c_cells, config.lease_s) == (5, N, 20, 60.0)
-    assert config.strategy == tuning_pb2.QUERY_STRATEGY_MIXED
-    assert config.metric == tuning_pb2.METRIC_KAPPA
+    assert (config.k, config.budget, config.c_cells, config.lease_seconds) == (5, N, 20, 60.0)
+    assert config.strategy == config_pb2.QUERY_STRATEGY_MIXED
+    assert config.metric == config_pb2.METRIC_KAPPA
 
 
 def test_config_in_force_keeps_given_values(harness: Harness) -> None:
-    config = tuning_pb2.SessionConfig(
+    config = config_pb2.SessionConfig(
         k=1000,
         budget=3,
-        strategy=tuning_pb2.QUERY_STRATEGY_RANDOM,
+        strategy=config_pb2.QUERY_STRATEGY_RANDOM,
         candidate_sample=7,
         gamma_min=0.5,
         gamma_max=2.0,
         c_cells=2,
-        c_spacing=tuning_pb2.GRID_SPACING_GEOMETRIC,
-        metric=tuning_pb2.METRIC_MCC,
+        c_spacing=config_pb2.GRID_SPACING_GEOMETRIC,
+        metric=config_pb2.METRIC_MCC,
         seed=(1 << 64) - 1,
-        lease_s=86_400,
+        lease_seconds=86_400,
         audit=2,
         auto_finish=True,
         overlap=2,
-        overlap_rule=tuning_pb2.OVERLAP_RULE_ADAPTIVE,
+        overlap_rule=config_pb2.OVERLAP_RULE_ADAPTIVE,
         overlap_limit=5,
-        aggregation=tuning_pb2.AGGREGATION_DAWID_SKENE,
+        aggregation=config_pb2.AGGREGATION_DAWID_SKENE,
         repeat_every=10,
         priority=-7,
-        c_tie_rule=tuning_pb2.TIE_RULE_FIRST,
-        tau_rule=tuning_pb2.TAU_RULE_PRINTED,
+        c_tie_rule=config_pb2.TIE_RULE_FIRST,
+        tau_rule=config_pb2.TAU_RULE_PRINTED,
+        raw_features=False,
+        blind=True,
     )
     assert harness.create(config=config).config == config
 
@@ -210,7 +213,7 @@ def test_session_follows_commands(harness: Harness) -> None:
     assert paused.state == State.SESSION_STATE_PAUSED
     resumed = tuning.ResumeSession(tuning_pb2.ResumeSessionRequest(name=name)).session
     assert resumed.state == State.SESSION_STATE_LABELING
-    changed = tuning.UpdateSession(tuning_pb2.UpdateSessionRequest(name=name, budget=9)).session
+    changed = tuning.UpdateSession(update(name, budget=9)).session
     assert changed.config.budget == 9
     finished = tuning.FinishSession(tuning_pb2.FinishSessionRequest(name=name)).session
     assert finished.state == State.SESSION_STATE_ESTIMATING

@@ -4,13 +4,14 @@ import pytest
 from tests.service.drivers import TRANSPORTS, driver
 from tests.service.harness import INLIER, Harness, Labeler
 from tests.service.support import error_info
+from tests.service.updates import update
 from tests.waiting import wait_until
 
-from svddtune.v1 import oracle_pb2, tuning_pb2
+from svddtune.v1 import config_pb2, oracle_pb2, tuning_pb2
 
 pytestmark = pytest.mark.integration
 
-Config = tuning_pb2.SessionConfig
+Config = config_pb2.SessionConfig
 AUTOMATED = oracle_pb2.LABELER_KIND_AUTOMATED
 
 
@@ -54,8 +55,8 @@ def test_session_with_higher_priority_is_served_first_also_after_a_change(
         (assign,) = ann.wait()
         asked.append(assign.session)
         if turn == 1:
-            update = tuning_pb2.UpdateSessionRequest(name=low, priority=9)
-            updated = harness.tuning.UpdateSession(update).session
+            request = update(low, priority=9)
+            updated = harness.tuning.UpdateSession(request).session
             assert updated.config.priority == 9
         # The next query comes when all sessions have one again.
         ann.rest()
@@ -74,8 +75,8 @@ def test_labeler_holds_no_more_than_its_credit_over_all_sessions(
     assert [one.session for one in held].count(first) == 2
     assert sum(harness.get(name).leased_count for name in (first, second)) == 3
     # What a session holds later in the order counts as well.
-    update = tuning_pb2.UpdateSessionRequest(name=second, priority=9)
-    harness.tuning.UpdateSession(update)
+    request = update(second, priority=9)
+    harness.tuning.UpdateSession(request)
     assert len(ann.take(3)) == 3
     assert sum(harness.get(name).leased_count for name in (first, second)) == 3
 
@@ -103,13 +104,15 @@ def test_session_leaves_the_stream_when_it_ends_or_is_deleted(harness: Harness) 
     stream = harness.labeler((), credit=1)
     assert stream.expect("assign").session == ended
     harness.tuning.CancelSession(tuning_pb2.CancelSessionRequest(name=ended))
-    assert stream.expect("revoke").reason == "SESSION_ENDED"
+    assert stream.expect("revoke").reason == oracle_pb2.REVOKE_REASON_SESSION_ENDED
     finished = stream.expect("finished")
-    assert (finished.session.name, finished.reason) == (ended, "CANCELLED")
+    assert finished.session.name == ended
+    assert finished.reason == oracle_pb2.FINISH_REASON_CANCELLED
     assert stream.expect("assign").session == deleted
     harness.tuning.DeleteSession(tuning_pb2.DeleteSessionRequest(name=deleted))
     finished = stream.expect("finished")
-    assert (finished.session.name, finished.reason) == (deleted, "DELETED")
+    assert finished.session.name == deleted
+    assert finished.reason == oracle_pb2.FINISH_REASON_DELETED
     assert reply(stream, stream.expect("assign")).session == left
 
 
@@ -150,15 +153,16 @@ def test_extend_and_release_cover_all_sessions(harness: Harness) -> None:
     stream = harness.labeler(names, credit=2)
     held = {one.session: one for one in (stream.expect("assign"), stream.expect("assign"))}
     assert held.keys() == set(names)
-    stream.send(extend=oracle_pb2.Extend())
-    acks = [stream.expect("ack"), stream.expect("ack")]
-    assert {ack.session for ack in acks} == set(names)
-    for ack in acks:
-        before = held[ack.session].lease_expire_time.ToMilliseconds()
-        assert ack.lease_expire_time.ToMilliseconds() >= before
+    stream.send(extend=oracle_pb2.Extend(), request_id="beat")
+    ack = stream.expect("ack")
+    assert (ack.session, ack.request_id) == ("", "beat")
+    ends = {one.lease_id: one.expire_time.ToMilliseconds() for one in ack.extended}
+    assert ends.keys() == {one.lease_id for one in held.values()}
+    for one in held.values():
+        assert ends[one.lease_id] >= one.lease_expire_time.ToMilliseconds()
     stream.send(credit=oracle_pb2.Credit(queries=0))
     stream.send(release=oracle_pb2.Release())
-    assert {stream.expect("ack").session for _ in range(2)} == set(names)
+    stream.expect("ack")
     assert [harness.get(name).leased_count for name in names] == [0, 0]
     # Nothing is held now: done is done.
     stream.send(release=oracle_pb2.Release())
@@ -223,7 +227,7 @@ def test_program_is_asked_before_people(harness: Harness) -> None:
 
 
 def test_lease_call_without_a_session_waits_for_the_first_that_asks(harness: Harness) -> None:
-    waiting = harness.oracle.Lease.future(oracle_pb2.LeaseRequest(labeler="ann", wait_s=20))
+    waiting = harness.oracle.Lease.future(oracle_pb2.LeaseRequest(labeler="ann", wait_seconds=20))
     name = harness.create(config=Config(budget=2)).name
     wait_until(lambda: harness.get(name).observation_count > 0)
     harness.worker.work_off()

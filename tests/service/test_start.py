@@ -8,7 +8,7 @@ from pathlib import Path
 
 import grpc
 import pytest
-from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2
 from tests.e2e.processes import Process, service
 
 from svddtune.process.settings import SettingsError, read_settings
@@ -67,8 +67,14 @@ def test_command_line_comes_before_environment(monkeypatch: pytest.MonkeyPatch) 
         (["--log-format", "xml"], ["--log-format", "'xml'"]),
         (["--tls-cert", "missing.pem"], ["--tls-cert", "--tls-key"]),
         (["--tls-cert", "missing.pem", "--tls-key", "missing.pem"], ["missing.pem"]),
+        (["--tokens", "missing.json"], ["missing.json"]),
+        (["--tls-client-ca", "ca.pem"], ["--tls-client-ca", "--tls-cert"]),
+        (["--jwt-issuer", "https://x"], ["--jwt-issuer", "--jwt-audience", "--jwt-jwks"]),
+        (["--jwt-jwks", "http://example.org/keys"], ["--jwt-jwks", "https://"]),
+        (["--jwt-jwks", "https://ann:secret@example.org/keys"], ["--jwt-jwks", "no password"]),
         (["--listen", "0.0.0.0:50051"], ["0.0.0.0:50051", "loopback", "insecure"]),
         (["--listen", "[::]:50051"], ["loopback"]),
+        (["--otlp-endpoint", "127.0.0.1:4318"], ["--otlp-endpoint", "4318", "http://"]),
         (["--listen", "example.org:50051"], ["loopback"]),
     ],
 )
@@ -91,6 +97,21 @@ def test_loopback_needs_no_certificate(listen: str) -> None:
     assert not Settings(listen=listen).exposed  # type: ignore[call-arg]
 
 
+def test_metrics_beyond_loopback_need_their_setting_alone() -> None:
+    assert Settings(metrics_listen="0.0.0.0:1").exposed == []  # type: ignore[call-arg]
+
+
+def test_address_beyond_loopback_needs_both_tls_and_an_identity_provider(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    tls = {"tls_cert": file, "tls_key": file}
+    provider = {"tokens": file}
+    for given, lacking in ((tls, "no identity provider"), (provider, "no encryption")):
+        with pytest.raises(ValueError, match=f"not a loopback address, and there is {lacking}"):
+            Settings(listen="0.0.0.0:1", **given)  # type: ignore[arg-type]
+    assert Settings(listen="0.0.0.0:1", **tls, **provider).exposed == []  # type: ignore[arg-type]
+
+
 def test_wrong_setting_stops_the_start_with_exit_code_2() -> None:
     done = run("--listen", "0.0.0.0:0")
     assert done.returncode == 2
@@ -109,7 +130,7 @@ def test_wrong_redis_url_stops_the_start_with_exit_code_2(url: str) -> None:
 def test_unreachable_redis_stops_the_start() -> None:
     done = run("--redis", "unix:///nowhere/redis.sock", "--listen", "127.0.0.1:0")
     assert done.returncode == 1
-    assert done.stderr.startswith("REDIS_UNAVAILABLE: ")
+    assert done.stderr.startswith("STORE_UNAVAILABLE: ")
     assert len(done.stderr.splitlines()) == 1
 
 
@@ -162,15 +183,32 @@ def test_service_listens_on_a_unix_socket(redis_url: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.integration
-def test_services_are_found_by_reflection(redis_url: str, service_process: Process) -> None:
+@pytest.mark.parametrize("version", ["v1", "v1alpha"])
+def test_services_and_no_jobs_are_found_by_reflection(
+    redis_url: str, service_process: Process, version: str
+) -> None:
+    asked = [
+        reflection_pb2.ServerReflectionRequest(list_services=""),
+        reflection_pb2.ServerReflectionRequest(file_by_filename="svddtune/v1/tuning.proto"),
+        reflection_pb2.ServerReflectionRequest(file_by_filename="svddtune/jobs/v1/jobs.proto"),
+    ]
     with grpc.insecure_channel(service_process.ready["address"]) as channel:
-        stub = reflection_pb2_grpc.ServerReflectionStub(channel)
-        request = reflection_pb2.ServerReflectionRequest(list_services="")
-        (reply,) = stub.ServerReflectionInfo(iter([request]), timeout=10)
-    names = {one.name for one in reply.list_services_response.service}
+        reflect = channel.stream_stream(
+            f"/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo",
+            request_serializer=reflection_pb2.ServerReflectionRequest.SerializeToString,
+            response_deserializer=reflection_pb2.ServerReflectionResponse.FromString,
+        )
+        listed, public, internal = reflect(iter(asked), timeout=10)
+    names = {one.name for one in listed.list_services_response.service}
     assert {
-        "svddtune.v1.DatasetService",
         "svddtune.v1.TuningService",
-        "svddtune.v1.OracleService",
         "grpc.health.v1.Health",
+        f"grpc.reflection.{version}.ServerReflection",
     } <= names
+    assert public.file_descriptor_response.file_descriptor_proto
+    assert internal.error_response.error_code == grpc.StatusCode.NOT_FOUND.value[0]
+
+
+def test_setting_that_is_no_text_is_refused_in_one_line() -> None:
+    with pytest.raises(SettingsError, match="not UTF-8"):
+        read_settings(Settings, ["--listen", "\udc85:1"], program="service")

@@ -15,13 +15,13 @@ from svddtune.service.server import Server
 from svddtune.service.settings import Settings
 from svddtune.state import keys
 from svddtune.state.connect import connect
-from svddtune.v1 import oracle_pb2, oracle_pb2_grpc, tuning_pb2
+from svddtune.v1 import config_pb2, oracle_pb2, oracle_pb2_grpc, tuning_pb2
 
 pytestmark = pytest.mark.integration
 
-Config = tuning_pb2.SessionConfig
+Config = config_pb2.SessionConfig
 NOTICES = keys.prefix(0) + "notices"
-LAMA = tuning_pb2.QUERY_STRATEGY_LAMA
+LAMA = config_pb2.QUERY_STRATEGY_LAMA
 
 
 def withdraw(harness: Harness, name: str, labeler: str) -> None:
@@ -50,27 +50,29 @@ def test_lower_credit_keeps_leases_and_brings_no_new_ones(harness: Harness) -> N
 
 
 def test_heartbeat_is_a_third_of_the_shortest_lease(harness: Harness) -> None:
-    short = harness.session(config=Config(budget=3, lease_s=6)).name
-    long = harness.session(config=Config(budget=3, lease_s=60)).name
+    short = harness.session(config=Config(budget=3, lease_seconds=6)).name
+    long = harness.session(config=Config(budget=3, lease_seconds=60)).name
     welcome = harness.labeler(short).expect("welcome")
-    assert (welcome.lease_s, welcome.heartbeat_s) == (6.0, 1.0)
+    assert (welcome.lease_seconds, welcome.heartbeat_seconds) == (6.0, 1.0)
     welcome = harness.labeler([long, short]).expect("welcome")
     # By the session with the shortest ones.
-    assert (welcome.lease_s, welcome.heartbeat_s) == (6.0, 1.0)
-    assert welcome.stream_s == 3600.0
+    assert (welcome.lease_seconds, welcome.heartbeat_seconds) == (6.0, 1.0)
+    assert welcome.stream_seconds == 3600.0
 
 
 def test_heartbeat_keeps_a_lease_that_silence_loses(harness: Harness) -> None:
-    name = harness.session(config=Config(budget=2, lease_s=1)).name
+    name = harness.session(config=Config(budget=2, lease_seconds=1)).name
     thinking, silent = harness.labeler(name, "thinking"), harness.labeler(name, "silent")
     held = thinking.expect("assign")
     silent.expect("assign")
     until = held.lease_expire_time.ToMilliseconds() + 1000
     while True:
         thinking.send(extend=oracle_pb2.Extend())
-        if thinking.expect("ack").lease_expire_time.ToMilliseconds() > until:
+        (extended,) = thinking.expect("ack").extended
+        assert extended.lease_id == held.lease_id
+        if extended.expire_time.ToMilliseconds() > until:
             break
-    assert silent.expect("revoke").reason == "EXPIRED"
+    assert silent.expect("revoke").reason == oracle_pb2.REVOKE_REASON_EXPIRED
     assert not any(one.HasField("revoke") for one in thinking.seen)
     thinking.answer(held)
     assert thinking.expect("ack").disposition == oracle_pb2.Ack.DISPOSITION_APPLIED
@@ -83,7 +85,8 @@ def test_lease_is_revoked_when_another_labeler_answers_the_query(harness: Harnes
     harness.label(name, assign.observation_id)
     revoke = labeler.expect("revoke")
     assert (revoke.session, revoke.query) == (name, assign.query)
-    assert (revoke.lease_id, revoke.reason) == (assign.lease_id, "ANSWERED_BY_OTHER")
+    assert revoke.lease_id == assign.lease_id
+    assert revoke.reason == oracle_pb2.REVOKE_REASON_ANSWERED_BY_OTHER
 
 
 def test_withdrawn_labeler_is_asked_nothing_until_it_is_reinstated(harness: Harness) -> None:
@@ -95,15 +98,16 @@ def test_withdrawn_labeler_is_asked_nothing_until_it_is_reinstated(harness: Harn
     held = labeler.expect("assign")
     withdraw(harness, name, "bob")
     revoke = labeler.expect("revoke")
-    assert (revoke.lease_id, revoke.reason) == (held.lease_id, "LABELER_WITHDRAWN")
-    assert labeler.expect("finished").reason == "LABELER_WITHDRAWN"
+    assert revoke.lease_id == held.lease_id
+    assert revoke.reason == oracle_pb2.REVOKE_REASON_LABELER_WITHDRAWN
+    assert labeler.expect("finished").reason == oracle_pb2.FINISH_REASON_LABELER_WITHDRAWN
     labeler.answer(held, answer_id="late")
     reject = labeler.expect("reject")
     assert (reject.answer_id, reject.query, reject.session) == ("late", held.query, name)
     info = error_info(reject.status)
     assert (info.reason, info.metadata["labeler"]) == ("LABELER_WITHDRAWN", "bob")
     lease = oracle_pb2.LeaseRequest(session=name, labeler="bob")
-    assert harness.oracle.Lease(lease).finished_reason == "LABELER_WITHDRAWN"
+    assert harness.oracle.Lease(lease).finish_reason == (oracle_pb2.FINISH_REASON_LABELER_WITHDRAWN)
 
     reinstate(harness, name, "bob")
     harness.worker.work_off()
@@ -120,7 +124,7 @@ def test_reject_names_item_reason_and_values(harness: Harness) -> None:
     reject = labeler.expect("reject")
     info = error_info(reject.status)
     assert (reject.answer_id, reject.session) == ("x", name)
-    assert (info.reason, info.domain) == ("UNKNOWN_OBSERVATION", "svddtune")
+    assert (info.reason, info.domain) == ("UNKNOWN_OBSERVATION", "svddtune.github.io")
     assert info.metadata["observation"] == "none"
     # The stream lives on.
     labeler.send(answer=oracle_pb2.Answer(answer_id="x", observation_id="3", verdict=OUTLIER))
@@ -137,9 +141,9 @@ def test_stream_at_its_maximum_age_is_drained_and_its_leases_stay_for_the_next(
         name = harness.session(config=Config(budget=6)).name
         labeler = harness.labeler(name, credit=2)
         welcome = labeler.expect("welcome")
-        assert welcome.stream_s == 1.0
+        assert welcome.stream_seconds == 1.0
         held = {labeler.expect("assign").lease_id for _ in range(2)}
-        assert "age" in labeler.expect("drain").reason
+        assert labeler.expect("drain").reason == oracle_pb2.DRAIN_REASON_STREAM_AGE
         assert labeler.end() is None
         assert harness.get(name).leased_count == 2
         again = harness.labeler(name, credit=2, resume_token=welcome.resume_token)
@@ -157,13 +161,13 @@ def test_labeler_without_a_stream_gets_no_new_query(harness: Harness) -> None:
 
 
 def test_labeler_that_repeats_an_answer_after_an_expiry_is_served_again(harness: Harness) -> None:
-    name = harness.session(config=Config(budget=6, lease_s=1)).name
+    name = harness.session(config=Config(budget=6, lease_seconds=1)).name
     labeler = harness.labeler(name)
     first = labeler.answer(labeler.expect("assign"))
     labeler.expect("ack")
     harness.worker.work_off()
     held = labeler.expect("assign")
-    assert labeler.expect("revoke").reason == "EXPIRED"
+    assert labeler.expect("revoke").reason == oracle_pb2.REVOKE_REASON_EXPIRED
     labeler.send(answer=first)
     assert labeler.expect("ack").answer_id == first.answer_id
     assert labeler.expect("assign").query == held.query
@@ -235,9 +239,10 @@ def test_idle_streams_cost_redis_nothing(harness: Harness) -> None:
         # Behind this answer nothing that a stream begins with is left to do.
         one.send(extend=oracle_pb2.Extend(session=name))
         one.expect("ack")
-    # Other work of the service, such as its probe of Redis, falls into either window. Fifty
-    # streams that each asked once would be fifty commands more.
-    assert commands_in_two_rounds(harness.redis_url) < alone + len(others)
+    # Other work of the service, such as its probe of Redis, falls into either window; some, such as
+    # bringing data to a new layout, comes once. Fifty streams that each asked once would be fifty
+    # commands more in every window.
+    assert any(commands_in_two_rounds(harness.redis_url) < alone + len(others) for _ in range(3))
 
 
 def test_ended_streams_leave_nothing_behind(harness: Harness) -> None:
@@ -246,7 +251,7 @@ def test_ended_streams_leave_nothing_behind(harness: Harness) -> None:
     async def churn() -> None:
         options = ["--redis", harness.redis_url, "--listen", "127.0.0.1:0"]
         server = Server(read_settings(Settings, options, program="test"))
-        address = await server.start()
+        address = (await server.start())["address"]
         await server.wait_until_serving()
 
         async with grpc.aio.insecure_channel(address) as channel:
@@ -256,7 +261,7 @@ def test_ended_streams_leave_nothing_behind(harness: Harness) -> None:
                 call = stub.Converse()  # type: ignore[call-arg]
                 sessions = [name] if number % 2 else []
                 hello = oracle_pb2.Hello(
-                    protocol_version=1, labeler="ann", sessions=sessions, credit=number % 3
+                    min_protocol_version=1, labeler="ann", sessions=sessions, credit=number % 3
                 )
                 await call.write(oracle_pb2.ConverseRequest(hello=hello))
                 if number % 5:

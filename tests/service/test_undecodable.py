@@ -14,11 +14,13 @@ import grpc
 import pytest
 from google.protobuf.descriptor import MethodDescriptor
 from tests.e2e.processes import Process, service
+from tests.fuzz.calls import BROKEN, random_calls
 from tests.service.harness import CALL_S, harness_at, header
-from tests.service.methods import METHODS, Garbler, ask, ask_fully, path
+from tests.service.methods import METHODS, ask, ask_fully, path
 from tests.service.support import error_info, reason_of, status_of
 from tests.waiting import wait_until
 
+from svddtune.service.access.ownership import Ownership
 from svddtune.service.conversation import Conversation, StreamContext
 from svddtune.service.draining import Draining, ServerDraining
 from svddtune.service.labeling import Labeling
@@ -27,6 +29,7 @@ from svddtune.stack import EmbeddedServer
 from svddtune.state.connect import connect_async
 from svddtune.state.datasets import DatasetStore
 from svddtune.state.notices import Notices
+from svddtune.state.projects import Owners
 from svddtune.state.store import SessionStore
 from svddtune.v1 import oracle_pb2
 
@@ -105,7 +108,7 @@ def test_undecodable_message_ends_the_stream_after_the_messages_before_it(
 ) -> None:
     with harness_at(watched.process.ready["address"], redis_url) as harness:
         name = harness.session().name
-        hello = oracle_pb2.Hello(protocol_version=1, labeler="ann", sessions=[name], credit=1)
+        hello = oracle_pb2.Hello(min_protocol_version=1, labeler="ann", sessions=[name], credit=1)
         answer = oracle_pb2.Answer(answer_id="a", observation_id="11", verdict=1)  # type: ignore[arg-type]
         sent = [
             oracle_pb2.ConverseRequest(hello=hello).SerializeToString(),
@@ -127,33 +130,12 @@ def test_random_messages_never_break_a_method(
     channel: grpc.Channel, watched: Watched, redis_url: str
 ) -> None:
     seed = random.randrange(2**32)
-    chance = random.Random(seed)
-    broken = {grpc.StatusCode.UNKNOWN, grpc.StatusCode.INTERNAL, grpc.StatusCode.UNAVAILABLE}
     with harness_at(watched.process.ready["address"], redis_url) as harness:
-        for turn in range(CALLS):
-            if turn % 100 == 0:
-                session = harness.session()
-                texts = (session.name, session.dataset, f"{session.name}/results/-")
-                garbler = Garbler(chance, texts)
-            method = METHODS[turn % len(METHODS)]
-            messages = [garbler.request(method)]
-            if method.client_streaming:
-                messages = _begun(session.name, method) + [
-                    garbler.request(method) for _ in range(chance.randint(0, 3))
-                ]
-            code, error = ask_fully(channel, method, *messages)
-            assert code not in broken, (seed, path(method), messages, error)
+        for call in random_calls(channel, harness, seed=seed, runs=CALLS):
+            assert call.code not in BROKEN, (seed, call)
         assert harness.session().name
     # Every line is JSON, and none has a traceback.
     assert [line for line in watched.lines() if "exception" in line] == []
-
-
-def _begun(session: str, method: MethodDescriptor) -> list[bytes]:
-    """What a stream must begin with."""
-    if method.name == "Converse":
-        hello = oracle_pb2.Hello(protocol_version=1, labeler="ann", sessions=[session], credit=1)
-        return [oracle_pb2.ConverseRequest(hello=hello).SerializeToString()]
-    return []
 
 
 # Clients that say nothing
@@ -205,7 +187,7 @@ async def _talk(
     client = connect_async(redis_url)
     store = SessionStore(client)
     context = StreamContext(
-        Labeling(store, DatasetStore(client)),
+        Labeling(store, DatasetStore(client), Ownership(Owners(client), kept_apart=False)),
         SharedSessions(store),
         Notices(client),
         Draining(),

@@ -72,13 +72,13 @@ class Workshop(Scene):
         self.worker.work_off()
         return session_id
 
-    async def result(self, session_id: SessionId) -> result_pb2.Result:
+    async def result(self, session_id: SessionId) -> result_pb2.TuningResult:
         """The result, once the session is finished."""
         await self.sessions.finish(session_id)
         self.worker.work_off()
         session = await self.sessions.get(session_id)
         assert session.state is SessionState.COMPLETED, session.failure
-        return result_pb2.Result.FromString(await self.sessions.result(session_id))
+        return result_pb2.TuningResult.FromString(await self.sessions.result(session_id))
 
 
 def work(url: str, act: Callable[[Workshop], Coroutine[Any, Any, T]]) -> T:

@@ -23,7 +23,9 @@ def notes_of(redis_url: str, rows: FloatArray, labelled: dict[int, Verdict]) -> 
         shop.worker.work_off()
         session = await shop.sessions.get(session_id)
         assert session.state is SessionState.COMPLETED, session.failure
-        return list(result_pb2.Result.FromString(await shop.sessions.result(session_id)).notes)
+        return list(
+            result_pb2.TuningResult.FromString(await shop.sessions.result(session_id)).notes
+        )
 
     return work(redis_url, act)
 

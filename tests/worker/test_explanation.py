@@ -1,10 +1,13 @@
 """Explanations of ranked rows: names, nearest labels, unusual features."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+import pytest
 from tests.numerics.cases import blobs
 
+from svddtune.config import SessionConfig
 from svddtune.numerics import FloatArray, LabelArray, Views
 from svddtune.v1 import common_pb2, dataset_pb2, oracle_pb2
 from svddtune.worker.audit import Candidate
@@ -25,15 +28,18 @@ def labels_of(N: int, **verdicts: list[int]) -> LabelArray:
     return labels
 
 
-def explanations(data: Data, rows: list[int], labels: LabelArray) -> list[oracle_pb2.Explanation]:
+def explanations(
+    data: Data, rows: list[int], labels: LabelArray, rule: str = "random", **settings: Any
+) -> list[oracle_pb2.Explanation]:
     """Explanations of rows, each drawn at random; observation r is called "id-r"."""
     return explain(
-        [Candidate(row, 0.5, "random") for row in rows],
+        [Candidate(row, 0.5, rule) for row in rows],
         data,
         scaling=data.views.base,
         labels=labels,
         asked_by={},
         observation_ids=lambda rows: [f"id-{row}" for row in rows],
+        config=SessionConfig(**settings),
     )
 
 
@@ -93,3 +99,33 @@ def test_nearby_rows_come_from_latest_queries_when_labels_are_many() -> None:
     asked_by = {row: N - row for row in range(N - 20)}
     rows = latest_labelled(labels, asked_by)
     assert rows.tolist() == list(range(LATEST_LABELS))
+
+
+def test_explanations_of_a_blind_session_do_not_depend_on_labels() -> None:
+    raw = np.column_stack((np.arange(20.0), np.ones(20)))
+    labels = labels_of(20, inliers=[0, 1, 2, 3, 4], outliers=[18])
+    assert explanations(data_of(raw), [19], labels) != explanations(
+        data_of(raw), [19], labels_of(20)
+    )
+    (blind,) = explanations(data_of(raw), [19], labels, blind=True)
+    assert [blind] == explanations(data_of(raw), [19], labels_of(20))
+
+
+@pytest.mark.parametrize("rule", ["lama", "own", "uncertain", "cold_outlying"])
+def test_reason_names_no_figure_where_labelers_do_not_see_the_row(rule: str) -> None:
+    (found,) = explanations(
+        data_of(np.eye(3)), [0], labels_of(3, inliers=[1]), rule, raw_features=False
+    )
+    assert found.why.endswith(".")
+    assert "0.5" not in found.why
+    (shown,) = explanations(data_of(np.eye(3)), [0], labels_of(3, inliers=[1]), rule)
+    assert ("0.5" in shown.why) == (rule in ("lama", "own"))
+
+
+def test_only_visible_features_are_called_unusual() -> None:
+    raw = np.zeros((10, 8))
+    raw[9] = [0, 1, 0, 2, 3, 4, 5, 6]
+    labels = labels_of(10, inliers=[0, 1, 2, 3, 4])
+    (found,) = explanations(data_of(raw), [9], labels, "lama", visible_features=("1", "2", "3"))
+    assert [one.column for one in found.unusual] == [1, 3]
+    assert "0.5" not in found.why

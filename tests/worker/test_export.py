@@ -18,7 +18,7 @@ def exported(raw: FloatArray, scaling: str) -> list[tuning_pb2.ExportModelRespon
     views = Views(raw, "auto")
     Z = numerics.complete(views.rows(scaling))
     model = numerics.fit(Z, gamma=1.0 / Z.var(axis=0).sum(), C=4.0 / len(Z))
-    result = result_pb2.Result(scaling=scaling_kind(scaling))
+    result = result_pb2.TuningResult(scaling=scaling_kind(scaling))
     return export.model_pieces(model, Data(dataset_pb2.Dataset(), views), result)
 
 

@@ -33,7 +33,7 @@ def test_session_on_large_data_reaches_a_result_that_covers_all_rows(redis_url: 
             shop.worker.work_off()
         session = await shop.sessions.get(session_id)
         assert session.state is SessionState.COMPLETED, session.failure
-        result = result_pb2.Result.FromString(await shop.sessions.result(session_id))
+        result = result_pb2.TuningResult.FromString(await shop.sessions.result(session_id))
         assert 100 < result.outside_count < 1000
         assert not result.alignment_curve
         assert any("uniform sample of 2048 rows" in note for note in result.notes)

@@ -1,6 +1,7 @@
 """The worker process: settings, signals, and a store that is unavailable for a while."""
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -58,7 +59,7 @@ def test_wrong_setting_is_one_line_and_exit_code_2(arguments: list[str], named: 
 def test_absent_redis_is_one_line_and_exit_code_1() -> None:
     done = run_worker("--redis", "redis://127.0.0.1:1/0")
     assert done.returncode == 1
-    assert "REDIS_UNAVAILABLE" in done.stderr
+    assert "STORE_UNAVAILABLE" in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -204,7 +205,7 @@ from svddtune.worker.limits import Limits, Meter, OverLimit, limit_allocations
 limits = Limits(memory_bytes=64 << 20)
 limit_allocations(limits)
 meter = Meter(limits)
-held = [np.ones(64 << 17)]
+held = [np.ones(60 << 17)]
 try:
     meter.check()
 except OverLimit as error:
@@ -325,3 +326,21 @@ def test_long_piece_of_work_is_stopped_within_2_seconds_of_the_cancellation(
             return took
 
     assert work(redis_url, act) < 2.0
+
+
+@pytest.mark.slow
+def test_alive_file_is_written_again_with_each_sign_of_life(redis_url: str, tmp_path: Path) -> None:
+    alive = tmp_path / "alive"
+    arguments = ("--redis", redis_url, "--alive-file", str(alive))
+    with connect(redis_url) as client, Process("svddtune.worker", *arguments) as one:
+        wait_until(lambda: client.exists(f"{keys.prefix(0)}worker:{one.ready['worker']}") == 1)
+        os.utime(alive, (0, 0))
+        wait_until(lambda: alive.stat().st_mtime > 0, timeout_s=10)
+
+
+def test_alive_file_that_cannot_be_written_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
+    done = run_worker("--alive-file", str(tmp_path / "nowhere" / "alive"))
+    assert done.returncode == 2
+    assert "--alive-file" in done.stderr
+    assert "No such file or directory" in done.stderr
+    assert len(done.stderr.splitlines()) == 1

@@ -6,10 +6,10 @@ from tests.numerics.cases import blobs, partial_labels
 
 from svddtune import numerics
 from svddtune.config import SessionConfig
+from svddtune.jobs.v1 import jobs_pb2
 from svddtune.numerics import Views
 from svddtune.numerics.label_free import qms
 from svddtune.state.session import ATLAS_PARTS, AUTO_ATLAS_PARTS, SAMPLED_ABOVE
-from svddtune.v1 import jobs_pb2
 from svddtune.worker import rules
 from svddtune.worker.plan import (
     GRID_JOBS,

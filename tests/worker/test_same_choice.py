@@ -30,7 +30,7 @@ async def _result(
     rows: list[int],
     bounds: tuple[float, float] | None = None,
     c_tie_rule: str = "plateau",
-) -> result_pb2.Result:
+) -> result_pb2.TuningResult:
     session_id = await shop.tuning(
         initial={int(row): Verdict(int(TRUTH[row])) for row in rows},
         strategy=strategy,
@@ -42,7 +42,7 @@ async def _result(
     shop.worker.work_off()
     session = await shop.sessions.get(session_id)
     assert session.state is SessionState.COMPLETED, session.failure
-    return result_pb2.Result.FromString(await shop.sessions.result(session_id))
+    return result_pb2.TuningResult.FromString(await shop.sessions.result(session_id))
 
 
 def test_service_and_single_process_choose_the_same_for_any_labelled_classes(
@@ -109,7 +109,13 @@ SKEWED = np.exp(4.0 * X)
 """The rows with heavy tails, so that representations differ in more than units."""
 
 
-@pytest.mark.parametrize("raw", [RAW, SKEWED], ids=["mixed units", "skewed"])
+@pytest.mark.parametrize(
+    "raw",
+    [
+        pytest.param(RAW, id="mixed units"),
+        pytest.param(SKEWED, id="skewed", marks=[pytest.mark.slow, pytest.mark.thorough]),
+    ],
+)
 def test_service_and_single_process_choose_the_same_scaling_for_any_labelled_classes(
     redis_url: str, raw: FloatArray
 ) -> None:
@@ -175,7 +181,7 @@ def test_service_and_single_process_ask_the_same_queries_with_scaling_auto(
         assert asked == expected.queries.tolist()
         session = await shop.sessions.get(session_id)
         assert session.state is SessionState.COMPLETED, session.failure
-        result = result_pb2.Result.FromString(await shop.sessions.result(session_id))
+        result = result_pb2.TuningResult.FromString(await shop.sessions.result(session_id))
         assert scaling_word(result.scaling) == expected.final.scaling
         assert session.scaling == result.scaling
         assert result.gamma == pytest.approx(expected.final.gamma, rel=1e-9)
@@ -184,7 +190,14 @@ def test_service_and_single_process_ask_the_same_queries_with_scaling_auto(
     work(redis_url, act)
 
 
-@pytest.mark.parametrize("bounds", [(50.0, 60.0), (1e-4, 2e-4), (3e4, 1e6)])
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        (50.0, 60.0),
+        pytest.param((1e-4, 2e-4), marks=[pytest.mark.slow, pytest.mark.thorough]),
+        pytest.param((3e4, 1e6), marks=[pytest.mark.slow, pytest.mark.thorough]),
+    ],
+)
 def test_gamma_lies_within_requested_bounds_with_every_strategy(
     redis_url: str, bounds: tuple[float, float]
 ) -> None:

@@ -10,6 +10,7 @@ from tests.worker.scene import Workshop, work
 
 from svddtune import numerics
 from svddtune.config import SessionConfig
+from svddtune.jobs.v1 import jobs_pb2
 from svddtune.numerics import LabelArray
 from svddtune.state.session import (
     Lease,
@@ -17,7 +18,7 @@ from svddtune.state.session import (
     SessionState,
     Verdict,
 )
-from svddtune.v1 import common_pb2, jobs_pb2, oracle_pb2, tuning_pb2
+from svddtune.v1 import common_pb2, oracle_pb2, tuning_pb2
 from svddtune.worker.loop import WorkerLoop
 
 pytestmark = pytest.mark.integration

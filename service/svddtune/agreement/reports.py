@@ -23,7 +23,7 @@ class LabelerReport:
     unasked: int
     unused: int
     retracted: int
-    median_answer_s: float
+    median_answer_seconds: float
     compared: int
     agreement: float
     repeats: int
@@ -108,7 +108,7 @@ def _reports(log: VoteLog, tallies: Mapping[str, _Tally]) -> list[LabelerReport]
             unasked=tally.unasked,
             unused=tally.unused,
             retracted=tally.retracted,
-            median_answer_s=median(tally.seconds) if tally.seconds else math.nan,
+            median_answer_seconds=median(tally.seconds) if tally.seconds else math.nan,
             compared=len(matches.get(name, [])),
             agreement=_mean(matches.get(name, [])),
             repeats=tally.repeats,
@@ -126,8 +126,8 @@ def _count(tally: _Tally, event: LabelEvent, votes: Mapping[str, Verdict]) -> No
     if event.kind not in ("LABELED", "UNUSED", "REPEATED") or event.origin:
         return
     tally.last_answer_ms = event.time_ms
-    if event.answer_s > 0:
-        tally.seconds.append(event.answer_s)
+    if event.answer_seconds > 0:
+        tally.seconds.append(event.answer_seconds)
     if event.kind == "UNUSED":
         tally.unused += 1
     elif event.kind == "LABELED":

@@ -9,8 +9,10 @@ import sys
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
+from svddtune.process import traces
 from svddtune.process.logs import set_up_logging
 from svddtune.process.settings import SettingsError, read_settings
+from svddtune.service.access.providers import IdentitiesError
 from svddtune.service.server import AddressError, Server
 from svddtune.service.settings import Settings
 from svddtune.state.connect import Redis, connect
@@ -30,21 +32,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
             program="python -m svddtune.service",
         )
         redis = _connect(settings)
-    except SettingsError as error:
+        traces.begin(settings.otlp_endpoint, "svddtune-service")
+    except (SettingsError, traces.TracesUnavailable) as error:
         print(error, file=sys.stderr)
         return 2
     set_up_logging(settings.log_format, settings.log_level)
     try:
         with redis as client:
-            report = examine(client)
+            report = examine(client, min_replicas=settings.min_replicas)
         _warn(settings, report)
         asyncio.run(_serve(settings, report))
     except StoreUnavailable as error:
         print(f"{error.reason}: {error.message}", file=sys.stderr)
         return 1
+    except IdentitiesError as error:
+        print(f"IDENTITIES_UNUSABLE: {error}", file=sys.stderr)
+        return 1
     except AddressError as error:
         print(f"ADDRESS_UNUSABLE: {error}", file=sys.stderr)
         return 1
+    finally:
+        traces.end()
     return 0
 
 
@@ -61,11 +69,12 @@ async def _serve(settings: Settings, report: ServerReport) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
     server = Server(settings)
-    address = await server.start()
+    addresses = await server.start()
     await _first_of(server.wait_until_serving(), stopping.wait())
     found = f"{report.kind} {report.version}"
-    log.info("serving", extra={"address": address, "server": found})
-    print(json.dumps({"address": address, "pid": os.getpid(), "server": found}), flush=True)
+    ready = {**addresses, "server": found, "survives": _survives(report)}
+    log.info("serving", extra=ready)
+    print(json.dumps(ready | {"pid": os.getpid()}), flush=True)
     await stopping.wait()
     log.info("stopping")
     await server.stop()
@@ -80,13 +89,24 @@ async def _first_of(*works: Coroutine[Any, Any, Any]) -> None:
     await asyncio.gather(*rest, return_exceptions=True)
 
 
+def _survives(report: ServerReport) -> dict[str, bool]:
+    """After which faults of the store an acknowledged label is there."""
+    durability = report.durability
+    return {"crash": durability.survives_crash, "failover": durability.survives_failover}
+
+
 def _warn(settings: Settings, report: ServerReport) -> None:
-    for warning in report.warnings:
+    for warning in report.durability.warnings:
         log.warning("redis: %s", warning)
+    log.info(
+        "acknowledged labels survive",
+        extra=_survives(report) | {"words": "; ".join(report.durability.sentences)},
+    )
     if settings.exposed:
         log.warning(
-            "INSECURE: %s is reachable from other machines without encryption or authentication",
-            settings.listen,
+            "INSECURE: other machines reach %s without %s",
+            ", ".join(settings.exposed),
+            " and ".join(settings.unprotected),
         )
 
 

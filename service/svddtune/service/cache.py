@@ -1,6 +1,7 @@
 """A bounded cache of facts that never change."""
 
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Generic, TypeVar
 
 Key = TypeVar("Key")
@@ -8,10 +9,13 @@ Value = TypeVar("Value")
 
 
 class Lru(Generic[Key, Value]):
-    """The most recently used entries."""
+    """The most recently used entries; together they weigh at most so much."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, weigh: Callable[[Value], int] = lambda _: 1) -> None:
+        """By default every entry weighs 1."""
         self._most = most
+        self._weigh = weigh
+        self._weight = 0
         self._entries: OrderedDict[Key, Value] = OrderedDict()
 
     def get(self, key: Key) -> Value | None:
@@ -22,9 +26,16 @@ class Lru(Generic[Key, Value]):
         return value
 
     def put(self, key: Key, value: Value) -> Value:
-        """Remember an entry and return it."""
+        """Remember an entry, unless it is too heavy, and return it."""
+        self.drop(key)
         self._entries[key] = value
-        self._entries.move_to_end(key)
-        if len(self._entries) > self._most:
-            self._entries.popitem(last=False)
+        self._weight += self._weigh(value)
+        while self._weight > self._most:
+            self.drop(next(iter(self._entries)))
         return value
+
+    def drop(self, key: Key) -> None:
+        """Forget an entry, if it is there."""
+        value = self._entries.pop(key, None)
+        if value is not None:
+            self._weight -= self._weigh(value)

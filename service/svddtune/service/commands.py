@@ -32,10 +32,12 @@ class Open:
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """Apply an item to a session; then ``applied`` or ``refused``."""
+    """Apply an item to each of the sessions it is about; then ``applied`` or ``refused``."""
 
-    session_id: SessionId
+    # (Extend and Release alone may be about several sessions, or about none.)
+    session_ids: tuple[SessionId, ...]
     item: Item
+    request_id: str
     # Request for the queries that are to follow by themselves.
     then: LeaseRequest | None
 
@@ -44,7 +46,9 @@ class Apply:
 class Refuse:
     """Refuse an item that is faulty in itself; then ``refused``."""
 
-    item: Item | oracle_pb2.Credit
+    # None for one that this version does not know.
+    item: Item | oracle_pb2.Credit | None
+    request_id: str
     error: StateError
 
 

@@ -1,6 +1,7 @@
 """One Converse stream: does the I/O that the dialogue commands."""
 
 import asyncio
+import logging
 import random
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -9,7 +10,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TypeVar
 
+from structlog.contextvars import bound_contextvars
+
 from svddtune.service.cache import Lru
+from svddtune.service.call_log import name_labeler
 from svddtune.service.commands import (
     Apply,
     Command,
@@ -25,12 +29,17 @@ from svddtune.service.commands import (
 from svddtune.service.dialogue import PROGRESS_S, Dialogue
 from svddtune.service.draining import Draining, ServerDraining
 from svddtune.service.labeling import Labeling
+from svddtune.service.meters import Meters
+from svddtune.service.quotas import Quotas
 from svddtune.service.shared import SharedSessions
 from svddtune.service.status import Context, outlasting, status_proto, unbroken
+from svddtune.state import projects
 from svddtune.state.errors import NotFound, StateError, StoreUnavailable
 from svddtune.state.notices import Notice, Notices
 from svddtune.state.session import SessionId
 from svddtune.v1 import oracle_pb2
+
+log = logging.getLogger(__name__)
 
 Outcome = TypeVar("Outcome")
 
@@ -53,6 +62,8 @@ class _Signal(Enum):
     AGED = "AGED"
     # The time for Hello is over.
     HELLO_OVERDUE = "HELLO_OVERDUE"
+    # The client has sent nothing for long.
+    IDLE = "IDLE"
     # Nothing more is read: the client is done, its stream broke, or its message is undecodable.
     READ = "READ"
     # Notices may have been missed: the connection to Redis was lost or is back.
@@ -89,6 +100,11 @@ class StreamContext:
     stream_s: float
     # Seconds within which the client must send Hello.
     hello_s: float
+    # Seconds after which a stream ends whose client sends nothing; 0 for never.
+    idle_s: float = 0.0
+    # What one client may have open and send.
+    quotas: Quotas = field(default_factory=Quotas)
+    meters: Meters = field(default_factory=Meters)
     # Streams that are open.
     streams: int = 0
     # By holder of unary calls that name no session, and session: when it last leased a query there.
@@ -98,7 +114,8 @@ class StreamContext:
 class Conversation:
     """Reads, acts and writes for one stream: one task reads, another does the rest in order."""
 
-    def __init__(self, context: StreamContext, call: Context) -> None:
+    def __init__(self, context: StreamContext, call: Context, client: str = "") -> None:
+        """``client`` is whose quotas the stream counts towards."""
         self._context = context
         self._labeling = context.labeling
         self._call = call
@@ -111,8 +128,15 @@ class Conversation:
         # Position of this stream's Progress messages among those of the process, from 0 to 1.
         self._place = random.random()
         self._change: asyncio.Task[Any] | None = None
+        # Whose sessions it serves where it serves any.
+        self._project = projects.current()
         self._loop = asyncio.get_running_loop()
         self._now = self._loop.time
+        self._event_at = self._now()
+        self._asked_at: float | None = None
+        self._client = client
+        self._heard_at = self._now()
+        self._idle_timer: asyncio.TimerHandle | None = None
 
     async def run(self, requests: AsyncIterator[oracle_pb2.ConverseRequest]) -> None:
         """Serve the stream until either side ends it."""
@@ -120,7 +144,9 @@ class Conversation:
         ages_at = self._now() + self._context.stream_s * spread
         with ExitStack() as stack:
             stack.enter_context(self._context.draining.stream(lambda: self._post(_Signal.DRAINING)))
+            stack.enter_context(self._context.quotas.streams.one(self._client))
             self._stack = stack
+            self._watch_idleness()
             timers = (
                 self._loop.call_at(ages_at, self._post, _Signal.AGED),
                 self._loop.call_later(self._context.hello_s, self._post, _Signal.HELLO_OVERDUE),
@@ -131,16 +157,33 @@ class Conversation:
             try:
                 while not self._dialogue.over:
                     event = await self._next_event()
+                    self._event_at = self._now()
                     self._pace_progress()
                     for command in await self._outcome_of_event(event):
                         await self._perform(command)
+                    self._note_wait()
             finally:
                 self._context.streams -= 1
-                for timer in timers:
-                    timer.cancel()
+                for timer in (*timers, self._idle_timer):
+                    if timer:
+                        timer.cancel()
                 self._reader.cancel()
                 await asyncio.gather(self._reader, return_exceptions=True)
                 await self._leave()
+
+    def _note_wait(self) -> None:
+        """Remember since when the labeler has wanted queries that it has not got."""
+        if not self._dialogue.wants_more:
+            self._asked_at = None
+        elif self._asked_at is None:
+            self._asked_at = self._event_at
+
+    def _note_assigns(self, count: int) -> None:
+        asked_at = self._event_at if self._asked_at is None else self._asked_at
+        for _ in range(count):
+            self._context.meters.waited(self._now() - asked_at)
+        # Others that it wants it has wanted for as long, but had something to do meanwhile.
+        self._asked_at = None
 
     def _pace_progress(self) -> None:
         slowest = self._context.streams / _PROGRESS_PER_S
@@ -150,8 +193,17 @@ class Conversation:
     async def _read(self, requests: AsyncIterator[oracle_pb2.ConverseRequest]) -> None:
         async for request in requests:
             await self._waiting.acquire()
+            self._heard_at = self._now()
             self._inbox.append(request)
             self._arrived.set()
+
+    def _watch_idleness(self) -> None:
+        """Post IDLE once the client has sent nothing for as long as a stream may be silent."""
+        left_s = self._heard_at + self._context.idle_s - self._now()
+        if self._context.idle_s and left_s <= 0:
+            self._post(_Signal.IDLE)
+        elif self._context.idle_s:
+            self._idle_timer = self._loop.call_later(left_s, self._watch_idleness)
 
     def _post_end(self, reader: asyncio.Task[None]) -> None:
         """The reader has ended, in whatever way."""
@@ -197,7 +249,8 @@ class Conversation:
         session_id = notice.session_id
         serving = self._dialogue.servings.get(session_id)
         if serving is None:
-            if notice.labeling and self._dialogue.serves_any and session_id not in self._followed:
+            begun = notice.labeling and notice.project == self._project
+            if begun and self._dialogue.serves_any and session_id not in self._followed:
                 self._post(_Begun(session_id))
             return
         self._context.sessions.noticed(session_id, notice.version)
@@ -250,11 +303,11 @@ class Conversation:
         self._posted.discard(event)
         match event:
             case _Signal.DRAINING:
-                return dialogue.draining("This server is shutting down.")
+                return dialogue.draining(oracle_pb2.DRAIN_REASON_SHUTDOWN)
             case _Signal.AGED:
-                return dialogue.draining(
-                    "This stream has reached its maximum age; reconnect to continue."
-                )
+                return dialogue.draining(oracle_pb2.DRAIN_REASON_STREAM_AGE)
+            case _Signal.IDLE:
+                return dialogue.draining(oracle_pb2.DRAIN_REASON_IDLE)
             case _Signal.READ:
                 return self._read_to_the_end()
             case _Signal.HELLO_OVERDUE:
@@ -280,7 +333,8 @@ class Conversation:
         # (Not recursive: one Look may lead to another for each of many sessions.)
         waiting = [command]
         while waiting:
-            waiting[:1] = await self._outcome(waiting[0])
+            with bound_contextvars(**_about(waiting[0])):
+                waiting[:1] = await self._outcome(waiting[0])
 
     async def _outcome(self, command: Command) -> list[Command]:
         dialogue = self._dialogue
@@ -292,12 +346,13 @@ class Conversation:
                     return await self._open(session_ids)
                 case Apply():
                     return await self._apply(command)
-                case Refuse(item, fault):
-                    return dialogue.refused(item, status_proto(fault))
+                case Refuse(item, request_id, fault):
+                    return dialogue.refused(item, request_id, status_proto(fault))
                 case Look():
                     return await self._look()
                 case Deliver(session_id, leases):
                     assigns = await self._whole(self._labeling.assignments(session_id, leases))
+                    self._note_assigns(len(assigns))
                     sent = [Send(oracle_pb2.ConverseResponse(assign=one)) for one in assigns]
                     rest = leases[len(assigns) :]
                     return [*sent, Deliver(session_id, rest)] if rest else list(sent)
@@ -342,6 +397,7 @@ class Conversation:
         return self._dialogue.looked(session_id, outcome, self._now())
 
     async def _open(self, session_ids: tuple[SessionId, ...]) -> list[Command]:
+        name_labeler(self._dialogue.labeler)
         if not session_ids:
             self._stack.enter_context(self._context.notices.listening_to_all(self._noticed))
         sessions, wanted = [], session_ids
@@ -356,6 +412,7 @@ class Conversation:
                 if session_ids:
                     raise
                 self._unfollow(session_id)
+        log.info("stream opened", extra={"client": self._dialogue.client})
         return self._dialogue.opened(sessions, self._now())
 
     async def _join_all(self) -> list[Command]:
@@ -383,18 +440,36 @@ class Conversation:
         return [] if self._dialogue.over else self._dialogue.deleted(session_id)
 
     async def _apply(self, command: Apply) -> list[Command]:
-        dialogue, session_id, item = self._dialogue, command.session_id, command.item
-        try:
-            ack = await self._whole(
-                self._labeling.apply(
-                    session_id, dialogue.labeler, dialogue.holder, item, then=command.then
+        dialogue, item, request_id = self._dialogue, command.item, command.request_id
+        acks: dict[SessionId, oracle_pb2.Ack] = {}
+        commands: list[Command] = []
+        for session_id in command.session_ids:
+            try:
+                if isinstance(item, oracle_pb2.Answer):
+                    self._context.quotas.answers.take(self._client)
+                acks[session_id] = await self._whole(
+                    self._labeling.apply(
+                        session_id, dialogue.labeler, dialogue.holder, item, then=command.then
+                    )
                 )
-            )
-        except StoreUnavailable:
-            raise
-        except StateError as error:
-            commands = dialogue.refused(item, status_proto(error), session_id)
-            if error.reason == "SESSION_NOT_FOUND":
+            except StoreUnavailable:
+                raise
+            except StateError as error:
+                gone = error.reason == "SESSION_NOT_FOUND"
+                if len(command.session_ids) == 1:
+                    refused = dialogue.refused(item, request_id, status_proto(error), session_id)
+                    return [*refused, *(self._deleted(session_id) if gone else ())]
+                if not gone:
+                    raise
                 commands += self._deleted(session_id)
-            return commands
-        return dialogue.applied(session_id, item, ack, self._now())
+        return [*dialogue.applied(item, request_id, acks), *commands]
+
+
+def _about(command: Command) -> dict[str, SessionId]:
+    """What the lines of the log name that a command causes: its session, if it has one."""
+    match command:
+        case Open(session_ids=(session_id,)) | Apply(session_ids=(session_id,)):
+            return {"session_id": session_id}
+        case Deliver() | Report() | ReleaseAll():
+            return {"session_id": command.session_id}
+    return {}

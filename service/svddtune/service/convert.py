@@ -3,11 +3,11 @@
 import base64
 import binascii
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from functools import lru_cache
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 from google.protobuf.message import Message
@@ -15,6 +15,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from svddtune.agreement import Agreement, LabelerReport
 from svddtune.config import SessionConfig, to_proto
+from svddtune.config.words import words
 from svddtune.service.names import dataset_name, result_name, session_name
 from svddtune.service.status import status_proto
 from svddtune.service.validate import invalid_field
@@ -25,6 +26,8 @@ from svddtune.state.session import (
     LabelCounts,
     LabelEvent,
     Lease,
+    LeaseOutcome,
+    LeasesReceipt,
     Receipt,
     Session,
     SessionId,
@@ -67,9 +70,9 @@ def session_to_proto(session: Session) -> tuning_pb2.Session:
         counts=codec.counts_to_proto(session.counts),
         query_count=session.query_count,
         leased_count=session.leased_count,
-        gamma=session.gamma,
+        gamma=session.gamma or None,
         scaling=session.scaling,
-        alignment=session.alignment,
+        alignment=session.alignment if session.gamma else None,
         latest_result=result_name(session.id, session.revision) if session.revision else "",
         failure=(
             tuning_pb2.Failure(reason=failure.reason, message=failure.message) if failure else None
@@ -89,6 +92,9 @@ def session_to_proto(session: Session) -> tuning_pb2.Session:
         ranking_pending=session.ranking_pending,
         waiting_count=session.waiting_count,
         taken_over=session.taken_over,
+        labels=session.labels,
+        expire_time=None if session.expires_ms is None else timestamp(session.expires_ms),
+        retention_seconds=None if session.retention_ms is None else session.retention_ms / 1000,
     )
 
 
@@ -112,7 +118,7 @@ def event_to_proto(event: LabelEvent, observation_id: str) -> common_pb2.LabelEv
         source_reference=event.source_reference,
         answer_id=event.answer_id,
         time=timestamp(event.time_ms),
-        answer_s=event.answer_s,
+        answer_seconds=event.answer_seconds,
         provenance=event.provenance,
         confidence=event.confidence,
         origin=session_name(SessionId(event.origin)) if event.origin else "",
@@ -175,12 +181,15 @@ def batch_to_proto(
     )
 
 
-def leases_receipt_to_proto(receipt: Receipt) -> oracle_pb2.Ack:
-    """The Ack of an extension or release; it lists lost leases."""
+def leases_receipt_to_proto(receipt: LeasesReceipt) -> oracle_pb2.Ack:
+    """The Ack of an extension or release."""
     return oracle_pb2.Ack(
         disposition=oracle_pb2.Ack.DISPOSITION_APPLIED,
-        lease_expire_time=timestamp(receipt.expires_ms) if receipt.expires_ms else None,
         lost_lease_ids=receipt.lost,
+        extended=[
+            oracle_pb2.LeaseExpiry(lease_id=lease_id, expire_time=timestamp(expires_ms))
+            for lease_id, expires_ms in receipt.extended.items()
+        ],
     )
 
 
@@ -248,6 +257,21 @@ def event_position(token: str) -> str:
     raise invalid_field("page_token", token, "the next_page_token of the page before")
 
 
+def name_token(name: str) -> str:
+    """Token of the page that begins behind a name."""
+    return _token([name])
+
+
+def name_position(token: str) -> str:
+    """Inverse of ``name_token``; empty for the first page."""
+    if not token:
+        return ""
+    match _untoken(token, "page_token"):
+        case [str(name)]:
+            return name
+    raise invalid_field("page_token", token, "the next_page_token of the page before")
+
+
 def row_token(row: int) -> str:
     """Token of the next page of observations."""
     return _token([row])
@@ -285,11 +309,11 @@ def labeler_to_proto(report: LabelerReport) -> tuning_pb2.LabelerReport:
         unasked=report.unasked,
         unused=report.unused,
         retracted=report.retracted,
-        median_answer_s=report.median_answer_s,
+        median_answer_seconds=_defined(report.median_answer_seconds),
         compared=report.compared,
-        agreement=report.agreement,
+        agreement=_defined(report.agreement),
         repeats=report.repeats,
-        self_consistency=report.self_consistency,
+        self_consistency=_defined(report.self_consistency),
         withdrawn=report.withdrawn,
         last_answer_time=timestamp(report.last_answer_ms) if report.last_answer_ms else None,
     )
@@ -297,7 +321,29 @@ def labeler_to_proto(report: LabelerReport) -> tuning_pb2.LabelerReport:
 
 def agreement_to_proto(agreement: Agreement) -> tuning_pb2.Agreement:
     """The agreement of labelers."""
-    return tuning_pb2.Agreement(**asdict(agreement))
+    return tuning_pb2.Agreement(
+        observations=agreement.observations,
+        observed=_defined(agreement.observed),
+        cohen_kappa=_defined(agreement.cohen_kappa),
+        fleiss_kappa=_defined(agreement.fleiss_kappa),
+        fleiss_observations=agreement.fleiss_observations,
+        krippendorff_alpha=_defined(agreement.krippendorff_alpha),
+    )
+
+
+def finish_reason(outcome: LeaseOutcome) -> oracle_pb2.FinishReason:
+    """Why a session asks a labeler nothing more."""
+    if outcome.withdrawn:
+        return oracle_pb2.FINISH_REASON_LABELER_WITHDRAWN
+    # A final state is a reason too, except COMPLETED.
+    word = outcome.finish_reason or outcome.state.value
+    known = words(oracle_pb2.FinishReason.DESCRIPTOR)
+    number = known.get(word.lower(), int(oracle_pb2.FINISH_REASON_FINISHED))
+    return cast(oracle_pb2.FinishReason, number)
+
+
+def _defined(figure: float) -> float | None:
+    return None if math.isnan(figure) else figure
 
 
 def _is_event_id(text: str) -> bool:

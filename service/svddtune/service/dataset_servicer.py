@@ -2,9 +2,11 @@
 
 from collections.abc import AsyncIterator
 
-from svddtune.service import convert, names, upload, validate
+from svddtune.service import convert, filters, names, upload, validate
+from svddtune.service.quotas import Quotas, client_of
 from svddtune.service.silence import prompt
 from svddtune.service.status import Context, rpc, undisturbed
+from svddtune.service.views import labels_only, seen_dataset
 from svddtune.state.datasets import DatasetStore
 from svddtune.state.errors import NotFound
 from svddtune.state.uploads import UploadStore
@@ -24,11 +26,13 @@ class DatasetServicer(dataset_pb2_grpc.DatasetServiceServicer):
         limits: upload.Limits,
         *,
         upload_timeout_s: float,
+        quotas: Quotas,
     ) -> None:
         self._datasets = datasets
         self._uploads = uploads
         self._limits = limits
         self._upload_timeout_s = upload_timeout_s
+        self._quotas = quotas
 
     @rpc
     async def UploadDataset(
@@ -41,9 +45,10 @@ class DatasetServicer(dataset_pb2_grpc.DatasetServiceServicer):
             reason="UPLOAD_TIMEOUT",
             awaited="further part of the upload",
         )
-        dataset, existed = await upload.receive(
-            requests, self._datasets, self._uploads, self._limits
-        )
+        with self._quotas.uploads.one(client_of(context)):
+            dataset, existed = await upload.receive(
+                requests, self._datasets, self._uploads, self._limits
+            )
         return dataset_pb2.UploadDatasetResponse(dataset=dataset, already_existed=existed)
 
     @rpc
@@ -68,7 +73,10 @@ class DatasetServicer(dataset_pb2_grpc.DatasetServiceServicer):
         self, request: dataset_pb2.GetDatasetRequest, context: Context
     ) -> dataset_pb2.GetDatasetResponse:
         """Describe one dataset."""
-        dataset = await self._datasets.get(names.dataset_id(request.name))
+        dataset_id = names.dataset_id(request.name)
+        dataset = await self._datasets.get(dataset_id)
+        if labels_only():
+            dataset = seen_dataset(dataset, await self._datasets.session_configs(dataset_id))
         return dataset_pb2.GetDatasetResponse(dataset=dataset)
 
     @rpc
@@ -77,18 +85,17 @@ class DatasetServicer(dataset_pb2_grpc.DatasetServiceServicer):
         self, request: dataset_pb2.ListDatasetsRequest, context: Context
     ) -> dataset_pb2.ListDatasetsResponse:
         """Describe a page of datasets, newest first."""
-        size = validate.page_size(request.page_size)
-        found, more = await self._datasets.list_datasets(
-            limit=size,
+        datasets, position = await self._datasets.list_datasets(
+            limit=validate.page_size(request.page_size),
             most_bytes=convert.MOST_BYTES,
             before=convert.page_position(request.page_token),
+            accept=filters.by_name_and_labels(request.display_name, request.labels),
         )
-        page, token = convert.fitting(found), ""
-        if page and (more or len(found) > len(page)):
+        page = convert.fitting(datasets)
+        if len(page) < len(datasets):
             last = page[-1]
-            token = convert.page_token(
-                last.create_time.ToMilliseconds(), names.dataset_id(last.name)
-            )
+            position = (last.create_time.ToMilliseconds(), names.dataset_id(last.name))
+        token = convert.page_token(*position) if position else ""
         return dataset_pb2.ListDatasetsResponse(datasets=page, next_page_token=token)
 
     @rpc
@@ -98,7 +105,7 @@ class DatasetServicer(dataset_pb2_grpc.DatasetServiceServicer):
     ) -> dataset_pb2.ListObservationsResponse:
         """Ids and display fields of a page of observations, in the order of the rows."""
         dataset_id = names.dataset_id(request.parent, "parent")
-        size = validate.in_range("page_size", request.page_size or 1000, 1, MOST_OBSERVATIONS)
+        size = validate.page_size(request.page_size, default=1000, most=MOST_OBSERVATIONS)
         first = convert.row_position(request.page_token)
         dataset = await self._datasets.get(dataset_id)
         rows = range(first, min(first + size, dataset.observation_count))
@@ -125,5 +132,7 @@ class DatasetServicer(dataset_pb2_grpc.DatasetServiceServicer):
         self, request: dataset_pb2.DeleteDatasetRequest, context: Context
     ) -> dataset_pb2.DeleteDatasetResponse:
         """Delete a dataset that no session uses."""
-        await self._datasets.delete(names.dataset_id(request.name))
+        await self._datasets.delete(
+            names.dataset_id(request.name), request_id=validate.request_id(request.request_id)
+        )
         return dataset_pb2.DeleteDatasetResponse()

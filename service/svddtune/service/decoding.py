@@ -5,7 +5,6 @@ traceback, and a stream's iterator breaks in the task that reads it. Here deseri
 they return the error, and the call ends with it before its servicer sees the request.
 """
 
-import asyncio
 import inspect
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -14,6 +13,7 @@ from typing import Any, TypeAlias
 
 import grpc
 
+from svddtune.service.sparing import Sparing
 from svddtune.service.status import Context, abort
 from svddtune.state.errors import InvalidInput
 
@@ -21,9 +21,6 @@ log = logging.getLogger(__name__)
 
 Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 Behaviour = Callable[[Any, Context], Any]
-
-# Seconds between two lines in the log.
-LOG_EVERY_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,34 +30,11 @@ class _Undecodable:
     error: InvalidInput
 
 
-class _Faults:
-    """Logs the first fault at once, and those of each second after it in one line, counted."""
-
-    def __init__(self) -> None:
-        self._count = 0
-        self._latest: dict[str, object] = {}
-        self._quiet = False
-
-    def note(self, **fault: object) -> None:
-        """Log a fault now, or count it for the next line."""
-        self._count += 1
-        self._latest = fault
-        if not self._quiet:
-            self._say()
-
-    def _say(self) -> None:
-        self._quiet = self._count > 0
-        if self._quiet:
-            log.warning("undecodable message", extra={**self._latest, "count": self._count})
-            self._count = 0
-            asyncio.get_running_loop().call_later(LOG_EVERY_S, self._say)
-
-
 class Decoding(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
     """Wraps the handlers of all methods of the server."""
 
     def __init__(self) -> None:
-        self._faults = _Faults()
+        self._faults = Sparing(log, "undecodable message")
         # Handlers by method.
         self._wrapped: dict[str, Handler] = {}
 

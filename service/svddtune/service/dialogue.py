@@ -10,7 +10,7 @@ the one that has waited longest.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from uuid import uuid4
 
@@ -31,9 +31,9 @@ from svddtune.service.commands import (
     Report,
     Send,
 )
-from svddtune.service.convert import session_to_proto
 from svddtune.service.serving import RETRY_S, Serving, finished
 from svddtune.service.silence import Silent
+from svddtune.service.views import seen_session
 from svddtune.state.errors import InvalidInput, StateError
 from svddtune.state.session import Lease, LeaseOutcome, LeaseRequest, ServeOrder, Session, SessionId
 from svddtune.v1 import oracle_pb2, tuning_pb2
@@ -46,6 +46,7 @@ PROGRESS_S = 0.1
 # A lease counts as expired this long before its end.
 EXPIRY_MARGIN_S = 0.05
 
+_APPLIED = oracle_pb2.Ack.DISPOSITION_APPLIED
 _TOKEN = re.compile(r"[0-9a-f]{32}")
 
 
@@ -81,6 +82,8 @@ class Dialogue:
         self.progress_wait_s = 0.0
         self.servings: dict[SessionId, Serving] = {}
         self.labeler = ""
+        # Name and version of the client program; empty if it does not say.
+        self.client = ""
         self.token = ""
         # Owner of the leases: the labeler on this stream and on those that resume it.
         self.holder = ""
@@ -94,6 +97,11 @@ class Dialogue:
     def serves_any(self) -> bool:
         """Whether every session that begins to ask joins the stream."""
         return not self._named
+
+    @property
+    def wants_more(self) -> bool:
+        """Whether its credit allows more queries than it holds."""
+        return sum(len(one.held) for one in self.servings.values()) < self._credit
 
     @property
     def wake_at(self) -> float | None:
@@ -114,27 +122,39 @@ class Dialogue:
             if not isinstance(message, oracle_pb2.Hello):
                 raise _violation(f"the first message must be hello, not {_kind(message)}")
             return self._begin(message)
-        if message is None or isinstance(message, oracle_pb2.Hello):
-            raise _violation(f"{_kind(message)} after hello")
+        if isinstance(message, oracle_pb2.Hello):
+            raise _violation("hello after hello")
         was_asleep, self._asleep_until = self._asleep_until > 0, 0.0
         if was_asleep:
             self._look_everywhere()
-        match message:
-            case oracle_pb2.Bye():
-                return self._end()
-            case oracle_pb2.Credit():
-                return self._change_credit(message)
-            case _:
-                return self._apply(message)
+        if isinstance(message, oracle_pb2.Bye):
+            return self._end()
+        request_id = request.request_id
+        try:
+            validate.at_most_bytes("request_id", request_id, validate.LONGEST_REQUEST_ID)
+            match message:
+                case None:
+                    raise validate.invalid_field("message", "", "an item of a known kind")
+                case oracle_pb2.Credit():
+                    return self._change_credit(message, request_id)
+                case _:
+                    return self._apply(message, request_id)
+        except StateError as error:
+            return [Refuse(message, request_id[: validate.LONGEST_REQUEST_ID], error)]
 
     def applied(
-        self, session_id: SessionId, item: Item, ack: oracle_pb2.Ack, now: float
+        self, item: Item, request_id: str, acks: Mapping[SessionId, oracle_pb2.Ack]
     ) -> list[Command]:
-        """The store has applied an item."""
-        commands: list[Command] = [Send(oracle_pb2.ConverseResponse(ack=ack))]
-        serving = self.servings.get(session_id)
-        if serving is None:
-            return commands
+        """The store has applied an item: ``acks`` are its effects, by session."""
+        ack = next(iter(acks.values())) if len(acks) == 1 else _joined(acks.values())
+        ack.request_id = request_id
+        for session_id, effect in acks.items():
+            serving = self.servings.get(session_id)
+            if serving is not None:
+                self._note_effect(serving, item, effect)
+        return [Send(oracle_pb2.ConverseResponse(ack=ack)), *self._look()]
+
+    def _note_effect(self, serving: Serving, item: Item, ack: oracle_pb2.Ack) -> None:
         match item:
             case oracle_pb2.Answer():
                 self._expect_next(serving, item, ack)
@@ -149,14 +169,14 @@ class Dialogue:
                 serving.drop(*(item.lease_ids or serving.held.copy()))
                 serving.exhausted = False
             case oracle_pb2.Extend():
-                serving.prolong(set(item.lease_ids or serving.held) - set(ack.lost_lease_ids), ack)
+                serving.prolong(ack.extended)
             case oracle_pb2.Retract():
                 pass
-        return [*commands, *self._look()]
 
     def refused(
         self,
-        item: Item | oracle_pb2.Credit,
+        item: Item | oracle_pb2.Credit | None,
+        request_id: str,
         status: status_pb2.Status,
         session_id: SessionId | None = None,
     ) -> list[Command]:
@@ -166,6 +186,7 @@ class Dialogue:
             query=getattr(item, "query", 0),
             status=status,
             session=names.session_name(session_id) if session_id else getattr(item, "session", ""),
+            request_id=request_id,
         )
         return [Send(oracle_pb2.ConverseResponse(reject=reject))]
 
@@ -188,14 +209,14 @@ class Dialogue:
         self._phase = _Phase.OPEN
         for session in sessions:
             self._add(session)
-        lease_s = min((session.config.lease_s for session in sessions), default=60.0)
+        lease_seconds = min((session.config.lease_seconds for session in sessions), default=60.0)
         welcome = oracle_pb2.Welcome(
             resume_token=self.token,
-            lease_s=lease_s,
-            heartbeat_s=lease_s / 2 / HEARTBEATS_PER_LEASE,
+            lease_seconds=lease_seconds,
+            heartbeat_seconds=lease_seconds / 2 / HEARTBEATS_PER_LEASE,
             protocol_version=PROTOCOL_VERSION,
-            session=session_to_proto(sessions[0]) if self._single else None,
-            stream_s=self._stream_s,
+            session=seen_session(sessions[0]) if self._single else None,
+            stream_seconds=self._stream_s,
         )
         commands: list[Command] = [Send(oracle_pb2.ConverseResponse(welcome=welcome))]
         if not self._single:
@@ -239,8 +260,8 @@ class Dialogue:
         for lease_id in gone:
             revoke = serving.revoked(lease_id, outcome)
             commands.append(Send(oracle_pb2.ConverseResponse(revoke=revoke)))
-            if revoke.reason == "EXPIRED":
-                self._asleep_until = now + serving.lease_s
+            if revoke.reason == oracle_pb2.REVOKE_REASON_EXPIRED:
+                self._asleep_until = now + serving.lease_seconds
         if new:
             self._turn += 1
             serving.served = self._turn
@@ -312,13 +333,13 @@ class Dialogue:
             return []
         self._unseen.discard(session_id)
         gone = tuning_pb2.Session(name=names.session_name(session_id))
-        commands: list[Command] = [Send(finished(gone, "DELETED"))]
+        commands: list[Command] = [Send(finished(gone, oracle_pb2.FINISH_REASON_DELETED))]
         if self._named and not self.servings:
             self._phase = _Phase.OVER
             commands.append(End())
         return commands
 
-    def draining(self, reason: str) -> list[Command]:
+    def draining(self, reason: oracle_pb2.DrainReason) -> list[Command]:
         """The server ends the stream; its leases stay for the stream that resumes it."""
         self._phase = _Phase.OVER
         drain = oracle_pb2.Drain(reason=reason)
@@ -331,15 +352,20 @@ class Dialogue:
         return len(self._named) == 1
 
     def _begin(self, hello: oracle_pb2.Hello) -> list[Command]:
-        if hello.protocol_version != PROTOCOL_VERSION:
+        lowest = hello.min_protocol_version
+        highest = hello.max_protocol_version or lowest
+        if not lowest <= PROTOCOL_VERSION <= highest:
             raise InvalidInput(
                 "PROTOCOL_VERSION_UNSUPPORTED",
-                f"Version {hello.protocol_version} of the dialogue is not supported; "
+                f"Versions {lowest} to {highest} of the dialogue are not supported; "
                 f"use version {PROTOCOL_VERSION}.",
-                field="protocol_version",
-                value=hello.protocol_version,
+                field="min_protocol_version",
+                value=lowest,
                 supported=PROTOCOL_VERSION,
             )
+        for field in ("client_name", "client_version"):
+            validate.at_most_bytes(field, getattr(hello, field), validate.LONGEST_CLIENT)
+        self.client = f"{hello.client_name} {hello.client_version}".strip()
         self.labeler = validate.labeler(hello.labeler)
         self._named = validate.session_names(hello.sessions)
         self._credit = _credit(hello.credit)
@@ -359,45 +385,36 @@ class Dialogue:
             session.id,
             ServeOrder(session.config.priority, session.created_ms),
             session.version,
-            session.config.lease_s,
+            session.config.lease_seconds,
         )
         if self._resumes and not self._single:
             self._unseen.add(session.id)
 
-    def _change_credit(self, credit: oracle_pb2.Credit) -> list[Command]:
-        before = self._credit
-        try:
-            self._credit = _credit(credit.queries)
-        except StateError as error:
-            return [Refuse(credit, error)]
+    def _change_credit(self, credit: oracle_pb2.Credit, request_id: str) -> list[Command]:
+        before, self._credit = self._credit, _credit(credit.queries)
         self._look_everywhere()
         if self._single and self._credit < before:
             # The store may still have this holder waiting for more than that.
             for serving in self.servings.values():
                 serving.stale = True
-        return self._look()
+        ack = oracle_pb2.Ack(disposition=_APPLIED, request_id=request_id)
+        acked = [Send(oracle_pb2.ConverseResponse(ack=ack))] if request_id else []
+        return [*acked, *self._look()]
 
-    def _apply(self, item: Item) -> list[Command]:
-        try:
-            targets = self._targets(item)
-        except StateError as error:
-            return [Refuse(item, error)]
-        then = self._then(item)
-        commands: list[Command] = [Apply(session_id, item, then) for session_id in targets]
-        # An Extend or Release of no session at all is done at once.
-        return [*(commands or [_done()]), *self._look()]
+    def _apply(self, item: Item, request_id: str) -> list[Command]:
+        return [Apply(self._targets(item), item, request_id, self._then(item)), *self._look()]
 
-    def _targets(self, item: Item) -> list[SessionId]:
+    def _targets(self, item: Item) -> tuple[SessionId, ...]:
         """The sessions that an item is about."""
         if item.session:
             session_id = names.session_id(item.session, "session")
             if self._named and session_id not in self._named:
                 raise validate.invalid_field("session", item.session, "a session of this stream")
-            return [session_id]
+            return (session_id,)
         if self._single:
-            return list(self._named)
+            return self._named
         if isinstance(item, oracle_pb2.Extend | oracle_pb2.Release) and not item.lease_ids:
-            return [one.session_id for one in self.servings.values() if one.held]
+            return tuple(one.session_id for one in self.servings.values() if one.held)
         raise validate.invalid_field(
             "session", "", "the session's name: this stream serves several"
         )
@@ -478,11 +495,15 @@ def _violation(what: str) -> InvalidInput:
     return InvalidInput("PROTOCOL_VIOLATION", f"Converse: {what}.")
 
 
-def _done() -> Send:
-    ack = oracle_pb2.Ack(disposition=oracle_pb2.Ack.DISPOSITION_APPLIED)
-    return Send(oracle_pb2.ConverseResponse(ack=ack))
+def _joined(acks: Iterable[oracle_pb2.Ack]) -> oracle_pb2.Ack:
+    """The one Ack of an extension or release in several sessions, or in none."""
+    joined = oracle_pb2.Ack(disposition=_APPLIED)
+    for ack in acks:
+        joined.extended.extend(ack.extended)
+        joined.lost_lease_ids.extend(ack.lost_lease_ids)
+    return joined
 
 
 def _progress(session: Session) -> Send:
-    progress = oracle_pb2.Progress(session=session_to_proto(session))
+    progress = oracle_pb2.Progress(session=seen_session(session))
     return Send(oracle_pb2.ConverseResponse(progress=progress))

@@ -1,10 +1,13 @@
 """Draining: open streams and waiting calls are asked to end before their process does."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import TypeVar
 
 from svddtune.state.errors import StateError
+
+Request = TypeVar("Request")
 
 
 class ServerDraining(StateError):
@@ -44,6 +47,26 @@ class Draining:
         if self.begun:
             raise ServerDraining
 
+    async def requests(self, incoming: AsyncIterator[Request]) -> AsyncGenerator[Request, None]:
+        """The requests of a stream; raises ServerDraining before the next one."""
+        begun = asyncio.Event()
+        with self.stream(begun.set):
+            draining = asyncio.ensure_future(begun.wait())
+            coming: asyncio.Future[Request | None] | None = None
+            try:
+                while True:
+                    coming = asyncio.ensure_future(_next(incoming))
+                    await asyncio.wait((coming, draining), return_when=asyncio.FIRST_COMPLETED)
+                    self.check()
+                    request = await coming
+                    if request is None:
+                        return
+                    yield request
+            finally:
+                if coming:
+                    coming.cancel()
+                draining.cancel()
+
     async def drain(self, patience_s: float) -> None:
         """Ask all streams to end, and wait at most ``patience_s`` seconds for them."""
         self.begun = True
@@ -52,3 +75,10 @@ class Draining:
         with suppress(TimeoutError):
             async with asyncio.timeout(patience_s):
                 await self._idle.wait()
+
+
+async def _next(incoming: AsyncIterator[Request]) -> Request | None:
+    """The next request; None at the end."""
+    async for request in incoming:
+        return request
+    return None

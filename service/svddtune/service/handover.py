@@ -74,7 +74,7 @@ class Handover:
             revision = source.revision or session.revision
             stored = await self._store.result(session.id, revision)
             name = names.result_name(session.id, revision)
-            last = result_pb2.Result.FromString(stored).manifest.last_event_id
+            last = result_pb2.TuningResult.FromString(stored).manifest.last_event_id
         found = await self._labels(session.id, last)
         known = await self._store.known_rows(session.id)
         rows = await self._rows_in(dataset_id, session, name, list(found))

@@ -28,9 +28,9 @@ class HealthServicer(health_pb2_grpc.HealthServicer):  # type: ignore[misc]
             for changed in self._watchers:
                 changed.set()
 
-    def end(self) -> None:
-        """Set all services to NOT_SERVING for good."""
-        for service in self._statuses:
+    def end(self, *, but: str) -> None:
+        """Set all services but one to NOT_SERVING for good."""
+        for service in self._statuses.keys() - {but}:
             self.set(service, _Response.NOT_SERVING)
         self._ending = True
 

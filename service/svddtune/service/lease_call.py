@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from svddtune.service.conversation import StreamContext
-from svddtune.service.convert import fitting
+from svddtune.service.convert import finish_reason, fitting
 from svddtune.service.status import unbroken
 from svddtune.state.errors import NotFound
 from svddtune.state.notices import Notice
@@ -31,13 +31,14 @@ class LeaseCall:
         self._named = named
         self._wait_s = wait_s
         self._changed = asyncio.Event()
-        # Why the session named asks nothing more; empty while it may.
-        self.finished_reason = ""
+        # Why the session named asks nothing more; unspecified while it may.
+        self.finish_reason = oracle_pb2.FINISH_REASON_UNSPECIFIED
 
     async def run(self) -> list[oracle_pb2.Assign]:
         """The queries held then; empty if the wait ended without one or nothing more comes."""
         notices, loop = self._context.notices, asyncio.get_running_loop()
-        deadline = loop.time() + self._wait_s
+        began = loop.time()
+        deadline = began + self._wait_s
         listening = (
             notices.listening(self._named, self._noticed)
             if self._named
@@ -47,7 +48,9 @@ class LeaseCall:
             while True:
                 self._changed.clear()
                 assigns = await self._take()
-                if assigns or self.finished_reason or loop.time() >= deadline:
+                for _ in assigns:
+                    self._context.meters.waited(loop.time() - began)
+                if assigns or self.finish_reason or loop.time() >= deadline:
                     return assigns
                 timer = loop.call_at(deadline, self._changed.set)
                 try:
@@ -64,8 +67,7 @@ class LeaseCall:
         if self._named:
             outcome = await self._lease(self._named, self._request.most)
             if outcome.withdrawn or outcome.state in _NOTHING_MORE:
-                reason = outcome.finish_reason or outcome.state.value
-                self.finished_reason = "LABELER_WITHDRAWN" if outcome.withdrawn else reason
+                self.finish_reason = finish_reason(outcome)
             return list(await self._assigns(self._named, outcome.leases))
         assigns: list[oracle_pb2.Assign] = []
         for session_id, leases in (await self._take_of_any()).items():

@@ -1,12 +1,16 @@
-"""Resource names: "datasets/{id}", "sessions/{id}", "sessions/{id}/results/{revision or -}"."""
+"""Resource names of datasets, sessions, results and models.
+
+They are "datasets/{id}", "sessions/{id}", "sessions/{id}/results/{revision or -}", "models/{id}".
+"""
 
 import re
 
 from svddtune.state import keys
 from svddtune.state.errors import InvalidInput, NotFound
-from svddtune.state.session import DatasetId, SessionId
+from svddtune.state.session import DatasetId, ModelId, SessionId
 
 _DATASET = re.compile(r"datasets/([^/]+)")
+_MODEL = re.compile(r"models/([^/]+)")
 _SESSION = re.compile(r"sessions/([^/]+)")
 _RESULT = re.compile(r"sessions/([^/]+)/results/([1-9][0-9]{0,8}|-)")
 
@@ -24,6 +28,11 @@ def session_name(session_id: SessionId) -> str:
 def result_name(session_id: SessionId, revision: int) -> str:
     """Name of a result."""
     return f"sessions/{session_id}/results/{revision}"
+
+
+def model_name(model_id: ModelId) -> str:
+    """Name of an uploaded model."""
+    return f"models/{model_id}"
 
 
 def dataset_id(name: str, field: str = "name") -> DatasetId:
@@ -53,6 +62,22 @@ def result_id(name: str, field: str = "name") -> tuple[SessionId, int | None]:
     """
     found, revision = _parts(_RESULT, name, field, "sessions/{session}/results/{revision or -}")
     return _known_form(found), None if revision == "-" else int(revision)
+
+
+def model_id(name: str, field: str = "name") -> ModelId:
+    """Inverse of ``model_name``.
+
+    Raises InvalidInput (``INVALID_NAME``), NotFound if no model can have that id.
+    """
+    (found,) = _parts(_MODEL, name, field, "models/{model}")
+    if not keys.is_model_id(found):
+        raise NotFound("MODEL_NOT_FOUND", f"There is no model {found}.", model=found)
+    return ModelId(found)
+
+
+def is_model_name(name: str) -> bool:
+    """Whether a name is meant for an uploaded model, as opposed to a result."""
+    return name.startswith("models/")
 
 
 def _known_form(found: str) -> SessionId:

@@ -5,9 +5,12 @@ from collections.abc import AsyncIterator
 from svddtune.service import names, validate
 from svddtune.service.commands import Item
 from svddtune.service.conversation import Conversation, StreamContext
-from svddtune.service.convert import fitting, session_to_proto
+from svddtune.service.convert import fitting
 from svddtune.service.lease_call import LeaseCall
+from svddtune.service.quotas import client_of
+from svddtune.service.stalls import stall
 from svddtune.service.status import Context, rpc, unbroken, undisturbed
+from svddtune.service.views import seen_session
 from svddtune.state.session import LeaseRequest
 from svddtune.v1 import oracle_pb2, oracle_pb2_grpc
 
@@ -24,7 +27,7 @@ class OracleServicer(oracle_pb2_grpc.OracleServiceServicer):
         self, request_iterator: AsyncIterator[oracle_pb2.ConverseRequest], context: Context
     ) -> None:
         """The dialogue."""
-        await Conversation(self._context, context).run(request_iterator)
+        await Conversation(self._context, context, client_of(context)).run(request_iterator)
 
     @rpc
     async def Lease(
@@ -40,17 +43,22 @@ class OracleServicer(oracle_pb2_grpc.OracleServiceServicer):
             # A call may end while it waits, and its lease would be lost: it is notified instead.
             notify_only=True,
         )
-        wait_s = validate.in_range("wait_s", request.wait_s, 0.0, validate.LONGEST_WAIT_S)
+        wait_s = validate.in_range(
+            "wait_seconds", request.wait_seconds, 0.0, validate.LONGEST_WAIT_S
+        )
         named = names.session_id(request.session, "session") if request.session else None
         call = LeaseCall(self._context, lease_request, named, wait_s)
         response = oracle_pb2.LeaseResponse(
             # What is left out comes with the next call.
             assignments=fitting(await call.run()),
-            finished_reason=call.finished_reason,
+            finish_reason=call.finish_reason,
         )
         if named:
             session = await unbroken(self._labeling.session(named))
-            response.session.CopyFrom(session_to_proto(session))
+            response.session.CopyFrom(seen_session(session))
+            if not response.assignments:
+                attended = await unbroken(self._labeling.attended(named))
+                response.session.stall = stall(response.session, attended=attended, asked=True)
         return response
 
     @rpc
@@ -59,6 +67,7 @@ class OracleServicer(oracle_pb2_grpc.OracleServiceServicer):
         self, request: oracle_pb2.AnswerRequest, context: Context
     ) -> oracle_pb2.AnswerResponse:
         """Store one answer."""
+        self._context.quotas.answers.take(client_of(context))
         ack = await self._apply(request.labeler, request.answer, "answer")
         return oracle_pb2.AnswerResponse(ack=ack)
 
@@ -70,6 +79,7 @@ class OracleServicer(oracle_pb2_grpc.OracleServiceServicer):
         """Store many unasked answers."""
         labeler = validate.labeler(request.labeler)
         validate.in_range("len(answers)", len(request.answers), 1, validate.LARGEST_BATCH)
+        self._context.quotas.answers.take(client_of(context), len(request.answers))
         return await self._labeling.answer_batch(
             names.session_id(request.session, "session"),
             labeler,

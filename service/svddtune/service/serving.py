@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from svddtune.service import names
-from svddtune.service.convert import session_to_proto
+from svddtune.service.convert import finish_reason
+from svddtune.service.views import seen_session
 from svddtune.state.session import Lease, LeaseOutcome, ServeOrder, Session, SessionId, SessionState
 from svddtune.v1 import oracle_pb2, tuning_pb2
 
@@ -31,7 +32,7 @@ class Serving:
     session_id: SessionId
     serve_order: ServeOrder
     last_version: int
-    lease_s: float
+    lease_seconds: float
     held: dict[str, Held] = field(default_factory=dict)
     # Number of the stream's delivery in which it last got a query of the session.
     served: int = 0
@@ -45,7 +46,7 @@ class Serving:
     # Nothing more will be asked.
     finished: bool = False
     # Why, until the client has been sent it.
-    finish_reason: str = ""
+    finish_reason: oracle_pb2.FinishReason = oracle_pb2.FINISH_REASON_UNSPECIFIED
 
     @property
     def name(self) -> str:
@@ -75,13 +76,13 @@ class Serving:
         """Forget a lease that is gone, and return why it is."""
         one = self.held.pop(lease_id)
         if outcome.withdrawn:
-            reason = "LABELER_WITHDRAWN"
+            reason = oracle_pb2.REVOKE_REASON_LABELER_WITHDRAWN
         elif outcome.state not in _TAKING_LABELS:
-            reason = "SESSION_ENDED"
+            reason = oracle_pb2.REVOKE_REASON_SESSION_ENDED
         elif outcome.now_ms >= one.expires_ms:
-            reason = "EXPIRED"
+            reason = oracle_pb2.REVOKE_REASON_EXPIRED
         else:
-            reason = "ANSWERED_BY_OTHER"
+            reason = oracle_pb2.REVOKE_REASON_ANSWERED_BY_OTHER
         return oracle_pb2.Revoke(
             session=self.name, query=one.query, lease_id=lease_id, reason=reason
         )
@@ -92,23 +93,19 @@ class Serving:
         news = over and not self.finished
         self.finished = over
         if news:
-            self.finish_reason = (
-                "LABELER_WITHDRAWN"
-                if outcome.withdrawn
-                else outcome.finish_reason or outcome.state.value
-            )
+            self.finish_reason = finish_reason(outcome)
         return news
 
     def report(self, session: Session) -> oracle_pb2.ConverseResponse | None:
         """The session as a message; None if the client has this version."""
         if self.finish_reason:
-            reason, self.finish_reason = self.finish_reason, ""
+            reason, self.finish_reason = self.finish_reason, oracle_pb2.FINISH_REASON_UNSPECIFIED
             self.last_version = session.version
-            return finished(session_to_proto(session), reason)
+            return finished(seen_session(session), reason)
         if session.version == self.last_version:
             return None
         self.last_version = session.version
-        progress = oracle_pb2.Progress(session=session_to_proto(session))
+        progress = oracle_pb2.Progress(session=seen_session(session))
         return oracle_pb2.ConverseResponse(progress=progress)
 
     def drop(self, *lease_ids: str) -> None:
@@ -116,15 +113,15 @@ class Serving:
         for lease_id in lease_ids:
             self.held.pop(lease_id, None)
 
-    def prolong(self, lease_ids: Iterable[str], ack: oracle_pb2.Ack) -> None:
-        """Note the new expiry of leases."""
-        expires_ms = ack.lease_expire_time.ToMilliseconds()
-        for lease_id in lease_ids:
-            if lease_id in self.held:
-                held = self.held[lease_id]
-                held.expires_ms = max(held.expires_ms, expires_ms)
+    def prolong(self, extended: Iterable[oracle_pb2.LeaseExpiry]) -> None:
+        """Note the new ends of leases."""
+        for one in extended:
+            if held := self.held.get(one.lease_id):
+                held.expires_ms = one.expire_time.ToMilliseconds()
 
 
-def finished(session: tuning_pb2.Session, reason: str) -> oracle_pb2.ConverseResponse:
+def finished(
+    session: tuning_pb2.Session, reason: oracle_pb2.FinishReason
+) -> oracle_pb2.ConverseResponse:
     """The message that nothing more will be asked."""
     return oracle_pb2.ConverseResponse(finished=oracle_pb2.Finished(session=session, reason=reason))

@@ -7,21 +7,25 @@ InvalidInput       INVALID_ARGUMENT
 NotFound           NOT_FOUND
 WrongState         FAILED_PRECONDITION
 Conflict           ABORTED                ALREADY_ANSWERED: ALREADY_EXISTS, a retry cannot succeed
-TooLarge           RESOURCE_EXHAUSTED     DATASET_TOO_LARGE, SESSION_TOO_LARGE:
-                                          INVALID_ARGUMENT, they never fit
+TooLarge           RESOURCE_EXHAUSTED     DATASET_TOO_LARGE, MODEL_TOO_LARGE, SCORES_TOO_LARGE,
+                                          SESSION_TOO_LARGE: INVALID_ARGUMENT, they never fit
 Damaged            DATA_LOSS
 StoreUnavailable   UNAVAILABLE            none; also STORE_FULL, until its operator makes room
 ServerDraining     UNAVAILABLE
 Silent             DEADLINE_EXCEEDED
+ProviderAway       UNAVAILABLE
+Unauthenticated    UNAUTHENTICATED
+Forbidden          PERMISSION_DENIED
 anything else      INTERNAL               none; the message and the log carry the same id
 =================  =====================  ========================================================
 
-Each status carries a google.rpc.Status with ErrorInfo, with BadRequest if fields are at fault, and
-with RetryInfo if a retry helps.
+Each status carries a google.rpc.Status with ErrorInfo, with BadRequest if fields are at fault, with
+PreconditionFailure or QuotaFailure if a state or a limit is, and with RetryInfo if a retry helps.
 """
 
 import asyncio
 import logging
+import math
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import wraps
 from typing import Any, NoReturn, TypeAlias, TypeVar
@@ -32,6 +36,7 @@ from google.protobuf import any_pb2, duration_pb2
 from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
 
+from svddtune.service.access.faults import Forbidden, ProviderAway, Unauthenticated
 from svddtune.service.draining import ServerDraining
 from svddtune.service.silence import Silent
 from svddtune.state.errors import (
@@ -41,6 +46,7 @@ from svddtune.state.errors import (
     InvalidFields,
     InvalidInput,
     NotFound,
+    QuotaExceeded,
     StateError,
     StoreUnavailable,
     TooLarge,
@@ -49,7 +55,7 @@ from svddtune.state.errors import (
 
 log = logging.getLogger(__name__)
 
-DOMAIN = "svddtune"
+DOMAIN = "svddtune.github.io"
 
 _CODES: dict[type[StateError], grpc.StatusCode] = {
     InvalidInput: grpc.StatusCode.INVALID_ARGUMENT,
@@ -58,16 +64,26 @@ _CODES: dict[type[StateError], grpc.StatusCode] = {
     WrongState: grpc.StatusCode.FAILED_PRECONDITION,
     Conflict: grpc.StatusCode.ABORTED,
     TooLarge: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    QuotaExceeded: grpc.StatusCode.RESOURCE_EXHAUSTED,
     Damaged: grpc.StatusCode.DATA_LOSS,
     StoreUnavailable: grpc.StatusCode.UNAVAILABLE,
     ServerDraining: grpc.StatusCode.UNAVAILABLE,
     Silent: grpc.StatusCode.DEADLINE_EXCEEDED,
+    ProviderAway: grpc.StatusCode.UNAVAILABLE,
+    Unauthenticated: grpc.StatusCode.UNAUTHENTICATED,
+    Forbidden: grpc.StatusCode.PERMISSION_DENIED,
 }
 _CODES_BY_REASON = {
     "ALREADY_ANSWERED": grpc.StatusCode.ALREADY_EXISTS,
     "DATASET_TOO_LARGE": grpc.StatusCode.INVALID_ARGUMENT,
+    "MODEL_TOO_LARGE": grpc.StatusCode.INVALID_ARGUMENT,
+    "SCORES_TOO_LARGE": grpc.StatusCode.INVALID_ARGUMENT,
     "SESSION_TOO_LARGE": grpc.StatusCode.INVALID_ARGUMENT,
 }
+# State knows ids; callers know resource names.
+_COLLECTIONS = {"dataset": "datasets/", "session": "sessions/", "result": "sessions/"}
+# What a failed precondition or a limit is about: the first of these that the error names.
+_SUBJECTS = ("session", "dataset", "model")
 _RETRY_S = 1
 # Statuses travel in HTTP headers, which clients limit to 8 KiB.
 _LONGEST_MESSAGE = 400
@@ -82,14 +98,22 @@ Response = TypeVar("Response")
 
 def code_of(error: StateError) -> grpc.StatusCode:
     """The code of an error."""
-    return _CODES_BY_REASON.get(error.reason) or _CODES.get(type(error), grpc.StatusCode.INTERNAL)
+    return code_of_kind(error.reason, type(error))
+
+
+def code_of_kind(reason: str, kind: type[StateError]) -> grpc.StatusCode:
+    """The code of errors of one kind and reason."""
+    return _CODES_BY_REASON.get(reason) or _CODES.get(kind, grpc.StatusCode.INTERNAL)
 
 
 def status_proto(error: StateError) -> status_pb2.Status:
     """The google.rpc.Status of an error."""
     code = code_of(error)
     message = _shortened(error.message, _LONGEST_MESSAGE)
-    metadata = {key: _shortened(text, _LONGEST_VALUE) for key, text in error.metadata.items()}
+    metadata = {
+        key: _shortened(_full_name(key, text), _LONGEST_VALUE)
+        for key, text in error.metadata.items()
+    }
     details: list[Message] = [
         error_details_pb2.ErrorInfo(reason=error.reason, domain=DOMAIN, metadata=metadata)
     ]
@@ -106,10 +130,36 @@ def status_proto(error: StateError) -> status_pb2.Status:
                 ]
             )
         )
-    if code is grpc.StatusCode.UNAVAILABLE:
-        delay = duration_pb2.Duration(seconds=_RETRY_S)
+    subject = next((metadata[key] for key in _SUBJECTS if key in metadata), "")
+    if isinstance(error, WrongState):
+        failure = error_details_pb2.PreconditionFailure()
+        failure.violations.add(type=error.reason, subject=subject, description=message)
+        details.append(failure)
+    if isinstance(error, TooLarge):
+        quota = error_details_pb2.QuotaFailure()
+        quota.violations.add(subject=_subject_of_limit(error, subject), description=message)
+        details.append(quota)
+    retry_s: float | None = _RETRY_S if code is grpc.StatusCode.UNAVAILABLE else None
+    if isinstance(error, QuotaExceeded):
+        retry_s = error.retry_s
+    if retry_s is not None:
+        delay = duration_pb2.Duration()
+        delay.FromMilliseconds(max(1, math.ceil(retry_s * 1000)))
         details.append(error_details_pb2.RetryInfo(retry_delay=delay))
     return status_pb2.Status(code=code.value[0], message=message, details=map(_packed, details))
+
+
+def _subject_of_limit(error: StateError, subject: str) -> str:
+    """What a limit is on: the client or the project that has too much, or the thing too large."""
+    for kind in ("client", "project"):
+        if kind in error.metadata:
+            return f"{kind}:{error.metadata[kind]}"
+    return subject
+
+
+def _full_name(key: str, text: str) -> str:
+    collection = _COLLECTIONS.get(key, "")
+    return text if text.startswith(collection) else collection + text
 
 
 def _violations(error: StateError, message: str) -> Sequence[FieldViolation]:
@@ -138,7 +188,7 @@ def rpc(
         except Exception:
             if context.done():
                 return None
-            fault = _internal(method.__name__)
+            fault = internal(method.__name__)
         return await abort(context, fault)
 
     return with_status
@@ -171,10 +221,15 @@ async def unbroken(work: Coroutine[Any, Any, Response]) -> Response:
 
     A cancelled command would leave its connection to Redis in the middle of a reply.
     """
+    return await outlasting(lasting(work))
+
+
+def lasting(work: Coroutine[Any, Any, Response]) -> asyncio.Task[Response]:
+    """Start work that nobody has to keep."""
     task = asyncio.ensure_future(work)
     _running.add(task)
     task.add_done_callback(_running.discard)
-    return await outlasting(task)
+    return task
 
 
 async def outlasting(task: asyncio.Future[Response]) -> Response:
@@ -193,7 +248,8 @@ def _log_fault(task: asyncio.Future[Any]) -> None:
         log.error("a call failed after its caller had left", exc_info=fault)
 
 
-def _internal(method: str) -> StateError:
+def internal(method: str) -> StateError:
+    """The error for a fault of ours, which is logged; call it where the exception is caught."""
     error_id = uuid4().hex[:12]
     log.exception("%s failed", method, extra={"error_id": error_id})
     return StateError(

@@ -6,10 +6,16 @@ from functools import partial
 from uuid import uuid4
 
 from svddtune.agreement import LabelerAccount, agreement
-from svddtune.service import convert, names, validate
+from svddtune.service import convert, filters, names, validate
+from svddtune.service.access.caller import current
 from svddtune.service.draining import Draining
-from svddtune.service.handover import Handover, read_source
+from svddtune.service.handover import Handover
+from svddtune.service.looks import Looks
+from svddtune.service.quotas import Quotas, client_of
+from svddtune.service.session_requests import creation, update
+from svddtune.service.stalls import stall
 from svddtune.service.status import Context, rpc, unbroken, undisturbed
+from svddtune.service.views import session_for_caller
 from svddtune.state.datasets import DatasetStore
 from svddtune.state.notices import Notices
 from svddtune.state.session import LabelEvent, Session, SessionId
@@ -24,6 +30,11 @@ _EVENTS_AT_ONCE = 1000
 _PREVIEW_S = 5.0
 
 
+def _speaker() -> str:
+    """Who withdraws or reinstates, as the label log names it."""
+    return current().name or "owner"
+
+
 class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
     """Sessions: created, watched, steered and read."""
 
@@ -35,13 +46,16 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
         draining: Draining,
         *,
         worker_memory_bytes: int,
+        quotas: Quotas,
     ) -> None:
         self._store = store
         self._datasets = datasets
         self._notices = notices
+        self._looks = Looks(store, notices)
         self._draining = draining
         self._handover = Handover(store, datasets)
         self._worker_memory_bytes = worker_memory_bytes
+        self._quotas = quotas
 
     @rpc
     @undisturbed
@@ -49,35 +63,30 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
         self, request: tuning_pb2.CreateSessionRequest, context: Context
     ) -> tuning_pb2.CreateSessionResponse:
         """Start a session."""
-        dataset_id = names.dataset_id(request.dataset, "dataset")
-        display_name = validate.at_most_bytes(
-            "display_name", request.display_name, validate.LONGEST_DISPLAY_NAME
-        )
-        request_id = validate.request_id(request.request_id)
-        labeler = validate.labeler(request.labeler or "initial")
-        validate.in_range(
-            "len(initial_labels)", len(request.initial_labels), 0, validate.MOST_INITIAL_LABELS
-        )
-        dataset = await self._datasets.get(dataset_id)
-        config = validate.session_config(request.config, dataset.observation_count)
+        asked = await creation(request, self._datasets)
+        dataset, config = asked.dataset, asked.config
         cost = validate.affordable(dataset, config, self._worker_memory_bytes)
-        ids = [label.observation_id for label in request.initial_labels]
-        rows = await self._datasets.rows_of(dataset_id, ids) if ids else []
-        initial = validate.initial_labels(request.initial_labels, rows, config)
-        source = read_source(request.from_session) if request.from_session else None
         session_id = await self._store.create(
-            dataset_id,
+            asked.dataset_id,
             config,
             observation_count=dataset.observation_count,
             scaling=dataset.scaling,
-            display_name=display_name,
-            initial=initial,
-            labeler=labeler,
-            request_id=request_id,
+            display_name=request.display_name,
+            labels=dict(request.labels),
+            initial=asked.initial,
+            labeler=asked.labeler,
+            request_id=asked.request_id,
             source=request.from_session,
+            retention_ms=asked.retention_ms,
             take=(
-                partial(self._handover.take, source, dataset_id, initial, config.budget)
-                if source
+                partial(
+                    self._handover.take,
+                    asked.source,
+                    asked.dataset_id,
+                    asked.initial,
+                    config.budget,
+                )
+                if asked.source
                 else None
             ),
         )
@@ -94,7 +103,9 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
         """Describe a session."""
         session_id = names.session_id(request.name)
         session = await self._session(session_id)
-        session.without_workers = not await self._store.attended(session_id)
+        attended = await self._store.attended(session_id)
+        session.without_workers = not attended
+        session.stall = stall(session, attended=attended)
         return tuning_pb2.GetSessionResponse(session=session)
 
     @rpc
@@ -104,13 +115,16 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
     ) -> tuning_pb2.ListSessionsResponse:
         """Describe a page of sessions, newest first."""
         size = validate.page_size(request.page_size)
-        found = await self._store.list_sessions(
-            limit=size + 1, before=convert.page_position(request.page_token)
+        sessions, position = await self._store.list_sessions(
+            limit=size,
+            before=convert.page_position(request.page_token),
+            accept=filters.of_sessions(request),
         )
-        page, token = convert.fitting([convert.session_to_proto(one) for one in found[:size]]), ""
-        if len(found) > len(page):
-            last = found[len(page) - 1]
-            token = convert.page_token(last.created_ms, last.id)
+        page = convert.fitting([session_for_caller(one) for one in sessions])
+        if len(page) < len(sessions):
+            last = sessions[len(page) - 1]
+            position = (last.created_ms, last.id)
+        token = convert.page_token(*position) if position else ""
         return tuning_pb2.ListSessionsResponse(sessions=page, next_page_token=token)
 
     @rpc
@@ -118,15 +132,16 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
     async def UpdateSession(
         self, request: tuning_pb2.UpdateSessionRequest, context: Context
     ) -> tuning_pb2.UpdateSessionResponse:
-        """Change budget, priority or both."""
-        session_id = names.session_id(request.name)
-        if not request.budget and not request.HasField("priority"):
-            raise validate.invalid_field("budget", 0, "1 or more, unless a priority is given")
-        priority = validate.priority(request.priority)
-        if request.budget:
-            await self._store.set_budget(session_id, request.budget)
-        if request.HasField("priority"):
-            await self._store.set_priority(session_id, priority)
+        """Change what the mask names."""
+        session_id = names.session_id(request.session.name, "session.name")
+        changes, request_id, faults = update(request)
+        if faults.any and "budget" in changes:
+            # (Else the store compares it, while nothing else changes the session.)
+            faults.of(validate.budget, changes["budget"], await self._store.get(session_id))
+        faults.check()
+        await self._store.update(
+            session_id, **changes, etag=request.session.etag, request_id=request_id
+        )
         return tuning_pb2.UpdateSessionResponse(session=await self._session(session_id))
 
     @rpc
@@ -136,7 +151,8 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
     ) -> tuning_pb2.PauseSessionResponse:
         """Stop asking until the session is resumed."""
         session_id = names.session_id(request.name)
-        await self._store.pause(session_id)
+        request_id = validate.request_id(request.request_id)
+        await self._store.pause(session_id, request_id=request_id)
         return tuning_pb2.PauseSessionResponse(session=await self._session(session_id))
 
     @rpc
@@ -146,7 +162,8 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
     ) -> tuning_pb2.ResumeSessionResponse:
         """Ask again."""
         session_id = names.session_id(request.name)
-        await self._store.resume(session_id)
+        request_id = validate.request_id(request.request_id)
+        await self._store.resume(session_id, request_id=request_id)
         return tuning_pb2.ResumeSessionResponse(session=await self._session(session_id))
 
     @rpc
@@ -156,7 +173,8 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
     ) -> tuning_pb2.FinishSessionResponse:
         """Stop asking and compute the result."""
         session_id = names.session_id(request.name)
-        await self._store.finish(session_id)
+        request_id = validate.request_id(request.request_id)
+        await self._store.finish(session_id, request_id=request_id)
         return tuning_pb2.FinishSessionResponse(session=await self._session(session_id))
 
     @rpc
@@ -166,7 +184,8 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
     ) -> tuning_pb2.CancelSessionResponse:
         """End without a result."""
         session_id = names.session_id(request.name)
-        await self._store.cancel(session_id)
+        request_id = validate.request_id(request.request_id)
+        await self._store.cancel(session_id, request_id=request_id)
         return tuning_pb2.CancelSessionResponse(session=await self._session(session_id))
 
     @rpc
@@ -175,30 +194,44 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
         self, request: tuning_pb2.DeleteSessionRequest, context: Context
     ) -> tuning_pb2.DeleteSessionResponse:
         """Delete the session with its labels and results."""
-        await self._store.delete(names.session_id(request.name))
+        await self._store.delete(
+            names.session_id(request.name),
+            etag=request.etag,
+            request_id=validate.request_id(request.request_id),
+        )
         return tuning_pb2.DeleteSessionResponse()
 
     @rpc
     async def WatchSession(self, request: tuning_pb2.WatchSessionRequest, context: Context) -> None:
-        """Send the session after every change until it ends."""
+        """Send the session after every change, also of what it lacks, until it ends."""
         session_id = names.session_id(request.name)
         version, last_event = convert.resume_position(request.resume_token)
         with (
+            self._quotas.streams.one(client_of(context)),
+            self._looks.watching(session_id) as shared,
             self._notices.watching(session_id) as changed,
             self._draining.stream(changed.set),
         ):
+            known_stall = None
             while True:
                 changed.clear()
-                session = await unbroken(self._store.get(session_id))
-                if str(session.version) != version:
+                look = await shared.look(anew=known_stall is None)
+                session = look.session
+                message = convert.session_to_proto(session)
+                message.stall = stall(message, attended=look.attended)
+                # (Whoever resumes a stream knows the session as it is.)
+                if str(session.version) != version or known_stall not in (None, message.stall):
                     version = str(session.version)
-                    last_event = await self._send(session, last_event, context)
+                    last_event = await self._send(session, message, last_event, context)
+                known_stall = message.stall
                 if session.state.ended:
                     return
-                await self._next_change(changed)
+                await self._next_change(changed, look.until)
 
-    async def _next_change(self, changed: asyncio.Event) -> None:
-        await changed.wait()
+    async def _next_change(self, changed: asyncio.Event, until: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(until):
+                await changed.wait()
         self._draining.check()
         while not self._notices.connected.is_set():
             # Redis is away; its return sets the event too.
@@ -206,7 +239,9 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
             await changed.wait()
             self._draining.check()
 
-    async def _send(self, session: Session, last_event: str, context: Context) -> str:
+    async def _send(
+        self, session: Session, message: tuning_pb2.Session, last_event: str, context: Context
+    ) -> str:
         """Send the session with the events since, in several messages if there are many."""
         while True:
             events = await unbroken(
@@ -214,7 +249,7 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
             )
             last_event = events[-1].event_id if events else last_event
             response = tuning_pb2.WatchSessionResponse(
-                session=convert.session_to_proto(session),
+                session=message,
                 resume_token=convert.resume_token(str(session.version), last_event),
                 events=await unbroken(self._events(session, events)),
             )
@@ -243,7 +278,9 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
     async def ListLabelers(
         self, request: tuning_pb2.ListLabelersRequest, context: Context
     ) -> tuning_pb2.ListLabelersResponse:
-        """Report on labelers and their agreement."""
+        """Report on a page of labelers, by name, and on the agreement of all."""
+        size = validate.page_size(request.page_size, default=validate.LARGEST_PAGE)
+        last_name = convert.name_position(request.page_token)
         session = await self._store.get(names.session_id(request.name))
         account, after = LabelerAccount(), ""
         while True:
@@ -252,8 +289,11 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
             if len(batch) < _EVENTS_AT_ONCE:
                 break
             after = batch[-1].event_id
+        reports = [one for one in account.reports() if one.labeler > last_name]
+        page = reports[:size]
         return tuning_pb2.ListLabelersResponse(
-            labelers=map(convert.labeler_to_proto, account.reports()),
+            labelers=map(convert.labeler_to_proto, page),
+            next_page_token=convert.name_token(page[-1].labeler) if len(reports) > size else "",
             agreement=convert.agreement_to_proto(agreement(account.votes_in_force())),
         )
 
@@ -264,10 +304,19 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
         """Make a labeler's votes void, or preview that."""
         session_id = names.session_id(request.name)
         labeler = validate.labeler(request.labeler)
+        request_id = validate.request_id(request.request_id)
         if request.validate_only:
             effect = await self._preview(session_id, labeler)
         else:
-            done = await unbroken(self._store.withdraw(session_id, labeler, by="owner"))
+            done = await unbroken(
+                self._store.withdraw(
+                    session_id,
+                    labeler,
+                    by=_speaker(),
+                    etag=request.etag,
+                    request_id=request_id,
+                )
+            )
             effect = convert.effect_to_proto(done)
         return tuning_pb2.WithdrawLabelerResponse(
             session=await unbroken(self._session(session_id)), effect=effect
@@ -281,7 +330,14 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
         """Let a labeler's votes count again."""
         session_id = names.session_id(request.name)
         labeler = validate.labeler(request.labeler)
-        effect = await self._store.reinstate(session_id, labeler, by="owner")
+        request_id = validate.request_id(request.request_id)
+        effect = await self._store.reinstate(
+            session_id,
+            labeler,
+            by=_speaker(),
+            etag=request.etag,
+            request_id=request_id,
+        )
         return tuning_pb2.ReinstateLabelerResponse(
             session=await self._session(session_id), effect=convert.effect_to_proto(effect)
         )
@@ -321,16 +377,23 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
     async def ListResults(
         self, request: tuning_pb2.ListResultsRequest, context: Context
     ) -> tuning_pb2.ListResultsResponse:
-        """All results without curves, newest first."""
+        """A page of results without curves, newest first."""
         session_id = names.session_id(request.parent, "parent")
+        size = validate.page_size(request.page_size)
         latest = (await self._store.get(session_id)).revision
-        response = tuning_pb2.ListResultsResponse()
-        for revision in range(latest, 0, -1):
+        # (A token is the revision before which the page begins.)
+        first = min(latest, (convert.row_position(request.page_token) or latest + 1) - 1)
+        results = []
+        for revision in range(first, max(0, first - size), -1):
             result = await self._result(session_id, revision)
             for part in ("c_curve", "alignment_curve", "manifest"):
                 result.ClearField(part)
-            response.results.append(result)
-        return response
+            results.append(result)
+        page = convert.fitting(results)
+        end = first - len(page) + 1
+        return tuning_pb2.ListResultsResponse(
+            results=page, next_page_token=convert.row_token(end) if page and end > 1 else ""
+        )
 
     @rpc
     async def ExportModel(self, request: tuning_pb2.ExportModelRequest, context: Context) -> None:
@@ -346,10 +409,10 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
             index += 1
 
     async def _session(self, session_id: SessionId) -> tuning_pb2.Session:
-        return convert.session_to_proto(await self._store.get(session_id))
+        return session_for_caller(await self._store.get(session_id))
 
-    async def _result(self, session_id: SessionId, revision: int) -> result_pb2.Result:
-        result = result_pb2.Result.FromString(await self._store.result(session_id, revision))
+    async def _result(self, session_id: SessionId, revision: int) -> result_pb2.TuningResult:
+        result = result_pb2.TuningResult.FromString(await self._store.result(session_id, revision))
         result.name = names.result_name(session_id, revision)
         return result
 

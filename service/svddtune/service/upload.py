@@ -13,16 +13,18 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
+from svddtune.jobs.v1 import jobs_pb2
 from svddtune.service import names, validate
 from svddtune.service.status import unbroken
 from svddtune.service.validate import LONGEST_DISPLAY_NAME, at_most_bytes, invalid_field
 from svddtune.state import codec, keys
 from svddtune.state.datasets import DatasetStore
 from svddtune.state.errors import InvalidInput, NotFound, TooLarge
+from svddtune.state.projects import scoped
 from svddtune.state.rows import OBJECT_BYTES, rows_per_object
 from svddtune.state.session import DatasetId
 from svddtune.state.uploads import UploadStore, Writer
-from svddtune.v1 import common_pb2, dataset_pb2, jobs_pb2
+from svddtune.v1 import common_pb2, dataset_pb2
 
 _IN_MEMORY_BYTES = 4 << 20
 _BATCH_ROWS = 1000
@@ -64,7 +66,8 @@ async def receive(
     Raises InvalidInput (``DATASET_NOT_FINITE``, ``DATASET_OUT_OF_RANGE``, ``DATASET_RAGGED``,
     ``DATASET_EMPTY``, ``DATASET_INCOMPLETE``, ``DUPLICATE_OBSERVATION_ID``,
     ``DUPLICATE_FEATURE_NAME``, ``INVALID_FIELD``, ``UPLOAD_GAP``, ``UPLOAD_ID_REUSED``), TooLarge
-    (``DATASET_TOO_LARGE``), Conflict (``UPLOAD_TAKEN_OVER``), NotFound (``UPLOAD_NOT_FOUND``).
+    (``DATASET_TOO_LARGE``, ``QUOTA_EXCEEDED``, ``STORE_NEARLY_FULL``), Conflict
+    (``UPLOAD_TAKEN_OVER``), NotFound (``UPLOAD_NOT_FOUND``).
     """
     draft: Draft | None = None
     progress: Progress | None = None
@@ -73,6 +76,7 @@ async def receive(
             part = request.WhichOneof("part")
             if draft is None and part == "header":
                 draft = Draft(request.header, limits)
+                await unbroken(datasets.admit(draft.announced_size))
                 if request.header.HasField("upload_id"):
                     progress = await unbroken(Progress.of(request.header, uploads, datasets))
                     await unbroken(progress.restore(draft))
@@ -109,9 +113,10 @@ async def _store(
 ) -> tuple[dataset_pb2.Dataset, bool]:
     with draft.kept_open():
         description = await asyncio.to_thread(draft.finish)
-        dataset_id = DatasetId(description.content_hash[:32])
+        dataset_id = names.dataset_id(description.name)
         existed = await datasets.exists(dataset_id)
         if not existed:
+            await datasets.check_quota(draft.size)
             chunk_count, stored = await _put_rows(draft, dataset_id, datasets)
             await _put_texts(draft, dataset_id, datasets)
             existed = await datasets.commit(
@@ -229,12 +234,13 @@ class Draft:
         self._check_width()
         content_hash = self._content_hash()
         return dataset_pb2.Dataset(
-            name=names.dataset_name(DatasetId(content_hash[:32])),
+            name=names.dataset_name(_id_of(content_hash)),
             display_name=header.display_name,
             observation_count=self._rows,
             feature_count=header.feature_count,
             feature_names=header.feature_names,
             scaling=header.scaling or DEFAULT_SCALING,
+            labels=header.labels,
             content_hash=content_hash,
             duplicate_row_count=self._duplicate_count(),
             constant_columns=np.flatnonzero(self._lowest == self._highest).tolist(),
@@ -255,6 +261,11 @@ class Draft:
     def feature_count(self) -> int:
         """Number of columns."""
         return self._header.feature_count
+
+    @property
+    def announced_size(self) -> int:
+        """Bytes of all values, by the header."""
+        return self._header.observation_count * 8 * self._header.feature_count
 
     @property
     def size(self) -> int:
@@ -477,6 +488,12 @@ def _replay(draft: Draft, part: bytes) -> None:
         draft.add(dataset_pb2.DatasetChunk.FromString(part[start:offset]))
 
 
+def _id_of(content_hash: str) -> DatasetId:
+    """The id of a dataset; the same content has another one in another project."""
+    scope = scoped(content_hash)
+    return DatasetId(content_hash[:32] if scope is None else scope.hex)
+
+
 class _Texts:
     """A sequence of byte strings on disk, with its hash."""
 
@@ -535,6 +552,7 @@ def _check_header(header: dataset_pb2.DatasetHeader, limits: Limits) -> None:
         raise _too_large("features", columns, limits.features)
     if rows * columns * 8 > limits.size:
         raise _too_large("bytes of values", rows * columns * 8, limits.size)
+    validate.labels("header.labels", header.labels)
     at_most_bytes("header.display_name", header.display_name, LONGEST_DISPLAY_NAME)
     if header.feature_names and len(header.feature_names) != columns:
         raise invalid_field(

@@ -1,31 +1,52 @@
 """Requests checked: defaults put in, ranges held, faults named by field, value and range."""
 
 import re
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import ParamSpec, TypeVar
 from uuid import UUID
 
-from svddtune.config import InvalidConfig, SessionConfig, Violation, checked, from_proto
+from svddtune.config import (
+    InvalidConfig,
+    SessionConfig,
+    Violation,
+    checked,
+    from_proto,
+    visible_columns,
+)
 from svddtune.cost import CostEstimate, estimate, size
 from svddtune.service import names
 from svddtune.state import codec
+from svddtune.state.calls import refusal
 from svddtune.state.errors import FieldViolation, InvalidFields, InvalidInput, TooLarge
-from svddtune.state.session import Answer, InitialLabel, SessionId, Verdict
-from svddtune.v1 import dataset_pb2, oracle_pb2, tuning_pb2
+from svddtune.state.session import Answer, InitialLabel, Session, SessionId, Verdict
+from svddtune.v1 import config_pb2, dataset_pb2, oracle_pb2, tuning_pb2
 
 Number = TypeVar("Number", int, float)
+P = ParamSpec("P")
+T = TypeVar("T")
 
+# What gRPC takes by default; HTTP takes the same.
+LARGEST_MESSAGE = 4 << 20
 LONGEST_DISPLAY_NAME = 128
 LONGEST_ANSWER_ID = 128
+LONGEST_REQUEST_ID = 128
+LONGEST_CLIENT = 64
 LONGEST_SOURCE_REFERENCE = 256
 LONGEST_PROVENANCE = 256
 LONGEST_WAIT_S = 60.0
+LONGEST_RETENTION_S = 315_360_000
 LARGEST_BATCH = 1000
 MOST_CREDIT = 1000
 MOST_SESSIONS = 100
 MOST_INITIAL_LABELS = 10_000
 DEFAULT_PAGE = 50
 LARGEST_PAGE = 1000
+MOST_LABELS = 16
+LONGEST_LABEL = 128
+
+_LABEL_KEY = re.compile(r"[a-z0-9_-]{1,63}")
+_LABEL_KEYS = 'lower-case letters, digits, "_" and "-", 1 to 63 of them'
 
 _LABELER = re.compile(r"[A-Za-z0-9._@-]{1,64}")
 _VERDICTS: dict[int, Verdict] = {number: verdict for verdict, number in codec.VERDICTS.items()}
@@ -52,6 +73,16 @@ def in_range(field: str, value: Number, low: Number, high: Number) -> Number:
     return value
 
 
+def retention_ms(field: str, seconds: float) -> int:
+    """The time for which something is kept, in ms; 0 for good.
+
+    Raises InvalidInput unless it is 0, or from a second to ten years.
+    """
+    if seconds != 0 and not 1 <= seconds <= LONGEST_RETENTION_S:
+        raise invalid_field(field, seconds, f"0 (for good), or 1 to {LONGEST_RETENTION_S}")
+    return round(1000 * seconds)
+
+
 def at_most_bytes(field: str, text: str, most: int) -> str:
     """The text. Raises InvalidInput if it is longer than ``most`` bytes of UTF-8."""
     if len(text.encode()) > most:
@@ -59,9 +90,14 @@ def at_most_bytes(field: str, text: str, most: int) -> str:
     return text
 
 
+def is_labeler(text: str) -> bool:
+    """Whether a labeler can have this name."""
+    return _LABELER.fullmatch(text) is not None
+
+
 def labeler(text: str, field: str = "labeler") -> str:
     """The labeler. Raises InvalidInput if the text is no labeler's name."""
-    if not _LABELER.fullmatch(text):
+    if not is_labeler(text):
         raise invalid_field(field, text, 'letters, digits and "._@-", 1 to 64 of them')
     return text
 
@@ -161,18 +197,106 @@ def session_of_batch(name: str, session_id: SessionId) -> None:
         raise invalid_field("session", name, "the session of the batch, or nothing")
 
 
-def page_size(number: int) -> int:
-    """Entries per page; 50 for 0. Raises InvalidInput (``INVALID_FIELD``)."""
-    return DEFAULT_PAGE if number == 0 else in_range("page_size", number, 1, LARGEST_PAGE)
+def page_size(number: int, default: int = DEFAULT_PAGE, most: int = LARGEST_PAGE) -> int:
+    """Entries per page: the default for 0, at most ``most``.
+
+    Raises InvalidInput (``INVALID_FIELD``) for a negative number.
+    """
+    if number < 0:
+        raise invalid_field("page_size", number, f"0 to {most}; more stands for {most}")
+    return min(number, most) or default
 
 
-def session_config(message: tuning_pb2.SessionConfig, observation_count: int) -> SessionConfig:
+def labels(field: str, given: Mapping[str, str]) -> dict[str, str]:
+    """Labels of a session or dataset. Raises InvalidFields with all that is wrong."""
+    faults = Faults()
+    if len(given) > MOST_LABELS:
+        with faults.caught():
+            raise invalid_field(field, f"{len(given)} labels", f"at most {MOST_LABELS}")
+    for key, value in sorted(given.items()):
+        with faults.caught():
+            if not _LABEL_KEY.fullmatch(key):
+                raise invalid_field(field, key, _LABEL_KEYS)
+        with faults.caught():
+            at_most_bytes(f"{field}.{key[:63]}", value, LONGEST_LABEL)
+    faults.check()
+    return dict(given)
+
+
+def label_filter(texts: Sequence[str], field: str = "labels") -> list[tuple[str, str]]:
+    """Labels that a filter asks for, each "key=value". Raises InvalidInput (``INVALID_FIELD``)."""
+    found = []
+    for index, text in enumerate(texts):
+        key, sign, value = text.partition("=")
+        if not sign or not _LABEL_KEY.fullmatch(key):
+            raise invalid_field(f"{field}[{index}]", text, f"key=value; a key has {_LABEL_KEYS}")
+        found.append((key, value))
+    return found
+
+
+class Faults:
+    """Faults of a request, gathered so that its caller learns all of them at once."""
+
+    def __init__(self) -> None:
+        self._found: list[FieldViolation] = []
+        self._first: InvalidInput | None = None
+
+    @contextmanager
+    def caught(self) -> Iterator[None]:
+        """Keep the fault of a field that the body raises, and go on behind the body."""
+        try:
+            yield
+        except InvalidInput as error:
+            field = error.metadata.get("field", "")
+            self._found += (
+                error.violations
+                if isinstance(error, InvalidFields)
+                else [FieldViolation(field, error.message, error.reason)]
+            )
+            self._first = self._first or error
+
+    def of(self, check: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
+        """What a check returns; None if it raises the fault of a field, which is kept."""
+        with self.caught():
+            return check(*args, **kwargs)
+        return None
+
+    @property
+    def any(self) -> bool:
+        """Whether there was a fault."""
+        return self._first is not None
+
+    def check(self) -> None:
+        """Raise InvalidInput if there was a fault."""
+        if self.any:
+            raise self.error()
+
+    def error(self) -> InvalidInput:
+        """All faults, of which there is one; reason and values are those of the first."""
+        assert self._first is not None, "there was no fault"
+        if len(self._found) == 1:
+            return self._first
+        values = {key: one for key, one in self._first.metadata.items() if key != "field"}
+        return InvalidFields(self._found, **values)
+
+
+def session_config(
+    message: config_pb2.SessionConfig, observation_count: int | None = None
+) -> SessionConfig:
     """The config in force: zeros replaced by defaults.
 
     Raises InvalidInput (``INVALID_FIELD``, ``BUDGET_TOO_LARGE``) with all that is wrong.
     """
     try:
         return checked(from_proto(message), observation_count)
+    except InvalidConfig as error:
+        raise _invalid_settings(error.violations, "config.") from None
+
+
+def visible_features(config: SessionConfig, dataset: dataset_pb2.Dataset) -> None:
+    """Check that the dataset has the features that labelers are to see. Raises InvalidInput."""
+    try:
+        visible_columns(config, dataset.feature_names, dataset.feature_count)
     except InvalidConfig as error:
         raise _invalid_settings(error.violations, "config.") from None
 
@@ -203,12 +327,24 @@ def affordable(
     return found
 
 
+def budget(number: int, session: Session) -> int:
+    """A new budget of a session. Raises InvalidInput as the change of a session does."""
+    field, labels = "session.config.budget", session.counts.total
+    if number > session.observation_count:
+        raise refusal(
+            "BUDGET_TOO_LARGE", {"n": session.observation_count, "field": field}, {"budget": number}
+        )
+    if number < labels:
+        raise refusal("BUDGET_TOO_SMALL", {"labels": labels, "field": field}, {"budget": number})
+    return number
+
+
 def priority(number: int) -> int:
     """The priority of a session. Raises InvalidInput (``INVALID_FIELD``)."""
     try:
         return checked(SessionConfig(priority=number)).priority
     except InvalidConfig as error:
-        raise _invalid_settings(error.violations) from None
+        raise _invalid_settings(error.violations, "session.config.") from None
 
 
 def _invalid_settings(violations: Sequence[Violation], prefix: str = "") -> InvalidFields:
@@ -222,7 +358,9 @@ def _invalid_settings(violations: Sequence[Violation], prefix: str = "") -> Inva
 
 
 def initial_labels(
-    messages: Sequence[tuning_pb2.InitialLabel], rows: Sequence[int | None], config: SessionConfig
+    messages: Sequence[tuning_pb2.InitialLabel],
+    rows: Sequence[int | None],
+    config: SessionConfig | None,
 ) -> list[InitialLabel]:
     """Labels known at the start; the same label given twice counts once.
 
@@ -230,38 +368,47 @@ def initial_labels(
     ``INVALID_FIELD``).
     """
     found: dict[int, InitialLabel] = {}
+    faults = Faults()
     for index, (message, row) in enumerate(zip(messages, rows, strict=True)):
-        field = f"initial_labels[{index}]"
-        if row is None:
-            raise unknown_observation(message.observation_id, f"{field}.observation_id")
-        given = verdict(message.verdict, f"{field}.verdict")
-        if given is Verdict.UNSURE:
-            raise invalid_field(f"{field}.verdict", "UNSURE", "VERDICT_INLIER or VERDICT_OUTLIER")
-        source = at_most_bytes(
-            f"{field}.source_reference", message.source_reference, LONGEST_SOURCE_REFERENCE
-        )
-        known = found.setdefault(
-            row,
-            InitialLabel(row, given, source, confidence(message, given, f"{field}.confidence")),
-        )
-        if known.verdict is not given:
+        with faults.caught():
+            _add_initial(found, message, row, f"initial_labels[{index}]")
+    with faults.caught():
+        if config is not None and len(found) > config.budget:
             raise InvalidInput(
-                "CONFLICTING_LABELS",
-                f"Observation {message.observation_id!r} (row {row}) is labelled both "
-                f"{known.verdict.name} and {given.name}.",
-                field=field,
-                observation=message.observation_id,
-                row=row,
+                "BUDGET_TOO_SMALL",
+                f"Budget {config.budget} is below the {len(found)} initial labels.",
+                field="config.budget",
+                budget=config.budget,
+                labels=len(found),
             )
-    if len(found) > config.budget:
-        raise InvalidInput(
-            "BUDGET_TOO_SMALL",
-            f"Budget {config.budget} is below the {len(found)} initial labels.",
-            field="config.budget",
-            budget=config.budget,
-            labels=len(found),
-        )
+    faults.check()
     return list(found.values())
+
+
+def _add_initial(
+    found: dict[int, InitialLabel], message: tuning_pb2.InitialLabel, row: int | None, field: str
+) -> None:
+    if row is None:
+        raise unknown_observation(message.observation_id, f"{field}.observation_id")
+    given = verdict(message.verdict, f"{field}.verdict")
+    if given is Verdict.UNSURE:
+        raise invalid_field(f"{field}.verdict", "UNSURE", "VERDICT_INLIER or VERDICT_OUTLIER")
+    source = at_most_bytes(
+        f"{field}.source_reference", message.source_reference, LONGEST_SOURCE_REFERENCE
+    )
+    known = found.setdefault(
+        row,
+        InitialLabel(row, given, source, confidence(message, given, f"{field}.confidence")),
+    )
+    if known.verdict is not given:
+        raise InvalidInput(
+            "CONFLICTING_LABELS",
+            f"Observation {message.observation_id!r} (row {row}) is labelled both "
+            f"{known.verdict.name} and {given.name}.",
+            field=field,
+            observation=message.observation_id,
+            row=row,
+        )
 
 
 def unknown_observation(observation_id: str, field: str = "observation_id") -> InvalidInput:

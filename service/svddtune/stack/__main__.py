@@ -34,6 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             data_dir = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="svddtune-")))
         settings = StackSettings(
             listen=given.listen,
+            http_listen=given.http_listen,
             workers=given.workers,
             redis=given.redis,
             data_dir=data_dir,
@@ -88,6 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("--listen", default="127.0.0.1:0", metavar="HOST:PORT", help="default: %(default)s")
+    add("--http-listen", default="", metavar="HOST:PORT", help="address of HTTP; default: none")
     add("--workers", type=_count, default=2, metavar="N", help="default: %(default)s")
     add(
         "--redis",

@@ -51,6 +51,8 @@ class StackSettings:
     workers: int
     redis: str | None
     data_dir: Path
+    # Address of HTTP; empty for none.
+    http_listen: str = ""
     service_options: tuple[str, ...] = ()
 
 
@@ -178,6 +180,7 @@ class Supervisor:
             [
                 *_python("svddtune.service"),
                 *("--listen", settings.listen),
+                *("--http-listen", settings.http_listen),
                 *settings.service_options,
             ],
             store,
@@ -199,6 +202,9 @@ class Supervisor:
         ready, *_ = await _all_started([self._service, *self._workers])
         address = str(ready["address"])
         self._service.pin("--listen", address)
+        http = {"http": str(ready["http"])} if settings.http_listen else {}
+        if http:
+            self._service.pin("--http-listen", http["http"].partition("://")[2])
         self._keepers = [
             asyncio.create_task(child.keep()) for child in (self._service, *self._workers)
         ]
@@ -206,6 +212,7 @@ class Supervisor:
             self._keepers.append(asyncio.create_task(self._keep_redis()))
         return {
             "address": address,
+            **http,
             "redis": redacted(url),
             "server": server,
             "workers": settings.workers,
@@ -292,6 +299,6 @@ def _examined(url: str) -> str:
         raise StackError(error.reason, error.message) from error
     except ValueError as error:
         raise StackError("INVALID_REDIS_URL", f"--redis is {url_fault(url, error)}") from error
-    for warning in report.warnings:
+    for warning in report.durability.warnings:
         log.warning("redis: %s", warning)
     return f"{report.kind} {report.version}"

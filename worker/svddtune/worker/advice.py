@@ -1,5 +1,6 @@
 """Stop advice: whether further labels are worth their price."""
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -18,9 +19,9 @@ def moment(live: tuning_pb2.LiveEvidence) -> Moment:
         scaling=scaling_word(live.scaling),
         gamma=live.gamma,
         C=live.c,
-        score=quality.value,
-        low=quality.interval.low if judged else float("nan"),
-        high=quality.interval.high if judged else float("nan"),
+        score=quality.value if quality.HasField("value") else math.nan,
+        low=quality.interval.low if judged else math.nan,
+        high=quality.interval.high if judged else math.nan,
         inliers=quality.counts.inlier,
         outliers=quality.counts.outlier,
     )

@@ -1,5 +1,6 @@
 """Audited rows: drawn uniformly, asked between the others, kept out of tuning."""
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,6 +14,7 @@ from svddtune.state.codec import counts_to_proto
 from svddtune.state.workspace import Snapshot
 from svddtune.v1 import common_pb2, result_pb2
 from svddtune.worker.live import INTERVAL_LEVEL, label_counts
+from svddtune.worker.plan import metric_name
 
 RULE = "audit"
 
@@ -70,7 +72,7 @@ def interleave(
 
 
 def add_audit(
-    result: result_pb2.Result,
+    result: result_pb2.TuningResult,
     answered: LabelArray,
     audited: IndexArray,
     final: LabelArray,
@@ -89,11 +91,13 @@ def add_audit(
         rng=np.random.default_rng(seed),
         N=len(final),
     )
-    result.audit.metric = metric
-    result.audit.value = score.value
-    result.audit.kind = result_pb2.Quality.KIND_AUDIT
-    result.audit.counts.CopyFrom(counts_to_proto(label_counts(truth)))
-    if score.n:
-        result.audit.interval.CopyFrom(
-            common_pb2.Interval(low=score.low, high=score.high, level=INTERVAL_LEVEL)
+    interval = common_pb2.Interval(low=score.low, high=score.high, level=INTERVAL_LEVEL)
+    result.audit.CopyFrom(
+        result_pb2.Quality(
+            metric=metric_name(metric),
+            value=None if math.isnan(score.value) else score.value,
+            kind=result_pb2.Quality.KIND_AUDIT,
+            counts=counts_to_proto(label_counts(truth)),
+            interval=interval if score.n else None,
         )
+    )

@@ -31,9 +31,12 @@ class Ending:
         ended: threading.Event,
         give_back: Callable[[], None],
         grace_s: float,
+        at_last: Callable[[], None] = lambda: None,
     ) -> None:
+        """``at_last`` is called before the process ends."""
         self._stop, self._ended, self._give_back = stop, ended, give_back
         self._grace_s = grace_s
+        self._at_last = at_last
         self._reader, self._writer = socket.socketpair()
         self._writer.setblocking(False)
         signal.set_wakeup_fd(self._writer.fileno(), warn_on_full_buffer=False)
@@ -53,6 +56,7 @@ class Ending:
             telling = threading.Thread(target=self._tell, daemon=True)
             telling.start()
             telling.join(TELL_S)
+        self._at_last()
         logging.shutdown()
         # Not sys.exit: the main thread may be in a computation that nothing else can end.
         os._exit(0)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from svddtune import numerics
+from svddtune.config import SessionConfig, visible_columns
 from svddtune.numerics import FloatArray, IndexArray, LabelArray, Spread
 from svddtune.profile import deviations, most_unusual
 from svddtune.state.codec import VERDICTS
@@ -34,6 +35,13 @@ _WHY = {
     "cold_random": "Drawn at random: there are no labels yet to compare with.",
     "own": "Ranked first by a query strategy of another package, with a score of {score:.3g}.",
     "cold_outlying": "Far from its neighbours: no outlier is known yet.",
+}
+
+
+# The same without a figure, for labelers who are to see nothing that the row's values lead to.
+_WHY_WITHOUT_SCORE = _WHY | {
+    "lama": "Each possible answer would change the kernel alignment more than with other rows.",
+    "own": "Ranked first by a query strategy of another package.",
 }
 
 
@@ -79,26 +87,36 @@ def explain(
     labels: LabelArray,
     asked_by: Mapping[int, int],
     observation_ids: Callable[[Sequence[int]], Sequence[str]],
+    config: SessionConfig,
 ) -> list[oracle_pb2.Explanation]:
     """Explanations of ranked rows, in their order.
 
     ``scaling`` is the representation of the columns in which rows are near to each other,
     ``labels`` are those the ranking rests on, ``asked_by`` names the queries that labelled rows
-    come from, and ``observation_ids`` gives the ids of rows.
+    come from, and ``observation_ids`` gives the ids of rows. ``config`` tells what labelers may
+    see: in a blind session, labels take no part, and only visible features are called unusual.
     """
+    if config.blind:
+        labels = np.zeros_like(labels)
+    names = data.description.feature_names
+    visible = visible_columns(config, names, data.raw.shape[1])
+    why = _WHY if config.raw_features and visible is None else _WHY_WITHOUT_SCORE
     rows = np.array([one.row for one in candidates], dtype=np.int64)
     labelled = latest_labelled(labels, asked_by)
     spread, inliers = reference(data, labels, labelled)
     near, distance2 = _nearest_labelled(data, scaling, rows, labelled)
     deviation = deviations(data.raw[rows], spread.center, spread.scale)
+    if visible is not None:
+        hidden = np.ones(deviation.shape[1], dtype=bool)
+        hidden[list(visible)] = False
+        deviation[:, hidden] = 0.0
     columns = most_unusual(deviation, UNUSUAL)
     strongest = np.take_along_axis(deviation, columns, axis=1)
     distinct = np.unique(near).tolist()
     ids = dict(zip(distinct, observation_ids(distinct), strict=True))
-    names = data.description.feature_names
     return [
         oracle_pb2.Explanation(
-            why=_WHY[one.rule].format(score=one.score),
+            why=why[one.rule].format(score=one.score),
             score=one.score,
             nearby=[
                 oracle_pb2.NearbyLabel(

@@ -38,7 +38,7 @@ def _matrix(rows: FloatArray) -> common_pb2.Matrix:
 def model_pieces(
     model: SvddModel,
     data: Data,
-    result: result_pb2.Result,
+    result: result_pb2.TuningResult,
     refined: RefinedDetector | None = None,
 ) -> list[tuning_pb2.ExportModelResponse]:
     """A model, with its refined detector, as the messages that ExportModel streams."""

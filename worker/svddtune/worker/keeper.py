@@ -6,9 +6,12 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 
+from svddtune.process.traces import trace_of
 from svddtune.state.errors import ClaimLost, StoreUnavailable
 from svddtune.state.queue import SILENCE_MS, Claim, JobQueue
+from svddtune.worker.limits import own_bytes
 
 log = logging.getLogger(__name__)
 
@@ -26,12 +29,20 @@ class Keeper:
     """A thread that keeps its intervals however long a job takes.
 
     On each tick it renews the claims in hand and puts back jobs of workers that stopped renewing
-    theirs. Every few seconds it renews the worker's registration. The first tick is at the start.
+    theirs. Every few seconds it renews the worker's registration, writes ``alive_file``, and
+    removes the consumers that killed workers left. The first tick is at the start.
     """
 
-    def __init__(self, queue: JobQueue, description: Mapping[str, object]) -> None:
+    def __init__(
+        self,
+        queue: JobQueue,
+        description: Mapping[str, object],
+        *,
+        alive_file: Path | None = None,
+    ) -> None:
         self._queue = queue
         self._description = dict(description)
+        self._alive_file = alive_file
         # The jobs in hand. The last one runs; the others wait for it at a checkpoint.
         self._claims: tuple[Claim, ...] = ()
         # By claim's entry, why its job is not to go on.
@@ -93,7 +104,11 @@ class Keeper:
             if claim in self._claims:
                 self._ended[claim.entry] = ended
                 if isinstance(ended, ClaimLost):
-                    log.warning("claim lost", extra={"kind": claim.kind, "job": claim.entry})
+                    # (This thread is none of the job's, whose lines name it by themselves.)
+                    about = {"session_id": claim.session_id, "trace_id": trace_of(claim.trace)}
+                    log.warning(
+                        "claim lost", extra={"kind": claim.kind, "job": claim.entry, **about}
+                    )
         found = self._queue.recover()
         if found.lost:
             counts = {"jobs": found.lost, "given_up": found.dead}
@@ -101,5 +116,9 @@ class Keeper:
                 "jobs of workers that stopped responding went back to the queue", extra=counts
             )
         if time.monotonic() >= self._next_sign:
-            self._queue.sign_in(self._description)
+            self._queue.sign_in(self._description | {"memory_bytes": own_bytes()})
+            if self._alive_file:
+                self._alive_file.touch()
+            if forgotten := self._queue.forget_workers():
+                log.info("consumers of killed workers removed", extra={"workers": forgotten})
             self._next_sign = time.monotonic() + SIGN_EVERY_S

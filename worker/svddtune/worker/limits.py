@@ -58,7 +58,7 @@ class Meter:
             )
         if now >= self._next_look:
             self._next_look = now + LOOK_EVERY_S
-            used = _own_bytes()
+            used = own_bytes()
             if used > self._limits.memory_bytes:
                 raise OverLimit("OUT_OF_MEMORY", memory_message(self._limits, used))
 
@@ -74,7 +74,7 @@ class Meter:
 
 def memory_message(limits: Limits, used: int | None = None) -> str:
     """What to say of a job that needs more memory than there is."""
-    used = _own_bytes() if used is None else used
+    used = own_bytes() if used is None else used
     if math.isinf(limits.memory_bytes):
         return f"The worker ran out of memory at {used >> 20} MiB."
     return (
@@ -98,7 +98,8 @@ def limit_allocations(limits: Limits) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (bound, hard))
 
 
-def _own_bytes() -> int:
+def own_bytes() -> int:
+    """Memory of its own that this process uses, in bytes; 0 where the system does not say."""
     return _status("RssAnon")
 
 

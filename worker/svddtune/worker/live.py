@@ -1,13 +1,12 @@
 """Live evidence after a label: the best cell so far, its score, and stop advice."""
 
-import math
-
 from svddtune import numerics
 from svddtune.numerics import LabelArray
 from svddtune.numerics.evidence import LiveChoice
 from svddtune.state.codec import counts_to_proto
 from svddtune.state.session import LabelCounts
 from svddtune.v1 import common_pb2, result_pb2, tuning_pb2
+from svddtune.worker.plan import metric_name
 from svddtune.worker.scalings import scaling_kind
 
 INTERVAL_LEVEL = 0.9
@@ -23,8 +22,8 @@ def live_evidence(choice: LiveChoice, labels: LabelArray, metric: str) -> tuning
     """The live choice as its message."""
     judged = choice.reason == "both_classes"
     quality = result_pb2.Quality(
-        metric=metric,
-        value=choice.on_labels if judged else math.nan,
+        metric=metric_name(metric),
+        value=choice.on_labels if judged else None,
         counts=counts_to_proto(label_counts(labels)),
         kind=result_pb2.Quality.KIND_QUERIED,
     )
@@ -37,6 +36,6 @@ def live_evidence(choice: LiveChoice, labels: LabelArray, metric: str) -> tuning
         c=choice.C,
         outside_count=choice.outliers,
         quality=quality,
-        expected=choice.expected if judged else math.nan,
+        expected=choice.expected if judged else None,
         labels=choice.labels,
     )

@@ -18,7 +18,7 @@ _METHODS = {
 
 
 def add_outlook(
-    message: tuning_pb2.LiveEvidence | result_pb2.Result,
+    message: tuning_pb2.LiveEvidence | result_pb2.TuningResult,
     outlook: Outlook | None,
     snapshot: Snapshot,
 ) -> None:

@@ -6,11 +6,12 @@ import numpy as np
 
 from svddtune import numerics
 from svddtune.config import SessionConfig
+from svddtune.jobs.v1 import jobs_pb2
 from svddtune.numerics import Atlas, BeliefBasis, LabelArray, Preparation, Views
 from svddtune.numerics.evidence import Criterion
 from svddtune.numerics.grid import Spacing
 from svddtune.numerics.scores import Metric
-from svddtune.v1 import jobs_pb2
+from svddtune.v1 import result_pb2
 from svddtune.worker.rules import DEFAULT_NU
 from svddtune.worker.scalings import scaling_kind
 from svddtune.worker.votes import Labels
@@ -40,7 +41,7 @@ def plan_from_atlas(
     )
     cells = atlas.C[atlas.column(choice.scaling, choice.gamma)]
     return jobs_pb2.GridPlan(
-        choice="atlas",
+        choice=result_pb2.CHOICE_ATLAS,
         scaling=scaling_kind(choice.scaling),
         gamma=choice.gamma,
         c=float(atlas.C[numerics.final_cell(atlas, choice, labels.values)]),
@@ -59,6 +60,11 @@ def criterion(config: SessionConfig) -> Criterion:
 def metric_of(config: SessionConfig) -> Metric:
     """The metric of a config, which is one that the numerics know."""
     return cast(Metric, config.metric)
+
+
+def metric_name(metric: str) -> str:
+    """The name of a metric in the wire contract."""
+    return f"METRIC_{metric.upper()}"
 
 
 def plan_by_alignment(
@@ -81,7 +87,7 @@ def plan_by_alignment(
     spacing: Spacing = "geometric" if config.c_spacing == "geometric" else "linear"
     grid = numerics.c_grid(C_LB, C_UB, steps=config.c_cells, spacing=spacing)
     plan = jobs_pb2.GridPlan(
-        choice="alignment",
+        choice=result_pb2.CHOICE_ALIGNMENT,
         scaling=scaling_kind(views.base),
         gamma=gamma,
         alignment=alignment,

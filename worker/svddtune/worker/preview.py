@@ -1,8 +1,9 @@
 """PREVIEW: live evidence with and without the votes of one labeler."""
 
 from svddtune import numerics
+from svddtune.jobs.v1 import jobs_pb2
 from svddtune.state.workspace import Snapshot
-from svddtune.v1 import jobs_pb2, tuning_pb2
+from svddtune.v1 import tuning_pb2
 from svddtune.worker.advice import add_advice
 from svddtune.worker.audit import audited_rows
 from svddtune.worker.data import FittedLattice

@@ -11,7 +11,7 @@ from svddtune.state.codec import counts_to_proto
 from svddtune.v1 import common_pb2, result_pb2
 from svddtune.worker.data import Data, FittedLattice
 from svddtune.worker.live import INTERVAL_LEVEL, label_counts
-from svddtune.worker.plan import criterion, metric_of
+from svddtune.worker.plan import criterion, metric_name, metric_of
 
 # Labels of each class below which the detectors cannot be compared: one must be left to learn from.
 LEAST_OF_CLASS = 2
@@ -83,7 +83,7 @@ def _quality(truth: LabelArray, verdicts: LabelArray, config: SessionConfig) -> 
         truth, verdicts, metric, level=INTERVAL_LEVEL, rng=_rng(config)
     )
     return result_pb2.Quality(
-        metric=metric,
+        metric=metric_name(metric),
         value=float(numerics.score(truth, verdicts, metric)),
         interval=common_pb2.Interval(low=low, high=high, level=INTERVAL_LEVEL),
         counts=counts_to_proto(label_counts(truth)),

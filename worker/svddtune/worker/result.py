@@ -1,6 +1,5 @@
 """ESTIMATE: choose C on the labels, fit the final model, and put the evidence together."""
 
-import math
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -9,6 +8,7 @@ from typing import cast
 import numpy as np
 
 from svddtune import numerics
+from svddtune.jobs.v1 import jobs_pb2
 from svddtune.numerics import (
     AUTO,
     SAMPLED_ABOVE,
@@ -24,19 +24,19 @@ from svddtune.numerics.panel import PANEL_ROWS
 from svddtune.numerics.scores import Metric
 from svddtune.state.codec import counts_to_proto
 from svddtune.state.workspace import LabelLog, Snapshot
-from svddtune.v1 import common_pb2, jobs_pb2, result_pb2
+from svddtune.v1 import common_pb2, result_pb2
 from svddtune.worker.audit import add_audit
 from svddtune.worker.data import Data, FittedLattice
 from svddtune.worker.live import INTERVAL_LEVEL, label_counts
 from svddtune.worker.manifest import manifest
-from svddtune.worker.plan import atlas_cells, grid_cells, metric_of, predictions
+from svddtune.worker.plan import atlas_cells, grid_cells, metric_name, metric_of, predictions
 from svddtune.worker.rules import DEFAULT_NU, RULE_ROWS, rule_verdicts
 from svddtune.worker.scalings import scaling_kind, scaling_word
 from svddtune.worker.votes import vote_notes
 
 UNJUDGED_GAMMA = {
-    "alignment": "Scott's rule, not from labels",
-    "atlas": "what the cells of the atlas agree about",
+    result_pb2.CHOICE_ALIGNMENT: "Scott's rule, not from labels",
+    result_pb2.CHOICE_ATLAS: "what the cells of the atlas agree about",
 }
 
 
@@ -66,13 +66,14 @@ def assemble(
     data: Data,
     snapshot: Snapshot,
     evidence: Evidence,
-) -> tuple[result_pb2.Result, SvddModel]:
+) -> tuple[result_pb2.TuningResult, SvddModel]:
     """The result of a session and its model."""
     config, prep = snapshot.session.config, evidence.prep
     metric, scaling = metric_of(config), scaling_word(plan.scaling)
     labels, N = evidence.labels, len(evidence.labels)
     labelled = np.flatnonzero(labels)
-    if plan.choice == "atlas" and evidence.lattice is not None:
+    of_atlas = plan.choice == result_pb2.CHOICE_ATLAS
+    if of_atlas and evidence.lattice is not None:
         atlas = evidence.lattice.atlas
         cells = atlas_cells(atlas, scaling, plan.gamma)
         column = atlas.column(scaling, plan.gamma)
@@ -82,7 +83,7 @@ def assemble(
         predicted = predictions(cells, N)[:, labelled]
     scores = numerics.score(labels[labelled], predicted, metric)
     judged = min(numerics.class_counts(labels)) > 0
-    if plan.choice == "atlas":
+    if of_atlas:
         chosen = [cell.c for cell in cells].index(plan.c)
     else:
         outliers = np.array([cell.outside_count for cell in cells])
@@ -98,7 +99,7 @@ def assemble(
     # The model's own verdicts, not those of the grid's fit: they are what the user gets.
     final = numerics.as_labels(model.outside(X))
 
-    result = result_pb2.Result(
+    result = result_pb2.TuningResult(
         scaling=plan.scaling,
         gamma=plan.gamma,
         c=model.C,
@@ -116,12 +117,12 @@ def assemble(
                 prep,
                 judged=judged,
                 choice=plan.choice,
-                several=plan.choice == "atlas" and len(data.views.kinds) > 1,
+                several=of_atlas and len(data.views.kinds) > 1,
             ),
             *numerics.label_notes(labels, final, _best_kappa(predicted, evidence)),
             *numerics.data_notes(data.raw, data.description.feature_names),
             # (Labels that choose among representations pass judgement on this one too.)
-            *(() if plan.choice == "atlas" and data.views.scaling == AUTO else uneven_notes(data)),
+            *(() if of_atlas and data.views.scaling == AUTO else uneven_notes(data)),
             *vote_notes(snapshot, labels, evidence.noise),
         ],
         manifest=manifest(
@@ -132,7 +133,7 @@ def assemble(
             evidence.log,
             np.where(labels, labels, evidence.answered),
             evidence.certainty,
-            with_atlas=plan.choice == "atlas",
+            with_atlas=of_atlas,
         ),
     )
     if len(evidence.audited):
@@ -159,7 +160,7 @@ def assemble(
             f"on all labels."
         )
     result.create_time.GetCurrentTime()
-    result.estimate_s = max(0.0, time.time() - plan.started_s)
+    result.estimate_seconds = max(0.0, time.time() - plan.started_seconds)
     return result, model
 
 
@@ -192,27 +193,27 @@ def _comparisons(
                 scaling=scaling_kind(scaling),
                 gamma=cell.gamma,
                 nu=DEFAULT_NU,
-                score=float(numerics.score(labels[rows], verdicts, metric)) if judged else math.nan,
+                score=float(numerics.score(labels[rows], verdicts, metric)) if judged else None,
                 outside_count=cell.outside_count,
                 best_c_score=(
-                    _best_c_score(evidence, scaling, cell.gamma, metric) if judged else math.nan
+                    _best_c_score(evidence, scaling, cell.gamma, metric) if judged else None
                 ),
                 sample_size=RULE_ROWS if sampled else 0,
                 outside=b"" if sampled else cell.outside,
             )
 
 
-def _best_c_score(evidence: Evidence, scaling: str, gamma: float, metric: Metric) -> float:
+def _best_c_score(evidence: Evidence, scaling: str, gamma: float, metric: Metric) -> float | None:
     """Best score over the atlas's cells of a representation at the gamma nearest to a rule's.
 
-    NaN where there is no such cell.
+    None where there is no such cell.
     """
     if evidence.lattice is None:
-        return math.nan
+        return None
     atlas, labels = evidence.lattice.atlas, evidence.labels
     gammas = atlas.gammas(scaling)
     if len(gammas) == 0:
-        return math.nan
+        return None
     nearest = float(gammas[np.argmin(np.abs(np.log(gammas / gamma)))])
     rows, column = np.flatnonzero(labels), atlas.column(scaling, nearest)
     column = column[numerics.tells_apart(atlas.outliers[column], atlas.N)]
@@ -225,8 +226,7 @@ def _quality(
 ) -> result_pb2.Quality:
     counts = replace(label_counts(labels), unsure=snapshot.session.counts.unsure)
     quality = result_pb2.Quality(
-        metric=metric,
-        value=math.nan,
+        metric=metric_name(metric),
         counts=counts_to_proto(counts),
         kind=result_pb2.Quality.KIND_QUERIED,
     )
@@ -249,7 +249,7 @@ def _notes(
     prep: Preparation,
     *,
     judged: bool,
-    choice: str,
+    choice: result_pb2.Choice,
     several: bool,
 ) -> Iterator[str]:
     """Sentences for people; ``several``: the scaling was chosen among several."""
@@ -257,7 +257,7 @@ def _notes(
     if not judged:
         found = f"{outliers} labels are outliers" if outliers else f"{inliers} labels are inliers"
         missing = f"All {found}" if inliers + outliers else "No label was given"
-        of_cell = choice == "atlas" and not inliers + outliers
+        of_cell = choice == result_pb2.CHOICE_ATLAS and not inliers + outliers
         chosen = ["scaling"] if several else []
         chosen += ["gamma", "C"] if of_cell else ["gamma"]
         subject = f"{', '.join(chosen[:-1])} and {chosen[-1]} come" if chosen[1:] else "gamma comes"
@@ -284,7 +284,7 @@ def _notes(
         yield "nu is 1: the solution fixes no radius, and every row counts as an outlier."
     if prep.sample_size is not None:
         yield f"Kernel means were computed on a uniform sample of {prep.sample_size} rows."
-    if choice == "atlas" and len(labels) > SAMPLED_ABOVE:
+    if choice == result_pb2.CHOICE_ATLAS and len(labels) > SAMPLED_ABOVE:
         yield (
             f"The cells of the atlas were fitted on a uniform sample of {LATTICE_SAMPLE} rows; "
             f"{'scaling, gamma' if several else 'gamma'} and C were chosen by these. How many rows "

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from svddtune import numerics
+from svddtune.jobs.v1 import jobs_pb2
 from svddtune.numerics import (
     SAMPLED_ABOVE,
     IndexArray,
@@ -15,7 +16,6 @@ from svddtune.numerics import (
     complete,
     panel_rows,
 )
-from svddtune.v1 import jobs_pb2
 
 # scikit-learn's OneClassSVM default, which the rules are compared at.
 DEFAULT_NU = 0.5

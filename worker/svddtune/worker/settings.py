@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from platformdirs import user_cache_path
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from svddtune.process.settings import ProcessSettings
 
@@ -34,6 +34,11 @@ class Settings(ProcessSettings):
         description="seconds that a job may take; a session whose job takes longer fails with "
         "JOB_TIME_LIMIT",
     )
+    alive_file: Path | None = Field(
+        None,
+        description="file that is written whenever Redis has been told that this worker is there, "
+        "every 5 seconds; a container's health check looks at its age",
+    )
     grace_s: float = Field(
         10.0,
         ge=0,
@@ -41,3 +46,13 @@ class Settings(ProcessSettings):
         description="seconds that a job may still take after SIGTERM or "
         "SIGINT; then it goes back to the queue",
     )
+
+    @field_validator("alive_file")
+    @classmethod
+    def _writable(cls, value: Path | None) -> Path | None:
+        if value is not None:
+            try:
+                value.touch()
+            except OSError as error:
+                raise ValueError(f"it cannot be written ({error.strerror})") from None
+        return value

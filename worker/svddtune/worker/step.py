@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svddtune import numerics
+from svddtune.jobs.v1 import jobs_pb2
 from svddtune.state import codec
 from svddtune.state.queue import Claim
 from svddtune.state.session import RankedRow
 from svddtune.state.workspace import Workspace
-from svddtune.v1 import jobs_pb2
+from svddtune.v1 import result_pb2
 from svddtune.worker.advice import add_advice
 from svddtune.worker.audit import audited_rows
 from svddtune.worker.data import DataCache
@@ -103,6 +104,7 @@ class Steps:
             labels=ranking.labels,
             asked_by=snapshot.asked_by,
             observation_ids=lambda rows: self._workspace.observation_ids(claim, rows),
+            config=config,
         )
         self._workspace.commit_suggest(
             claim,
@@ -164,7 +166,7 @@ class Steps:
             plan = plan_by_alignment(
                 prepared, views, labels.values, config, with_rules=bool(missing)
             )
-        plan.started_s = snapshot.estimating_ms / 1000
+        plan.started_seconds = snapshot.estimating_ms / 1000
         self._workspace.commit_plan(
             claim, snapshot.attempt, plan, fit_jobs(plan, snapshot.session.id, snapshot.attempt)
         )
@@ -215,7 +217,7 @@ class Steps:
         result, model = assemble(plan, outputs, data, snapshot, evidence)
         add_outlook(result, outlook(snapshot, evidence.lattice, in_force), snapshot)
         detector = None
-        if plan.choice == "atlas" and evidence.lattice is not None:
+        if plan.choice == result_pb2.CHOICE_ATLAS and evidence.lattice is not None:
             config = snapshot.session.config
             detector = fit_detector(data, labels, config)
             if detector is not None:

@@ -1,0 +1,47 @@
+"""Why a session makes no progress before somebody acts."""
+
+from svddtune.v1 import tuning_pb2
+
+_NEEDS_WORKERS = frozenset(
+    {
+        tuning_pb2.SESSION_STATE_PREPARING,
+        tuning_pb2.SESSION_STATE_LABELING,
+        tuning_pb2.SESSION_STATE_ESTIMATING,
+    }
+)
+
+
+def stall(
+    session: tuning_pb2.Session, *, attended: bool, asked: bool = False
+) -> tuning_pb2.StallReason:
+    """Why the session stands still; unspecified where it does not.
+
+    Parameters
+    ----------
+    session
+        The session, as its reader may see it.
+    attended
+        Some worker is there.
+    asked
+        A labeler has just asked for queries and got none; it is not among those that wait.
+    """
+    if session.state == tuning_pb2.SESSION_STATE_FAILED:
+        # (Sessions fail by jobs that are given up, and by nothing else.)
+        return tuning_pb2.STALL_REASON_JOB_GIVEN_UP
+    if session.state == tuning_pb2.SESSION_STATE_PAUSED:
+        return tuning_pb2.STALL_REASON_PAUSED
+    if session.state in _NEEDS_WORKERS and not attended:
+        return tuning_pb2.STALL_REASON_NO_WORKERS
+    if session.state == tuning_pb2.SESSION_STATE_LABELING and _awaits_votes(session, asked):
+        return tuning_pb2.STALL_REASON_AWAITING_VOTES
+    return tuning_pb2.STALL_REASON_UNSPECIFIED
+
+
+def _awaits_votes(session: tuning_pb2.Session, asked: bool) -> bool:
+    """Whether labelers wait in vain: nobody holds a query, and no ranking will bring any."""
+    return bool(
+        session.awaiting_votes
+        and (asked or session.waiting_count)
+        and not session.leased_count
+        and not session.ranking_pending
+    )
