@@ -22,12 +22,11 @@ __path__[:] = pkgutil.extend_path(__path__, __name__)
 
 # After the path: this package is complete only then.
 from svddtune import client as _client  # noqa: E402
+from svddtune.version import __version__  # noqa: E402
 
 if TYPE_CHECKING:
     from svddtune.client import *  # noqa: F403
     from svddtune.estimators import SVDD, ActiveSVDD
-
-    __version__: str
 
 _ESTIMATORS = ("SVDD", "ActiveSVDD")
 
@@ -38,14 +37,15 @@ __all__ += _client.__all__
 if not TYPE_CHECKING:  # so that checkers know which names there are
 
     def __getattr__(name: str) -> Any:
-        if name == "__version__":
-            from importlib.metadata import version
+        if name in _ESTIMATORS:
+            from importlib import import_module
 
-            value: Any = version(__name__)
-        elif name in _ESTIMATORS:
-            from svddtune import estimators
+            from svddtune.client.extras import needs_package
 
-            value = getattr(estimators, name)
+            with needs_package("svddtune", f"The estimator {name}"):
+                estimators = import_module("svddtune.estimators")
+
+            value: Any = getattr(estimators, name)
         elif name in _client.__all__:
             value = getattr(_client, name)
         else:

@@ -1,7 +1,10 @@
 """Both clients against a real service."""
 
+import random
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import pytest
@@ -9,6 +12,7 @@ from tests.client.flavours import Connect
 from tests.client.scene import blob
 
 from svddtune.client import (
+    Dataset,
     EmbeddedStack,
     InvalidInput,
     Label,
@@ -22,6 +26,7 @@ from svddtune.client import (
     Verdict,
     WrongState,
 )
+from svddtune.client.wire import calls
 
 pytestmark = pytest.mark.integration
 
@@ -31,6 +36,15 @@ def client(stack: EmbeddedStack, connect: Connect) -> Iterator[TuningClient]:
     """A client of the stack that the tests share."""
     with connect(stack.address) as connected:
         yield connected
+
+
+def test_server_describes_itself(client: TuningClient) -> None:
+    info = client.server_info()
+    assert (info.ready, info.message) == (True, "")
+    assert info.workers is not None
+    assert info.min_protocol_version <= 1 <= info.max_protocol_version
+    assert "answer_batch" in info.features
+    assert info.limits["credit"] == 1000
 
 
 def test_dataset_is_described_listed_and_deleted(client: TuningClient) -> None:
@@ -50,6 +64,88 @@ def test_dataset_is_described_listed_and_deleted(client: TuningClient) -> None:
     with pytest.raises(NotFound) as refused:
         client.get_dataset(dataset)
     assert refused.value.reason == "DATASET_NOT_FOUND"
+
+
+def test_datasets_are_listed_by_name_and_labels_over_several_pages(
+    client: TuningClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calls, "_PAGE_SIZE", 1)
+    # (Other tests leave datasets, and a dataset that exists keeps its labels.)
+    mark = uuid4().hex
+    team = {"team": mark}
+    first, second = (
+        client.upload_dataset(
+            blob(seed)[0] + random.random(), name=f"{mark} {name}", labels={**team, "stage": name}
+        )
+        for seed, name in ((20, "One"), (21, "Two"))
+    )
+    assert first.labels == {"team": mark, "stage": "One"}
+
+    def listed(**filters: Any) -> list[Dataset]:
+        return list(client.list_datasets(**filters))
+
+    assert listed(labels=team) == [second, first]
+    assert listed(labels={**team, "stage": "One"}) == [first]
+    assert listed(display_name=f"{mark} t") == [second]
+    assert listed(display_name=mark, labels={"team": "others"}) == []
+    with pytest.raises(InvalidInput) as refused:
+        listed(labels={"Team": "lists"})
+    assert refused.value.reason == "INVALID_FIELD"
+    for dataset in (first, second):
+        client.delete_dataset(dataset)
+
+
+def test_sessions_are_listed_by_each_filter_over_several_pages(
+    client: TuningClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calls, "_PAGE_SIZE", 1)
+    mark = uuid4().hex
+    dataset, other = (client.upload_dataset(blob(seed)[0] + random.random()) for seed in (22, 23))
+    team = {"team": mark}
+    first = client.create_session(dataset, name=f"{mark} One", labels=team)
+    second = client.create_session(dataset, name=f"{mark} Two", labels={**team, "stage": "b"})
+    third = client.create_session(other, name=f"{mark} Three", labels={"team": "others"})
+    assert second.labels == {"team": mark, "stage": "b"}
+    client.cancel_session(first)
+
+    def listed(**filters: Any) -> list[str]:
+        return [found.name for found in client.list_sessions(**filters)]
+
+    assert listed(dataset=dataset) == [second.name, first.name]
+    assert listed(labels=team) == [second.name, first.name]
+    assert listed(labels={**team, "stage": "b"}) == [second.name]
+    assert listed(display_name=f"{mark} t") == [third.name, second.name]
+    assert listed(labels=team, states="cancelled") == [first.name]
+    states = iter([SessionState.CANCELLED, "Preparing", "labeling"])
+    assert listed(dataset=dataset, states=states) == [second.name, first.name]
+    with pytest.raises(InvalidInput, match="allowed: preparing, labeling"):
+        client.list_sessions(states=["busy"])
+    for session in (first, second, third):
+        client.delete_session(session)
+
+
+def test_results_and_labelers_are_read_over_several_pages(
+    client: TuningClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calls, "_PAGE_SIZE", 1)
+    X, y = blob(24)
+    rows = [*np.flatnonzero(y < 0)[:3], *np.flatnonzero(y > 0)[:5]]
+    labels = {str(row): int(y[row]) for row in rows}
+    session = client.create_session(
+        client.upload_dataset(X), initial_labels=labels, labeler="ann", budget=8, strategy="lama"
+    )
+    client.wait_until_completed(session, timeout_s=60)
+    client.resume_session(client.update_session(session, budget=9))
+    more = str(np.flatnonzero(y > 0)[5])
+    client.label_all(session, {more: "inlier"}, labeler="bob")
+    client.wait_until_completed(session, timeout_s=60)
+    assert [found.name for found in client.results(session)] == [
+        f"{session.name}/results/{revision}" for revision in (2, 1)
+    ]
+    reports, agreement = client.list_labelers(session)
+    assert [report.labeler for report in reports] == ["ann", "bob"]
+    assert agreement.observations == 0
+    client.delete_session(session)
 
 
 def test_large_upload_arrives_whole(client: TuningClient) -> None:

@@ -29,8 +29,7 @@ RAISES_WHAT_THE_CLASS_SAYS = {
     for flavour in ("", "Async")
     for name in (
         "TuningClient.close",
-        "TuningClient.list_datasets",
-        "TuningClient.list_sessions",
+        "TuningClient.server_info",
         "Tuning.close",
         "Tuning.is_open",
         "Tuning.lost_reason",

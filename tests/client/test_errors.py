@@ -18,7 +18,7 @@ from svddtune.client.wire.status import from_status
         (code_pb2.ABORTED, "ETAG_MISMATCH", errors.Conflict),
         (code_pb2.ALREADY_EXISTS, "ALREADY_ANSWERED", errors.Conflict),
         (code_pb2.RESOURCE_EXHAUSTED, "TOO_MANY_SESSIONS", errors.QuotaExceeded),
-        (code_pb2.UNAVAILABLE, "REDIS_UNAVAILABLE", errors.Unavailable),
+        (code_pb2.UNAVAILABLE, "STORE_UNAVAILABLE", errors.Unavailable),
         (code_pb2.UNAUTHENTICATED, "TOKEN_MISSING", errors.Unauthenticated),
         (code_pb2.PERMISSION_DENIED, "NOT_YOURS", errors.PermissionDenied),
         (code_pb2.INVALID_ARGUMENT, "PROTOCOL_VERSION_UNSUPPORTED", errors.ProtocolError),
@@ -37,11 +37,11 @@ def test_status_is_raised_as_its_exception_class(
 
 def test_error_keeps_values_and_delay() -> None:
     error = from_status(
-        status(code_pb2.UNAVAILABLE, "REDIS_UNAVAILABLE", retry_s=1.5, row="7", message="no store")
+        status(code_pb2.UNAVAILABLE, "STORE_UNAVAILABLE", retry_s=1.5, row="7", message="no store")
     )
     assert error.metadata == {"row": "7"}
     assert error.retry_after_s == pytest.approx(1.5)
-    assert str(error) == "no store [REDIS_UNAVAILABLE]"
+    assert str(error) == "no store [STORE_UNAVAILABLE]"
 
 
 def test_tree_in_the_docstring_has_all_exceptions() -> None:

@@ -35,7 +35,9 @@ def run(
 def comparable(result: Result) -> dict[str, object]:
     """The result without what tells two runs apart: names, times, positions in their logs."""
     manifest = replace(result.manifest, last_event_id="")
-    return replace(result, name="", manifest=manifest, create_time=None, estimate_s=0.0).to_dict()
+    return replace(
+        result, name="", manifest=manifest, create_time=None, estimate_seconds=0.0
+    ).to_dict()
 
 
 @pytest.mark.parametrize(

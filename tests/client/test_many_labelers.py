@@ -1,12 +1,14 @@
 """Several labelers, several sessions, corrections: against a real service."""
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from tests.client.scene import blob
 from tests.waiting import wait_until
 
 from svddtune.client import (
+    Conflict,
     EmbeddedStack,
     InvalidInput,
     Query,
@@ -181,7 +183,7 @@ def test_invalid_settings_of_votes_are_reported(
 
 @pytest.mark.parametrize("change", [{"budget": 0}, {"budget": 1000}, {"priority": -101}])
 def test_invalid_update_of_a_session_is_reported(
-    client: TuningClient, change: dict[str, int]
+    client: TuningClient, change: dict[str, Any]
 ) -> None:
     session = session_of(client, budget=6)
     with pytest.raises(InvalidInput):
@@ -194,3 +196,15 @@ def test_dialogue_by_single_calls_is_the_same(stack: EmbeddedStack, client: Tuni
     with client.tuning(session, labeler="ann", stream=False) as tuning:
         assert len(label_all(tuning)) == 5
         assert tuning.result(timeout_s=60).quality.counts.total == 5
+
+
+def test_session_is_renamed_only_as_the_caller_knows_it(client: TuningClient) -> None:
+    # Nothing but the caller changes the etag of a completed session.
+    labels = {str(row): int(label) for row, label in enumerate(Y)}
+    made = session_of(client, budget=len(Y), initial_labels=labels)
+    session = client.wait_until_completed(made, timeout_s=60)
+    renamed = client.update_session(session, name="new", labels={"team": "a"}, etag=session.etag)
+    assert renamed.display_name == "new"
+    with pytest.raises(Conflict) as refused:
+        client.update_session(session, name="newer", etag=session.etag)
+    assert refused.value.reason == "ETAG_MISMATCH"

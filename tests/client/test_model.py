@@ -1,3 +1,4 @@
+import dataclasses
 import io
 import json
 import tempfile
@@ -15,7 +16,7 @@ from tests.client.models import fit, fit_refined_too, kernel, rows
 from tests.profiles import sized
 
 from svddtune.client import InvalidInput, ModelCorrupt, SvddModel
-from svddtune.client import model as module
+from svddtune.fitted import model as module
 from svddtune.numerics import REPRESENTATIONS
 from svddtune.representation import Representation
 
@@ -62,7 +63,7 @@ def test_saved_model_is_the_same_model(tmp_path: Path) -> None:
     model = fit()
     path = model.save(tmp_path / "new" / "model.npz")
     loaded = SvddModel.load(path)
-    for name in set(SvddModel.__slots__) - {"representation", "profile"}:
+    for name in {one.name for one in dataclasses.fields(SvddModel)} - {"representation", "profile"}:
         np.testing.assert_array_equal(getattr(loaded, name), getattr(model, name), err_msg=name)
     assert_same(loaded.representation, model.representation)
     assert loaded.profile is not None
@@ -277,7 +278,10 @@ def test_missing_file_is_not_called_corrupt(tmp_path: Path) -> None:
             "support vectors with 3 columns",
         ),
         ({"feature_names": ("a",)}, "feature names"),
-        ({"check_rows": np.empty((0, 3)), "check_distance2": np.empty(0)}, "no check rows"),
+        (
+            {"check_rows": np.empty((0, 3)), "check_distance2": np.empty(0)},
+            "0 check rows instead of",
+        ),
         ({"gamma": -1.0}, "gamma"),
     ],
 )

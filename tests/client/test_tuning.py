@@ -123,7 +123,7 @@ def test_drain_is_followed_by_a_new_stream_that_keeps_the_query(connect: Connect
         stream.take("hello")
         yield welcome("token")
         yield assign(1)
-        yield pb.ConverseResponse(drain=pb.Drain(reason="SHUTDOWN"))
+        yield pb.ConverseResponse(drain=pb.Drain(reason=pb.DRAIN_REASON_SHUTDOWN))
         stream.rest()
 
     def goes_on(stream: ServerStream) -> Responses:
@@ -165,7 +165,7 @@ def test_leases_are_extended_while_the_labeler_thinks(connect: Connect) -> None:
 
     def script(stream: ServerStream) -> Responses:
         stream.take("hello")
-        yield welcome(heartbeat_s=0.05)
+        yield welcome(heartbeat_seconds=0.05)
         yield assign(1)
         for _ in range(3):
             stream.take("extend")
@@ -380,7 +380,9 @@ def test_lost_query_is_reported_with_its_reason(connect: Connect) -> None:
         for number in (1, 2):
             yield assign(number)
         yield ack(stream.take("answer"))
-        revoke = pb.Revoke(session=SESSION, query=2, lease_id="lease-2", reason="EXPIRED")
+        revoke = pb.Revoke(
+            session=SESSION, query=2, lease_id="lease-2", reason=pb.REVOKE_REASON_EXPIRED
+        )
         yield pb.ConverseResponse(revoke=revoke)
         stream.rest()
 

@@ -43,6 +43,8 @@ def test_cells_of_a_candidate_are_those_of_its_own_lattice() -> None:
         np.testing.assert_array_equal(found.packed[found.scaling == kind], own.packed)
 
 
+@pytest.mark.slow
+@pytest.mark.thorough
 def test_command_prints_means_and_honest_mean(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -51,6 +51,7 @@ def one_document(text: str) -> Any:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_paper_command_runs_all_methods(data: Path, tmp_path: Path) -> None:
     out, docs = tmp_path / "out", tmp_path / "docs"
     done = subprocess.run(
@@ -89,6 +90,7 @@ def test_paper_command_runs_all_methods(data: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.integration
+@pytest.mark.thorough
 def test_service_asks_same_queries_as_single_process(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -108,6 +110,7 @@ def test_service_asks_same_queries_as_single_process(
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_second_run_computes_only_missing_work(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -124,6 +127,7 @@ def test_second_run_computes_only_missing_work(
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_damaged_piece_of_work_is_recomputed(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -145,6 +149,8 @@ def test_printed_table_shows_published_figures(
     assert "paper" in shown
 
 
+@pytest.mark.slow
+@pytest.mark.thorough
 def test_means_leave_out_sets_that_paper_lacks(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

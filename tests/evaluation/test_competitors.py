@@ -148,6 +148,7 @@ def test_missing_package_is_named_with_the_extra_that_brings_it() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_command_compares_on_rows_set_aside_and_on_all(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,6 +10,7 @@ from svddtune.client.cli.app import run
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_command_writes_means_over_builtin_sets_and_its_part_of_page(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

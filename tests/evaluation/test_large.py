@@ -63,6 +63,7 @@ def test_means_count_sessions_that_saw_one_class() -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
+@pytest.mark.thorough
 def test_command_prints_both_detectors(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

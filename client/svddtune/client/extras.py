@@ -9,7 +9,7 @@ from importlib import metadata
 
 from svddtune.client.errors import NotInstalled
 
-DISTRIBUTION = "svddtune"
+COMPLETE, CLIENT = "svddtune", "svddtune-client"
 
 
 @contextmanager
@@ -19,7 +19,8 @@ def needs_extra(extra: str, use: str) -> Iterator[None]:
     Parameters
     ----------
     extra : str
-        The extra, as in ``svddtune[extra]``.
+        The extra, as in ``svddtune[extra]`` or, where only the client is installed,
+        ``svddtune-client[extra]``.
     use : str
         What the packages are for; the message starts with it.
 
@@ -31,9 +32,10 @@ def needs_extra(extra: str, use: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
+        distribution = COMPLETE if _is_installed(COMPLETE) else CLIENT
         raise NotInstalled(
             f"{use} needs {error.name}, which is not installed; "
-            f"install it with: pip install '{DISTRIBUTION}[{extra}]'",
+            f"install it with: pip install '{distribution}[{extra}]'",
             metadata={"module": str(error.name), "extra": extra},
         ) from None
 
@@ -67,7 +69,7 @@ def needs_package(package: str, use: str) -> Iterator[None]:
 def check_complete() -> None:
     """Check that all packages of a plain installation are installed.
 
-    Where only some parts are wanted, the package may have been installed without its dependencies.
+    There may be the client alone, or a part without the dependencies of the others.
 
     Raises
     ------
@@ -78,14 +80,16 @@ def check_complete() -> None:
     if missing:
         raise NotInstalled(
             f"A service on this machine needs {', '.join(missing)}, which is not installed; "
-            f"install everything with: pip install {DISTRIBUTION}",
+            f"install everything with: pip install {COMPLETE}",
             metadata={"packages": ",".join(missing)},
         )
 
 
 def _required() -> list[str]:
+    if not _is_installed(COMPLETE):
+        return [COMPLETE]
     # Those with a marker are for an extra or for some platforms only.
-    found = (metadata.requires(DISTRIBUTION) or []) if _is_installed(DISTRIBUTION) else []
+    found = metadata.requires(COMPLETE) or []
     return [re.split(r"[^\w.-]", text, maxsplit=1)[0] for text in found if ";" not in text]
 
 

@@ -18,7 +18,7 @@ class LabelerReport:
         Votes in force by verdict.
     asked, unasked, unused, retracted : int
         Answers to queries, given unasked, too late to count, and withdrawn later.
-    median_answer_s : float
+    median_answer_seconds : float
         Seconds from lease to answer.
     agreement : float
         On the `compared` observations on which others voted too: the share on which the labeler
@@ -33,7 +33,7 @@ class LabelerReport:
     unasked: int
     unused: int
     retracted: int
-    median_answer_s: float
+    median_answer_seconds: float
     compared: int
     agreement: float
     repeats: int

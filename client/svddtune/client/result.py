@@ -156,7 +156,7 @@ class Result:
     notes: tuple[str, ...]
     outside_count: int
     support_vector_count: int
-    estimate_s: float
+    estimate_seconds: float
     create_time: datetime | None
     # None where gamma and C were chosen without an atlas, or a class has no label.
     refined: RefinedResult | None = None

@@ -149,6 +149,8 @@ class SessionState(StrEnum):
     COMPLETED = "completed"
     CANCELLED = "cancelled"
     FAILED = "failed"
+    UNKNOWN = "unknown"
+    """A state of a later version of the service."""
 
     @property
     def ended(self) -> bool:
@@ -249,7 +251,10 @@ class LiveEvidence:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A stored N x M matrix, without its rows."""
+    """A stored N x M matrix, without its rows.
+
+    `labels` are keys and values for whoever manages datasets.
+    """
 
     name: str
     display_name: str
@@ -262,6 +267,13 @@ class Dataset:
     constant_columns: tuple[int, ...]
     session_count: int
     create_time: datetime | None
+    labels: Mapping[str, str] = field(default_factory=dict, hash=False)
+    # When the service deletes it by itself; None where it does not, and while a session uses it.
+    expire_time: datetime | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return jsonable(self)  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +297,10 @@ class Session:
     `awaiting_votes` counts the labelled observations on which a further vote is sought.
     `ranking_pending` is True while a ranking is queued or being computed; the `waiting_count`
     labelers that wait for queries may get some from it. `without_workers` is True where nothing is
-    computed for want of a worker; only `TuningClient.get_session` tells it.
+    computed for want of a worker; only `TuningClient.get_session` tells it. `stall` says why
+    nothing goes on before somebody acts: "no_workers", "paused", "awaiting_votes" or
+    "job_given_up"; it is empty where it goes on. `get_session` and `watch` tell it. `labels` are
+    keys and values for whoever manages sessions; they do not concern observations.
     """
 
     name: str
@@ -320,6 +335,13 @@ class Session:
     taken_over: TakenOver | None = None
     # Only of a session just created.
     estimate: CostEstimate | None = None
+    labels: Mapping[str, str] = field(default_factory=dict, hash=False)
+    # Of `get_session` and `watch` only.
+    stall: str = ""
+    # When the service deletes it by itself; None where it does not, and before its end.
+    expire_time: datetime | None = None
+    # Seconds after its end for which it is kept, 0 for good; None as long as the service is set to.
+    retention_s: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
@@ -332,7 +354,8 @@ class LabelEvent:
 
     `kind` is "labeled", "retracted", "unused" (too late to count), "repeated" (an observation shown
     to its labeler again; no vote), "withdrawn" or "reinstated" (all votes of a labeler; these two
-    name no observation). `answer_s` is the time from lease to answer, 0 where nothing was leased.
+    name no observation). `answer_seconds` is the time from lease to answer, 0 where nothing was
+    leased.
     `provenance` is the rule behind the verdict, empty where the labeler judged by itself.
     `confidence` is the labeler's own, None where it gave none. `origin` is the name of the session
     in which the vote was given, if it was taken over from there; else it is empty.
@@ -348,7 +371,7 @@ class LabelEvent:
     source_reference: str
     answer_id: str
     time: datetime | None
-    answer_s: float = 0.0
+    answer_seconds: float = 0.0
     provenance: str = ""
     confidence: float | None = None
     origin: str = ""
@@ -387,6 +410,67 @@ class Unusual:
 
 
 @dataclass(frozen=True, slots=True)
+class ServerInfo:
+    """What a service is, what it can do and whether it is ready.
+
+    Attributes
+    ----------
+    version : str
+        Version of the service, e.g. "0.2.0".
+    min_protocol_version, max_protocol_version : int
+        Range of the versions of the labelers' dialogue that it speaks.
+    features : tuple of str
+        E.g. "resumable_uploads"; a number for what this client has no word for.
+    limits : mapping of str to float
+        By name, e.g. "observation_count": see ``ServerLimits`` in the API reference.
+    ready : bool
+        Whether calls that read and write can succeed now.
+    message : str
+        What is missing; empty if it is ready.
+    workers : int or None
+        Workers that gave a sign of life in the last 15 seconds; None if that is not known.
+    caller : str
+        Name that the credentials of this client give to its labels; empty where the service asks
+        nobody who they are, and where the client has shown no credentials.
+    """
+
+    version: str
+    min_protocol_version: int
+    max_protocol_version: int
+    features: tuple[str, ...]
+    limits: Mapping[str, float]
+    ready: bool
+    message: str
+    workers: int | None
+    caller: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowScores:
+    """What the service says about n rows by a model.
+
+    Attributes
+    ----------
+    model : str
+        Name of the result or of the uploaded model that judged.
+    labels : array (n,)
+        +1 (inlier) or -1 (outlier), by the detector that was asked for.
+    distance : array (n,)
+        Squared distance to the SVDD's centre less its threshold: positive for its outliers.
+    probability : array (n,) or None
+        Of being an outlier, by the refined detector where that was asked for.
+    reasons : tuple of n tuples of Unusual
+        The most unusual features of each row, most unusual first; empty where none were asked for.
+    """
+
+    model: str
+    labels: LabelArray
+    distance: FloatArray
+    probability: FloatArray | None
+    reasons: tuple[tuple[Unusual, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Observation:
     """A row of a dataset as labelers know it, without its features."""
 
@@ -399,10 +483,13 @@ class Observation:
 class Query:
     """One observation that the service asks about, leased to this labeler.
 
-    `features` are the M raw values; `score` is what the strategy ranked by. `nearby` are the
-    nearest labelled observations, nearest first. `unusual` are the features that set this one
-    apart, most unusual first. They compare it with `reference_inliers` labelled inliers, or with
-    all observations where that is 0. `number` is unique within `session`.
+    `features` are the M raw values, none in a session with ``raw_features=False``. In a session
+    with `visible_features` they are the values of those alone, and `columns` and `names` say which
+    they are: the columns of the dataset, and their names where it has names; else both are empty.
+    `score` is what the strategy ranked by. `nearby` are the nearest labelled observations, nearest
+    first. `unusual` are the features that set this one apart, most unusual first. They compare it
+    with `reference_inliers` labelled inliers, or with all observations where that is 0. `number` is
+    unique within `session`.
     """
 
     number: int
@@ -418,6 +505,8 @@ class Query:
     unusual: tuple[Unusual, ...] = ()
     reference_inliers: int = 0
     session: str = ""
+    columns: tuple[int, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,9 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
+        # (Whoever wrote may have closed the file.)
+        with partial.open("rb+") as written:
+            os.fsync(written.fileno())
         partial.chmod(0o644)
         partial.replace(target)
     except BaseException:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-_BLOCK = 1 << 15  # pairs of a row and a tree that are followed at a time
+_BLOCK = 1 << 16  # pairs of a row and a tree that are followed at a time
+_FEW = 0.7  # share of the pairs not at a leaf yet, below which the others are set aside
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,14 +105,26 @@ class Trees:
         feature, threshold, below = self._steps
         values, count = rows.ravel(), len(self.roots)
         first = np.repeat(np.arange(len(rows)) * rows.shape[1], count)
-        node = np.tile(self.roots.astype(np.intp), len(rows))
+        leaf = node = np.tile(self.roots.astype(np.intp), len(rows))
+        # Places of the pairs in `leaf` that are still followed; None for all.
+        place: NDArray[np.intp] | None = None
         while True:
             goes_left = values.take(first + feature.take(node)) <= threshold.take(node)
-            following = below.take(2 * node + goes_left)
-            if np.array_equal(following, node):
+            node = below.take(2 * node + goes_left)
+            inner = self.feature.take(node) >= 0
+            left = np.count_nonzero(inner)
+            if 0 < left >= _FEW * len(node):
+                continue
+            if place is None:
+                leaf = node
+            else:
+                leaf[place] = node
+            if left == 0:
                 break
-            node = following
-        return np.asarray(self.value.take(node).reshape(-1, count).mean(axis=1))
+            kept = np.flatnonzero(inner)
+            place = kept if place is None else place.take(kept)
+            node, first = node.take(kept), first.take(kept)
+        return np.asarray(self.value.take(leaf).reshape(-1, count).mean(axis=1))
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """All fields by name."""

@@ -190,6 +190,9 @@ def test_labels_of_some_rows_are_used_and_queries_about_others_are_counted(
         (["tune"], "", 2, "DATA"),
         (["nonsense"], "", 2, "nonsense"),
         (["sessions", "--server", "nowhere"], "", 1, "HOST:PORT"),
+        (["sessions", "--state", "busy"], "", 1, "allowed: preparing, labeling"),
+        (["sessions", "--label", "team"], "", 2, "--label team: give KEY=VALUE"),
+        (["sessions", "--label", "a=1", "--label", "a=2"], "", 2, "each key once"),
     ],
 )
 def test_mistake_is_one_line_and_with_json_one_document(
@@ -226,6 +229,7 @@ def test_sessions_watch_and_export(
             initial_labels={str(row): int(y[row]) for row in range(20)},
             budget=20,
             name="shown",
+            labels={"team": "payments"},
         )
         client.wait_until_completed(session, timeout_s=60)
     number = session.name.removeprefix("sessions/")
@@ -235,6 +239,11 @@ def test_sessions_watch_and_export(
     assert run(["sessions", *server, "--json"]) == 0
     listed = one_document(capsys.readouterr().out)["sessions"]
     assert session.name in [item["name"] for item in listed]
+    ours = ["sessions", *server, "--json", "--label", "team=payments", "--state"]
+    for state, expected in (("completed", [session.name]), ("paused", [])):
+        assert run([*ours, state]) == 0
+        listed = one_document(capsys.readouterr().out)["sessions"]
+        assert [item["name"] for item in listed] == expected
     assert run(["watch", number, *server, "--json"]) == 0
     assert one_document(capsys.readouterr().out)["state"] == "completed"
     assert run(["watch", session.name, *server]) == 0

@@ -56,7 +56,7 @@ def test_help_of_every_command_is_ok(
 
 @pytest.mark.slow
 def test_service_that_is_away_is_a_failure(capsys: pytest.CaptureFixture[str]) -> None:
-    for command in ("sessions", "watch x", "export x", "labelers show x", "label x"):
+    for command in ("session list", "watch x", "export x", "labelers show x", "label x"):
         assert run([*command.split(), "--server", "127.0.0.1:1"]) == 1, command
         assert "[UNAVAILABLE]" in capsys.readouterr().err
 

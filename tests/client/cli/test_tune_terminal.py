@@ -68,8 +68,8 @@ def undisturbed() -> TuningResult:
     ("number", "code"),
     [
         (signal.SIGINT, 130),
-        (signal.SIGTERM, 143),
-        (signal.SIGHUP, 129),
+        pytest.param(signal.SIGTERM, 143, marks=[pytest.mark.slow, pytest.mark.thorough]),
+        pytest.param(signal.SIGHUP, 129, marks=[pytest.mark.slow, pytest.mark.thorough]),
     ],
 )
 def test_interrupted_person_goes_on_to_the_same_result(

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import grpc
 from google.rpc import status_pb2
 
-from svddtune.v1 import common_pb2, oracle_pb2, oracle_pb2_grpc, tuning_pb2
+from svddtune.v1 import common_pb2, config_pb2, oracle_pb2, oracle_pb2_grpc, tuning_pb2
 
 SESSION = "sessions/s1"
 
@@ -90,24 +90,28 @@ def session(
     total: int = 0,
     *,
     name: str = SESSION,
-    lease_s: float = 0.0,
+    lease_seconds: float = 0.0,
 ) -> tuning_pb2.Session:
     return tuning_pb2.Session(
         name=name,
         state=state,
         counts=common_pb2.LabelCounts(inlier=total, total=total),
-        config=tuning_pb2.SessionConfig(lease_s=lease_s),
+        config=config_pb2.SessionConfig(lease_seconds=lease_seconds),
     )
 
 
 def welcome(
-    token: str = "t1", *, lease_s: float = 60.0, heartbeat_s: float = 20.0, several: bool = False
+    token: str = "t1",
+    *,
+    lease_seconds: float = 60.0,
+    heartbeat_seconds: float = 20.0,
+    several: bool = False,
 ) -> oracle_pb2.ConverseResponse:
     return oracle_pb2.ConverseResponse(
         welcome=oracle_pb2.Welcome(
             resume_token=token,
-            lease_s=lease_s,
-            heartbeat_s=heartbeat_s,
+            lease_seconds=lease_seconds,
+            heartbeat_seconds=heartbeat_seconds,
             protocol_version=1,
             session=None if several else session(),
         )
@@ -137,9 +141,10 @@ def assign(
 
 
 def ack(request: oracle_pb2.ConverseRequest, total: int = 1) -> oracle_pb2.ConverseResponse:
-    """The Ack for an answer, retraction or skip."""
+    """The Ack for an answer, retraction, skip or release."""
     kind = request.WhichOneof("message")
     message = oracle_pb2.Ack(
+        request_id=request.request_id,
         disposition=oracle_pb2.Ack.DISPOSITION_APPLIED,
         counts=common_pb2.LabelCounts(inlier=total, total=total),
     )
@@ -148,7 +153,7 @@ def ack(request: oracle_pb2.ConverseRequest, total: int = 1) -> oracle_pb2.Conve
         message.query = request.skip.query
     elif kind == "retract":
         message.answer_id = request.retract.answer_id
-    else:
+    elif kind == "answer":
         message.answer_id = request.answer.answer_id
         message.query = request.answer.query
     return oracle_pb2.ConverseResponse(ack=message)
@@ -165,6 +170,7 @@ def reject(
             query=getattr(item, "query", 0),
             session=item.session,
             status=status,
+            request_id=request.request_id,
         )
     )
 
@@ -172,4 +178,5 @@ def reject(
 def finished(reason: str = "BUDGET_SPENT", *, name: str = "") -> oracle_pb2.ConverseResponse:
     """Nothing more is asked: in the only session, or in the one named."""
     about = session(tuning_pb2.SESSION_STATE_ESTIMATING, name=name) if name else None
-    return oracle_pb2.ConverseResponse(finished=oracle_pb2.Finished(reason=reason, session=about))
+    why = f"FINISH_REASON_{reason}"
+    return oracle_pb2.ConverseResponse(finished=oracle_pb2.Finished(reason=why, session=about))

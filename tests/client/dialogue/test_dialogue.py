@@ -1,8 +1,10 @@
 """The dialogue as lists of messages; no network."""
 
+from datetime import UTC, datetime
+
 import pytest
 from google.rpc import code_pb2
-from tests.client.dialogue.peer import SESSION, ack, assign, finished, session, welcome
+from tests.client.dialogue.peer import SESSION, ack, assign, finished, reject, session, welcome
 from tests.client.dialogue.statuses import status
 
 from svddtune.client import Conflict, InvalidInput, LeaseLost, Query, SkipMode, Verdict
@@ -29,12 +31,8 @@ def nothing(stream: Dialogue) -> bool:
     return stream.take() is None
 
 
-def reject(answer_id: str, reason: str, query: int = 0) -> pb.ConverseResponse:
-    return pb.ConverseResponse(
-        reject=pb.Reject(
-            answer_id=answer_id, query=query, status=status(code_pb2.FAILED_PRECONDITION, reason)
-        )
-    )
+def refused(message: pb.ConverseRequest, reason: str) -> pb.ConverseResponse:
+    return reject(message, status(code_pb2.FAILED_PRECONDITION, reason))
 
 
 def test_hello_has_the_labeler_and_the_last_resume_token() -> None:
@@ -42,7 +40,7 @@ def test_hello_has_the_labeler_and_the_last_resume_token() -> None:
     first = stream.hello().hello
     assert (first.labeler, first.credit, list(first.sessions)) == ("ann", 3, [SESSION])
     assert first.kind == pb.LABELER_KIND_HUMAN
-    assert first.protocol_version == 1
+    assert (first.min_protocol_version, first.max_protocol_version) == (1, 1)
     assert first.resume_token == ""
     stream.receive(welcome("t7"), 0.0)
     assert stream.hello().hello.resume_token == "t7"
@@ -86,7 +84,7 @@ def test_refused_answer_on_a_lease_that_was_renewed_brings_the_query_back() -> N
     stream.receive(assign(1), 0.0)
     message, future = stream.answer(take(stream), Verdict.INLIER, 0.0)
     stream.receive(assign(1, lease="new"), 0.0)
-    stream.receive(reject(message.answer.answer_id, "LEASE_LOST"), 0.0)
+    stream.receive(refused(message, "LEASE_LOST"), 0.0)
     assert isinstance(future.exception(0), LeaseLost)
     assert take(stream).lease_id == "new"
 
@@ -102,7 +100,7 @@ def test_query_with_a_refused_answer_can_be_answered_again(
     stream.receive(assign(1), 0.0)
     query = take(stream)
     message, future = stream.answer(query, Verdict.INLIER, 0.0, source_reference="x" * 300)
-    stream.receive(reject(message.answer.answer_id, reason), 0.0)
+    stream.receive(refused(message, reason), 0.0)
     assert isinstance(future.exception(0), kind)
     assert stream.is_open(query) is held
 
@@ -112,7 +110,7 @@ def test_revoked_query_is_forgotten_unless_it_was_leased_anew() -> None:
     for number in (1, 2):
         stream.receive(assign(number, lease=f"b{number}"), 0.0)
     for lease in ("a1", "b2"):
-        revoke = pb.Revoke(query=int(lease[1]), lease_id=lease, reason="EXPIRED")
+        revoke = pb.Revoke(query=int(lease[1]), lease_id=lease, reason=pb.REVOKE_REASON_EXPIRED)
         stream.receive(pb.ConverseResponse(revoke=revoke), 0.0)
     assert take(stream).number == 1
     assert nothing(stream)
@@ -135,15 +133,67 @@ def test_extension_that_lost_a_lease_forgets_the_query() -> None:
     assert nothing(stream)
 
 
-def test_skip_is_settled_by_its_query_and_may_be_sent_twice() -> None:
-    stream = dialogue()
-    stream.receive(assign(1), 0.0)
-    message, future = stream.skip(take(stream), SkipMode.DROP)
-    assert message.skip.mode == pb.SKIP_MODE_DROP
+def test_skip_without_ack_is_sent_again_and_settled_by_its_request_id() -> None:
+    stream = dialogue(credit=2)
+    for number in (1, 2):
+        stream.receive(assign(number), 0.0)
+    first, one = stream.skip(take(stream), SkipMode.DROP)
+    second, two = stream.skip(take(stream), SkipMode.LATER)
+    assert first.skip.mode == pb.SKIP_MODE_DROP
     stream.hello()
-    stream.receive(welcome(), 0.0)
-    stream.receive(reject("", "LEASE_LOST", query=1), 0.0)
-    assert not future.result(0).applied
+    assert stream.receive(welcome(), 0.0) == [first, second]
+    stream.receive(refused(second, "LEASE_LOST"), 0.0)
+    stream.receive(ack(first), 0.0)
+    assert one.result(0).applied
+    assert isinstance(two.exception(0), LeaseLost)
+
+
+def test_each_item_has_a_request_id_of_its_own() -> None:
+    stream = dialogue(credit=3)
+    for number in (1, 2, 3):
+        stream.receive(assign(number), 0.0)
+    said = [
+        stream.answer(take(stream), Verdict.INLIER, 0.0)[0],
+        stream.skip(take(stream), SkipMode.LATER)[0],
+        stream.release(take(stream)),
+        stream.label("obs-9", Verdict.INLIER)[0],
+        stream.retract("obs-9")[0],
+    ]
+    assert all(message.request_id for message in said)
+    assert len({message.request_id for message in said}) == len(said)
+
+
+def test_extension_sets_the_end_of_each_lease() -> None:
+    stream = dialogue(credit=2)
+    stream.receive(assign(1), 0.0)
+    stream.receive(assign(2), 0.0)
+    later = pb.LeaseExpiry(lease_id="lease-2")
+    later.expire_time.FromSeconds(90)
+    stream.receive(pb.ConverseResponse(ack=pb.Ack(extended=[later])), 0.0)
+    ends = [take(stream).lease_expires for _ in range(2)]
+    assert ends == [None, datetime.fromtimestamp(90, UTC)]
+
+
+def test_unknown_messages_and_reasons_of_a_later_server_are_ignored() -> None:
+    stream = dialogue(credit=2)
+    stream.receive(assign(1), 0.0)
+    query = take(stream)
+    # Field 99, which this client does not know.
+    later = pb.ConverseResponse.FromString(b"\x9a\x06\x00")
+    assert later.WhichOneof("message") is None
+    assert stream.receive(later, 0.0) == []
+    assert stream.is_open(query)
+    revoke = pb.Revoke(query=1, lease_id="lease-1", reason=99)  # type: ignore[arg-type]
+    stream.receive(pb.ConverseResponse(revoke=revoke), 0.0)
+    assert (stream.is_open(query), stream.lost_reason(query)) == (False, "99")
+    about = session(99)  # type: ignore[arg-type]
+    stream.receive(pb.ConverseResponse(progress=pb.Progress(session=about)), 0.0)
+    drain = pb.Drain(reason=99)  # type: ignore[arg-type]
+    stream.receive(pb.ConverseResponse(drain=drain), 0.0)
+    assert stream.draining
+    end = pb.Finished(session=about, reason=99)  # type: ignore[arg-type]
+    stream.receive(pb.ConverseResponse(finished=end), 0.0)
+    assert stream.finished == "99"
 
 
 def test_query_leased_anew_is_asked_again_though_its_repeated_skip_is_acknowledged() -> None:

@@ -63,7 +63,7 @@ class Server:
         if kind == "release":
             for lease in request.release.lease_ids:
                 self.leases.pop(lease, None)
-            return [pb.ConverseResponse(ack=pb.Ack(session=request.release.session)), *self.ask()]
+            return [ack(request), *self.ask()]
         assert kind == "extend"
         gone = [lease for lease in request.extend.lease_ids if lease not in self.leases]
         name = request.extend.session

@@ -18,7 +18,7 @@ def dialogue() -> Dialogue:
 
 
 def drained(stream: Dialogue) -> Dialogue:
-    stream.receive(pb.ConverseResponse(drain=pb.Drain(reason="old")), 0.0)
+    stream.receive(pb.ConverseResponse(drain=pb.Drain(reason=pb.DRAIN_REASON_STREAM_AGE)), 0.0)
     return stream
 
 
@@ -91,7 +91,7 @@ def test_heartbeats_start_after_the_welcome() -> None:
     assert pulse.wait_s(110.0) == 20.0
     assert not pulse.late(129.0)
     assert pulse.late(130.0)
-    stream.receive(welcome(heartbeat_s=5.0), 0.0)
+    stream.receive(welcome(heartbeat_seconds=5.0), 0.0)
     stream.receive(assign(1), 0.0)
     assert not pulse.late(130.0)
     assert pulse.beat(104.0) is None
@@ -102,9 +102,9 @@ def test_heartbeats_start_after_the_welcome() -> None:
 
 def test_shorter_leases_shorten_the_heartbeat_interval() -> None:
     stream = dialogue()
-    stream.receive(welcome(heartbeat_s=20.0), 0.0)
+    stream.receive(welcome(heartbeat_seconds=20.0), 0.0)
     pulse = Pulse(stream, welcome_within_s=30.0, now=0.0)
-    stream.receive(progress(session(lease_s=12.0)), 0.0)
+    stream.receive(progress(session(lease_seconds=12.0)), 0.0)
     assert pulse.wait_s(0.0) == 20.0
     stream.receive(assign(1), 0.0)
     assert pulse.wait_s(0.0) == 2.0
@@ -112,7 +112,7 @@ def test_shorter_leases_shorten_the_heartbeat_interval() -> None:
 
 def test_no_heartbeat_is_sent_while_nothing_is_held() -> None:
     stream = dialogue()
-    stream.receive(welcome(heartbeat_s=5.0), 0.0)
+    stream.receive(welcome(heartbeat_seconds=5.0), 0.0)
     pulse = Pulse(stream, welcome_within_s=30.0, now=0.0)
     assert pulse.beat(5.0) is None
     assert pulse.wait_s(5.0) == 5.0

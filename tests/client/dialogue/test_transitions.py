@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 from google.rpc import code_pb2
-from tests.client.dialogue.peer import SESSION, ack, assign, finished, welcome
+from tests.client.dialogue.peer import SESSION, ack, assign, finished, reject, welcome
 from tests.client.dialogue.statuses import status
 
 from svddtune.client import Query, SkipMode, Verdict
@@ -51,15 +51,15 @@ class Scene:
         self.sent, _ = self.dialogue.skip(self.leased, SkipMode.LATER)
 
     def release(self) -> None:
-        self.dialogue.release(self.leased)
+        self.hear(ack(self.dialogue.release(self.leased)))
 
     def reject(self, reason: str) -> None:
-        refused = status(code_pb2.FAILED_PRECONDITION, reason)
-        answer_id = self.sent.answer.answer_id
-        self.hear(pb.ConverseResponse(reject=pb.Reject(answer_id=answer_id, status=refused)))
+        self.hear(reject(self.sent, status(code_pb2.FAILED_PRECONDITION, reason)))
 
     def revoke(self) -> None:
-        revoke = pb.Revoke(session=SESSION, query=1, lease_id="first", reason="EXPIRED")
+        revoke = pb.Revoke(
+            session=SESSION, query=1, lease_id="first", reason=pb.REVOKE_REASON_EXPIRED
+        )
         self.hear(pb.ConverseResponse(revoke=revoke))
 
     def lose(self) -> None:

@@ -12,7 +12,7 @@ from tests.client.dialogue.statuses import status
 from tests.client.flavours import Connect
 
 from svddtune.client import Tuning
-from svddtune.v1 import common_pb2, oracle_pb2_grpc, tuning_pb2, tuning_pb2_grpc
+from svddtune.v1 import common_pb2, config_pb2, oracle_pb2_grpc, tuning_pb2, tuning_pb2_grpc
 from svddtune.v1 import oracle_pb2 as pb
 
 CODE = grpc.StatusCode
@@ -21,12 +21,13 @@ CODE = grpc.StatusCode
 class Peer(oracle_pb2_grpc.OracleServiceServicer, tuning_pb2_grpc.TuningServiceServicer):
     """Sessions with a number of queries each. Calls fail when told to, before or after they act."""
 
-    def __init__(self, *, lease_s: float = 60.0, **queries: int) -> None:
-        self.lease_s = lease_s
+    def __init__(self, *, lease_seconds: float = 60.0, **queries: int) -> None:
+        self.lease_seconds = lease_seconds
         self.changed = threading.Condition()
         self.left = {f"sessions/{name}": list(range(1, n + 1)) for name, n in queries.items()}
         self.held: dict[str, tuple[str, int]] = {}
         self.answers: dict[str, pb.Answer] = {}
+        self.skipped: set[str] = set()
         self.calls: Counter[str] = Counter()
         self.faults: dict[tuple[str, str], list[grpc.StatusCode]] = {}
         self._leases = 0
@@ -54,7 +55,7 @@ class Peer(oracle_pb2_grpc.OracleServiceServicer, tuning_pb2_grpc.TuningServiceS
             context.abort(codes.pop(0), f"{method} fails {when} it acts")
 
     def _session(self, name: str) -> tuning_pb2.Session:
-        config = tuning_pb2.SessionConfig(budget=9, lease_s=self.lease_s)
+        config = config_pb2.SessionConfig(budget=9, lease_seconds=self.lease_seconds)
         return tuning_pb2.Session(
             name=name,
             state=tuning_pb2.SESSION_STATE_LABELING,
@@ -78,7 +79,7 @@ class Peer(oracle_pb2_grpc.OracleServiceServicer, tuning_pb2_grpc.TuningServiceS
             names = [request.session] if request.session else list(self.left)
             if not set(names) <= set(self.left):
                 context.abort(CODE.NOT_FOUND, "no such session")
-            self.changed.wait_for(lambda: self._free(names), timeout=request.wait_s)
+            self.changed.wait_for(lambda: self._free(names), timeout=request.wait_seconds)
             for name in names:
                 while self.left[name] and self._count(names) < request.max_queries:
                     self._leases += 1
@@ -88,7 +89,7 @@ class Peer(oracle_pb2_grpc.OracleServiceServicer, tuning_pb2_grpc.TuningServiceS
             if request.session:
                 response.session.CopyFrom(self._session(request.session))
                 if not mine and not self.left[request.session]:
-                    response.finished_reason = "BUDGET_SPENT"
+                    response.finish_reason = pb.FINISH_REASON_BUDGET_SPENT
             return response
 
     def _free(self, names: list[str]) -> bool:
@@ -121,7 +122,10 @@ class Peer(oracle_pb2_grpc.OracleServiceServicer, tuning_pb2_grpc.TuningServiceS
 
     def Skip(self, request: Any, context: Any) -> Any:  # noqa: N802
         with self._acting("Skip", context):
-            if self.held.pop(request.skip.lease_id, None) is None:
+            lease_id = request.skip.lease_id
+            if self.held.pop(lease_id, None) is not None:
+                self.skipped.add(lease_id)
+            elif lease_id not in self.skipped:
                 _lease_lost(context)
             return pb.SkipResponse(ack=self._ack(request.skip))
 
@@ -131,10 +135,7 @@ class Peer(oracle_pb2_grpc.OracleServiceServicer, tuning_pb2_grpc.TuningServiceS
 
     def Extend(self, request: Any, context: Any) -> Any:  # noqa: N802
         with self._acting("Extend", context):
-            named = list(request.extend.lease_ids)
-            lost = [lease for lease in named if lease not in self.held]
-            if named and lost == named:
-                _lease_lost(context)
+            lost = [lease for lease in request.extend.lease_ids if lease not in self.held]
             return pb.ExtendResponse(ack=pb.Ack(lost_lease_ids=lost))
 
     def Release(self, request: Any, context: Any) -> Any:  # noqa: N802

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from svddtune.client import InvalidInput
+from svddtune.client.files.data import read_data
 from svddtune.client.files.parquet import parquet_rows
 from svddtune.client.files.read_table import read_table
 from svddtune.client.files.source import Source
@@ -94,3 +95,14 @@ def test_two_fields_of_one_name_in_a_struct_are_refused(tmp_path: Path) -> None:
 def test_a_missing_file_is_an_error_of_the_file_system(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         read_table(tmp_path / "none.parquet")
+
+
+def test_parquet_with_text_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
+    broken = pa.Array.from_buffers(
+        pa.string(), 2, [None, pa.py_buffer(b"\0\0\0\0\1\0\0\0\2\0\0\0"), pa.py_buffer(b"a\xff")]
+    )
+    parquet.write_table(pa.table({"id": broken, "x": [1.0, 2.0]}), tmp_path / "data.parquet")
+    with pytest.raises(InvalidInput, match="not UTF-8"):
+        read_data(read_table(tmp_path / "data.parquet"), id_column="id")
+    with pytest.raises(InvalidInput, match=r"row 1.*not UTF-8"):
+        list(parquet_rows(Source.of(tmp_path / "data.parquet")))

@@ -17,7 +17,7 @@ from tests.client.models import fit, rows
 from tests.profiles import sized
 
 from svddtune.client import InvalidInput, SvddModel
-from svddtune.client.cli.sessions import ModelFormat, usage_snippet
+from svddtune.client.cli.export import ModelFormat, usage_snippet
 from svddtune.client.inputs.frames import read_features
 from svddtune.client.wire.upload import Upload
 

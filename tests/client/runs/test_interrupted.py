@@ -128,6 +128,7 @@ def test_run_with_the_atlas_goes_on_to_the_same_result() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_completed_run_leaves_nothing_but_its_storage(home: Path) -> None:
     tuned = tune(X, Y, storage=home / "kept", **OPTIONS)
     assert kept_runs() == []
@@ -142,6 +143,7 @@ def test_completed_run_leaves_nothing_but_its_storage(home: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_resumed_run_with_known_labels_gives_the_remaining_ones(undisturbed: TuningResult) -> None:
     some = {str(row): int(Y[row]) for row in range(0, 60, 3)}
     given: list[int] = []
@@ -243,10 +245,10 @@ def exists(pid: int) -> bool:
     ("number", "whole_family"),
     [
         (signal.SIGINT, False),
-        (signal.SIGTERM, False),
-        (signal.SIGHUP, False),
+        pytest.param(signal.SIGTERM, False, marks=[pytest.mark.slow, pytest.mark.thorough]),
+        pytest.param(signal.SIGHUP, False, marks=[pytest.mark.slow, pytest.mark.thorough]),
         (signal.SIGKILL, False),
-        (signal.SIGKILL, True),
+        pytest.param(signal.SIGKILL, True, marks=[pytest.mark.slow, pytest.mark.thorough]),
     ],
 )
 def test_killed_run_goes_on_to_the_same_result(

@@ -263,6 +263,30 @@ def test_ids_of_whole_numbers_are_exact_and_matched_by_labels(stack: EmbeddedSta
     assert len(tuned.queries) == 4
 
 
+def test_oracle_gets_the_visible_features_alone(stack: EmbeddedStack) -> None:
+    X, _ = blob(22)
+    shown: list[Query] = []
+
+    def oracle(query: Query) -> object:
+        shown.append(query)
+        return Command.STOP if len(shown) > 2 else 1
+
+    names = ["load", "heat"]
+    tune(X, oracle, server=stack.address, feature_names=names, visible_features=["heat"], budget=9)
+    for query in shown:
+        assert query.features.tolist() == [X[query.row, 1]]
+        assert (query.columns, query.names) == ((1,), ("heat",))
+        assert {one.name for one in query.unusual} <= {"heat"}
+        assert not query.nearby
+
+
+def test_visible_features_that_the_data_lack_are_refused_before_anything_is_sent() -> None:
+    X, y = blob(10)
+    with pytest.raises(InvalidInput, match="'heat'; allowed: the column of a feature") as refused:
+        tune(X, y, server="127.0.0.1:1", visible_features=["heat"])
+    assert refused.value.metadata["field"] == "visible_features"
+
+
 @pytest.mark.parametrize("strategy", ["lama", "knowledge_gradient"])
 def test_gamma_lies_within_the_bounds_of_the_caller(stack: EmbeddedStack, strategy: str) -> None:
     X, y = blob(10)

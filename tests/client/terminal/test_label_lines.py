@@ -145,7 +145,7 @@ def test_session_is_found_by_id_start_and_name(
     [
         (["label"], 2, "Name one session to label"),
         (["label", "x", "--any"], 2, "Name one session to label"),
-        (["label", "nowhere"], 2, "There is no session 'nowhere'"),
+        (["label", "nowhere"], 1, "There is no session 'nowhere'"),
         (["label", "x", "--credit", "0"], 2, "--credit"),
         (["label", "--any", "--labeler", "no spaces"], 2, "'no spaces'"),
     ],
@@ -168,7 +168,7 @@ def test_error_is_reported_in_one_line(
 def test_error_is_reported_as_a_json_line(
     stack: EmbeddedStack, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["label", "nowhere", "--json-lines", "--server", stack.address]) == 2
+    assert run(["label", "nowhere", "--json-lines", "--server", stack.address]) == 1
     out, err = capsys.readouterr()
     assert json.loads(out)["reason"] == "SESSION_NOT_FOUND"
     assert "There is no session 'nowhere'" in err

@@ -116,7 +116,7 @@ def test_question_and_key_survive_a_restart_of_the_service(
     with front(redis_url) as process:
         address = process.ready["address"]
         with TuningClient(address) as client:
-            session = start(client, lease_s=20.0)
+            session = start(client, lease_seconds=20.0)
             with labelling(address, session, *options) as terminal:
                 observation = next_question(terminal)
                 if drained:
@@ -150,7 +150,7 @@ def test_question_and_key_survive_a_restart_of_the_service(
 def test_question_answered_by_somebody_else_is_replaced_by_the_next(
     stack: EmbeddedStack, client: TuningClient, options: tuple[str, ...], says: str
 ) -> None:
-    session = start(client, lease_s=3.0)
+    session = start(client, lease_seconds=3.0)
     with labelling(stack.address, session, *options) as terminal:
         observation = next_question(terminal)
         with client.tuning(session, labeler="bob", credit=0) as bob:

@@ -22,6 +22,7 @@ from svddtune.client.terminal.requests import Card
 from svddtune.client.terminal.screen import ScreenRenderer
 from svddtune.client.terminal.view import View
 from svddtune.client.types import SessionState, Unusual
+from svddtune.config import SessionConfig
 
 VIEW = View("localhost:1", "ann")
 NAMES = tuple(f"feature {j}" for j in range(12))
@@ -87,6 +88,37 @@ def test_few_features_are_all_shown_and_many_are_counted() -> None:
     text = drawn(controller_with(features=np.arange(3.0), unusual=unusual))
     assert [text.count(f"feature {j}") for j in range(3)] == [1, 1, 1]
     assert "feature (10 more: press f)" in drawn(controller_with())
+
+
+@pytest.mark.parametrize(
+    ("own", "names"), [(("worst area", "heat"), ()), ((), ("a", "b", "", "c", "heat", "d"))]
+)
+def test_visible_features_have_their_values_and_names(
+    own: tuple[str, ...], names: tuple[str, ...]
+) -> None:
+    asked = query(
+        1,
+        features=np.array([2019.0, 0.625]),
+        columns=(3, 4),
+        names=own,
+        unusual=(Unusual("worst area", 3, 2019.0, 550.6, 8.9),),
+        display={},
+    )
+    controller = LabelingController()
+    controller.came(0.0, asked, names)
+    console = paper()
+    console.print(everything(asked, names))
+    for text in (drawn(controller), written(console)):
+        lines = {line.split("  ")[0].strip(): line for line in text.splitlines() if line.strip()}
+        assert "0.625" in lines["heat"]
+        assert "2019" in next(line for line in text.splitlines() if "550.6" in line)
+
+
+def test_hidden_name_is_replaced_by_the_column() -> None:
+    asked = query(1, features=np.array([1.0, 2.0]), unusual=())
+    console = paper()
+    console.print(everything(asked, ("", "heat")))
+    assert "column 0" in written(console)
 
 
 def test_all_features_and_fields_can_be_shown() -> None:
@@ -260,3 +292,30 @@ def test_line_renderer_prints_each_question_once_and_short_waits_not_at_all() ->
     plain.render(controller, 20.0)
     for part in ("Query 2 ", "all features", "Drop case-2", "feature 11"):
         assert part in written(console)
+
+
+def test_question_without_features_shows_its_fields_and_no_empty_table() -> None:
+    hidden = {"features": np.empty(0), "unusual": (), "nearby": (), "reference_inliers": 0}
+    text = drawn(controller_with(**hidden))
+    assert "db-7" in text
+    assert "case-1" in text
+    assert "Why: " in text
+    for heading in ("feature  ", "deviation", "typical", "press f"):
+        assert heading not in text
+    console = paper()
+    console.print(everything(query(1, **hidden), NAMES))
+    assert "postgres" in written(console)
+    assert "the session shows no features" in written(console)
+    assert "feature 0" not in written(console)
+
+
+def test_progress_of_a_blind_session_names_no_classes() -> None:
+    controller = controller_with()
+    blind = session(
+        config=SessionConfig(budget=20, blind=True), counts=LabelCounts(total=7), live=None
+    )
+    controller.status.update(connected=True, sessions={SESSION: blind})
+    text = drawn(controller)
+    assert "labels" in text
+    assert "0 inlier" not in text
+    assert "outlier," not in text

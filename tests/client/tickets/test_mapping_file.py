@@ -279,3 +279,11 @@ def test_the_longest_prefix_that_is_mapped_counts(
             if same(key, value[:length]):
                 expected = meaning
     assert table.find(value, typed=True) == table.find(value, typed=False) == expected
+
+
+def test_mapping_that_extends_a_missing_file_names_the_key(tmp_path: Path) -> None:
+    mapping = tmp_path / "ours.toml"
+    mapping.write_text('schema = 1\nname = "a"\nversion = "1"\nextends = "no/such.toml"\n')
+    with pytest.raises(InvalidInput, match=r"extends names '.*no/such.toml'") as caught:
+        load_mapping(mapping)
+    assert caught.value.metadata["key"] == "extends"

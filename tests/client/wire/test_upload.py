@@ -12,8 +12,8 @@ from svddtune.client import (
     SvddtuneError,
     Unavailable,
 )
-from svddtune.client.wire.convert import matrix_from_proto
 from svddtune.client.wire.upload import Upload
+from svddtune.fitted import matrix_of
 from svddtune.v1 import dataset_pb2
 
 MIB = 1 << 20
@@ -36,7 +36,7 @@ def test_messages_stay_below_one_mebibyte_and_hold_every_row_once(
     assert header.header.observation_count == n
     assert header.header.feature_count == m
     assert all(chunk.ByteSize() < MIB for chunk in chunks)
-    sent = np.vstack([matrix_from_proto(chunk.chunk.rows) for chunk in chunks])
+    sent = np.vstack([matrix_of(chunk.chunk.rows) for chunk in chunks])
     np.testing.assert_array_equal(sent, X)
     assert [i for chunk in chunks for i in chunk.chunk.observation_ids] == (ids or [])
     assert sum(len(chunk.chunk.displays) for chunk in chunks) == (n if display else 0)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import uuid
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from functools import partial
 from types import TracebackType
-from typing import Any, TypeVar, Unpack
+from typing import Any, Literal, TypeVar, Unpack
 
 import grpc
 
@@ -21,6 +21,7 @@ from svddtune.client.aio.stream import AsyncDialogueStream
 from svddtune.client.aio.tuning import AsyncTuning
 from svddtune.client.dialogue.machine import Dialogue
 from svddtune.client.errors import SvddtuneError
+from svddtune.client.inputs.frames import read_features
 from svddtune.client.labelers import Agreement, LabelerReport, WithdrawalEffect
 from svddtune.client.model import SvddModel
 from svddtune.client.result import Result
@@ -30,10 +31,15 @@ from svddtune.client.types import (
     Label,
     LabelEvent,
     Observation,
+    RowScores,
+    ServerInfo,
     Session,
+    SessionState,
     SessionUpdate,
+    Which,
 )
-from svddtune.client.wire import calls
+from svddtune.client.wire import calls, scoring
+from svddtune.client.wire.access import Access
 from svddtune.client.wire.calls import Call, Page
 from svddtune.client.wire.channel import DEFAULT_ADDRESS
 from svddtune.client.wire.upload import Upload
@@ -55,11 +61,13 @@ class AsyncTuningClient:
     Every call may raise these errors; each method names what else it raises.
 
     - Unavailable: UNAVAILABLE, nobody answers at the address; DRAINING, the service is about to
-      stop; DEADLINE_EXCEEDED, no reply came within `timeout_s`; STORE_FULL or REDIS_UNAVAILABLE,
+      stop; DEADLINE_EXCEEDED, no reply came within `timeout_s`; STORE_FULL or STORE_UNAVAILABLE,
       the service's store takes no data.
     - InvalidInput: INVALID_NAME, a name is not that of a dataset or session.
     - WrongState: CLIENT_CLOSED, the client was closed.
-    - Unauthenticated, PermissionDenied: a proxy in front of the service refuses the caller.
+    - Unauthenticated: CREDENTIALS_MISSING, CREDENTIALS_INVALID, the service does not know the
+      caller. PermissionDenied: ROLE_TOO_LOW, the caller's role does not include this. A proxy in
+      front of the service may refuse the caller, too.
     - InternalError: the service failed.
 
     Parameters
@@ -68,8 +76,17 @@ class AsyncTuningClient:
         HOST:PORT or unix:PATH.
     tls_ca : path or bytes, optional
         PEM certificates to trust; switches TLS on.
+    client_cert, client_key : path, optional
+        Certificate that tells the service who calls, and its key without a password, in PEM;
+        switch TLS on. If not given, SVDDTUNE_CLIENT_CERT and SVDDTUNE_CLIENT_KEY name them; ""
+        uses none. Without `tls_ca`, the authorities that gRPC knows are trusted.
     credentials : grpc.ChannelCredentials, optional
-        For all else that TLS can be, client certificates included.
+        For all else that TLS can be; replaces `tls_ca`, `client_cert` and `client_key`.
+    token : str or callable, optional
+        Tells the service who calls. A callable is asked before each call, in any thread, and
+        returns the token that is valid now; it must not take long. If not given, the environment
+        has it: SVDDTUNE_TOKEN, or the file SVDDTUNE_TOKEN_FILE, which is read again before each
+        call; "" uses none. A token is not sent beyond this machine without TLS.
     timeout_s : float
         Deadline of a call in seconds; default 30. An upload gets one more second per megabyte.
         Streams that stay open are renewed every hour.
@@ -77,7 +94,11 @@ class AsyncTuningClient:
     Raises
     ------
     InvalidInput
-        INVALID_FIELD: `address` has no port.
+        INVALID_FIELD: `address` has no port. INVALID_TOKEN: the token cannot be sent.
+        TOKEN_NOT_ENCRYPTED: others could read the token. INVALID_CERTIFICATE: a file cannot be
+        read, holds no certificate, or the key is not that of the certificate.
+    Unavailable
+        TOKEN_UNAVAILABLE: the callable failed.
     """
 
     def __init__(
@@ -85,14 +106,16 @@ class AsyncTuningClient:
         address: str = DEFAULT_ADDRESS,
         *,
         tls_ca: str | os.PathLike[str] | bytes | None = None,
+        client_cert: str | os.PathLike[str] | None = None,
+        client_key: str | os.PathLike[str] | None = None,
         credentials: grpc.ChannelCredentials | None = None,
+        token: str | Callable[[], str] | None = None,
         timeout_s: float = 30.0,
     ) -> None:
         self.address = address
         self.timeout_s = timeout_s
-        self._connection = AsyncConnection(
-            address, tls_ca=tls_ca, credentials=credentials, timeout_s=timeout_s
-        )
+        self._access = Access(tls_ca, client_cert, client_key, credentials, token)
+        self._connection = AsyncConnection(address, self._access, timeout_s=timeout_s)
 
     async def __aenter__(self) -> AsyncTuningClient:
         return self
@@ -109,6 +132,17 @@ class AsyncTuningClient:
         """Close the connection and whatever is open on it."""
         await self._connection.close()
 
+    async def server_info(self) -> ServerInfo:
+        """Return what the service is, what it can do and whether it is ready.
+
+        It answers while the service's store is down, too.
+
+        Returns
+        -------
+        ServerInfo
+        """
+        return await self._connection.do(calls.server_info())
+
     # Datasets
 
     async def upload_dataset(
@@ -120,6 +154,8 @@ class AsyncTuningClient:
         feature_names: Iterable[str] | None = None,
         display: Any = None,
         scaling: str = "auto",
+        labels: Mapping[str, str] | None = None,
+        on_progress: Callable[[int], None] | None = None,
     ) -> Dataset:
         """Store the N x M matrix `X`; the same content again returns the same dataset.
 
@@ -143,6 +179,13 @@ class AsyncTuningClient:
             How the service represents the columns, kept with the model. "auto" (default): the
             labels choose among several representations. Or one: "none", "minmax", "robust",
             "standard", "ranks", "normal", "asinh" or "whitened"; ``dataset.proto`` defines them.
+        labels : mapping of str to str, optional
+            Keys and values for whoever manages datasets, at most 16, e.g. ``{"team": "payments"}``;
+            keys have 1 to 63 lower-case letters, digits, "_" and "-", values at most 128 bytes.
+            A dataset that is stored already keeps its own. Default none.
+        on_progress : callable, optional
+            Called with the number of rows handed to the connection so far, out of N, in a thread
+            of the connection. After a break it is less than before.
 
         Returns
         -------
@@ -165,6 +208,8 @@ class AsyncTuningClient:
             feature_names=feature_names,
             display=display,
             scaling=scaling,
+            labels=labels,
+            on_progress=on_progress,
         )
         dataset = None
         while dataset is None:
@@ -191,9 +236,24 @@ class AsyncTuningClient:
         """
         return await self._connection.do(calls.get_dataset(dataset))
 
-    def list_datasets(self) -> AsyncIterator[Dataset]:
-        """Yield all datasets, newest first."""
-        return self._pages(calls.list_datasets)
+    def list_datasets(
+        self, *, display_name: str = "", labels: Mapping[str, str] | None = None
+    ) -> AsyncIterator[Dataset]:
+        """Yield the datasets for which all filters hold, newest first; by default all datasets.
+
+        Parameters
+        ----------
+        display_name : str
+            A part of the display name, in upper or lower case.
+        labels : mapping of str to str, optional
+            Labels that the dataset has; it may have others too.
+
+        Raises
+        ------
+        InvalidInput
+            INVALID_FIELD: a key of `labels` cannot be one.
+        """
+        return self._pages(calls.list_datasets(display_name=display_name, labels=labels))
 
     def list_observations(self, dataset: str | Dataset) -> AsyncIterator[Observation]:
         """Yield a dataset's rows in their order: ids and display fields.
@@ -237,7 +297,9 @@ class AsyncTuningClient:
         initial_labels: Mapping[str, object] | Iterable[Label] = (),
         from_session: str | Session | Result | None = None,
         name: str = "",
+        labels: Mapping[str, str] | None = None,
         labeler: str = "",
+        retention_s: float | None = None,
         **settings: Unpack[Settings],
     ) -> Session:
         """Start a session.
@@ -257,8 +319,15 @@ class AsyncTuningClient:
             budget counts these labels and must be larger. Default none.
         name : str
             Shown to people; default none.
+        labels : mapping of str to str, optional
+            Keys and values for whoever manages sessions, at most 16, e.g. ``{"team": "payments"}``;
+            keys have 1 to 63 lower-case letters, digits, "_" and "-", values at most 128 bytes.
+            Default none.
         labeler : str
             Who gave the initial labels; default the service's own name for them.
+        retention_s : float, optional
+            Seconds after its end at which the service deletes the session, 1 to 315,360,000; 0
+            keeps it for good. Default as the service is set, which `Session.expire_time` shows.
         **settings
             Fields of `SessionConfig` that replace those of `config`, e.g. ``budget=30, seed=1``.
             None leaves a field as it is.
@@ -283,7 +352,9 @@ class AsyncTuningClient:
             initial_labels=initial_labels,
             from_session=from_session,
             name=name,
+            labels=labels,
             labeler=labeler,
+            retention_s=retention_s,
             settings=settings,
         )
         return await self._connection.do(call)
@@ -303,12 +374,48 @@ class AsyncTuningClient:
         """
         return await self._connection.do(calls.get_session(session))
 
-    def list_sessions(self) -> AsyncIterator[Session]:
-        """Yield all sessions, newest first."""
-        return self._pages(calls.list_sessions)
+    def list_sessions(
+        self,
+        *,
+        states: Iterable[SessionState | str] | SessionState | str = (),
+        dataset: str | Dataset | None = None,
+        display_name: str = "",
+        labels: Mapping[str, str] | None = None,
+    ) -> AsyncIterator[Session]:
+        """Yield the sessions for which all filters hold, newest first; by default all sessions.
+
+        Parameters
+        ----------
+        states : iterable of SessionState or str, or one of them
+            The session is in one of these states, e.g. "labeling"; default in any.
+        dataset : Dataset or str, optional
+            The dataset of the session, or its resource name.
+        display_name : str
+            A part of the display name, in upper or lower case.
+        labels : mapping of str to str, optional
+            Labels that the session has; it may have others too.
+
+        Raises
+        ------
+        InvalidInput
+            INVALID_FIELD: there is no such state, or a key of `labels` cannot be one.
+        """
+        return self._pages(
+            calls.list_sessions(
+                states=states, dataset=dataset, display_name=display_name, labels=labels
+            )
+        )
 
     async def update_session(
-        self, session: str | Session, *, budget: int | None = None, priority: int | None = None
+        self,
+        session: str | Session,
+        *,
+        name: str | None = None,
+        labels: Mapping[str, str] | None = None,
+        budget: int | None = None,
+        priority: int | None = None,
+        retention_s: float | Literal["service"] | None = None,
+        etag: str = "",
     ) -> Session:
         """Change what is not fixed at creation; return the session.
 
@@ -316,13 +423,26 @@ class AsyncTuningClient:
         ----------
         session : Session or str
             The session, or its resource name.
+        name : str, optional
+            A name for people, at most 128 bytes; default unchanged.
+        labels : mapping of str to str, optional
+            Keys and values in place of those that it has, at most 16; default unchanged.
         budget : int, optional
             Labels that the session may use; default unchanged.
         priority : int, optional
             Priority among sessions, -100 to 100; default unchanged.
+        retention_s : float or "service", optional
+            Seconds after its end at which the service deletes the session, 1 to 315,360,000; 0
+            keeps it for good, and "service" as long as the service is set to. A session that has
+            ended longer ago is deleted at once. Default unchanged.
+        etag : str, optional
+            `Session.etag`: change nothing if the session has changed since; default whatever it is
+            like.
 
         Raises
         ------
+        Conflict
+            ETAG_MISMATCH.
         InvalidInput
             BUDGET_TOO_LARGE, BUDGET_TOO_SMALL, INVALID_FIELD.
         NotFound
@@ -331,7 +451,15 @@ class AsyncTuningClient:
             SESSION_NOT_ACTIVE.
         """
         return await self._connection.do(
-            calls.update_session(session, budget=budget, priority=priority)
+            calls.update_session(
+                session,
+                name=name,
+                labels=labels,
+                budget=budget,
+                priority=priority,
+                retention_s=retention_s,
+                etag=etag,
+            )
         )
 
     async def pause_session(self, session: str | Session) -> Session:
@@ -402,20 +530,25 @@ class AsyncTuningClient:
         """
         return await self._connection.do(calls.cancel_session(session))
 
-    async def delete_session(self, session: str | Session) -> None:
+    async def delete_session(self, session: str | Session, *, etag: str = "") -> None:
         """Delete the session, its labels and results.
 
         Parameters
         ----------
         session : Session or str
             The session, or its resource name.
+        etag : str, optional
+            `Session.etag`: delete nothing if the session has changed since; default whatever it is
+            like.
 
         Raises
         ------
+        Conflict
+            ETAG_MISMATCH.
         NotFound
             SESSION_NOT_FOUND.
         """
-        await self._connection.do(calls.delete_session(session))
+        await self._connection.do(calls.delete_session(session, etag=etag))
 
     # Labelling
 
@@ -439,7 +572,8 @@ class AsyncTuningClient:
         sessions : session, iterable of sessions, or None
             One session, or at most 100. None (default) serves any session, later ones included.
         labeler : str
-            Name of the labeler; default a new name for each call.
+            Name of the labeler; default a new name for each call, and with a token or a client
+            certificate the name in it.
         kind : "automated" or "human"
             Automated labelers are asked first; default "automated".
         credit : int
@@ -465,7 +599,7 @@ class AsyncTuningClient:
         """
         dialogue = Dialogue(
             calls.names_of(sessions),
-            labeler=labeler or f"client-{uuid.uuid4().hex[:12]}",
+            labeler=labeler or self._access.default_labeler(),
             kind=kind,
             credit=credit,
             provenance=provenance,
@@ -483,6 +617,7 @@ class AsyncTuningClient:
         labeler: str,
         provenance: str = "",
         replace: bool = False,
+        answer_ids: Mapping[str, str] | None = None,
     ) -> BatchOutcome:
         """Give many labels unasked, thousands a second, without a dialogue.
 
@@ -498,6 +633,9 @@ class AsyncTuningClient:
             The rule behind the verdicts, at most 256 bytes; empty for somebody's own judgement.
         replace : bool
             Correct the labeler's own earlier votes.
+        answer_ids : mapping, optional
+            Ids of the answers by observation, so that labels given again count once; default new
+            ids.
 
         Returns
         -------
@@ -513,7 +651,9 @@ class AsyncTuningClient:
         Unavailable
             The service was away for ten minutes.
         """
-        answers = calls.unasked_answers(labels, provenance=provenance, replace=replace)
+        answers = calls.unasked_answers(
+            labels, provenance=provenance, replace=replace, answer_ids=answer_ids
+        )
         return await answer_all(self._connection, calls.name_of(session), labeler, answers)
 
     def labels(self, session: str | Session) -> AsyncIterator[LabelEvent]:
@@ -546,7 +686,8 @@ class AsyncTuningClient:
         NotFound
             SESSION_NOT_FOUND.
         """
-        return await self._connection.do(calls.list_labelers(session))
+        parts = [part async for part in self._pages(partial(calls.list_labelers, session))]
+        return tuple(report for reports, _ in parts for report in reports), parts[0][1]
 
     async def withdraw_labeler(
         self, session: str | Session, labeler: str, *, preview: bool = False
@@ -673,7 +814,7 @@ class AsyncTuningClient:
         NotFound
             SESSION_NOT_FOUND.
         """
-        return await self._connection.do(calls.list_results(session))
+        return [found async for found in self._pages(partial(calls.list_results, session))]
 
     async def model(self, session: str | Session, revision: int | None = None) -> SvddModel:
         """Return the fitted model of the latest result, or of an earlier one, verified.
@@ -693,6 +834,57 @@ class AsyncTuningClient:
             The model that came does not reproduce its own check values.
         """
         return await fetch_model(self._connection, session, revision)
+
+    async def score(
+        self,
+        model: str | Session | Result,
+        X: Any,
+        *,
+        which: Which = "svdd",
+        reasons: int = 0,
+    ) -> RowScores:
+        """Let the service judge rows by a model, without downloading it.
+
+        The figures are those of the `SvddModel` that `model` returns.
+
+        Parameters
+        ----------
+        model : Session, Result or str
+            A session, for its latest result; a result; or the name of one of these or of an
+            uploaded model.
+        X : array-like or frame (n, M)
+            Rows in the units of the dataset. The columns of a frame are matched by name, in any
+            order.
+        which : {"svdd", "refined"}
+            The tuned SVDD, or the refined detector.
+        reasons : int
+            Number of unusual features to name for each row, 0 to 100; default none.
+
+        Returns
+        -------
+        RowScores
+
+        Raises
+        ------
+        InvalidInput
+            FEATURE_NAMES_MISMATCH, FEATURE_COUNT_MISMATCH: the columns are not the model's;
+            DATASET_NOT_FINITE and others for values that are no finite numbers; REFINED_MISSING,
+            PROFILE_MISSING: the model cannot do what is asked for.
+        NotFound
+            RESULT_NOT_FOUND, SESSION_NOT_FOUND, MODEL_NOT_FOUND.
+        InternalError
+            MODEL_DAMAGED: the stored model does not compute what it was fitted with.
+        ValueError
+            `which` is neither of the two.
+        """
+        features, name = read_features(X), scoring.model_name(model)
+        parts: list[RowScores] = []
+        for rows in scoring.blocks(features, reasons):
+            call = scoring.score(name, features.names, rows, which=which, reasons=reasons)
+            parts.append(await self._connection.do(call))
+            # All rows are judged by one model, whatever results come meanwhile.
+            name = parts[0].model
+        return scoring.joined(parts)
 
     async def _pages(self, page: Callable[[str], Call[Page[_T]]]) -> AsyncIterator[_T]:
         token = ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncGenerator, Generator
 from contextlib import contextmanager
 from functools import partial
@@ -13,10 +12,17 @@ import grpc
 import grpc.aio
 
 from svddtune.client.errors import WrongState
+from svddtune.client.wire.access import Access
 from svddtune.client.wire.calls import Call
 from svddtune.client.wire.channel import open_async_channel, open_channel
 from svddtune.client.wire.status import from_rpc_error
-from svddtune.v1 import dataset_pb2_grpc, oracle_pb2_grpc, tuning_pb2_grpc
+from svddtune.v1 import (
+    dataset_pb2_grpc,
+    oracle_pb2_grpc,
+    scoring_pb2_grpc,
+    server_pb2_grpc,
+    tuning_pb2_grpc,
+)
 
 _T = TypeVar("_T")
 
@@ -27,14 +33,13 @@ class AsyncConnection:
     def __init__(
         self,
         address: str,
+        access: Access,
         *,
-        tls_ca: str | os.PathLike[str] | bytes | None,
-        credentials: grpc.ChannelCredentials | None,
         timeout_s: float,
     ) -> None:
         self.address = address
         self.timeout_s = timeout_s
-        self._channel = open_async_channel(address, tls_ca=tls_ca, credentials=credentials)
+        self._channel = open_async_channel(address, access)
         # The stubs are typed for blocking calls only.
         channel: Any = self._channel
         self.oracle: Any = oracle_pb2_grpc.OracleServiceStub(channel)
@@ -42,9 +47,11 @@ class AsyncConnection:
         self._stubs: dict[str, Any] = {
             "datasets": dataset_pb2_grpc.DatasetServiceStub(channel),
             "oracle": self.oracle,
+            "scoring": scoring_pb2_grpc.ScoringServiceStub(channel),
+            "server": server_pb2_grpc.ServerServiceStub(channel),
             "tuning": self._tuning,
         }
-        self._open_blocking = partial(open_channel, address, tls_ca=tls_ca, credentials=credentials)
+        self._open_blocking = partial(open_channel, address, access)
         self._blocking_channel: grpc.Channel | None = None
 
     def blocking_channel(self) -> grpc.Channel:

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 
 from svddtune.client.aio.connection import AsyncConnection
-from svddtune.client.errors import Unavailable
+from svddtune.client.errors import Unauthenticated, Unavailable
 from svddtune.client.model import SvddModel
 from svddtune.client.types import BatchOutcome, RefusedLabel, Session, SessionUpdate
 from svddtune.client.wire import calls
@@ -36,7 +36,7 @@ async def watch_session(
                     yield update
                     if update.session.state.ended:
                         return
-        except Unavailable as error:
+        except (Unavailable, Unauthenticated) as error:
             watch.failed(error)
         await connection.pause(watch.pause_s())
 

@@ -158,6 +158,8 @@ class AsyncDialogueStream:
         error = reader.exception()
         if isinstance(error, grpc.RpcError):
             return from_rpc_error(error, self._address)
+        if isinstance(error, SvddtuneError):  # there is no token to send
+            return error
         if isinstance(error, ValueError):  # raised by a blocking channel that is closed
             return WrongState(str(error), reason="CLIENT_CLOSED")
         if error is not None:

@@ -93,7 +93,7 @@ def load_features(source: str | Path | Mapping[str, Any]) -> AlertFeatures:
         return _Reader("features").read(source)
     try:
         document = tomllib.loads(Path(source).read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidInput(f"{source} is not TOML: {error}", reason="FEATURES_INVALID") from None
     return _Reader(str(source)).read(document)
 

@@ -18,6 +18,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             raise
         from svddtune.client.cli.failure import fail
 
-        text = f"The command line needs {error.name}; install it with: pip install svddtune"
+        text = (
+            f"The command line needs {error.name}; install it with: "
+            "pip install 'svddtune-client[cli]'"
+        )
         sys.exit(fail(text, "NOT_INSTALLED", as_json="--json" in given))
     sys.exit(run(given))

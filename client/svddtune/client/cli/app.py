@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -15,18 +16,22 @@ import typer
 import svddtune
 from svddtune.client.cli import (
     bench,
+    dataset,
     demo,
     drift,
+    export,
     label,
     labelers,
     observations,
+    operation,
     oracle,
     plan,
     predict,
     processes,
     resume,
-    sessions,
     tune,
+    watch,
+    webhook,
 )
 from svddtune.client.cli.failure import (
     EXIT_FAILED,
@@ -35,6 +40,8 @@ from svddtune.client.cli.failure import (
     EXIT_USAGE,
     fail,
 )
+from svddtune.client.cli.service import own_caller, reach_as
+from svddtune.client.cli.session import listing, session, steering
 
 app = typer.Typer(
     name="svddtune",
@@ -57,8 +64,43 @@ def _svddtune(
         bool,
         typer.Option("--version", is_eager=True, callback=_show_version, help="Show the version."),
     ] = False,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--token-file",
+            envvar="SVDDTUNE_TOKEN_FILE",
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            help="File with the token that tells the service who calls; or set SVDDTUNE_TOKEN.",
+        ),
+    ] = None,
+    client_cert: Annotated[
+        Path | None,
+        typer.Option(
+            "--client-cert",
+            envvar="SVDDTUNE_CLIENT_CERT",
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            help="File with the certificate (PEM) that tells the service who calls; turns on "
+            "encryption (TLS).",
+        ),
+    ] = None,
+    client_key: Annotated[
+        Path | None,
+        typer.Option(
+            "--client-key",
+            envvar="SVDDTUNE_CLIENT_KEY",
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            help="File with the key (PEM, without a password) of --client-cert.",
+        ),
+    ] = None,
 ) -> None:
     """Tune SVDD outlier detectors with a few well-chosen labels."""
+    reach_as({"token_file": token_file, "client_cert": client_cert, "client_key": client_key})
 
 
 app.command("demo")(demo.demo)
@@ -71,10 +113,13 @@ app.command("label")(label.label)
 app.command("up")(processes.up)
 app.command("serve")(processes.serve)
 app.command("worker")(processes.worker)
-app.command("sessions")(sessions.sessions)
-app.command("watch")(sessions.watch)
-app.command("finish")(sessions.finish)
-app.command("export")(sessions.export)
+app.add_typer(dataset.dataset, name="dataset")
+app.add_typer(session, name="session")
+app.command("watch")(watch.watch)
+app.command("export")(export.export)
+# Shorter names that version 0.1.0 had.
+app.command("sessions", help="The same as: svddtune session list.")(listing.list_)
+app.command("finish", help="The same as: svddtune session finish.")(steering.finish)
 app.add_typer(labelers.labelers, name="labelers")
 # Its own options and help are the other distribution's.
 app.command(
@@ -84,6 +129,8 @@ app.command(
 )(bench.bench)
 app.add_typer(oracle.oracle, name="oracle")
 app.add_typer(observations.observations, name="observations")
+app.add_typer(webhook.webhook, name="webhook")
+operation.add_commands(app)
 
 # Typer brings its own click or uses the installed one, depending on its version.
 _ClickError: type[Any] = typer.BadParameter.__mro__[2]
@@ -120,7 +167,7 @@ class _Stopped:
 def run(arguments: Sequence[str]) -> int:
     """Run the command line; return its exit code."""
     say = partial(fail, as_json="--json" in arguments, as_lines="--json-lines" in arguments)
-    with _Stopped() as stopped:
+    with _Stopped() as stopped, own_caller():
         try:
             code = typer.main.get_command(app).main(
                 args=list(arguments), prog_name="svddtune", standalone_mode=False

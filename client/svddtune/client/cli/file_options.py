@@ -60,6 +60,17 @@ StartFile = Annotated[
 OutlierValue = Annotated[
     str | None, typer.Option(help="Value that marks an outlier; all others are inliers.")
 ]
+LabelColumn = Annotated[
+    str | None,
+    typer.Option(
+        help="Column of DATA that holds the classes, by name or by number from 0. It is not a "
+        "feature."
+    ),
+]
+Show = Annotated[
+    list[str] | None,
+    typer.Option("--show", help="Column to show to labelers, which is not a feature. Repeatable."),
+]
 IdColumn = Annotated[
     str | None, typer.Option(help="Column of DATA that holds the observations' ids.")
 ]
@@ -119,6 +130,9 @@ def check_one_stdin(files: Mapping[str, Path | None]) -> None:
 SCALINGS = (
     "auto: the labels choose. Or none, minmax, robust, standard, ranks, normal, asinh or whitened."
 )
+
+
+Scaling = Annotated[str, typer.Option(help=f"Scaling of the columns. {SCALINGS}")]
 
 
 def check_scaling(word: str) -> None:

@@ -6,24 +6,28 @@ from typing import Annotated
 
 import typer
 
-from svddtune.client.cli.options import DEFAULT_SERVER, Server, TlsCa
+from svddtune.client.cli.completion import complete_session
+from svddtune.client.cli.service import Service, on_service
 
 _BY_SIGNAL = 128
+_ANY = "any"
 
 
+@on_service
 def label(
     session: Annotated[
         str | None,
         typer.Argument(
-            metavar="SESSION", help="Id, beginning of the id, or name of the session; or: any."
+            metavar="SESSION",
+            help="Id, start of the id, or name of the session; or: any.",
+            autocompletion=complete_session,
         ),
     ] = None,
-    server: Server = DEFAULT_SERVER,
-    tls_ca: TlsCa = None,
     labeler: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="Name of the labeler. Default: the user name on this machine."
+            metavar="NAME",
+            help="Name of the labeler. Default: the credentials', or the user's on this machine.",
         ),
     ] = None,
     credit: Annotated[
@@ -40,6 +44,8 @@ def label(
         bool,
         typer.Option("--json-lines", help="Print one JSON object per line: questions and events."),
     ] = False,
+    *,
+    service: Service,
 ) -> None:
     """Label in this terminal: i inlier, o outlier, k and l the same as probable, u unsure,
     z undo, ? help.
@@ -47,26 +53,28 @@ def label(
     If the input is not a terminal, each line is one answer: a word or a letter.
     "inlier 12" answers query 12 only.
     """
-    from svddtune.client.cli.session_lookup import (
-        ANY,
-        checked_labeler,
-        default_labeler,
-        find_session,
-    )
-    from svddtune.client.client import TuningClient
+    from svddtune.client.cli.labeler_name import checked_labeler, default_labeler
+    from svddtune.client.cli.lookup import find_session
     from svddtune.client.errors import UsageError
     from svddtune.client.terminal.labeling import TerminalLabeling
+    from svddtune.client.wire.access import Access
 
     if (session is None) == (not any_session):
         raise UsageError("Name one session to label (svddtune label SESSION), or give --any")
-    name = checked_labeler(labeler) if labeler is not None else default_labeler()
-    with TuningClient(server, tls_ca=tls_ca) as client:
+    if labeler is not None:
+        name = checked_labeler(labeler)
+    else:
+        # (The service knows whose token or certificate it is.)
+        name = "" if Access().names_caller else default_labeler()
+    with service.connect() as client:
+        all_of_them = any_session or session in (None, _ANY)
         stopped = TerminalLabeling(
-            None if any_session or session in (None, ANY) else find_session(client, session),
+            None if all_of_them else find_session(client, service, str(session)).name,
             name,
             credit,
             unary,
             as_lines,
+            command=service.command,
         ).run(client)
     if stopped:
         raise SystemExit(_BY_SIGNAL + stopped)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from svddtune.client.cli.failure import EXIT_FAILED
-from svddtune.client.cli.options import DEFAULT_SERVER, Json, Server, TlsCa
-from svddtune.client.cli.sessions import SessionName, resource_name
+from svddtune.client.cli.confirm import check_can_ask, confirm
+from svddtune.client.cli.names import SessionName, Yes
+from svddtune.client.cli.options import Json
+from svddtune.client.cli.service import Service, on_service
 from svddtune.client.terminal.output import evidence, figure, print_json, say, stdout, tell
 from svddtune.text import visible
 
@@ -39,23 +39,25 @@ _Labeler = Annotated[
 
 
 @labelers.command("show")
+@on_service
 def show(
     session: SessionName,
-    server: Server = DEFAULT_SERVER,
-    tls_ca: TlsCa = None,
+    *,
+    service: Service,
     as_json: Json = False,
 ) -> None:
     """Show who labelled SESSION, how fast, and how well they agree."""
-    from svddtune.client.client import TuningClient
+    from svddtune.client.cli.lookup import find_session
     from svddtune.client.json_values import jsonable
 
-    with TuningClient(server, tls_ca=tls_ca) as client:
-        reports, agreement = client.list_labelers(resource_name(session))
+    with service.connect() as client:
+        name = find_session(client, service, session).name
+        reports, agreement = client.list_labelers(name)
     if as_json:
         print_json({"labelers": jsonable(reports), "agreement": jsonable(agreement)})
         return
     if not reports:
-        say(f"Nobody has labelled {resource_name(session)} yet.")
+        say(f"Nobody has labelled {name} yet.")
         return
     stdout().print(_table(reports))
     for line in _agreement_lines(agreement):
@@ -63,54 +65,52 @@ def show(
 
 
 @labelers.command("withdraw")
+@on_service
 def withdraw(
     session: SessionName,
     labeler: _Labeler,
     preview: Annotated[
         bool, typer.Option("--preview", help="Show the effect without withdrawing.")
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
-    server: Server = DEFAULT_SERVER,
-    tls_ca: TlsCa = None,
+    yes: Yes = False,
+    *,
+    service: Service,
     as_json: Json = False,
 ) -> None:
     """Make all votes of LABELER in SESSION void, including later ones."""
-    from svddtune.client.client import TuningClient
-    from svddtune.client.errors import UsageError
+    from svddtune.client.cli.lookup import find_session
 
     asks = not preview and not yes
-    if asks and (as_json or not sys.stdin.isatty()):
-        raise UsageError(
-            "Standard input is not a terminal, or --json is given, so nobody can "
-            "confirm: give --yes, or --preview to see the effect first"
-        )
-    name = resource_name(session)
-    with TuningClient(server, tls_ca=tls_ca) as client:
+    check_can_ask(
+        yes=not asks, as_json=as_json, instead="--yes, or --preview to see the effect first"
+    )
+    with service.connect() as client:
+        name = find_session(client, service, session).name
         if preview or asks:
             effect = client.withdraw_labeler(name, labeler, preview=True)
         if asks:
             say("\n".join(effect_lines(effect, f"Withdrawing {visible(labeler)}", void=True)))
-            if not typer.confirm("Withdraw?", err=True):
-                say("Nothing was changed.")
-                raise typer.Exit(EXIT_FAILED)
+            confirm("Withdraw?", yes=False)
         if not preview:
             effect = client.withdraw_labeler(name, labeler)
     _tell(effect, f"{'Withdrawing' if preview else 'Withdrew'} {visible(labeler)}", True, as_json)
 
 
 @labelers.command("reinstate")
+@on_service
 def reinstate(
     session: SessionName,
     labeler: _Labeler,
-    server: Server = DEFAULT_SERVER,
-    tls_ca: TlsCa = None,
+    *,
+    service: Service,
     as_json: Json = False,
 ) -> None:
     """Let the votes of a withdrawn LABELER count again."""
-    from svddtune.client.client import TuningClient
+    from svddtune.client.cli.lookup import find_session
 
-    with TuningClient(server, tls_ca=tls_ca) as client:
-        effect = client.reinstate_labeler(resource_name(session), labeler)
+    with service.connect() as client:
+        name = find_session(client, service, session).name
+        effect = client.reinstate_labeler(name, labeler)
     _tell(effect, f"Reinstated {visible(labeler)}", False, as_json)
 
 
@@ -154,7 +154,7 @@ def _table(reports: tuple[LabelerReport, ...]) -> Any:
             visible(report.labeler) + (" (withdrawn)" if report.withdrawn else ""),
             str(report.asked + report.unasked),
             *(str(count) for count in (votes.inlier, votes.outlier, votes.unsure)),
-            _pace(report.median_answer_s),
+            _pace(report.median_answer_seconds),
             _share(report.agreement, report.compared),
             _share(report.self_consistency, report.repeats),
         )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from svddtune.client.cli.service import Service
     from svddtune.client.files.table import Table
     from svddtune.client.model import SvddModel
     from svddtune.client.types import FloatArray
@@ -20,6 +21,14 @@ ModelFile = Annotated[
     Path,
     typer.Argument(
         exists=True, dir_okay=False, metavar="MODEL", help="Model file (.npz) that a run wrote."
+    ),
+]
+ModelOrSession = Annotated[
+    str,
+    typer.Argument(
+        metavar="MODEL",
+        help="Model file (.npz) that a run wrote, or a session of --server: its id, the start of "
+        "it, or its name.",
     ),
 ]
 
@@ -44,6 +53,28 @@ class Rows:
     ids: list[str]
     unused: tuple[str, ...]
     errors: dict[int, str]
+
+
+def load_model(wanted: str, service: Service) -> tuple[SvddModel, str]:
+    """Return the model of a file or else of a session, and the session's name or "".
+
+    Raises
+    ------
+    BadParameter
+        For a file that does not exist.
+    """
+    from svddtune.client.cli.lookup import find_session
+    from svddtune.client.model import SvddModel
+
+    path = Path(wanted)
+    if path.is_file():
+        return SvddModel.load(path), ""
+    if path.is_dir() or path.suffix or (len(path.parts) > 1 and path.parts[0] != "sessions"):
+        what = "is a directory" if path.is_dir() else "does not exist"
+        raise typer.BadParameter(f"file {wanted!r} {what}.")
+    with service.connect() as client:
+        name = find_session(client, service, wanted).name
+        return client.model(name), name
 
 
 def read_rows(

@@ -17,10 +17,7 @@ from svddtune.cost import DEFAULT_MEMORY_MIB, duration, estimate, size
 @takes_settings(("strategy",))
 def plan(
     data: files.DataFile,
-    label_column: Annotated[
-        str | None,
-        typer.Option(help="Column of DATA that holds the classes; it is not a feature."),
-    ] = None,
+    label_column: files.LabelColumn = None,
     id_column: files.IdColumn = None,
     ignore: files.Ignore = None,
     header: files.Header = None,
@@ -29,9 +26,7 @@ def plan(
     delimiter: files.Delimiter = "",
     *,
     settings: Settings,
-    scaling: Annotated[
-        str, typer.Option(help=f"Scaling of the columns. {files.SCALINGS}")
-    ] = "auto",
+    scaling: files.Scaling = "auto",
     memory_mib: Annotated[
         int,
         typer.Option(
@@ -56,6 +51,7 @@ def plan(
         id_column=id_column,
         ignore=ignore or (),
         scaling=scaling,
+        verdicts=False,
     )
     rows, features = source.X.shape
     strategy = settings.get("strategy") or SessionConfig().strategy

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from svddtune.client.cli import file_options as files
-from svddtune.client.cli.model_rows import ModelFile, listed, read_rows
+from svddtune.client.cli.model_rows import ModelOrSession, listed, load_model, read_rows
 from svddtune.client.cli.options import Json
+from svddtune.client.cli.service import Service, on_service
 from svddtune.client.terminal.output import print_json, say, stderr, stdout
 from svddtune.text import visible
 
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 _BLOCK_ROWS = 4096
 
 
+@on_service
 def predict(
-    model: ModelFile,
+    model: ModelOrSession,
     data: files.DataFile,
     id_column: files.IdColumn = None,
     ignore: files.Ignore = None,
@@ -60,6 +62,8 @@ def predict(
             help="Detector: the tuned SVDD, or the refined detector, which learns from the labels."
         ),
     ] = "svdd",
+    *,
+    service: Service,
     as_json: Json = False,
 ) -> None:
     """Say which rows of DATA are outside MODEL, how far, and in which features they are unusual.
@@ -71,14 +75,13 @@ def predict(
     from svddtune.client.errors import UsageError
     from svddtune.client.files.read_table import read_table
     from svddtune.client.json_values import jsonable
-    from svddtune.client.model import SvddModel
     from svddtune.client.outside import outside_of
 
-    _check_out(out, {"MODEL": model, "DATA": data})
+    _check_out(out, {"MODEL": Path(model), "DATA": data})
     on_stdout = out == STANDARD_OUTPUT
     if on_stdout and as_json:
         raise UsageError("--out - and --json both write to standard output: give one of them")
-    fitted = SvddModel.load(model)
+    fitted, session = load_model(model, service)
     if reasons:
         fitted.known_profile()
     if which == "refined":
@@ -105,7 +108,8 @@ def predict(
         print_json(
             {
                 "model": {
-                    "file": str(model),
+                    "file": None if session else model,
+                    "session": session or None,
                     "scaling": fitted.scaling,
                     "gamma": fitted.gamma,
                     "C": fitted.C,

@@ -12,6 +12,7 @@ import typer
 
 from svddtune.client.cli.failure import fail
 from svddtune.client.cli.options import DEFAULT_SERVER, Json
+from svddtune.client.cli.service import Service
 from svddtune.client.terminal.output import print_json, say
 
 _Redis = Annotated[
@@ -25,8 +26,20 @@ _Redis = Annotated[
 ]
 
 
+_HTTP = "127.0.0.1:50080"
+
+
 def up(
     listen: Annotated[str, typer.Option(metavar="HOST:PORT")] = DEFAULT_SERVER,
+    http: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            help=f'Address of JSON over HTTP; "" for none. Default {_HTTP}, or a free port if '
+            "--listen is given.",
+            show_default=False,
+        ),
+    ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Number of worker processes.")] = 2,
     redis: _Redis = None,
     data_dir: Annotated[Path, typer.Option(help="Folder that keeps the sessions.")] = Path(
@@ -39,14 +52,16 @@ def up(
     from svddtune.client.runs.embedded import EmbeddedStack
 
     signal.signal(signal.SIGTERM, _interrupt)
-    stack = EmbeddedStack(workers, data_dir, listen=listen, redis=redis)
+    if http is None:
+        http = _HTTP if listen == DEFAULT_SERVER else "127.0.0.1:0"
+    stack = EmbeddedStack(workers, data_dir, listen=listen, http_listen=http, redis=redis)
     try:
         with stack:
             if as_json:
                 print_json(dict(stack.info))
                 sys.stdout.flush()
             else:
-                _tell_ready(stack.address, workers, data_dir)
+                _tell_ready(stack.address, stack.info.get("http"), workers, data_dir)
             code = stack.wait()
         ended = f"The service stopped unexpectedly with exit code {code}; see {stack.log_path}"
         if as_json:  # stdout holds one document only
@@ -58,6 +73,9 @@ def up(
 
 def serve(
     listen: Annotated[str, typer.Option(metavar="HOST:PORT")] = DEFAULT_SERVER,
+    http: Annotated[
+        str, typer.Option(metavar="HOST:PORT", help="Address of JSON over HTTP; default none.")
+    ] = "",
     redis: _Redis = None,
     tls_cert: Annotated[
         Path | None, typer.Option(exists=True, help="PEM file with the certificate chain.")
@@ -71,6 +89,7 @@ def serve(
 ) -> None:
     """Run one service process in the foreground."""
     arguments = ["--listen", listen]
+    arguments += ["--http-listen", http] if http else []
     _hand_over(redis)
     arguments += ["--tls-cert", str(tls_cert)] if tls_cert else []
     arguments += ["--tls-key", str(tls_key)] if tls_key else []
@@ -90,12 +109,15 @@ def worker(
     _become("svddtune.worker", arguments)
 
 
-def _tell_ready(address: str, workers: int, data_dir: Path) -> None:
-    option = "" if address == DEFAULT_SERVER else f" --server {address}"
+def _tell_ready(address: str, http: str | None, workers: int, data_dir: Path) -> None:
+    service = Service(address)
     print(f"svddtune listens on {address} with {workers} workers; data are in {data_dir}")
+    if http:
+        print(f"JSON over HTTP: {http}, described at {http}/openapi.json")
     print("In another terminal, try:")
     print(f"  svddtune tune DATA.csv --label-column NAME --server {address}")
-    print(f"  svddtune sessions{option}")
+    print(f"  {service.command('dataset', 'add', 'DATA.csv')}")
+    print(f"  {service.command('session', 'list')}")
     print("Ctrl-C stops everything.", flush=True)
 
 

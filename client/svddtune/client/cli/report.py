@@ -57,7 +57,7 @@ class Report:
     def document(self) -> dict[str, Any]:
         """Return the JSON document."""
         document = self.tuned.to_dict()
-        document["seconds"]["estimate"] = self.tuned.result.estimate_s
+        document["seconds"]["estimate"] = self.tuned.result.estimate_seconds
         document["truth"] = (
             None
             if self.truth_kappa is None

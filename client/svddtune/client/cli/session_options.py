@@ -37,20 +37,28 @@ def takes_settings(names: Collection[str] = tuple(SETTINGS)) -> Callable[[Any], 
 def _option(setting: Setting) -> inspect.Parameter:
     flag = isinstance(setting.default, bool)
     kind: Any = tuple[float, float] if setting.is_pair else type(setting.default)
-    if setting.is_optional:
+    if setting.default is None and not setting.is_pair:
         kind = float
+    if setting.is_list:
+        kind = list[str]
+    # (A session that copies another's settings may turn each of them on or off.)
+    off = setting.option.replace("--", "/--no-", 1) if flag else ""
     option = typer.Option(
-        setting.option,
-        help=setting.help if flag else setting.text,
-        metavar="LOW HIGH" if setting.is_pair else None,
+        setting.option + off,
+        help=setting.help if flag else _text(setting),
+        metavar="LOW HIGH" if setting.is_pair else "FEATURE" if setting.is_list else None,
         rich_help_panel="Settings of the session",
     )
     return inspect.Parameter(
         setting.name,
         inspect.Parameter.KEYWORD_ONLY,
-        default=False if flag else None,
-        annotation=Annotated[kind if flag else kind | None, option],
+        default=None,
+        annotation=Annotated[kind | None, option],
     )
+
+
+def _text(setting: Setting) -> str:
+    return f"{setting.text} Give it once for each." if setting.is_list else setting.text
 
 
 def _check(settings: dict[str, Any]) -> None:

@@ -83,9 +83,7 @@ def simulate(
     from_session: FromSession = None,
     *,
     settings: Settings,
-    scaling: Annotated[
-        str, typer.Option(help=f"Scaling of the columns. {files.SCALINGS}")
-    ] = "auto",
+    scaling: files.Scaling = "auto",
     real_time: Annotated[
         bool, typer.Option("--real-time", help="Let the simulated delays pass in real time.")
     ] = False,
@@ -109,8 +107,8 @@ def simulate(
     query to its model; it starts without labels, unless --from gives some. The report says what it
     reached on all rows and what it cost.
     """
+    from svddtune.client.cli.lookup import find_source
     from svddtune.client.cli.progress import ProgressBar
-    from svddtune.client.cli.session_lookup import find_source
     from svddtune.client.cli.simulation import run_simulation
     from svddtune.client.errors import UsageError
     from svddtune.client.inputs.settings import read_settings

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from svddtune.client.client import TuningClient
+from svddtune.client.errors import UsageError
 from svddtune.client.files.data import Data
 from svddtune.client.json_values import jsonable
 from svddtune.client.labelers import Agreement, LabelerReport
@@ -200,8 +201,15 @@ def run_simulation(
         embedded = stack.enter_context(EmbeddedStack(workers)) if server is None else None
         address = server or (embedded and embedded.address) or ""
         client = stack.enter_context(
-            TuningClient(address, tls_ca=tls_ca if server is not None else None)
+            TuningClient(
+                address,
+                tls_ca=tls_ca if server is not None else None,
+                client_cert=None if server is not None else "",
+                client_key=None if server is not None else "",
+                token=None if server is not None else "",
+            )
         )
+        _check_names(client.server_info().caller, labelers)
         on_progress(Progress("uploading", config.budget))
         dataset = client.upload_dataset(
             source.X,
@@ -235,6 +243,16 @@ def run_simulation(
         stalled=group.stalled,
         took_s=time.monotonic() - started,
     )
+
+
+def _check_names(caller: str, labelers: Sequence[SimulatedLabeler]) -> None:
+    """Raise UsageError where the service takes labels in the caller's own name only."""
+    if caller and [one.name for one in labelers] != [caller]:
+        raise UsageError(
+            f"The service takes labels from {caller!r} in that name only, and simulated labelers "
+            f"have names of their own. Leave out --server, so that the simulation starts a service "
+            f"of its own; or give one that asks nobody who they are"
+        )
 
 
 def duration(seconds: float) -> str:

@@ -124,7 +124,7 @@ def _check_active(session: Session) -> None:
     if session.state.ended or session.state.value == "estimating":
         raise WrongState(
             f"{session.name} is {session.state.value} and takes no labels; "
-            "resume it, or choose another session (see: svddtune sessions)",
+            "resume it, or choose another session (see: svddtune session list)",
             metadata={"session": session.name, "state": session.state.value},
         )
 

@@ -22,16 +22,10 @@ _PERSON_LEASE_S = 600.0
 def tune(
     data: files.DataFile,
     labels: files.LabelsFile = None,
-    label_column: Annotated[
-        str | None,
-        typer.Option(help="Column of DATA that holds the classes, by name or by number from 0."),
-    ] = None,
+    label_column: files.LabelColumn = None,
     outlier_value: files.OutlierValue = None,
     id_column: files.IdColumn = None,
-    show: Annotated[
-        list[str] | None,
-        typer.Option(help="Column to show to labelers, which is not a feature. Repeatable."),
-    ] = None,
+    show: files.Show = None,
     ignore: files.Ignore = None,
     header: files.Header = None,
     encoding: files.Encoding = "utf-8",
@@ -41,9 +35,7 @@ def tune(
     from_session: FromSession = None,
     *,
     settings: Settings,
-    scaling: Annotated[
-        str, typer.Option(help=f"Scaling of the columns. {files.SCALINGS}")
-    ] = "auto",
+    scaling: files.Scaling = "auto",
     cold: Annotated[
         bool, typer.Option("--cold", help="Start without any label, even if some are known.")
     ] = False,
@@ -77,7 +69,7 @@ def tune(
     Answers come from --labels, --label-column or the y of an NPZ file; otherwise you are asked.
     Every answer is kept: continue an interrupted run with svddtune resume.
     """
-    from svddtune.client.cli.session_lookup import find_source
+    from svddtune.client.cli.lookup import find_source
     from svddtune.client.cli.tuning_run import SavedCommand, check_out, run_and_report
     from svddtune.client.errors import UsageError
     from svddtune.client.files.data import read_data
@@ -161,7 +153,7 @@ def tune(
             labeler="terminal" if human else "known-labels",
             human=human,
             storage=folder,
-            **({"lease_s": _PERSON_LEASE_S} if human else {}) | settings,
+            **({"lease_seconds": _PERSON_LEASE_S} if human else {}) | settings,
         ),
         oracle=oracle,
         X=source.X,

@@ -3,38 +3,16 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Generic, TypeVar
 
 from svddtune.client.types import Query
 
-_T = TypeVar("_T")
-# The most queries that one labeler can hold at once.
-_MOST = 1000
+# Leases of which it is remembered why they were lost: as many as one labeler can hold at once.
+_MOST_LOST = 1000
 # A query's number is unique within its session only.
 QueryKey = tuple[str, int]
-
-
-class BoundedDict(Generic[_T]):
-    """A mapping that keeps its newest keys only."""
-
-    def __init__(self) -> None:
-        self._known: OrderedDict[str, _T] = OrderedDict()
-
-    def note(self, key: str, value: _T) -> None:
-        """Keep `value` under `key`."""
-        self._known[key] = value
-        if len(self._known) > _MOST:
-            self._known.popitem(last=False)
-
-    def get(self, key: str) -> _T | None:
-        """Return the value of `key`, None where there is none."""
-        return self._known.get(key)
-
-    def __contains__(self, key: str) -> bool:
-        return key in self._known
 
 
 class Holding:
@@ -47,7 +25,7 @@ class Holding:
     def __init__(self) -> None:
         self._held: OrderedDict[QueryKey, Query] = OrderedDict()
         self._waiting: deque[QueryKey] = deque()
-        self._lost: BoundedDict[str] = BoundedDict()
+        self._lost: OrderedDict[str, str] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._held)
@@ -93,7 +71,9 @@ class Holding:
 
     def lose(self, key: QueryKey, lease_id: str, reason: str) -> None:
         """Forget a query whose lease has ended, unless it was leased anew."""
-        self._lost.note(lease_id, reason)
+        self._lost[lease_id] = reason
+        if len(self._lost) > _MOST_LOST:
+            self._lost.popitem(last=False)
         if self.lease_id(key) == lease_id:
             self.drop(key)
 
@@ -103,14 +83,14 @@ class Holding:
             if key[0] == session:
                 self.lose(key, query.lease_id, "SESSION_ENDED")
 
-    def extend(self, session: str, lost: Collection[str], expires: datetime | None) -> None:
-        """Apply the Ack of an Extend for one session's leases, or for all ("")."""
-        for key, query in list(self._held.items()):
+    def extend(self, extended: Mapping[str, datetime | None], lost: Collection[str]) -> None:
+        """Apply an Ack: the new ends of leases, and those that are lost."""
+        for key, query in list(self._held.items()) if extended or lost else ():
             if query.lease_id in lost:
                 self.lose(key, query.lease_id, "LEASE_LOST")
-            elif expires is not None and session in ("", key[0]):
-                self._held[key] = replace(query, lease_expires=expires)
+            elif query.lease_id in extended:
+                self._held[key] = replace(query, lease_expires=extended[query.lease_id])
 
     def lost_reason(self, lease_id: str) -> str:
         """Return why the labeler lost a lease; empty where that is not known."""
-        return self._lost.get(lease_id) or ""
+        return self._lost.get(lease_id, "")

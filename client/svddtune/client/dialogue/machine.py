@@ -2,8 +2,8 @@
 
 The labeler's intents go in and messages come out; the server's messages go in and what must be sent
 because of them comes out. Whoever uses a `Dialogue` holds one lock around every call. A `Dialogue`
-outlives its streams: what has no Ack is sent again on the next one, with the same answer id, so
-that it has one effect.
+outlives its streams: what has no Ack is sent again on the next one, and a repeated item has one
+effect. The request id of an item tells which Ack or Reject is its own.
 
 A query is in one of these states::
 
@@ -47,17 +47,18 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 
-from svddtune.client.dialogue.holding import BoundedDict, Holding, QueryKey
-from svddtune.client.dialogue.pending import Item, ItemKey, Pending
+from svddtune.client.dialogue.holding import Holding, QueryKey
+from svddtune.client.dialogue.pending import Item, Pending
 from svddtune.client.dialogue.served import Served
 from svddtune.client.errors import NotFound, SvddtuneError
 from svddtune.client.types import Ack, Query, SkipMode, Verdict
 from svddtune.client.wire import convert
 from svddtune.client.wire.status import from_status
 from svddtune.v1 import oracle_pb2 as pb
+from svddtune.version import __version__
 
 PROTOCOL_VERSION = 1
-# The shortest lease is half of the session's lease_s; three heartbeats fit into it.
+# The shortest lease is half of the session's lease_seconds; three heartbeats fit into it.
 _BEATS_PER_LEASE_S = 6.0
 # After these reasons the query is no longer this labeler's; after all others it can answer again.
 _QUERY_IS_GONE = {
@@ -127,12 +128,6 @@ class Dialogue:
         self._holding = Holding()
         self._pending = Pending()
         self._answered_at: float | None = None
-        # A Release has no Ack. One made without a stream is sent on the next; a lease that comes
-        # back although it was given back is given back again.
-        self._unsent: list[pb.ConverseRequest] = []
-        self._given_back: BoundedDict[None] = BoundedDict()
-        # Leases named in the first Extend of a stream, by session, until the server has answered.
-        self._reclaimed: dict[str, list[QueryKey]] = {}
 
     # What the labeler says
 
@@ -141,7 +136,10 @@ class Dialogue:
         self.welcomed = self.draining = False
         return pb.ConverseRequest(
             hello=pb.Hello(
-                protocol_version=PROTOCOL_VERSION,
+                min_protocol_version=PROTOCOL_VERSION,
+                max_protocol_version=PROTOCOL_VERSION,
+                client_name="svddtune-python",
+                client_version=__version__,
                 labeler=self.labeler,
                 kind=self._kind,
                 sessions=self.served.existing(),
@@ -172,8 +170,8 @@ class Dialogue:
             source_reference=source_reference,
             provenance=self.provenance,
         )
-        key = (message.session, message.answer_id)
-        sent = self._await_ack(key, pb.ConverseRequest(answer=message), query)
+        key = (message.session, "answer", message.answer_id)
+        sent = self._pending.add(key, pb.ConverseRequest(answer=message), query)
         self._answered_at = now
         return sent
 
@@ -199,8 +197,8 @@ class Dialogue:
             provenance=self.provenance,
             replace=replace,
         )
-        key = (message.session, message.answer_id)
-        return self._await_ack(key, pb.ConverseRequest(answer=message))
+        key = (message.session, "answer", message.answer_id)
+        return self._pending.add(key, pb.ConverseRequest(answer=message))
 
     def retract(
         self, observation_id: str, *, session: str = "", answer_id: str = "", of_labeler: str = ""
@@ -212,8 +210,8 @@ class Dialogue:
             observation_id=observation_id,
             of_labeler=of_labeler,
         )
-        key = (message.session, message.answer_id)
-        return self._await_ack(key, pb.ConverseRequest(retract=message))
+        key = (message.session, "answer", message.answer_id)
+        return self._pending.add(key, pb.ConverseRequest(retract=message))
 
     def skip(self, query: Query, mode: SkipMode) -> tuple[pb.ConverseRequest, Future[Ack]]:
         """Return the message that skips `query`."""
@@ -223,16 +221,15 @@ class Dialogue:
             lease_id=query.lease_id,
             mode=convert.SKIP_MODES[mode],
         )
-        key = (message.session, message.query)
-        return self._await_ack(key, pb.ConverseRequest(skip=message), query)
+        key = (message.session, "skip", message.lease_id)
+        return self._pending.add(key, pb.ConverseRequest(skip=message), query)
 
     def release(self, query: Query) -> pb.ConverseRequest:
         """Return the message that gives `query` back."""
         self._holding.drop(self._key(query))
-        self._given_back.note(query.lease_id, None)
-        message = _release_of(self.served.name(query.session), query.lease_id)
-        if not self.welcomed:
-            self._unsent.append(message)
+        release = pb.Release(session=self.served.name(query.session), lease_ids=[query.lease_id])
+        key = (release.session, "release", query.lease_id)
+        message, _ = self._pending.add(key, pb.ConverseRequest(release=release))
         return message
 
     def set_credit(self, credit: int) -> pb.ConverseRequest:
@@ -246,11 +243,6 @@ class Dialogue:
             return None
         return pb.ConverseRequest(extend=pb.Extend(session=self.served.only))
 
-    def _await_ack(
-        self, key: ItemKey, message: pb.ConverseRequest, query: Query | None = None
-    ) -> tuple[pb.ConverseRequest, Future[Ack]]:
-        return message, self._pending.add(key, message, query)
-
     # What the server says
 
     def receive(self, response: pb.ConverseResponse, now: float) -> list[pb.ConverseRequest]:
@@ -259,7 +251,7 @@ class Dialogue:
             case "welcome":
                 return self._on_welcome(response.welcome)
             case "assign":
-                return self._on_assign(response.assign, now)
+                self._on_assign(response.assign, now)
             case "ack":
                 self._on_ack(response.ack)
             case "reject":
@@ -277,96 +269,78 @@ class Dialogue:
     def _on_welcome(self, welcome: pb.Welcome) -> list[pb.ConverseRequest]:
         self.welcomed = True
         self.resume_token = welcome.resume_token
-        if welcome.heartbeat_s > 0:
-            self._asked_heartbeat_s = welcome.heartbeat_s
+        if welcome.heartbeat_seconds > 0:
+            self._asked_heartbeat_s = welcome.heartbeat_seconds
         if welcome.HasField("session"):
             self.served.see(convert.session_from_proto(welcome.session))
-        unsent, self._unsent = self._unsent, []
-        return [*self._pending.again(), *self._reclaim(), *unsent]
+        return [*self._pending.again(), *self._reclaim()]
 
     def _reclaim(self) -> list[pb.ConverseRequest]:
         """Return messages that name what is held: the server reports which leases are lost."""
-        self._reclaimed = {}
+        held: dict[str, list[str]] = {}
         for key in self._holding:
             if not self._pending.concerns(*key):
-                self._reclaimed.setdefault(key[0], []).append(key)
+                held.setdefault(key[0], []).append(self._holding.lease_id(key))
         return [
-            pb.ConverseRequest(
-                extend=pb.Extend(session=session, lease_ids=map(self._holding.lease_id, keys))
-            )
-            for session, keys in self._reclaimed.items()
+            pb.ConverseRequest(extend=pb.Extend(session=session, lease_ids=lease_ids))
+            for session, lease_ids in held.items()
         ]
 
-    def _on_assign(self, assign: pb.Assign, now: float) -> list[pb.ConverseRequest]:
+    def _on_assign(self, assign: pb.Assign, now: float) -> None:
         query = convert.query_from_proto(assign)
-        if query.lease_id in self._given_back:
-            return [_release_of(query.session, query.lease_id)]
         key = self._key(query)
+        if self._pending.releases(key[0], query.lease_id):
+            return
         known = self._holding.lease_id(key) == query.lease_id
         self._holding.put(key, query)
         self.served.ask_again(key[0])
         if known or self._pending.concerns(*key):
-            return []
+            return
         self._holding.offer(key)
         if self._answered_at is not None:
             self.per_query_s.append(now - self._answered_at)
             self._answered_at = None
-        return []
 
     def _on_ack(self, ack: pb.Ack) -> None:
         session = self.served.name(ack.session, guess=True)
         if ack.HasField("counts"):
             self.served.count(session, convert.counts_from_proto(ack.counts))
-        if not ack.answer_id and not ack.query:
-            self._on_extended(session, ack)
+        self._holding.extend(
+            {one.lease_id: convert.time_from_proto(one.expire_time) for one in ack.extended},
+            ack.lost_lease_ids,
+        )
+        item = self._pending.pop(ack.request_id)
+        if item is None:  # an Extend or a Credit
             return
-        item = self._pending.pop((session, ack.answer_id or ack.query))
-        if item is None:
-            return
-        key = (session, item.query)
+        key = (item.key[0], item.query)
         if item.message.HasField("skip") and self._leased_anew(key, item):
             self._holding.offer(key)
         else:
             self._holding.drop(key)
         item.future.set_result(replace(convert.ack_from_proto(ack), session=session))
 
-    def _on_extended(self, session: str, ack: pb.Ack) -> None:
-        self._reclaimed.pop(session, None)
-        stamp = ack.lease_expire_time if ack.HasField("lease_expire_time") else None
-        expires = convert.time_from_proto(stamp) if stamp else None
-        self._holding.extend(session, ack.lost_lease_ids, expires)
-
     def _on_reject(self, reject: pb.Reject) -> None:
         error = from_status(reject.status)
-        session = self.served.name(reject.session, guess=True)
-        item = self._pending.pop((session, reject.answer_id or reject.query))
-        if item is None:  # an Extend or a Release; the first Extend of a stream names what is held
-            for key in self._reclaimed.pop(session, []):
-                self._holding.lose(key, self._holding.lease_id(key), error.reason)
+        item = self._pending.pop(reject.request_id)
+        if item is None:  # an Extend or a Credit
             return
-        key = (session, item.query)
+        key = (item.key[0], item.query)
         if self._leased_anew(key, item):
             self._holding.offer(key)
         elif error.reason in _QUERY_IS_GONE:
             self._holding.drop(key)
-        resent_skip = item.resent and item.message.HasField("skip")
-        if resent_skip and error.reason == "LEASE_LOST":
-            # The first one arrived, or the lease has ended: the query is gone either way.
-            counts = self.served.counts(session)
-            item.future.set_result(Ack("", item.query, False, counts, session=session))
-        else:
-            item.future.set_exception(error)
+        item.future.set_exception(error)
 
     def _on_revoke(self, revoke: pb.Revoke) -> None:
         key = (self.served.name(revoke.session, guess=True), revoke.query)
-        self._holding.lose(key, revoke.lease_id, revoke.reason)
+        self._holding.lose(key, revoke.lease_id, convert.revoke_reason(revoke.reason))
 
     def _on_finished(self, finished: pb.Finished) -> None:
         name = self.served.name(finished.session.name, guess=True)
-        if finished.HasField("session") and finished.reason != "DELETED":
+        if finished.HasField("session") and finished.reason != pb.FINISH_REASON_DELETED:
             self.served.see(convert.session_from_proto(finished.session))
         if name:
-            self._end(name, finished.reason or "FINISHED")
+            self._end(name, convert.finish_reason(finished.reason))
 
     def _leased_anew(self, key: QueryKey, item: Item) -> bool:
         """Return whether the query is held by another lease than the one `item` is about."""
@@ -432,17 +406,14 @@ class Dialogue:
     @property
     def heartbeat_s(self) -> float:
         """Seconds between heartbeats: what the server asked for, or a held lease needs."""
-        leases_s = map(self.served.lease_s, self._holding.sessions)
-        needed_s = [lease_s / _BEATS_PER_LEASE_S for lease_s in leases_s if lease_s > 0]
+        leases_s = map(self.served.lease_seconds, self._holding.sessions)
+        needed_s = [
+            lease_seconds / _BEATS_PER_LEASE_S for lease_seconds in leases_s if lease_seconds > 0
+        ]
         return min([self._asked_heartbeat_s, *needed_s])
 
     def _key(self, query: Query) -> QueryKey:
         return self.served.name(query.session), query.number
-
-
-def _release_of(session: str, lease_id: str) -> pb.ConverseRequest:
-    """Return the message that gives a lease back."""
-    return pb.ConverseRequest(release=pb.Release(session=session, lease_ids=[lease_id]))
 
 
 def _deleted(session: str) -> NotFound:

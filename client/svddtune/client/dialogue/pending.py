@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -11,70 +12,89 @@ from svddtune.client.errors import Conflict, SvddtuneError
 from svddtune.client.types import Ack, Query
 from svddtune.v1 import oracle_pb2 as pb
 
-# Key of an item: its session and its answer id; for a skip the query's number.
-ItemKey = tuple[str, str | int]
+# What makes an item the same one: its session, then "answer" and its answer id, or "skip" or
+# "release" and the lease.
+ItemKey = tuple[str, str, str]
 
 
 @dataclass(slots=True)
 class Item:
     """A message, sent or not, that has no Ack yet."""
 
+    key: ItemKey
     message: pb.ConverseRequest
     future: Future[Ack]
     query: int = 0
     lease_id: str = ""
-    resent: bool = False
 
 
 class Pending:
-    """Items without an Ack, in the order in which they were added."""
+    """Items without an Ack, in the order in which they were added. Each gets a request id."""
 
     def __init__(self) -> None:
-        self._items: OrderedDict[ItemKey, Item] = OrderedDict()
+        self._items: OrderedDict[str, Item] = OrderedDict()
+        # Request ids.
+        self._known: dict[ItemKey, str] = {}
+        self._numbers = itertools.count(1)
 
     def __len__(self) -> int:
         return len(self._items)
 
-    def add(self, key: ItemKey, message: pb.ConverseRequest, query: Query | None) -> Future[Ack]:
-        """Add an item; return the future of its Ack. The same item again gets the same future.
+    def add(
+        self, key: ItemKey, message: pb.ConverseRequest, query: Query | None = None
+    ) -> tuple[pb.ConverseRequest, Future[Ack]]:
+        """Add an item; return its message and the future of its Ack.
+
+        The same item again gets the same message and future.
 
         Raises
         ------
         Conflict
             ANSWER_ID_REUSED: another item with this id is under way.
         """
-        known = self._items.get(key)
-        if known is not None:
+        if key in self._known:
+            known = self._items[self._known[key]]
+            message.request_id = known.message.request_id
             if known.message == message:
-                return known.future
+                return known.message, known.future
+            session, _, known_id = key
             raise Conflict(
-                f"Answer id {key[1]!r} is in use for another request in {key[0]}: give each "
+                f"Answer id {known_id!r} is in use for another request in {session}: give each "
                 f"request an id of its own",
                 reason="ANSWER_ID_REUSED",
-                metadata={"session": key[0], "answer_id": str(key[1])},
+                metadata={"session": session, "answer_id": known_id},
             )
         future: Future[Ack] = Future()
         # So that nobody cancels it: a message cannot be taken back once it is sent.
         future.set_running_or_notify_cancel()
         number, lease_id = (query.number, query.lease_id) if query else (0, "")
-        self._items[key] = Item(message, future, number, lease_id)
-        return future
+        message.request_id = str(next(self._numbers))
+        self._known[key] = message.request_id
+        self._items[message.request_id] = Item(key, message, future, number, lease_id)
+        return message, future
 
-    def pop(self, key: ItemKey) -> Item | None:
+    def pop(self, request_id: str) -> Item | None:
         """Return and forget an item, None where there is none."""
-        return self._items.pop(key, None)
+        item = self._items.pop(request_id, None)
+        if item is not None:
+            del self._known[item.key]
+        return item
 
     def concerns(self, session: str, query: int) -> bool:
-        """Return whether an item is about this query."""
-        return any(key[0] == session and item.query == query for key, item in self._items.items())
+        """Return whether an answer or a skip is about this query."""
+        return any(item.key[0] == session and item.query == query for item in self._items.values())
+
+    def releases(self, session: str, lease_id: str) -> bool:
+        """Return whether a Release of this lease is under way."""
+        return (session, "release", lease_id) in self._known
 
     def again(self) -> list[pb.ConverseRequest]:
         """Return all messages, to be sent again on a new stream."""
-        for item in self._items.values():
-            item.resent = True
         return [item.message for item in self._items.values()]
 
     def fail(self, error: SvddtuneError, concerns: Callable[[str], bool] = lambda _: True) -> None:
         """End the items of the sessions that `concerns` names, with `error`."""
-        for key in [key for key in self._items if concerns(key[0])]:
-            self._items.pop(key).future.set_exception(error)
+        failed = [number for number, item in self._items.items() if concerns(item.key[0])]
+        for item in map(self.pop, failed):
+            if item is not None:
+                item.future.set_exception(error)

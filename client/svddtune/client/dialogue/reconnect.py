@@ -7,7 +7,7 @@ here. Moments are seconds of any monotonic clock.
 from __future__ import annotations
 
 from svddtune.client.dialogue.machine import Dialogue
-from svddtune.client.errors import InternalError, SvddtuneError, Unavailable
+from svddtune.client.errors import InternalError, SvddtuneError, Unauthenticated, Unavailable
 from svddtune.client.wire.backoff import Backoff
 from svddtune.v1 import oracle_pb2 as pb
 
@@ -57,6 +57,7 @@ class Reconnect:
         SvddtuneError
             `error`, where another attempt cannot help or the time for attempts is over.
         """
+        welcomed = self._welcomed_at is not None
         lasted_s = 0.0 if self._welcomed_at is None else now - self._welcomed_at
         if self._welcomed_at is not None:
             self._lost_at, self._patience_s = now, RECONNECT_FOR_S
@@ -66,6 +67,9 @@ class Reconnect:
             return 0.0 if at_once else self._backoff.next_s()
         if self._dialogue.survives(error):
             return 0.0
+        if isinstance(error, Unauthenticated) and welcomed:
+            # The token was valid when the stream began; the next stream asks for another.
+            return self._backoff.next_s()
         if self._is_fatal(error) or now - self._lost_at > self._patience_s:
             raise error
         return self._backoff.next_s(error.retry_after_s)

@@ -66,10 +66,10 @@ class Served:
         """Return one session, None where it is not known."""
         return self._sessions.get(session)
 
-    def lease_s(self, session: str) -> float:
+    def lease_seconds(self, session: str) -> float:
         """Return the length of the session's first leases, in seconds; 0 where it is not known."""
         known = self._sessions.get(session)
-        return known.config.lease_s if known else 0.0
+        return known.config.lease_seconds if known else 0.0
 
     def counts(self, session: str = "") -> LabelCounts:
         """Return the labels per class in `session`; default the session of the newest message."""

@@ -155,6 +155,8 @@ class DialogueStream:
             if error.code() is grpc.StatusCode.CANCELLED and pulse.late(time.monotonic()):
                 return refusals.no_welcome(self._address)
             return from_rpc_error(error, self._address)
+        except SvddtuneError as error:  # there is no token to send
+            return error
         except ValueError as error:  # grpc's way of saying that the channel is closed
             return WrongState(str(error), reason="CLIENT_CLOSED")
         finally:

@@ -17,6 +17,7 @@ from typing import Any
 import grpc
 
 from svddtune.client.dialogue.unary_calls import Refused, RunningCalls
+from svddtune.client.errors import SvddtuneError
 from svddtune.client.wire.backoff import Backoff
 from svddtune.v1 import oracle_pb2 as pb
 from svddtune.v1 import oracle_pb2_grpc, tuning_pb2, tuning_pb2_grpc
@@ -24,7 +25,7 @@ from svddtune.v1 import oracle_pb2_grpc, tuning_pb2, tuning_pb2_grpc
 # Seconds that one Lease waits. The session state it reports is never older.
 _WAIT_S = 5.0
 _DEFAULT_LEASE_S = 60.0
-# A lease lasts at least half of its session's lease_s; beat three times in it.
+# A lease lasts at least half of its session's lease_seconds; beat three times in it.
 _BEATS = 6.0
 
 
@@ -32,7 +33,7 @@ class UnaryConverse:
     """``Converse`` by the calls Lease, Answer, Skip, Extend, Release and Retract.
 
     Queries are waited for by long polls. A lease that is gone shows with the next heartbeat or
-    answer, as a Revoke without a reason.
+    answer, as lost.
 
     Parameters
     ----------
@@ -97,7 +98,8 @@ class UnaryDialogue:
                 pass  # `cancel` or Bye did that
             except Refused as refused:  # of no single item
                 self._said.put(refused.failure)
-            except (grpc.RpcError, ValueError) as error:  # ValueError: the channel is closed
+            # ValueError: the channel is closed. SvddtuneError: there is no token to send.
+            except (grpc.RpcError, ValueError, SvddtuneError) as error:
                 self._said.put(error)
 
         threading.Thread(target=run, name="unary-dialogue", daemon=True).start()
@@ -112,11 +114,11 @@ class UnaryDialogue:
                 case "credit":
                     self._grant(request.credit.queries)
                 case "answer" | "skip" | "retract" as kind:
-                    self._on_item(kind, getattr(request, kind))
+                    self._on_item(kind, getattr(request, kind), request.request_id)
                 case "extend":
                     self._on_extend(request.extend)
                 case "release":
-                    self._on_release(request.release)
+                    self._on_release(request.release, request.request_id)
                 case "bye":
                     self._on_bye()
         self._said.put(None)
@@ -136,7 +138,7 @@ class UnaryDialogue:
             self._credit = credit
             self._changed.notify_all()
 
-    def _on_item(self, kind: str, item: Any) -> None:
+    def _on_item(self, kind: str, item: Any, request_id: str) -> None:
         lease_id = getattr(item, "lease_id", "")
         with self._changed:
             self._leases.doubt(lease_id)
@@ -144,7 +146,7 @@ class UnaryDialogue:
         request = _REQUESTS[kind](labeler=self._hello.labeler, **{kind: item})
         try:
             ack = self._calls.make(method, request).ack
-            ack.session = item.session
+            ack.session, ack.request_id = item.session, request_id
             gone = True
             self._say(ack=ack)
         except Refused as refused:
@@ -154,6 +156,7 @@ class UnaryDialogue:
                 query=getattr(item, "query", 0),
                 session=item.session,
                 status=refused.status,
+                request_id=request_id,
             )
             self._say(reject=reject)
         with self._changed:
@@ -168,16 +171,16 @@ class UnaryDialogue:
             request = pb.ExtendRequest(labeler=self._hello.labeler, extend=named)
             try:
                 ack = self._calls.make(self._oracle.Extend, request).ack
-            except Refused:
-                lost = lease_ids
-            else:
-                lost = list(ack.lost_lease_ids)
-                ack.session = session
-                self._say(ack=ack)
-            for lease_id in lost:
-                self._revoke(lease_id)
+            except Refused:  # the session is gone
+                ack = pb.Ack(lost_lease_ids=lease_ids)
+            ack.session = session
+            with self._changed:
+                for lease_id in ack.lost_lease_ids:
+                    self._leases.drop(lease_id)
+                self._changed.notify_all()
+            self._say(ack=ack)
 
-    def _on_release(self, release: pb.Release) -> None:
+    def _on_release(self, release: pb.Release, request_id: str) -> None:
         with self._changed:
             held = self._leases.leases(release.session, release.lease_ids)
         for session, lease_ids in held.items():
@@ -186,6 +189,7 @@ class UnaryDialogue:
                 for lease_id in lease_ids:
                     self._leases.drop(lease_id)
                 self._changed.notify_all()
+        self._say(ack=pb.Ack(session=release.session, request_id=request_id))
 
     def _on_bye(self) -> None:
         self._ask_no_more()
@@ -221,7 +225,7 @@ class UnaryDialogue:
                 most = self._credit - len(self._leases) + self._leases.count(name)
             since = time.monotonic()
             response = self._lease(name, most, wait_s)
-            if response is None or response.finished_reason:
+            if response is None or response.finish_reason:
                 names.remove(name)
             if response and self._hand_out(response, look=not name):
                 pause.reset()
@@ -245,7 +249,7 @@ class UnaryDialogue:
             labeler=self._hello.labeler,
             kind=self._hello.kind,
             max_queries=most,
-            wait_s=wait_s,
+            wait_seconds=wait_s,
         )
         try:
             response: pb.LeaseResponse = self._calls.make(
@@ -255,7 +259,7 @@ class UnaryDialogue:
             if refused.code is not grpc.StatusCode.NOT_FOUND:
                 raise
             gone = tuning_pb2.Session(name=name)
-            self._say(finished=pb.Finished(session=gone, reason="DELETED"))
+            self._say(finished=pb.Finished(session=gone, reason=pb.FINISH_REASON_DELETED))
             return None
         return response
 
@@ -270,15 +274,19 @@ class UnaryDialogue:
                 self._progress(self._session(name))
         for assign in new:
             self._say(assign=assign)
-        if response.finished_reason:
-            finished = pb.Finished(session=response.session, reason=response.finished_reason)
+        if response.finish_reason:
+            finished = pb.Finished(session=response.session, reason=response.finish_reason)
             self._say(finished=finished)
         return bool(new)
 
     def _welcome(self, sessions: list[tuning_pb2.Session]) -> None:
-        leases_s = [session.config.lease_s or _DEFAULT_LEASE_S for session in sessions]
-        lease_s = min(leases_s, default=_DEFAULT_LEASE_S)
-        welcome = pb.Welcome(heartbeat_s=lease_s / _BEATS, lease_s=lease_s, protocol_version=1)
+        leases_s = [session.config.lease_seconds or _DEFAULT_LEASE_S for session in sessions]
+        lease_seconds = min(leases_s, default=_DEFAULT_LEASE_S)
+        welcome = pb.Welcome(
+            heartbeat_seconds=lease_seconds / _BEATS,
+            lease_seconds=lease_seconds,
+            protocol_version=1,
+        )
         if len(sessions) == 1:
             welcome.session.CopyFrom(sessions[0])
         self._say(welcome=welcome)
@@ -287,14 +295,6 @@ class UnaryDialogue:
         if self._etags.get(session.name) != session.etag:
             self._etags[session.name] = session.etag
             self._say(progress=pb.Progress(session=session))
-
-    def _revoke(self, lease_id: str) -> None:
-        with self._changed:
-            assign = self._leases.drop(lease_id)
-            self._changed.notify_all()
-        if assign is not None:
-            revoke = pb.Revoke(session=assign.session, query=assign.query, lease_id=lease_id)
-            self._say(revoke=revoke)
 
     def _session(self, name: str) -> tuning_pb2.Session:
         request = tuning_pb2.GetSessionRequest(name=name)
@@ -353,9 +353,9 @@ class LeaseBook:
         if gone:
             self._held.pop(lease_id, None)
 
-    def drop(self, lease_id: str) -> pb.Assign | None:
-        """Forget a lease; return its query, None where it was not held."""
-        return self._held.pop(lease_id, None)
+    def drop(self, lease_id: str) -> None:
+        """Forget a lease."""
+        self._held.pop(lease_id, None)
 
     def clear(self) -> None:
         """Forget all."""

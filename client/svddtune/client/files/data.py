@@ -48,6 +48,7 @@ def read_data(
     ignore: Sequence[str] = (),
     outlier_value: str | None = None,
     scaling: str = "auto",
+    verdicts: bool = True,
 ) -> Data:
     """Split a table into features, ids, labels and display fields.
 
@@ -63,6 +64,8 @@ def read_data(
         The label that marks an outlier.
     scaling : str
         Scaling of the features; "none" adds a note on columns of very different spread.
+    verdicts : bool
+        Whether the column with labels is read; if not, it is left out only. Default True.
 
     Raises
     ------
@@ -106,7 +109,9 @@ def read_data(
         has_ids=identity is not None,
         feature_names=[table.names[j] for j in features] if table.has_names else [],
         display=display,
-        known=column_verdicts(table, label, outlier_value) if label is not None else {},
+        known=(
+            column_verdicts(table, label, outlier_value) if label is not None and verdicts else {}
+        ),
         notes=tuple(notes),
     )
 

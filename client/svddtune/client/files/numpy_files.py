@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tokenize
 import zipfile
+import zlib
 from io import BytesIO
 from typing import Any
 
@@ -59,14 +61,31 @@ def read_npy(source: Source) -> Table:
     return _matrix(source, array, None)
 
 
+# What NumPy and zipfile raise for damaged files.
+_UNREADABLE = (
+    EOFError,
+    LookupError,
+    MemoryError,
+    OSError,
+    RuntimeError,  # NotImplementedError included
+    SyntaxError,
+    TypeError,
+    ValueError,
+    tokenize.TokenError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+
+
 def _loaded(source: Source) -> Any:
+    content = source.read()
     try:
-        loaded = np.load(BytesIO(source.read()), allow_pickle=False)
+        loaded = np.load(BytesIO(content), allow_pickle=False)
         if isinstance(loaded, np.ndarray):
             return loaded
         with loaded as archive:
             return {name: archive[name] for name in archive.files}
-    except (ValueError, zipfile.BadZipFile, EOFError, TypeError) as error:
+    except _UNREADABLE as error:
         what = "NPZ" if source.kind == ".npz" else "NPY"
         raise source.fault(f"not a readable {what} file of plain arrays: {error}") from None
 

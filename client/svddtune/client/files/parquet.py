@@ -38,10 +38,11 @@ def read_parquet(source: Source) -> tuple[list[str], list[Column]]:
 
     try:
         data = file.read()
-    except (pyarrow.ArrowException, OSError) as error:
+        names = [str(name) for name in data.column_names]
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise _unreadable(source, error) from None
     columns: list[Column] = [_ArrowColumn(column) for column in data.columns]
-    return [str(name) for name in data.column_names], columns
+    return names, columns
 
 
 def parquet_rows(source: Source) -> Iterator[dict[str, Any]]:
@@ -55,15 +56,15 @@ def parquet_rows(source: Source) -> Iterator[dict[str, Any]]:
     file = _opened(source)
     import pyarrow
 
-    names = [str(name) for name in file.schema_arrow.names]
     first = 0
     try:
+        names = [str(name) for name in file.schema_arrow.names]
         for batch in file.iter_batches(batch_size=_BATCH):
             columns = [_values(source, batch.column(i), names[i], first) for i in range(len(names))]
             for row in range(batch.num_rows):
                 yield {name: column[row] for name, column in zip(names, columns, strict=True)}
             first += batch.num_rows
-    except pyarrow.ArrowException as error:
+    except (pyarrow.ArrowException, UnicodeDecodeError) as error:
         raise _unreadable(source, error) from None
 
 
@@ -86,7 +87,8 @@ def _opened(source: Source) -> pyarrow.parquet.ParquetFile:
     try:
         file = parquet.ParquetFile(source.path or BytesIO(source.data))
         _check_names(source, [(field.name, field.type) for field in file.schema_arrow], "")
-    except pyarrow.ArrowException as error:
+    # (Names in the file need not be UTF-8.)
+    except (pyarrow.ArrowException, UnicodeDecodeError) as error:
         raise _unreadable(source, error) from None
     except OSError as error:
         if error.errno is not None:  # no such file, or no permission
@@ -170,8 +172,23 @@ def _python(column: Any) -> list[Any]:
     if kind != column.type:
         column = column.cast(kind, safe=False)
     if not _has_bytes(kind):
-        return list(column.to_pylist())
+        try:
+            return list(column.to_pylist())
+        except UnicodeDecodeError:
+            return _listed(column)
     return [_decoded(value, row) for row, value in enumerate(column.to_pylist())]
+
+
+def _listed(column: Any) -> list[Any]:
+    """Return the values of a column of text, whose bytes need not be text in a damaged file."""
+    values = []
+    for row, value in enumerate(column):
+        try:
+            values.append(value.as_py())
+        except UnicodeDecodeError:
+            text = "text that is not UTF-8"
+            raise CellFault(row, "DATASET_NOT_TEXT", "", text) from None
+    return values
 
 
 def _decoded(value: Any, row: int) -> Any:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from svddtune.client.errors import InvalidInput
-from svddtune.config import SETTINGS, InvalidConfig, SessionConfig, checked
+from svddtune.config import SETTINGS, InvalidConfig, SessionConfig, checked, visible_columns
 
 
 def read_settings(
@@ -43,13 +43,40 @@ def read_settings(
         changed = replace(config or SessionConfig(), **values)  # type: ignore[arg-type]
         return checked(changed, observation_count)
     except InvalidConfig as error:
-        first = error.violations[0]
-        raise InvalidInput(
-            str(error),
-            reason=first.reason,
-            metadata={
-                "field": first.setting.name,
-                "value": str(first.value),
-                "allowed": first.allowed,
-            },
-        ) from None
+        raise _refused(error) from None
+
+
+def check_visible_features(config: SessionConfig, names: Sequence[str], count: int) -> None:
+    """Check that a dataset has the features that labelers are to see.
+
+    Parameters
+    ----------
+    config : SessionConfig
+        Settings that were checked.
+    names : sequence of str
+        Names of the dataset's features; empty if it has none.
+    count : int
+        Number of its features.
+
+    Raises
+    ------
+    InvalidInput
+        INVALID_FIELD: there is no such feature, or one is named twice.
+    """
+    try:
+        visible_columns(config, names, count)
+    except InvalidConfig as error:
+        raise _refused(error) from None
+
+
+def _refused(error: InvalidConfig) -> InvalidInput:
+    first = error.violations[0]
+    return InvalidInput(
+        str(error),
+        reason=first.reason,
+        metadata={
+            "field": first.setting.name,
+            "value": str(first.value),
+            "allowed": first.allowed,
+        },
+    )

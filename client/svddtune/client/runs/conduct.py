@@ -7,7 +7,6 @@ import os
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from importlib import metadata
 from typing import Any
 
 from svddtune.client.client import TuningClient
@@ -23,6 +22,7 @@ from svddtune.client.runs.interrupted import Interruption, attach
 from svddtune.client.runs.kept import KeptRun, RunData
 from svddtune.client.types import Dataset, Session, SessionState, Verdict
 from svddtune.config import SessionConfig
+from svddtune.version import __version__
 
 # Seconds for which the child of a killed launcher may still be stopping its processes.
 _OLD_CHILD_S = 30.0
@@ -142,7 +142,14 @@ def _carry_out(
                 EmbeddedStack(place.workers, place.kept.store, patience_s=_OLD_CHILD_S)
             )
         client = stack.enter_context(
-            TuningClient(embedded.address if embedded else place.server, tls_ca=place.tls_ca)
+            TuningClient(
+                embedded.address if embedded else place.server,
+                tls_ca=place.tls_ca,
+                # (A service of its own asks nobody who they are.)
+                client_cert="" if embedded else None,
+                client_key="" if embedded else None,
+                token="" if embedded else None,
+            )
         )
         run.enter("uploading")
         data = plan.data
@@ -174,7 +181,7 @@ def _carry_out(
         run.enter("done")
     initial = {**taken_labels(events), **plan.initial}
     said = {asked.observation_id: asked.verdict for asked in run.asked if asked.verdict}
-    versions = {"svddtune": metadata.version("svddtune"), **(embedded.versions if embedded else {})}
+    versions = {"svddtune": __version__, **(embedded.versions if embedded else {})}
     return TuningResult(
         result=result,
         model=model,

@@ -40,6 +40,8 @@ class EmbeddedStack:
         Folder of the sessions and the log; default a temporary one, removed at the end.
     listen : str
         Address of the service; port 0 takes a free one.
+    http_listen : str
+        Address of the same calls as JSON over HTTP; default none. Then ``info["http"]`` is its URL.
     redis : str, optional
         URL of a server to use instead of starting one.
     command : sequence of str
@@ -57,6 +59,7 @@ class EmbeddedStack:
         data_dir: str | os.PathLike[str] | None = None,
         *,
         listen: str = "127.0.0.1:0",
+        http_listen: str = "",
         redis: str | None = None,
         command: Sequence[str] = (sys.executable, "-m", "svddtune.stack"),
         start_timeout_s: float = _START_S,
@@ -66,6 +69,7 @@ class EmbeddedStack:
         self.data_dir = Path(data_dir) if data_dir is not None else None
         self.info: Mapping[str, Any] = {}
         self._arguments = [*command, "--listen", listen, "--workers", str(workers)]
+        self._arguments += ["--http-listen", http_listen] if http_listen else []
         self._redis = redis
         self._start_timeout_s = start_timeout_s
         self._patience_s = patience_s

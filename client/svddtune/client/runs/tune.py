@@ -12,7 +12,7 @@ import numpy as np
 from svddtune.client.errors import InvalidInput
 from svddtune.client.inputs.display import display_fields
 from svddtune.client.inputs.frames import read_features
-from svddtune.client.inputs.settings import read_settings
+from svddtune.client.inputs.settings import check_visible_features, read_settings
 from svddtune.client.inputs.validate import check_magnitude
 from svddtune.client.oracles import KnownLabels, Oracle
 from svddtune.client.result import Result, TuningResult
@@ -145,6 +145,7 @@ def tune(
     check_magnitude(rows, names or ())
     observation_ids, ask = inputs.ids, inputs.oracle
     config = read_settings(settings, observation_count=len(rows))
+    check_visible_features(config, names or (), rows.shape[1])
     if initial is None and from_session is not None:
         initial = {}
     start_labels = initial_labels(initial, ask, observation_ids, seed=config.seed)

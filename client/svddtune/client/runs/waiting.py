@@ -107,13 +107,21 @@ def waits_for_votes(session: Session) -> bool:
 def reason(session: Session, labeler: str, address: str) -> str:
     """Return a sentence on why `session` asks nothing and what to do; empty where it asks."""
     name = session.name.removeprefix("sessions/")
-    if session.without_workers and session.state in _COMPUTING:
+    if (session.without_workers or session.stall == "no_workers") and session.state in _COMPUTING:
         return (
             f"Session {name} waits because no worker is running. Start one next to the service "
             f"with: svddtune worker --redis URL"
         )
     if session.state is SessionState.PAUSED:
-        return f"Session {name} is paused; it continues once somebody resumes it"
+        return (
+            f"Session {name} is paused. Resume it with: "
+            f"svddtune session resume {name} --server {address}"
+        )
+    if session.stall == "job_given_up":
+        return (
+            f"Session {name} failed because a job was given up. Once its cause is gone, let "
+            f"whoever runs the service try it again with: svddtune jobs retry --all --redis URL"
+        )
     if not waits_for_votes(session):
         return ""
     rows = session.awaiting_votes + max(0, session.config.budget - session.counts.total)
@@ -122,5 +130,5 @@ def reason(session: Session, labeler: str, address: str) -> str:
         f"{rows} observation{' waits' if rows == 1 else 's wait'} for more votes: the session "
         f"asks for {session.config.overlap} votes on each. Let another labeler{than} vote with: "
         f"svddtune label {name} --server {address} --labeler NAME. Or finish the session with "
-        f"the labels so far: svddtune finish {name} --server {address}"
+        f"the labels so far: svddtune session finish {name} --server {address}"
     )

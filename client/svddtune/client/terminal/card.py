@@ -53,7 +53,7 @@ def body(query: Query, names: Sequence[str], detail: Detail, *, ascii: bool) -> 
     parts: list[RenderableType] = []
     if query.display and detail.fields:
         parts += [_fields(query, detail.fields), Text()]
-    if detail.features:
+    if detail.features and len(query.features):
         parts += [_features(query, names, detail.features, ascii=ascii)]
     parts.append(Text())
     if query.nearby:
@@ -66,15 +66,18 @@ def body(query: Query, names: Sequence[str], detail: Detail, *, ascii: bool) -> 
 def everything(query: Query, names: Sequence[str]) -> RenderableType:
     """Return all fields and features of one question, however many."""
     name = on_one_line(query.observation_id)
-    title = Text(f"Query {query.number}, observation {name}: all features", style="bold")
+    what = "all features" if len(query.features) else "all fields; the session shows no features"
+    title = Text(f"Query {query.number}, observation {name}: {what}", style="bold")
+    if not len(query.features):
+        return Group(title, _fields(query, len(query.display)))
     table = Table(box=None)
     table.add_column("feature", overflow="fold")
     for heading in ("value", "typical", "deviation"):
         table.add_column(heading, justify="right")
     unusual = {item.column: item for item in query.unusual}
-    for column, value in enumerate(query.features.tolist()):
+    for column, value in _values(query).items():
         item = unusual.get(column)
-        cells = [_name(names, column), figure(value, 6)]
+        cells = [_name(query, names, column), figure(value, 6)]
         cells += [figure(item.typical, 6), _signed(item.deviation)] if item else ["", ""]
         table.add_row(*map(Text, cells))
     return Group(title, _fields(query, len(query.display)), table)
@@ -105,16 +108,17 @@ def _fields(query: Query, most: int) -> Table:
 
 
 def _features(query: Query, names: Sequence[str], most: int, *, ascii: bool) -> Table:
-    few = len(query.features) <= FEW_FEATURES
+    values = _values(query)
+    few = len(values) <= FEW_FEATURES
     unusual = {item.column: item for item in query.unusual}
     columns = list(unusual)
     if few:
-        columns += [j for j in range(len(query.features)) if j not in unusual]
+        columns += [column for column in values if column not in unusual]
     elif not columns:
-        columns = list(range(len(query.features)))
+        columns = list(values)
     # All columns take part in it, so that it looks the same from one question to the next.
     table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="bold")
-    left_out = len(query.features) - min(len(columns), most)
+    left_out = len(values) - min(len(columns), most)
     heading = "feature" if not left_out else f"feature ({left_out} more: press f)"
     table.add_column(heading, width=26, no_wrap=True, overflow="ellipsis")
     table.add_column("value", justify="right", width=11)
@@ -124,8 +128,8 @@ def _features(query: Query, names: Sequence[str], most: int, *, ascii: bool) -> 
     table.add_column(typical, justify="right", width=14, no_wrap=True)
     for column in columns[:most]:
         item = unusual.get(column)
-        name = Text(on_one_line(item.name) if item and item.name else _name(names, column))
-        value = Text(figure(float(query.features[column]), 5))
+        name = Text(on_one_line(item.name) if item and item.name else _name(query, names, column))
+        value = Text(figure(values[column], 5))
         if item is None:
             table.add_row(name, value)
             continue
@@ -158,8 +162,18 @@ def _lines(text: Text, most: int) -> RenderableType:
     return text
 
 
-def _name(names: Sequence[str], column: int) -> str:
-    return on_one_line(names[column]) if column < len(names) else f"column {column}"
+def _values(query: Query) -> dict[int, float]:
+    """The values that the session shows, by column."""
+    values = query.features.tolist()
+    return dict(zip(query.columns or range(len(values)), values, strict=True))
+
+
+def _name(query: Query, names: Sequence[str], column: int) -> str:
+    if query.names:
+        return on_one_line(query.names[query.columns.index(column)])
+    # (The name of a feature that another session hides is empty.)
+    name = names[column] if column < len(names) else ""
+    return on_one_line(name) or f"column {column}"
 
 
 def _signed(deviation: float) -> str:

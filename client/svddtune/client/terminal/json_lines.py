@@ -43,7 +43,10 @@ def _question(controller: LabelingController, card: Card) -> dict[str, Any]:
         "observation_id": query.observation_id,
         "row": query.row,
         "features": query.features,
-        "feature_names": list(controller.status.feature_names(query.session)),
+        "feature_names": list(
+            query.names if query.columns else controller.status.feature_names(query.session)
+        ),
+        "columns": list(query.columns) or list(range(len(query.features))),
         "display": query.display,
         "why": query.why,
         "score": query.score,

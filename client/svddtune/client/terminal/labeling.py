@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections import Counter
-from contextlib import ExitStack
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
 from svddtune.client.client import TuningClient
+from svddtune.client.errors import PermissionDenied
 from svddtune.client.result import Result
 from svddtune.client.terminal import messages
 from svddtune.client.terminal.controller import GUARD_S, LabelingController
@@ -28,6 +31,10 @@ from svddtune.client.types import Session
 _ACK_TIMEOUT_S = 86_400.0
 
 
+def _command(*words: str) -> str:
+    return shlex.join(("svddtune", *words))
+
+
 @dataclass(frozen=True, slots=True)
 class TerminalLabeling:
     """Labels one session, or any (None), under a name; `run` also prints how it ended."""
@@ -38,6 +45,8 @@ class TerminalLabeling:
     unary: bool = False
     as_json: bool = False
     resume_token: str = ""
+    # A command line that reaches the same service when it is pasted.
+    command: Callable[..., str] = _command
 
     def run(self, client: TuningClient) -> int:
         """Label until the labeler or the session ends it, and print how it ended.
@@ -102,7 +111,9 @@ class TerminalLabeling:
         result = None
         if controller.finished and controller.status.session_name:
             say(f"Finished: {messages.REASONS.get(reason, reason)}.")
-            result = self._result(client, controller.status.session_name)
+            # (Who may label need not see what becomes of it.)
+            with suppress(PermissionDenied):
+                result = self._result(client, controller.status.session_name)
         if self.as_json:
             emit(
                 "end",
@@ -123,7 +134,7 @@ class TerminalLabeling:
             for line in messages.headline(result, observations):
                 tell(line)
             session_id = controller.status.session_name.removeprefix("sessions/")
-            tell(f"Export the model with: svddtune export {session_id}")
+            tell(f"Export the model with: {self.command('export', session_id)}")
 
     def _result(self, client: TuningClient, session: str) -> Result:
         console = stderr()

@@ -130,6 +130,9 @@ def labels(controller: LabelingController) -> str:
     counts = controller.status.counts
     session = controller.status.session
     budget = f"/{session.config.budget}" if session else ""
+    if session and session.config.blind:
+        # The service counts no classes for labelers.
+        return f"{counts.total}{budget} labels"
     return f"{counts.total}{budget} labels: {counts.inlier} inlier, {counts.outlier} outlier" + (
         f", {counts.unsure} unsure" if counts.unsure else ""
     )

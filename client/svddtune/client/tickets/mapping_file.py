@@ -127,7 +127,14 @@ def load_mapping(source: str | Path, overrides: Sequence[str] = ()) -> TicketMap
 def _layers(source: str | Path, above: list[str]) -> list[tuple[str, dict[str, Any]]]:
     """Return the documents, from the base to the one requested."""
     if isinstance(source, Path) or source.endswith(".toml") or "/" in source:
-        file, text = str(source), Path(source).read_bytes()
+        file = str(source)
+        try:
+            text = Path(source).read_bytes()
+        except (OSError, ValueError) as error:
+            if not above:
+                raise
+            wrong = f"names {file!r}, which cannot be read"
+            raise invalid(above[-1], "extends", wrong) from error
     else:
         file, text = f"mapping {source}", mapping_text(source).encode()
     if file in above:
@@ -135,7 +142,7 @@ def _layers(source: str | Path, above: list[str]) -> list[tuple[str, dict[str, A
         raise invalid(file, "extends", f"is circular: {chain}")
     try:
         document = tomllib.loads(text.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidInput(
             f"{file} is not TOML: {error}", reason="MAPPING_INVALID", metadata={"file": file}
         ) from None

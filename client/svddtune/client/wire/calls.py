@@ -8,7 +8,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from svddtune.client.errors import InvalidInput, WrongState
 from svddtune.client.inputs.ids import id_text
@@ -23,6 +23,7 @@ from svddtune.client.types import (
     LabelEvent,
     Observation,
     RefusedLabel,
+    ServerInfo,
     Session,
     SessionState,
 )
@@ -31,20 +32,25 @@ from svddtune.client.wire.convert import (
     agreement_from_proto,
     effect_from_proto,
     report_from_proto,
+    server_info_from_proto,
 )
 from svddtune.client.wire.convert_result import result_from_proto
 from svddtune.client.wire.status import from_status
 from svddtune.config import SessionConfig, Settings, to_proto
 from svddtune.v1 import dataset_pb2 as dpb
 from svddtune.v1 import oracle_pb2 as opb
+from svddtune.v1 import server_pb2 as srv
 from svddtune.v1 import tuning_pb2 as tpb
 
 _T = TypeVar("_T")
 
+# Items of a page of a list, at most.
+_PAGE_SIZE = 200
+
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[_T]):
-    """One call: `method` of "datasets" or "tuning", its request, and how its reply is read."""
+    """One call: `method` of a service, e.g. "datasets", its request, and how its reply is read."""
 
     service: str
     method: str
@@ -58,6 +64,19 @@ class Page(Generic[_T]):
 
     items: tuple[_T, ...]
     token: str
+
+
+def _new_id() -> str:
+    """Return an id by which the service knows a request that comes again."""
+    return str(uuid.uuid4())
+
+
+# The server
+
+
+def server_info() -> Call[ServerInfo]:
+    """Describe the service."""
+    return Call("server", "GetServerInfo", srv.GetServerInfoRequest(), server_info_from_proto)
 
 
 # Datasets
@@ -85,17 +104,25 @@ def get_dataset(dataset: str | Dataset) -> Call[Dataset]:
     return Call("datasets", "GetDataset", dpb.GetDatasetRequest(name=name_of(dataset)), _dataset)
 
 
-def list_datasets(token: str) -> Call[Page[Dataset]]:
-    """List datasets, newest first."""
-    request = dpb.ListDatasetsRequest(page_size=200, page_token=token)
-    return Call(
-        "datasets",
-        "ListDatasets",
-        request,
-        lambda reply: Page(
-            tuple(map(convert.dataset_from_proto, reply.datasets)), reply.next_page_token
-        ),
+def list_datasets(
+    *, display_name: str, labels: Mapping[str, str] | None
+) -> Callable[[str], Call[Page[Dataset]]]:
+    """Return the call of each page of datasets by its token; newest first."""
+    filters = dpb.ListDatasetsRequest(
+        page_size=_PAGE_SIZE, display_name=display_name, labels=_label_filter(labels)
     )
+
+    def page(token: str) -> Call[Page[Dataset]]:
+        request = dpb.ListDatasetsRequest(page_token=token)
+        request.MergeFrom(filters)
+        return Call(
+            "datasets",
+            "ListDatasets",
+            request,
+            _page(convert.dataset_from_proto, "datasets"),
+        )
+
+    return page
 
 
 def list_observations(dataset: str | Dataset, token: str) -> Call[Page[Observation]]:
@@ -107,15 +134,13 @@ def list_observations(dataset: str | Dataset, token: str) -> Call[Page[Observati
         "datasets",
         "ListObservations",
         request,
-        lambda reply: Page(
-            tuple(map(convert.observation_from_proto, reply.observations)), reply.next_page_token
-        ),
+        _page(convert.observation_from_proto, "observations"),
     )
 
 
 def delete_dataset(dataset: str | Dataset) -> Call[None]:
     """Delete a dataset that no session uses."""
-    request = dpb.DeleteDatasetRequest(name=name_of(dataset))
+    request = dpb.DeleteDatasetRequest(name=name_of(dataset), request_id=_new_id())
     return Call("datasets", "DeleteDataset", request, lambda _: None)
 
 
@@ -129,7 +154,9 @@ def create_session(
     initial_labels: Mapping[str, object] | Iterable[Label],
     from_session: str | Session | Result | None,
     name: str,
+    labels: Mapping[str, str] | None,
     labeler: str,
+    retention_s: float | None,
     settings: Settings,
 ) -> Call[Session]:
     """Start a session with `config`, changed by `settings`."""
@@ -146,9 +173,11 @@ def create_session(
             )
             for label in labels_from(initial_labels)
         ],
+        labels=labels or {},
         labeler=labeler,
         from_session="" if from_session is None else name_of(from_session),
-        request_id=str(uuid.uuid4()),
+        retention_seconds=retention_s,
+        request_id=_new_id(),
     )
     return Call("tuning", "CreateSession", request, _session)
 
@@ -158,60 +187,100 @@ def get_session(session: str | Session) -> Call[Session]:
     return Call("tuning", "GetSession", tpb.GetSessionRequest(name=name_of(session)), _session)
 
 
-def list_sessions(token: str) -> Call[Page[Session]]:
-    """List sessions, newest first."""
-    request = tpb.ListSessionsRequest(page_size=200, page_token=token)
-    return Call(
-        "tuning",
-        "ListSessions",
-        request,
-        lambda reply: Page(
-            tuple(map(convert.session_from_proto, reply.sessions)), reply.next_page_token
-        ),
+def list_sessions(
+    *,
+    states: Iterable[SessionState | str] | SessionState | str,
+    dataset: str | Dataset | None,
+    display_name: str,
+    labels: Mapping[str, str] | None,
+) -> Callable[[str], Call[Page[Session]]]:
+    """Return the call of each page of sessions by its token; newest first."""
+    wanted = (states,) if isinstance(states, str) else states
+    filters = tpb.ListSessionsRequest(
+        page_size=_PAGE_SIZE,
+        states=[convert.choice(convert.STATES, state, "states") for state in wanted],
+        dataset="" if dataset is None else name_of(dataset),
+        display_name=display_name,
+        labels=_label_filter(labels),
     )
+
+    def page(token: str) -> Call[Page[Session]]:
+        request = tpb.ListSessionsRequest(page_token=token)
+        request.MergeFrom(filters)
+        return Call(
+            "tuning",
+            "ListSessions",
+            request,
+            _page(convert.session_from_proto, "sessions"),
+        )
+
+    return page
 
 
 def update_session(
-    session: str | Session, *, budget: int | None, priority: int | None
+    session: str | Session,
+    *,
+    name: str | None,
+    labels: Mapping[str, str] | None,
+    budget: int | None,
+    priority: int | None,
+    retention_s: float | Literal["service"] | None,
+    etag: str,
 ) -> Call[Session]:
     """Change what is not fixed at creation; None keeps it."""
     if budget == 0:
         raise InvalidInput("budget = 0 is not allowed: give 1 or more")
     settings = read_settings({"budget": budget, "priority": priority})
     request = tpb.UpdateSessionRequest(
-        name=name_of(session),
-        budget=settings.budget,
-        priority=None if priority is None else settings.priority,
+        session=tpb.Session(
+            name=name_of(session), display_name=name or "", labels=labels or {}, etag=etag
+        ),
+        request_id=_new_id(),
     )
+    if name is not None:
+        request.update_mask.paths.append("display_name")
+    if labels is not None:
+        request.update_mask.paths.append("labels")
+    if budget is not None:
+        request.session.config.budget = settings.budget
+        request.update_mask.paths.append("config.budget")
+    if priority is not None:
+        request.session.config.priority = settings.priority
+        request.update_mask.paths.append("config.priority")
+    if retention_s is not None:
+        if retention_s != "service":
+            request.session.retention_seconds = retention_s
+        request.update_mask.paths.append("retention_seconds")
     return Call("tuning", "UpdateSession", request, _session)
 
 
 def pause_session(session: str | Session) -> Call[Session]:
     """Stop asking."""
-    return Call("tuning", "PauseSession", tpb.PauseSessionRequest(name=name_of(session)), _session)
+    request = tpb.PauseSessionRequest(name=name_of(session), request_id=_new_id())
+    return Call("tuning", "PauseSession", request, _session)
 
 
 def resume_session(session: str | Session) -> Call[Session]:
     """Go on asking."""
-    request = tpb.ResumeSessionRequest(name=name_of(session))
+    request = tpb.ResumeSessionRequest(name=name_of(session), request_id=_new_id())
     return Call("tuning", "ResumeSession", request, _session)
 
 
 def finish_session(session: str | Session) -> Call[Session]:
     """Stop asking and compute the result."""
-    request = tpb.FinishSessionRequest(name=name_of(session))
+    request = tpb.FinishSessionRequest(name=name_of(session), request_id=_new_id())
     return Call("tuning", "FinishSession", request, _session)
 
 
 def cancel_session(session: str | Session) -> Call[Session]:
     """End without a result."""
-    request = tpb.CancelSessionRequest(name=name_of(session))
+    request = tpb.CancelSessionRequest(name=name_of(session), request_id=_new_id())
     return Call("tuning", "CancelSession", request, _session)
 
 
-def delete_session(session: str | Session) -> Call[None]:
+def delete_session(session: str | Session, *, etag: str) -> Call[None]:
     """Delete a session with all that belongs to it."""
-    request = tpb.DeleteSessionRequest(name=name_of(session))
+    request = tpb.DeleteSessionRequest(name=name_of(session), etag=etag, request_id=_new_id())
     return Call("tuning", "DeleteSession", request, lambda _: None)
 
 
@@ -225,9 +294,7 @@ def list_labels(session: str | Session, token: str) -> Call[Page[LabelEvent]]:
         "tuning",
         "ListLabels",
         request,
-        lambda reply: Page(
-            tuple(map(convert.event_from_proto, reply.events)), reply.next_page_token
-        ),
+        _page(convert.event_from_proto, "events"),
     )
 
 
@@ -274,18 +341,17 @@ def unasked_answers(
     ]
 
 
-def list_labelers(session: str | Session) -> Call[tuple[tuple[LabelerReport, ...], Agreement]]:
-    """Read who labelled, by name, and how well they agree."""
-    request = tpb.ListLabelersRequest(name=name_of(session))
-    return Call(
-        "tuning",
-        "ListLabelers",
-        request,
-        lambda reply: (
-            tuple(map(report_from_proto, reply.labelers)),
-            agreement_from_proto(reply.agreement),
-        ),
-    )
+def list_labelers(
+    session: str | Session, token: str
+) -> Call[Page[tuple[tuple[LabelerReport, ...], Agreement]]]:
+    """Read who labelled, by name, and how well all labelers agree, which is on every page."""
+    request = tpb.ListLabelersRequest(name=name_of(session), page_size=_PAGE_SIZE, page_token=token)
+
+    def read(reply: tpb.ListLabelersResponse) -> Page[tuple[tuple[LabelerReport, ...], Agreement]]:
+        reports = tuple(map(report_from_proto, reply.labelers))
+        return Page(((reports, agreement_from_proto(reply.agreement)),), reply.next_page_token)
+
+    return Call("tuning", "ListLabelers", request, read)
 
 
 def withdraw_labeler(
@@ -293,14 +359,16 @@ def withdraw_labeler(
 ) -> Call[WithdrawalEffect]:
     """Make all votes of a labeler void, or return what that would do."""
     request = tpb.WithdrawLabelerRequest(
-        name=name_of(session), labeler=labeler, validate_only=preview
+        name=name_of(session), labeler=labeler, validate_only=preview, request_id=_new_id()
     )
     return Call("tuning", "WithdrawLabeler", request, _effect)
 
 
 def reinstate_labeler(session: str | Session, labeler: str) -> Call[WithdrawalEffect]:
     """Let a withdrawn labeler's votes count again."""
-    request = tpb.ReinstateLabelerRequest(name=name_of(session), labeler=labeler)
+    request = tpb.ReinstateLabelerRequest(
+        name=name_of(session), labeler=labeler, request_id=_new_id()
+    )
     return Call("tuning", "ReinstateLabeler", request, _effect)
 
 
@@ -313,11 +381,16 @@ def get_result(session: str | Session, revision: int | None) -> Call[Result]:
     return Call("tuning", "GetResult", request, lambda reply: result_from_proto(reply.result))
 
 
-def list_results(session: str | Session) -> Call[list[Result]]:
+def list_results(session: str | Session, token: str) -> Call[Page[Result]]:
     """List results, newest first."""
-    request = tpb.ListResultsRequest(parent=name_of(session))
+    request = tpb.ListResultsRequest(
+        parent=name_of(session), page_size=_PAGE_SIZE, page_token=token
+    )
     return Call(
-        "tuning", "ListResults", request, lambda reply: list(map(result_from_proto, reply.results))
+        "tuning",
+        "ListResults",
+        request,
+        _page(result_from_proto, "results"),
     )
 
 
@@ -352,6 +425,11 @@ def completed(session: Session) -> Session:
     )
 
 
+def _page(read: Callable[[Any], _T], entries: str) -> Callable[[Any], Page[_T]]:
+    """What the reply of a list call holds, by the name of the field with its entries."""
+    return lambda reply: Page(tuple(map(read, getattr(reply, entries))), reply.next_page_token)
+
+
 def _dataset(reply: Any) -> Dataset:
     return convert.dataset_from_proto(reply.dataset)
 
@@ -362,6 +440,10 @@ def _session(reply: Any) -> Session:
 
 def _effect(reply: Any) -> WithdrawalEffect:
     return effect_from_proto(reply.effect)
+
+
+def _label_filter(labels: Mapping[str, str] | None) -> list[str]:
+    return [f"{key}={value}" for key, value in (labels or {}).items()]
 
 
 def _result_name(session: str | Session, revision: int | None) -> str:

@@ -2,68 +2,41 @@
 
 from __future__ import annotations
 
-import json
-import os
-from pathlib import Path
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 import grpc
 import grpc.aio
 
 from svddtune.client.errors import InvalidInput
+from svddtune.client.wire.access import Access
+from svddtune.client.wire.bearer import async_bearer, bearer
 
 DEFAULT_ADDRESS = "127.0.0.1:50051"
 MAX_CHUNK_BYTES = 960_000
 
-# Calls that are safe to repeat: reads, and those with a request id.
-_IDEMPOTENT = {
-    "svddtune.v1.DatasetService": ("GetDataset", "GetUpload", "ListDatasets"),
-    "svddtune.v1.TuningService": (
-        "CreateSession",
-        "GetSession",
-        "ListSessions",
-        "UpdateSession",
-        "ListLabels",
-        "GetResult",
-        "ListResults",
-        "ExportModel",
-    ),
-}
-_RETRY = {
-    "maxAttempts": 5,
-    "initialBackoff": "0.2s",
-    "maxBackoff": "3s",
-    "backoffMultiplier": 2,
-    "retryableStatusCodes": ["UNAVAILABLE"],
-}
 
-
-def open_channel(
-    address: str,
-    *,
-    tls_ca: str | os.PathLike[str] | bytes | None = None,
-    credentials: grpc.ChannelCredentials | None = None,
-) -> grpc.Channel:
+def open_channel(address: str, access: Access) -> grpc.Channel:
     """Return a channel to ``host:port`` or ``unix:path``; without TLS unless told otherwise."""
     options = _options(address)
-    trusted = _credentials(tls_ca, credentials)
+    trusted = access.channel_credentials()
+    named = bearer(access.token_source(address, encrypted=trusted is not None))
     if trusted is not None:
-        return grpc.secure_channel(address, trusted, options=options)
-    return grpc.insecure_channel(address, options=options)
+        channel = grpc.secure_channel(address, trusted, options=options)
+    else:
+        channel = grpc.insecure_channel(address, options=options)
+    return grpc.intercept_channel(channel, *named)
 
 
-def open_async_channel(
-    address: str,
-    *,
-    tls_ca: str | os.PathLike[str] | bytes | None = None,
-    credentials: grpc.ChannelCredentials | None = None,
-) -> grpc.aio.Channel:
+def open_async_channel(address: str, access: Access) -> grpc.aio.Channel:
     """Return the same for asyncio."""
     options = _options(address)
-    trusted = _credentials(tls_ca, credentials)
+    trusted = access.channel_credentials()
+    named = async_bearer(access.token_source(address, encrypted=trusted is not None))
     if trusted is not None:
-        return grpc.aio.secure_channel(address, trusted, options=options)
-    return grpc.aio.insecure_channel(address, options=options)
+        return grpc.aio.secure_channel(address, trusted, options=options, interceptors=named)
+    return grpc.aio.insecure_channel(address, options=options, interceptors=named)
 
 
 def _options(address: str) -> list[tuple[str, Any]]:
@@ -86,19 +59,7 @@ def _options(address: str) -> list[tuple[str, Any]]:
     ]
 
 
-def _credentials(
-    tls_ca: str | os.PathLike[str] | bytes | None, credentials: grpc.ChannelCredentials | None
-) -> grpc.ChannelCredentials | None:
-    if credentials is not None or tls_ca is None:
-        return credentials
-    root = tls_ca if isinstance(tls_ca, bytes) else Path(tls_ca).read_bytes()
-    return grpc.ssl_channel_credentials(root_certificates=root)
-
-
+@cache
 def _service_config() -> str:
-    names = [
-        {"service": service, "method": method}
-        for service, methods in _IDEMPOTENT.items()
-        for method in methods
-    ]
-    return json.dumps({"methodConfig": [{"name": names, "retryPolicy": _RETRY}]})
+    """Return deadlines and the calls that gRPC repeats, as published beside the contract."""
+    return files("svddtune.v1").joinpath("service_config.json").read_text()

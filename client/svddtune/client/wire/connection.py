@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -11,10 +10,17 @@ from typing import Any, TypeVar
 import grpc
 
 from svddtune.client.errors import WrongState
+from svddtune.client.wire.access import Access
 from svddtune.client.wire.calls import Call
 from svddtune.client.wire.channel import open_channel
 from svddtune.client.wire.status import from_rpc_error
-from svddtune.v1 import dataset_pb2_grpc, oracle_pb2_grpc, tuning_pb2_grpc
+from svddtune.v1 import (
+    dataset_pb2_grpc,
+    oracle_pb2_grpc,
+    scoring_pb2_grpc,
+    server_pb2_grpc,
+    tuning_pb2_grpc,
+)
 
 _T = TypeVar("_T")
 
@@ -31,19 +37,20 @@ class Connection:
     def __init__(
         self,
         address: str,
+        access: Access,
         *,
-        tls_ca: str | os.PathLike[str] | bytes | None,
-        credentials: grpc.ChannelCredentials | None,
         timeout_s: float,
     ) -> None:
         self.address = address
         self.timeout_s = timeout_s
-        self.channel = open_channel(address, tls_ca=tls_ca, credentials=credentials)
+        self.channel = open_channel(address, access)
         self.oracle = oracle_pb2_grpc.OracleServiceStub(self.channel)
         self._tuning = tuning_pb2_grpc.TuningServiceStub(self.channel)
         self._stubs = {
             "datasets": dataset_pb2_grpc.DatasetServiceStub(self.channel),
             "oracle": self.oracle,
+            "scoring": scoring_pb2_grpc.ScoringServiceStub(self.channel),
+            "server": server_pb2_grpc.ServerServiceStub(self.channel),
             "tuning": self._tuning,
         }
         self._closed = threading.Event()

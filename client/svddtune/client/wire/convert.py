@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import TypeVar, cast
 
 import numpy as np
+from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from svddtune.client.errors import InvalidInput
@@ -25,6 +27,7 @@ from svddtune.client.types import (
     OutlierShare,
     Quality,
     Query,
+    ServerInfo,
     Session,
     SessionState,
     SkipMode,
@@ -33,9 +36,17 @@ from svddtune.client.types import (
     Verdict,
 )
 from svddtune.config import from_proto
-from svddtune.config.words import words
+from svddtune.config.words import word_of, words
 from svddtune.cost import CostEstimate
-from svddtune.v1 import common_pb2, dataset_pb2, oracle_pb2, result_pb2, tuning_pb2
+from svddtune.v1 import (
+    common_pb2,
+    config_pb2,
+    dataset_pb2,
+    oracle_pb2,
+    result_pb2,
+    server_pb2,
+    tuning_pb2,
+)
 
 _T = TypeVar("_T")
 
@@ -54,6 +65,8 @@ LABELER_KINDS: dict[str, oracle_pb2.LabelerKind] = {
     "human": oracle_pb2.LABELER_KIND_HUMAN,
     "automated": oracle_pb2.LABELER_KIND_AUTOMATED,
 }
+STATES = cast("dict[str, tuning_pb2.SessionState]", words(tuning_pb2.SessionState.DESCRIPTOR))
+_KNOWN_STATES = frozenset(SessionState)
 _QUALITY_KINDS = {
     result_pb2.Quality.KIND_UNSPECIFIED: "queried",
     result_pb2.Quality.KIND_QUERIED: "queried",
@@ -113,12 +126,6 @@ def matrix_to_proto(rows: FloatArray) -> common_pb2.Matrix:
     return common_pb2.Matrix(rows=rows.shape[0], columns=rows.shape[1], values=values)
 
 
-def matrix_from_proto(matrix: common_pb2.Matrix) -> FloatArray:
-    """Return the matrix; ValueError where the bytes do not fit the shape."""
-    values = np.frombuffer(matrix.values, dtype="<f8")
-    return values.reshape(matrix.rows, matrix.columns).astype(np.float64)
-
-
 def dataset_from_proto(dataset: dataset_pb2.Dataset) -> Dataset:
     """Return the dataset's description."""
     return Dataset(
@@ -133,18 +140,22 @@ def dataset_from_proto(dataset: dataset_pb2.Dataset) -> Dataset:
         constant_columns=tuple(dataset.constant_columns),
         session_count=dataset.session_count,
         create_time=time_from_proto(dataset.create_time),
+        labels=dict(dataset.labels),
+        expire_time=(
+            time_from_proto(dataset.expire_time) if dataset.HasField("expire_time") else None
+        ),
     )
 
 
 def session_from_proto(session: tuning_pb2.Session) -> Session:
     """Return the session as it is in the message."""
-    state = tuning_pb2.SessionState.Name(session.state).removeprefix("SESSION_STATE_").lower()
+    state = word_of(tuning_pb2.SessionState.DESCRIPTOR, session.state)
     return Session(
         name=session.name,
         dataset=session.dataset,
         display_name=session.display_name,
         config=from_proto(session.config),
-        state=SessionState(state) if state != "unspecified" else SessionState.PREPARING,
+        state=SessionState(state) if state in _KNOWN_STATES else SessionState.UNKNOWN,
         counts=counts_from_proto(session.counts),
         query_count=session.query_count,
         leased_count=session.leased_count,
@@ -181,6 +192,12 @@ def session_from_proto(session: tuning_pb2.Session) -> Session:
             if session.HasField("estimate")
             else None
         ),
+        labels=dict(session.labels),
+        stall=(word_of(tuning_pb2.StallReason.DESCRIPTOR, session.stall) if session.stall else ""),
+        expire_time=(
+            time_from_proto(session.expire_time) if session.HasField("expire_time") else None
+        ),
+        retention_s=(session.retention_seconds if session.HasField("retention_seconds") else None),
     )
 
 
@@ -192,7 +209,7 @@ def live_from_proto(live: tuning_pb2.LiveEvidence) -> LiveEvidence:
         C=live.c,
         outside_count=live.outside_count,
         quality=quality_from_proto(live.quality),
-        expected=live.expected,
+        expected=figure(live, "expected"),
         advice=live.advice,
         stop=live.stop,
         labels=live.labels,
@@ -234,13 +251,13 @@ def quality_from_proto(quality: result_pb2.Quality) -> Quality:
     """Return a score and the labels it is computed on."""
     interval = quality.interval
     return Quality(
-        metric=quality.metric,
-        value=quality.value,
+        metric=word_of(config_pb2.Metric.DESCRIPTOR, quality.metric),
+        value=figure(quality, "value"),
         interval=Interval(interval.low, interval.high, interval.level)
         if quality.HasField("interval")
         else None,
         counts=counts_from_proto(quality.counts),
-        kind=_QUALITY_KINDS[quality.kind],
+        kind=_QUALITY_KINDS.get(quality.kind, ""),
     )
 
 
@@ -257,7 +274,7 @@ def event_from_proto(event: common_pb2.LabelEvent) -> LabelEvent:
         source_reference=event.source_reference,
         answer_id=event.answer_id,
         time=time_from_proto(event.time),
-        answer_s=event.answer_s,
+        answer_seconds=event.answer_seconds,
         provenance=event.provenance,
         confidence=event.confidence if event.HasField("confidence") else None,
         origin=event.origin,
@@ -271,12 +288,15 @@ def observation_from_proto(observation: dataset_pb2.Observation) -> Observation:
 
 def query_from_proto(assign: oracle_pb2.Assign) -> Query:
     """Return the query that an Assign hands out."""
-    explanation = assign.explanation
+    explanation, visible = assign.explanation, assign.visible
+    names = tuple(one.name for one in visible)
     return Query(
         number=assign.query,
         observation_id=assign.observation_id,
         row=assign.row,
-        features=np.array(assign.features, dtype=np.float64),
+        features=np.array(
+            [one.value for one in visible] if visible else assign.features, dtype=np.float64
+        ),
         display=_display(assign.display),
         why=explanation.why,
         score=explanation.score,
@@ -292,6 +312,8 @@ def query_from_proto(assign: oracle_pb2.Assign) -> Query:
         ),
         reference_inliers=explanation.reference_inliers,
         session=assign.session,
+        columns=tuple(one.column for one in visible),
+        names=names if any(names) else (),
     )
 
 
@@ -307,6 +329,21 @@ def ack_from_proto(ack: oracle_pb2.Ack) -> Ack:
     )
 
 
+def revoke_reason(number: int) -> str:
+    """Return why a lease ended, e.g. "EXPIRED"; empty where no reason is given."""
+    return word_of(oracle_pb2.RevokeReason.DESCRIPTOR, number).upper() if number else ""
+
+
+def finish_reason(number: int) -> str:
+    """Return why a session asks nothing more, e.g. "BUDGET_SPENT"; by default "FINISHED"."""
+    return word_of(oracle_pb2.FinishReason.DESCRIPTOR, number).upper() if number else "FINISHED"
+
+
+def figure(message: Message, name: str) -> float:
+    """Return a figure of a message; NaN where it is absent, because it is not defined."""
+    return float(getattr(message, name)) if message.HasField(name) else math.nan
+
+
 def _display(fields: Iterable[common_pb2.DisplayField]) -> dict[str, str]:
     return {field.key: field.value for field in fields}
 
@@ -320,11 +357,11 @@ def report_from_proto(report: tuning_pb2.LabelerReport) -> LabelerReport:
         unasked=report.unasked,
         unused=report.unused,
         retracted=report.retracted,
-        median_answer_s=report.median_answer_s,
+        median_answer_seconds=figure(report, "median_answer_seconds"),
         compared=report.compared,
-        agreement=report.agreement,
+        agreement=figure(report, "agreement"),
         repeats=report.repeats,
-        self_consistency=report.self_consistency,
+        self_consistency=figure(report, "self_consistency"),
         withdrawn=report.withdrawn,
         last_answer_time=time_from_proto(report.last_answer_time),
     )
@@ -334,11 +371,11 @@ def agreement_from_proto(agreement: tuning_pb2.Agreement) -> Agreement:
     """Return how well labelers agree."""
     return Agreement(
         observations=agreement.observations,
-        observed=agreement.observed,
-        cohen_kappa=agreement.cohen_kappa,
-        fleiss_kappa=agreement.fleiss_kappa,
+        observed=figure(agreement, "observed"),
+        cohen_kappa=figure(agreement, "cohen_kappa"),
+        fleiss_kappa=figure(agreement, "fleiss_kappa"),
         fleiss_observations=agreement.fleiss_observations,
-        krippendorff_alpha=agreement.krippendorff_alpha,
+        krippendorff_alpha=figure(agreement, "krippendorff_alpha"),
     )
 
 
@@ -354,4 +391,23 @@ def effect_from_proto(effect: tuning_pb2.WithdrawalEffect) -> WithdrawalEffect:
         counts_after=counts_from_proto(effect.counts_after),
         live_before=live_from_proto(effect.live_before) if effect.HasField("live_before") else None,
         live_after=live_from_proto(effect.live_after) if effect.HasField("live_after") else None,
+    )
+
+
+def server_info_from_proto(info: server_pb2.GetServerInfoResponse) -> ServerInfo:
+    """Return what a service says of itself."""
+    readiness = info.readiness
+    return ServerInfo(
+        version=info.version,
+        min_protocol_version=info.min_protocol_version,
+        max_protocol_version=info.max_protocol_version,
+        features=tuple(word_of(server_pb2.Feature.DESCRIPTOR, one) for one in info.features),
+        limits={
+            field.name: getattr(info.limits, field.name)
+            for field in server_pb2.ServerLimits.DESCRIPTOR.fields
+        },
+        ready=readiness.ready,
+        message=readiness.message,
+        workers=readiness.worker_count if readiness.HasField("worker_count") else None,
+        caller=info.caller.name,
     )

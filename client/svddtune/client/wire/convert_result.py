@@ -12,6 +12,7 @@ from svddtune.client.result import (
 )
 from svddtune.client.wire.convert import (
     detectors_from_proto,
+    figure,
     quality_from_proto,
     scaling_from_proto,
     share_from_proto,
@@ -19,10 +20,11 @@ from svddtune.client.wire.convert import (
     verdict_from_proto,
 )
 from svddtune.config import from_proto
+from svddtune.config.words import word_of
 from svddtune.v1 import result_pb2
 
 
-def result_from_proto(result: result_pb2.Result) -> Result:
+def result_from_proto(result: result_pb2.TuningResult) -> Result:
     """Return the result, without its model."""
     manifest = result.manifest
     return Result(
@@ -38,7 +40,7 @@ def result_from_proto(result: result_pb2.Result) -> Result:
             share_from_proto(result.outlier_share) if result.HasField("outlier_share") else None
         ),
         expected_gain=result.expected_gain if result.HasField("expected_gain") else None,
-        choice=result.choice,
+        choice=word_of(result_pb2.Choice.DESCRIPTOR, result.choice),
         c_curve=tuple(
             GridCell(
                 C=cell.c,
@@ -59,9 +61,9 @@ def result_from_proto(result: result_pb2.Result) -> Result:
                 rule.name,
                 rule.gamma,
                 rule.nu,
-                rule.score,
+                figure(rule, "score"),
                 rule.outside_count,
-                rule.best_c_score,
+                figure(rule, "best_c_score"),
                 rule.outside,
                 scaling_from_proto(rule.scaling),
             )
@@ -89,7 +91,7 @@ def result_from_proto(result: result_pb2.Result) -> Result:
         notes=tuple(result.notes),
         outside_count=result.outside_count,
         support_vector_count=result.support_vector_count,
-        estimate_s=result.estimate_s,
+        estimate_seconds=result.estimate_seconds,
         refined=_refined(result.refined) if result.HasField("refined") else None,
         create_time=time_from_proto(result.create_time),
     )

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 
-from svddtune.client.errors import Unavailable
+from svddtune.client.errors import Unauthenticated, Unavailable
 from svddtune.client.model import SvddModel
 from svddtune.client.types import BatchOutcome, RefusedLabel, Session, SessionUpdate
 from svddtune.client.wire import calls
@@ -37,7 +37,7 @@ def watch_session(
                     yield update
                     if update.session.state.ended:
                         return
-        except Unavailable as error:
+        except (Unavailable, Unauthenticated) as error:
             watch.failed(error)
         connection.pause(watch.pause_s())
 

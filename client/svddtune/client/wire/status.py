@@ -54,6 +54,12 @@ _BY_REASON: dict[str, type[SvddtuneError]] = {
 }
 
 
+_WHAT_TO_DO = (
+    "Check the address, and that both sides use TLS or neither; or start a service with: "
+    "svddtune up"
+)
+
+
 def from_status(status: status_pb2.Status) -> SvddtuneError:
     """Return the exception for a status, whole or of one item of a stream."""
     reason, metadata, retry_after_s = "", dict[str, str](), None
@@ -89,16 +95,16 @@ def status_of(error: grpc.RpcError, address: str = "") -> status_pb2.Status:
         return status
     code: grpc.StatusCode = error.code() if hasattr(error, "code") else grpc.StatusCode.UNKNOWN
     text = str(error.details() or "") if hasattr(error, "details") else str(error)
-    if code is grpc.StatusCode.UNAVAILABLE and address:
+    if code is grpc.StatusCode.UNAVAILABLE and "CERTIFICATE_VERIFY_FAILED" in text:
         text = (
-            f"No svddtune service answers at {address} ({text}). "
-            "Check the address, or start one with: svddtune up"
+            f"The certificate of the service at {address} is not trusted. Give the certificates "
+            f"of the authority that signed it (tls_ca, --tls-ca), and a host name that it has "
+            f"({text})"
         )
-    if code is grpc.StatusCode.DEADLINE_EXCEEDED and address:
-        text = (
-            f"{address} did not answer within the timeout. Check the address, or start a service "
-            f"with: svddtune up"
-        )
+    elif code is grpc.StatusCode.UNAVAILABLE and address:
+        text = f"No svddtune service answers at {address} ({text}). {_WHAT_TO_DO}"
+    elif code is grpc.StatusCode.DEADLINE_EXCEEDED and address:
+        text = f"{address} did not answer within the timeout. {_WHAT_TO_DO}"
     return status_pb2.Status(code=code.value[0], message=text)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from svddtune.client.errors import InternalError, InvalidInput, NotFound, SvddtuneError, Unavailable
@@ -40,7 +40,10 @@ class Upload:
         feature_names: Iterable[str] | None = None,
         display: Any = None,
         scaling: str = "auto",
+        labels: Mapping[str, str] | None = None,
+        on_progress: Callable[[int], None] | None = None,
     ) -> None:
+        self._on_progress = on_progress
         features = read_features(X, feature_names)
         self.rows: FloatArray = features.rows
         check_magnitude(self.rows, features.names or ())
@@ -55,6 +58,7 @@ class Upload:
             feature_count=m,
             feature_names=features.names,
             scaling=choice(SCALINGS, scaling, "scaling"),
+            labels=labels or {},
         )
         self._chunks = list(self._pieces())
         self._resumable = len(self._chunks) > 1
@@ -115,6 +119,8 @@ class Upload:
                 first_row=start if self._resumable else None,
             )
             yield dataset_pb2.UploadDatasetRequest(chunk=chunk)
+            if self._on_progress is not None:
+                self._on_progress(end)
 
     def _pieces(self) -> Iterator[tuple[int, int]]:
         """Yield row ranges whose messages stay below the limit."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from svddtune.client.errors import Unavailable
+from svddtune.client.errors import Unauthenticated, Unavailable
 from svddtune.client.types import SessionState, SessionUpdate
 from svddtune.client.wire import convert
 from svddtune.client.wire.backoff import Backoff
@@ -26,9 +26,12 @@ class Watch:
         self._backoff = Backoff()
         self._asked_s: float | None = None
         self._state: SessionState | None = None
+        # Whether the present stream has brought anything.
+        self._served = False
 
     def request(self) -> tuning_pb2.WatchSessionRequest:
         """Return the request of the next stream."""
+        self._served = False
         return tuning_pb2.WatchSessionRequest(name=self._name, resume_token=self._token)
 
     def stream_s(self) -> float:
@@ -45,13 +48,17 @@ class Watch:
         """Apply a message."""
         self._backoff.reset()
         self._asked_s = None
+        self._served = True
         self._token = message.resume_token
         session = convert.session_from_proto(message.session)
         self._state = session.state
         return SessionUpdate(session, tuple(map(convert.event_from_proto, message.events)))
 
-    def failed(self, error: Unavailable) -> None:
+    def failed(self, error: Unavailable | Unauthenticated) -> None:
         """Apply the end of a stream; raise its error where another attempt cannot help."""
+        # A token that expired on the stream: the next one asks for another.
+        if isinstance(error, Unauthenticated) and not self._served:
+            raise error
         self._failures += 1
         if self._state is None and self._failures >= _FIRST_TRIES:
             raise error

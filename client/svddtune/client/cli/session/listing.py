@@ -1,0 +1,183 @@
+"""``svddtune session list`` and ``show``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from svddtune.client.cli.columns import Column, print_table
+from svddtune.client.cli.completion import complete_dataset
+from svddtune.client.cli.names import LabelFilter, NameFilter, SessionName, parse_labels
+from svddtune.client.cli.options import Json
+from svddtune.client.cli.service import Service, on_service
+from svddtune.client.terminal.output import (
+    compared,
+    estimated,
+    evidence,
+    figure,
+    gamma_of,
+    print_json,
+    say,
+    tell,
+)
+from svddtune.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from svddtune.client.types import Session
+
+_COLUMNS = (
+    Column("session"),
+    Column("name", flexible=True),
+    Column("state"),
+    Column("labels", right=True),
+    Column("outlier", right=True, rank=2),
+    Column("created", rank=1),
+    Column("gamma", rank=3),
+)
+
+
+@on_service
+def list_(
+    state: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Only sessions in this state, e.g. labeling. Repeatable: in any of them."
+        ),
+    ] = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATASET",
+            help="Only sessions on this dataset.",
+            autocompletion=complete_dataset,
+        ),
+    ] = None,
+    name: NameFilter = "",
+    label: LabelFilter = None,
+    *,
+    service: Service,
+    as_json: Json = False,
+) -> None:
+    """List the sessions of a service, newest first."""
+    from svddtune.client.cli.lookup import find_dataset, short
+
+    labels = parse_labels(label or ())
+    with service.connect() as client:
+        on = None if dataset is None else find_dataset(client, service, dataset)
+        found = list(
+            client.list_sessions(states=state or (), dataset=on, display_name=name, labels=labels)
+        )
+    if as_json:
+        print_json({"sessions": [session.to_dict() for session in found]})
+        return
+    if not found:
+        such = "such " if state or label or name or dataset else ""
+        say(f"No {such}sessions on {service.server}.")
+        return
+    print_table(
+        _COLUMNS,
+        (
+            (
+                short(item),
+                item.display_name,
+                item.state.value,
+                f"{item.counts.total}/{item.config.budget}",
+                str(item.counts.outlier),
+                item.create_time.strftime("%Y-%m-%d %H:%M") if item.create_time else "-",
+                gamma_of(item.gamma or None, item.scaling, 3),
+            )
+            for item in found
+        ),
+    )
+
+
+@on_service
+def show(session: SessionName, *, service: Service, as_json: Json = False) -> None:
+    """Show a session: its state, its labels, what is known so far, and what to do next."""
+    from svddtune.client.cli.lookup import find_session
+
+    with service.connect() as client:
+        # (The list leaves out what a single session tells, e.g. why it stands still.)
+        found = client.get_session(find_session(client, service, session))
+    if as_json:
+        print_json(found.to_dict())
+        return
+    for title, text in _facts(found):
+        tell(f"{title:<10}{text}")
+    for line in _next(found, service):
+        say(line)
+
+
+def _facts(session: Session) -> Iterator[tuple[str, str]]:
+    counts = session.counts
+    yield "session", session.name.removeprefix("sessions/")
+    if session.display_name:
+        yield "name", visible(session.display_name)
+    yield "state", session.state.value
+    rows = f"{session.observation_count} observations"
+    yield "dataset", f"{session.dataset.removeprefix('datasets/')} ({rows})"
+    answered = f"{counts.inlier} inlier, {counts.outlier} outlier, {counts.unsure} unsure"
+    yield "answers", f"{counts.total} of {session.config.budget} labels ({answered})"
+    if session.awaiting_votes:
+        yield "", f"{session.awaiting_votes} observations wait for votes"
+    if session.leased_count or session.waiting_count:
+        yield "", f"{session.leased_count} queries with labelers, {session.waiting_count} waiting"
+    if session.taken_over:
+        taken = session.taken_over
+        yield "", f"{taken.taken} labels from {taken.source}"
+    if session.live:
+        yield "evidence", evidence(session.live)
+        yield "", f"{session.live.outside_count} observations outside"
+        if session.live.outlier_share:
+            yield "", f"share of outliers {estimated(session.live.outlier_share)}"
+        yield "advice", visible(session.live.advice)
+    elif session.gamma:
+        gamma = gamma_of(session.gamma, session.scaling)
+        yield "evidence", f"gamma {gamma}, alignment {figure(session.alignment, 3)}"
+    if session.detectors:
+        yield "", compared(session.detectors)
+    if session.failure_reason:
+        yield "failure", f"{visible(session.failure_message)} [{session.failure_reason}]"
+    if session.latest_result:
+        yield "result", session.latest_result
+    if session.labels:
+        pairs = (f"{key}={visible(value)}" for key, value in session.labels.items())
+        yield "labels", ", ".join(pairs)
+    yield "settings", _settings(session)
+    if session.create_time:
+        yield "created", session.create_time.strftime("%Y-%m-%d %H:%M:%S %Z")
+    yield "etag", session.etag
+
+
+def _settings(session: Session) -> str:
+    """Return the settings that are not the default's."""
+    from svddtune.config import SETTINGS
+
+    told = []
+    for row in SETTINGS.values():
+        value = getattr(session.config, row.name)
+        if value != row.default and value is not None:
+            told.append(f"{row.name} {visible(str(value))}")
+    return ", ".join(told) or "all by default"
+
+
+def _next(session: Session, service: Service) -> Iterator[str]:
+    from svddtune.client.runs.waiting import reason
+    from svddtune.client.types import SessionState
+
+    id_ = session.name.removeprefix("sessions/")
+    why = reason(session, "", service.server)
+    if why:
+        yield why
+    elif session.state is SessionState.LABELING:
+        yield f"Label with: {service.command('label', id_)}"
+    elif not session.state.ended:
+        yield f"Follow it with: {service.command('watch', id_)}"
+    elif session.state is SessionState.COMPLETED:
+        yield f"Export the model with: {service.command('export', id_)}"
+    elif session.counts.total:
+        again = service.command("session", "clone", id_, "--labels")
+        yield f"Begin anew with its labels: {again}"

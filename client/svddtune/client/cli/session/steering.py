@@ -1,0 +1,172 @@
+"""``svddtune session update``, ``pause``, ``resume``, ``finish``, ``cancel`` and ``delete``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from svddtune.client.cli.confirm import check_can_ask, confirm
+from svddtune.client.cli.names import Etag, SessionName, Yes, parse_labels
+from svddtune.client.cli.options import Json
+from svddtune.client.cli.service import Service, on_service
+from svddtune.client.terminal.output import print_json, say
+from svddtune.text import visible
+
+if TYPE_CHECKING:
+    from svddtune.client.client import TuningClient
+    from svddtune.client.types import Session
+
+
+@on_service
+def update(
+    session: SessionName,
+    budget: Annotated[
+        int | None, typer.Option(min=1, help="Number of labels that it may use.")
+    ] = None,
+    priority: Annotated[
+        int | None,
+        typer.Option(min=-100, max=100, help="Priority among the sessions, higher is first."),
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Name for people; '' for none.")] = None,
+    label: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=VALUE",
+            help="Labels of the session, in place of those that it has. Repeatable.",
+        ),
+    ] = None,
+    no_labels: Annotated[
+        bool, typer.Option("--no-labels", help="Take all its labels away.")
+    ] = False,
+    retention_s: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="Delete it so long after its end; 0 keeps it for good, 'service' as the service "
+            "is set.",
+        ),
+    ] = None,
+    etag: Etag = "",
+    *,
+    service: Service,
+    as_json: Json = False,
+) -> None:
+    """Change budget, priority, name, labels or retention: all that is given, or nothing."""
+    from svddtune.client.cli.lookup import find_session
+    from svddtune.client.errors import UsageError
+
+    if label and no_labels:
+        raise UsageError("--label gives labels, and --no-labels takes them away: give one of them")
+    labels = parse_labels(label or ()) if label or no_labels else None
+    kept_s = None if retention_s is None else _retention(retention_s)
+    if all(one is None for one in (budget, priority, name, labels, kept_s)):
+        raise UsageError(
+            "Nothing to change: give --budget, --priority, --name, --label or --retention-s"
+        )
+    with service.connect() as client:
+        found = client.update_session(
+            find_session(client, service, session),
+            name=name,
+            labels=labels,
+            budget=budget,
+            priority=priority,
+            retention_s=kept_s,
+            etag=etag,
+        )
+    id_ = found.name.removeprefix("sessions/")
+    hint = ""
+    if found.state.value == "completed" and found.counts.total < found.config.budget:
+        hint = f" To ask on, resume it with: {service.command('session', 'resume', id_)}"
+    _tell(found, f"Session {id_} is changed.{hint}", as_json)
+
+
+@on_service
+def pause(session: SessionName, *, service: Service, as_json: Json = False) -> None:
+    """Stop asking in a session; answers are still taken."""
+    found = _move(service, session, lambda client, one: client.pause_session(one))
+    _tell_next(found, "is paused. Resume it with", service, "session", "resume", as_json=as_json)
+
+
+@on_service
+def resume(session: SessionName, *, service: Service, as_json: Json = False) -> None:
+    """Go on asking in a session that is paused, or has ended before its budget is spent."""
+    found = _move(service, session, lambda client, one: client.resume_session(one))
+    _tell_next(found, "goes on. Label with", service, "label", as_json=as_json)
+
+
+@on_service
+def finish(session: SessionName, *, service: Service, as_json: Json = False) -> None:
+    """Stop asking in a session, and compute its result from the labels so far."""
+    found = _move(service, session, lambda client, one: client.finish_session(one))
+    _tell_next(found, "asks no more. Wait for its result with", service, "watch", as_json=as_json)
+
+
+@on_service
+def cancel(session: SessionName, *, service: Service, as_json: Json = False) -> None:
+    """End a session without a result; its labels stay."""
+    found = _move(service, session, lambda client, one: client.cancel_session(one))
+    _tell_next(found, "is cancelled. Delete it with", service, "session", "delete", as_json=as_json)
+
+
+@on_service
+def delete(
+    session: SessionName,
+    yes: Yes = False,
+    etag: Etag = "",
+    *,
+    service: Service,
+    as_json: Json = False,
+) -> None:
+    """Delete a session with its labels and results, after a confirmation."""
+    from svddtune.client.cli.lookup import find_session
+
+    check_can_ask(yes=yes, as_json=as_json)
+    with service.connect() as client:
+        found = find_session(client, service, session)
+        id_ = found.name.removeprefix("sessions/")
+        if not yes:
+            named = f" ({visible(found.display_name)})" if found.display_name else ""
+            say(f"Session {id_}{named} is {found.state.value} with {found.counts.total} labels.")
+        confirm("Delete it with its labels and results?", yes=yes)
+        client.delete_session(found, etag=etag)
+    if as_json:
+        print_json({"deleted": found.name})
+        return
+    say(f"Session {id_} is deleted.")
+
+
+def _retention(text: str) -> float | Literal["service"]:
+    from svddtune.client.errors import UsageError
+
+    if text == "service":
+        return "service"
+    try:
+        return float(text)
+    except ValueError:
+        raise UsageError(
+            f"--retention-s {text!r} must be a number of seconds, or 'service'"
+        ) from None
+
+
+def _move(service: Service, name: str, move: Callable[[TuningClient, Session], Session]) -> Session:
+    from svddtune.client.cli.lookup import find_session
+
+    with service.connect() as client:
+        return move(client, find_session(client, service, name))
+
+
+def _tell_next(
+    session: Session, what_is: str, service: Service, *command: str, as_json: bool
+) -> None:
+    """Tell what became of a session, and the command that comes next, which takes its id."""
+    id_ = session.name.removeprefix("sessions/")
+    _tell(session, f"Session {id_} {what_is}: {service.command(*command, id_)}", as_json)
+
+
+def _tell(session: Session, sentence: str, as_json: bool) -> None:
+    if as_json:
+        print_json(session.to_dict())
+    else:
+        say(sentence)

@@ -1,0 +1,1 @@
+"""Webhooks: session events that are sent, and alerts and verdicts that are received."""
