@@ -4,6 +4,7 @@ import itertools
 import re
 import shlex
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,17 @@ import pytest
 import typer
 
 from svddtune.client.cli.app import app
+from svddtune.client.cli.operation import COMMANDS
 from svddtune.evaluation.cli import bench
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("examples/*/*.md"))]
+PAGES = [ROOT / "README.md"] + [
+    page
+    for folder in ("client", "docs", "docs/tutorials", "examples/*")
+    for page in sorted(ROOT.glob(f"{folder}/*.md"))
+]
 PROGRAM = "svddtune"
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 # The other pages also name options of benchmarks and processes.
 GUIDES = [page for page in PAGES if page.stem in ("README", "many-labelers", "oracles", "planning")]
 
@@ -27,7 +33,8 @@ def commands_on(text: str) -> Iterator[str]:
     blocks = [body for kind, body in re.findall(BLOCK, text) if kind in ("", "sh", "console")]
     indented = re.findall(r"^ {4}(svddtune .*)$", text, re.MULTILINE)
     for line in itertools.chain(*(block.splitlines() for block in blocks), indented):
-        line = line.removeprefix("$ ").split("  #")[0].split(" # ")[0].strip()
+        line = line.removeprefix("$ ").split("  #")[0].split(" # ")[0].strip().removesuffix(" &")
+        line = line.split(" > ")[0]  # what it prints goes to a file
         if line.startswith(PROGRAM + " "):
             yield line
     prose = re.sub(BLOCK, "", text)
@@ -37,11 +44,22 @@ def commands_on(text: str) -> Iterator[str]:
 CASES = [(page, line) for page in PAGES for line in dict.fromkeys(commands_on(page.read_text()))]
 
 
+# The operator's commands by name.
+OPERATOR: dict[str, Any] = {
+    one.name: typer.main.get_command(import_module(one.module).app) for one in COMMANDS
+}
+
+
 def command_of(words: list[str]) -> tuple[Any, list[str]]:
     """Find the command that the words name; return it with the remaining words."""
     command: Any = typer.main.get_command(app)
+    if words[0].startswith("--"):  # options of the program itself
+        context = command.context_class(command, info_name=command.name)
+        words = command.make_parser(context).parse_args(list(words))[1] or words
     if words[0] == "bench":  # comes with another distribution
         command, words = typer.main.get_command(bench), words[1:]
+    elif words[0] in OPERATOR:  # loaded when it is called
+        command, words = OPERATOR[words[0]], words[1:]
     while words and words[0] in getattr(command, "commands", {}):
         command, words = command.commands[words[0]], words[1:]
     if words and "show" in getattr(command, "commands", {}):
@@ -102,7 +120,8 @@ def options(command: Any) -> set[str]:
 
 @pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.name)
 def test_options_named_in_prose_exist(page: Path) -> None:
-    known = options(typer.main.get_command(app)) | {"--help", "--group", "--no-deps", "--target"}
+    commands = (typer.main.get_command(app), *OPERATOR.values())
+    known = set().union(*map(options, commands)) | {"--help", "--group", "--no-deps", "--target"}
     prose = re.sub(BLOCK, "", page.read_text())
     spans = re.findall(r"`(?!python -m|pytest )([^`]+)`", prose)
     named = {name for span in spans for name in re.findall(r"(?<![\w-])--[a-z][a-z-]*", span)}

@@ -60,7 +60,10 @@ PAGES: Mapping[str, Callable[[], dict[str, Any]]] = {
     "docs/planning.md": planning,
     "examples/alert_router/README.md": alert_router,
 }
-ELSEWHERE = {"docs/many-labelers.md"}  # tests/client/test_many_labelers_page.py
+ELSEWHERE = {
+    "docs/many-labelers.md",  # tests/client/test_many_labelers_page.py
+    "docs/webhooks.md",  # tests/client/webhooks/test_signature.py
+}
 
 
 def test_every_page_with_python_examples_is_tested() -> None:
@@ -90,5 +93,5 @@ def test_python_examples_on_page_run(
     if page.startswith("examples"):
         with TuningClient(stack.address) as client:
             session = next(iter(client.list_sessions()))
-            assert session.config.lease_s == 1800
+            assert session.config.lease_seconds == 1800
             client.cancel_session(session)
