@@ -9,7 +9,7 @@ DATA ?= ../shared/data
 # Tests wait now and then, so three processes fill two cores.
 PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist worksteal
 
-.PHONY: demo test test-slow versitygw install lint format types check bench soak protos clean
+.PHONY: demo test test-slow test-clients versitygw kustomize install lint format types check bench soak fuzz audit protos clean
 
 demo: $(STAMP)  ## set everything up and tune on real data
 	$(BIN)/svddtune demo
@@ -17,21 +17,52 @@ demo: $(STAMP)  ## set everything up and tune on real data
 test: $(DEV)  ## the tests, against a real Redis-compatible server
 	$(PYTEST)
 
-test-slow: $(DEV) versitygw  ## those that take long: end to end, idle waits, installations
-	$(PYTEST) -m slow
+test-slow: $(DEV) versitygw kustomize test-tools  ## those that take long: end to end, idle waits, installations
+	$(PYTEST) -m "slow and not packages"
+
+.PHONY: test-servers
+test-servers: $(DEV) servers  ## the tests of state on each Redis and Valkey, alone and as a Cluster
+	$(BIN)/python -m tools.test_servers -m "not slow"
+
+test-clients: $(DEV)  ## clients in other languages: build them, run their tests and their quickstarts
+	$(PYTEST) -m "" tests/clients
+
+# One interpreter of each minor version that pyenv or PATH has and that starts.
+PYTHONS = $(shell for minor in 11 12 13 14 15; do for python in $(HOME)/.pyenv/versions/3.$$minor.*/bin/python3.$$minor python3.$$minor; do $$python -c '' 2>/dev/null && echo $$python && break; done; done)
+
+.PHONY: test-packages
+test-packages: $(DEV)  ## build the release files of the clients in other languages
+	$(PYTEST) -m packages tests/release
+
+.PHONY: test-pythons
+test-pythons: export SVDDTUNE_TEST_PYTHONS = $(PYTHONS)
+test-pythons: $(DEV)  ## install and tune on every Python of the machine, 3.11 and newer
+	$(BIN)/python -m pytest -m slow tests/install/test_install.py -k another_python
 
 versitygw:  ## an S3-compatible server for the slow tests, if Go is there
 	@test -x .tools/versitygw || { command -v go >/dev/null && GOTOOLCHAIN=local GOBIN=$(CURDIR)/.tools go install github.com/versity/versitygw/cmd/versitygw@v1.8.0; } || echo "No versitygw: tests with an S3-compatible server are skipped"
 
+kustomize:  ## for the slow tests of the files for Kubernetes, if Go is there
+	@test -x .tools/kustomize || { command -v go >/dev/null && GOTOOLCHAIN=local GOBIN=$(CURDIR)/.tools go install sigs.k8s.io/kustomize/kustomize/v5@v5.7.1; } || echo "No Kustomize: tests of what it makes of deploy/kubernetes are skipped"
+
+.PHONY: servers test-tools
+servers:  ## Redis 8 and Valkey 8 from Debian's packages, for make test-servers
+	@$(PYTHON) tools/debian.py redis-server-8 valkey-server-8
+
+test-tools:  ## what tests of alert rules and of jumping clocks need, from Debian's packages
+	@$(PYTHON) tools/debian.py promtool libfaketimeMT.so.1
+
 install: $(DEV)  ## set-up alone; leaves .venv/bin/svddtune
 
-$(STAMP): pyproject.toml evaluation/pyproject.toml constraints.txt
+$(STAMP): pyproject.toml client/pyproject.toml evaluation/pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "svddtune needs Python 3.11 or newer; set PYTHON=..."; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "This python3 cannot make virtual environments; on Debian: apt-get install python3-venv"; exit 1; }
 	@echo "Setting up $(VENV) (once, about a minute) ..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-warn-script-location "pip>=25.1" -c constraints.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all]' -e './evaluation[competitors]'
+	@# Until 0.1.0 the client's files were in svddtune itself; its removal must come first.
+	@$(BIN)/python -m pip uninstall --quiet --yes --disable-pip-version-check svddtune 2>/dev/null
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ./client -e '.[all]' -e './evaluation[competitors]'
 	@touch $(STAMP)
 
 $(DEV): $(STAMP)
@@ -39,11 +70,12 @@ $(DEV): $(STAMP)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --group dev
 	@touch $(DEV)
 
-lint: $(DEV)  ## format, lint, strict types, import contracts
+lint: $(DEV)  ## format, lint, strict types, import contracts, wire contract
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tools.contract check
 
 format: $(DEV)  ## blocking client and pictures generated anew, and all code formatted
 	$(BIN)/python tools/generate_sync.py
@@ -53,7 +85,7 @@ format: $(DEV)  ## blocking client and pictures generated anew, and all code for
 
 check: export SVDDTUNE_TEST_PROFILE = ci
 check: lint versitygw  ## what CI runs: lint and all tests in one run
-	$(PYTEST) -m ""
+	$(PYTEST) -m "not packages and not thorough"
 
 bench: $(DEV)  ## figures of docs/performance.md
 	$(BIN)/python benchmarks/bench_numerics.py --data $(DATA)
@@ -62,12 +94,41 @@ bench: $(DEV)  ## figures of docs/performance.md
 	$(BIN)/python benchmarks/bench_streams.py --answers 3000
 	$(BIN)/python benchmarks/bench_streams.py --idle 1000
 
+# Inputs for each parser, and calls of the service.
+FUZZ_RUNS ?= 40000
+FUZZ_CALLS ?= 80000
+fuzz: $(DEV)  ## a million damaged inputs to every parser and every method
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --group fuzz
+	$(BIN)/python -m tests.fuzz --runs $(FUZZ_RUNS) --calls $(FUZZ_CALLS)
+
+audit: $(DEV)  ## known weaknesses of the packages in use, where a list of them can be reached
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --group audit
+	$(BIN)/python -m tools.audit
+
 soak: $(DEV)  ## half an hour of short sessions; fails if the memory of a process grows
 	$(BIN)/python benchmarks/soak.py
 
-protos: $(DEV)  ## generate the Python code beside the .proto files, and what tells of the settings
+.PHONY: chaos
+SCHEDULES ?= 100
+SEED ?= 1
+chaos: $(DEV) test-tools  ## sessions under faults, each from its seed: make chaos SCHEDULES=1000 SEED=1
+	$(BIN)/python -m tests.chaos --schedules $(SCHEDULES) --seed $(SEED)
+
+.PHONY: release
+release: $(DEV)  ## all files of a release, in dist/
+	$(BIN)/python -m tools.release
+
+.PHONY: docs
+docs: $(DEV)  ## the site in site/; a warning is an error
+	$(BIN)/python tools/build_docs.py
+
+protos: $(DEV)  ## generate the Python and the Go code of the .proto files, and the pages made from code
 	$(BIN)/python tools/describe_settings.py
-	$(BIN)/python tools/generate_protos.py
+	$(BIN)/python tools/describe_configuration.py
+	$(BIN)/python -m tools.describe_contract
+	$(BIN)/python -m tools.generate_protos
+	@if command -v go >/dev/null; then $(BIN)/python -m tools.generate_clients go; else echo "No Go: client/go/svddtunepb stays as it is"; fi
+	$(BIN)/python -m tools.generate_openapi
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache svddtune-demo

@@ -125,7 +125,7 @@ def main() -> None:
         crew = Crew(url)
         stack.callback(crew.stop)
         dataset = client.upload_dataset(generated(500, 5, seed=0))
-        session = client.create_session(dataset, budget=400, strategy="lama", lease_s=600)
+        session = client.create_session(dataset, budget=400, strategy="lama", lease_seconds=600)
         with client.tuning(session) as tuning:
             for what, load in (("idle", None), ("three atlases", Load(client, rows))):
                 times = takeovers(crew, tuning, load, trials)

@@ -33,7 +33,9 @@ class Stream:
         self._requests: queue.SimpleQueue[oracle_pb2.ConverseRequest | None] = queue.SimpleQueue()
         stub = oracle_pb2_grpc.OracleServiceStub(self._channel)
         self.replies = stub.Converse(self._outgoing())
-        hello = oracle_pb2.Hello(protocol_version=1, labeler="bench", sessions=[session], credit=1)
+        hello = oracle_pb2.Hello(
+            min_protocol_version=1, labeler="bench", sessions=[session], credit=1
+        )
         self.send(oracle_pb2.ConverseRequest(hello=hello))
 
     def _outgoing(self) -> Iterator[oracle_pb2.ConverseRequest]:

@@ -2,14 +2,15 @@
 
     python benchmarks/bench_streams.py [--streams 200] [--answers 10000] [--per-second 60]
         [--sessions 20] [--labels 0] [--rows 2000] [--strategy random] [--workers 4]
-        [--commands 10] [--profile DIR]
+        [--commands 10] [--profile DIR] [--replica [--min-replicas 1]]
     python benchmarks/bench_streams.py --idle 1000
 
 One service process, embedded server (append-only file, fsync always), loopback, a connection per
 stream. Labelers wait for an exponential time, so that together they answer at the given rate. With
 --per-second 0 they answer at once, which measures the most the service can do. Each session has
 --labels labels before. --commands lists the commands that the server ran most, per answer. --idle
-only opens streams.
+only opens streams. --replica gives the server a replica on this machine, and --min-replicas 1 lets
+the service wait for it.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import asyncio
 import json
 import os
 import random
+import socket
 import subprocess
 import sys
 import tempfile
@@ -34,6 +36,7 @@ from svddtune.stack import EmbeddedServer
 from svddtune.state.connect import connect
 from svddtune.v1 import (
     common_pb2,
+    config_pb2,
     dataset_pb2,
     dataset_pb2_grpc,
     oracle_pb2,
@@ -47,7 +50,7 @@ ROWS_PER_CHUNK = 2000
 ANSWERS_PER_BATCH = 500
 TARGET_P50_MS, TARGET_P99_MS = 10.0, 50.0
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
-Config = tuning_pb2.SessionConfig
+Config = config_pb2.SessionConfig
 
 
 class Child:
@@ -105,7 +108,7 @@ class Labeler:
         stub: Any = oracle_pb2_grpc.OracleServiceStub(self._channel)
         self._call = stub.Converse()
         self._hello = oracle_pb2.Hello(
-            protocol_version=1, labeler=name, sessions=sessions, credit=credit
+            min_protocol_version=1, labeler=name, sessions=sessions, credit=credit
         )
         self._credit = credit
 
@@ -199,7 +202,7 @@ async def create(channel: grpc.aio.Channel, dataset: str, given: argparse.Namesp
             strategy=f"QUERY_STRATEGY_{given.strategy.upper()}",
             seed=seed,
             # Labelers here send no heartbeat.
-            lease_s=3600,
+            lease_seconds=3600,
         )
         request = tuning_pb2.CreateSessionRequest(dataset=dataset, config=config)
         response = await stub.CreateSession(request)
@@ -307,6 +310,23 @@ async def idle(given: argparse.Namespace, service: Child, url: str) -> None:
         await stream.close()
 
 
+@contextmanager
+def replica(server: EmbeddedServer, folder: Path) -> Iterator[None]:
+    """A second server that has all that the first one has."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with (
+        EmbeddedServer(folder) as second,
+        connect(server.url) as master,
+        connect(second.url) as follower,
+    ):
+        master.config_set("port", port)
+        follower.replicaof("127.0.0.1", port)
+        while follower.info("replication")["master_link_status"] != "up":
+            time.sleep(0.05)
+        yield
+
+
 def tell_memory(service: Child, empty: float, streams: int, when: str) -> None:
     now = service.memory_mib()
     print(f"memory of the service: {now:.1f} MiB with {streams} streams {when}: ", end="")
@@ -359,10 +379,15 @@ def main() -> None:
         "--profile", type=Path, help="where to write cProfiles of service and worker"
     )
     parser.add_argument("--idle", type=int, default=0)
+    parser.add_argument("--replica", action="store_true")
+    parser.add_argument("--min-replicas", type=int, choices=(0, 1), default=0)
     given = parser.parse_args()
     with ExitStack() as stack:
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        url = stack.enter_context(EmbeddedServer(directory)).url
+        server = stack.enter_context(EmbeddedServer(directory))
+        if given.replica:
+            stack.enter_context(replica(server, directory / "replica"))
+        url = server.url
         redis = ("--redis", url)
         service = stack.enter_context(
             child(
@@ -370,6 +395,7 @@ def main() -> None:
                 *redis,
                 "--listen",
                 "127.0.0.1:0",
+                *("--min-replicas", str(given.min_replicas)),
                 profile=given.profile and given.profile / "service.prof",
             )
         )

@@ -14,6 +14,7 @@ os.environ["MKL_NUM_THREADS"] = "1"
 import pytest
 import redis
 from tests import profiles
+from tests.clusters import RunningCluster, cluster
 from tests.e2e.processes import RestartableService, worker
 
 from svddtune.client import EmbeddedStack, TuningClient
@@ -44,13 +45,32 @@ def state_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture(scope="session")
 def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
     # Tests of durability start their own servers; all others need not wait for the disk.
-    with EmbeddedServer(tmp_path_factory.mktemp("redis"), fsync="no") as server:
+    binary = os.environ.get("SVDDTUNE_TEST_SERVER")
+    with EmbeddedServer(tmp_path_factory.mktemp("redis"), binary=binary, fsync="no") as server:
         yield server
 
 
+@pytest.fixture(scope="session")
+def redis_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningCluster]:
+    """A Cluster of three masters."""
+    binary = os.environ.get("SVDDTUNE_TEST_SERVER")
+    with cluster(tmp_path_factory.mktemp("cluster"), binary=binary) as running:
+        yield running
+
+
 @pytest.fixture
-def redis_url(redis_server: EmbeddedServer) -> Iterator[str]:
-    """URL of an empty server. After the test, ``keys`` must know every key on it."""
+def redis_url(request: pytest.FixtureRequest) -> Iterator[str]:
+    """URL of an empty server. After the test, ``keys`` must know every key on it.
+
+    With ``SVDDTUNE_TEST_CLUSTER`` it is a Cluster.
+    """
+    if os.environ.get("SVDDTUNE_TEST_CLUSTER"):
+        running: RunningCluster = request.getfixturevalue("redis_cluster")
+        running.empty()
+        yield running.url
+        assert [key for key in running.found_keys() if keys.group_of(key.decode()) is None] == []
+        return
+    redis_server: EmbeddedServer = request.getfixturevalue("redis_server")
     with redis.Redis.from_url(redis_server.url) as client:
         client.flushall()
         yield redis_server.url

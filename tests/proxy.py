@@ -1,12 +1,14 @@
 """A TCP proxy before a server.
 
-It can lose the replies of Redis, switch to another server, hold what is sent, and cut connections.
+It can lose or hold the replies of Redis, switch to another server, hold or delay what is sent, and
+cut connections or half of them.
 """
 
 import contextlib
 import random
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -15,7 +17,7 @@ _SCRIPT = b"EVALSHA"
 
 
 class Proxy:
-    """A proxy that listens on a port and forwards to a Unix socket."""
+    """A proxy that listens on a port and forwards to HOST:PORT, or to ``unix://PATH``."""
 
     def __init__(self, target: str) -> None:
         self.target = target
@@ -27,12 +29,19 @@ class Proxy:
         self._often: float = 0
         self._random = random.Random(0)
         self._connections: set[socket.socket] = set()
+        # Sockets to clients among them.
+        self._clients: set[socket.socket] = set()
+        self._refuses = False
+        # Seconds by which everything arrives later.
+        self.delay_s = 0.0
         # Number of bytes that came from clients.
         self.received = 0
         self._hold_at: int | None = None
         # Set while nothing more is forwarded.
         self.held = threading.Event()
         self._released = threading.Event()
+        self._replies_pass = threading.Event()
+        self._replies_pass.set()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
         self.url = f"redis://{self.address}/0"
@@ -54,13 +63,23 @@ class Proxy:
             self._hold_at = count
 
     def pass_on(self, data: bytes) -> None:
-        """Count what a client sent; wait where it is to be held."""
+        """Count what a client sent; wait where it is to be held or delayed."""
+        if self.delay_s:
+            time.sleep(self.delay_s)
         with self._lock:
             self.received += len(data)
             if self._hold_at is None or self.received < self._hold_at:
                 return
         self.held.set()
         self._released.wait()
+
+    def hold_replies(self) -> None:
+        """Let nothing more through that the server says, until ``cut``, which loses it."""
+        self._replies_pass.clear()
+
+    def wait_for_replies(self) -> None:
+        """Return once what the server says may pass."""
+        self._replies_pass.wait()
 
     def cut(self) -> None:
         """End all connections that are open now, and hold nothing more."""
@@ -70,6 +89,25 @@ class Proxy:
         for one in left:
             _end(one)
         self._released.set()
+        self._replies_pass.set()
+
+    def half_close(self) -> None:
+        """Tell all clients that nothing more comes, while what they send still arrives."""
+        with self._lock:
+            left = list(self._clients)
+        for one in left:
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_WR)
+
+    @contextmanager
+    def unreachable(self) -> Iterator[None]:
+        """End all connections, and let none be made meanwhile."""
+        self._refuses = True
+        self.cut()
+        try:
+            yield
+        finally:
+            self._refuses = False
 
     def close(self) -> None:
         """End all connections."""
@@ -80,25 +118,28 @@ class Proxy:
         with contextlib.suppress(OSError):
             while True:
                 client, _ = self._listener.accept()
+                if self._refuses:
+                    client.close()
+                    continue
                 client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                server = socket.socket(socket.AF_UNIX)
                 try:
-                    server.connect(self.target.removeprefix("unix://"))
+                    server = _connected(self.target)
                 except OSError:
-                    server.close()
                     client.close()
                     continue
                 _Pair(self, client, server)
 
-    def opened(self, *ends: socket.socket) -> None:
+    def opened(self, client: socket.socket, server: socket.socket) -> None:
         """Register the sockets of a connection."""
         with self._lock:
-            self._connections.update(ends)
+            self._connections.update((client, server))
+            self._clients.add(client)
 
-    def closed(self, *ends: socket.socket) -> None:
+    def closed(self, client: socket.socket, server: socket.socket) -> None:
         """Unregister the sockets of a closed connection."""
         with self._lock:
-            self._connections.difference_update(ends)
+            self._connections.difference_update((client, server))
+            self._clients.discard(client)
 
     def spare(self) -> None:
         """Lose the next reply instead, because this request had no effect."""
@@ -143,6 +184,7 @@ class _Pair:
                         break
                     self._loses = False
                     self._proxy.spare()
+                self._proxy.wait_for_replies()
                 self._client.sendall(data)
         self._end()
 
@@ -150,6 +192,21 @@ class _Pair:
         _end(self._client)
         _end(self._server)
         self._proxy.closed(self._client, self._server)
+
+
+def _connected(target: str) -> socket.socket:
+    if target.startswith("unix://"):
+        server = socket.socket(socket.AF_UNIX)
+        try:
+            server.connect(target.removeprefix("unix://"))
+        except OSError:
+            server.close()
+            raise
+        return server
+    host, _, port = target.rpartition(":")
+    server = socket.create_connection((host, int(port)))
+    server.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return server
 
 
 def _end(one: socket.socket) -> None:

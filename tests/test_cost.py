@@ -60,7 +60,10 @@ def test_estimate_is_shown_as_time_and_memory() -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize("data_size", ["1000x10", "20000x10"])
+@pytest.mark.parametrize(
+    "data_size",
+    ["1000x10", pytest.param("20000x10", marks=[pytest.mark.slow, pytest.mark.thorough])],
+)
 def test_estimate_is_within_a_factor_of_three_of_a_measurement(data_size: str) -> None:
     command = [sys.executable, str(BENCHMARK), "--sizes", data_size, "--json"]
     (found,) = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)

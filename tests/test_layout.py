@@ -16,7 +16,10 @@ SOURCE_ROOTS = ("protos", "service", "worker", "client", "evaluation")
 FILES = tracked_files()
 FOLDERS = sorted({file.parts[0] for file in FILES if len(file.parts) > 1})
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-EVALUATION = tomllib.loads((ROOT / "evaluation" / "pyproject.toml").read_text())["project"]
+CLIENT, EVALUATION = (
+    tomllib.loads((ROOT / part / "pyproject.toml").read_text())["project"]
+    for part in ("client", "evaluation")
+)
 
 
 @pytest.mark.parametrize("root", SOURCE_ROOTS)
@@ -46,7 +49,8 @@ def test_every_package_is_typed(root: str) -> None:
 
 def test_generated_code_is_current(tmp_path: Path) -> None:
     subprocess.run(
-        [sys.executable, ROOT / "tools" / "generate_protos.py", tmp_path],
+        [sys.executable, "-m", "tools.generate_protos", tmp_path],
+        cwd=ROOT,
         check=True,
         capture_output=True,
     )
@@ -74,7 +78,7 @@ def find_file(name: str, source: Path) -> bool:
     A name may be a path from the root or from the folder of `source`. It may also be the end of
     such a path, if the file is below that folder or is the only such file in the repository.
     """
-    if name == "__init__.py" or (ROOT / name).exists():
+    if name == "__init__.py" or any((ROOT / base / name).exists() for base in ("", source.parent)):
         return True
     candidates = [file for file in FILES if f"/{file}".endswith(f"/{name}")]
     below = [file for file in candidates if file.is_relative_to(source.parent)]
@@ -151,11 +155,11 @@ def test_readme_names_every_page() -> None:
 
 
 def test_every_dependency_is_explained_in_docs() -> None:
-    extras = PYPROJECT["project"]["optional-dependencies"]
     declared = [
-        *PYPROJECT["project"]["dependencies"],
-        *EVALUATION["dependencies"],
-        *(one for of in extras.values() for one in of),
+        one
+        for project in (PYPROJECT["project"], CLIENT, EVALUATION)
+        for of in (project["dependencies"], *project["optional-dependencies"].values())
+        for one in of
     ]
     declared += [one for one in PYPROJECT["dependency-groups"]["dev"] if isinstance(one, str)]
     explained = (ROOT / "docs" / "dependencies.md").read_text()
@@ -163,14 +167,12 @@ def test_every_dependency_is_explained_in_docs() -> None:
     assert [name for name in names if name not in explained] == []
 
 
-def test_evaluation_has_version_of_product() -> None:
-    version = PYPROJECT["project"]["version"]
-    assert EVALUATION["version"] == version
-    assert f"svddtune=={version}" in EVALUATION["dependencies"]
-
-
 def test_dependency_groups_need_only_packages_of_plain_install() -> None:
-    whole = set(PYPROJECT["project"]["dependencies"])
-    for part in ("client", "service", "worker"):
-        needed = PYPROJECT["dependency-groups"][part]
-        assert {one for one in needed if isinstance(one, str)} <= whole, part
+    whole = {*PYPROJECT["project"]["dependencies"], *CLIENT["dependencies"]}
+    for part in ("service", "worker"):
+        assert set(PYPROJECT["dependency-groups"][part]) <= whole, part
+
+
+@pytest.mark.parametrize("part", ["client", "client/typescript", "evaluation"])
+def test_distribution_has_the_licence(part: str) -> None:
+    assert (ROOT / part / "LICENSE").read_text() == (ROOT / "LICENSE").read_text()

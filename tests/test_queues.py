@@ -25,7 +25,9 @@ def test_rankings_of_many_labelers_wait_as_in_an_md1_queue() -> None:
     assert math.isclose(np.mean(times.rankings), mean_time_md1(0.5), rel_tol=0.05)
 
 
-@pytest.mark.parametrize("piece_s", [1.0, 0.1])
+@pytest.mark.parametrize(
+    "piece_s", [1.0, pytest.param(0.1, marks=[pytest.mark.slow, pytest.mark.thorough])]
+)
 def test_ranking_waits_for_the_rest_of_a_piece_only_without_a_second_worker(piece_s: float) -> None:
     # A piece is found under way with the probability of the parts' share, and half of it is left.
     times = [

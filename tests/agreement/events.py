@@ -15,7 +15,7 @@ def event(
     verdict: Verdict = Verdict.INLIER,
     *,
     query: int = 0,
-    answer_s: float = 0.0,
+    answer_seconds: float = 0.0,
     time_ms: int = 0,
 ) -> LabelEvent:
     """A label event with defaults for all other fields."""
@@ -29,7 +29,7 @@ def event(
         source_reference="",
         answer_id="",
         time_ms=time_ms,
-        answer_s=answer_s,
+        answer_seconds=answer_seconds,
     )
 
 

@@ -28,17 +28,17 @@ def report(log: list[LabelEvent], labeler: str = "ann") -> LabelerReport:
 
 def test_answers_of_labeler_are_counted_by_outcome() -> None:
     log = [
-        event("LABELED", "ann", 1, query=1, answer_s=2.0, time_ms=10),
-        event("LABELED", "ann", 2, OUTLIER, query=2, answer_s=8.0, time_ms=20),
+        event("LABELED", "ann", 1, query=1, answer_seconds=2.0, time_ms=10),
+        event("LABELED", "ann", 2, OUTLIER, query=2, answer_seconds=8.0, time_ms=20),
         event("LABELED", "ann", 3, UNSURE, time_ms=30),
         event("RETRACTED", "ann", 1, query=1, time_ms=50),
-        event("UNUSED", "ann", 4, query=4, answer_s=3.0, time_ms=40),
+        event("UNUSED", "ann", 4, query=4, answer_seconds=3.0, time_ms=40),
         event("LABELED", "ben", 1),
     ]
     found = report(log)
     assert found.votes == LabelCounts(inlier=0, outlier=1, unsure=1)
     assert (found.asked, found.unasked, found.unused, found.retracted) == (2, 1, 1, 1)
-    assert found.median_answer_s == 3.0
+    assert found.median_answer_seconds == 3.0
     assert found.last_answer_ms == 40
     assert [one.labeler for one in labeler_reports(log)] == ["ann", "ben"]
 
@@ -94,7 +94,7 @@ def test_repeated_answer_is_compared_with_vote_in_force_when_it_was_given() -> N
 
 def test_undefined_coefficient_is_nan() -> None:
     found = report([event("LABELED", "ann", 1)])
-    assert math.isnan(found.median_answer_s)
+    assert math.isnan(found.median_answer_seconds)
     assert math.isnan(found.agreement)
     assert math.isnan(found.self_consistency)
 
@@ -178,7 +178,7 @@ def test_report_reads_long_log_a_fixed_number_of_times() -> None:
             rng.randrange(4000),
             rng.choice(list(Verdict)),
             query=1,
-            answer_s=1.0,
+            answer_seconds=1.0,
         )
         for _ in range(10_000)
     )

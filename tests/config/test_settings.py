@@ -29,14 +29,20 @@ from svddtune.config import (
     checked,
     from_proto,
     to_proto,
+    visible_columns,
 )
+from svddtune.jobs.v1 import jobs_pb2
 from svddtune.service import validate
 from svddtune.state import codec
 from svddtune.state.errors import InvalidFields
-from svddtune.v1 import config_pb2, jobs_pb2
+from svddtune.v1 import config_pb2
 
 N = 1000
 EACH = pytest.mark.parametrize("setting", SETTINGS.values(), ids=list(SETTINGS))
+
+
+def is_flag(setting: Setting) -> bool:
+    return isinstance(setting.default, bool)
 
 
 def highest(setting: Setting) -> float:
@@ -49,8 +55,10 @@ def ends(setting: Setting) -> list[Any]:
         return list(setting.words)
     if setting.pattern:
         return ["", "a", "Z9_-" + 60 * "x"]
+    if setting.is_list:
+        return [(), tuple(map(str, range(100))), ("a", 256 * "b")]
     if setting.low is None:
-        return [False, True] if setting.default is False else [(5e-324, 1.7e308), None]
+        return [False, True] if is_flag(setting) else [(5e-324, 1.7e308), None]
     kind = float if setting.is_optional else type(setting.default)
     return [kind(end) for end in (setting.low, highest(setting))]
 
@@ -61,9 +69,12 @@ def beyond(setting: Setting) -> list[Any]:
         return ["no-such-word", "", 7, None]
     if setting.pattern:
         return ["two words", "-a", "9a", 65 * "x", "a\n", 7, 0, None]
+    if setting.is_list:
+        long = [257 * "x"]
+        return ["a", ("",), long, tuple(map(str, range(101))), ("a", "a"), (1.5,), (True,), 3, None]
     if setting.low is None:
-        if setting.default is False:
-            return [2, "yes", None]
+        if is_flag(setting):
+            return [2, "yes"] if setting.is_optional else [2, "yes", None]
         return [(2.0, 1.0), (0.0, 1.0), (1.0, math.inf), (math.nan, 1.0), (1.0,), "ab", 3]
     low, high = setting.low, highest(setting)
     outside: list[Any] = [low - 1 if low != 1 else -1, high + 1, "7", None, True]
@@ -76,10 +87,13 @@ def values(setting: Setting) -> st.SearchStrategy[Any]:
         return st.sampled_from(list(setting.words))
     if setting.pattern:
         return st.just("") | st.from_regex(setting.pattern, fullmatch=True)
+    if setting.is_list:
+        texts = st.text(st.characters(codec="utf-8"), min_size=1, max_size=9)
+        return st.lists(texts, max_size=9, unique=True).map(tuple)
     if setting.low is None:
         pair = st.lists(st.floats(1e-9, 1e9), min_size=2, max_size=2, unique=True)
         bounds = pair.map(lambda ends: tuple(sorted(ends)))
-        return st.booleans() if setting.default is False else st.none() | bounds
+        return st.booleans() if is_flag(setting) else st.none() | bounds
     if setting.is_optional:
         return st.none() | st.floats(setting.low, highest(setting))
     if isinstance(setting.default, float):
@@ -167,7 +181,9 @@ def test_values_beyond_the_range_are_refused_with_the_setting_and_what_is_allowe
         (violation,) = caught.value.violations
         assert violation.setting is setting
         assert violation.value is value
-        assert str(violation).startswith(f"{setting.name} is {value!r}; allowed: ")
+        told = f"{setting.name} is {value!r}; allowed: "
+        # (A long value is cut.)
+        assert str(violation).startswith(told[:100])
 
 
 @EACH
@@ -177,6 +193,8 @@ def test_service_names_the_field_of_the_message(setting: Setting) -> None:
         field = message.DESCRIPTOR.fields_by_name[name]
         if setting.words:
             setattr(message, name, 99)
+        elif setting.is_list:
+            getattr(message, name).append("")
         elif setting.pattern:
             setattr(message, name, "two words")
         elif field.type == field.TYPE_BOOL or setting.high == 2**64 - 1:
@@ -215,11 +233,12 @@ def test_commands_have_an_option_that_is_described_as_in_the_table(
 def test_commands_refuse_values_beyond_the_range_under_the_name_of_the_option(
     setting: Setting, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if setting.default is False or setting.high == OBSERVATIONS:
+    if is_flag(setting) or setting.high == OBSERVATIONS:
         return  # A flag has no value, and a command line does not know the dataset.
     data = tmp_path / "data.csv"
     data.write_text("1,2\n")
-    value = {"gamma_bounds": "2 1", "own_strategy": "9a"}.get(setting.name, "no-such-word")
+    wrong = {"gamma_bounds": "2 1", "own_strategy": "9a", "visible_features": 257 * "x"}
+    value = wrong.get(setting.name, "no-such-word")
     if setting.low is not None:
         value = str(int(highest(setting)) + 1)
     assert run(["tune", str(data), setting.option, *value.split()]) == 2
@@ -239,6 +258,46 @@ def test_client_refuses_values_beyond_the_range_before_anything_is_sent(setting:
 def test_client_refuses_settings_that_there_are_not() -> None:
     with pytest.raises(InvalidInput, match="Unknown setting of a session: colour; use k, "):
         read_settings({"colour": "red"})
+
+
+@pytest.mark.parametrize(
+    ("given", "names", "columns"),
+    [
+        ((), ("a", "b", "c"), None),
+        (("c", "a"), ("a", "b", "c"), (2, 0)),
+        ((2, "0", "b"), ("a", "b", "c"), (2, 0, 1)),
+        (("1", 0), (), (1, 0)),
+        # A name is taken before a number.
+        (("1",), ("1", "b", "c"), (0,)),
+    ],
+)
+def test_visible_features_are_found_by_name_or_column(
+    given: tuple[str | int, ...], names: tuple[str, ...], columns: tuple[int, ...] | None
+) -> None:
+    config = checked(SessionConfig(visible_features=given))
+    assert visible_columns(config, names, 3) == columns
+
+
+@pytest.mark.parametrize(
+    ("given", "names", "value", "allowed"),
+    [
+        (("a", "d"), ("a", "b", "c"), "d", "0 to 2, or its name: 'a', 'b', 'c'"),
+        (("3",), ("a", "b", "c"), "3", "0 to 2, or its name: 'a', 'b', 'c'"),
+        (("-1",), (), "-1", "0 to 2 (they have no names)"),
+        (("a",), (), "a", "0 to 2 (they have no names)"),
+        (("²",), (), "²", "0 to 2 (they have no names)"),
+        (("b", "1"), ("a", "b", "c"), "1", "each feature once"),
+    ],
+)
+def test_visible_features_that_the_dataset_does_not_have_are_refused(
+    given: tuple[str, ...], names: tuple[str, ...], value: str, allowed: str
+) -> None:
+    with pytest.raises(InvalidConfig) as caught:
+        visible_columns(SessionConfig(visible_features=given), names, 3)
+    (violation,) = caught.value.violations
+    assert violation.setting is SETTINGS["visible_features"]
+    assert violation.value == value
+    assert violation.allowed.endswith(allowed)
 
 
 def test_all_faults_are_told_at_once() -> None:
@@ -267,16 +326,20 @@ def test_strategies_that_need_all_neighbours_are_refused_on_large_data(strategy:
 def test_values_of_numpy_and_words_in_any_case_become_plain() -> None:
     given = SessionConfig(
         k=np.int64(3),  # type: ignore[arg-type]
-        lease_s=np.float32(2.0),  # type: ignore[arg-type]
+        lease_seconds=np.float32(2.0),  # type: ignore[arg-type]
         auto_finish=np.bool_(True),  # type: ignore[arg-type]
         gamma_bounds=np.array([0.5, 2.0]),  # type: ignore[arg-type]
         metric="MCC",
     )
     plain = checked(given)
     assert plain == SessionConfig(
-        k=3, lease_s=2.0, auto_finish=True, gamma_bounds=(0.5, 2.0), metric="mcc"
+        k=3, lease_seconds=2.0, auto_finish=True, gamma_bounds=(0.5, 2.0), metric="mcc"
     )
-    assert [type(one) for one in (plain.k, plain.lease_s, plain.auto_finish)] == [int, float, bool]
+    assert [type(one) for one in (plain.k, plain.lease_seconds, plain.auto_finish)] == [
+        int,
+        float,
+        bool,
+    ]
 
 
 @pytest.mark.parametrize(("overlap", "limit"), [(1, 1), (2, 3), (10, 11)])

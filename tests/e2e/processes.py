@@ -11,22 +11,43 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from tests.e2e.earlier import environment
+
 
 class Process:
-    """A child process that prints a line of JSON once it is ready."""
+    """A child process that prints a line of JSON once it is ready.
 
-    def __init__(self, module: str, *arguments: str, log: Path | None = None) -> None:
+    ``tree``: of an earlier version (``tests/e2e/earlier.py``), whose code it runs.
+    """
+
+    def __init__(
+        self, module: str, *arguments: str, log: Path | None = None, tree: Path | None = None
+    ) -> None:
+        self.tree = tree
         with (log or Path(os.devnull)).open("a") as file:
             self._child = subprocess.Popen(
                 [sys.executable, "-m", module, *arguments],
                 stdout=subprocess.PIPE,
                 stderr=file if log else None,
                 text=True,
+                env=environment(tree) if tree else None,
             )
         assert self._child.stdout is not None
         line = self._child.stdout.readline()
-        assert line, f"{module} ended before it was ready, with {self._child.wait()}"
+        if not line:
+            self._end()
+            raise AssertionError(f"{module} ended before it was ready: {self._child.returncode}")
         self.ready: dict[str, Any] = json.loads(line)
+
+    @property
+    def pid(self) -> int:
+        """Its id."""
+        return self._child.pid
+
+    @property
+    def ended(self) -> bool:
+        """Whether it has ended."""
+        return self._child.poll() is not None
 
     def kill(self) -> None:
         """Send SIGKILL, so that the process cannot clean up."""
@@ -64,16 +85,20 @@ class Process:
 
 
 def service(
-    redis_url: str, listen: str = "127.0.0.1:0", *further: str, log: Path | None = None
+    redis_url: str,
+    listen: str = "127.0.0.1:0",
+    *further: str,
+    log: Path | None = None,
+    tree: Path | None = None,
 ) -> Process:
     """Start a service that listens at ``ready["address"]``. ``log`` is a file for its log."""
     arguments = ("--redis", redis_url, "--listen", listen, *further)
-    return Process("svddtune.service", *arguments, log=log)
+    return Process("svddtune.service", *arguments, log=log, tree=tree)
 
 
-def worker(redis_url: str) -> Process:
-    """Start a worker."""
-    return Process("svddtune.worker", "--redis", redis_url)
+def worker(redis_url: str, log: Path | None = None, tree: Path | None = None) -> Process:
+    """Start a worker. ``log`` is a file for its log."""
+    return Process("svddtune.worker", "--redis", redis_url, log=log, tree=tree)
 
 
 class RestartableService:

@@ -31,7 +31,7 @@ def test_client_and_command_line_work_over_tls(
 ) -> None:
     with Process(
         "svddtune.service",
-        *("--redis", redis_url, "--listen", "0.0.0.0:0"),
+        *("--redis", redis_url, "--listen", "0.0.0.0:0", "--insecure"),
         *("--tls-cert", str(certificates["cert"]), "--tls-key", str(certificates["key"])),
     ) as front:
         address = f"localhost:{front.ready['address'].rpartition(':')[2]}"

@@ -14,8 +14,12 @@ BUDGET = 16
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("workers", [1, 3])
-@pytest.mark.parametrize("initial", [(2, 2), (0, 0)])
+@pytest.mark.parametrize(
+    "workers", [1, pytest.param(3, marks=[pytest.mark.slow, pytest.mark.thorough])]
+)
+@pytest.mark.parametrize(
+    "initial", [(2, 2), pytest.param((0, 0), marks=[pytest.mark.slow, pytest.mark.thorough])]
+)
 def test_service_asks_the_same_queries_as_the_method_in_process(
     redis_url: str, workers: int, initial: tuple[int, int]
 ) -> None:

@@ -9,7 +9,7 @@ from tests.state.worker_loss import end_pauses, silence_all
 from tests.waiting import wait_until
 
 from svddtune.client import SessionState, TuningClient
-from svddtune.state import keys
+from svddtune.state import inspection, keys
 from svddtune.state.connect import connect
 
 pytestmark = [pytest.mark.integration, pytest.mark.e2e, pytest.mark.slow]
@@ -28,6 +28,7 @@ def running(redis_url: str) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_job_whose_worker_is_killed_five_times_is_completed(redis_url: str) -> None:
     # Large enough that PREPARE still runs when its worker is killed.
     X, y = blobs(3000, 10, seed=1)
@@ -47,6 +48,17 @@ def test_job_whose_worker_is_killed_five_times_is_completed(redis_url: str) -> N
             done = client.wait_until_completed(session, timeout_s=90)
     assert done.counts.total == len(initial)
     assert running(redis_url) == []
+
+
+@pytest.mark.slow
+@pytest.mark.thorough
+def test_killed_worker_is_forgotten_by_another(redis_url: str) -> None:
+    with worker(redis_url) as victim, connect(redis_url) as client, worker(redis_url) as other:
+        names = {victim.ready["worker"], other.ready["worker"]}
+        wait_until(lambda: {one.name for one in inspection.workers(client, 1)} == names)
+        victim.kill()
+        left = {other.ready["worker"]}
+        wait_until(lambda: {one.name for one in inspection.workers(client, 1)} == left)
 
 
 def put_back_at_once(redis_url: str) -> None:
@@ -89,7 +101,7 @@ def test_session_completes_with_three_labelers_of_whom_one_disconnects(redis_url
     X, y = wdbc()
     answered: dict[str, list[int]] = {"bob": [], "eve": []}
     with deployment(redis_url, workers=2) as address, TuningClient(address) as client:
-        session = client.create_session(client.upload_dataset(X), budget=30, lease_s=1.0)
+        session = client.create_session(client.upload_dataset(X), budget=30, lease_seconds=1.0)
 
         # Ann leases two queries, and then her connection breaks off.
         vanishing = TuningClient(address)

@@ -35,8 +35,12 @@ def start(client: TuningClient, X: FloatArray, y: LabelArray, strategy: str = "l
     return session.name
 
 
-@pytest.mark.parametrize("workers", [1, pytest.param(3, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("strategy", ["lama", pytest.param("random", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "workers", [1, pytest.param(3, marks=[pytest.mark.slow, pytest.mark.thorough])]
+)
+@pytest.mark.parametrize(
+    "strategy", ["lama", pytest.param("random", marks=[pytest.mark.slow, pytest.mark.thorough])]
+)
 def test_service_with_any_number_of_workers_asks_the_same_queries_as_the_method_in_process(
     redis_url: str, workers: int, strategy: str
 ) -> None:

@@ -61,7 +61,9 @@ def test_people_and_tickets_label_one_session_through_two_services(
     ):
         kept, killed = staying.ready["address"], doomed.ready["address"]
         with TuningClient(kept) as client:
-            session = client.create_session(client.upload_dataset(X), budget=BUDGET, lease_s=5)
+            session = client.create_session(
+                client.upload_dataset(X), budget=BUDGET, lease_seconds=5
+            )
             name = session.name
             people = [
                 Person(name, address, labeler, lambda row: "i" if y[int(row)] == 1 else "o")

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -38,8 +39,10 @@ class Forwarder:
         self.port = started.result(10)
 
     def close(self) -> None:
-        self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(10)
+        """Break all connections off, and take no more; nothing if that was done."""
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._stop.set)
+            self._thread.join(10)
 
     async def _serve(self, started: Future[int]) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
@@ -50,7 +53,11 @@ class Forwarder:
 
     async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         back, forth = await asyncio.open_unix_connection(self._target)
-        await asyncio.gather(_pump(reader, forth), _pump(back, writer))
+        try:
+            await asyncio.gather(_pump(reader, forth), _pump(back, writer))
+        finally:
+            for one in (forth, writer):
+                one.transport.abort()
 
 
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -65,7 +72,7 @@ async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 class Store:
     """A server behind TLS, and the files of its certificates."""
 
-    port: int
+    forwarder: Forwarder
     folder: Path
 
     def url(
@@ -84,13 +91,12 @@ class Store:
         )
         user = f"svddtune:{quote(password, safe='')}"
         query = f"?{options}" if scheme == "rediss" else ""
-        return f"{scheme}://{user}@127.0.0.1:{self.port}/0{query}"
+        return f"{scheme}://{user}@127.0.0.1:{self.forwarder.port}/0{query}"
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+@contextmanager
+def secured_store(folder: Path, data: Path) -> Iterator[Store]:
     """A server with one user, who needs a password and a client certificate."""
-    folder = tmp_path_factory.mktemp("tls")
     authority = trustme.CA()
     authority.cert_pem.write_to_path(folder / "authority.pem")
     trustme.CA().cert_pem.write_to_path(folder / "stranger.pem")
@@ -101,7 +107,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     authority.issue_cert("127.0.0.1").configure_cert(context)
     authority.configure_trust(context)
     context.verify_mode = ssl.CERT_REQUIRED
-    with EmbeddedServer(tmp_path_factory.mktemp("redis"), fsync="no") as server:
+    with EmbeddedServer(data, fsync="no") as server:
         with redis.Redis.from_url(server.url) as client:
             client.acl_setuser(
                 "svddtune",
@@ -113,8 +119,14 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
             )
             client.execute_command("ACL", "SETUSER", "default", "off")
         forwarder = Forwarder(context, server.url.removeprefix("unix://"))
-        yield Store(forwarder.port, folder)
+        yield Store(forwarder, folder)
         forwarder.close()
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with secured_store(tmp_path_factory.mktemp("tls"), tmp_path_factory.mktemp("redis")) as store:
+        yield store
 
 
 def test_session_ends_with_a_model_when_service_and_worker_use_tls_and_a_password(
@@ -160,7 +172,7 @@ def test_worker_says_what_is_wrong_with_its_connection_to_redis_without_the_pass
         timeout=60,
     )
     assert done.returncode == 1
-    assert done.stderr.startswith("REDIS_UNAVAILABLE: ")
+    assert done.stderr.startswith("STORE_UNAVAILABLE: ")
     assert words in done.stderr
     assert done.stderr.count("\n") == 1
     for secret in (PASSWORD, quote(PASSWORD, safe=""), "hunter2"):

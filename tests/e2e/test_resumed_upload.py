@@ -31,7 +31,7 @@ def listen() -> Iterator[str]:
 
 @pytest.fixture
 def proxy(listen: str) -> Iterator[Proxy]:
-    with proxy_to(listen.removeprefix("unix:")) as proxy:
+    with proxy_to(f"unix://{listen.removeprefix('unix:')}") as proxy:
         yield proxy
 
 

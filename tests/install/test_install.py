@@ -1,18 +1,27 @@
-"""A plain installation is complete, and a part names the packages that it lacks."""
+"""A plain installation is complete, and that of the client alone names what it lacks.
+
+``SVDDTUNE_TEST_PYTHONS`` names further interpreters to install on (``make test-pythons``).
+"""
 
 import json
+import os
 import subprocess
 import sys
 import zipfile
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from tests.prose import tracked_files
+
+from svddtune import EmbeddedStack
 
 pytestmark = [pytest.mark.slow, pytest.mark.e2e, pytest.mark.timeout(600)]
 
 ROOT = Path(__file__).parent.parent.parent
 PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check")
+VERSION = (ROOT / "VERSION").read_text().strip()
 CONSTRAINTS = ("-c", str(ROOT / "constraints.txt"))
 TUNE = """
 import numpy as np
@@ -24,13 +33,32 @@ y = np.r_[np.ones(60), -np.ones(5)]
 tuned = tune(X, lambda query: y[query.row], budget=12)
 print(tuned.gamma > 0, (tuned.predict(X) == -1).sum())
 """
+LABEL = """
+import importlib.util, random, sys
+import svddtune
+from svddtune import TuningClient
+
+rng = random.Random(1)
+X = [[rng.gauss(0, 1), rng.gauss(0, 1)] for _ in range(40)] + [[9.0, 9.0], [8.0, 9.0]]
+with TuningClient(sys.argv[1]) as client:
+    session = client.create_session(client.upload_dataset(X), budget=8)
+    with client.tuning(session, labeler="ann") as tuning:
+        for query in tuning.queries():
+            tuning.answer(query, "outlier" if max(query.features) > 5 else "inlier")
+    client.wait_until_completed(session)
+    predicted = client.model(session).predict(X)
+heavy = [name for name in ("sklearn", "redis", "scipy") if importlib.util.find_spec(name)]
+print(svddtune.__version__, len(predicted), heavy)
+"""
+PROJECTS = {"svddtune-client": ROOT / "client", "svddtune": ROOT}
+PYTHONS = os.environ.get("SVDDTUNE_TEST_PYTHONS", "").split()
 
 
 class Place:
     """A virtual environment, and a folder in which its programs run."""
 
-    def __init__(self, folder: Path) -> None:
-        subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
+    def __init__(self, folder: Path, python: str = sys.executable) -> None:
+        subprocess.run([python, "-m", "venv", folder / "venv"], check=True)
         self.bin, self.folder = folder / "venv" / "bin", folder
 
     def run(self, *command: str) -> subprocess.CompletedProcess[str]:
@@ -47,7 +75,11 @@ class Place:
     def pip(self, *arguments: str) -> None:
         """Run pip with the user's settings and cache."""
         done = subprocess.run(
-            [self.bin / "python", *PIP, *arguments], capture_output=True, text=True, cwd=ROOT
+            [self.bin / "python", *PIP, *arguments],
+            cwd=ROOT,
+            env=os.environ | {"PIP_NO_COMPILE": "1"},  # what is imported is compiled then
+            capture_output=True,
+            text=True,
         )
         if "Could not find a version" in done.stderr or "NewConnectionError" in done.stderr:
             pytest.skip("no package index can be reached")
@@ -60,33 +92,49 @@ def last_line(done: subprocess.CompletedProcess[str]) -> str:
 
 
 def built(project: Path, folder: Path) -> str:
-    """Build a project's wheel in an isolated environment."""
-    Place(folder).pip("wheel", *CONSTRAINTS, "--no-deps", "--wheel-dir", str(folder), str(project))
-    (made,) = folder.glob("*.whl")
-    return str(made)
+    """Build a project's wheel from its sdist, without access to an index."""
+    made = subprocess.run(
+        [sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, project],
+        capture_output=True,
+        text=True,
+    )
+    assert made.returncode == 0, made.stdout + made.stderr
+    (wheel,) = folder.glob("*.whl")
+    return str(wheel)
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return built(ROOT, tmp_path_factory.mktemp("wheel"))
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    return {name: built(path, tmp_path_factory.mktemp(name)) for name, path in PROJECTS.items()}
 
 
 @pytest.fixture(scope="module")
-def plain(wheel: str, tmp_path_factory: pytest.TempPathFactory) -> Place:
-    """``pip install`` of the wheel, no extras."""
+def plain(wheels: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """``pip install`` of the wheels, no extras."""
     place = Place(tmp_path_factory.mktemp("plain"))
-    place.pip("install", *CONSTRAINTS, wheel)
+    place.pip("install", *CONSTRAINTS, *wheels.values())
     return place
 
 
 @pytest.fixture(scope="module")
-def client_only(wheel: str, tmp_path_factory: pytest.TempPathFactory) -> Place:
-    """Install the group `client`, and the package without dependencies."""
+def client_only(wheels: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Place:
     place = Place(tmp_path_factory.mktemp("client"))
-    place.pip("install", *CONSTRAINTS, "pip>=25.1")
-    place.pip("install", *CONSTRAINTS, "--group", "client")
-    place.pip("install", "--no-deps", wheel)
+    place.pip("install", *CONSTRAINTS, wheels["svddtune-client"])
     return place
+
+
+def test_every_module_of_the_source_roots_is_in_exactly_one_wheel(wheels: dict[str, str]) -> None:
+    held: Counter[str] = Counter()
+    for wheel in wheels.values():
+        with zipfile.ZipFile(wheel) as files:
+            held.update(name for name in files.namelist() if name.startswith("svddtune/"))
+    roots = ("protos", "client", "service", "worker")
+    tracked = [
+        "/".join(file.parts[1:])
+        for file in tracked_files()
+        if file.parts[0] in roots and file.parts[1] == "svddtune"
+    ]
+    assert held == Counter(tracked)
 
 
 @pytest.mark.parametrize("command", [["svddtune"], ["python", "-m", "svddtune"]])
@@ -116,6 +164,18 @@ def test_plain_install_runs_the_demo_and_names_the_extra_for_its_picture(plain: 
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("python", PYTHONS)
+def test_plain_install_on_another_python_tunes(
+    wheels: dict[str, str], python: str, tmp_path: Path
+) -> None:
+    place = Place(tmp_path, python)
+    place.pip("install", *wheels.values())
+    done = place.run("python", "-c", TUNE)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("True ")
+    assert place.run("python", "-m", "pip", "check").returncode == 0
+
+
 @pytest.mark.parametrize(
     ("command", "extra"),
     [
@@ -140,37 +200,64 @@ def test_plain_install_names_distribution_that_brings_bench(plain: Place) -> Non
     assert json.loads(done.stdout)["error"]["reason"] == "NOT_INSTALLED"
 
 
+@pytest.mark.thorough
 def test_evaluation_wheel_beside_plain_install_brings_bench(
-    wheel: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+    wheels: dict[str, str], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    with zipfile.ZipFile(wheel) as files:
-        assert not [name for name in files.namelist() if name.startswith("svddtune/evaluation/")]
     place = Place(tmp_path)
     evaluation = built(ROOT / "evaluation", tmp_path_factory.mktemp("evaluation"))
-    place.pip("install", *CONSTRAINTS, wheel, evaluation)
+    place.pip("install", *CONSTRAINTS, *wheels.values(), evaluation)
     assert "parallel" in place.run("svddtune", "bench", "--help").stdout
     done = place.run("svddtune", "bench", "paper", "--data", "nowhere")
     assert done.returncode == 2
     assert "nowhere is not a folder" in last_line(done)
 
 
-def test_client_only_install_names_packages_a_local_service_needs(client_only: Place) -> None:
+def test_client_only_install_serves_a_session(client_only: Place, stack: EmbeddedStack) -> None:
+    done = client_only.run("python", "-W", "error", "-c", LABEL, stack.address)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == [VERSION, "42", "[]"]
+
+
+def test_client_only_install_names_distribution_a_local_service_needs(client_only: Place) -> None:
     done = client_only.run(
         "python",
         "-c",
-        "from svddtune import NotInstalled, TuningClient, tune\n"
-        "TuningClient('127.0.0.1:1').close()\n"
+        "from svddtune import NotInstalled, tune\n"
         "try:\n    tune([[0.0], [1.0]], [1, -1])\n"
-        "except NotInstalled as error:\n    print(error.reason, error.metadata['packages'])\n",
+        "except NotInstalled as error:\n    print(error.reason, error.metadata['packages'])\n"
+        "try:\n    from svddtune import ActiveSVDD\n"
+        "except NotInstalled as error:\n    print(error.message)\n",
     )
     assert done.returncode == 0, done.stderr
-    reason, packages = done.stdout.split()
-    assert reason == "NOT_INSTALLED"
-    assert {"redis", "scikit-learn", "typer"} <= set(packages.split(","))
+    service, estimator = done.stdout.splitlines()
+    assert service == "NOT_INSTALLED svddtune"
+    assert estimator.endswith("pip install svddtune")
 
 
-def test_client_only_install_names_packages_the_command_line_needs(client_only: Place) -> None:
-    done = client_only.run("svddtune", "demo", "--json")
+def test_client_only_install_names_extra_the_command_line_needs(client_only: Place) -> None:
+    done = client_only.run("svddtune", "label", "--json")
     assert done.returncode == 1
-    assert "pip install svddtune" in last_line(done)
+    assert "pip install 'svddtune-client[cli]'" in last_line(done)
     assert json.loads(done.stdout)["error"]["reason"] == "NOT_INSTALLED"
+
+
+@pytest.mark.thorough
+def test_client_with_command_line_speaks_to_a_service_and_outlives_the_complete_distribution(
+    wheels: dict[str, str], tmp_path: Path, stack: EmbeddedStack
+) -> None:
+    place = Place(tmp_path)
+    place.pip("install", *CONSTRAINTS, f"{wheels['svddtune-client']}[cli]")
+    shown = place.run("svddtune", "sessions", "--server", stack.address, "--json")
+    assert shown.returncode == 0, shown.stderr
+    for command in ("demo", "serve", "up"):
+        done = place.run("svddtune", command)
+        assert done.returncode == 1
+        assert "pip install svddtune " in last_line(done) + " "
+        assert "NOT_INSTALLED" in last_line(done)
+    place.pip("install", "--no-deps", wheels["svddtune"])
+    assert place.run("python", "-c", "import svddtune.state.errors").returncode == 0
+    place.pip("uninstall", "--yes", "svddtune")
+    shown = place.run("svddtune", "sessions", "--server", stack.address, "--json")
+    assert shown.returncode == 0, shown.stderr
+    assert place.run("python", "-c", "import svddtune.state.errors").returncode == 1

@@ -106,7 +106,13 @@ def something_for(model: Model, stored: Stored, labeler: str) -> bool:
 
 
 def check_waiting(model: Model, stored: Stored) -> None:
-    """Check that no holder waits for an available query, or with all the leases it asked for."""
+    """Check that no holder waits for an available query, or with all the leases it asked for.
+
+    Nobody waits in a session that has ended.
+    """
+    if model.state in ("COMPLETED", "CANCELLED", "FAILED"):
+        model.waiting.clear()
+        assert not stored.waiting
     for holder, waiter in list(model.waiting.items()):
         if len(model.held(holder)) >= waiter.most:
             # The list in Redis may keep it for a while, but it gets nothing.
@@ -215,4 +221,5 @@ def check_fold(stored: Stored) -> None:
             # The label is unsure only if the query is closed.
             assert (row in stored.asked) <= (row not in stored.labels)
     answers = Counter(entry[5] for entry in stored.log if entry[5])
-    assert answers == Counter(stored.receipts.keys()), "each receipt is for one entry of the log"
+    receipts = Counter(key.partition("/")[2] for key in stored.receipts)
+    assert answers == receipts, "each receipt is for one entry of the log"

@@ -7,7 +7,7 @@ from tests.properties.labeling import Labeling, Step
 from tests.properties.model import Waiter
 
 from svddtune.state import keys
-from svddtune.state.session import WithdrawalEffect
+from svddtune.state.session import SessionId, WithdrawalEffect
 
 GONE_MS = 3_600_000
 
@@ -92,7 +92,11 @@ class History(Labeling):
 
     def set_budget(self, budget: int) -> None:
         """Set the budget."""
-        self.owner(self.checked.store.set_budget, self.model.set_budget, budget)
+
+        def update(session_id: SessionId, budget: int) -> Any:
+            return self.checked.store.update(session_id, budget=budget)
+
+        self.owner(update, self.model.set_budget, budget)
 
     def owner(self, act: Any, expected: Any, *further: int) -> None:
         self.checked.step(

@@ -13,7 +13,7 @@ from tests.properties.streams.scenario import Scenario, ScenarioConfig, ServiceP
 from tests.service.harness import harness_at
 from tests.waiting import wait_until
 
-from svddtune.v1 import common_pb2, tuning_pb2
+from svddtune.v1 import common_pb2, config_pb2, tuning_pb2
 
 pytestmark = [pytest.mark.integration, pytest.mark.e2e]
 
@@ -21,17 +21,17 @@ SEEDS = range(sized(1))
 PAGE = 1000
 
 
-def config(**changes: int) -> tuning_pb2.SessionConfig:
+def config(**changes: int) -> config_pb2.SessionConfig:
     """Leases that silence soon ends, and room for all that a stream_count may say."""
-    return tuning_pb2.SessionConfig(
+    return config_pb2.SessionConfig(
         budget=500,
-        strategy=tuning_pb2.QUERY_STRATEGY_LAMA,
-        lease_s=2,
+        strategy=config_pb2.QUERY_STRATEGY_LAMA,
+        lease_seconds=2,
         **changes,  # type: ignore[arg-type]
     )
 
 
-ADAPTIVE = tuning_pb2.OVERLAP_RULE_ADAPTIVE
+ADAPTIVE = config_pb2.OVERLAP_RULE_ADAPTIVE
 SCENARIOS = {
     "one vote": ScenarioConfig((config(),), stream_s=3),
     "adaptive overlap": ScenarioConfig((config(overlap=2, overlap_rule=ADAPTIVE),)),

@@ -214,7 +214,7 @@ def test_stack_uses_redis_that_already_runs(redis_url: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "reason", "words"),
     [
-        (["--redis", "unix:///nowhere/redis.sock"], "REDIS_UNAVAILABLE", "redis.sock"),
+        (["--redis", "unix:///nowhere/redis.sock"], "STORE_UNAVAILABLE", "redis.sock"),
         (["--listen", "0.0.0.0:0"], "PROCESS_START_FAILED", "loopback"),
         pytest.param(
             ["--redis", "nonsense"], "INVALID_REDIS_URL", "nonsense", marks=pytest.mark.slow

@@ -62,7 +62,7 @@ class Labeler:
             stream = self.stream = Stream(
                 self._stubs[self.at],
                 oracle_pb2.Hello(
-                    protocol_version=1,
+                    min_protocol_version=1,
                     labeler=self.labeler,
                     kind=self._kind,  # type: ignore[arg-type]
                     sessions=self.sessions,

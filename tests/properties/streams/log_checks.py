@@ -10,16 +10,16 @@ from tests.properties.streams.stream import Stream
 from tests.properties.streams.transcript import SentItem, Transcript
 from tests.service.support import error_info
 
-from svddtune.v1 import common_pb2, oracle_pb2, tuning_pb2
+from svddtune.v1 import common_pb2, config_pb2, oracle_pb2
 
 VERDICTS = {common_pb2.VERDICT_INLIER: 1, common_pb2.VERDICT_OUTLIER: -1}
 
 
-def rules_of(config: tuning_pb2.SessionConfig) -> Rules:
+def rules_of(config: config_pb2.SessionConfig) -> Rules:
     """The rules of a ballot under a session's config."""
     return Rules(
         overlap=config.overlap,
-        adaptive=config.overlap_rule == tuning_pb2.OVERLAP_RULE_ADAPTIVE,
+        adaptive=config.overlap_rule == config_pb2.OVERLAP_RULE_ADAPTIVE,
         limit=config.overlap_limit,
     )
 
@@ -102,7 +102,8 @@ def check_answers(
         acks = [one.reply for one in sent if isinstance(one.reply, oracle_pb2.Ack)]
         for one in sent:
             ends[_check_reply(one, event)] += 1
-        assert all(ack == acks[0] for ack in acks), "another receipt"
+        receipts = {_receipt(ack) for ack in acks}
+        assert len(receipts) < 2, "another receipt"
         if event is None:
             ends["without effect"] += 1
         else:
@@ -146,6 +147,14 @@ def _is_of(event: common_pb2.LabelEvent, sent: SentItem) -> bool:
         and event.query == item.query
         and item.observation_id in ("", event.observation_id)
     )
+
+
+def _receipt(ack: oracle_pb2.Ack) -> bytes:
+    """An Ack without the id of its request, which is another one in each repeat."""
+    receipt = oracle_pb2.Ack()
+    receipt.CopyFrom(ack)
+    receipt.ClearField("request_id")
+    return receipt.SerializeToString(deterministic=True)
 
 
 def _entry(event: common_pb2.LabelEvent) -> LogEntry:

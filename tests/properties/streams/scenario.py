@@ -19,11 +19,12 @@ from tests.properties.streams.random_labeler import RandomLabeler
 from tests.properties.streams.stream import Stream
 from tests.properties.streams.transcript import Transcript
 from tests.service.harness import chunk, grid, harness_at, header
+from tests.service.updates import update
 from tests.state.scene import ScriptedWorker
 
 from svddtune.state.queue import Claim
 from svddtune.state.session import RankedRow, SessionId
-from svddtune.v1 import common_pb2, oracle_pb2_grpc, tuning_pb2, tuning_pb2_grpc
+from svddtune.v1 import common_pb2, config_pb2, oracle_pb2_grpc, tuning_pb2, tuning_pb2_grpc
 
 ROWS = 600
 # Truthful labelers who join at the end: enough new voters for every query.
@@ -43,7 +44,7 @@ class ScenarioConfig(NamedTuple):
     """Size and settings of a scenario."""
 
     # One config for each session. A stream names all sessions, or none to serve all.
-    configs: tuple[tuning_pb2.SessionConfig, ...]
+    configs: tuple[config_pb2.SessionConfig, ...]
     # Number of streams at a time, and random actions of each.
     stream_count: int = 50
     actions: int = 12
@@ -139,7 +140,7 @@ class Scenario:
             dataset = harness.upload(header(observation_count=ROWS), chunk(grid(ROWS))).name
             created = [harness.create(dataset, config=config) for config in settings.configs]
         self._configs = {one.name: one.config for one in created}
-        self.transcripts = {one.name: Transcript(one.config.lease_s) for one in created}
+        self.transcripts = {one.name: Transcript(one.config.lease_seconds) for one in created}
         self._settled = False
         self.resumed: list[tuple[Stream, Stream]] = []
 
@@ -174,9 +175,7 @@ class Scenario:
             await asyncio.gather(*keeping)
             for name in self._configs:
                 budget = sum(self._read(name).counts[:2]) + len(labelers) // 2
-                await tuning.UpdateSession(
-                    tuning_pb2.UpdateSessionRequest(name=name, budget=budget)
-                )
+                await tuning.UpdateSession(update(name, budget=budget))
             labelers += [make(i, f"truthful{i}") for i in range(TRUTHFUL)]
             self.resumed = [pair for one in labelers for pair in one.resumed]
             async with asyncio.timeout(40):
@@ -231,9 +230,7 @@ class Scenario:
             name = random.choice(list(self._configs))
             await tuning.PauseSession(tuning_pb2.PauseSessionRequest(name=name))
             await asyncio.sleep(random.uniform(0.1, 0.3))
-            await tuning.UpdateSession(
-                tuning_pb2.UpdateSessionRequest(name=name, budget=ROWS - turn, priority=turn)
-            )
+            await tuning.UpdateSession(update(name, budget=ROWS - turn, priority=turn))
             await tuning.ResumeSession(tuning_pb2.ResumeSessionRequest(name=name))
             if turn == 0:
                 await self._pair.crash(random.uniform(0, 0.5))

@@ -17,11 +17,11 @@ from tests.properties.streams.transcript import (
     Transcript,
 )
 
+from svddtune.client.wire import convert
 from svddtune.v1 import oracle_pb2, oracle_pb2_grpc
 
 # Redis has a resolution of milliseconds.
 TICK_S = 0.002
-REASONS = ("EXPIRED", "ANSWERED_BY_OTHER", "SESSION_ENDED")
 
 
 class Stream:
@@ -102,7 +102,9 @@ class Stream:
         self._sent.append((sent, possible_ends))
         self._count += 1
         kind = type(item).__name__.lower()
-        self._outbox.put_nowait(oracle_pb2.ConverseRequest(**{kind: item}))  # type: ignore[arg-type]
+        self._outbox.put_nowait(
+            oracle_pb2.ConverseRequest(request_id=str(self._count), **{kind: item})  # type: ignore[arg-type]
+        )
 
     def set_credit(self, credit: int) -> None:
         """Change the number of queries to hold at once."""
@@ -177,7 +179,7 @@ class Stream:
             case "finished":
                 name = response.finished.session.name
                 assert name not in self.finished, "finished twice"
-                self.finished[name] = response.finished.reason
+                self.finished[name] = convert.finish_reason(response.finished.reason)
                 assert not [one for one in self.open.values() if one.session == name]
             case "drain":
                 self.drained = True
@@ -208,11 +210,13 @@ class Stream:
         assert reply.answer_id == getattr(item, "answer_id", "")
         assert reply.session == sent.session
         self._replies += 1
+        assert reply.request_id == str(self._replies)
         self.replied_at = min(self.replied_at, now)
         if self._replies > self._lowered_before:
             self._most = self.credit
         if isinstance(reply, oracle_pb2.Reject):
             assert reply.query == getattr(item, "query", 0)
+            assert not isinstance(item, oracle_pb2.Extend | oracle_pb2.Release), reply
             return
         if isinstance(item, oracle_pb2.Answer | oracle_pb2.Skip):
             assert item.query in (0, reply.query)
@@ -221,11 +225,15 @@ class Stream:
             named = item.lease_ids
             self._close(lambda one: not named or one.lease_id in named, sent.session)
         elif isinstance(item, oracle_pb2.Extend):
-            # Leases that the item does not name may have ended already.
-            for lease_id in set(item.lease_ids) - set(reply.lost_lease_ids):
-                expires = reply.lease_expire_time.ToMilliseconds() / 1000
-                period = self.periods[lease_id]
-                period.end = max(period.end, expires)
+            extended = {one.lease_id: one.expire_time for one in reply.extended}
+            lost = set(reply.lost_lease_ids)
+            if item.lease_ids:
+                assert extended.keys() | lost == set(item.lease_ids)
+                assert not extended.keys() & lost
+            for lease_id, expire_time in extended.items():
+                # (A lease that comes back after a break may not have been assigned yet.)
+                if period := self.periods.get(lease_id):
+                    period.end = max(period.end, expire_time.ToMilliseconds() / 1000)
 
     def _close(self, which: Callable[[oracle_pb2.Assign], bool], session: str) -> None:
         self.open = {
@@ -237,6 +245,6 @@ class Stream:
     def _revoked(self, revoke: oracle_pb2.Revoke) -> None:
         one = self.open.pop(revoke.lease_id)
         assert (one.session, one.query) == (revoke.session, revoke.query)
-        assert revoke.reason in REASONS
-        if revoke.reason == "EXPIRED":
+        assert revoke.reason
+        if revoke.reason == oracle_pb2.REVOKE_REASON_EXPIRED:
             assert time.time() >= self.periods[revoke.lease_id].end - TICK_S, "too early"

@@ -10,7 +10,7 @@ from math import inf
 
 from svddtune.v1 import oracle_pb2
 
-# A lease lasts at most this many times SessionConfig.lease_s.
+# A lease lasts at most this many times SessionConfig.lease_seconds.
 LONGEST = 4
 ALL = -1
 Item = (
@@ -65,7 +65,7 @@ class PossibleEnd:
 class Transcript:
     """Everything that the streams of one session sent and received."""
 
-    lease_s: float
+    lease_seconds: float
     periods: list[LeasePeriod] = field(default_factory=list)
     possible_ends: list[PossibleEnd] = field(default_factory=list)
     # Lease id -> query, holder.
@@ -88,7 +88,7 @@ class Transcript:
             holder,
             begin=now,
             end=expires,
-            given=expires - LONGEST * self.lease_s,
+            given=expires - LONGEST * self.lease_seconds,
         )
         self.periods.append(period)
         return period
