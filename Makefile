@@ -17,7 +17,7 @@ demo: $(STAMP)  ## set everything up and tune on real data
 test: $(DEV)  ## the tests, against a real Redis-compatible server
 	$(PYTEST)
 
-test-slow: $(DEV) versitygw kustomize test-tools  ## those that take long: end to end, idle waits, installations
+test-slow: $(DEV) versitygw kustomize test-tools browser console-packages  ## those that take long: end to end, idle waits, installations
 	$(PYTEST) -m "slow and not packages"
 
 .PHONY: test-servers
@@ -44,6 +44,16 @@ versitygw:  ## an S3-compatible server for the slow tests, if Go is there
 
 kustomize:  ## for the slow tests of the files for Kubernetes, if Go is there
 	@test -x .tools/kustomize || { command -v go >/dev/null && GOTOOLCHAIN=local GOBIN=$(CURDIR)/.tools go install sigs.k8s.io/kustomize/kustomize/v5@v5.7.1; } || echo "No Kustomize: tests of what it makes of deploy/kubernetes are skipped"
+
+.PHONY: console console-packages browser
+console: console-packages  ## build the pages that the service serves, from console/
+	cd console && npm run --silent check && npm run --silent build
+
+console-packages:  ## what builds and checks the console, if npm is there
+	@if command -v npm >/dev/null; then cd console && { test node_modules/.package-lock.json -nt package-lock.json || npm ci --ignore-scripts --no-audit --no-fund --silent; }; else echo "No npm: the console is neither built anew nor checked by axe"; fi
+
+browser:  ## Chromium for the tests of the console, from Debian's packages
+	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null; } || echo "No Chromium: its tests are skipped; on Debian: apt-get install chromium"
 
 .PHONY: servers test-tools
 servers:  ## Redis 8 and Valkey 8 from Debian's packages, for make test-servers
@@ -84,7 +94,7 @@ format: $(DEV)  ## blocking client and pictures generated anew, and all code for
 	$(BIN)/ruff format .
 
 check: export SVDDTUNE_TEST_PROFILE = ci
-check: lint versitygw  ## what CI runs: lint and all tests in one run
+check: lint versitygw browser console-packages  ## what CI runs: lint and all tests in one run
 	$(PYTEST) -m "not packages and not thorough"
 
 bench: $(DEV)  ## figures of docs/performance.md

@@ -113,7 +113,7 @@ def _tell_ready(address: str, http: str | None, workers: int, data_dir: Path) ->
     service = Service(address)
     print(f"svddtune listens on {address} with {workers} workers; data are in {data_dir}")
     if http:
-        print(f"JSON over HTTP: {http}, described at {http}/openapi.json")
+        print(f"Console for a browser: {http}/ (calls as JSON over HTTP: {http}/openapi.json)")
     print("In another terminal, try:")
     print(f"  svddtune tune DATA.csv --label-column NAME --server {address}")
     print(f"  {service.command('dataset', 'add', 'DATA.csv')}")

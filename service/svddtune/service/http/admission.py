@@ -8,6 +8,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from svddtune.service.access.faults import missing
 from svddtune.service.access.identity import Credentials, Identities, bearer_token
+from svddtune.service.http import console
 from svddtune.service.http.errors import refusal
 from svddtune.state.errors import StateError
 
@@ -29,7 +30,8 @@ class Admission:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
         request = Request(scope)
-        if self._identities.asked and scope["path"] not in _OPEN:
+        path = scope["path"]
+        if self._identities.asked and path not in _OPEN and not console.is_open(path):
             try:
                 token = bearer_token(request.headers.items())
                 caller = await self._identities.caller(Credentials(token, certificate_of(request)))

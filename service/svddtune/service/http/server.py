@@ -1,4 +1,7 @@
-"""The HTTP server of a service process: calls, health, OpenAPI; on the event loop of gRPC."""
+"""The HTTP server of a service process, on the event loop of gRPC.
+
+It serves calls, health, OpenAPI and the console.
+"""
 
 import asyncio
 import contextlib
@@ -19,6 +22,7 @@ from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from svddtune.service.access.identity import Identities
+from svddtune.service.http import console
 from svddtune.service.http.admission import Admission, KnowsCertificate
 from svddtune.service.http.errors import refusal
 from svddtune.service.http.gateway import Gateway
@@ -165,7 +169,10 @@ def _application(
 
     # (A path may hold line breaks, which no pattern of a Mount lets through.)
     router = Router(
-        [Route("/livez", live), Route("/readyz", ready), Route("/openapi.json", openapi)],
+        [
+            *(Route("/livez", live), Route("/readyz", ready), Route("/openapi.json", openapi)),
+            *console.routes(),
+        ],
         redirect_slashes=False,
         default=Gateway(methods),
     )

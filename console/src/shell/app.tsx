@@ -1,0 +1,56 @@
+/** The frame around each page: navigation, sign-in, and what the service says of itself. */
+import { useEffect } from 'preact/hooks';
+import { greet, server } from '../api/caller';
+import { asked, signOut, token } from '../api/token';
+import { Create } from '../pages/create';
+import { LabelPage } from '../pages/label';
+import { Overview } from '../pages/overview';
+import { ResultPage } from '../pages/result';
+import { SessionPage } from '../pages/session';
+import { route, to } from './route';
+import { SignIn } from './sign_in';
+
+function Page() {
+  const [kind = '', id = '', part = ''] = route.value;
+  if (kind === 'create') return <Create />;
+  if (kind === 'sessions' && id) {
+    if (part === 'label') return <LabelPage key={id} id={id} />;
+    if (part === 'result') return <ResultPage key={id} id={id} />;
+    return <SessionPage key={id} id={id} />;
+  }
+  return <Overview />;
+}
+
+export function App() {
+  useEffect(() => {
+    greet().catch(() => undefined);
+  }, [token.value]);
+  const lacks = server.value?.readiness;
+  return (
+    <>
+      <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
+        Skip to the content
+      </button>
+      <header class="bar">
+        <a class="brand" href={to()}>
+          <img src="/assets/icon.svg" alt="" width="24" height="24" /> svddtune
+        </a>
+        <span class="grow" />
+        {server.value?.caller?.name && <span class="who">{server.value.caller.name}</span>}
+        {token.value && (
+          <button type="button" class="plain" onClick={() => signOut('You have signed out.')}>
+            Sign out
+          </button>
+        )}
+      </header>
+      {lacks && !lacks.ready && lacks.message && (
+        <p class="notice warning" role="status">
+          {lacks.message}
+        </p>
+      )}
+      <main id="main" tabIndex={-1}>
+        {asked.value === undefined ? <Page /> : <SignIn reason={asked.value} />}
+      </main>
+    </>
+  );
+}
