@@ -15,6 +15,7 @@ def event(
     verdict: Verdict = Verdict.INLIER,
     *,
     query: int = 0,
+    provenance: str = "",
     answer_seconds: float = 0.0,
     time_ms: int = 0,
 ) -> LabelEvent:
@@ -30,6 +31,7 @@ def event(
         answer_id="",
         time_ms=time_ms,
         answer_seconds=answer_seconds,
+        provenance=provenance,
     )
 
 
@@ -43,6 +45,7 @@ def logs() -> st.SearchStrategy[list[LabelEvent]]:
             st.integers(0, 3),
             st.sampled_from(Verdict),
             query=st.integers(0, 3),
+            provenance=st.sampled_from(("", "rules 1")),
         ),
         max_size=40,
     )

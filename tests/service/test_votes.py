@@ -2,7 +2,8 @@
 
 import pytest
 from tests.service.drivers import TRANSPORTS, Refused, driver
-from tests.service.harness import INLIER, OUTLIER, UNSURE, Harness, N, chunk, grid, header
+from tests.service.harness import INLIER, OUTLIER, UNSURE, Harness, N, chunk, grid, header, refusal
+from tests.service.support import error_info, status_of
 
 from svddtune.v1 import common_pb2, config_pb2, dataset_pb2, oracle_pb2, tuning_pb2
 
@@ -231,3 +232,33 @@ def test_observations_are_listed_page_by_page(harness: Harness) -> None:
     )
     assert [one.observation_id for one in listed.observations] == [str(row) for row in range(N)]
     assert listed.next_page_token == ""
+
+
+def test_agreement_of_pairs_comes_in_pages(harness: Harness) -> None:
+    name = harness.session(config=Config(budget=4, overlap=3)).name
+    for labeler, verdict in (("ann", INLIER), ("bob", OUTLIER), ("eve", OUTLIER)):
+        one = driver(harness, "unary", name, labeler)
+        one.answer(one.take()[0], verdict)
+    request = tuning_pb2.GetAgreementRequest(name=name, page_size=2)
+    first = harness.tuning.GetAgreement(request)
+    request.page_token = first.next_page_token
+    rest = harness.tuning.GetAgreement(request)
+    pairs = [*first.pairs, *rest.pairs]
+    assert [(pair.first, pair.second) for pair in pairs] == [
+        ("ann", "bob"),
+        ("ann", "eve"),
+        ("bob", "eve"),
+    ]
+    assert [(pair.inlier_outlier, pair.both_outlier) for pair in pairs] == [(1, 0), (1, 0), (0, 1)]
+    assert [pair.HasField("cohen_kappa") for pair in pairs] == [True, True, False]
+    assert (len(first.pairs), rest.next_page_token) == (2, "")
+
+
+def test_agreement_by_something_unknown_is_refused(harness: Harness) -> None:
+    request = tuning_pb2.GetAgreementRequest(
+        name=harness.session().name,
+        by=9,  # type: ignore[arg-type]
+    )
+    error = refusal(lambda: harness.tuning.GetAgreement(request))
+    info = error_info(status_of(error))
+    assert (info.reason, info.metadata["field"]) == ("INVALID_FIELD", "by")

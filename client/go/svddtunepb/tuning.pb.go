@@ -163,6 +163,60 @@ func (StallReason) EnumDescriptor() ([]byte, []int) {
 	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{1}
 }
 
+// What GetAgreement compares.
+type AgreementBy int32
+
+const (
+	// The default: LABELER.
+	AgreementBy_AGREEMENT_BY_UNSPECIFIED AgreementBy = 0
+	// Labelers, by their names.
+	AgreementBy_AGREEMENT_BY_LABELER AgreementBy = 1
+	// The rules behind the votes, see Answer.provenance. The votes without one, which are labelers' own
+	// judgements, count as one source, whose name is empty.
+	AgreementBy_AGREEMENT_BY_PROVENANCE AgreementBy = 2
+)
+
+// Enum value maps for AgreementBy.
+var (
+	AgreementBy_name = map[int32]string{
+		0: "AGREEMENT_BY_UNSPECIFIED",
+		1: "AGREEMENT_BY_LABELER",
+		2: "AGREEMENT_BY_PROVENANCE",
+	}
+	AgreementBy_value = map[string]int32{
+		"AGREEMENT_BY_UNSPECIFIED": 0,
+		"AGREEMENT_BY_LABELER":     1,
+		"AGREEMENT_BY_PROVENANCE":  2,
+	}
+)
+
+func (x AgreementBy) Enum() *AgreementBy {
+	p := new(AgreementBy)
+	*p = x
+	return p
+}
+
+func (x AgreementBy) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (AgreementBy) Descriptor() protoreflect.EnumDescriptor {
+	return file_svddtune_v1_tuning_proto_enumTypes[2].Descriptor()
+}
+
+func (AgreementBy) Type() protoreflect.EnumType {
+	return &file_svddtune_v1_tuning_proto_enumTypes[2]
+}
+
+func (x AgreementBy) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use AgreementBy.Descriptor instead.
+func (AgreementBy) EnumDescriptor() ([]byte, []int) {
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{2}
+}
+
 // Why a session failed.
 type Failure struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2524,6 +2578,238 @@ func (x *ListLabelersResponse) GetNextPageToken() string {
 	return ""
 }
 
+// Names the session whose labelers, or sources, to compare.
+type GetAgreementRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Resource name, "sessions/{session}".
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// What is compared. Default: LABELER.
+	By AgreementBy `protobuf:"varint,2,opt,name=by,proto3,enum=svddtune.v1.AgreementBy" json:"by,omitempty"`
+	// At most this many pairs; a page may hold fewer. 0 means 1000, more than 1000 means 1000.
+	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the previous page; empty for the first.
+	PageToken     string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetAgreementRequest) Reset() {
+	*x = GetAgreementRequest{}
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetAgreementRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetAgreementRequest) ProtoMessage() {}
+
+func (x *GetAgreementRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetAgreementRequest.ProtoReflect.Descriptor instead.
+func (*GetAgreementRequest) Descriptor() ([]byte, []int) {
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *GetAgreementRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *GetAgreementRequest) GetBy() AgreementBy {
+	if x != nil {
+		return x.By
+	}
+	return AgreementBy_AGREEMENT_BY_UNSPECIFIED
+}
+
+func (x *GetAgreementRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *GetAgreementRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+// Two labelers, or two sources: how their votes in force agree, UNSURE aside. Counted are pairs of
+// votes of different labelers on the same observation. Two labelers have one on each observation that
+// both have voted on; two sources may have several.
+type AgreementPair struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the labeler, or the provenance.
+	First string `protobuf:"bytes,1,opt,name=first,proto3" json:"first,omitempty"`
+	// The other one; not before `first` in the order of code points. With PROVENANCE it may be the same
+	// one: then the pairs are of votes within it, in the order of their labelers' names.
+	Second string `protobuf:"bytes,2,opt,name=second,proto3" json:"second,omitempty"`
+	// Pairs in which both say INLIER.
+	BothInlier uint32 `protobuf:"varint,3,opt,name=both_inlier,json=bothInlier,proto3" json:"both_inlier,omitempty"`
+	// Pairs in which both say OUTLIER.
+	BothOutlier uint32 `protobuf:"varint,4,opt,name=both_outlier,json=bothOutlier,proto3" json:"both_outlier,omitempty"`
+	// Pairs in which the first says INLIER and the second OUTLIER.
+	InlierOutlier uint32 `protobuf:"varint,5,opt,name=inlier_outlier,json=inlierOutlier,proto3" json:"inlier_outlier,omitempty"`
+	// Pairs in which the first says OUTLIER and the second INLIER.
+	OutlierInlier uint32 `protobuf:"varint,6,opt,name=outlier_inlier,json=outlierInlier,proto3" json:"outlier_inlier,omitempty"`
+	// Cohen's kappa of these counts. Absent where it is not defined, because all votes are the same, and
+	// where first and second are the same.
+	CohenKappa    *float64 `protobuf:"fixed64,7,opt,name=cohen_kappa,json=cohenKappa,proto3,oneof" json:"cohen_kappa,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AgreementPair) Reset() {
+	*x = AgreementPair{}
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AgreementPair) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AgreementPair) ProtoMessage() {}
+
+func (x *AgreementPair) ProtoReflect() protoreflect.Message {
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AgreementPair.ProtoReflect.Descriptor instead.
+func (*AgreementPair) Descriptor() ([]byte, []int) {
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *AgreementPair) GetFirst() string {
+	if x != nil {
+		return x.First
+	}
+	return ""
+}
+
+func (x *AgreementPair) GetSecond() string {
+	if x != nil {
+		return x.Second
+	}
+	return ""
+}
+
+func (x *AgreementPair) GetBothInlier() uint32 {
+	if x != nil {
+		return x.BothInlier
+	}
+	return 0
+}
+
+func (x *AgreementPair) GetBothOutlier() uint32 {
+	if x != nil {
+		return x.BothOutlier
+	}
+	return 0
+}
+
+func (x *AgreementPair) GetInlierOutlier() uint32 {
+	if x != nil {
+		return x.InlierOutlier
+	}
+	return 0
+}
+
+func (x *AgreementPair) GetOutlierInlier() uint32 {
+	if x != nil {
+		return x.OutlierInlier
+	}
+	return 0
+}
+
+func (x *AgreementPair) GetCohenKappa() float64 {
+	if x != nil && x.CohenKappa != nil {
+		return *x.CohenKappa
+	}
+	return 0
+}
+
+// One page of the agreement of all pairs that have an observation in common.
+type GetAgreementResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// By the names of the first, then of the second.
+	Pairs []*AgreementPair `protobuf:"bytes,1,rep,name=pairs,proto3" json:"pairs,omitempty"`
+	// Empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetAgreementResponse) Reset() {
+	*x = GetAgreementResponse{}
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetAgreementResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetAgreementResponse) ProtoMessage() {}
+
+func (x *GetAgreementResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetAgreementResponse.ProtoReflect.Descriptor instead.
+func (*GetAgreementResponse) Descriptor() ([]byte, []int) {
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *GetAgreementResponse) GetPairs() []*AgreementPair {
+	if x != nil {
+		return x.Pairs
+	}
+	return nil
+}
+
+func (x *GetAgreementResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
 // Names the labeler whose votes are to become void.
 type WithdrawLabelerRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2545,7 +2831,7 @@ type WithdrawLabelerRequest struct {
 
 func (x *WithdrawLabelerRequest) Reset() {
 	*x = WithdrawLabelerRequest{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[32]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2557,7 +2843,7 @@ func (x *WithdrawLabelerRequest) String() string {
 func (*WithdrawLabelerRequest) ProtoMessage() {}
 
 func (x *WithdrawLabelerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[32]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2570,7 +2856,7 @@ func (x *WithdrawLabelerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawLabelerRequest.ProtoReflect.Descriptor instead.
 func (*WithdrawLabelerRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{32}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *WithdrawLabelerRequest) GetName() string {
@@ -2636,7 +2922,7 @@ type WithdrawalEffect struct {
 
 func (x *WithdrawalEffect) Reset() {
 	*x = WithdrawalEffect{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[33]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2648,7 +2934,7 @@ func (x *WithdrawalEffect) String() string {
 func (*WithdrawalEffect) ProtoMessage() {}
 
 func (x *WithdrawalEffect) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[33]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2661,7 +2947,7 @@ func (x *WithdrawalEffect) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawalEffect.ProtoReflect.Descriptor instead.
 func (*WithdrawalEffect) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{33}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *WithdrawalEffect) GetVotes() uint32 {
@@ -2740,7 +3026,7 @@ type WithdrawLabelerResponse struct {
 
 func (x *WithdrawLabelerResponse) Reset() {
 	*x = WithdrawLabelerResponse{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[34]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2752,7 +3038,7 @@ func (x *WithdrawLabelerResponse) String() string {
 func (*WithdrawLabelerResponse) ProtoMessage() {}
 
 func (x *WithdrawLabelerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[34]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2765,7 +3051,7 @@ func (x *WithdrawLabelerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawLabelerResponse.ProtoReflect.Descriptor instead.
 func (*WithdrawLabelerResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{34}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *WithdrawLabelerResponse) GetSession() *Session {
@@ -2801,7 +3087,7 @@ type ReinstateLabelerRequest struct {
 
 func (x *ReinstateLabelerRequest) Reset() {
 	*x = ReinstateLabelerRequest{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[35]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2813,7 +3099,7 @@ func (x *ReinstateLabelerRequest) String() string {
 func (*ReinstateLabelerRequest) ProtoMessage() {}
 
 func (x *ReinstateLabelerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[35]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2826,7 +3112,7 @@ func (x *ReinstateLabelerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReinstateLabelerRequest.ProtoReflect.Descriptor instead.
 func (*ReinstateLabelerRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{35}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ReinstateLabelerRequest) GetName() string {
@@ -2870,7 +3156,7 @@ type ReinstateLabelerResponse struct {
 
 func (x *ReinstateLabelerResponse) Reset() {
 	*x = ReinstateLabelerResponse{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[36]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2882,7 +3168,7 @@ func (x *ReinstateLabelerResponse) String() string {
 func (*ReinstateLabelerResponse) ProtoMessage() {}
 
 func (x *ReinstateLabelerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[36]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2895,7 +3181,7 @@ func (x *ReinstateLabelerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReinstateLabelerResponse.ProtoReflect.Descriptor instead.
 func (*ReinstateLabelerResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{36}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ReinstateLabelerResponse) GetSession() *Session {
@@ -2923,7 +3209,7 @@ type GetResultRequest struct {
 
 func (x *GetResultRequest) Reset() {
 	*x = GetResultRequest{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[37]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2935,7 +3221,7 @@ func (x *GetResultRequest) String() string {
 func (*GetResultRequest) ProtoMessage() {}
 
 func (x *GetResultRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[37]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2948,7 +3234,7 @@ func (x *GetResultRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetResultRequest.ProtoReflect.Descriptor instead.
 func (*GetResultRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{37}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *GetResultRequest) GetName() string {
@@ -2969,7 +3255,7 @@ type GetResultResponse struct {
 
 func (x *GetResultResponse) Reset() {
 	*x = GetResultResponse{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[38]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2981,7 +3267,7 @@ func (x *GetResultResponse) String() string {
 func (*GetResultResponse) ProtoMessage() {}
 
 func (x *GetResultResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[38]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2994,7 +3280,7 @@ func (x *GetResultResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetResultResponse.ProtoReflect.Descriptor instead.
 func (*GetResultResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{38}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *GetResultResponse) GetResult() *TuningResult {
@@ -3019,7 +3305,7 @@ type ListResultsRequest struct {
 
 func (x *ListResultsRequest) Reset() {
 	*x = ListResultsRequest{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[39]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3031,7 +3317,7 @@ func (x *ListResultsRequest) String() string {
 func (*ListResultsRequest) ProtoMessage() {}
 
 func (x *ListResultsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[39]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3044,7 +3330,7 @@ func (x *ListResultsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResultsRequest.ProtoReflect.Descriptor instead.
 func (*ListResultsRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{39}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ListResultsRequest) GetParent() string {
@@ -3081,7 +3367,7 @@ type ListResultsResponse struct {
 
 func (x *ListResultsResponse) Reset() {
 	*x = ListResultsResponse{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[40]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3093,7 +3379,7 @@ func (x *ListResultsResponse) String() string {
 func (*ListResultsResponse) ProtoMessage() {}
 
 func (x *ListResultsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[40]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3106,7 +3392,7 @@ func (x *ListResultsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResultsResponse.ProtoReflect.Descriptor instead.
 func (*ListResultsResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{40}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ListResultsResponse) GetResults() []*TuningResult {
@@ -3134,7 +3420,7 @@ type ExportModelRequest struct {
 
 func (x *ExportModelRequest) Reset() {
 	*x = ExportModelRequest{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[41]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3146,7 +3432,7 @@ func (x *ExportModelRequest) String() string {
 func (*ExportModelRequest) ProtoMessage() {}
 
 func (x *ExportModelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[41]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3159,7 +3445,7 @@ func (x *ExportModelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportModelRequest.ProtoReflect.Descriptor instead.
 func (*ExportModelRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{41}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ExportModelRequest) GetName() string {
@@ -3189,7 +3475,7 @@ type ExportModelResponse struct {
 
 func (x *ExportModelResponse) Reset() {
 	*x = ExportModelResponse{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[42]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3201,7 +3487,7 @@ func (x *ExportModelResponse) String() string {
 func (*ExportModelResponse) ProtoMessage() {}
 
 func (x *ExportModelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[42]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3214,7 +3500,7 @@ func (x *ExportModelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportModelResponse.ProtoReflect.Descriptor instead.
 func (*ExportModelResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{42}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ExportModelResponse) GetPart() isExportModelResponse_Part {
@@ -3515,7 +3801,27 @@ const file_svddtune_v1_tuning_proto_rawDesc = "" +
 	"\x14ListLabelersResponse\x126\n" +
 	"\blabelers\x18\x01 \x03(\v2\x1a.svddtune.v1.LabelerReportR\blabelers\x124\n" +
 	"\tagreement\x18\x02 \x01(\v2\x16.svddtune.v1.AgreementR\tagreement\x12&\n" +
-	"\x0fnext_page_token\x18\x03 \x01(\tR\rnextPageToken\"\xaa\x01\n" +
+	"\x0fnext_page_token\x18\x03 \x01(\tR\rnextPageToken\"\x95\x01\n" +
+	"\x13GetAgreementRequest\x12\x18\n" +
+	"\x04name\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\x04name\x12(\n" +
+	"\x02by\x18\x02 \x01(\x0e2\x18.svddtune.v1.AgreementByR\x02by\x12\x1b\n" +
+	"\tpage_size\x18\x03 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\n" +
+	"page_token\x18\x04 \x01(\tR\tpageToken\"\x85\x02\n" +
+	"\rAgreementPair\x12\x14\n" +
+	"\x05first\x18\x01 \x01(\tR\x05first\x12\x16\n" +
+	"\x06second\x18\x02 \x01(\tR\x06second\x12\x1f\n" +
+	"\vboth_inlier\x18\x03 \x01(\rR\n" +
+	"bothInlier\x12!\n" +
+	"\fboth_outlier\x18\x04 \x01(\rR\vbothOutlier\x12%\n" +
+	"\x0einlier_outlier\x18\x05 \x01(\rR\rinlierOutlier\x12%\n" +
+	"\x0eoutlier_inlier\x18\x06 \x01(\rR\routlierInlier\x12$\n" +
+	"\vcohen_kappa\x18\a \x01(\x01H\x00R\n" +
+	"cohenKappa\x88\x01\x01B\x0e\n" +
+	"\f_cohen_kappa\"p\n" +
+	"\x14GetAgreementResponse\x120\n" +
+	"\x05pairs\x18\x01 \x03(\v2\x1a.svddtune.v1.AgreementPairR\x05pairs\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xaa\x01\n" +
 	"\x16WithdrawLabelerRequest\x12\x18\n" +
 	"\x04name\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\x04name\x12\x1e\n" +
 	"\alabeler\x18\x02 \x01(\tB\x04\xe2A\x01\x02R\alabeler\x12#\n" +
@@ -3583,7 +3889,11 @@ const file_svddtune_v1_tuning_proto_rawDesc = "" +
 	"\x17STALL_REASON_NO_WORKERS\x10\x01\x12\x17\n" +
 	"\x13STALL_REASON_PAUSED\x10\x02\x12\x1f\n" +
 	"\x1bSTALL_REASON_AWAITING_VOTES\x10\x03\x12\x1d\n" +
-	"\x19STALL_REASON_JOB_GIVEN_UP\x10\x042\xe7\x10\n" +
+	"\x19STALL_REASON_JOB_GIVEN_UP\x10\x04*b\n" +
+	"\vAgreementBy\x12\x1c\n" +
+	"\x18AGREEMENT_BY_UNSPECIFIED\x10\x00\x12\x18\n" +
+	"\x14AGREEMENT_BY_LABELER\x10\x01\x12\x1b\n" +
+	"\x17AGREEMENT_BY_PROVENANCE\x10\x022\xe5\x11\n" +
 	"\rTuningService\x12o\n" +
 	"\rCreateSession\x12!.svddtune.v1.CreateSessionRequest\x1a\".svddtune.v1.CreateSessionResponse\"\x17\x82\xd3\xe4\x93\x02\x11:\x01*\"\f/v1/sessions\x12l\n" +
 	"\n" +
@@ -3598,7 +3908,8 @@ const file_svddtune_v1_tuning_proto_rawDesc = "" +
 	"\fWatchSession\x12 .svddtune.v1.WatchSessionRequest\x1a!.svddtune.v1.WatchSessionResponse\"#\x82\xd3\xe4\x93\x02\x1d\x12\x1b/v1/{name=sessions/*}:watch0\x01\x12s\n" +
 	"\n" +
 	"ListLabels\x12\x1e.svddtune.v1.ListLabelsRequest\x1a\x1f.svddtune.v1.ListLabelsResponse\"$\x82\xd3\xe4\x93\x02\x1e\x12\x1c/v1/{name=sessions/*}/labels\x12{\n" +
-	"\fListLabelers\x12 .svddtune.v1.ListLabelersRequest\x1a!.svddtune.v1.ListLabelersResponse\"&\x82\xd3\xe4\x93\x02 \x12\x1e/v1/{name=sessions/*}/labelers\x12\x8e\x01\n" +
+	"\fListLabelers\x12 .svddtune.v1.ListLabelersRequest\x1a!.svddtune.v1.ListLabelersResponse\"&\x82\xd3\xe4\x93\x02 \x12\x1e/v1/{name=sessions/*}/labelers\x12|\n" +
+	"\fGetAgreement\x12 .svddtune.v1.GetAgreementRequest\x1a!.svddtune.v1.GetAgreementResponse\"'\x82\xd3\xe4\x93\x02!\x12\x1f/v1/{name=sessions/*}:agreement\x12\x8e\x01\n" +
 	"\x0fWithdrawLabeler\x12#.svddtune.v1.WithdrawLabelerRequest\x1a$.svddtune.v1.WithdrawLabelerResponse\"0\x82\xd3\xe4\x93\x02*:\x01*\"%/v1/{name=sessions/*}:withdrawLabeler\x12\x92\x01\n" +
 	"\x10ReinstateLabeler\x12$.svddtune.v1.ReinstateLabelerRequest\x1a%.svddtune.v1.ReinstateLabelerResponse\"1\x82\xd3\xe4\x93\x02+:\x01*\"&/v1/{name=sessions/*}:reinstateLabeler\x12s\n" +
 	"\tGetResult\x12\x1d.svddtune.v1.GetResultRequest\x1a\x1e.svddtune.v1.GetResultResponse\"'\x82\xd3\xe4\x93\x02!\x12\x1f/v1/{name=sessions/*/results/*}\x12y\n" +
@@ -3618,167 +3929,175 @@ func file_svddtune_v1_tuning_proto_rawDescGZIP() []byte {
 	return file_svddtune_v1_tuning_proto_rawDescData
 }
 
-var file_svddtune_v1_tuning_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_svddtune_v1_tuning_proto_msgTypes = make([]protoimpl.MessageInfo, 45)
+var file_svddtune_v1_tuning_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
+var file_svddtune_v1_tuning_proto_msgTypes = make([]protoimpl.MessageInfo, 48)
 var file_svddtune_v1_tuning_proto_goTypes = []any{
 	(SessionState)(0),                // 0: svddtune.v1.SessionState
 	(StallReason)(0),                 // 1: svddtune.v1.StallReason
-	(*Failure)(nil),                  // 2: svddtune.v1.Failure
-	(*LiveEvidence)(nil),             // 3: svddtune.v1.LiveEvidence
-	(*CostEstimate)(nil),             // 4: svddtune.v1.CostEstimate
-	(*Session)(nil),                  // 5: svddtune.v1.Session
-	(*TakenOver)(nil),                // 6: svddtune.v1.TakenOver
-	(*InitialLabel)(nil),             // 7: svddtune.v1.InitialLabel
-	(*CreateSessionRequest)(nil),     // 8: svddtune.v1.CreateSessionRequest
-	(*CreateSessionResponse)(nil),    // 9: svddtune.v1.CreateSessionResponse
-	(*GetSessionRequest)(nil),        // 10: svddtune.v1.GetSessionRequest
-	(*GetSessionResponse)(nil),       // 11: svddtune.v1.GetSessionResponse
-	(*ListSessionsRequest)(nil),      // 12: svddtune.v1.ListSessionsRequest
-	(*ListSessionsResponse)(nil),     // 13: svddtune.v1.ListSessionsResponse
-	(*UpdateSessionRequest)(nil),     // 14: svddtune.v1.UpdateSessionRequest
-	(*UpdateSessionResponse)(nil),    // 15: svddtune.v1.UpdateSessionResponse
-	(*PauseSessionRequest)(nil),      // 16: svddtune.v1.PauseSessionRequest
-	(*PauseSessionResponse)(nil),     // 17: svddtune.v1.PauseSessionResponse
-	(*ResumeSessionRequest)(nil),     // 18: svddtune.v1.ResumeSessionRequest
-	(*ResumeSessionResponse)(nil),    // 19: svddtune.v1.ResumeSessionResponse
-	(*FinishSessionRequest)(nil),     // 20: svddtune.v1.FinishSessionRequest
-	(*FinishSessionResponse)(nil),    // 21: svddtune.v1.FinishSessionResponse
-	(*CancelSessionRequest)(nil),     // 22: svddtune.v1.CancelSessionRequest
-	(*CancelSessionResponse)(nil),    // 23: svddtune.v1.CancelSessionResponse
-	(*DeleteSessionRequest)(nil),     // 24: svddtune.v1.DeleteSessionRequest
-	(*DeleteSessionResponse)(nil),    // 25: svddtune.v1.DeleteSessionResponse
-	(*WatchSessionRequest)(nil),      // 26: svddtune.v1.WatchSessionRequest
-	(*WatchSessionResponse)(nil),     // 27: svddtune.v1.WatchSessionResponse
-	(*ListLabelsRequest)(nil),        // 28: svddtune.v1.ListLabelsRequest
-	(*ListLabelsResponse)(nil),       // 29: svddtune.v1.ListLabelsResponse
-	(*ListLabelersRequest)(nil),      // 30: svddtune.v1.ListLabelersRequest
-	(*LabelerReport)(nil),            // 31: svddtune.v1.LabelerReport
-	(*Agreement)(nil),                // 32: svddtune.v1.Agreement
-	(*ListLabelersResponse)(nil),     // 33: svddtune.v1.ListLabelersResponse
-	(*WithdrawLabelerRequest)(nil),   // 34: svddtune.v1.WithdrawLabelerRequest
-	(*WithdrawalEffect)(nil),         // 35: svddtune.v1.WithdrawalEffect
-	(*WithdrawLabelerResponse)(nil),  // 36: svddtune.v1.WithdrawLabelerResponse
-	(*ReinstateLabelerRequest)(nil),  // 37: svddtune.v1.ReinstateLabelerRequest
-	(*ReinstateLabelerResponse)(nil), // 38: svddtune.v1.ReinstateLabelerResponse
-	(*GetResultRequest)(nil),         // 39: svddtune.v1.GetResultRequest
-	(*GetResultResponse)(nil),        // 40: svddtune.v1.GetResultResponse
-	(*ListResultsRequest)(nil),       // 41: svddtune.v1.ListResultsRequest
-	(*ListResultsResponse)(nil),      // 42: svddtune.v1.ListResultsResponse
-	(*ExportModelRequest)(nil),       // 43: svddtune.v1.ExportModelRequest
-	(*ExportModelResponse)(nil),      // 44: svddtune.v1.ExportModelResponse
-	nil,                              // 45: svddtune.v1.Session.LabelsEntry
-	nil,                              // 46: svddtune.v1.CreateSessionRequest.LabelsEntry
-	(*Quality)(nil),                  // 47: svddtune.v1.Quality
-	(ScalingKind)(0),                 // 48: svddtune.v1.ScalingKind
-	(*OutlierShare)(nil),             // 49: svddtune.v1.OutlierShare
-	(*SessionConfig)(nil),            // 50: svddtune.v1.SessionConfig
-	(*LabelCounts)(nil),              // 51: svddtune.v1.LabelCounts
-	(*timestamppb.Timestamp)(nil),    // 52: google.protobuf.Timestamp
-	(*DetectorComparison)(nil),       // 53: svddtune.v1.DetectorComparison
-	(Verdict)(0),                     // 54: svddtune.v1.Verdict
-	(*fieldmaskpb.FieldMask)(nil),    // 55: google.protobuf.FieldMask
-	(*LabelEvent)(nil),               // 56: svddtune.v1.LabelEvent
-	(*TuningResult)(nil),             // 57: svddtune.v1.TuningResult
-	(*ModelHeader)(nil),              // 58: svddtune.v1.ModelHeader
-	(*SupportVectorChunk)(nil),       // 59: svddtune.v1.SupportVectorChunk
-	(*ScalingChunk)(nil),             // 60: svddtune.v1.ScalingChunk
-	(*ProfileChunk)(nil),             // 61: svddtune.v1.ProfileChunk
-	(*RefinedChunk)(nil),             // 62: svddtune.v1.RefinedChunk
+	(AgreementBy)(0),                 // 2: svddtune.v1.AgreementBy
+	(*Failure)(nil),                  // 3: svddtune.v1.Failure
+	(*LiveEvidence)(nil),             // 4: svddtune.v1.LiveEvidence
+	(*CostEstimate)(nil),             // 5: svddtune.v1.CostEstimate
+	(*Session)(nil),                  // 6: svddtune.v1.Session
+	(*TakenOver)(nil),                // 7: svddtune.v1.TakenOver
+	(*InitialLabel)(nil),             // 8: svddtune.v1.InitialLabel
+	(*CreateSessionRequest)(nil),     // 9: svddtune.v1.CreateSessionRequest
+	(*CreateSessionResponse)(nil),    // 10: svddtune.v1.CreateSessionResponse
+	(*GetSessionRequest)(nil),        // 11: svddtune.v1.GetSessionRequest
+	(*GetSessionResponse)(nil),       // 12: svddtune.v1.GetSessionResponse
+	(*ListSessionsRequest)(nil),      // 13: svddtune.v1.ListSessionsRequest
+	(*ListSessionsResponse)(nil),     // 14: svddtune.v1.ListSessionsResponse
+	(*UpdateSessionRequest)(nil),     // 15: svddtune.v1.UpdateSessionRequest
+	(*UpdateSessionResponse)(nil),    // 16: svddtune.v1.UpdateSessionResponse
+	(*PauseSessionRequest)(nil),      // 17: svddtune.v1.PauseSessionRequest
+	(*PauseSessionResponse)(nil),     // 18: svddtune.v1.PauseSessionResponse
+	(*ResumeSessionRequest)(nil),     // 19: svddtune.v1.ResumeSessionRequest
+	(*ResumeSessionResponse)(nil),    // 20: svddtune.v1.ResumeSessionResponse
+	(*FinishSessionRequest)(nil),     // 21: svddtune.v1.FinishSessionRequest
+	(*FinishSessionResponse)(nil),    // 22: svddtune.v1.FinishSessionResponse
+	(*CancelSessionRequest)(nil),     // 23: svddtune.v1.CancelSessionRequest
+	(*CancelSessionResponse)(nil),    // 24: svddtune.v1.CancelSessionResponse
+	(*DeleteSessionRequest)(nil),     // 25: svddtune.v1.DeleteSessionRequest
+	(*DeleteSessionResponse)(nil),    // 26: svddtune.v1.DeleteSessionResponse
+	(*WatchSessionRequest)(nil),      // 27: svddtune.v1.WatchSessionRequest
+	(*WatchSessionResponse)(nil),     // 28: svddtune.v1.WatchSessionResponse
+	(*ListLabelsRequest)(nil),        // 29: svddtune.v1.ListLabelsRequest
+	(*ListLabelsResponse)(nil),       // 30: svddtune.v1.ListLabelsResponse
+	(*ListLabelersRequest)(nil),      // 31: svddtune.v1.ListLabelersRequest
+	(*LabelerReport)(nil),            // 32: svddtune.v1.LabelerReport
+	(*Agreement)(nil),                // 33: svddtune.v1.Agreement
+	(*ListLabelersResponse)(nil),     // 34: svddtune.v1.ListLabelersResponse
+	(*GetAgreementRequest)(nil),      // 35: svddtune.v1.GetAgreementRequest
+	(*AgreementPair)(nil),            // 36: svddtune.v1.AgreementPair
+	(*GetAgreementResponse)(nil),     // 37: svddtune.v1.GetAgreementResponse
+	(*WithdrawLabelerRequest)(nil),   // 38: svddtune.v1.WithdrawLabelerRequest
+	(*WithdrawalEffect)(nil),         // 39: svddtune.v1.WithdrawalEffect
+	(*WithdrawLabelerResponse)(nil),  // 40: svddtune.v1.WithdrawLabelerResponse
+	(*ReinstateLabelerRequest)(nil),  // 41: svddtune.v1.ReinstateLabelerRequest
+	(*ReinstateLabelerResponse)(nil), // 42: svddtune.v1.ReinstateLabelerResponse
+	(*GetResultRequest)(nil),         // 43: svddtune.v1.GetResultRequest
+	(*GetResultResponse)(nil),        // 44: svddtune.v1.GetResultResponse
+	(*ListResultsRequest)(nil),       // 45: svddtune.v1.ListResultsRequest
+	(*ListResultsResponse)(nil),      // 46: svddtune.v1.ListResultsResponse
+	(*ExportModelRequest)(nil),       // 47: svddtune.v1.ExportModelRequest
+	(*ExportModelResponse)(nil),      // 48: svddtune.v1.ExportModelResponse
+	nil,                              // 49: svddtune.v1.Session.LabelsEntry
+	nil,                              // 50: svddtune.v1.CreateSessionRequest.LabelsEntry
+	(*Quality)(nil),                  // 51: svddtune.v1.Quality
+	(ScalingKind)(0),                 // 52: svddtune.v1.ScalingKind
+	(*OutlierShare)(nil),             // 53: svddtune.v1.OutlierShare
+	(*SessionConfig)(nil),            // 54: svddtune.v1.SessionConfig
+	(*LabelCounts)(nil),              // 55: svddtune.v1.LabelCounts
+	(*timestamppb.Timestamp)(nil),    // 56: google.protobuf.Timestamp
+	(*DetectorComparison)(nil),       // 57: svddtune.v1.DetectorComparison
+	(Verdict)(0),                     // 58: svddtune.v1.Verdict
+	(*fieldmaskpb.FieldMask)(nil),    // 59: google.protobuf.FieldMask
+	(*LabelEvent)(nil),               // 60: svddtune.v1.LabelEvent
+	(*TuningResult)(nil),             // 61: svddtune.v1.TuningResult
+	(*ModelHeader)(nil),              // 62: svddtune.v1.ModelHeader
+	(*SupportVectorChunk)(nil),       // 63: svddtune.v1.SupportVectorChunk
+	(*ScalingChunk)(nil),             // 64: svddtune.v1.ScalingChunk
+	(*ProfileChunk)(nil),             // 65: svddtune.v1.ProfileChunk
+	(*RefinedChunk)(nil),             // 66: svddtune.v1.RefinedChunk
 }
 var file_svddtune_v1_tuning_proto_depIdxs = []int32{
-	47, // 0: svddtune.v1.LiveEvidence.quality:type_name -> svddtune.v1.Quality
-	48, // 1: svddtune.v1.LiveEvidence.scaling:type_name -> svddtune.v1.ScalingKind
-	49, // 2: svddtune.v1.LiveEvidence.outlier_share:type_name -> svddtune.v1.OutlierShare
-	50, // 3: svddtune.v1.Session.config:type_name -> svddtune.v1.SessionConfig
+	51, // 0: svddtune.v1.LiveEvidence.quality:type_name -> svddtune.v1.Quality
+	52, // 1: svddtune.v1.LiveEvidence.scaling:type_name -> svddtune.v1.ScalingKind
+	53, // 2: svddtune.v1.LiveEvidence.outlier_share:type_name -> svddtune.v1.OutlierShare
+	54, // 3: svddtune.v1.Session.config:type_name -> svddtune.v1.SessionConfig
 	0,  // 4: svddtune.v1.Session.state:type_name -> svddtune.v1.SessionState
-	51, // 5: svddtune.v1.Session.counts:type_name -> svddtune.v1.LabelCounts
-	2,  // 6: svddtune.v1.Session.failure:type_name -> svddtune.v1.Failure
-	52, // 7: svddtune.v1.Session.create_time:type_name -> google.protobuf.Timestamp
-	52, // 8: svddtune.v1.Session.update_time:type_name -> google.protobuf.Timestamp
-	3,  // 9: svddtune.v1.Session.live:type_name -> svddtune.v1.LiveEvidence
-	48, // 10: svddtune.v1.Session.scaling:type_name -> svddtune.v1.ScalingKind
-	53, // 11: svddtune.v1.Session.detectors:type_name -> svddtune.v1.DetectorComparison
-	6,  // 12: svddtune.v1.Session.taken_over:type_name -> svddtune.v1.TakenOver
-	4,  // 13: svddtune.v1.Session.estimate:type_name -> svddtune.v1.CostEstimate
-	45, // 14: svddtune.v1.Session.labels:type_name -> svddtune.v1.Session.LabelsEntry
+	55, // 5: svddtune.v1.Session.counts:type_name -> svddtune.v1.LabelCounts
+	3,  // 6: svddtune.v1.Session.failure:type_name -> svddtune.v1.Failure
+	56, // 7: svddtune.v1.Session.create_time:type_name -> google.protobuf.Timestamp
+	56, // 8: svddtune.v1.Session.update_time:type_name -> google.protobuf.Timestamp
+	4,  // 9: svddtune.v1.Session.live:type_name -> svddtune.v1.LiveEvidence
+	52, // 10: svddtune.v1.Session.scaling:type_name -> svddtune.v1.ScalingKind
+	57, // 11: svddtune.v1.Session.detectors:type_name -> svddtune.v1.DetectorComparison
+	7,  // 12: svddtune.v1.Session.taken_over:type_name -> svddtune.v1.TakenOver
+	5,  // 13: svddtune.v1.Session.estimate:type_name -> svddtune.v1.CostEstimate
+	49, // 14: svddtune.v1.Session.labels:type_name -> svddtune.v1.Session.LabelsEntry
 	1,  // 15: svddtune.v1.Session.stall:type_name -> svddtune.v1.StallReason
-	52, // 16: svddtune.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
-	54, // 17: svddtune.v1.InitialLabel.verdict:type_name -> svddtune.v1.Verdict
-	50, // 18: svddtune.v1.CreateSessionRequest.config:type_name -> svddtune.v1.SessionConfig
-	7,  // 19: svddtune.v1.CreateSessionRequest.initial_labels:type_name -> svddtune.v1.InitialLabel
-	46, // 20: svddtune.v1.CreateSessionRequest.labels:type_name -> svddtune.v1.CreateSessionRequest.LabelsEntry
-	5,  // 21: svddtune.v1.CreateSessionResponse.session:type_name -> svddtune.v1.Session
-	5,  // 22: svddtune.v1.GetSessionResponse.session:type_name -> svddtune.v1.Session
+	56, // 16: svddtune.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
+	58, // 17: svddtune.v1.InitialLabel.verdict:type_name -> svddtune.v1.Verdict
+	54, // 18: svddtune.v1.CreateSessionRequest.config:type_name -> svddtune.v1.SessionConfig
+	8,  // 19: svddtune.v1.CreateSessionRequest.initial_labels:type_name -> svddtune.v1.InitialLabel
+	50, // 20: svddtune.v1.CreateSessionRequest.labels:type_name -> svddtune.v1.CreateSessionRequest.LabelsEntry
+	6,  // 21: svddtune.v1.CreateSessionResponse.session:type_name -> svddtune.v1.Session
+	6,  // 22: svddtune.v1.GetSessionResponse.session:type_name -> svddtune.v1.Session
 	0,  // 23: svddtune.v1.ListSessionsRequest.states:type_name -> svddtune.v1.SessionState
-	5,  // 24: svddtune.v1.ListSessionsResponse.sessions:type_name -> svddtune.v1.Session
-	5,  // 25: svddtune.v1.UpdateSessionRequest.session:type_name -> svddtune.v1.Session
-	55, // 26: svddtune.v1.UpdateSessionRequest.update_mask:type_name -> google.protobuf.FieldMask
-	5,  // 27: svddtune.v1.UpdateSessionResponse.session:type_name -> svddtune.v1.Session
-	5,  // 28: svddtune.v1.PauseSessionResponse.session:type_name -> svddtune.v1.Session
-	5,  // 29: svddtune.v1.ResumeSessionResponse.session:type_name -> svddtune.v1.Session
-	5,  // 30: svddtune.v1.FinishSessionResponse.session:type_name -> svddtune.v1.Session
-	5,  // 31: svddtune.v1.CancelSessionResponse.session:type_name -> svddtune.v1.Session
-	5,  // 32: svddtune.v1.WatchSessionResponse.session:type_name -> svddtune.v1.Session
-	56, // 33: svddtune.v1.WatchSessionResponse.events:type_name -> svddtune.v1.LabelEvent
-	56, // 34: svddtune.v1.ListLabelsResponse.events:type_name -> svddtune.v1.LabelEvent
-	51, // 35: svddtune.v1.LabelerReport.votes:type_name -> svddtune.v1.LabelCounts
-	52, // 36: svddtune.v1.LabelerReport.last_answer_time:type_name -> google.protobuf.Timestamp
-	31, // 37: svddtune.v1.ListLabelersResponse.labelers:type_name -> svddtune.v1.LabelerReport
-	32, // 38: svddtune.v1.ListLabelersResponse.agreement:type_name -> svddtune.v1.Agreement
-	51, // 39: svddtune.v1.WithdrawalEffect.counts_before:type_name -> svddtune.v1.LabelCounts
-	51, // 40: svddtune.v1.WithdrawalEffect.counts_after:type_name -> svddtune.v1.LabelCounts
-	3,  // 41: svddtune.v1.WithdrawalEffect.live_before:type_name -> svddtune.v1.LiveEvidence
-	3,  // 42: svddtune.v1.WithdrawalEffect.live_after:type_name -> svddtune.v1.LiveEvidence
-	5,  // 43: svddtune.v1.WithdrawLabelerResponse.session:type_name -> svddtune.v1.Session
-	35, // 44: svddtune.v1.WithdrawLabelerResponse.effect:type_name -> svddtune.v1.WithdrawalEffect
-	5,  // 45: svddtune.v1.ReinstateLabelerResponse.session:type_name -> svddtune.v1.Session
-	35, // 46: svddtune.v1.ReinstateLabelerResponse.effect:type_name -> svddtune.v1.WithdrawalEffect
-	57, // 47: svddtune.v1.GetResultResponse.result:type_name -> svddtune.v1.TuningResult
-	57, // 48: svddtune.v1.ListResultsResponse.results:type_name -> svddtune.v1.TuningResult
-	58, // 49: svddtune.v1.ExportModelResponse.header:type_name -> svddtune.v1.ModelHeader
-	59, // 50: svddtune.v1.ExportModelResponse.support_vectors:type_name -> svddtune.v1.SupportVectorChunk
-	60, // 51: svddtune.v1.ExportModelResponse.scaling:type_name -> svddtune.v1.ScalingChunk
-	61, // 52: svddtune.v1.ExportModelResponse.profile:type_name -> svddtune.v1.ProfileChunk
-	62, // 53: svddtune.v1.ExportModelResponse.refined:type_name -> svddtune.v1.RefinedChunk
-	8,  // 54: svddtune.v1.TuningService.CreateSession:input_type -> svddtune.v1.CreateSessionRequest
-	10, // 55: svddtune.v1.TuningService.GetSession:input_type -> svddtune.v1.GetSessionRequest
-	12, // 56: svddtune.v1.TuningService.ListSessions:input_type -> svddtune.v1.ListSessionsRequest
-	14, // 57: svddtune.v1.TuningService.UpdateSession:input_type -> svddtune.v1.UpdateSessionRequest
-	16, // 58: svddtune.v1.TuningService.PauseSession:input_type -> svddtune.v1.PauseSessionRequest
-	18, // 59: svddtune.v1.TuningService.ResumeSession:input_type -> svddtune.v1.ResumeSessionRequest
-	20, // 60: svddtune.v1.TuningService.FinishSession:input_type -> svddtune.v1.FinishSessionRequest
-	22, // 61: svddtune.v1.TuningService.CancelSession:input_type -> svddtune.v1.CancelSessionRequest
-	24, // 62: svddtune.v1.TuningService.DeleteSession:input_type -> svddtune.v1.DeleteSessionRequest
-	26, // 63: svddtune.v1.TuningService.WatchSession:input_type -> svddtune.v1.WatchSessionRequest
-	28, // 64: svddtune.v1.TuningService.ListLabels:input_type -> svddtune.v1.ListLabelsRequest
-	30, // 65: svddtune.v1.TuningService.ListLabelers:input_type -> svddtune.v1.ListLabelersRequest
-	34, // 66: svddtune.v1.TuningService.WithdrawLabeler:input_type -> svddtune.v1.WithdrawLabelerRequest
-	37, // 67: svddtune.v1.TuningService.ReinstateLabeler:input_type -> svddtune.v1.ReinstateLabelerRequest
-	39, // 68: svddtune.v1.TuningService.GetResult:input_type -> svddtune.v1.GetResultRequest
-	41, // 69: svddtune.v1.TuningService.ListResults:input_type -> svddtune.v1.ListResultsRequest
-	43, // 70: svddtune.v1.TuningService.ExportModel:input_type -> svddtune.v1.ExportModelRequest
-	9,  // 71: svddtune.v1.TuningService.CreateSession:output_type -> svddtune.v1.CreateSessionResponse
-	11, // 72: svddtune.v1.TuningService.GetSession:output_type -> svddtune.v1.GetSessionResponse
-	13, // 73: svddtune.v1.TuningService.ListSessions:output_type -> svddtune.v1.ListSessionsResponse
-	15, // 74: svddtune.v1.TuningService.UpdateSession:output_type -> svddtune.v1.UpdateSessionResponse
-	17, // 75: svddtune.v1.TuningService.PauseSession:output_type -> svddtune.v1.PauseSessionResponse
-	19, // 76: svddtune.v1.TuningService.ResumeSession:output_type -> svddtune.v1.ResumeSessionResponse
-	21, // 77: svddtune.v1.TuningService.FinishSession:output_type -> svddtune.v1.FinishSessionResponse
-	23, // 78: svddtune.v1.TuningService.CancelSession:output_type -> svddtune.v1.CancelSessionResponse
-	25, // 79: svddtune.v1.TuningService.DeleteSession:output_type -> svddtune.v1.DeleteSessionResponse
-	27, // 80: svddtune.v1.TuningService.WatchSession:output_type -> svddtune.v1.WatchSessionResponse
-	29, // 81: svddtune.v1.TuningService.ListLabels:output_type -> svddtune.v1.ListLabelsResponse
-	33, // 82: svddtune.v1.TuningService.ListLabelers:output_type -> svddtune.v1.ListLabelersResponse
-	36, // 83: svddtune.v1.TuningService.WithdrawLabeler:output_type -> svddtune.v1.WithdrawLabelerResponse
-	38, // 84: svddtune.v1.TuningService.ReinstateLabeler:output_type -> svddtune.v1.ReinstateLabelerResponse
-	40, // 85: svddtune.v1.TuningService.GetResult:output_type -> svddtune.v1.GetResultResponse
-	42, // 86: svddtune.v1.TuningService.ListResults:output_type -> svddtune.v1.ListResultsResponse
-	44, // 87: svddtune.v1.TuningService.ExportModel:output_type -> svddtune.v1.ExportModelResponse
-	71, // [71:88] is the sub-list for method output_type
-	54, // [54:71] is the sub-list for method input_type
-	54, // [54:54] is the sub-list for extension type_name
-	54, // [54:54] is the sub-list for extension extendee
-	0,  // [0:54] is the sub-list for field type_name
+	6,  // 24: svddtune.v1.ListSessionsResponse.sessions:type_name -> svddtune.v1.Session
+	6,  // 25: svddtune.v1.UpdateSessionRequest.session:type_name -> svddtune.v1.Session
+	59, // 26: svddtune.v1.UpdateSessionRequest.update_mask:type_name -> google.protobuf.FieldMask
+	6,  // 27: svddtune.v1.UpdateSessionResponse.session:type_name -> svddtune.v1.Session
+	6,  // 28: svddtune.v1.PauseSessionResponse.session:type_name -> svddtune.v1.Session
+	6,  // 29: svddtune.v1.ResumeSessionResponse.session:type_name -> svddtune.v1.Session
+	6,  // 30: svddtune.v1.FinishSessionResponse.session:type_name -> svddtune.v1.Session
+	6,  // 31: svddtune.v1.CancelSessionResponse.session:type_name -> svddtune.v1.Session
+	6,  // 32: svddtune.v1.WatchSessionResponse.session:type_name -> svddtune.v1.Session
+	60, // 33: svddtune.v1.WatchSessionResponse.events:type_name -> svddtune.v1.LabelEvent
+	60, // 34: svddtune.v1.ListLabelsResponse.events:type_name -> svddtune.v1.LabelEvent
+	55, // 35: svddtune.v1.LabelerReport.votes:type_name -> svddtune.v1.LabelCounts
+	56, // 36: svddtune.v1.LabelerReport.last_answer_time:type_name -> google.protobuf.Timestamp
+	32, // 37: svddtune.v1.ListLabelersResponse.labelers:type_name -> svddtune.v1.LabelerReport
+	33, // 38: svddtune.v1.ListLabelersResponse.agreement:type_name -> svddtune.v1.Agreement
+	2,  // 39: svddtune.v1.GetAgreementRequest.by:type_name -> svddtune.v1.AgreementBy
+	36, // 40: svddtune.v1.GetAgreementResponse.pairs:type_name -> svddtune.v1.AgreementPair
+	55, // 41: svddtune.v1.WithdrawalEffect.counts_before:type_name -> svddtune.v1.LabelCounts
+	55, // 42: svddtune.v1.WithdrawalEffect.counts_after:type_name -> svddtune.v1.LabelCounts
+	4,  // 43: svddtune.v1.WithdrawalEffect.live_before:type_name -> svddtune.v1.LiveEvidence
+	4,  // 44: svddtune.v1.WithdrawalEffect.live_after:type_name -> svddtune.v1.LiveEvidence
+	6,  // 45: svddtune.v1.WithdrawLabelerResponse.session:type_name -> svddtune.v1.Session
+	39, // 46: svddtune.v1.WithdrawLabelerResponse.effect:type_name -> svddtune.v1.WithdrawalEffect
+	6,  // 47: svddtune.v1.ReinstateLabelerResponse.session:type_name -> svddtune.v1.Session
+	39, // 48: svddtune.v1.ReinstateLabelerResponse.effect:type_name -> svddtune.v1.WithdrawalEffect
+	61, // 49: svddtune.v1.GetResultResponse.result:type_name -> svddtune.v1.TuningResult
+	61, // 50: svddtune.v1.ListResultsResponse.results:type_name -> svddtune.v1.TuningResult
+	62, // 51: svddtune.v1.ExportModelResponse.header:type_name -> svddtune.v1.ModelHeader
+	63, // 52: svddtune.v1.ExportModelResponse.support_vectors:type_name -> svddtune.v1.SupportVectorChunk
+	64, // 53: svddtune.v1.ExportModelResponse.scaling:type_name -> svddtune.v1.ScalingChunk
+	65, // 54: svddtune.v1.ExportModelResponse.profile:type_name -> svddtune.v1.ProfileChunk
+	66, // 55: svddtune.v1.ExportModelResponse.refined:type_name -> svddtune.v1.RefinedChunk
+	9,  // 56: svddtune.v1.TuningService.CreateSession:input_type -> svddtune.v1.CreateSessionRequest
+	11, // 57: svddtune.v1.TuningService.GetSession:input_type -> svddtune.v1.GetSessionRequest
+	13, // 58: svddtune.v1.TuningService.ListSessions:input_type -> svddtune.v1.ListSessionsRequest
+	15, // 59: svddtune.v1.TuningService.UpdateSession:input_type -> svddtune.v1.UpdateSessionRequest
+	17, // 60: svddtune.v1.TuningService.PauseSession:input_type -> svddtune.v1.PauseSessionRequest
+	19, // 61: svddtune.v1.TuningService.ResumeSession:input_type -> svddtune.v1.ResumeSessionRequest
+	21, // 62: svddtune.v1.TuningService.FinishSession:input_type -> svddtune.v1.FinishSessionRequest
+	23, // 63: svddtune.v1.TuningService.CancelSession:input_type -> svddtune.v1.CancelSessionRequest
+	25, // 64: svddtune.v1.TuningService.DeleteSession:input_type -> svddtune.v1.DeleteSessionRequest
+	27, // 65: svddtune.v1.TuningService.WatchSession:input_type -> svddtune.v1.WatchSessionRequest
+	29, // 66: svddtune.v1.TuningService.ListLabels:input_type -> svddtune.v1.ListLabelsRequest
+	31, // 67: svddtune.v1.TuningService.ListLabelers:input_type -> svddtune.v1.ListLabelersRequest
+	35, // 68: svddtune.v1.TuningService.GetAgreement:input_type -> svddtune.v1.GetAgreementRequest
+	38, // 69: svddtune.v1.TuningService.WithdrawLabeler:input_type -> svddtune.v1.WithdrawLabelerRequest
+	41, // 70: svddtune.v1.TuningService.ReinstateLabeler:input_type -> svddtune.v1.ReinstateLabelerRequest
+	43, // 71: svddtune.v1.TuningService.GetResult:input_type -> svddtune.v1.GetResultRequest
+	45, // 72: svddtune.v1.TuningService.ListResults:input_type -> svddtune.v1.ListResultsRequest
+	47, // 73: svddtune.v1.TuningService.ExportModel:input_type -> svddtune.v1.ExportModelRequest
+	10, // 74: svddtune.v1.TuningService.CreateSession:output_type -> svddtune.v1.CreateSessionResponse
+	12, // 75: svddtune.v1.TuningService.GetSession:output_type -> svddtune.v1.GetSessionResponse
+	14, // 76: svddtune.v1.TuningService.ListSessions:output_type -> svddtune.v1.ListSessionsResponse
+	16, // 77: svddtune.v1.TuningService.UpdateSession:output_type -> svddtune.v1.UpdateSessionResponse
+	18, // 78: svddtune.v1.TuningService.PauseSession:output_type -> svddtune.v1.PauseSessionResponse
+	20, // 79: svddtune.v1.TuningService.ResumeSession:output_type -> svddtune.v1.ResumeSessionResponse
+	22, // 80: svddtune.v1.TuningService.FinishSession:output_type -> svddtune.v1.FinishSessionResponse
+	24, // 81: svddtune.v1.TuningService.CancelSession:output_type -> svddtune.v1.CancelSessionResponse
+	26, // 82: svddtune.v1.TuningService.DeleteSession:output_type -> svddtune.v1.DeleteSessionResponse
+	28, // 83: svddtune.v1.TuningService.WatchSession:output_type -> svddtune.v1.WatchSessionResponse
+	30, // 84: svddtune.v1.TuningService.ListLabels:output_type -> svddtune.v1.ListLabelsResponse
+	34, // 85: svddtune.v1.TuningService.ListLabelers:output_type -> svddtune.v1.ListLabelersResponse
+	37, // 86: svddtune.v1.TuningService.GetAgreement:output_type -> svddtune.v1.GetAgreementResponse
+	40, // 87: svddtune.v1.TuningService.WithdrawLabeler:output_type -> svddtune.v1.WithdrawLabelerResponse
+	42, // 88: svddtune.v1.TuningService.ReinstateLabeler:output_type -> svddtune.v1.ReinstateLabelerResponse
+	44, // 89: svddtune.v1.TuningService.GetResult:output_type -> svddtune.v1.GetResultResponse
+	46, // 90: svddtune.v1.TuningService.ListResults:output_type -> svddtune.v1.ListResultsResponse
+	48, // 91: svddtune.v1.TuningService.ExportModel:output_type -> svddtune.v1.ExportModelResponse
+	74, // [74:92] is the sub-list for method output_type
+	56, // [56:74] is the sub-list for method input_type
+	56, // [56:56] is the sub-list for extension type_name
+	56, // [56:56] is the sub-list for extension extendee
+	0,  // [0:56] is the sub-list for field type_name
 }
 
 func init() { file_svddtune_v1_tuning_proto_init() }
@@ -3796,7 +4115,8 @@ func file_svddtune_v1_tuning_proto_init() {
 	file_svddtune_v1_tuning_proto_msgTypes[6].OneofWrappers = []any{}
 	file_svddtune_v1_tuning_proto_msgTypes[29].OneofWrappers = []any{}
 	file_svddtune_v1_tuning_proto_msgTypes[30].OneofWrappers = []any{}
-	file_svddtune_v1_tuning_proto_msgTypes[42].OneofWrappers = []any{
+	file_svddtune_v1_tuning_proto_msgTypes[33].OneofWrappers = []any{}
+	file_svddtune_v1_tuning_proto_msgTypes[45].OneofWrappers = []any{
 		(*ExportModelResponse_Header)(nil),
 		(*ExportModelResponse_SupportVectors)(nil),
 		(*ExportModelResponse_Scaling)(nil),
@@ -3808,8 +4128,8 @@ func file_svddtune_v1_tuning_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_svddtune_v1_tuning_proto_rawDesc), len(file_svddtune_v1_tuning_proto_rawDesc)),
-			NumEnums:      2,
-			NumMessages:   45,
+			NumEnums:      3,
+			NumMessages:   48,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -31,6 +31,7 @@ const (
 	TuningService_WatchSession_FullMethodName     = "/svddtune.v1.TuningService/WatchSession"
 	TuningService_ListLabels_FullMethodName       = "/svddtune.v1.TuningService/ListLabels"
 	TuningService_ListLabelers_FullMethodName     = "/svddtune.v1.TuningService/ListLabelers"
+	TuningService_GetAgreement_FullMethodName     = "/svddtune.v1.TuningService/GetAgreement"
 	TuningService_WithdrawLabeler_FullMethodName  = "/svddtune.v1.TuningService/WithdrawLabeler"
 	TuningService_ReinstateLabeler_FullMethodName = "/svddtune.v1.TuningService/ReinstateLabeler"
 	TuningService_GetResult_FullMethodName        = "/svddtune.v1.TuningService/GetResult"
@@ -82,6 +83,9 @@ type TuningServiceClient interface {
 	ListLabels(ctx context.Context, in *ListLabelsRequest, opts ...grpc.CallOption) (*ListLabelsResponse, error)
 	// Reports on the labelers: their votes, their pace and their agreement. Errors: SESSION_NOT_FOUND.
 	ListLabelers(ctx context.Context, in *ListLabelersRequest, opts ...grpc.CallOption) (*ListLabelersResponse, error)
+	// Compares each two labelers, or each two sources of votes, on the observations that both have voted
+	// on. Errors: SESSION_NOT_FOUND, INVALID_FIELD.
+	GetAgreement(ctx context.Context, in *GetAgreementRequest, opts ...grpc.CallOption) (*GetAgreementResponse, error)
 	// Makes all votes of a labeler void and refuses its further answers. Queries that lack votes then
 	// open again.
 	// Errors: SESSION_NOT_FOUND, UNKNOWN_LABELER, SESSION_NOT_ACTIVE, ETAG_MISMATCH, REQUEST_ID_REUSED.
@@ -233,6 +237,16 @@ func (c *tuningServiceClient) ListLabelers(ctx context.Context, in *ListLabelers
 	return out, nil
 }
 
+func (c *tuningServiceClient) GetAgreement(ctx context.Context, in *GetAgreementRequest, opts ...grpc.CallOption) (*GetAgreementResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetAgreementResponse)
+	err := c.cc.Invoke(ctx, TuningService_GetAgreement_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *tuningServiceClient) WithdrawLabeler(ctx context.Context, in *WithdrawLabelerRequest, opts ...grpc.CallOption) (*WithdrawLabelerResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(WithdrawLabelerResponse)
@@ -336,6 +350,9 @@ type TuningServiceServer interface {
 	ListLabels(context.Context, *ListLabelsRequest) (*ListLabelsResponse, error)
 	// Reports on the labelers: their votes, their pace and their agreement. Errors: SESSION_NOT_FOUND.
 	ListLabelers(context.Context, *ListLabelersRequest) (*ListLabelersResponse, error)
+	// Compares each two labelers, or each two sources of votes, on the observations that both have voted
+	// on. Errors: SESSION_NOT_FOUND, INVALID_FIELD.
+	GetAgreement(context.Context, *GetAgreementRequest) (*GetAgreementResponse, error)
 	// Makes all votes of a labeler void and refuses its further answers. Queries that lack votes then
 	// open again.
 	// Errors: SESSION_NOT_FOUND, UNKNOWN_LABELER, SESSION_NOT_ACTIVE, ETAG_MISMATCH, REQUEST_ID_REUSED.
@@ -393,6 +410,9 @@ func (UnimplementedTuningServiceServer) ListLabels(context.Context, *ListLabelsR
 }
 func (UnimplementedTuningServiceServer) ListLabelers(context.Context, *ListLabelersRequest) (*ListLabelersResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListLabelers not implemented")
+}
+func (UnimplementedTuningServiceServer) GetAgreement(context.Context, *GetAgreementRequest) (*GetAgreementResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetAgreement not implemented")
 }
 func (UnimplementedTuningServiceServer) WithdrawLabeler(context.Context, *WithdrawLabelerRequest) (*WithdrawLabelerResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method WithdrawLabeler not implemented")
@@ -639,6 +659,24 @@ func _TuningService_ListLabelers_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _TuningService_GetAgreement_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetAgreementRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TuningServiceServer).GetAgreement(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TuningService_GetAgreement_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TuningServiceServer).GetAgreement(ctx, req.(*GetAgreementRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _TuningService_WithdrawLabeler_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(WithdrawLabelerRequest)
 	if err := dec(in); err != nil {
@@ -772,6 +810,10 @@ var TuningService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListLabelers",
 			Handler:    _TuningService_ListLabelers_Handler,
+		},
+		{
+			MethodName: "GetAgreement",
+			Handler:    _TuningService_GetAgreement_Handler,
 		},
 		{
 			MethodName: "WithdrawLabeler",

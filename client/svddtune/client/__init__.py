@@ -45,7 +45,7 @@ if TYPE_CHECKING:
         Unavailable,
         WrongState,
     )
-    from svddtune.client.labelers import Agreement, LabelerReport, WithdrawalEffect
+    from svddtune.client.labelers import Agreement, AgreementPair, LabelerReport, WithdrawalEffect
     from svddtune.client.model import SvddModel, cohen_kappa
     from svddtune.client.oracles import (
         Command,
@@ -127,7 +127,7 @@ _HOMES = {
         "WrongState",
     ),
     "runs.interrupted": ("Interruption", "interruption"),
-    "labelers": ("Agreement", "LabelerReport", "WithdrawalEffect"),
+    "labelers": ("Agreement", "AgreementPair", "LabelerReport", "WithdrawalEffect"),
     "drift": ("Drift", "FeatureShift", "drift_of"),
     "model": ("SvddModel", "cohen_kappa"),
     "oracles": (
@@ -189,6 +189,7 @@ _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
     "Ack",
     "Agreement",
+    "AgreementPair",
     "AlertObservations",
     "AlignmentPoint",
     "Asked",

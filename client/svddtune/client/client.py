@@ -15,7 +15,12 @@ from svddtune.client.dialogue.machine import Dialogue
 from svddtune.client.dialogue.stream import DialogueStream
 from svddtune.client.errors import SvddtuneError
 from svddtune.client.inputs.frames import read_features
-from svddtune.client.labelers import Agreement, LabelerReport, WithdrawalEffect
+from svddtune.client.labelers import (
+    Agreement,
+    AgreementPair,
+    LabelerReport,
+    WithdrawalEffect,
+)
 from svddtune.client.model import SvddModel
 from svddtune.client.result import Result
 from svddtune.client.tuning import Tuning
@@ -687,6 +692,31 @@ class TuningClient:
         """
         parts = list(self._pages(partial(calls.list_labelers, session)))
         return tuple(report for reports, _ in parts for report in reports), parts[0][1]
+
+    def agreement(
+        self, session: str | Session, *, by: Literal["labeler", "provenance"] = "labeler"
+    ) -> tuple[AgreementPair, ...]:
+        """Return how each two labelers, or each two sources of votes, agree.
+
+        Those without a labelled observation in common are left out.
+
+        Parameters
+        ----------
+        session : Session or str
+            The session, or its resource name.
+        by : {"labeler", "provenance"}
+            Compare labelers (default), or the rules behind their votes; votes without a rule are
+            one source with an empty name.
+
+        Raises
+        ------
+        InvalidInput
+            INVALID_FIELD: `by` is neither of the two.
+        NotFound
+            SESSION_NOT_FOUND.
+        """
+        pairs = list(self._pages(partial(calls.agreement, session, by)))
+        return tuple(pairs)
 
     def withdraw_labeler(
         self, session: str | Session, labeler: str, *, preview: bool = False

@@ -60,6 +60,41 @@ class Agreement:
 
 
 @dataclass(frozen=True, slots=True)
+class AgreementPair:
+    """How the votes of two labelers, or of two sources, agree, UNSURE aside.
+
+    Attributes
+    ----------
+    first, second : str
+        Names of the labelers; or provenances, of which "" stands for labelers' own judgements.
+    both_inlier, both_outlier : int
+        Pairs of votes on the same observation that are the same.
+    inlier_outlier, outlier_inlier : int
+        Pairs that differ: the vote of the first, then that of the second.
+    cohen_kappa : float
+        NaN where it is not defined.
+    """
+
+    first: str
+    second: str
+    both_inlier: int
+    both_outlier: int
+    inlier_outlier: int
+    outlier_inlier: int
+    cohen_kappa: float
+
+    @property
+    def compared(self) -> int:
+        """Number of pairs of votes."""
+        return self.both_inlier + self.both_outlier + self.inlier_outlier + self.outlier_inlier
+
+    @property
+    def observed(self) -> float:
+        """Share of the pairs that are the same."""
+        return (self.both_inlier + self.both_outlier) / self.compared
+
+
+@dataclass(frozen=True, slots=True)
 class WithdrawalEffect:
     """The effect of withdrawing or reinstating a labeler.
 

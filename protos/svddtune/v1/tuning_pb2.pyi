@@ -35,6 +35,12 @@ class StallReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     STALL_REASON_PAUSED: _ClassVar[StallReason]
     STALL_REASON_AWAITING_VOTES: _ClassVar[StallReason]
     STALL_REASON_JOB_GIVEN_UP: _ClassVar[StallReason]
+
+class AgreementBy(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    AGREEMENT_BY_UNSPECIFIED: _ClassVar[AgreementBy]
+    AGREEMENT_BY_LABELER: _ClassVar[AgreementBy]
+    AGREEMENT_BY_PROVENANCE: _ClassVar[AgreementBy]
 SESSION_STATE_UNSPECIFIED: SessionState
 SESSION_STATE_PREPARING: SessionState
 SESSION_STATE_LABELING: SessionState
@@ -48,6 +54,9 @@ STALL_REASON_NO_WORKERS: StallReason
 STALL_REASON_PAUSED: StallReason
 STALL_REASON_AWAITING_VOTES: StallReason
 STALL_REASON_JOB_GIVEN_UP: StallReason
+AGREEMENT_BY_UNSPECIFIED: AgreementBy
+AGREEMENT_BY_LABELER: AgreementBy
+AGREEMENT_BY_PROVENANCE: AgreementBy
 
 class Failure(_message.Message):
     __slots__ = ("reason", "message")
@@ -442,6 +451,44 @@ class ListLabelersResponse(_message.Message):
     agreement: Agreement
     next_page_token: str
     def __init__(self, labelers: _Optional[_Iterable[_Union[LabelerReport, _Mapping]]] = ..., agreement: _Optional[_Union[Agreement, _Mapping]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class GetAgreementRequest(_message.Message):
+    __slots__ = ("name", "by", "page_size", "page_token")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    BY_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    by: AgreementBy
+    page_size: int
+    page_token: str
+    def __init__(self, name: _Optional[str] = ..., by: _Optional[_Union[AgreementBy, str]] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class AgreementPair(_message.Message):
+    __slots__ = ("first", "second", "both_inlier", "both_outlier", "inlier_outlier", "outlier_inlier", "cohen_kappa")
+    FIRST_FIELD_NUMBER: _ClassVar[int]
+    SECOND_FIELD_NUMBER: _ClassVar[int]
+    BOTH_INLIER_FIELD_NUMBER: _ClassVar[int]
+    BOTH_OUTLIER_FIELD_NUMBER: _ClassVar[int]
+    INLIER_OUTLIER_FIELD_NUMBER: _ClassVar[int]
+    OUTLIER_INLIER_FIELD_NUMBER: _ClassVar[int]
+    COHEN_KAPPA_FIELD_NUMBER: _ClassVar[int]
+    first: str
+    second: str
+    both_inlier: int
+    both_outlier: int
+    inlier_outlier: int
+    outlier_inlier: int
+    cohen_kappa: float
+    def __init__(self, first: _Optional[str] = ..., second: _Optional[str] = ..., both_inlier: _Optional[int] = ..., both_outlier: _Optional[int] = ..., inlier_outlier: _Optional[int] = ..., outlier_inlier: _Optional[int] = ..., cohen_kappa: _Optional[float] = ...) -> None: ...
+
+class GetAgreementResponse(_message.Message):
+    __slots__ = ("pairs", "next_page_token")
+    PAIRS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    pairs: _containers.RepeatedCompositeFieldContainer[AgreementPair]
+    next_page_token: str
+    def __init__(self, pairs: _Optional[_Iterable[_Union[AgreementPair, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class WithdrawLabelerRequest(_message.Message):
     __slots__ = ("name", "labeler", "validate_only", "etag", "request_id")

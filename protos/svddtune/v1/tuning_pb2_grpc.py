@@ -95,6 +95,11 @@ class TuningServiceStub(object):
                 request_serializer=svddtune_dot_v1_dot_tuning__pb2.ListLabelersRequest.SerializeToString,
                 response_deserializer=svddtune_dot_v1_dot_tuning__pb2.ListLabelersResponse.FromString,
                 _registered_method=True)
+        self.GetAgreement = channel.unary_unary(
+                '/svddtune.v1.TuningService/GetAgreement',
+                request_serializer=svddtune_dot_v1_dot_tuning__pb2.GetAgreementRequest.SerializeToString,
+                response_deserializer=svddtune_dot_v1_dot_tuning__pb2.GetAgreementResponse.FromString,
+                _registered_method=True)
         self.WithdrawLabeler = channel.unary_unary(
                 '/svddtune.v1.TuningService/WithdrawLabeler',
                 request_serializer=svddtune_dot_v1_dot_tuning__pb2.WithdrawLabelerRequest.SerializeToString,
@@ -224,6 +229,14 @@ class TuningServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetAgreement(self, request, context):
+        """Compares each two labelers, or each two sources of votes, on the observations that both have voted
+        on. Errors: SESSION_NOT_FOUND, INVALID_FIELD.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def WithdrawLabeler(self, request, context):
         """Makes all votes of a labeler void and refuses its further answers. Queries that lack votes then
         open again.
@@ -323,6 +336,11 @@ def add_TuningServiceServicer_to_server(servicer, server):
                     servicer.ListLabelers,
                     request_deserializer=svddtune_dot_v1_dot_tuning__pb2.ListLabelersRequest.FromString,
                     response_serializer=svddtune_dot_v1_dot_tuning__pb2.ListLabelersResponse.SerializeToString,
+            ),
+            'GetAgreement': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetAgreement,
+                    request_deserializer=svddtune_dot_v1_dot_tuning__pb2.GetAgreementRequest.FromString,
+                    response_serializer=svddtune_dot_v1_dot_tuning__pb2.GetAgreementResponse.SerializeToString,
             ),
             'WithdrawLabeler': grpc.unary_unary_rpc_method_handler(
                     servicer.WithdrawLabeler,
@@ -675,6 +693,33 @@ class TuningService(object):
             '/svddtune.v1.TuningService/ListLabelers',
             svddtune_dot_v1_dot_tuning__pb2.ListLabelersRequest.SerializeToString,
             svddtune_dot_v1_dot_tuning__pb2.ListLabelersResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetAgreement(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/svddtune.v1.TuningService/GetAgreement',
+            svddtune_dot_v1_dot_tuning__pb2.GetAgreementRequest.SerializeToString,
+            svddtune_dot_v1_dot_tuning__pb2.GetAgreementResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -80,6 +80,10 @@ class TuningServiceStub:
     """Lists the label log, oldest first."""
     ListLabelers: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.ListLabelersRequest, _tuning_pb2.ListLabelersResponse]
     """Reports on the labelers: their votes, their pace and their agreement. Errors: SESSION_NOT_FOUND."""
+    GetAgreement: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.GetAgreementRequest, _tuning_pb2.GetAgreementResponse]
+    """Compares each two labelers, or each two sources of votes, on the observations that both have voted
+    on. Errors: SESSION_NOT_FOUND, INVALID_FIELD.
+    """
     WithdrawLabeler: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.WithdrawLabelerRequest, _tuning_pb2.WithdrawLabelerResponse]
     """Makes all votes of a labeler void and refuses its further answers. Queries that lack votes then
     open again.
@@ -146,6 +150,10 @@ class TuningServiceAsyncStub(TuningServiceStub):
     """Lists the label log, oldest first."""
     ListLabelers: _aio.UnaryUnaryMultiCallable[_tuning_pb2.ListLabelersRequest, _tuning_pb2.ListLabelersResponse]  # type: ignore[assignment]
     """Reports on the labelers: their votes, their pace and their agreement. Errors: SESSION_NOT_FOUND."""
+    GetAgreement: _aio.UnaryUnaryMultiCallable[_tuning_pb2.GetAgreementRequest, _tuning_pb2.GetAgreementResponse]  # type: ignore[assignment]
+    """Compares each two labelers, or each two sources of votes, on the observations that both have voted
+    on. Errors: SESSION_NOT_FOUND, INVALID_FIELD.
+    """
     WithdrawLabeler: _aio.UnaryUnaryMultiCallable[_tuning_pb2.WithdrawLabelerRequest, _tuning_pb2.WithdrawLabelerResponse]  # type: ignore[assignment]
     """Makes all votes of a labeler void and refuses its further answers. Queries that lack votes then
     open again.
@@ -281,6 +289,16 @@ class TuningServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_tuning_pb2.ListLabelersResponse, _abc.Awaitable[_tuning_pb2.ListLabelersResponse]]:
         """Reports on the labelers: their votes, their pace and their agreement. Errors: SESSION_NOT_FOUND."""
+
+    @_abc_1.abstractmethod
+    def GetAgreement(
+        self,
+        request: _tuning_pb2.GetAgreementRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_tuning_pb2.GetAgreementResponse, _abc.Awaitable[_tuning_pb2.GetAgreementResponse]]:
+        """Compares each two labelers, or each two sources of votes, on the observations that both have voted
+        on. Errors: SESSION_NOT_FOUND, INVALID_FIELD.
+        """
 
     @_abc_1.abstractmethod
     def WithdrawLabeler(

@@ -8,6 +8,7 @@ from svddtune.agreement.coefficients import (
     krippendorff_alpha,
     observed_agreement,
 )
+from svddtune.agreement.pairs import PairAgreement, pair_agreements
 from svddtune.agreement.reports import LabelerAccount, LabelerReport, labeler_reports
 from svddtune.agreement.summary import Agreement, agreement
 from svddtune.agreement.votes import VoteLog, VotesOfRow, votes_in_force
@@ -16,6 +17,7 @@ __all__ = [
     "Agreement",
     "LabelerAccount",
     "LabelerReport",
+    "PairAgreement",
     "VoteLog",
     "VotesOfRow",
     "agreement",
@@ -23,5 +25,6 @@ __all__ = [
     "krippendorff_alpha",
     "labeler_reports",
     "observed_agreement",
+    "pair_agreements",
     "votes_in_force",
 ]

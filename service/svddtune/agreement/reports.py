@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from statistics import median
 
+from svddtune.agreement.pairs import PairAgreement, pair_agreements
 from svddtune.agreement.votes import VoteLog
 from svddtune.state.session import LabelCounts, LabelEvent, Verdict
 
@@ -66,6 +67,17 @@ class LabelerAccount:
     def votes_in_force(self) -> dict[int, dict[str, Verdict]]:
         """Return the votes that count, like the function `votes_in_force`."""
         return self._log.in_force()
+
+    def pairs_of_labelers(self) -> list[PairAgreement]:
+        """Return how each two labelers agree, from the votes in force."""
+        return pair_agreements(self._log.in_force())
+
+    def pairs_of_provenances(self) -> list[PairAgreement]:
+        """Return how each two rules behind votes agree; "" is for votes without one."""
+        provenances = self._log.provenances
+        return pair_agreements(
+            self._log.in_force(), lambda row, labeler: provenances.get((row, labeler), "")
+        )
 
     def reports(self) -> list[LabelerReport]:
         """Return a report on each labeler in the log, sorted by name."""

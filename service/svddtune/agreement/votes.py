@@ -16,12 +16,17 @@ class VoteLog:
         # Includes votes of withdrawn labelers, which count again after a reinstatement.
         self.votes: dict[int, dict[str, Verdict]] = {}
         self.withdrawn: set[str] = set()
+        # The rules behind votes, of those that have one, by row and labeler.
+        self.provenances: dict[tuple[int, str], str] = {}
 
     def add(self, event: LabelEvent) -> None:
         """Take the next event into account; kinds that do not change votes have no effect."""
         if event.kind == "LABELED":
             # Interned: one string per labeler in memory, not one per event.
             self.votes.setdefault(event.row, {})[intern(event.labeler)] = event.verdict
+            self.provenances.pop((event.row, event.labeler), None)
+            if event.provenance:
+                self.provenances[event.row, intern(event.labeler)] = intern(event.provenance)
         elif event.kind == "RETRACTED":
             self.votes.get(event.row, {}).pop(event.labeler, None)
         elif event.kind == "WITHDRAWN":

@@ -13,7 +13,7 @@ import numpy as np
 from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from svddtune.agreement import Agreement, LabelerReport
+from svddtune.agreement import Agreement, LabelerReport, PairAgreement
 from svddtune.config import SessionConfig, to_proto
 from svddtune.config.words import words
 from svddtune.service.names import dataset_name, result_name, session_name
@@ -201,6 +201,13 @@ def skip_mode_from_proto(number: int) -> SkipMode:
     return mode
 
 
+def agreement_by(number: int) -> tuning_pb2.AgreementBy:
+    """What is to be compared. Raises InvalidInput for an unknown number."""
+    if number not in tuning_pb2.AgreementBy.values():
+        raise invalid_field("by", number, "AGREEMENT_BY_LABELER or _PROVENANCE")
+    return cast(tuning_pb2.AgreementBy, number)
+
+
 def fitting(messages: Sequence[AnyMessage]) -> Sequence[AnyMessage]:
     """The first messages, as many as one response may hold and at least one."""
     size, count = 0, 0
@@ -272,6 +279,21 @@ def name_position(token: str) -> str:
     raise invalid_field("page_token", token, "the next_page_token of the page before")
 
 
+def pair_token(first: str, second: str) -> str:
+    """Token of the page that begins behind a pair of names."""
+    return _token([first, second])
+
+
+def pair_position(token: str) -> tuple[str, str] | None:
+    """Inverse of ``pair_token``; None for the first page."""
+    if not token:
+        return None
+    match _untoken(token, "page_token"):
+        case [str(first), str(second)]:
+            return first, second
+    raise invalid_field("page_token", token, "the next_page_token of the page before")
+
+
 def row_token(row: int) -> str:
     """Token of the next page of observations."""
     return _token([row])
@@ -328,6 +350,19 @@ def agreement_to_proto(agreement: Agreement) -> tuning_pb2.Agreement:
         fleiss_kappa=_defined(agreement.fleiss_kappa),
         fleiss_observations=agreement.fleiss_observations,
         krippendorff_alpha=_defined(agreement.krippendorff_alpha),
+    )
+
+
+def pair_to_proto(pair: PairAgreement) -> tuning_pb2.AgreementPair:
+    """How two labelers, or two sources, agree."""
+    return tuning_pb2.AgreementPair(
+        first=pair.first,
+        second=pair.second,
+        both_inlier=pair.both_inlier,
+        both_outlier=pair.both_outlier,
+        inlier_outlier=pair.inlier_outlier,
+        outlier_inlier=pair.outlier_inlier,
+        cohen_kappa=_defined(pair.cohen_kappa),
     )
 
 

@@ -281,14 +281,7 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
         """Report on a page of labelers, by name, and on the agreement of all."""
         size = validate.page_size(request.page_size, default=validate.LARGEST_PAGE)
         last_name = convert.name_position(request.page_token)
-        session = await self._store.get(names.session_id(request.name))
-        account, after = LabelerAccount(), ""
-        while True:
-            batch = await self._store.label_events(session.id, after=after, limit=_EVENTS_AT_ONCE)
-            account.add(batch)
-            if len(batch) < _EVENTS_AT_ONCE:
-                break
-            after = batch[-1].event_id
+        account = await self._account(names.session_id(request.name))
         reports = [one for one in account.reports() if one.labeler > last_name]
         page = reports[:size]
         return tuning_pb2.ListLabelersResponse(
@@ -296,6 +289,39 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
             next_page_token=convert.name_token(page[-1].labeler) if len(reports) > size else "",
             agreement=convert.agreement_to_proto(agreement(account.votes_in_force())),
         )
+
+    @rpc
+    @undisturbed
+    async def GetAgreement(
+        self, request: tuning_pb2.GetAgreementRequest, context: Context
+    ) -> tuning_pb2.GetAgreementResponse:
+        """Compare a page of pairs of labelers, or of sources."""
+        size = validate.page_size(request.page_size, default=validate.LARGEST_PAGE)
+        last = convert.pair_position(request.page_token)
+        by = convert.agreement_by(request.by)
+        account = await self._account(names.session_id(request.name))
+        pairs = (
+            account.pairs_of_provenances()
+            if by == tuning_pb2.AGREEMENT_BY_PROVENANCE
+            else account.pairs_of_labelers()
+        )
+        rest = [one for one in pairs if last is None or (one.first, one.second) > last]
+        page = rest[:size]
+        token = convert.pair_token(page[-1].first, page[-1].second) if len(rest) > size else ""
+        return tuning_pb2.GetAgreementResponse(
+            pairs=map(convert.pair_to_proto, page), next_page_token=token
+        )
+
+    async def _account(self, session_id: SessionId) -> LabelerAccount:
+        """What labelers did in a session that exists."""
+        session = await self._store.get(session_id)
+        account, after = LabelerAccount(), ""
+        while True:
+            batch = await self._store.label_events(session.id, after=after, limit=_EVENTS_AT_ONCE)
+            account.add(batch)
+            if len(batch) < _EVENTS_AT_ONCE:
+                return account
+            after = batch[-1].event_id
 
     @rpc
     async def WithdrawLabeler(

@@ -1,9 +1,11 @@
 """``svddtune labelers``: who labelled, agreement, and leaving one out."""
 
+import csv
 import io
 import json
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -63,6 +65,25 @@ def test_json_has_every_figure_and_null_for_what_is_not_defined(
     assert ann["agreement"] == pytest.approx(4 / 6)
     assert ann["self_consistency"] is None
     assert found["agreement"]["observed"] == pytest.approx(4 / 6)
+
+
+@pytest.mark.integration
+def test_agreement_is_shown_and_written_pair_by_pair(
+    stack: EmbeddedStack, voted: Session, tmp_path: Path, capsys: Printed
+) -> None:
+    server = ["--server", stack.address]
+    path = tmp_path / "agreement.csv"
+    assert run(["session", "agreement", voted.name, *server, "-o", str(path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].split()[:4] == ["ann", "bob", "6", "67%"]
+    assert max(map(len, lines)) <= 80
+    (row,) = csv.DictReader(path.read_text().splitlines())
+    assert (row["both_inlier"], row["outlier_inlier"], row["cohen_kappa"]) == ("4", "2", "0.0")
+    command = ["session", "agreement", voted.name, *server, "--by", "provenance", "--json"]
+    assert run(command) == 0
+    (pair,) = document(capsys.readouterr().out)["pairs"]
+    assert (pair["first"], pair["second"], pair["cohen_kappa"]) == ("", "", None)
+    assert pair["compared"] == 6
 
 
 @pytest.mark.integration

@@ -200,6 +200,7 @@ def test_documents_have_the_keys_that_the_page_lists(
         "session resume": shell.json("session resume", id_),
         "session labels": shell.json("session labels", id_),
         "session labels --log": shell.json("session labels --log", id_),
+        "session agreement": shell.json("session agreement", id_),
         "session clone": shell.json("session clone", id_),
         "session cancel": shell.json("session cancel", id_),
     }

@@ -90,6 +90,7 @@ def requests_of(things: Things) -> dict[str, list[Message]]:
         "WatchSession": [t.WatchSessionRequest(name=things.session)],
         "ListLabels": [t.ListLabelsRequest(name=things.session)],
         "ListLabelers": [t.ListLabelersRequest(name=things.session)],
+        "GetAgreement": [t.GetAgreementRequest(name=things.session)],
         "WithdrawLabeler": [t.WithdrawLabelerRequest(labeler="x", **spoiled)],
         "ReinstateLabeler": [t.ReinstateLabelerRequest(labeler="x", **spoiled)],
         "GetResult": [t.GetResultRequest(name=things.result)],

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Sequence
-from io import TextIOWrapper
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from svddtune.client.cli.csv_file import write_csv
 from svddtune.client.terminal.output import figure
-from svddtune.client.whole_file import whole_file
-from svddtune.text import formula_cell, visible
+from svddtune.text import visible
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -48,16 +46,4 @@ def write_outside(path: Path, rows: Sequence[OutsideRow]) -> Path:
         (str(one.row), one.observation_id, repr(one.score), one.label.value if one.label else "")
         for one in rows
     )
-    return _write_csv(path, ("row", "observation_id", "score", "label"), lines)
-
-
-def _write_csv(path: Path, header: Sequence[str], lines: Iterable[Sequence[str]]) -> Path:
-    """Write a file completely or not at all.
-
-    Text that a spreadsheet would run as a formula begins with an apostrophe.
-    """
-    with whole_file(path) as raw, TextIOWrapper(raw, encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(header)
-        writer.writerows(map(formula_cell, line) for line in lines)
-    return path
+    return write_csv(path, ("row", "observation_id", "score", "label"), lines)

@@ -14,7 +14,12 @@ from svddtune.client.errors import InvalidInput, WrongState
 from svddtune.client.inputs.ids import id_text
 from svddtune.client.inputs.label_values import labels_from
 from svddtune.client.inputs.settings import read_settings
-from svddtune.client.labelers import Agreement, LabelerReport, WithdrawalEffect
+from svddtune.client.labelers import (
+    Agreement,
+    AgreementPair,
+    LabelerReport,
+    WithdrawalEffect,
+)
 from svddtune.client.result import Result
 from svddtune.client.types import (
     BatchOutcome,
@@ -352,6 +357,19 @@ def list_labelers(
         return Page(((reports, agreement_from_proto(reply.agreement)),), reply.next_page_token)
 
     return Call("tuning", "ListLabelers", request, read)
+
+
+def agreement(
+    session: str | Session, by: Literal["labeler", "provenance"], token: str
+) -> Call[Page[AgreementPair]]:
+    """Read how each two labelers, or each two sources, agree."""
+    request = tpb.GetAgreementRequest(
+        name=name_of(session),
+        by=convert.choice(convert.AGREEMENT_BY, by, "by"),
+        page_size=_PAGE_SIZE,
+        page_token=token,
+    )
+    return Call("tuning", "GetAgreement", request, _page(convert.pair_from_proto, "pairs"))
 
 
 def withdraw_labeler(

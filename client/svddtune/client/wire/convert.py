@@ -12,7 +12,7 @@ from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from svddtune.client.errors import InvalidInput
-from svddtune.client.labelers import Agreement, LabelerReport, WithdrawalEffect
+from svddtune.client.labelers import Agreement, AgreementPair, LabelerReport, WithdrawalEffect
 from svddtune.client.types import (
     Ack,
     Dataset,
@@ -64,6 +64,10 @@ SCALINGS = cast("dict[str, dataset_pb2.ScalingKind]", words(dataset_pb2.ScalingK
 LABELER_KINDS: dict[str, oracle_pb2.LabelerKind] = {
     "human": oracle_pb2.LABELER_KIND_HUMAN,
     "automated": oracle_pb2.LABELER_KIND_AUTOMATED,
+}
+AGREEMENT_BY: dict[str, tuning_pb2.AgreementBy] = {
+    "labeler": tuning_pb2.AGREEMENT_BY_LABELER,
+    "provenance": tuning_pb2.AGREEMENT_BY_PROVENANCE,
 }
 STATES = cast("dict[str, tuning_pb2.SessionState]", words(tuning_pb2.SessionState.DESCRIPTOR))
 _KNOWN_STATES = frozenset(SessionState)
@@ -376,6 +380,19 @@ def agreement_from_proto(agreement: tuning_pb2.Agreement) -> Agreement:
         fleiss_kappa=figure(agreement, "fleiss_kappa"),
         fleiss_observations=agreement.fleiss_observations,
         krippendorff_alpha=figure(agreement, "krippendorff_alpha"),
+    )
+
+
+def pair_from_proto(pair: tuning_pb2.AgreementPair) -> AgreementPair:
+    """Return how two labelers, or two sources, agree."""
+    return AgreementPair(
+        first=pair.first,
+        second=pair.second,
+        both_inlier=pair.both_inlier,
+        both_outlier=pair.both_outlier,
+        inlier_outlier=pair.inlier_outlier,
+        outlier_inlier=pair.outlier_inlier,
+        cohen_kappa=figure(pair, "cohen_kappa"),
     )
 
 

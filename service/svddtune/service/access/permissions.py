@@ -45,6 +45,7 @@ RULES: dict[str, Rule] = {
     "svddtune.v1.TuningService.WatchSession": Rule(Permission.READ, ("name",)),
     "svddtune.v1.TuningService.ListLabels": Rule(Permission.READ, ("name",)),
     "svddtune.v1.TuningService.ListLabelers": Rule(Permission.READ, ("name",)),
+    "svddtune.v1.TuningService.GetAgreement": Rule(Permission.READ, ("name",)),
     "svddtune.v1.TuningService.WithdrawLabeler": Rule(Permission.GOVERN, ("name",)),
     "svddtune.v1.TuningService.ReinstateLabeler": Rule(Permission.GOVERN, ("name",)),
     "svddtune.v1.TuningService.GetResult": Rule(Permission.READ, ("name",)),

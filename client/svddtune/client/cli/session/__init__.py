@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from svddtune.client.cli.session import creation, labels, listing, steering
+from svddtune.client.cli.session import agreement, creation, labels, listing, steering
 
 session = typer.Typer(
     help="Create, list, show, steer and delete the sessions of a service.",
@@ -22,4 +22,5 @@ session.command("finish")(steering.finish)
 session.command("cancel")(steering.cancel)
 session.command("delete")(steering.delete)
 session.command("labels")(labels.labels)
+session.command("agreement")(agreement.agreement)
 session.command("clone")(creation.clone)
