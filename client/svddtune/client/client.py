@@ -123,6 +123,9 @@ class TuningClient:
         self._access = Access(tls_ca, client_cert, client_key, credentials, token)
         self._connection = Connection(address, self._access, timeout_s=timeout_s)
 
+    def __repr__(self) -> str:
+        return f"TuningClient({self.address!r})"
+
     def __enter__(self) -> TuningClient:
         return self
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from svddtune.client.shown import Shown
 from svddtune.profile import Profile
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ _NAMED = 5
 _FEW_ROWS_SHIFT = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class FeatureShift:
+@dataclass(frozen=True, slots=True, repr=False)
+class FeatureShift(Shown):
     """How the values of a feature moved.
 
     Attributes
@@ -59,8 +60,8 @@ class FeatureShift:
     new_typical: float
 
 
-@dataclass(frozen=True, slots=True)
-class Drift:
+@dataclass(frozen=True, slots=True, repr=False)
+class Drift(Shown):
     """Whether new rows are of the kind that a model was fitted on.
 
     Attributes

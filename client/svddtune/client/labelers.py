@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from svddtune.client.shown import Shown
 from svddtune.client.types import LabelCounts, LiveEvidence
 
 
-@dataclass(frozen=True, slots=True)
-class LabelerReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class LabelerReport(Shown):
     """The work of one labeler in a session. A figure is NaN where it is not defined.
 
     Attributes
@@ -42,8 +43,8 @@ class LabelerReport:
     last_answer_time: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
+@dataclass(frozen=True, slots=True, repr=False)
+class Agreement(Shown):
     """How well labelers agree on the `observations` with two votes or more, UNSURE aside.
 
     `observed` is the share of pairs of votes that are equal; Cohen's kappa needs exactly two
@@ -59,8 +60,8 @@ class Agreement:
     krippendorff_alpha: float
 
 
-@dataclass(frozen=True, slots=True)
-class AgreementPair:
+@dataclass(frozen=True, slots=True, repr=False)
+class AgreementPair(Shown):
     """How the votes of two labelers, or of two sources, agree, UNSURE aside.
 
     Attributes
@@ -94,8 +95,8 @@ class AgreementPair:
         return (self.both_inlier + self.both_outlier) / self.compared
 
 
-@dataclass(frozen=True, slots=True)
-class WithdrawalEffect:
+@dataclass(frozen=True, slots=True, repr=False)
+class WithdrawalEffect(Shown):
     """The effect of withdrawing or reinstating a labeler.
 
     `votes` become void, or count again; `labels_lost`, `_changed` and `_gained` are observations.

@@ -19,6 +19,7 @@ from svddtune.client.portable.onnx_graph import sphere_graph
 from svddtune.client.portable.onnx_parts import InputType
 from svddtune.client.portable.pipeline import sphere_pipeline
 from svddtune.client.portable.refined_graph import refined_graph
+from svddtune.client.shown import Shown
 from svddtune.client.types import FloatArray, LabelArray, Unusual, Which
 from svddtune.client.whole_file import whole_file
 from svddtune.fitted import FittedModel, ModelDamaged, read_file, write_file
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
 _BELOW_HALF = np.nextafter(0.5, 0.0)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SvddModel(FittedModel):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SvddModel(Shown, FittedModel):
     """Support vector data description with a Gaussian kernel.
 
     A row x, represented as the training data were, is an outlier where

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from svddtune.client.shown import Shown
 from svddtune.client.types import FloatArray, Verdict
 
 if TYPE_CHECKING:
     from svddtune.client.model import SvddModel
 
 
-@dataclass(frozen=True, slots=True)
-class OutsideRow:
+@dataclass(frozen=True, slots=True, repr=False)
+class OutsideRow(Shown):
     """One row outside the model's sphere.
 
     Attributes

@@ -11,6 +11,7 @@ import numpy as np
 
 from svddtune.client.json_values import jsonable
 from svddtune.client.outside import OutsideRow
+from svddtune.client.shown import Shown
 from svddtune.client.types import (
     Dataset,
     DetectorComparison,
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from svddtune.client.types import LabelArray, Which
 
 
-@dataclass(frozen=True, slots=True)
-class GridCell:
+@dataclass(frozen=True, slots=True, repr=False)
+class GridCell(Shown):
     """One cell of the C grid at the chosen scaling and gamma."""
 
     C: float
@@ -39,16 +40,16 @@ class GridCell:
     degenerate: bool
 
 
-@dataclass(frozen=True, slots=True)
-class AlignmentPoint:
+@dataclass(frozen=True, slots=True, repr=False)
+class AlignmentPoint(Shown):
     """Local alignment, in [-1, 1], at one gamma, for the scaling `Manifest.base_scaling`."""
 
     gamma: float
     alignment: float
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+@dataclass(frozen=True, slots=True, repr=False)
+class Comparison(Shown):
     """A label-free rule for gamma, scored on the same labels.
 
     The rule sees the columns in the representation `scaling`. `best_c_score` is the best score over
@@ -84,8 +85,8 @@ class Comparison:
         return np.where(bits == 1, np.int8(-1), np.int8(1))
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
+@dataclass(frozen=True, slots=True, repr=False)
+class Manifest(Shown):
     """What a result was computed from; enough to compute it again.
 
     `provenances` counts, for each rule that gave verdicts, the votes in force that rest on it.
@@ -117,8 +118,8 @@ class Manifest:
     origins: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class RefinedResult:
+@dataclass(frozen=True, slots=True, repr=False)
+class RefinedResult(Shown):
     """The refined detector of a result; the model holds the detector itself.
 
     `comparison` sets it against the tuned SVDD on held-out labels; None where a class has fewer
@@ -129,8 +130,8 @@ class RefinedResult:
     outside_count: int
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+@dataclass(frozen=True, slots=True, repr=False)
+class Result(Shown):
     """The result of a session. It is immutable; later labels make a new one.
 
     `scaling` is the chosen representation of the columns, for example "minmax"; empty in results of
@@ -171,8 +172,8 @@ class Result:
         return jsonable(self)  # type: ignore[no-any-return]
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+@dataclass(frozen=True, slots=True, repr=False)
+class Asked(Shown):
     """One query and what became of it; verdict None where it was skipped."""
 
     number: int
@@ -183,8 +184,8 @@ class Asked:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class Timings:
+@dataclass(frozen=True, slots=True, repr=False)
+class Timings(Shown):
     """Where the seconds of a run went. `per_query` is from Answer to the next Assign arriving."""
 
     total: float
@@ -196,8 +197,8 @@ class Timings:
     per_query: tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TuningResult:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class TuningResult(Shown):
     """What `tune` returns: the result, the model, and how it came about.
 
     `outside` holds the rows of the data that the model calls outliers, the farthest first.

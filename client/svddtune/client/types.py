@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from svddtune.client.errors import InvalidInput, SvddtuneError
 from svddtune.client.json_values import jsonable
+from svddtune.client.shown import Shown
 from svddtune.config import SessionConfig
 from svddtune.cost import CostEstimate
 
@@ -62,8 +63,8 @@ class Verdict(StrEnum):
 _WORDS = frozenset(verdict.value for verdict in Verdict)
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+@dataclass(frozen=True, slots=True, repr=False)
+class Judgement(Shown):
     """A verdict, and how sure its labeler is.
 
     Attributes
@@ -158,8 +159,8 @@ class SessionState(StrEnum):
         return self in (SessionState.COMPLETED, SessionState.CANCELLED, SessionState.FAILED)
 
 
-@dataclass(frozen=True, slots=True)
-class LabelCounts:
+@dataclass(frozen=True, slots=True, repr=False)
+class LabelCounts(Shown):
     """How many observations carry which label; total = inlier + outlier."""
 
     inlier: int = 0
@@ -168,8 +169,8 @@ class LabelCounts:
     total: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+@dataclass(frozen=True, slots=True, repr=False)
+class Interval(Shown):
     """An interval estimate with its nominal coverage."""
 
     low: float
@@ -177,8 +178,8 @@ class Interval:
     level: float
 
 
-@dataclass(frozen=True, slots=True)
-class Quality:
+@dataclass(frozen=True, slots=True, repr=False)
+class Quality(Shown):
     """A score on labelled observations; NaN and no interval where it cannot be judged.
 
     `kind` is "queried" (on the observations that were asked about: optimistic), "audit" (on
@@ -193,8 +194,8 @@ class Quality:
     kind: str = "queried"
 
 
-@dataclass(frozen=True, slots=True)
-class OutlierShare:
+@dataclass(frozen=True, slots=True, repr=False)
+class OutlierShare(Shown):
     """The estimated share of outliers among all rows, in [0, 1].
 
     `method` is "belief" (from the labels' model of the data) or "audit" (from observations drawn
@@ -207,8 +208,8 @@ class OutlierShare:
     labels: int
 
 
-@dataclass(frozen=True, slots=True)
-class DetectorComparison:
+@dataclass(frozen=True, slots=True, repr=False)
+class DetectorComparison(Shown):
     """The tuned SVDD and the refined detector, each scored on labels that it was made without.
 
     `difference` is an interval of the refined detector's score less the SVDD's. `better` is "svdd"
@@ -222,8 +223,8 @@ class DetectorComparison:
     labels: int
 
 
-@dataclass(frozen=True, slots=True)
-class LiveEvidence:
+@dataclass(frozen=True, slots=True, repr=False)
+class LiveEvidence(Shown):
     """The best cell (scaling, gamma, C) on the labels so far, by look-up in the atlas.
 
     `expected` is its expected score on all rows, for ranking; `advice` says in sentences whether
@@ -249,8 +250,8 @@ class LiveEvidence:
     expected_gain: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Dataset:
+@dataclass(frozen=True, slots=True, repr=False)
+class Dataset(Shown):
     """A stored N x M matrix, without its rows.
 
     `labels` are keys and values for whoever manages datasets.
@@ -276,8 +277,8 @@ class Dataset:
         return jsonable(self)  # type: ignore[no-any-return]
 
 
-@dataclass(frozen=True, slots=True)
-class TakenOver:
+@dataclass(frozen=True, slots=True, repr=False)
+class TakenOver(Shown):
     """The labels that a session took over from another when it was created.
 
     `source` is the name of the session or result they come from. `taken` counts the labels that
@@ -290,8 +291,8 @@ class TakenOver:
     left_out: int
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+@dataclass(frozen=True, slots=True, repr=False)
+class Session(Shown):
     """One tuning run as it was when the server last spoke of it.
 
     `awaiting_votes` counts the labelled observations on which a further vote is sought.
@@ -348,8 +349,8 @@ class Session:
         return jsonable(self)  # type: ignore[no-any-return]
 
 
-@dataclass(frozen=True, slots=True)
-class LabelEvent:
+@dataclass(frozen=True, slots=True, repr=False)
+class LabelEvent(Shown):
     """One event of a session's label log.
 
     `kind` is "labeled", "retracted", "unused" (too late to count), "repeated" (an observation shown
@@ -377,16 +378,16 @@ class LabelEvent:
     origin: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionUpdate:
+@dataclass(frozen=True, slots=True, repr=False)
+class SessionUpdate(Shown):
     """What a watched session tells: how it is now, and the label events since the last update."""
 
     session: Session
     events: tuple[LabelEvent, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Nearby:
+@dataclass(frozen=True, slots=True, repr=False)
+class Nearby(Shown):
     """A labelled row near the one asked about; distance2 is squared, in scaled features."""
 
     observation_id: str
@@ -394,8 +395,8 @@ class Nearby:
     distance2: float
 
 
-@dataclass(frozen=True, slots=True)
-class Unusual:
+@dataclass(frozen=True, slots=True, repr=False)
+class Unusual(Shown):
     """A feature in which an observation differs from those that it is compared with.
 
     `value` and their median, `typical`, are raw; `deviation` is in robust standard deviations and
@@ -409,8 +410,8 @@ class Unusual:
     deviation: float
 
 
-@dataclass(frozen=True, slots=True)
-class ServerInfo:
+@dataclass(frozen=True, slots=True, repr=False)
+class ServerInfo(Shown):
     """What a service is, what it can do and whether it is ready.
 
     Attributes
@@ -445,8 +446,8 @@ class ServerInfo:
     caller: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RowScores:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class RowScores(Shown):
     """What the service says about n rows by a model.
 
     Attributes
@@ -470,8 +471,8 @@ class RowScores:
     reasons: tuple[tuple[Unusual, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Observation:
+@dataclass(frozen=True, slots=True, repr=False)
+class Observation(Shown):
     """A row of a dataset as labelers know it, without its features."""
 
     row: int
@@ -479,8 +480,8 @@ class Observation:
     display: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Query:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Query(Shown):
     """One observation that the service asks about, leased to this labeler.
 
     `features` are the M raw values, none in a session with ``raw_features=False``. In a session
@@ -509,8 +510,8 @@ class Query:
     names: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Ack:
+@dataclass(frozen=True, slots=True, repr=False)
+class Ack(Shown):
     """The server has stored an answer. `applied` is False where it came too late to count."""
 
     answer_id: str
@@ -521,8 +522,8 @@ class Ack:
     session: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedLabel:
+@dataclass(frozen=True, slots=True, repr=False)
+class RefusedLabel(Shown):
     """A label of many that the session did not take, and why."""
 
     observation_id: str
@@ -530,8 +531,8 @@ class RefusedLabel:
     error: SvddtuneError
 
 
-@dataclass(frozen=True, slots=True)
-class BatchOutcome:
+@dataclass(frozen=True, slots=True, repr=False)
+class BatchOutcome(Shown):
     """What became of many labels given at once."""
 
     # Labels that are votes now, those included that an earlier call with the same ids had given.
@@ -541,8 +542,8 @@ class BatchOutcome:
     refused: tuple[RefusedLabel, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+@dataclass(frozen=True, slots=True, repr=False)
+class Label(Shown):
     """A label known when a session starts, or given unasked."""
 
     observation_id: str

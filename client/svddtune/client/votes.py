@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from svddtune.client.shown import Shown
 from svddtune.client.types import LabelEvent, Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class LabelInForce:
+@dataclass(frozen=True, slots=True, repr=False)
+class LabelInForce(Shown):
     """What the votes on an observation come to.
 
     Attributes

@@ -38,7 +38,7 @@ def _setting(
     return made
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SessionConfig:
     """Everything that decides which queries are asked and what comes out.
 
@@ -174,6 +174,12 @@ class SessionConfig:
         option="--visible-feature",
         stands_for="all",
     )
+
+    def __repr__(self) -> str:
+        """Return the settings that differ from the defaults, as one would write them."""
+        values = ((one, getattr(self, one.name)) for one in fields(self))
+        given = [f"{one.name}={value!r}" for one, value in values if value != one.default]
+        return f"SessionConfig({', '.join(given)})"
 
     @property
     def needs_atlas(self) -> bool:

@@ -122,6 +122,9 @@ class AsyncTuningClient:
         self._access = Access(tls_ca, client_cert, client_key, credentials, token)
         self._connection = AsyncConnection(address, self._access, timeout_s=timeout_s)
 
+    def __repr__(self) -> str:
+        return f"AsyncTuningClient({self.address!r})"
+
     async def __aenter__(self) -> AsyncTuningClient:
         return self
 

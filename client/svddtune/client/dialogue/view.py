@@ -18,6 +18,12 @@ class DialogueView:
         self._dialogue = dialogue
         self._lock = lock
 
+    def __repr__(self) -> str:
+        served = self.name or f"{len(self.sessions)} sessions"
+        return (
+            f"<{type(self).__name__} of {served} by {self.labeler!r}: {self.counts.total} labels>"
+        )
+
     @property
     def name(self) -> str:
         """Resource name of the one session served; empty where there are several, or any."""

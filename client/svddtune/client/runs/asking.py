@@ -12,6 +12,7 @@ from svddtune.client.errors import Unavailable, WrongState
 from svddtune.client.oracles import Command, Oracle, SessionOracle, reply, verdict_of
 from svddtune.client.result import Asked, Timings
 from svddtune.client.runs.waiting import LOOK_S, Waits, follow
+from svddtune.client.shown import Shown
 from svddtune.client.tuning import Tuning
 from svddtune.client.types import (
     DetectorComparison,
@@ -26,8 +27,8 @@ from svddtune.client.types import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+@dataclass(frozen=True, slots=True, repr=False)
+class Progress(Shown):
     """The progress of a run.
 
     Attributes

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from svddtune.client.shown import Shown
 from svddtune.client.types import Verdict
 
 _ATTRIBUTE = "svddtune_interruption"
 
 
-@dataclass(frozen=True, slots=True)
-class Interruption:
+@dataclass(frozen=True, slots=True, repr=False)
+class Interruption(Shown):
     """A run of `tune` that ended before its result, with the answers so far.
 
     Attributes

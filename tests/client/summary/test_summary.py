@@ -1,0 +1,113 @@
+"""Values have a repr of one line, and tables in notebooks that hostile names cannot break."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+from tests.client.summary.shown_values import HOSTILE, shown_values
+from tests.text.test_text import steers
+
+from svddtune.client import EmbeddedStack, SessionConfig
+from svddtune.client.summary.markup import curve, facts
+
+pytestmark = pytest.mark.integration
+
+TAGS = {"div", "table", "caption", "thead", "tbody", "tr", "th", "td", "ul", "li"}
+DRAWN = {"svg", "title", "rect", "line", "circle", "polyline"}
+# What must have a table; the repr of the others says it all.
+TABLES = {
+    "agreement", "dataset", "detectors", "done", "drift", "effect", "labeler", "model", "query",
+    "result", "session", "tuned",
+}  # fmt: skip
+
+
+class Reader(HTMLParser):
+    """Collects tags, attributes and text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: list[tuple[str, str]] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes += [(name, value or "") for name, value in attrs]
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def read(html: str) -> Reader:
+    reader = Reader()
+    reader.feed(html)
+    reader.close()
+    return reader
+
+
+@pytest.fixture(scope="module")
+def values(stack: EmbeddedStack) -> dict[str, object]:
+    return shown_values(stack.address)
+
+
+def html_of(value: object) -> str | None:
+    method = getattr(value, "_repr_html_", lambda: None)
+    found: str | None = method()
+    return found
+
+
+def test_repr_is_one_short_line_that_steers_nothing(values: dict[str, object]) -> None:
+    for name, value in values.items():
+        for one in value if isinstance(value, tuple) else (value,):
+            text = repr(one)
+            assert len(text) <= 120, (name, text)
+            assert not steers(text), (name, text)
+            assert "array([" not in text, (name, text)
+            assert " object at 0x" not in text, (name, text)
+
+
+def test_repr_says_what_matters_most(values: dict[str, object]) -> None:
+    session, result = repr(values["session"]), repr(values["result"])
+    assert re.search(r"labeling, \d+ of 16 labels, gamma [\d.e+-]+ ", session), session
+    assert re.search(r"gamma .*, C .*, kappa .*, \d+ outside>$", result), result
+    assert repr(values["model"]).startswith("<SvddModel gamma ")
+    assert re.fullmatch(r"TuningClient\('.+:\d+'\)", repr(values["client"]))
+    assert "by '" in repr(values["dialogue"])
+
+
+def test_repr_of_settings_can_be_evaluated() -> None:
+    assert repr(SessionConfig()) == "SessionConfig()"
+    given = SessionConfig(budget=40, gamma_bounds=(0.1, 2.0))
+    assert repr(given) == "SessionConfig(budget=40, gamma_bounds=(0.1, 2.0))"
+    assert eval(repr(given), {"SessionConfig": SessionConfig}) == given
+
+
+def test_tables_are_there_and_escape_every_text(values: dict[str, object]) -> None:
+    tables = {name: html for name, value in values.items() if (html := html_of(value)) is not None}
+    assert set(tables) >= TABLES
+    for name, html in tables.items():
+        found = read(html)
+        assert found.tags <= TAGS | DRAWN, name
+        assert "script" not in found.tags, name
+        assert not any(key.startswith("on") for key, _ in found.attributes), name
+        assert not any("background" in value or "color:" in value for _, value in found.attributes)
+        assert not steers(html), name
+    for name in ("session", "dataset", "query", "tuned"):
+        assert "<script>alert(1)</script>" in read(tables[name]).text, name
+
+
+def test_tables_say_what_the_result_is(values: dict[str, object]) -> None:
+    text = read(str(html_of(values["tuned"]))).text
+    for part in ("gamma", "C", "kappa", "rows outside", "Rules without labels", "score"):
+        assert part in text, text
+    assert "dashed line is the chosen gamma" in text
+    assert "withdrawn" not in read(str(html_of(values["labeler"]))).text
+
+
+def test_picture_is_left_out_where_there_is_nothing_to_draw() -> None:
+    assert curve([1.0], [0.5], 1.0, "one point") == ""
+    assert curve([1.0, 2.0], [0.5, float("nan")], 1.0, "one number") == ""
+
+
+def test_fact_without_a_value_is_left_out() -> None:
+    assert read(facts(HOSTILE, [("a", ""), ("b", 0)])).text.endswith("b0")
