@@ -3171,6 +3171,228 @@ func (x *RetractResponse) GetAck() *Ack {
 	return nil
 }
 
+// Asks what the features of a session's dataset are like.
+type GetProfileRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the session.
+	Session string `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
+	// The labeler's name, as in Hello.
+	Labeler       string `protobuf:"bytes,2,opt,name=labeler,proto3" json:"labeler,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetProfileRequest) Reset() {
+	*x = GetProfileRequest{}
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetProfileRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetProfileRequest) ProtoMessage() {}
+
+func (x *GetProfileRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetProfileRequest.ProtoReflect.Descriptor instead.
+func (*GetProfileRequest) Descriptor() ([]byte, []int) {
+	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *GetProfileRequest) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
+func (x *GetProfileRequest) GetLabeler() string {
+	if x != nil {
+		return x.Labeler
+	}
+	return ""
+}
+
+// What the values of one feature are like. Of a large dataset a uniform sample is measured, except for the
+// least and the largest value.
+type FeatureProfile struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the column; empty if the dataset has no names.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Column in the dataset, 0-based.
+	Column uint32 `protobuf:"varint,2,opt,name=column,proto3" json:"column,omitempty"`
+	// Median, in the unit of the column.
+	Center float64 `protobuf:"fixed64,3,opt,name=center,proto3" json:"center,omitempty"`
+	// A robust standard deviation, in the unit of the column; 0 for a constant column.
+	Spread float64 `protobuf:"fixed64,4,opt,name=spread,proto3" json:"spread,omitempty"`
+	// Values that occur, ascending; at most 33.
+	Points []float64 `protobuf:"fixed64,5,rep,packed,name=points,proto3" json:"points,omitempty"`
+	// For each of the points the share of rows with at most that value, in (0, 1], ascending; the last
+	// is 1.
+	Shares []float64 `protobuf:"fixed64,6,rep,packed,name=shares,proto3" json:"shares,omitempty"`
+	// The least value.
+	Minimum float64 `protobuf:"fixed64,7,opt,name=minimum,proto3" json:"minimum,omitempty"`
+	// The largest value.
+	Maximum       float64 `protobuf:"fixed64,8,opt,name=maximum,proto3" json:"maximum,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FeatureProfile) Reset() {
+	*x = FeatureProfile{}
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FeatureProfile) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FeatureProfile) ProtoMessage() {}
+
+func (x *FeatureProfile) ProtoReflect() protoreflect.Message {
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FeatureProfile.ProtoReflect.Descriptor instead.
+func (*FeatureProfile) Descriptor() ([]byte, []int) {
+	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *FeatureProfile) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *FeatureProfile) GetColumn() uint32 {
+	if x != nil {
+		return x.Column
+	}
+	return 0
+}
+
+func (x *FeatureProfile) GetCenter() float64 {
+	if x != nil {
+		return x.Center
+	}
+	return 0
+}
+
+func (x *FeatureProfile) GetSpread() float64 {
+	if x != nil {
+		return x.Spread
+	}
+	return 0
+}
+
+func (x *FeatureProfile) GetPoints() []float64 {
+	if x != nil {
+		return x.Points
+	}
+	return nil
+}
+
+func (x *FeatureProfile) GetShares() []float64 {
+	if x != nil {
+		return x.Shares
+	}
+	return nil
+}
+
+func (x *FeatureProfile) GetMinimum() float64 {
+	if x != nil {
+		return x.Minimum
+	}
+	return 0
+}
+
+func (x *FeatureProfile) GetMaximum() float64 {
+	if x != nil {
+		return x.Maximum
+	}
+	return 0
+}
+
+// The features that the session's labelers see.
+type GetProfileResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// In the order in which labelers see them. Empty until the dataset is prepared, and if
+	// SessionConfig.raw_features is false.
+	Features []*FeatureProfile `protobuf:"bytes,1,rep,name=features,proto3" json:"features,omitempty"`
+	// N of the dataset.
+	ObservationCount uint32 `protobuf:"varint,2,opt,name=observation_count,json=observationCount,proto3" json:"observation_count,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *GetProfileResponse) Reset() {
+	*x = GetProfileResponse{}
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetProfileResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetProfileResponse) ProtoMessage() {}
+
+func (x *GetProfileResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetProfileResponse.ProtoReflect.Descriptor instead.
+func (*GetProfileResponse) Descriptor() ([]byte, []int) {
+	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{39}
+}
+
+func (x *GetProfileResponse) GetFeatures() []*FeatureProfile {
+	if x != nil {
+		return x.Features
+	}
+	return nil
+}
+
+func (x *GetProfileResponse) GetObservationCount() uint32 {
+	if x != nil {
+		return x.ObservationCount
+	}
+	return 0
+}
+
 var File_svddtune_v1_oracle_proto protoreflect.FileDescriptor
 
 const file_svddtune_v1_oracle_proto_rawDesc = "" +
@@ -3367,7 +3589,22 @@ const file_svddtune_v1_oracle_proto_rawDesc = "" +
 	"\alabeler\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\alabeler\x124\n" +
 	"\aretract\x18\x02 \x01(\v2\x14.svddtune.v1.RetractB\x04\xe2A\x01\x02R\aretract\"5\n" +
 	"\x0fRetractResponse\x12\"\n" +
-	"\x03ack\x18\x01 \x01(\v2\x10.svddtune.v1.AckR\x03ack*_\n" +
+	"\x03ack\x18\x01 \x01(\v2\x10.svddtune.v1.AckR\x03ack\"S\n" +
+	"\x11GetProfileRequest\x12\x1e\n" +
+	"\asession\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\asession\x12\x1e\n" +
+	"\alabeler\x18\x02 \x01(\tB\x04\xe2A\x01\x02R\alabeler\"\xd0\x01\n" +
+	"\x0eFeatureProfile\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
+	"\x06column\x18\x02 \x01(\rR\x06column\x12\x16\n" +
+	"\x06center\x18\x03 \x01(\x01R\x06center\x12\x16\n" +
+	"\x06spread\x18\x04 \x01(\x01R\x06spread\x12\x16\n" +
+	"\x06points\x18\x05 \x03(\x01R\x06points\x12\x16\n" +
+	"\x06shares\x18\x06 \x03(\x01R\x06shares\x12\x18\n" +
+	"\aminimum\x18\a \x01(\x01R\aminimum\x12\x18\n" +
+	"\amaximum\x18\b \x01(\x01R\amaximum\"z\n" +
+	"\x12GetProfileResponse\x127\n" +
+	"\bfeatures\x18\x01 \x03(\v2\x1b.svddtune.v1.FeatureProfileR\bfeatures\x12+\n" +
+	"\x11observation_count\x18\x02 \x01(\rR\x10observationCount*_\n" +
 	"\vLabelerKind\x12\x1c\n" +
 	"\x18LABELER_KIND_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12LABELER_KIND_HUMAN\x10\x01\x12\x1a\n" +
@@ -3397,7 +3634,7 @@ const file_svddtune_v1_oracle_proto_rawDesc = "" +
 	"\x17FINISH_REASON_CANCELLED\x10\x05\x12\x18\n" +
 	"\x14FINISH_REASON_FAILED\x10\x06\x12#\n" +
 	"\x1fFINISH_REASON_LABELER_WITHDRAWN\x10\a\x12\x19\n" +
-	"\x15FINISH_REASON_DELETED\x10\b2\xb3\a\n" +
+	"\x15FINISH_REASON_DELETED\x10\b2\xac\b\n" +
 	"\rOracleService\x12K\n" +
 	"\bConverse\x12\x1c.svddtune.v1.ConverseRequest\x1a\x1d.svddtune.v1.ConverseResponse(\x010\x01\x12\x82\x01\n" +
 	"\x05Lease\x12\x19.svddtune.v1.LeaseRequest\x1a\x1a.svddtune.v1.LeaseResponse\"B\x82\xd3\xe4\x93\x02<:\x01*Z\x17:\x01*\"\x12/v1/sessions:lease\"\x1e/v1/{session=sessions/*}:lease\x12t\n" +
@@ -3406,7 +3643,9 @@ const file_svddtune_v1_oracle_proto_rawDesc = "" +
 	"\x06Extend\x12\x1a.svddtune.v1.ExtendRequest\x1a\x1b.svddtune.v1.ExtendResponse\"1\x82\xd3\xe4\x93\x02+:\x01*\"&/v1/{extend.session=sessions/*}:extend\x12y\n" +
 	"\aRelease\x12\x1b.svddtune.v1.ReleaseRequest\x1a\x1c.svddtune.v1.ReleaseResponse\"3\x82\xd3\xe4\x93\x02-:\x01*\"(/v1/{release.session=sessions/*}:release\x12j\n" +
 	"\x04Skip\x12\x18.svddtune.v1.SkipRequest\x1a\x19.svddtune.v1.SkipResponse\"-\x82\xd3\xe4\x93\x02':\x01*\"\"/v1/{skip.session=sessions/*}:skip\x12y\n" +
-	"\aRetract\x12\x1b.svddtune.v1.RetractRequest\x1a\x1c.svddtune.v1.RetractResponse\"3\x82\xd3\xe4\x93\x02-:\x01*\"(/v1/{retract.session=sessions/*}:retractBe\n" +
+	"\aRetract\x12\x1b.svddtune.v1.RetractRequest\x1a\x1c.svddtune.v1.RetractResponse\"3\x82\xd3\xe4\x93\x02-:\x01*\"(/v1/{retract.session=sessions/*}:retract\x12w\n" +
+	"\n" +
+	"GetProfile\x12\x1e.svddtune.v1.GetProfileRequest\x1a\x1f.svddtune.v1.GetProfileResponse\"(\x82\xd3\xe4\x93\x02\"\x12 /v1/{session=sessions/*}:profileBe\n" +
 	"\x15io.github.svddtune.v1P\x01Z<github.com/svddtune/svddtune/client/go/svddtunepb;svddtunepb\xaa\x02\vSvddtune.V1b\x06proto3"
 
 var (
@@ -3422,7 +3661,7 @@ func file_svddtune_v1_oracle_proto_rawDescGZIP() []byte {
 }
 
 var file_svddtune_v1_oracle_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
-var file_svddtune_v1_oracle_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
+var file_svddtune_v1_oracle_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
 var file_svddtune_v1_oracle_proto_goTypes = []any{
 	(LabelerKind)(0),              // 0: svddtune.v1.LabelerKind
 	(SkipMode)(0),                 // 1: svddtune.v1.SkipMode
@@ -3467,16 +3706,19 @@ var file_svddtune_v1_oracle_proto_goTypes = []any{
 	(*SkipResponse)(nil),          // 40: svddtune.v1.SkipResponse
 	(*RetractRequest)(nil),        // 41: svddtune.v1.RetractRequest
 	(*RetractResponse)(nil),       // 42: svddtune.v1.RetractResponse
-	(Verdict)(0),                  // 43: svddtune.v1.Verdict
-	(*Session)(nil),               // 44: svddtune.v1.Session
-	(*DisplayField)(nil),          // 45: svddtune.v1.DisplayField
-	(*timestamppb.Timestamp)(nil), // 46: google.protobuf.Timestamp
-	(*LabelCounts)(nil),           // 47: svddtune.v1.LabelCounts
-	(*status.Status)(nil),         // 48: google.rpc.Status
+	(*GetProfileRequest)(nil),     // 43: svddtune.v1.GetProfileRequest
+	(*FeatureProfile)(nil),        // 44: svddtune.v1.FeatureProfile
+	(*GetProfileResponse)(nil),    // 45: svddtune.v1.GetProfileResponse
+	(Verdict)(0),                  // 46: svddtune.v1.Verdict
+	(*Session)(nil),               // 47: svddtune.v1.Session
+	(*DisplayField)(nil),          // 48: svddtune.v1.DisplayField
+	(*timestamppb.Timestamp)(nil), // 49: google.protobuf.Timestamp
+	(*LabelCounts)(nil),           // 50: svddtune.v1.LabelCounts
+	(*status.Status)(nil),         // 51: google.rpc.Status
 }
 var file_svddtune_v1_oracle_proto_depIdxs = []int32{
 	0,  // 0: svddtune.v1.Hello.kind:type_name -> svddtune.v1.LabelerKind
-	43, // 1: svddtune.v1.Answer.verdict:type_name -> svddtune.v1.Verdict
+	46, // 1: svddtune.v1.Answer.verdict:type_name -> svddtune.v1.Verdict
 	1,  // 2: svddtune.v1.Skip.mode:type_name -> svddtune.v1.SkipMode
 	6,  // 3: svddtune.v1.ConverseRequest.hello:type_name -> svddtune.v1.Hello
 	7,  // 4: svddtune.v1.ConverseRequest.credit:type_name -> svddtune.v1.Credit
@@ -3486,23 +3728,23 @@ var file_svddtune_v1_oracle_proto_depIdxs = []int32{
 	11, // 8: svddtune.v1.ConverseRequest.release:type_name -> svddtune.v1.Release
 	12, // 9: svddtune.v1.ConverseRequest.retract:type_name -> svddtune.v1.Retract
 	13, // 10: svddtune.v1.ConverseRequest.bye:type_name -> svddtune.v1.Bye
-	44, // 11: svddtune.v1.Welcome.session:type_name -> svddtune.v1.Session
+	47, // 11: svddtune.v1.Welcome.session:type_name -> svddtune.v1.Session
 	19, // 12: svddtune.v1.Explanation.nearby:type_name -> svddtune.v1.NearbyLabel
 	17, // 13: svddtune.v1.Explanation.unusual:type_name -> svddtune.v1.UnusualFeature
-	43, // 14: svddtune.v1.NearbyLabel.verdict:type_name -> svddtune.v1.Verdict
-	45, // 15: svddtune.v1.Assign.display:type_name -> svddtune.v1.DisplayField
-	46, // 16: svddtune.v1.Assign.lease_expire_time:type_name -> google.protobuf.Timestamp
+	46, // 14: svddtune.v1.NearbyLabel.verdict:type_name -> svddtune.v1.Verdict
+	48, // 15: svddtune.v1.Assign.display:type_name -> svddtune.v1.DisplayField
+	49, // 16: svddtune.v1.Assign.lease_expire_time:type_name -> google.protobuf.Timestamp
 	16, // 17: svddtune.v1.Assign.explanation:type_name -> svddtune.v1.Explanation
 	18, // 18: svddtune.v1.Assign.visible:type_name -> svddtune.v1.VisibleFeature
-	46, // 19: svddtune.v1.LeaseExpiry.expire_time:type_name -> google.protobuf.Timestamp
+	49, // 19: svddtune.v1.LeaseExpiry.expire_time:type_name -> google.protobuf.Timestamp
 	5,  // 20: svddtune.v1.Ack.disposition:type_name -> svddtune.v1.Ack.Disposition
-	47, // 21: svddtune.v1.Ack.counts:type_name -> svddtune.v1.LabelCounts
+	50, // 21: svddtune.v1.Ack.counts:type_name -> svddtune.v1.LabelCounts
 	21, // 22: svddtune.v1.Ack.extended:type_name -> svddtune.v1.LeaseExpiry
-	48, // 23: svddtune.v1.Reject.status:type_name -> google.rpc.Status
+	51, // 23: svddtune.v1.Reject.status:type_name -> google.rpc.Status
 	2,  // 24: svddtune.v1.Revoke.reason:type_name -> svddtune.v1.RevokeReason
-	44, // 25: svddtune.v1.Progress.session:type_name -> svddtune.v1.Session
+	47, // 25: svddtune.v1.Progress.session:type_name -> svddtune.v1.Session
 	3,  // 26: svddtune.v1.Drain.reason:type_name -> svddtune.v1.DrainReason
-	44, // 27: svddtune.v1.Finished.session:type_name -> svddtune.v1.Session
+	47, // 27: svddtune.v1.Finished.session:type_name -> svddtune.v1.Session
 	4,  // 28: svddtune.v1.Finished.reason:type_name -> svddtune.v1.FinishReason
 	15, // 29: svddtune.v1.ConverseResponse.welcome:type_name -> svddtune.v1.Welcome
 	20, // 30: svddtune.v1.ConverseResponse.assign:type_name -> svddtune.v1.Assign
@@ -3514,12 +3756,12 @@ var file_svddtune_v1_oracle_proto_depIdxs = []int32{
 	27, // 36: svddtune.v1.ConverseResponse.finished:type_name -> svddtune.v1.Finished
 	0,  // 37: svddtune.v1.LeaseRequest.kind:type_name -> svddtune.v1.LabelerKind
 	20, // 38: svddtune.v1.LeaseResponse.assignments:type_name -> svddtune.v1.Assign
-	44, // 39: svddtune.v1.LeaseResponse.session:type_name -> svddtune.v1.Session
+	47, // 39: svddtune.v1.LeaseResponse.session:type_name -> svddtune.v1.Session
 	4,  // 40: svddtune.v1.LeaseResponse.finish_reason:type_name -> svddtune.v1.FinishReason
 	8,  // 41: svddtune.v1.AnswerRequest.answer:type_name -> svddtune.v1.Answer
 	22, // 42: svddtune.v1.AnswerResponse.ack:type_name -> svddtune.v1.Ack
 	8,  // 43: svddtune.v1.AnswerBatchRequest.answers:type_name -> svddtune.v1.Answer
-	47, // 44: svddtune.v1.AnswerBatchResponse.counts:type_name -> svddtune.v1.LabelCounts
+	50, // 44: svddtune.v1.AnswerBatchResponse.counts:type_name -> svddtune.v1.LabelCounts
 	23, // 45: svddtune.v1.AnswerBatchResponse.rejects:type_name -> svddtune.v1.Reject
 	10, // 46: svddtune.v1.ExtendRequest.extend:type_name -> svddtune.v1.Extend
 	22, // 47: svddtune.v1.ExtendResponse.ack:type_name -> svddtune.v1.Ack
@@ -3529,27 +3771,30 @@ var file_svddtune_v1_oracle_proto_depIdxs = []int32{
 	22, // 51: svddtune.v1.SkipResponse.ack:type_name -> svddtune.v1.Ack
 	12, // 52: svddtune.v1.RetractRequest.retract:type_name -> svddtune.v1.Retract
 	22, // 53: svddtune.v1.RetractResponse.ack:type_name -> svddtune.v1.Ack
-	14, // 54: svddtune.v1.OracleService.Converse:input_type -> svddtune.v1.ConverseRequest
-	29, // 55: svddtune.v1.OracleService.Lease:input_type -> svddtune.v1.LeaseRequest
-	31, // 56: svddtune.v1.OracleService.Answer:input_type -> svddtune.v1.AnswerRequest
-	33, // 57: svddtune.v1.OracleService.AnswerBatch:input_type -> svddtune.v1.AnswerBatchRequest
-	35, // 58: svddtune.v1.OracleService.Extend:input_type -> svddtune.v1.ExtendRequest
-	37, // 59: svddtune.v1.OracleService.Release:input_type -> svddtune.v1.ReleaseRequest
-	39, // 60: svddtune.v1.OracleService.Skip:input_type -> svddtune.v1.SkipRequest
-	41, // 61: svddtune.v1.OracleService.Retract:input_type -> svddtune.v1.RetractRequest
-	28, // 62: svddtune.v1.OracleService.Converse:output_type -> svddtune.v1.ConverseResponse
-	30, // 63: svddtune.v1.OracleService.Lease:output_type -> svddtune.v1.LeaseResponse
-	32, // 64: svddtune.v1.OracleService.Answer:output_type -> svddtune.v1.AnswerResponse
-	34, // 65: svddtune.v1.OracleService.AnswerBatch:output_type -> svddtune.v1.AnswerBatchResponse
-	36, // 66: svddtune.v1.OracleService.Extend:output_type -> svddtune.v1.ExtendResponse
-	38, // 67: svddtune.v1.OracleService.Release:output_type -> svddtune.v1.ReleaseResponse
-	40, // 68: svddtune.v1.OracleService.Skip:output_type -> svddtune.v1.SkipResponse
-	42, // 69: svddtune.v1.OracleService.Retract:output_type -> svddtune.v1.RetractResponse
-	62, // [62:70] is the sub-list for method output_type
-	54, // [54:62] is the sub-list for method input_type
-	54, // [54:54] is the sub-list for extension type_name
-	54, // [54:54] is the sub-list for extension extendee
-	0,  // [0:54] is the sub-list for field type_name
+	44, // 54: svddtune.v1.GetProfileResponse.features:type_name -> svddtune.v1.FeatureProfile
+	14, // 55: svddtune.v1.OracleService.Converse:input_type -> svddtune.v1.ConverseRequest
+	29, // 56: svddtune.v1.OracleService.Lease:input_type -> svddtune.v1.LeaseRequest
+	31, // 57: svddtune.v1.OracleService.Answer:input_type -> svddtune.v1.AnswerRequest
+	33, // 58: svddtune.v1.OracleService.AnswerBatch:input_type -> svddtune.v1.AnswerBatchRequest
+	35, // 59: svddtune.v1.OracleService.Extend:input_type -> svddtune.v1.ExtendRequest
+	37, // 60: svddtune.v1.OracleService.Release:input_type -> svddtune.v1.ReleaseRequest
+	39, // 61: svddtune.v1.OracleService.Skip:input_type -> svddtune.v1.SkipRequest
+	41, // 62: svddtune.v1.OracleService.Retract:input_type -> svddtune.v1.RetractRequest
+	43, // 63: svddtune.v1.OracleService.GetProfile:input_type -> svddtune.v1.GetProfileRequest
+	28, // 64: svddtune.v1.OracleService.Converse:output_type -> svddtune.v1.ConverseResponse
+	30, // 65: svddtune.v1.OracleService.Lease:output_type -> svddtune.v1.LeaseResponse
+	32, // 66: svddtune.v1.OracleService.Answer:output_type -> svddtune.v1.AnswerResponse
+	34, // 67: svddtune.v1.OracleService.AnswerBatch:output_type -> svddtune.v1.AnswerBatchResponse
+	36, // 68: svddtune.v1.OracleService.Extend:output_type -> svddtune.v1.ExtendResponse
+	38, // 69: svddtune.v1.OracleService.Release:output_type -> svddtune.v1.ReleaseResponse
+	40, // 70: svddtune.v1.OracleService.Skip:output_type -> svddtune.v1.SkipResponse
+	42, // 71: svddtune.v1.OracleService.Retract:output_type -> svddtune.v1.RetractResponse
+	45, // 72: svddtune.v1.OracleService.GetProfile:output_type -> svddtune.v1.GetProfileResponse
+	64, // [64:73] is the sub-list for method output_type
+	55, // [55:64] is the sub-list for method input_type
+	55, // [55:55] is the sub-list for extension type_name
+	55, // [55:55] is the sub-list for extension extendee
+	0,  // [0:55] is the sub-list for field type_name
 }
 
 func init() { file_svddtune_v1_oracle_proto_init() }
@@ -3586,7 +3831,7 @@ func file_svddtune_v1_oracle_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_svddtune_v1_oracle_proto_rawDesc), len(file_svddtune_v1_oracle_proto_rawDesc)),
 			NumEnums:      6,
-			NumMessages:   37,
+			NumMessages:   40,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

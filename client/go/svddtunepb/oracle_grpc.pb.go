@@ -27,6 +27,7 @@ const (
 	OracleService_Release_FullMethodName     = "/svddtune.v1.OracleService/Release"
 	OracleService_Skip_FullMethodName        = "/svddtune.v1.OracleService/Skip"
 	OracleService_Retract_FullMethodName     = "/svddtune.v1.OracleService/Retract"
+	OracleService_GetProfile_FullMethodName  = "/svddtune.v1.OracleService/GetProfile"
 )
 
 // OracleServiceClient is the client API for OracleService service.
@@ -70,6 +71,9 @@ type OracleServiceClient interface {
 	// Withdraws a vote on an observation. Errors: NOT_LABELED, SESSION_NOT_ACTIVE, ANSWER_ID_REUSED,
 	// UNKNOWN_OBSERVATION, TOO_MANY_CORRECTIONS, TOO_MANY_EVENTS.
 	Retract(ctx context.Context, in *RetractRequest, opts ...grpc.CallOption) (*RetractResponse, error)
+	// Returns what the features of a session's dataset are like, as far as its labelers see them: what a query's
+	// values are compared with. Errors: SESSION_NOT_FOUND, INVALID_NAME.
+	GetProfile(ctx context.Context, in *GetProfileRequest, opts ...grpc.CallOption) (*GetProfileResponse, error)
 }
 
 type oracleServiceClient struct {
@@ -163,6 +167,16 @@ func (c *oracleServiceClient) Retract(ctx context.Context, in *RetractRequest, o
 	return out, nil
 }
 
+func (c *oracleServiceClient) GetProfile(ctx context.Context, in *GetProfileRequest, opts ...grpc.CallOption) (*GetProfileResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetProfileResponse)
+	err := c.cc.Invoke(ctx, OracleService_GetProfile_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // OracleServiceServer is the server API for OracleService service.
 // All implementations must embed UnimplementedOracleServiceServer
 // for forward compatibility.
@@ -204,6 +218,9 @@ type OracleServiceServer interface {
 	// Withdraws a vote on an observation. Errors: NOT_LABELED, SESSION_NOT_ACTIVE, ANSWER_ID_REUSED,
 	// UNKNOWN_OBSERVATION, TOO_MANY_CORRECTIONS, TOO_MANY_EVENTS.
 	Retract(context.Context, *RetractRequest) (*RetractResponse, error)
+	// Returns what the features of a session's dataset are like, as far as its labelers see them: what a query's
+	// values are compared with. Errors: SESSION_NOT_FOUND, INVALID_NAME.
+	GetProfile(context.Context, *GetProfileRequest) (*GetProfileResponse, error)
 	mustEmbedUnimplementedOracleServiceServer()
 }
 
@@ -237,6 +254,9 @@ func (UnimplementedOracleServiceServer) Skip(context.Context, *SkipRequest) (*Sk
 }
 func (UnimplementedOracleServiceServer) Retract(context.Context, *RetractRequest) (*RetractResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Retract not implemented")
+}
+func (UnimplementedOracleServiceServer) GetProfile(context.Context, *GetProfileRequest) (*GetProfileResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetProfile not implemented")
 }
 func (UnimplementedOracleServiceServer) mustEmbedUnimplementedOracleServiceServer() {}
 func (UnimplementedOracleServiceServer) testEmbeddedByValue()                       {}
@@ -392,6 +412,24 @@ func _OracleService_Retract_Handler(srv interface{}, ctx context.Context, dec fu
 	return interceptor(ctx, in, info, handler)
 }
 
+func _OracleService_GetProfile_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetProfileRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(OracleServiceServer).GetProfile(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: OracleService_GetProfile_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(OracleServiceServer).GetProfile(ctx, req.(*GetProfileRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // OracleService_ServiceDesc is the grpc.ServiceDesc for OracleService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -426,6 +464,10 @@ var OracleService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Retract",
 			Handler:    _OracleService_Retract_Handler,
+		},
+		{
+			MethodName: "GetProfile",
+			Handler:    _OracleService_GetProfile_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

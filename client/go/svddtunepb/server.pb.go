@@ -10,6 +10,7 @@ import (
 	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -614,11 +615,203 @@ func (x *GetServerInfoResponse) GetDurability() *ServerDurability {
 	return nil
 }
 
+// Asks what the workers do.
+type GetLoadRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetLoadRequest) Reset() {
+	*x = GetLoadRequest{}
+	mi := &file_svddtune_v1_server_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetLoadRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetLoadRequest) ProtoMessage() {}
+
+func (x *GetLoadRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_svddtune_v1_server_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetLoadRequest.ProtoReflect.Descriptor instead.
+func (*GetLoadRequest) Descriptor() ([]byte, []int) {
+	return file_svddtune_v1_server_proto_rawDescGZIP(), []int{6}
+}
+
+// A worker that is there.
+type WorkerLoad struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its name, which is random.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// When it last gave a sign of life, by the clock of the store.
+	LastSeen *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=last_seen,json=lastSeen,proto3" json:"last_seen,omitempty"`
+	// Kind of the job that it works on, e.g. "SUGGEST"; empty while it has none.
+	Job string `protobuf:"bytes,3,opt,name=job,proto3" json:"job,omitempty"`
+	// Memory of its own that it uses, in bytes; 0 if it is not known.
+	MemoryBytes   uint64 `protobuf:"varint,4,opt,name=memory_bytes,json=memoryBytes,proto3" json:"memory_bytes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WorkerLoad) Reset() {
+	*x = WorkerLoad{}
+	mi := &file_svddtune_v1_server_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WorkerLoad) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WorkerLoad) ProtoMessage() {}
+
+func (x *WorkerLoad) ProtoReflect() protoreflect.Message {
+	mi := &file_svddtune_v1_server_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WorkerLoad.ProtoReflect.Descriptor instead.
+func (*WorkerLoad) Descriptor() ([]byte, []int) {
+	return file_svddtune_v1_server_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *WorkerLoad) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *WorkerLoad) GetLastSeen() *timestamppb.Timestamp {
+	if x != nil {
+		return x.LastSeen
+	}
+	return nil
+}
+
+func (x *WorkerLoad) GetJob() string {
+	if x != nil {
+		return x.Job
+	}
+	return ""
+}
+
+func (x *WorkerLoad) GetMemoryBytes() uint64 {
+	if x != nil {
+		return x.MemoryBytes
+	}
+	return 0
+}
+
+// Who computes, and what waits.
+type GetLoadResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Longest running first.
+	Workers []*WorkerLoad `protobuf:"bytes,1,rep,name=workers,proto3" json:"workers,omitempty"`
+	// Jobs that labelers wait for and no worker has begun.
+	UrgentJobs uint32 `protobuf:"varint,2,opt,name=urgent_jobs,json=urgentJobs,proto3" json:"urgent_jobs,omitempty"`
+	// Other jobs that no worker has begun.
+	BulkJobs uint32 `protobuf:"varint,3,opt,name=bulk_jobs,json=bulkJobs,proto3" json:"bulk_jobs,omitempty"`
+	// Jobs that workers do now.
+	RunningJobs uint32 `protobuf:"varint,4,opt,name=running_jobs,json=runningJobs,proto3" json:"running_jobs,omitempty"`
+	// Jobs that were given up after several tries, and are kept for the operator.
+	GivenUpJobs   uint32 `protobuf:"varint,5,opt,name=given_up_jobs,json=givenUpJobs,proto3" json:"given_up_jobs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetLoadResponse) Reset() {
+	*x = GetLoadResponse{}
+	mi := &file_svddtune_v1_server_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetLoadResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetLoadResponse) ProtoMessage() {}
+
+func (x *GetLoadResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_svddtune_v1_server_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetLoadResponse.ProtoReflect.Descriptor instead.
+func (*GetLoadResponse) Descriptor() ([]byte, []int) {
+	return file_svddtune_v1_server_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *GetLoadResponse) GetWorkers() []*WorkerLoad {
+	if x != nil {
+		return x.Workers
+	}
+	return nil
+}
+
+func (x *GetLoadResponse) GetUrgentJobs() uint32 {
+	if x != nil {
+		return x.UrgentJobs
+	}
+	return 0
+}
+
+func (x *GetLoadResponse) GetBulkJobs() uint32 {
+	if x != nil {
+		return x.BulkJobs
+	}
+	return 0
+}
+
+func (x *GetLoadResponse) GetRunningJobs() uint32 {
+	if x != nil {
+		return x.RunningJobs
+	}
+	return 0
+}
+
+func (x *GetLoadResponse) GetGivenUpJobs() uint32 {
+	if x != nil {
+		return x.GivenUpJobs
+	}
+	return 0
+}
+
 var File_svddtune_v1_server_proto protoreflect.FileDescriptor
 
 const file_svddtune_v1_server_proto_rawDesc = "" +
 	"\n" +
-	"\x18svddtune/v1/server.proto\x12\vsvddtune.v1\x1a\x1cgoogle/api/annotations.proto\"\xe8\x02\n" +
+	"\x18svddtune/v1/server.proto\x12\vsvddtune.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe8\x02\n" +
 	"\fServerLimits\x12#\n" +
 	"\rmessage_bytes\x18\x01 \x01(\x04R\fmessageBytes\x12+\n" +
 	"\x11observation_count\x18\x02 \x01(\x04R\x10observationCount\x12#\n" +
@@ -655,7 +848,21 @@ const file_svddtune_v1_server_proto_rawDesc = "" +
 	"\x06caller\x18\a \x01(\v2\x19.svddtune.v1.ServerCallerR\x06caller\x12=\n" +
 	"\n" +
 	"durability\x18\b \x01(\v2\x1d.svddtune.v1.ServerDurabilityR\n" +
-	"durability*v\n" +
+	"durability\"\x10\n" +
+	"\x0eGetLoadRequest\"\x8e\x01\n" +
+	"\n" +
+	"WorkerLoad\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x127\n" +
+	"\tlast_seen\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\blastSeen\x12\x10\n" +
+	"\x03job\x18\x03 \x01(\tR\x03job\x12!\n" +
+	"\fmemory_bytes\x18\x04 \x01(\x04R\vmemoryBytes\"\xc9\x01\n" +
+	"\x0fGetLoadResponse\x121\n" +
+	"\aworkers\x18\x01 \x03(\v2\x17.svddtune.v1.WorkerLoadR\aworkers\x12\x1f\n" +
+	"\vurgent_jobs\x18\x02 \x01(\rR\n" +
+	"urgentJobs\x12\x1b\n" +
+	"\tbulk_jobs\x18\x03 \x01(\rR\bbulkJobs\x12!\n" +
+	"\frunning_jobs\x18\x04 \x01(\rR\vrunningJobs\x12\"\n" +
+	"\rgiven_up_jobs\x18\x05 \x01(\rR\vgivenUpJobs*v\n" +
 	"\aFeature\x12\x17\n" +
 	"\x13FEATURE_UNSPECIFIED\x10\x00\x12\x1d\n" +
 	"\x19FEATURE_RESUMABLE_UPLOADS\x10\x01\x12\x18\n" +
@@ -667,10 +874,11 @@ const file_svddtune_v1_server_proto_rawDesc = "" +
 	"\x12CALLER_ROLE_VIEWER\x10\x01\x12\x17\n" +
 	"\x13CALLER_ROLE_LABELER\x10\x02\x12\x15\n" +
 	"\x11CALLER_ROLE_TUNER\x10\x03\x12\x15\n" +
-	"\x11CALLER_ROLE_ADMIN\x10\x042{\n" +
+	"\x11CALLER_ROLE_ADMIN\x10\x042\xda\x01\n" +
 	"\rServerService\x12j\n" +
 	"\rGetServerInfo\x12!.svddtune.v1.GetServerInfoRequest\x1a\".svddtune.v1.GetServerInfoResponse\"\x12\x82\xd3\xe4\x93\x02\f\x12\n" +
-	"/v1/serverBe\n" +
+	"/v1/server\x12]\n" +
+	"\aGetLoad\x12\x1b.svddtune.v1.GetLoadRequest\x1a\x1c.svddtune.v1.GetLoadResponse\"\x17\x82\xd3\xe4\x93\x02\x11\x12\x0f/v1/server:loadBe\n" +
 	"\x15io.github.svddtune.v1P\x01Z<github.com/svddtune/svddtune/client/go/svddtunepb;svddtunepb\xaa\x02\vSvddtune.V1b\x06proto3"
 
 var (
@@ -686,7 +894,7 @@ func file_svddtune_v1_server_proto_rawDescGZIP() []byte {
 }
 
 var file_svddtune_v1_server_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_svddtune_v1_server_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_svddtune_v1_server_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_svddtune_v1_server_proto_goTypes = []any{
 	(Feature)(0),                  // 0: svddtune.v1.Feature
 	(CallerRole)(0),               // 1: svddtune.v1.CallerRole
@@ -696,21 +904,29 @@ var file_svddtune_v1_server_proto_goTypes = []any{
 	(*ServerCaller)(nil),          // 5: svddtune.v1.ServerCaller
 	(*GetServerInfoRequest)(nil),  // 6: svddtune.v1.GetServerInfoRequest
 	(*GetServerInfoResponse)(nil), // 7: svddtune.v1.GetServerInfoResponse
+	(*GetLoadRequest)(nil),        // 8: svddtune.v1.GetLoadRequest
+	(*WorkerLoad)(nil),            // 9: svddtune.v1.WorkerLoad
+	(*GetLoadResponse)(nil),       // 10: svddtune.v1.GetLoadResponse
+	(*timestamppb.Timestamp)(nil), // 11: google.protobuf.Timestamp
 }
 var file_svddtune_v1_server_proto_depIdxs = []int32{
-	1, // 0: svddtune.v1.ServerCaller.role:type_name -> svddtune.v1.CallerRole
-	0, // 1: svddtune.v1.GetServerInfoResponse.features:type_name -> svddtune.v1.Feature
-	2, // 2: svddtune.v1.GetServerInfoResponse.limits:type_name -> svddtune.v1.ServerLimits
-	3, // 3: svddtune.v1.GetServerInfoResponse.readiness:type_name -> svddtune.v1.ServerReadiness
-	5, // 4: svddtune.v1.GetServerInfoResponse.caller:type_name -> svddtune.v1.ServerCaller
-	4, // 5: svddtune.v1.GetServerInfoResponse.durability:type_name -> svddtune.v1.ServerDurability
-	6, // 6: svddtune.v1.ServerService.GetServerInfo:input_type -> svddtune.v1.GetServerInfoRequest
-	7, // 7: svddtune.v1.ServerService.GetServerInfo:output_type -> svddtune.v1.GetServerInfoResponse
-	7, // [7:8] is the sub-list for method output_type
-	6, // [6:7] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	1,  // 0: svddtune.v1.ServerCaller.role:type_name -> svddtune.v1.CallerRole
+	0,  // 1: svddtune.v1.GetServerInfoResponse.features:type_name -> svddtune.v1.Feature
+	2,  // 2: svddtune.v1.GetServerInfoResponse.limits:type_name -> svddtune.v1.ServerLimits
+	3,  // 3: svddtune.v1.GetServerInfoResponse.readiness:type_name -> svddtune.v1.ServerReadiness
+	5,  // 4: svddtune.v1.GetServerInfoResponse.caller:type_name -> svddtune.v1.ServerCaller
+	4,  // 5: svddtune.v1.GetServerInfoResponse.durability:type_name -> svddtune.v1.ServerDurability
+	11, // 6: svddtune.v1.WorkerLoad.last_seen:type_name -> google.protobuf.Timestamp
+	9,  // 7: svddtune.v1.GetLoadResponse.workers:type_name -> svddtune.v1.WorkerLoad
+	6,  // 8: svddtune.v1.ServerService.GetServerInfo:input_type -> svddtune.v1.GetServerInfoRequest
+	8,  // 9: svddtune.v1.ServerService.GetLoad:input_type -> svddtune.v1.GetLoadRequest
+	7,  // 10: svddtune.v1.ServerService.GetServerInfo:output_type -> svddtune.v1.GetServerInfoResponse
+	10, // 11: svddtune.v1.ServerService.GetLoad:output_type -> svddtune.v1.GetLoadResponse
+	10, // [10:12] is the sub-list for method output_type
+	8,  // [8:10] is the sub-list for method input_type
+	8,  // [8:8] is the sub-list for extension type_name
+	8,  // [8:8] is the sub-list for extension extendee
+	0,  // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_svddtune_v1_server_proto_init() }
@@ -725,7 +941,7 @@ func file_svddtune_v1_server_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_svddtune_v1_server_proto_rawDesc), len(file_svddtune_v1_server_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   6,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

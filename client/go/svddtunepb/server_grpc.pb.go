@@ -20,6 +20,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	ServerService_GetServerInfo_FullMethodName = "/svddtune.v1.ServerService/GetServerInfo"
+	ServerService_GetLoad_FullMethodName       = "/svddtune.v1.ServerService/GetLoad"
 )
 
 // ServerServiceClient is the client API for ServerService service.
@@ -31,6 +32,8 @@ type ServerServiceClient interface {
 	// Returns the server's version, the dialogues it speaks, its limits and whether it can serve. It answers
 	// without the store, too.
 	GetServerInfo(ctx context.Context, in *GetServerInfoRequest, opts ...grpc.CallOption) (*GetServerInfoResponse, error)
+	// Returns who computes and what waits, of all projects together. Errors: STORE_UNAVAILABLE.
+	GetLoad(ctx context.Context, in *GetLoadRequest, opts ...grpc.CallOption) (*GetLoadResponse, error)
 }
 
 type serverServiceClient struct {
@@ -51,6 +54,16 @@ func (c *serverServiceClient) GetServerInfo(ctx context.Context, in *GetServerIn
 	return out, nil
 }
 
+func (c *serverServiceClient) GetLoad(ctx context.Context, in *GetLoadRequest, opts ...grpc.CallOption) (*GetLoadResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetLoadResponse)
+	err := c.cc.Invoke(ctx, ServerService_GetLoad_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ServerServiceServer is the server API for ServerService service.
 // All implementations must embed UnimplementedServerServiceServer
 // for forward compatibility.
@@ -60,6 +73,8 @@ type ServerServiceServer interface {
 	// Returns the server's version, the dialogues it speaks, its limits and whether it can serve. It answers
 	// without the store, too.
 	GetServerInfo(context.Context, *GetServerInfoRequest) (*GetServerInfoResponse, error)
+	// Returns who computes and what waits, of all projects together. Errors: STORE_UNAVAILABLE.
+	GetLoad(context.Context, *GetLoadRequest) (*GetLoadResponse, error)
 	mustEmbedUnimplementedServerServiceServer()
 }
 
@@ -72,6 +87,9 @@ type UnimplementedServerServiceServer struct{}
 
 func (UnimplementedServerServiceServer) GetServerInfo(context.Context, *GetServerInfoRequest) (*GetServerInfoResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetServerInfo not implemented")
+}
+func (UnimplementedServerServiceServer) GetLoad(context.Context, *GetLoadRequest) (*GetLoadResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetLoad not implemented")
 }
 func (UnimplementedServerServiceServer) mustEmbedUnimplementedServerServiceServer() {}
 func (UnimplementedServerServiceServer) testEmbeddedByValue()                       {}
@@ -112,6 +130,24 @@ func _ServerService_GetServerInfo_Handler(srv interface{}, ctx context.Context, 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ServerService_GetLoad_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetLoadRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ServerServiceServer).GetLoad(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ServerService_GetLoad_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ServerServiceServer).GetLoad(ctx, req.(*GetLoadRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // ServerService_ServiceDesc is the grpc.ServiceDesc for ServerService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -122,6 +158,10 @@ var ServerService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetServerInfo",
 			Handler:    _ServerService_GetServerInfo_Handler,
+		},
+		{
+			MethodName: "GetLoad",
+			Handler:    _ServerService_GetLoad_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

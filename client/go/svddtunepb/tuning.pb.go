@@ -957,8 +957,11 @@ type CreateSessionRequest struct {
 	// Session.retention_seconds: for how long the session is kept after its end, 0 for good, or 1 to
 	// 315,360,000. Absent: for as long as the service is set to keep sessions.
 	RetentionSeconds *float64 `protobuf:"fixed64,9,opt,name=retention_seconds,json=retentionSeconds,proto3,oneof" json:"retention_seconds,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// True checks the request, returns the session as it would be, with its estimate and without a name, and
+	// creates nothing. Its errors are those of the same request without it, except REQUEST_ID_REUSED.
+	ValidateOnly  bool `protobuf:"varint,10,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CreateSessionRequest) Reset() {
@@ -1052,6 +1055,13 @@ func (x *CreateSessionRequest) GetRetentionSeconds() float64 {
 		return *x.RetentionSeconds
 	}
 	return 0
+}
+
+func (x *CreateSessionRequest) GetValidateOnly() bool {
+	if x != nil {
+		return x.ValidateOnly
+	}
+	return false
 }
 
 // The new session, or the one that the same request created before.
@@ -2810,6 +2820,624 @@ func (x *GetAgreementResponse) GetNextPageToken() string {
 	return ""
 }
 
+// Names the session whose history to list.
+type ListHistoryRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Resource name, "sessions/{session}".
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// At most this many; a page may hold fewer. 0 means 1000, more than 1000 means 1000.
+	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the previous page; empty for the first.
+	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListHistoryRequest) Reset() {
+	*x = ListHistoryRequest{}
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListHistoryRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListHistoryRequest) ProtoMessage() {}
+
+func (x *ListHistoryRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListHistoryRequest.ProtoReflect.Descriptor instead.
+func (*ListHistoryRequest) Descriptor() ([]byte, []int) {
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *ListHistoryRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ListHistoryRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListHistoryRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+// What was live when the session had so many labels.
+type HistoryPoint struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Number of labels behind these figures.
+	Labels uint32 `protobuf:"varint,1,opt,name=labels,proto3" json:"labels,omitempty"`
+	// The labels in force then.
+	Counts *LabelCounts `protobuf:"bytes,2,opt,name=counts,proto3" json:"counts,omitempty"`
+	// When the observations were ranked with these labels, by the clock of the store. Absent for rankings of
+	// an earlier version of the service.
+	Time *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=time,proto3" json:"time,omitempty"`
+	// Best gamma on these labels, for the representation `scaling`.
+	Gamma float64 `protobuf:"fixed64,4,opt,name=gamma,proto3" json:"gamma,omitempty"`
+	// C of the best cell; 0 without an atlas.
+	C float64 `protobuf:"fixed64,5,opt,name=c,proto3" json:"c,omitempty"`
+	// Representation of the columns that gamma belongs to; never AUTO.
+	Scaling ScalingKind `protobuf:"varint,6,opt,name=scaling,proto3,enum=svddtune.v1.ScalingKind" json:"scaling,omitempty"`
+	// As LiveEvidence.quality; absent without an atlas.
+	Quality *Quality `protobuf:"bytes,7,opt,name=quality,proto3" json:"quality,omitempty"`
+	// As LiveEvidence.expected.
+	Expected *float64 `protobuf:"fixed64,8,opt,name=expected,proto3,oneof" json:"expected,omitempty"`
+	// Local alignment at gamma, in [-1, 1], where the strategy computes it.
+	Alignment *float64 `protobuf:"fixed64,9,opt,name=alignment,proto3,oneof" json:"alignment,omitempty"`
+	// Number of rows that the best cell calls outliers; 0 without an atlas.
+	OutsideCount uint32 `protobuf:"varint,10,opt,name=outside_count,json=outsideCount,proto3" json:"outside_count,omitempty"`
+	// As LiveEvidence.expected_gain.
+	ExpectedGain *float64 `protobuf:"fixed64,11,opt,name=expected_gain,json=expectedGain,proto3,oneof" json:"expected_gain,omitempty"`
+	// As LiveEvidence.advice.
+	Advice        string `protobuf:"bytes,12,opt,name=advice,proto3" json:"advice,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HistoryPoint) Reset() {
+	*x = HistoryPoint{}
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HistoryPoint) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HistoryPoint) ProtoMessage() {}
+
+func (x *HistoryPoint) ProtoReflect() protoreflect.Message {
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HistoryPoint.ProtoReflect.Descriptor instead.
+func (*HistoryPoint) Descriptor() ([]byte, []int) {
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *HistoryPoint) GetLabels() uint32 {
+	if x != nil {
+		return x.Labels
+	}
+	return 0
+}
+
+func (x *HistoryPoint) GetCounts() *LabelCounts {
+	if x != nil {
+		return x.Counts
+	}
+	return nil
+}
+
+func (x *HistoryPoint) GetTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Time
+	}
+	return nil
+}
+
+func (x *HistoryPoint) GetGamma() float64 {
+	if x != nil {
+		return x.Gamma
+	}
+	return 0
+}
+
+func (x *HistoryPoint) GetC() float64 {
+	if x != nil {
+		return x.C
+	}
+	return 0
+}
+
+func (x *HistoryPoint) GetScaling() ScalingKind {
+	if x != nil {
+		return x.Scaling
+	}
+	return ScalingKind_SCALING_KIND_UNSPECIFIED
+}
+
+func (x *HistoryPoint) GetQuality() *Quality {
+	if x != nil {
+		return x.Quality
+	}
+	return nil
+}
+
+func (x *HistoryPoint) GetExpected() float64 {
+	if x != nil && x.Expected != nil {
+		return *x.Expected
+	}
+	return 0
+}
+
+func (x *HistoryPoint) GetAlignment() float64 {
+	if x != nil && x.Alignment != nil {
+		return *x.Alignment
+	}
+	return 0
+}
+
+func (x *HistoryPoint) GetOutsideCount() uint32 {
+	if x != nil {
+		return x.OutsideCount
+	}
+	return 0
+}
+
+func (x *HistoryPoint) GetExpectedGain() float64 {
+	if x != nil && x.ExpectedGain != nil {
+		return *x.ExpectedGain
+	}
+	return 0
+}
+
+func (x *HistoryPoint) GetAdvice() string {
+	if x != nil {
+		return x.Advice
+	}
+	return ""
+}
+
+// One page of a session's history.
+type ListHistoryResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Oldest first: one for each ranking after which the session had another number of labels, the last of
+	// each number. Labels that are retracted make later points have fewer labels.
+	Points []*HistoryPoint `protobuf:"bytes,1,rep,name=points,proto3" json:"points,omitempty"`
+	// Empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListHistoryResponse) Reset() {
+	*x = ListHistoryResponse{}
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListHistoryResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListHistoryResponse) ProtoMessage() {}
+
+func (x *ListHistoryResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListHistoryResponse.ProtoReflect.Descriptor instead.
+func (*ListHistoryResponse) Descriptor() ([]byte, []int) {
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *ListHistoryResponse) GetPoints() []*HistoryPoint {
+	if x != nil {
+		return x.Points
+	}
+	return nil
+}
+
+func (x *ListHistoryResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+// Names the session whose atlas to return.
+type GetAtlasRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Resource name, "sessions/{session}".
+	Name          string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetAtlasRequest) Reset() {
+	*x = GetAtlasRequest{}
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetAtlasRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetAtlasRequest) ProtoMessage() {}
+
+func (x *GetAtlasRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetAtlasRequest.ProtoReflect.Descriptor instead.
+func (*GetAtlasRequest) Descriptor() ([]byte, []int) {
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *GetAtlasRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+// The cells of one representation of the columns: G values of gamma, and K values of C for each of them.
+type AtlasLayer struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The representation; never AUTO.
+	Scaling ScalingKind `protobuf:"varint,1,opt,name=scaling,proto3,enum=svddtune.v1.ScalingKind" json:"scaling,omitempty"`
+	// Values of gamma, ascending, shape (G,).
+	Gammas []float64 `protobuf:"fixed64,2,rep,packed,name=gammas,proto3" json:"gammas,omitempty"`
+	// C of each cell, ascending within a gamma, shape (G, K), row-major. The range of C depends on gamma.
+	Costs []float64 `protobuf:"fixed64,3,rep,packed,name=costs,proto3" json:"costs,omitempty"`
+	// Expected score of each cell, as LiveEvidence.expected, shape (G, K), row-major. -2 stands for a cell
+	// that there is none of.
+	Scores []float32 `protobuf:"fixed32,4,rep,packed,name=scores,proto3" json:"scores,omitempty"`
+	// Number of rows that each cell calls outliers, shape (G, K), row-major.
+	OutsideCounts []uint32 `protobuf:"varint,5,rep,packed,name=outside_counts,json=outsideCounts,proto3" json:"outside_counts,omitempty"`
+	// Share of each cell in the evidence, shape (G, K), row-major; all layers together sum to 1.
+	Weights       []float32 `protobuf:"fixed32,6,rep,packed,name=weights,proto3" json:"weights,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AtlasLayer) Reset() {
+	*x = AtlasLayer{}
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AtlasLayer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AtlasLayer) ProtoMessage() {}
+
+func (x *AtlasLayer) ProtoReflect() protoreflect.Message {
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AtlasLayer.ProtoReflect.Descriptor instead.
+func (*AtlasLayer) Descriptor() ([]byte, []int) {
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{39}
+}
+
+func (x *AtlasLayer) GetScaling() ScalingKind {
+	if x != nil {
+		return x.Scaling
+	}
+	return ScalingKind_SCALING_KIND_UNSPECIFIED
+}
+
+func (x *AtlasLayer) GetGammas() []float64 {
+	if x != nil {
+		return x.Gammas
+	}
+	return nil
+}
+
+func (x *AtlasLayer) GetCosts() []float64 {
+	if x != nil {
+		return x.Costs
+	}
+	return nil
+}
+
+func (x *AtlasLayer) GetScores() []float32 {
+	if x != nil {
+		return x.Scores
+	}
+	return nil
+}
+
+func (x *AtlasLayer) GetOutsideCounts() []uint32 {
+	if x != nil {
+		return x.OutsideCounts
+	}
+	return nil
+}
+
+func (x *AtlasLayer) GetWeights() []float32 {
+	if x != nil {
+		return x.Weights
+	}
+	return nil
+}
+
+// What the labels say of every cell. The best one is that of Session.live.
+type GetAtlasResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Number of labels behind these figures. It is computed every few labels, so it may be behind.
+	Labels uint32 `protobuf:"varint,1,opt,name=labels,proto3" json:"labels,omitempty"`
+	// By scaling. Empty until the atlas is complete, and without an atlas.
+	Layers        []*AtlasLayer `protobuf:"bytes,2,rep,name=layers,proto3" json:"layers,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetAtlasResponse) Reset() {
+	*x = GetAtlasResponse{}
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[40]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetAtlasResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetAtlasResponse) ProtoMessage() {}
+
+func (x *GetAtlasResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[40]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetAtlasResponse.ProtoReflect.Descriptor instead.
+func (*GetAtlasResponse) Descriptor() ([]byte, []int) {
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{40}
+}
+
+func (x *GetAtlasResponse) GetLabels() uint32 {
+	if x != nil {
+		return x.Labels
+	}
+	return 0
+}
+
+func (x *GetAtlasResponse) GetLayers() []*AtlasLayer {
+	if x != nil {
+		return x.Layers
+	}
+	return nil
+}
+
+// Names the session whose map to return.
+type GetMapRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Resource name, "sessions/{session}".
+	Name          string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetMapRequest) Reset() {
+	*x = GetMapRequest{}
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[41]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetMapRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetMapRequest) ProtoMessage() {}
+
+func (x *GetMapRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[41]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetMapRequest.ProtoReflect.Descriptor instead.
+func (*GetMapRequest) Descriptor() ([]byte, []int) {
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{41}
+}
+
+func (x *GetMapRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+// A picture of the data: all rows of a dataset of up to 2,000, else a uniform sample of 1,500 and the labelled
+// rows. Empty until the dataset is prepared.
+type GetMapResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Number of labels behind the margins. They are computed every few labels, so they may be behind.
+	Labels uint32 `protobuf:"varint,1,opt,name=labels,proto3" json:"labels,omitempty"`
+	// Rows in the dataset, from 0, each once, shape (n,).
+	Rows []uint32 `protobuf:"varint,2,rep,packed,name=rows,proto3" json:"rows,omitempty"`
+	// First coordinate of each row, shape (n,).
+	X []float32 `protobuf:"fixed32,3,rep,packed,name=x,proto3" json:"x,omitempty"`
+	// Second coordinate of each row, shape (n,).
+	Y []float32 `protobuf:"fixed32,4,rep,packed,name=y,proto3" json:"y,omitempty"`
+	// For each row the squared distance in feature space from the centre of the best cell's sphere, less its
+	// squared radius: positive is outside. Empty until they are computed. Rows labelled since then are the
+	// last ones and have none, so there may be fewer margins than rows.
+	Margins []float32 `protobuf:"fixed32,5,rep,packed,name=margins,proto3" json:"margins,omitempty"`
+	// How the coordinates were found, for people, e.g. "first two principal components of the standardised
+	// columns".
+	Method string `protobuf:"bytes,6,opt,name=method,proto3" json:"method,omitempty"`
+	// Share of the variance that both coordinates explain, in [0, 1].
+	ExplainedShare float64 `protobuf:"fixed64,7,opt,name=explained_share,json=explainedShare,proto3" json:"explained_share,omitempty"`
+	// Id of each row's observation, shape (n,).
+	ObservationIds []string `protobuf:"bytes,8,rep,name=observation_ids,json=observationIds,proto3" json:"observation_ids,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *GetMapResponse) Reset() {
+	*x = GetMapResponse{}
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[42]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetMapResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetMapResponse) ProtoMessage() {}
+
+func (x *GetMapResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[42]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetMapResponse.ProtoReflect.Descriptor instead.
+func (*GetMapResponse) Descriptor() ([]byte, []int) {
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{42}
+}
+
+func (x *GetMapResponse) GetLabels() uint32 {
+	if x != nil {
+		return x.Labels
+	}
+	return 0
+}
+
+func (x *GetMapResponse) GetRows() []uint32 {
+	if x != nil {
+		return x.Rows
+	}
+	return nil
+}
+
+func (x *GetMapResponse) GetX() []float32 {
+	if x != nil {
+		return x.X
+	}
+	return nil
+}
+
+func (x *GetMapResponse) GetY() []float32 {
+	if x != nil {
+		return x.Y
+	}
+	return nil
+}
+
+func (x *GetMapResponse) GetMargins() []float32 {
+	if x != nil {
+		return x.Margins
+	}
+	return nil
+}
+
+func (x *GetMapResponse) GetMethod() string {
+	if x != nil {
+		return x.Method
+	}
+	return ""
+}
+
+func (x *GetMapResponse) GetExplainedShare() float64 {
+	if x != nil {
+		return x.ExplainedShare
+	}
+	return 0
+}
+
+func (x *GetMapResponse) GetObservationIds() []string {
+	if x != nil {
+		return x.ObservationIds
+	}
+	return nil
+}
+
 // Names the labeler whose votes are to become void.
 type WithdrawLabelerRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2831,7 +3459,7 @@ type WithdrawLabelerRequest struct {
 
 func (x *WithdrawLabelerRequest) Reset() {
 	*x = WithdrawLabelerRequest{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[35]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2843,7 +3471,7 @@ func (x *WithdrawLabelerRequest) String() string {
 func (*WithdrawLabelerRequest) ProtoMessage() {}
 
 func (x *WithdrawLabelerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[35]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2856,7 +3484,7 @@ func (x *WithdrawLabelerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawLabelerRequest.ProtoReflect.Descriptor instead.
 func (*WithdrawLabelerRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{35}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *WithdrawLabelerRequest) GetName() string {
@@ -2922,7 +3550,7 @@ type WithdrawalEffect struct {
 
 func (x *WithdrawalEffect) Reset() {
 	*x = WithdrawalEffect{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[36]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2934,7 +3562,7 @@ func (x *WithdrawalEffect) String() string {
 func (*WithdrawalEffect) ProtoMessage() {}
 
 func (x *WithdrawalEffect) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[36]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2947,7 +3575,7 @@ func (x *WithdrawalEffect) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawalEffect.ProtoReflect.Descriptor instead.
 func (*WithdrawalEffect) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{36}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *WithdrawalEffect) GetVotes() uint32 {
@@ -3026,7 +3654,7 @@ type WithdrawLabelerResponse struct {
 
 func (x *WithdrawLabelerResponse) Reset() {
 	*x = WithdrawLabelerResponse{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[37]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3038,7 +3666,7 @@ func (x *WithdrawLabelerResponse) String() string {
 func (*WithdrawLabelerResponse) ProtoMessage() {}
 
 func (x *WithdrawLabelerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[37]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3051,7 +3679,7 @@ func (x *WithdrawLabelerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawLabelerResponse.ProtoReflect.Descriptor instead.
 func (*WithdrawLabelerResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{37}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *WithdrawLabelerResponse) GetSession() *Session {
@@ -3087,7 +3715,7 @@ type ReinstateLabelerRequest struct {
 
 func (x *ReinstateLabelerRequest) Reset() {
 	*x = ReinstateLabelerRequest{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[38]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3099,7 +3727,7 @@ func (x *ReinstateLabelerRequest) String() string {
 func (*ReinstateLabelerRequest) ProtoMessage() {}
 
 func (x *ReinstateLabelerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[38]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3112,7 +3740,7 @@ func (x *ReinstateLabelerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReinstateLabelerRequest.ProtoReflect.Descriptor instead.
 func (*ReinstateLabelerRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{38}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ReinstateLabelerRequest) GetName() string {
@@ -3156,7 +3784,7 @@ type ReinstateLabelerResponse struct {
 
 func (x *ReinstateLabelerResponse) Reset() {
 	*x = ReinstateLabelerResponse{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[39]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3168,7 +3796,7 @@ func (x *ReinstateLabelerResponse) String() string {
 func (*ReinstateLabelerResponse) ProtoMessage() {}
 
 func (x *ReinstateLabelerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[39]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3181,7 +3809,7 @@ func (x *ReinstateLabelerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReinstateLabelerResponse.ProtoReflect.Descriptor instead.
 func (*ReinstateLabelerResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{39}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ReinstateLabelerResponse) GetSession() *Session {
@@ -3209,7 +3837,7 @@ type GetResultRequest struct {
 
 func (x *GetResultRequest) Reset() {
 	*x = GetResultRequest{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[40]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3221,7 +3849,7 @@ func (x *GetResultRequest) String() string {
 func (*GetResultRequest) ProtoMessage() {}
 
 func (x *GetResultRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[40]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3234,7 +3862,7 @@ func (x *GetResultRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetResultRequest.ProtoReflect.Descriptor instead.
 func (*GetResultRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{40}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *GetResultRequest) GetName() string {
@@ -3255,7 +3883,7 @@ type GetResultResponse struct {
 
 func (x *GetResultResponse) Reset() {
 	*x = GetResultResponse{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[41]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3267,7 +3895,7 @@ func (x *GetResultResponse) String() string {
 func (*GetResultResponse) ProtoMessage() {}
 
 func (x *GetResultResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[41]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3280,7 +3908,7 @@ func (x *GetResultResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetResultResponse.ProtoReflect.Descriptor instead.
 func (*GetResultResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{41}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *GetResultResponse) GetResult() *TuningResult {
@@ -3305,7 +3933,7 @@ type ListResultsRequest struct {
 
 func (x *ListResultsRequest) Reset() {
 	*x = ListResultsRequest{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[42]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3317,7 +3945,7 @@ func (x *ListResultsRequest) String() string {
 func (*ListResultsRequest) ProtoMessage() {}
 
 func (x *ListResultsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[42]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3330,7 +3958,7 @@ func (x *ListResultsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResultsRequest.ProtoReflect.Descriptor instead.
 func (*ListResultsRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{42}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *ListResultsRequest) GetParent() string {
@@ -3367,7 +3995,7 @@ type ListResultsResponse struct {
 
 func (x *ListResultsResponse) Reset() {
 	*x = ListResultsResponse{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[43]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3379,7 +4007,7 @@ func (x *ListResultsResponse) String() string {
 func (*ListResultsResponse) ProtoMessage() {}
 
 func (x *ListResultsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[43]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3392,7 +4020,7 @@ func (x *ListResultsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResultsResponse.ProtoReflect.Descriptor instead.
 func (*ListResultsResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{43}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *ListResultsResponse) GetResults() []*TuningResult {
@@ -3420,7 +4048,7 @@ type ExportModelRequest struct {
 
 func (x *ExportModelRequest) Reset() {
 	*x = ExportModelRequest{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[44]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3432,7 +4060,7 @@ func (x *ExportModelRequest) String() string {
 func (*ExportModelRequest) ProtoMessage() {}
 
 func (x *ExportModelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[44]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3445,7 +4073,7 @@ func (x *ExportModelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportModelRequest.ProtoReflect.Descriptor instead.
 func (*ExportModelRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{44}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ExportModelRequest) GetName() string {
@@ -3475,7 +4103,7 @@ type ExportModelResponse struct {
 
 func (x *ExportModelResponse) Reset() {
 	*x = ExportModelResponse{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[45]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3487,7 +4115,7 @@ func (x *ExportModelResponse) String() string {
 func (*ExportModelResponse) ProtoMessage() {}
 
 func (x *ExportModelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[45]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3500,7 +4128,7 @@ func (x *ExportModelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportModelResponse.ProtoReflect.Descriptor instead.
 func (*ExportModelResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{45}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *ExportModelResponse) GetPart() isExportModelResponse_Part {
@@ -3676,7 +4304,7 @@ const file_svddtune_v1_tuning_proto_rawDesc = "" +
 	"\n" +
 	"confidence\x18\x04 \x01(\x01H\x00R\n" +
 	"confidence\x88\x01\x01B\r\n" +
-	"\v_confidence\"\xf5\x03\n" +
+	"\v_confidence\"\x9a\x04\n" +
 	"\x14CreateSessionRequest\x12\x1e\n" +
 	"\adataset\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\adataset\x12!\n" +
 	"\fdisplay_name\x18\x02 \x01(\tR\vdisplayName\x122\n" +
@@ -3687,7 +4315,9 @@ const file_svddtune_v1_tuning_proto_rawDesc = "" +
 	"request_id\x18\x06 \x01(\tR\trequestId\x12!\n" +
 	"\ffrom_session\x18\a \x01(\tR\vfromSession\x12E\n" +
 	"\x06labels\x18\b \x03(\v2-.svddtune.v1.CreateSessionRequest.LabelsEntryR\x06labels\x120\n" +
-	"\x11retention_seconds\x18\t \x01(\x01H\x00R\x10retentionSeconds\x88\x01\x01\x1a9\n" +
+	"\x11retention_seconds\x18\t \x01(\x01H\x00R\x10retentionSeconds\x88\x01\x01\x12#\n" +
+	"\rvalidate_only\x18\n" +
+	" \x01(\bR\fvalidateOnly\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\x14\n" +
@@ -3821,7 +4451,57 @@ const file_svddtune_v1_tuning_proto_rawDesc = "" +
 	"\f_cohen_kappa\"p\n" +
 	"\x14GetAgreementResponse\x120\n" +
 	"\x05pairs\x18\x01 \x03(\v2\x1a.svddtune.v1.AgreementPairR\x05pairs\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xaa\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"j\n" +
+	"\x12ListHistoryRequest\x12\x18\n" +
+	"\x04name\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\x04name\x12\x1b\n" +
+	"\tpage_size\x18\x02 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\n" +
+	"page_token\x18\x03 \x01(\tR\tpageToken\"\xe8\x03\n" +
+	"\fHistoryPoint\x12\x16\n" +
+	"\x06labels\x18\x01 \x01(\rR\x06labels\x120\n" +
+	"\x06counts\x18\x02 \x01(\v2\x18.svddtune.v1.LabelCountsR\x06counts\x12.\n" +
+	"\x04time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x14\n" +
+	"\x05gamma\x18\x04 \x01(\x01R\x05gamma\x12\f\n" +
+	"\x01c\x18\x05 \x01(\x01R\x01c\x122\n" +
+	"\ascaling\x18\x06 \x01(\x0e2\x18.svddtune.v1.ScalingKindR\ascaling\x12.\n" +
+	"\aquality\x18\a \x01(\v2\x14.svddtune.v1.QualityR\aquality\x12\x1f\n" +
+	"\bexpected\x18\b \x01(\x01H\x00R\bexpected\x88\x01\x01\x12!\n" +
+	"\talignment\x18\t \x01(\x01H\x01R\talignment\x88\x01\x01\x12#\n" +
+	"\routside_count\x18\n" +
+	" \x01(\rR\foutsideCount\x12(\n" +
+	"\rexpected_gain\x18\v \x01(\x01H\x02R\fexpectedGain\x88\x01\x01\x12\x16\n" +
+	"\x06advice\x18\f \x01(\tR\x06adviceB\v\n" +
+	"\t_expectedB\f\n" +
+	"\n" +
+	"_alignmentB\x10\n" +
+	"\x0e_expected_gain\"p\n" +
+	"\x13ListHistoryResponse\x121\n" +
+	"\x06points\x18\x01 \x03(\v2\x19.svddtune.v1.HistoryPointR\x06points\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"+\n" +
+	"\x0fGetAtlasRequest\x12\x18\n" +
+	"\x04name\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\x04name\"\xc7\x01\n" +
+	"\n" +
+	"AtlasLayer\x122\n" +
+	"\ascaling\x18\x01 \x01(\x0e2\x18.svddtune.v1.ScalingKindR\ascaling\x12\x16\n" +
+	"\x06gammas\x18\x02 \x03(\x01R\x06gammas\x12\x14\n" +
+	"\x05costs\x18\x03 \x03(\x01R\x05costs\x12\x16\n" +
+	"\x06scores\x18\x04 \x03(\x02R\x06scores\x12%\n" +
+	"\x0eoutside_counts\x18\x05 \x03(\rR\routsideCounts\x12\x18\n" +
+	"\aweights\x18\x06 \x03(\x02R\aweights\"[\n" +
+	"\x10GetAtlasResponse\x12\x16\n" +
+	"\x06labels\x18\x01 \x01(\rR\x06labels\x12/\n" +
+	"\x06layers\x18\x02 \x03(\v2\x17.svddtune.v1.AtlasLayerR\x06layers\")\n" +
+	"\rGetMapRequest\x12\x18\n" +
+	"\x04name\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\x04name\"\xdc\x01\n" +
+	"\x0eGetMapResponse\x12\x16\n" +
+	"\x06labels\x18\x01 \x01(\rR\x06labels\x12\x12\n" +
+	"\x04rows\x18\x02 \x03(\rR\x04rows\x12\f\n" +
+	"\x01x\x18\x03 \x03(\x02R\x01x\x12\f\n" +
+	"\x01y\x18\x04 \x03(\x02R\x01y\x12\x18\n" +
+	"\amargins\x18\x05 \x03(\x02R\amargins\x12\x16\n" +
+	"\x06method\x18\x06 \x01(\tR\x06method\x12'\n" +
+	"\x0fexplained_share\x18\a \x01(\x01R\x0eexplainedShare\x12'\n" +
+	"\x0fobservation_ids\x18\b \x03(\tR\x0eobservationIds\"\xaa\x01\n" +
 	"\x16WithdrawLabelerRequest\x12\x18\n" +
 	"\x04name\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\x04name\x12\x1e\n" +
 	"\alabeler\x18\x02 \x01(\tB\x04\xe2A\x01\x02R\alabeler\x12#\n" +
@@ -3893,7 +4573,7 @@ const file_svddtune_v1_tuning_proto_rawDesc = "" +
 	"\vAgreementBy\x12\x1c\n" +
 	"\x18AGREEMENT_BY_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14AGREEMENT_BY_LABELER\x10\x01\x12\x1b\n" +
-	"\x17AGREEMENT_BY_PROVENANCE\x10\x022\xe5\x11\n" +
+	"\x17AGREEMENT_BY_PROVENANCE\x10\x022\xb2\x14\n" +
 	"\rTuningService\x12o\n" +
 	"\rCreateSession\x12!.svddtune.v1.CreateSessionRequest\x1a\".svddtune.v1.CreateSessionResponse\"\x17\x82\xd3\xe4\x93\x02\x11:\x01*\"\f/v1/sessions\x12l\n" +
 	"\n" +
@@ -3909,7 +4589,10 @@ const file_svddtune_v1_tuning_proto_rawDesc = "" +
 	"\n" +
 	"ListLabels\x12\x1e.svddtune.v1.ListLabelsRequest\x1a\x1f.svddtune.v1.ListLabelsResponse\"$\x82\xd3\xe4\x93\x02\x1e\x12\x1c/v1/{name=sessions/*}/labels\x12{\n" +
 	"\fListLabelers\x12 .svddtune.v1.ListLabelersRequest\x1a!.svddtune.v1.ListLabelersResponse\"&\x82\xd3\xe4\x93\x02 \x12\x1e/v1/{name=sessions/*}/labelers\x12|\n" +
-	"\fGetAgreement\x12 .svddtune.v1.GetAgreementRequest\x1a!.svddtune.v1.GetAgreementResponse\"'\x82\xd3\xe4\x93\x02!\x12\x1f/v1/{name=sessions/*}:agreement\x12\x8e\x01\n" +
+	"\fGetAgreement\x12 .svddtune.v1.GetAgreementRequest\x1a!.svddtune.v1.GetAgreementResponse\"'\x82\xd3\xe4\x93\x02!\x12\x1f/v1/{name=sessions/*}:agreement\x12w\n" +
+	"\vListHistory\x12\x1f.svddtune.v1.ListHistoryRequest\x1a .svddtune.v1.ListHistoryResponse\"%\x82\xd3\xe4\x93\x02\x1f\x12\x1d/v1/{name=sessions/*}/history\x12l\n" +
+	"\bGetAtlas\x12\x1c.svddtune.v1.GetAtlasRequest\x1a\x1d.svddtune.v1.GetAtlasResponse\"#\x82\xd3\xe4\x93\x02\x1d\x12\x1b/v1/{name=sessions/*}:atlas\x12d\n" +
+	"\x06GetMap\x12\x1a.svddtune.v1.GetMapRequest\x1a\x1b.svddtune.v1.GetMapResponse\"!\x82\xd3\xe4\x93\x02\x1b\x12\x19/v1/{name=sessions/*}:map\x12\x8e\x01\n" +
 	"\x0fWithdrawLabeler\x12#.svddtune.v1.WithdrawLabelerRequest\x1a$.svddtune.v1.WithdrawLabelerResponse\"0\x82\xd3\xe4\x93\x02*:\x01*\"%/v1/{name=sessions/*}:withdrawLabeler\x12\x92\x01\n" +
 	"\x10ReinstateLabeler\x12$.svddtune.v1.ReinstateLabelerRequest\x1a%.svddtune.v1.ReinstateLabelerResponse\"1\x82\xd3\xe4\x93\x02+:\x01*\"&/v1/{name=sessions/*}:reinstateLabeler\x12s\n" +
 	"\tGetResult\x12\x1d.svddtune.v1.GetResultRequest\x1a\x1e.svddtune.v1.GetResultResponse\"'\x82\xd3\xe4\x93\x02!\x12\x1f/v1/{name=sessions/*/results/*}\x12y\n" +
@@ -3930,7 +4613,7 @@ func file_svddtune_v1_tuning_proto_rawDescGZIP() []byte {
 }
 
 var file_svddtune_v1_tuning_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_svddtune_v1_tuning_proto_msgTypes = make([]protoimpl.MessageInfo, 48)
+var file_svddtune_v1_tuning_proto_msgTypes = make([]protoimpl.MessageInfo, 56)
 var file_svddtune_v1_tuning_proto_goTypes = []any{
 	(SessionState)(0),                // 0: svddtune.v1.SessionState
 	(StallReason)(0),                 // 1: svddtune.v1.StallReason
@@ -3970,134 +4653,155 @@ var file_svddtune_v1_tuning_proto_goTypes = []any{
 	(*GetAgreementRequest)(nil),      // 35: svddtune.v1.GetAgreementRequest
 	(*AgreementPair)(nil),            // 36: svddtune.v1.AgreementPair
 	(*GetAgreementResponse)(nil),     // 37: svddtune.v1.GetAgreementResponse
-	(*WithdrawLabelerRequest)(nil),   // 38: svddtune.v1.WithdrawLabelerRequest
-	(*WithdrawalEffect)(nil),         // 39: svddtune.v1.WithdrawalEffect
-	(*WithdrawLabelerResponse)(nil),  // 40: svddtune.v1.WithdrawLabelerResponse
-	(*ReinstateLabelerRequest)(nil),  // 41: svddtune.v1.ReinstateLabelerRequest
-	(*ReinstateLabelerResponse)(nil), // 42: svddtune.v1.ReinstateLabelerResponse
-	(*GetResultRequest)(nil),         // 43: svddtune.v1.GetResultRequest
-	(*GetResultResponse)(nil),        // 44: svddtune.v1.GetResultResponse
-	(*ListResultsRequest)(nil),       // 45: svddtune.v1.ListResultsRequest
-	(*ListResultsResponse)(nil),      // 46: svddtune.v1.ListResultsResponse
-	(*ExportModelRequest)(nil),       // 47: svddtune.v1.ExportModelRequest
-	(*ExportModelResponse)(nil),      // 48: svddtune.v1.ExportModelResponse
-	nil,                              // 49: svddtune.v1.Session.LabelsEntry
-	nil,                              // 50: svddtune.v1.CreateSessionRequest.LabelsEntry
-	(*Quality)(nil),                  // 51: svddtune.v1.Quality
-	(ScalingKind)(0),                 // 52: svddtune.v1.ScalingKind
-	(*OutlierShare)(nil),             // 53: svddtune.v1.OutlierShare
-	(*SessionConfig)(nil),            // 54: svddtune.v1.SessionConfig
-	(*LabelCounts)(nil),              // 55: svddtune.v1.LabelCounts
-	(*timestamppb.Timestamp)(nil),    // 56: google.protobuf.Timestamp
-	(*DetectorComparison)(nil),       // 57: svddtune.v1.DetectorComparison
-	(Verdict)(0),                     // 58: svddtune.v1.Verdict
-	(*fieldmaskpb.FieldMask)(nil),    // 59: google.protobuf.FieldMask
-	(*LabelEvent)(nil),               // 60: svddtune.v1.LabelEvent
-	(*TuningResult)(nil),             // 61: svddtune.v1.TuningResult
-	(*ModelHeader)(nil),              // 62: svddtune.v1.ModelHeader
-	(*SupportVectorChunk)(nil),       // 63: svddtune.v1.SupportVectorChunk
-	(*ScalingChunk)(nil),             // 64: svddtune.v1.ScalingChunk
-	(*ProfileChunk)(nil),             // 65: svddtune.v1.ProfileChunk
-	(*RefinedChunk)(nil),             // 66: svddtune.v1.RefinedChunk
+	(*ListHistoryRequest)(nil),       // 38: svddtune.v1.ListHistoryRequest
+	(*HistoryPoint)(nil),             // 39: svddtune.v1.HistoryPoint
+	(*ListHistoryResponse)(nil),      // 40: svddtune.v1.ListHistoryResponse
+	(*GetAtlasRequest)(nil),          // 41: svddtune.v1.GetAtlasRequest
+	(*AtlasLayer)(nil),               // 42: svddtune.v1.AtlasLayer
+	(*GetAtlasResponse)(nil),         // 43: svddtune.v1.GetAtlasResponse
+	(*GetMapRequest)(nil),            // 44: svddtune.v1.GetMapRequest
+	(*GetMapResponse)(nil),           // 45: svddtune.v1.GetMapResponse
+	(*WithdrawLabelerRequest)(nil),   // 46: svddtune.v1.WithdrawLabelerRequest
+	(*WithdrawalEffect)(nil),         // 47: svddtune.v1.WithdrawalEffect
+	(*WithdrawLabelerResponse)(nil),  // 48: svddtune.v1.WithdrawLabelerResponse
+	(*ReinstateLabelerRequest)(nil),  // 49: svddtune.v1.ReinstateLabelerRequest
+	(*ReinstateLabelerResponse)(nil), // 50: svddtune.v1.ReinstateLabelerResponse
+	(*GetResultRequest)(nil),         // 51: svddtune.v1.GetResultRequest
+	(*GetResultResponse)(nil),        // 52: svddtune.v1.GetResultResponse
+	(*ListResultsRequest)(nil),       // 53: svddtune.v1.ListResultsRequest
+	(*ListResultsResponse)(nil),      // 54: svddtune.v1.ListResultsResponse
+	(*ExportModelRequest)(nil),       // 55: svddtune.v1.ExportModelRequest
+	(*ExportModelResponse)(nil),      // 56: svddtune.v1.ExportModelResponse
+	nil,                              // 57: svddtune.v1.Session.LabelsEntry
+	nil,                              // 58: svddtune.v1.CreateSessionRequest.LabelsEntry
+	(*Quality)(nil),                  // 59: svddtune.v1.Quality
+	(ScalingKind)(0),                 // 60: svddtune.v1.ScalingKind
+	(*OutlierShare)(nil),             // 61: svddtune.v1.OutlierShare
+	(*SessionConfig)(nil),            // 62: svddtune.v1.SessionConfig
+	(*LabelCounts)(nil),              // 63: svddtune.v1.LabelCounts
+	(*timestamppb.Timestamp)(nil),    // 64: google.protobuf.Timestamp
+	(*DetectorComparison)(nil),       // 65: svddtune.v1.DetectorComparison
+	(Verdict)(0),                     // 66: svddtune.v1.Verdict
+	(*fieldmaskpb.FieldMask)(nil),    // 67: google.protobuf.FieldMask
+	(*LabelEvent)(nil),               // 68: svddtune.v1.LabelEvent
+	(*TuningResult)(nil),             // 69: svddtune.v1.TuningResult
+	(*ModelHeader)(nil),              // 70: svddtune.v1.ModelHeader
+	(*SupportVectorChunk)(nil),       // 71: svddtune.v1.SupportVectorChunk
+	(*ScalingChunk)(nil),             // 72: svddtune.v1.ScalingChunk
+	(*ProfileChunk)(nil),             // 73: svddtune.v1.ProfileChunk
+	(*RefinedChunk)(nil),             // 74: svddtune.v1.RefinedChunk
 }
 var file_svddtune_v1_tuning_proto_depIdxs = []int32{
-	51, // 0: svddtune.v1.LiveEvidence.quality:type_name -> svddtune.v1.Quality
-	52, // 1: svddtune.v1.LiveEvidence.scaling:type_name -> svddtune.v1.ScalingKind
-	53, // 2: svddtune.v1.LiveEvidence.outlier_share:type_name -> svddtune.v1.OutlierShare
-	54, // 3: svddtune.v1.Session.config:type_name -> svddtune.v1.SessionConfig
+	59, // 0: svddtune.v1.LiveEvidence.quality:type_name -> svddtune.v1.Quality
+	60, // 1: svddtune.v1.LiveEvidence.scaling:type_name -> svddtune.v1.ScalingKind
+	61, // 2: svddtune.v1.LiveEvidence.outlier_share:type_name -> svddtune.v1.OutlierShare
+	62, // 3: svddtune.v1.Session.config:type_name -> svddtune.v1.SessionConfig
 	0,  // 4: svddtune.v1.Session.state:type_name -> svddtune.v1.SessionState
-	55, // 5: svddtune.v1.Session.counts:type_name -> svddtune.v1.LabelCounts
+	63, // 5: svddtune.v1.Session.counts:type_name -> svddtune.v1.LabelCounts
 	3,  // 6: svddtune.v1.Session.failure:type_name -> svddtune.v1.Failure
-	56, // 7: svddtune.v1.Session.create_time:type_name -> google.protobuf.Timestamp
-	56, // 8: svddtune.v1.Session.update_time:type_name -> google.protobuf.Timestamp
+	64, // 7: svddtune.v1.Session.create_time:type_name -> google.protobuf.Timestamp
+	64, // 8: svddtune.v1.Session.update_time:type_name -> google.protobuf.Timestamp
 	4,  // 9: svddtune.v1.Session.live:type_name -> svddtune.v1.LiveEvidence
-	52, // 10: svddtune.v1.Session.scaling:type_name -> svddtune.v1.ScalingKind
-	57, // 11: svddtune.v1.Session.detectors:type_name -> svddtune.v1.DetectorComparison
+	60, // 10: svddtune.v1.Session.scaling:type_name -> svddtune.v1.ScalingKind
+	65, // 11: svddtune.v1.Session.detectors:type_name -> svddtune.v1.DetectorComparison
 	7,  // 12: svddtune.v1.Session.taken_over:type_name -> svddtune.v1.TakenOver
 	5,  // 13: svddtune.v1.Session.estimate:type_name -> svddtune.v1.CostEstimate
-	49, // 14: svddtune.v1.Session.labels:type_name -> svddtune.v1.Session.LabelsEntry
+	57, // 14: svddtune.v1.Session.labels:type_name -> svddtune.v1.Session.LabelsEntry
 	1,  // 15: svddtune.v1.Session.stall:type_name -> svddtune.v1.StallReason
-	56, // 16: svddtune.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
-	58, // 17: svddtune.v1.InitialLabel.verdict:type_name -> svddtune.v1.Verdict
-	54, // 18: svddtune.v1.CreateSessionRequest.config:type_name -> svddtune.v1.SessionConfig
+	64, // 16: svddtune.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
+	66, // 17: svddtune.v1.InitialLabel.verdict:type_name -> svddtune.v1.Verdict
+	62, // 18: svddtune.v1.CreateSessionRequest.config:type_name -> svddtune.v1.SessionConfig
 	8,  // 19: svddtune.v1.CreateSessionRequest.initial_labels:type_name -> svddtune.v1.InitialLabel
-	50, // 20: svddtune.v1.CreateSessionRequest.labels:type_name -> svddtune.v1.CreateSessionRequest.LabelsEntry
+	58, // 20: svddtune.v1.CreateSessionRequest.labels:type_name -> svddtune.v1.CreateSessionRequest.LabelsEntry
 	6,  // 21: svddtune.v1.CreateSessionResponse.session:type_name -> svddtune.v1.Session
 	6,  // 22: svddtune.v1.GetSessionResponse.session:type_name -> svddtune.v1.Session
 	0,  // 23: svddtune.v1.ListSessionsRequest.states:type_name -> svddtune.v1.SessionState
 	6,  // 24: svddtune.v1.ListSessionsResponse.sessions:type_name -> svddtune.v1.Session
 	6,  // 25: svddtune.v1.UpdateSessionRequest.session:type_name -> svddtune.v1.Session
-	59, // 26: svddtune.v1.UpdateSessionRequest.update_mask:type_name -> google.protobuf.FieldMask
+	67, // 26: svddtune.v1.UpdateSessionRequest.update_mask:type_name -> google.protobuf.FieldMask
 	6,  // 27: svddtune.v1.UpdateSessionResponse.session:type_name -> svddtune.v1.Session
 	6,  // 28: svddtune.v1.PauseSessionResponse.session:type_name -> svddtune.v1.Session
 	6,  // 29: svddtune.v1.ResumeSessionResponse.session:type_name -> svddtune.v1.Session
 	6,  // 30: svddtune.v1.FinishSessionResponse.session:type_name -> svddtune.v1.Session
 	6,  // 31: svddtune.v1.CancelSessionResponse.session:type_name -> svddtune.v1.Session
 	6,  // 32: svddtune.v1.WatchSessionResponse.session:type_name -> svddtune.v1.Session
-	60, // 33: svddtune.v1.WatchSessionResponse.events:type_name -> svddtune.v1.LabelEvent
-	60, // 34: svddtune.v1.ListLabelsResponse.events:type_name -> svddtune.v1.LabelEvent
-	55, // 35: svddtune.v1.LabelerReport.votes:type_name -> svddtune.v1.LabelCounts
-	56, // 36: svddtune.v1.LabelerReport.last_answer_time:type_name -> google.protobuf.Timestamp
+	68, // 33: svddtune.v1.WatchSessionResponse.events:type_name -> svddtune.v1.LabelEvent
+	68, // 34: svddtune.v1.ListLabelsResponse.events:type_name -> svddtune.v1.LabelEvent
+	63, // 35: svddtune.v1.LabelerReport.votes:type_name -> svddtune.v1.LabelCounts
+	64, // 36: svddtune.v1.LabelerReport.last_answer_time:type_name -> google.protobuf.Timestamp
 	32, // 37: svddtune.v1.ListLabelersResponse.labelers:type_name -> svddtune.v1.LabelerReport
 	33, // 38: svddtune.v1.ListLabelersResponse.agreement:type_name -> svddtune.v1.Agreement
 	2,  // 39: svddtune.v1.GetAgreementRequest.by:type_name -> svddtune.v1.AgreementBy
 	36, // 40: svddtune.v1.GetAgreementResponse.pairs:type_name -> svddtune.v1.AgreementPair
-	55, // 41: svddtune.v1.WithdrawalEffect.counts_before:type_name -> svddtune.v1.LabelCounts
-	55, // 42: svddtune.v1.WithdrawalEffect.counts_after:type_name -> svddtune.v1.LabelCounts
-	4,  // 43: svddtune.v1.WithdrawalEffect.live_before:type_name -> svddtune.v1.LiveEvidence
-	4,  // 44: svddtune.v1.WithdrawalEffect.live_after:type_name -> svddtune.v1.LiveEvidence
-	6,  // 45: svddtune.v1.WithdrawLabelerResponse.session:type_name -> svddtune.v1.Session
-	39, // 46: svddtune.v1.WithdrawLabelerResponse.effect:type_name -> svddtune.v1.WithdrawalEffect
-	6,  // 47: svddtune.v1.ReinstateLabelerResponse.session:type_name -> svddtune.v1.Session
-	39, // 48: svddtune.v1.ReinstateLabelerResponse.effect:type_name -> svddtune.v1.WithdrawalEffect
-	61, // 49: svddtune.v1.GetResultResponse.result:type_name -> svddtune.v1.TuningResult
-	61, // 50: svddtune.v1.ListResultsResponse.results:type_name -> svddtune.v1.TuningResult
-	62, // 51: svddtune.v1.ExportModelResponse.header:type_name -> svddtune.v1.ModelHeader
-	63, // 52: svddtune.v1.ExportModelResponse.support_vectors:type_name -> svddtune.v1.SupportVectorChunk
-	64, // 53: svddtune.v1.ExportModelResponse.scaling:type_name -> svddtune.v1.ScalingChunk
-	65, // 54: svddtune.v1.ExportModelResponse.profile:type_name -> svddtune.v1.ProfileChunk
-	66, // 55: svddtune.v1.ExportModelResponse.refined:type_name -> svddtune.v1.RefinedChunk
-	9,  // 56: svddtune.v1.TuningService.CreateSession:input_type -> svddtune.v1.CreateSessionRequest
-	11, // 57: svddtune.v1.TuningService.GetSession:input_type -> svddtune.v1.GetSessionRequest
-	13, // 58: svddtune.v1.TuningService.ListSessions:input_type -> svddtune.v1.ListSessionsRequest
-	15, // 59: svddtune.v1.TuningService.UpdateSession:input_type -> svddtune.v1.UpdateSessionRequest
-	17, // 60: svddtune.v1.TuningService.PauseSession:input_type -> svddtune.v1.PauseSessionRequest
-	19, // 61: svddtune.v1.TuningService.ResumeSession:input_type -> svddtune.v1.ResumeSessionRequest
-	21, // 62: svddtune.v1.TuningService.FinishSession:input_type -> svddtune.v1.FinishSessionRequest
-	23, // 63: svddtune.v1.TuningService.CancelSession:input_type -> svddtune.v1.CancelSessionRequest
-	25, // 64: svddtune.v1.TuningService.DeleteSession:input_type -> svddtune.v1.DeleteSessionRequest
-	27, // 65: svddtune.v1.TuningService.WatchSession:input_type -> svddtune.v1.WatchSessionRequest
-	29, // 66: svddtune.v1.TuningService.ListLabels:input_type -> svddtune.v1.ListLabelsRequest
-	31, // 67: svddtune.v1.TuningService.ListLabelers:input_type -> svddtune.v1.ListLabelersRequest
-	35, // 68: svddtune.v1.TuningService.GetAgreement:input_type -> svddtune.v1.GetAgreementRequest
-	38, // 69: svddtune.v1.TuningService.WithdrawLabeler:input_type -> svddtune.v1.WithdrawLabelerRequest
-	41, // 70: svddtune.v1.TuningService.ReinstateLabeler:input_type -> svddtune.v1.ReinstateLabelerRequest
-	43, // 71: svddtune.v1.TuningService.GetResult:input_type -> svddtune.v1.GetResultRequest
-	45, // 72: svddtune.v1.TuningService.ListResults:input_type -> svddtune.v1.ListResultsRequest
-	47, // 73: svddtune.v1.TuningService.ExportModel:input_type -> svddtune.v1.ExportModelRequest
-	10, // 74: svddtune.v1.TuningService.CreateSession:output_type -> svddtune.v1.CreateSessionResponse
-	12, // 75: svddtune.v1.TuningService.GetSession:output_type -> svddtune.v1.GetSessionResponse
-	14, // 76: svddtune.v1.TuningService.ListSessions:output_type -> svddtune.v1.ListSessionsResponse
-	16, // 77: svddtune.v1.TuningService.UpdateSession:output_type -> svddtune.v1.UpdateSessionResponse
-	18, // 78: svddtune.v1.TuningService.PauseSession:output_type -> svddtune.v1.PauseSessionResponse
-	20, // 79: svddtune.v1.TuningService.ResumeSession:output_type -> svddtune.v1.ResumeSessionResponse
-	22, // 80: svddtune.v1.TuningService.FinishSession:output_type -> svddtune.v1.FinishSessionResponse
-	24, // 81: svddtune.v1.TuningService.CancelSession:output_type -> svddtune.v1.CancelSessionResponse
-	26, // 82: svddtune.v1.TuningService.DeleteSession:output_type -> svddtune.v1.DeleteSessionResponse
-	28, // 83: svddtune.v1.TuningService.WatchSession:output_type -> svddtune.v1.WatchSessionResponse
-	30, // 84: svddtune.v1.TuningService.ListLabels:output_type -> svddtune.v1.ListLabelsResponse
-	34, // 85: svddtune.v1.TuningService.ListLabelers:output_type -> svddtune.v1.ListLabelersResponse
-	37, // 86: svddtune.v1.TuningService.GetAgreement:output_type -> svddtune.v1.GetAgreementResponse
-	40, // 87: svddtune.v1.TuningService.WithdrawLabeler:output_type -> svddtune.v1.WithdrawLabelerResponse
-	42, // 88: svddtune.v1.TuningService.ReinstateLabeler:output_type -> svddtune.v1.ReinstateLabelerResponse
-	44, // 89: svddtune.v1.TuningService.GetResult:output_type -> svddtune.v1.GetResultResponse
-	46, // 90: svddtune.v1.TuningService.ListResults:output_type -> svddtune.v1.ListResultsResponse
-	48, // 91: svddtune.v1.TuningService.ExportModel:output_type -> svddtune.v1.ExportModelResponse
-	74, // [74:92] is the sub-list for method output_type
-	56, // [56:74] is the sub-list for method input_type
-	56, // [56:56] is the sub-list for extension type_name
-	56, // [56:56] is the sub-list for extension extendee
-	0,  // [0:56] is the sub-list for field type_name
+	63, // 41: svddtune.v1.HistoryPoint.counts:type_name -> svddtune.v1.LabelCounts
+	64, // 42: svddtune.v1.HistoryPoint.time:type_name -> google.protobuf.Timestamp
+	60, // 43: svddtune.v1.HistoryPoint.scaling:type_name -> svddtune.v1.ScalingKind
+	59, // 44: svddtune.v1.HistoryPoint.quality:type_name -> svddtune.v1.Quality
+	39, // 45: svddtune.v1.ListHistoryResponse.points:type_name -> svddtune.v1.HistoryPoint
+	60, // 46: svddtune.v1.AtlasLayer.scaling:type_name -> svddtune.v1.ScalingKind
+	42, // 47: svddtune.v1.GetAtlasResponse.layers:type_name -> svddtune.v1.AtlasLayer
+	63, // 48: svddtune.v1.WithdrawalEffect.counts_before:type_name -> svddtune.v1.LabelCounts
+	63, // 49: svddtune.v1.WithdrawalEffect.counts_after:type_name -> svddtune.v1.LabelCounts
+	4,  // 50: svddtune.v1.WithdrawalEffect.live_before:type_name -> svddtune.v1.LiveEvidence
+	4,  // 51: svddtune.v1.WithdrawalEffect.live_after:type_name -> svddtune.v1.LiveEvidence
+	6,  // 52: svddtune.v1.WithdrawLabelerResponse.session:type_name -> svddtune.v1.Session
+	47, // 53: svddtune.v1.WithdrawLabelerResponse.effect:type_name -> svddtune.v1.WithdrawalEffect
+	6,  // 54: svddtune.v1.ReinstateLabelerResponse.session:type_name -> svddtune.v1.Session
+	47, // 55: svddtune.v1.ReinstateLabelerResponse.effect:type_name -> svddtune.v1.WithdrawalEffect
+	69, // 56: svddtune.v1.GetResultResponse.result:type_name -> svddtune.v1.TuningResult
+	69, // 57: svddtune.v1.ListResultsResponse.results:type_name -> svddtune.v1.TuningResult
+	70, // 58: svddtune.v1.ExportModelResponse.header:type_name -> svddtune.v1.ModelHeader
+	71, // 59: svddtune.v1.ExportModelResponse.support_vectors:type_name -> svddtune.v1.SupportVectorChunk
+	72, // 60: svddtune.v1.ExportModelResponse.scaling:type_name -> svddtune.v1.ScalingChunk
+	73, // 61: svddtune.v1.ExportModelResponse.profile:type_name -> svddtune.v1.ProfileChunk
+	74, // 62: svddtune.v1.ExportModelResponse.refined:type_name -> svddtune.v1.RefinedChunk
+	9,  // 63: svddtune.v1.TuningService.CreateSession:input_type -> svddtune.v1.CreateSessionRequest
+	11, // 64: svddtune.v1.TuningService.GetSession:input_type -> svddtune.v1.GetSessionRequest
+	13, // 65: svddtune.v1.TuningService.ListSessions:input_type -> svddtune.v1.ListSessionsRequest
+	15, // 66: svddtune.v1.TuningService.UpdateSession:input_type -> svddtune.v1.UpdateSessionRequest
+	17, // 67: svddtune.v1.TuningService.PauseSession:input_type -> svddtune.v1.PauseSessionRequest
+	19, // 68: svddtune.v1.TuningService.ResumeSession:input_type -> svddtune.v1.ResumeSessionRequest
+	21, // 69: svddtune.v1.TuningService.FinishSession:input_type -> svddtune.v1.FinishSessionRequest
+	23, // 70: svddtune.v1.TuningService.CancelSession:input_type -> svddtune.v1.CancelSessionRequest
+	25, // 71: svddtune.v1.TuningService.DeleteSession:input_type -> svddtune.v1.DeleteSessionRequest
+	27, // 72: svddtune.v1.TuningService.WatchSession:input_type -> svddtune.v1.WatchSessionRequest
+	29, // 73: svddtune.v1.TuningService.ListLabels:input_type -> svddtune.v1.ListLabelsRequest
+	31, // 74: svddtune.v1.TuningService.ListLabelers:input_type -> svddtune.v1.ListLabelersRequest
+	35, // 75: svddtune.v1.TuningService.GetAgreement:input_type -> svddtune.v1.GetAgreementRequest
+	38, // 76: svddtune.v1.TuningService.ListHistory:input_type -> svddtune.v1.ListHistoryRequest
+	41, // 77: svddtune.v1.TuningService.GetAtlas:input_type -> svddtune.v1.GetAtlasRequest
+	44, // 78: svddtune.v1.TuningService.GetMap:input_type -> svddtune.v1.GetMapRequest
+	46, // 79: svddtune.v1.TuningService.WithdrawLabeler:input_type -> svddtune.v1.WithdrawLabelerRequest
+	49, // 80: svddtune.v1.TuningService.ReinstateLabeler:input_type -> svddtune.v1.ReinstateLabelerRequest
+	51, // 81: svddtune.v1.TuningService.GetResult:input_type -> svddtune.v1.GetResultRequest
+	53, // 82: svddtune.v1.TuningService.ListResults:input_type -> svddtune.v1.ListResultsRequest
+	55, // 83: svddtune.v1.TuningService.ExportModel:input_type -> svddtune.v1.ExportModelRequest
+	10, // 84: svddtune.v1.TuningService.CreateSession:output_type -> svddtune.v1.CreateSessionResponse
+	12, // 85: svddtune.v1.TuningService.GetSession:output_type -> svddtune.v1.GetSessionResponse
+	14, // 86: svddtune.v1.TuningService.ListSessions:output_type -> svddtune.v1.ListSessionsResponse
+	16, // 87: svddtune.v1.TuningService.UpdateSession:output_type -> svddtune.v1.UpdateSessionResponse
+	18, // 88: svddtune.v1.TuningService.PauseSession:output_type -> svddtune.v1.PauseSessionResponse
+	20, // 89: svddtune.v1.TuningService.ResumeSession:output_type -> svddtune.v1.ResumeSessionResponse
+	22, // 90: svddtune.v1.TuningService.FinishSession:output_type -> svddtune.v1.FinishSessionResponse
+	24, // 91: svddtune.v1.TuningService.CancelSession:output_type -> svddtune.v1.CancelSessionResponse
+	26, // 92: svddtune.v1.TuningService.DeleteSession:output_type -> svddtune.v1.DeleteSessionResponse
+	28, // 93: svddtune.v1.TuningService.WatchSession:output_type -> svddtune.v1.WatchSessionResponse
+	30, // 94: svddtune.v1.TuningService.ListLabels:output_type -> svddtune.v1.ListLabelsResponse
+	34, // 95: svddtune.v1.TuningService.ListLabelers:output_type -> svddtune.v1.ListLabelersResponse
+	37, // 96: svddtune.v1.TuningService.GetAgreement:output_type -> svddtune.v1.GetAgreementResponse
+	40, // 97: svddtune.v1.TuningService.ListHistory:output_type -> svddtune.v1.ListHistoryResponse
+	43, // 98: svddtune.v1.TuningService.GetAtlas:output_type -> svddtune.v1.GetAtlasResponse
+	45, // 99: svddtune.v1.TuningService.GetMap:output_type -> svddtune.v1.GetMapResponse
+	48, // 100: svddtune.v1.TuningService.WithdrawLabeler:output_type -> svddtune.v1.WithdrawLabelerResponse
+	50, // 101: svddtune.v1.TuningService.ReinstateLabeler:output_type -> svddtune.v1.ReinstateLabelerResponse
+	52, // 102: svddtune.v1.TuningService.GetResult:output_type -> svddtune.v1.GetResultResponse
+	54, // 103: svddtune.v1.TuningService.ListResults:output_type -> svddtune.v1.ListResultsResponse
+	56, // 104: svddtune.v1.TuningService.ExportModel:output_type -> svddtune.v1.ExportModelResponse
+	84, // [84:105] is the sub-list for method output_type
+	63, // [63:84] is the sub-list for method input_type
+	63, // [63:63] is the sub-list for extension type_name
+	63, // [63:63] is the sub-list for extension extendee
+	0,  // [0:63] is the sub-list for field type_name
 }
 
 func init() { file_svddtune_v1_tuning_proto_init() }
@@ -4116,7 +4820,8 @@ func file_svddtune_v1_tuning_proto_init() {
 	file_svddtune_v1_tuning_proto_msgTypes[29].OneofWrappers = []any{}
 	file_svddtune_v1_tuning_proto_msgTypes[30].OneofWrappers = []any{}
 	file_svddtune_v1_tuning_proto_msgTypes[33].OneofWrappers = []any{}
-	file_svddtune_v1_tuning_proto_msgTypes[45].OneofWrappers = []any{
+	file_svddtune_v1_tuning_proto_msgTypes[36].OneofWrappers = []any{}
+	file_svddtune_v1_tuning_proto_msgTypes[53].OneofWrappers = []any{
 		(*ExportModelResponse_Header)(nil),
 		(*ExportModelResponse_SupportVectors)(nil),
 		(*ExportModelResponse_Scaling)(nil),
@@ -4129,7 +4834,7 @@ func file_svddtune_v1_tuning_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_svddtune_v1_tuning_proto_rawDesc), len(file_svddtune_v1_tuning_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   48,
+			NumMessages:   56,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -32,6 +32,9 @@ const (
 	TuningService_ListLabels_FullMethodName       = "/svddtune.v1.TuningService/ListLabels"
 	TuningService_ListLabelers_FullMethodName     = "/svddtune.v1.TuningService/ListLabelers"
 	TuningService_GetAgreement_FullMethodName     = "/svddtune.v1.TuningService/GetAgreement"
+	TuningService_ListHistory_FullMethodName      = "/svddtune.v1.TuningService/ListHistory"
+	TuningService_GetAtlas_FullMethodName         = "/svddtune.v1.TuningService/GetAtlas"
+	TuningService_GetMap_FullMethodName           = "/svddtune.v1.TuningService/GetMap"
 	TuningService_WithdrawLabeler_FullMethodName  = "/svddtune.v1.TuningService/WithdrawLabeler"
 	TuningService_ReinstateLabeler_FullMethodName = "/svddtune.v1.TuningService/ReinstateLabeler"
 	TuningService_GetResult_FullMethodName        = "/svddtune.v1.TuningService/GetResult"
@@ -86,6 +89,12 @@ type TuningServiceClient interface {
 	// Compares each two labelers, or each two sources of votes, on the observations that both have voted
 	// on. Errors: SESSION_NOT_FOUND, INVALID_FIELD.
 	GetAgreement(ctx context.Context, in *GetAgreementRequest, opts ...grpc.CallOption) (*GetAgreementResponse, error)
+	// Lists what was live after each number of labels, oldest first. Errors: SESSION_NOT_FOUND.
+	ListHistory(ctx context.Context, in *ListHistoryRequest, opts ...grpc.CallOption) (*ListHistoryResponse, error)
+	// Returns what the labels say of every cell of the atlas. Errors: SESSION_NOT_FOUND.
+	GetAtlas(ctx context.Context, in *GetAtlasRequest, opts ...grpc.CallOption) (*GetAtlasResponse, error)
+	// Returns a picture of the data in two dimensions. Errors: SESSION_NOT_FOUND.
+	GetMap(ctx context.Context, in *GetMapRequest, opts ...grpc.CallOption) (*GetMapResponse, error)
 	// Makes all votes of a labeler void and refuses its further answers. Queries that lack votes then
 	// open again.
 	// Errors: SESSION_NOT_FOUND, UNKNOWN_LABELER, SESSION_NOT_ACTIVE, ETAG_MISMATCH, REQUEST_ID_REUSED.
@@ -247,6 +256,36 @@ func (c *tuningServiceClient) GetAgreement(ctx context.Context, in *GetAgreement
 	return out, nil
 }
 
+func (c *tuningServiceClient) ListHistory(ctx context.Context, in *ListHistoryRequest, opts ...grpc.CallOption) (*ListHistoryResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListHistoryResponse)
+	err := c.cc.Invoke(ctx, TuningService_ListHistory_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *tuningServiceClient) GetAtlas(ctx context.Context, in *GetAtlasRequest, opts ...grpc.CallOption) (*GetAtlasResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetAtlasResponse)
+	err := c.cc.Invoke(ctx, TuningService_GetAtlas_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *tuningServiceClient) GetMap(ctx context.Context, in *GetMapRequest, opts ...grpc.CallOption) (*GetMapResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetMapResponse)
+	err := c.cc.Invoke(ctx, TuningService_GetMap_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *tuningServiceClient) WithdrawLabeler(ctx context.Context, in *WithdrawLabelerRequest, opts ...grpc.CallOption) (*WithdrawLabelerResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(WithdrawLabelerResponse)
@@ -353,6 +392,12 @@ type TuningServiceServer interface {
 	// Compares each two labelers, or each two sources of votes, on the observations that both have voted
 	// on. Errors: SESSION_NOT_FOUND, INVALID_FIELD.
 	GetAgreement(context.Context, *GetAgreementRequest) (*GetAgreementResponse, error)
+	// Lists what was live after each number of labels, oldest first. Errors: SESSION_NOT_FOUND.
+	ListHistory(context.Context, *ListHistoryRequest) (*ListHistoryResponse, error)
+	// Returns what the labels say of every cell of the atlas. Errors: SESSION_NOT_FOUND.
+	GetAtlas(context.Context, *GetAtlasRequest) (*GetAtlasResponse, error)
+	// Returns a picture of the data in two dimensions. Errors: SESSION_NOT_FOUND.
+	GetMap(context.Context, *GetMapRequest) (*GetMapResponse, error)
 	// Makes all votes of a labeler void and refuses its further answers. Queries that lack votes then
 	// open again.
 	// Errors: SESSION_NOT_FOUND, UNKNOWN_LABELER, SESSION_NOT_ACTIVE, ETAG_MISMATCH, REQUEST_ID_REUSED.
@@ -413,6 +458,15 @@ func (UnimplementedTuningServiceServer) ListLabelers(context.Context, *ListLabel
 }
 func (UnimplementedTuningServiceServer) GetAgreement(context.Context, *GetAgreementRequest) (*GetAgreementResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetAgreement not implemented")
+}
+func (UnimplementedTuningServiceServer) ListHistory(context.Context, *ListHistoryRequest) (*ListHistoryResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListHistory not implemented")
+}
+func (UnimplementedTuningServiceServer) GetAtlas(context.Context, *GetAtlasRequest) (*GetAtlasResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetAtlas not implemented")
+}
+func (UnimplementedTuningServiceServer) GetMap(context.Context, *GetMapRequest) (*GetMapResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetMap not implemented")
 }
 func (UnimplementedTuningServiceServer) WithdrawLabeler(context.Context, *WithdrawLabelerRequest) (*WithdrawLabelerResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method WithdrawLabeler not implemented")
@@ -677,6 +731,60 @@ func _TuningService_GetAgreement_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _TuningService_ListHistory_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListHistoryRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TuningServiceServer).ListHistory(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TuningService_ListHistory_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TuningServiceServer).ListHistory(ctx, req.(*ListHistoryRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _TuningService_GetAtlas_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetAtlasRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TuningServiceServer).GetAtlas(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TuningService_GetAtlas_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TuningServiceServer).GetAtlas(ctx, req.(*GetAtlasRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _TuningService_GetMap_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetMapRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TuningServiceServer).GetMap(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TuningService_GetMap_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TuningServiceServer).GetMap(ctx, req.(*GetMapRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _TuningService_WithdrawLabeler_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(WithdrawLabelerRequest)
 	if err := dec(in); err != nil {
@@ -814,6 +922,18 @@ var TuningService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetAgreement",
 			Handler:    _TuningService_GetAgreement_Handler,
+		},
+		{
+			MethodName: "ListHistory",
+			Handler:    _TuningService_ListHistory_Handler,
+		},
+		{
+			MethodName: "GetAtlas",
+			Handler:    _TuningService_GetAtlas_Handler,
+		},
+		{
+			MethodName: "GetMap",
+			Handler:    _TuningService_GetMap_Handler,
 		},
 		{
 			MethodName: "WithdrawLabeler",

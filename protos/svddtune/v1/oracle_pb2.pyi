@@ -505,3 +505,39 @@ class RetractResponse(_message.Message):
     ACK_FIELD_NUMBER: _ClassVar[int]
     ack: Ack
     def __init__(self, ack: _Optional[_Union[Ack, _Mapping]] = ...) -> None: ...
+
+class GetProfileRequest(_message.Message):
+    __slots__ = ("session", "labeler")
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    LABELER_FIELD_NUMBER: _ClassVar[int]
+    session: str
+    labeler: str
+    def __init__(self, session: _Optional[str] = ..., labeler: _Optional[str] = ...) -> None: ...
+
+class FeatureProfile(_message.Message):
+    __slots__ = ("name", "column", "center", "spread", "points", "shares", "minimum", "maximum")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    COLUMN_FIELD_NUMBER: _ClassVar[int]
+    CENTER_FIELD_NUMBER: _ClassVar[int]
+    SPREAD_FIELD_NUMBER: _ClassVar[int]
+    POINTS_FIELD_NUMBER: _ClassVar[int]
+    SHARES_FIELD_NUMBER: _ClassVar[int]
+    MINIMUM_FIELD_NUMBER: _ClassVar[int]
+    MAXIMUM_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    column: int
+    center: float
+    spread: float
+    points: _containers.RepeatedScalarFieldContainer[float]
+    shares: _containers.RepeatedScalarFieldContainer[float]
+    minimum: float
+    maximum: float
+    def __init__(self, name: _Optional[str] = ..., column: _Optional[int] = ..., center: _Optional[float] = ..., spread: _Optional[float] = ..., points: _Optional[_Iterable[float]] = ..., shares: _Optional[_Iterable[float]] = ..., minimum: _Optional[float] = ..., maximum: _Optional[float] = ...) -> None: ...
+
+class GetProfileResponse(_message.Message):
+    __slots__ = ("features", "observation_count")
+    FEATURES_FIELD_NUMBER: _ClassVar[int]
+    OBSERVATION_COUNT_FIELD_NUMBER: _ClassVar[int]
+    features: _containers.RepeatedCompositeFieldContainer[FeatureProfile]
+    observation_count: int
+    def __init__(self, features: _Optional[_Iterable[_Union[FeatureProfile, _Mapping]]] = ..., observation_count: _Optional[int] = ...) -> None: ...

@@ -77,6 +77,11 @@ class OracleServiceStub(object):
                 request_serializer=svddtune_dot_v1_dot_oracle__pb2.RetractRequest.SerializeToString,
                 response_deserializer=svddtune_dot_v1_dot_oracle__pb2.RetractResponse.FromString,
                 _registered_method=True)
+        self.GetProfile = channel.unary_unary(
+                '/svddtune.v1.OracleService/GetProfile',
+                request_serializer=svddtune_dot_v1_dot_oracle__pb2.GetProfileRequest.SerializeToString,
+                response_deserializer=svddtune_dot_v1_dot_oracle__pb2.GetProfileResponse.FromString,
+                _registered_method=True)
 
 
 class OracleServiceServicer(object):
@@ -158,6 +163,14 @@ class OracleServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetProfile(self, request, context):
+        """Returns what the features of a session's dataset are like, as far as its labelers see them: what a query's
+        values are compared with. Errors: SESSION_NOT_FOUND, INVALID_NAME.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_OracleServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -200,6 +213,11 @@ def add_OracleServiceServicer_to_server(servicer, server):
                     servicer.Retract,
                     request_deserializer=svddtune_dot_v1_dot_oracle__pb2.RetractRequest.FromString,
                     response_serializer=svddtune_dot_v1_dot_oracle__pb2.RetractResponse.SerializeToString,
+            ),
+            'GetProfile': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetProfile,
+                    request_deserializer=svddtune_dot_v1_dot_oracle__pb2.GetProfileRequest.FromString,
+                    response_serializer=svddtune_dot_v1_dot_oracle__pb2.GetProfileResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -421,6 +439,33 @@ class OracleService(object):
             '/svddtune.v1.OracleService/Retract',
             svddtune_dot_v1_dot_oracle__pb2.RetractRequest.SerializeToString,
             svddtune_dot_v1_dot_oracle__pb2.RetractResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetProfile(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/svddtune.v1.OracleService/GetProfile',
+            svddtune_dot_v1_dot_oracle__pb2.GetProfileRequest.SerializeToString,
+            svddtune_dot_v1_dot_oracle__pb2.GetProfileResponse.FromString,
             options,
             channel_credentials,
             insecure,

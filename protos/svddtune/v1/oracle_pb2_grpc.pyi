@@ -76,6 +76,10 @@ class OracleServiceStub:
     """Withdraws a vote on an observation. Errors: NOT_LABELED, SESSION_NOT_ACTIVE, ANSWER_ID_REUSED,
     UNKNOWN_OBSERVATION, TOO_MANY_CORRECTIONS, TOO_MANY_EVENTS.
     """
+    GetProfile: _grpc.UnaryUnaryMultiCallable[_oracle_pb2.GetProfileRequest, _oracle_pb2.GetProfileResponse]
+    """Returns what the features of a session's dataset are like, as far as its labelers see them: what a query's
+    values are compared with. Errors: SESSION_NOT_FOUND, INVALID_NAME.
+    """
 
 @_typing.type_check_only
 class OracleServiceAsyncStub(OracleServiceStub):
@@ -124,6 +128,10 @@ class OracleServiceAsyncStub(OracleServiceStub):
     Retract: _aio.UnaryUnaryMultiCallable[_oracle_pb2.RetractRequest, _oracle_pb2.RetractResponse]  # type: ignore[assignment]
     """Withdraws a vote on an observation. Errors: NOT_LABELED, SESSION_NOT_ACTIVE, ANSWER_ID_REUSED,
     UNKNOWN_OBSERVATION, TOO_MANY_CORRECTIONS, TOO_MANY_EVENTS.
+    """
+    GetProfile: _aio.UnaryUnaryMultiCallable[_oracle_pb2.GetProfileRequest, _oracle_pb2.GetProfileResponse]  # type: ignore[assignment]
+    """Returns what the features of a session's dataset are like, as far as its labelers see them: what a query's
+    values are compared with. Errors: SESSION_NOT_FOUND, INVALID_NAME.
     """
 
 class OracleServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -218,6 +226,16 @@ class OracleServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_oracle_pb2.RetractResponse, _abc.Awaitable[_oracle_pb2.RetractResponse]]:
         """Withdraws a vote on an observation. Errors: NOT_LABELED, SESSION_NOT_ACTIVE, ANSWER_ID_REUSED,
         UNKNOWN_OBSERVATION, TOO_MANY_CORRECTIONS, TOO_MANY_EVENTS.
+        """
+
+    @_abc_1.abstractmethod
+    def GetProfile(
+        self,
+        request: _oracle_pb2.GetProfileRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_oracle_pb2.GetProfileResponse, _abc.Awaitable[_oracle_pb2.GetProfileResponse]]:
+        """Returns what the features of a session's dataset are like, as far as its labelers see them: what a query's
+        values are compared with. Errors: SESSION_NOT_FOUND, INVALID_NAME.
         """
 
 def add_OracleServiceServicer_to_server(servicer: OracleServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

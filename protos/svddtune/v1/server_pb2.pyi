@@ -1,4 +1,7 @@
+import datetime
+
 from google.api import annotations_pb2 as _annotations_pb2
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
@@ -111,3 +114,33 @@ class GetServerInfoResponse(_message.Message):
     caller: ServerCaller
     durability: ServerDurability
     def __init__(self, version: _Optional[str] = ..., min_protocol_version: _Optional[int] = ..., max_protocol_version: _Optional[int] = ..., features: _Optional[_Iterable[_Union[Feature, str]]] = ..., limits: _Optional[_Union[ServerLimits, _Mapping]] = ..., readiness: _Optional[_Union[ServerReadiness, _Mapping]] = ..., caller: _Optional[_Union[ServerCaller, _Mapping]] = ..., durability: _Optional[_Union[ServerDurability, _Mapping]] = ...) -> None: ...
+
+class GetLoadRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class WorkerLoad(_message.Message):
+    __slots__ = ("name", "last_seen", "job", "memory_bytes")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    LAST_SEEN_FIELD_NUMBER: _ClassVar[int]
+    JOB_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_BYTES_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    last_seen: _timestamp_pb2.Timestamp
+    job: str
+    memory_bytes: int
+    def __init__(self, name: _Optional[str] = ..., last_seen: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., job: _Optional[str] = ..., memory_bytes: _Optional[int] = ...) -> None: ...
+
+class GetLoadResponse(_message.Message):
+    __slots__ = ("workers", "urgent_jobs", "bulk_jobs", "running_jobs", "given_up_jobs")
+    WORKERS_FIELD_NUMBER: _ClassVar[int]
+    URGENT_JOBS_FIELD_NUMBER: _ClassVar[int]
+    BULK_JOBS_FIELD_NUMBER: _ClassVar[int]
+    RUNNING_JOBS_FIELD_NUMBER: _ClassVar[int]
+    GIVEN_UP_JOBS_FIELD_NUMBER: _ClassVar[int]
+    workers: _containers.RepeatedCompositeFieldContainer[WorkerLoad]
+    urgent_jobs: int
+    bulk_jobs: int
+    running_jobs: int
+    given_up_jobs: int
+    def __init__(self, workers: _Optional[_Iterable[_Union[WorkerLoad, _Mapping]]] = ..., urgent_jobs: _Optional[int] = ..., bulk_jobs: _Optional[int] = ..., running_jobs: _Optional[int] = ..., given_up_jobs: _Optional[int] = ...) -> None: ...

@@ -40,6 +40,11 @@ class ServerServiceStub(object):
                 request_serializer=svddtune_dot_v1_dot_server__pb2.GetServerInfoRequest.SerializeToString,
                 response_deserializer=svddtune_dot_v1_dot_server__pb2.GetServerInfoResponse.FromString,
                 _registered_method=True)
+        self.GetLoad = channel.unary_unary(
+                '/svddtune.v1.ServerService/GetLoad',
+                request_serializer=svddtune_dot_v1_dot_server__pb2.GetLoadRequest.SerializeToString,
+                response_deserializer=svddtune_dot_v1_dot_server__pb2.GetLoadResponse.FromString,
+                _registered_method=True)
 
 
 class ServerServiceServicer(object):
@@ -54,6 +59,13 @@ class ServerServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetLoad(self, request, context):
+        """Returns who computes and what waits, of all projects together. Errors: STORE_UNAVAILABLE.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_ServerServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -61,6 +73,11 @@ def add_ServerServiceServicer_to_server(servicer, server):
                     servicer.GetServerInfo,
                     request_deserializer=svddtune_dot_v1_dot_server__pb2.GetServerInfoRequest.FromString,
                     response_serializer=svddtune_dot_v1_dot_server__pb2.GetServerInfoResponse.SerializeToString,
+            ),
+            'GetLoad': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetLoad,
+                    request_deserializer=svddtune_dot_v1_dot_server__pb2.GetLoadRequest.FromString,
+                    response_serializer=svddtune_dot_v1_dot_server__pb2.GetLoadResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -91,6 +108,33 @@ class ServerService(object):
             '/svddtune.v1.ServerService/GetServerInfo',
             svddtune_dot_v1_dot_server__pb2.GetServerInfoRequest.SerializeToString,
             svddtune_dot_v1_dot_server__pb2.GetServerInfoResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetLoad(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/svddtune.v1.ServerService/GetLoad',
+            svddtune_dot_v1_dot_server__pb2.GetLoadRequest.SerializeToString,
+            svddtune_dot_v1_dot_server__pb2.GetLoadResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -37,6 +37,8 @@ class ServerServiceStub:
     """Returns the server's version, the dialogues it speaks, its limits and whether it can serve. It answers
     without the store, too.
     """
+    GetLoad: _grpc.UnaryUnaryMultiCallable[_server_pb2.GetLoadRequest, _server_pb2.GetLoadResponse]
+    """Returns who computes and what waits, of all projects together. Errors: STORE_UNAVAILABLE."""
 
 @_typing.type_check_only
 class ServerServiceAsyncStub(ServerServiceStub):
@@ -47,6 +49,8 @@ class ServerServiceAsyncStub(ServerServiceStub):
     """Returns the server's version, the dialogues it speaks, its limits and whether it can serve. It answers
     without the store, too.
     """
+    GetLoad: _aio.UnaryUnaryMultiCallable[_server_pb2.GetLoadRequest, _server_pb2.GetLoadResponse]  # type: ignore[assignment]
+    """Returns who computes and what waits, of all projects together. Errors: STORE_UNAVAILABLE."""
 
 class ServerServiceServicer(metaclass=_abc_1.ABCMeta):
     """What a client may ask about the server itself."""
@@ -60,5 +64,13 @@ class ServerServiceServicer(metaclass=_abc_1.ABCMeta):
         """Returns the server's version, the dialogues it speaks, its limits and whether it can serve. It answers
         without the store, too.
         """
+
+    @_abc_1.abstractmethod
+    def GetLoad(
+        self,
+        request: _server_pb2.GetLoadRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_server_pb2.GetLoadResponse, _abc.Awaitable[_server_pb2.GetLoadResponse]]:
+        """Returns who computes and what waits, of all projects together. Errors: STORE_UNAVAILABLE."""
 
 def add_ServerServiceServicer_to_server(servicer: ServerServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -194,7 +194,7 @@ class InitialLabel(_message.Message):
     def __init__(self, observation_id: _Optional[str] = ..., verdict: _Optional[_Union[_common_pb2.Verdict, str]] = ..., source_reference: _Optional[str] = ..., confidence: _Optional[float] = ...) -> None: ...
 
 class CreateSessionRequest(_message.Message):
-    __slots__ = ("dataset", "display_name", "config", "initial_labels", "labeler", "request_id", "from_session", "labels", "retention_seconds")
+    __slots__ = ("dataset", "display_name", "config", "initial_labels", "labeler", "request_id", "from_session", "labels", "retention_seconds", "validate_only")
     class LabelsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -211,6 +211,7 @@ class CreateSessionRequest(_message.Message):
     FROM_SESSION_FIELD_NUMBER: _ClassVar[int]
     LABELS_FIELD_NUMBER: _ClassVar[int]
     RETENTION_SECONDS_FIELD_NUMBER: _ClassVar[int]
+    VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
     dataset: str
     display_name: str
     config: _config_pb2.SessionConfig
@@ -220,7 +221,8 @@ class CreateSessionRequest(_message.Message):
     from_session: str
     labels: _containers.ScalarMap[str, str]
     retention_seconds: float
-    def __init__(self, dataset: _Optional[str] = ..., display_name: _Optional[str] = ..., config: _Optional[_Union[_config_pb2.SessionConfig, _Mapping]] = ..., initial_labels: _Optional[_Iterable[_Union[InitialLabel, _Mapping]]] = ..., labeler: _Optional[str] = ..., request_id: _Optional[str] = ..., from_session: _Optional[str] = ..., labels: _Optional[_Mapping[str, str]] = ..., retention_seconds: _Optional[float] = ...) -> None: ...
+    validate_only: bool
+    def __init__(self, dataset: _Optional[str] = ..., display_name: _Optional[str] = ..., config: _Optional[_Union[_config_pb2.SessionConfig, _Mapping]] = ..., initial_labels: _Optional[_Iterable[_Union[InitialLabel, _Mapping]]] = ..., labeler: _Optional[str] = ..., request_id: _Optional[str] = ..., from_session: _Optional[str] = ..., labels: _Optional[_Mapping[str, str]] = ..., retention_seconds: _Optional[float] = ..., validate_only: bool = ...) -> None: ...
 
 class CreateSessionResponse(_message.Message):
     __slots__ = ("session",)
@@ -489,6 +491,108 @@ class GetAgreementResponse(_message.Message):
     pairs: _containers.RepeatedCompositeFieldContainer[AgreementPair]
     next_page_token: str
     def __init__(self, pairs: _Optional[_Iterable[_Union[AgreementPair, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class ListHistoryRequest(_message.Message):
+    __slots__ = ("name", "page_size", "page_token")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    page_size: int
+    page_token: str
+    def __init__(self, name: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class HistoryPoint(_message.Message):
+    __slots__ = ("labels", "counts", "time", "gamma", "c", "scaling", "quality", "expected", "alignment", "outside_count", "expected_gain", "advice")
+    LABELS_FIELD_NUMBER: _ClassVar[int]
+    COUNTS_FIELD_NUMBER: _ClassVar[int]
+    TIME_FIELD_NUMBER: _ClassVar[int]
+    GAMMA_FIELD_NUMBER: _ClassVar[int]
+    C_FIELD_NUMBER: _ClassVar[int]
+    SCALING_FIELD_NUMBER: _ClassVar[int]
+    QUALITY_FIELD_NUMBER: _ClassVar[int]
+    EXPECTED_FIELD_NUMBER: _ClassVar[int]
+    ALIGNMENT_FIELD_NUMBER: _ClassVar[int]
+    OUTSIDE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    EXPECTED_GAIN_FIELD_NUMBER: _ClassVar[int]
+    ADVICE_FIELD_NUMBER: _ClassVar[int]
+    labels: int
+    counts: _common_pb2.LabelCounts
+    time: _timestamp_pb2.Timestamp
+    gamma: float
+    c: float
+    scaling: _dataset_pb2.ScalingKind
+    quality: _result_pb2.Quality
+    expected: float
+    alignment: float
+    outside_count: int
+    expected_gain: float
+    advice: str
+    def __init__(self, labels: _Optional[int] = ..., counts: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., gamma: _Optional[float] = ..., c: _Optional[float] = ..., scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ..., quality: _Optional[_Union[_result_pb2.Quality, _Mapping]] = ..., expected: _Optional[float] = ..., alignment: _Optional[float] = ..., outside_count: _Optional[int] = ..., expected_gain: _Optional[float] = ..., advice: _Optional[str] = ...) -> None: ...
+
+class ListHistoryResponse(_message.Message):
+    __slots__ = ("points", "next_page_token")
+    POINTS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    points: _containers.RepeatedCompositeFieldContainer[HistoryPoint]
+    next_page_token: str
+    def __init__(self, points: _Optional[_Iterable[_Union[HistoryPoint, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class GetAtlasRequest(_message.Message):
+    __slots__ = ("name",)
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    def __init__(self, name: _Optional[str] = ...) -> None: ...
+
+class AtlasLayer(_message.Message):
+    __slots__ = ("scaling", "gammas", "costs", "scores", "outside_counts", "weights")
+    SCALING_FIELD_NUMBER: _ClassVar[int]
+    GAMMAS_FIELD_NUMBER: _ClassVar[int]
+    COSTS_FIELD_NUMBER: _ClassVar[int]
+    SCORES_FIELD_NUMBER: _ClassVar[int]
+    OUTSIDE_COUNTS_FIELD_NUMBER: _ClassVar[int]
+    WEIGHTS_FIELD_NUMBER: _ClassVar[int]
+    scaling: _dataset_pb2.ScalingKind
+    gammas: _containers.RepeatedScalarFieldContainer[float]
+    costs: _containers.RepeatedScalarFieldContainer[float]
+    scores: _containers.RepeatedScalarFieldContainer[float]
+    outside_counts: _containers.RepeatedScalarFieldContainer[int]
+    weights: _containers.RepeatedScalarFieldContainer[float]
+    def __init__(self, scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ..., gammas: _Optional[_Iterable[float]] = ..., costs: _Optional[_Iterable[float]] = ..., scores: _Optional[_Iterable[float]] = ..., outside_counts: _Optional[_Iterable[int]] = ..., weights: _Optional[_Iterable[float]] = ...) -> None: ...
+
+class GetAtlasResponse(_message.Message):
+    __slots__ = ("labels", "layers")
+    LABELS_FIELD_NUMBER: _ClassVar[int]
+    LAYERS_FIELD_NUMBER: _ClassVar[int]
+    labels: int
+    layers: _containers.RepeatedCompositeFieldContainer[AtlasLayer]
+    def __init__(self, labels: _Optional[int] = ..., layers: _Optional[_Iterable[_Union[AtlasLayer, _Mapping]]] = ...) -> None: ...
+
+class GetMapRequest(_message.Message):
+    __slots__ = ("name",)
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    def __init__(self, name: _Optional[str] = ...) -> None: ...
+
+class GetMapResponse(_message.Message):
+    __slots__ = ("labels", "rows", "x", "y", "margins", "method", "explained_share", "observation_ids")
+    LABELS_FIELD_NUMBER: _ClassVar[int]
+    ROWS_FIELD_NUMBER: _ClassVar[int]
+    X_FIELD_NUMBER: _ClassVar[int]
+    Y_FIELD_NUMBER: _ClassVar[int]
+    MARGINS_FIELD_NUMBER: _ClassVar[int]
+    METHOD_FIELD_NUMBER: _ClassVar[int]
+    EXPLAINED_SHARE_FIELD_NUMBER: _ClassVar[int]
+    OBSERVATION_IDS_FIELD_NUMBER: _ClassVar[int]
+    labels: int
+    rows: _containers.RepeatedScalarFieldContainer[int]
+    x: _containers.RepeatedScalarFieldContainer[float]
+    y: _containers.RepeatedScalarFieldContainer[float]
+    margins: _containers.RepeatedScalarFieldContainer[float]
+    method: str
+    explained_share: float
+    observation_ids: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, labels: _Optional[int] = ..., rows: _Optional[_Iterable[int]] = ..., x: _Optional[_Iterable[float]] = ..., y: _Optional[_Iterable[float]] = ..., margins: _Optional[_Iterable[float]] = ..., method: _Optional[str] = ..., explained_share: _Optional[float] = ..., observation_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class WithdrawLabelerRequest(_message.Message):
     __slots__ = ("name", "labeler", "validate_only", "etag", "request_id")

@@ -100,6 +100,21 @@ class TuningServiceStub(object):
                 request_serializer=svddtune_dot_v1_dot_tuning__pb2.GetAgreementRequest.SerializeToString,
                 response_deserializer=svddtune_dot_v1_dot_tuning__pb2.GetAgreementResponse.FromString,
                 _registered_method=True)
+        self.ListHistory = channel.unary_unary(
+                '/svddtune.v1.TuningService/ListHistory',
+                request_serializer=svddtune_dot_v1_dot_tuning__pb2.ListHistoryRequest.SerializeToString,
+                response_deserializer=svddtune_dot_v1_dot_tuning__pb2.ListHistoryResponse.FromString,
+                _registered_method=True)
+        self.GetAtlas = channel.unary_unary(
+                '/svddtune.v1.TuningService/GetAtlas',
+                request_serializer=svddtune_dot_v1_dot_tuning__pb2.GetAtlasRequest.SerializeToString,
+                response_deserializer=svddtune_dot_v1_dot_tuning__pb2.GetAtlasResponse.FromString,
+                _registered_method=True)
+        self.GetMap = channel.unary_unary(
+                '/svddtune.v1.TuningService/GetMap',
+                request_serializer=svddtune_dot_v1_dot_tuning__pb2.GetMapRequest.SerializeToString,
+                response_deserializer=svddtune_dot_v1_dot_tuning__pb2.GetMapResponse.FromString,
+                _registered_method=True)
         self.WithdrawLabeler = channel.unary_unary(
                 '/svddtune.v1.TuningService/WithdrawLabeler',
                 request_serializer=svddtune_dot_v1_dot_tuning__pb2.WithdrawLabelerRequest.SerializeToString,
@@ -237,6 +252,27 @@ class TuningServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListHistory(self, request, context):
+        """Lists what was live after each number of labels, oldest first. Errors: SESSION_NOT_FOUND.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetAtlas(self, request, context):
+        """Returns what the labels say of every cell of the atlas. Errors: SESSION_NOT_FOUND.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetMap(self, request, context):
+        """Returns a picture of the data in two dimensions. Errors: SESSION_NOT_FOUND.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def WithdrawLabeler(self, request, context):
         """Makes all votes of a labeler void and refuses its further answers. Queries that lack votes then
         open again.
@@ -341,6 +377,21 @@ def add_TuningServiceServicer_to_server(servicer, server):
                     servicer.GetAgreement,
                     request_deserializer=svddtune_dot_v1_dot_tuning__pb2.GetAgreementRequest.FromString,
                     response_serializer=svddtune_dot_v1_dot_tuning__pb2.GetAgreementResponse.SerializeToString,
+            ),
+            'ListHistory': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListHistory,
+                    request_deserializer=svddtune_dot_v1_dot_tuning__pb2.ListHistoryRequest.FromString,
+                    response_serializer=svddtune_dot_v1_dot_tuning__pb2.ListHistoryResponse.SerializeToString,
+            ),
+            'GetAtlas': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetAtlas,
+                    request_deserializer=svddtune_dot_v1_dot_tuning__pb2.GetAtlasRequest.FromString,
+                    response_serializer=svddtune_dot_v1_dot_tuning__pb2.GetAtlasResponse.SerializeToString,
+            ),
+            'GetMap': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetMap,
+                    request_deserializer=svddtune_dot_v1_dot_tuning__pb2.GetMapRequest.FromString,
+                    response_serializer=svddtune_dot_v1_dot_tuning__pb2.GetMapResponse.SerializeToString,
             ),
             'WithdrawLabeler': grpc.unary_unary_rpc_method_handler(
                     servicer.WithdrawLabeler,
@@ -720,6 +771,87 @@ class TuningService(object):
             '/svddtune.v1.TuningService/GetAgreement',
             svddtune_dot_v1_dot_tuning__pb2.GetAgreementRequest.SerializeToString,
             svddtune_dot_v1_dot_tuning__pb2.GetAgreementResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListHistory(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/svddtune.v1.TuningService/ListHistory',
+            svddtune_dot_v1_dot_tuning__pb2.ListHistoryRequest.SerializeToString,
+            svddtune_dot_v1_dot_tuning__pb2.ListHistoryResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetAtlas(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/svddtune.v1.TuningService/GetAtlas',
+            svddtune_dot_v1_dot_tuning__pb2.GetAtlasRequest.SerializeToString,
+            svddtune_dot_v1_dot_tuning__pb2.GetAtlasResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetMap(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/svddtune.v1.TuningService/GetMap',
+            svddtune_dot_v1_dot_tuning__pb2.GetMapRequest.SerializeToString,
+            svddtune_dot_v1_dot_tuning__pb2.GetMapResponse.FromString,
             options,
             channel_credentials,
             insecure,

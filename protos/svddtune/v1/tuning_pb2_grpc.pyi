@@ -84,6 +84,12 @@ class TuningServiceStub:
     """Compares each two labelers, or each two sources of votes, on the observations that both have voted
     on. Errors: SESSION_NOT_FOUND, INVALID_FIELD.
     """
+    ListHistory: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.ListHistoryRequest, _tuning_pb2.ListHistoryResponse]
+    """Lists what was live after each number of labels, oldest first. Errors: SESSION_NOT_FOUND."""
+    GetAtlas: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.GetAtlasRequest, _tuning_pb2.GetAtlasResponse]
+    """Returns what the labels say of every cell of the atlas. Errors: SESSION_NOT_FOUND."""
+    GetMap: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.GetMapRequest, _tuning_pb2.GetMapResponse]
+    """Returns a picture of the data in two dimensions. Errors: SESSION_NOT_FOUND."""
     WithdrawLabeler: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.WithdrawLabelerRequest, _tuning_pb2.WithdrawLabelerResponse]
     """Makes all votes of a labeler void and refuses its further answers. Queries that lack votes then
     open again.
@@ -154,6 +160,12 @@ class TuningServiceAsyncStub(TuningServiceStub):
     """Compares each two labelers, or each two sources of votes, on the observations that both have voted
     on. Errors: SESSION_NOT_FOUND, INVALID_FIELD.
     """
+    ListHistory: _aio.UnaryUnaryMultiCallable[_tuning_pb2.ListHistoryRequest, _tuning_pb2.ListHistoryResponse]  # type: ignore[assignment]
+    """Lists what was live after each number of labels, oldest first. Errors: SESSION_NOT_FOUND."""
+    GetAtlas: _aio.UnaryUnaryMultiCallable[_tuning_pb2.GetAtlasRequest, _tuning_pb2.GetAtlasResponse]  # type: ignore[assignment]
+    """Returns what the labels say of every cell of the atlas. Errors: SESSION_NOT_FOUND."""
+    GetMap: _aio.UnaryUnaryMultiCallable[_tuning_pb2.GetMapRequest, _tuning_pb2.GetMapResponse]  # type: ignore[assignment]
+    """Returns a picture of the data in two dimensions. Errors: SESSION_NOT_FOUND."""
     WithdrawLabeler: _aio.UnaryUnaryMultiCallable[_tuning_pb2.WithdrawLabelerRequest, _tuning_pb2.WithdrawLabelerResponse]  # type: ignore[assignment]
     """Makes all votes of a labeler void and refuses its further answers. Queries that lack votes then
     open again.
@@ -299,6 +311,30 @@ class TuningServiceServicer(metaclass=_abc_1.ABCMeta):
         """Compares each two labelers, or each two sources of votes, on the observations that both have voted
         on. Errors: SESSION_NOT_FOUND, INVALID_FIELD.
         """
+
+    @_abc_1.abstractmethod
+    def ListHistory(
+        self,
+        request: _tuning_pb2.ListHistoryRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_tuning_pb2.ListHistoryResponse, _abc.Awaitable[_tuning_pb2.ListHistoryResponse]]:
+        """Lists what was live after each number of labels, oldest first. Errors: SESSION_NOT_FOUND."""
+
+    @_abc_1.abstractmethod
+    def GetAtlas(
+        self,
+        request: _tuning_pb2.GetAtlasRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_tuning_pb2.GetAtlasResponse, _abc.Awaitable[_tuning_pb2.GetAtlasResponse]]:
+        """Returns what the labels say of every cell of the atlas. Errors: SESSION_NOT_FOUND."""
+
+    @_abc_1.abstractmethod
+    def GetMap(
+        self,
+        request: _tuning_pb2.GetMapRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_tuning_pb2.GetMapResponse, _abc.Awaitable[_tuning_pb2.GetMapResponse]]:
+        """Returns a picture of the data in two dimensions. Errors: SESSION_NOT_FOUND."""
 
     @_abc_1.abstractmethod
     def WithdrawLabeler(

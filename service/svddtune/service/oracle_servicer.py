@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 
-from svddtune.service import names, validate
+from svddtune.service import names, pictures, validate
 from svddtune.service.commands import Item
 from svddtune.service.conversation import Conversation, StreamContext
 from svddtune.service.convert import fitting
@@ -11,6 +11,8 @@ from svddtune.service.quotas import client_of
 from svddtune.service.stalls import stall
 from svddtune.service.status import Context, rpc, unbroken, undisturbed
 from svddtune.service.views import seen_session
+from svddtune.state.datasets import DatasetStore
+from svddtune.state.pictures import Pictures
 from svddtune.state.session import LeaseRequest
 from svddtune.v1 import oracle_pb2, oracle_pb2_grpc
 
@@ -18,9 +20,11 @@ from svddtune.v1 import oracle_pb2, oracle_pb2_grpc
 class OracleServicer(oracle_pb2_grpc.OracleServiceServicer):
     """Where labelers get queries and leave answers."""
 
-    def __init__(self, context: StreamContext) -> None:
+    def __init__(self, context: StreamContext, datasets: DatasetStore, pictures: Pictures) -> None:
         self._context = context
         self._labeling = context.labeling
+        self._datasets = datasets
+        self._pictures = pictures
 
     @rpc
     async def Converse(
@@ -123,6 +127,16 @@ class OracleServicer(oracle_pb2_grpc.OracleServiceServicer):
         """Withdraw a vote."""
         ack = await self._apply(request.labeler, request.retract, "retract")
         return oracle_pb2.RetractResponse(ack=ack)
+
+    @rpc
+    @undisturbed
+    async def GetProfile(
+        self, request: oracle_pb2.GetProfileRequest, context: Context
+    ) -> oracle_pb2.GetProfileResponse:
+        """What the features are like that labelers see."""
+        validate.labeler(request.labeler)
+        session = await self._labeling.session(names.session_id(request.session, "session"))
+        return await pictures.profile(self._pictures, self._datasets, session)
 
     async def _apply(self, labeler: str, item: Item, field: str) -> oracle_pb2.Ack:
         holder = _holder(validate.labeler(labeler))

@@ -45,6 +45,7 @@ from svddtune.state.memory import Watermark
 from svddtune.state.migration import LayoutKeeper
 from svddtune.state.models import ModelStore
 from svddtune.state.notices import Notices
+from svddtune.state.pictures import Pictures
 from svddtune.state.projects import Owners
 from svddtune.state.retention import Retention
 from svddtune.state.retries import forget_connections
@@ -230,6 +231,7 @@ class Server:
             rows=rows,
             retention_s=settings.upload_retention_s,
         )
+        pictures = Pictures(self._commands, partitions=settings.partitions)
         self._reaper = Reaper(store, self._notices)
         self._remover = Remover(
             self._commands,
@@ -260,6 +262,7 @@ class Server:
             TuningServicer(
                 store,
                 datasets,
+                pictures,
                 self._notices,
                 self._draining,
                 worker_memory_bytes=settings.memory_mib << 20,
@@ -280,7 +283,9 @@ class Server:
                     settings.idle_timeout_s,
                     quotas,
                     self._meters,
-                )
+                ),
+                datasets,
+                pictures,
             ),
         )
         self._computing = Computing()

@@ -1,15 +1,17 @@
-"""ServerService: what a server is, and whether it can serve."""
+"""ServerService: what a server is, whether it can serve, and what its workers do."""
 
 from collections.abc import Callable
 
-from svddtune.service import validate
+from svddtune.service import convert, validate
 from svddtune.service.access.caller import Caller, Role, current
 from svddtune.service.dialogue import PROTOCOL_VERSION
 from svddtune.service.settings import Settings
-from svddtune.service.status import Context, rpc, unbroken
+from svddtune.service.status import Context, rpc, unbroken, undisturbed
+from svddtune.state.calls import AsyncScripts
 from svddtune.state.connect import AsyncRedis
 from svddtune.state.durability import read_durability
 from svddtune.state.errors import StoreUnavailable
+from svddtune.state.figures import read_load
 from svddtune.state.store import SessionStore
 from svddtune.v1 import server_pb2, server_pb2_grpc
 from svddtune.version import __version__
@@ -35,6 +37,7 @@ class ServerServicer(server_pb2_grpc.ServerServiceServicer):
     ) -> None:
         self._store = store
         self._client = client
+        self._call = AsyncScripts(client)
         self._settings = settings
         self._is_serving = is_serving
 
@@ -66,6 +69,29 @@ class ServerServicer(server_pb2_grpc.ServerServiceServicer):
             readiness=await self._readiness(),
             caller=_caller_to_proto(current()),
             durability=await self._durability(),
+        )
+
+    @rpc
+    @undisturbed
+    async def GetLoad(
+        self, request: server_pb2.GetLoadRequest, context: Context
+    ) -> server_pb2.GetLoadResponse:
+        """Who computes, and what waits."""
+        load = await read_load(self._call, self._store.partitions)
+        return server_pb2.GetLoadResponse(
+            workers=[
+                server_pb2.WorkerLoad(
+                    name=one.name,
+                    last_seen=convert.timestamp(one.seen_ms),
+                    job=one.job,
+                    memory_bytes=one.memory_bytes,
+                )
+                for one in load.workers
+            ],
+            urgent_jobs=load.lanes["hi"].queued,
+            bulk_jobs=load.lanes["bulk"].queued,
+            running_jobs=sum(lane.running for lane in load.lanes.values()),
+            given_up_jobs=load.dead,
         )
 
     async def _durability(self) -> server_pb2.ServerDurability | None:

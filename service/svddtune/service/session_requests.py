@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
-from svddtune.config import SessionConfig
+from svddtune.config import SessionConfig, completed, to_proto
 from svddtune.service import names, validate
 from svddtune.service.access.caller import current
 from svddtune.service.handover import Source, read_source
+from svddtune.state import codec
 from svddtune.state.datasets import DatasetStore
 from svddtune.state.retention import AS_SERVICE_IS_SET
-from svddtune.state.session import DatasetId, InitialLabel
+from svddtune.state.session import DatasetId, InitialLabel, LabelCounts, TakenLabels, Verdict
 from svddtune.v1 import dataset_pb2, tuning_pb2
 
 # Who gives initial labels that name nobody.
@@ -71,6 +72,30 @@ async def creation(request: tuning_pb2.CreateSessionRequest, datasets: DatasetSt
     if config is None or initial is None or labeler is None or request_id is None or faults.any:
         raise faults.error()
     return Creation(dataset_id, dataset, config, initial, labeler, request_id, source, retention_ms)
+
+
+def planned_session(
+    request: tuning_pb2.CreateSessionRequest, asked: Creation, taken: TakenLabels | None
+) -> tuning_pb2.Session:
+    """The session that a request would create, as far as it is known before; it has no name."""
+    n = asked.dataset.observation_count
+    outlying = [label.verdict is Verdict.OUTLIER for label in asked.initial]
+    outlying += [
+        sum(vote.verdict for vote in label.votes) < 0 for label in (taken.labels if taken else ())
+    ]
+    return tuning_pb2.Session(
+        dataset=asked.dataset.name,
+        display_name=request.display_name,
+        config=to_proto(completed(asked.config, n)),
+        state=tuning_pb2.SESSION_STATE_PREPARING,
+        counts=codec.counts_to_proto(
+            LabelCounts(inlier=outlying.count(False), outlier=outlying.count(True))
+        ),
+        observation_count=n,
+        taken_over=taken.summary if taken else None,
+        labels=request.labels,
+        retention_seconds=None if asked.retention_ms is None else asked.retention_ms / 1000,
+    )
 
 
 class Changes(TypedDict, total=False):

@@ -6,18 +6,20 @@ from functools import partial
 from uuid import uuid4
 
 from svddtune.agreement import LabelerAccount, agreement
-from svddtune.service import convert, filters, names, validate
+from svddtune.cost import CostEstimate
+from svddtune.service import convert, filters, names, pictures, validate
 from svddtune.service.access.caller import current
 from svddtune.service.draining import Draining
 from svddtune.service.handover import Handover
 from svddtune.service.looks import Looks
 from svddtune.service.quotas import Quotas, client_of
-from svddtune.service.session_requests import creation, update
+from svddtune.service.session_requests import creation, planned_session, update
 from svddtune.service.stalls import stall
 from svddtune.service.status import Context, rpc, unbroken, undisturbed
 from svddtune.service.views import session_for_caller
 from svddtune.state.datasets import DatasetStore
 from svddtune.state.notices import Notices
+from svddtune.state.pictures import Pictures
 from svddtune.state.session import LabelEvent, Session, SessionId
 from svddtune.state.store import SessionStore
 from svddtune.v1 import common_pb2, result_pb2, tuning_pb2, tuning_pb2_grpc
@@ -35,6 +37,12 @@ def _speaker() -> str:
     return current().name or "owner"
 
 
+def _created(session: tuning_pb2.Session, cost: CostEstimate) -> tuning_pb2.CreateSessionResponse:
+    session.estimate.first_query_seconds = cost.seconds
+    session.estimate.worker_memory_bytes = cost.memory_bytes
+    return tuning_pb2.CreateSessionResponse(session=session)
+
+
 class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
     """Sessions: created, watched, steered and read."""
 
@@ -42,6 +50,7 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
         self,
         store: SessionStore,
         datasets: DatasetStore,
+        pictures: Pictures,
         notices: Notices,
         draining: Draining,
         *,
@@ -50,6 +59,7 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
     ) -> None:
         self._store = store
         self._datasets = datasets
+        self._pictures = pictures
         self._notices = notices
         self._looks = Looks(store, notices)
         self._draining = draining
@@ -66,6 +76,17 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
         asked = await creation(request, self._datasets)
         dataset, config = asked.dataset, asked.config
         cost = validate.affordable(dataset, config, self._worker_memory_bytes)
+        take = (
+            partial(
+                self._handover.take, asked.source, asked.dataset_id, asked.initial, config.budget
+            )
+            if asked.source
+            else None
+        )
+        if request.validate_only:
+            await self._store.check_room()
+            session = planned_session(request, asked, await take() if take else None)
+            return _created(session, cost)
         session_id = await self._store.create(
             asked.dataset_id,
             config,
@@ -78,22 +99,9 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
             request_id=asked.request_id,
             source=request.from_session,
             retention_ms=asked.retention_ms,
-            take=(
-                partial(
-                    self._handover.take,
-                    asked.source,
-                    asked.dataset_id,
-                    asked.initial,
-                    config.budget,
-                )
-                if asked.source
-                else None
-            ),
+            take=take,
         )
-        session = await self._session(session_id)
-        session.estimate.first_query_seconds = cost.seconds
-        session.estimate.worker_memory_bytes = cost.memory_bytes
-        return tuning_pb2.CreateSessionResponse(session=session)
+        return _created(await self._session(session_id), cost)
 
     @rpc
     @undisturbed
@@ -322,6 +330,35 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
             if len(batch) < _EVENTS_AT_ONCE:
                 return account
             after = batch[-1].event_id
+
+    @rpc
+    @undisturbed
+    async def ListHistory(
+        self, request: tuning_pb2.ListHistoryRequest, context: Context
+    ) -> tuning_pb2.ListHistoryResponse:
+        """A page of what was live with each number of labels, oldest first."""
+        size = validate.page_size(request.page_size, default=validate.LARGEST_PAGE)
+        after = convert.row_position(request.page_token)
+        session = await self._store.get(names.session_id(request.name))
+        return await pictures.history(self._pictures, session, size=size, after=after)
+
+    @rpc
+    @undisturbed
+    async def GetAtlas(
+        self, request: tuning_pb2.GetAtlasRequest, context: Context
+    ) -> tuning_pb2.GetAtlasResponse:
+        """What the labels say of every cell of the atlas."""
+        session = await self._store.get(names.session_id(request.name))
+        return await self._pictures.cells(session.id)
+
+    @rpc
+    @undisturbed
+    async def GetMap(
+        self, request: tuning_pb2.GetMapRequest, context: Context
+    ) -> tuning_pb2.GetMapResponse:
+        """The data in two dimensions."""
+        session = await self._store.get(names.session_id(request.name))
+        return await pictures.session_map(self._pictures, self._datasets, session)
 
     @rpc
     async def WithdrawLabeler(

@@ -21,7 +21,7 @@ from svddtune.state.session import (
     TakenLabels,
     Verdict,
 )
-from svddtune.v1 import common_pb2, config_pb2, dataset_pb2
+from svddtune.v1 import common_pb2, config_pb2, dataset_pb2, tuning_pb2
 
 Fields = Mapping[bytes, bytes]
 
@@ -146,6 +146,32 @@ def counts_to_proto(counts: LabelCounts) -> common_pb2.LabelCounts:
     return common_pb2.LabelCounts(
         inlier=counts.inlier, outlier=counts.outlier, unsure=counts.unsure, total=counts.total
     )
+
+
+def history_point(moment: bytes | None, evidence: bytes | None) -> tuning_pb2.HistoryPoint:
+    """What was live at a rev of the labels.
+
+    ``moment`` is the time in ms, a space and a HistoryPoint without what the LiveEvidence message
+    ``evidence`` has. Either may be missing.
+    """
+    point = tuning_pb2.HistoryPoint()
+    if moment is not None:
+        time_ms, _, stored = moment.partition(b" ")
+        point.MergeFromString(stored)
+        point.time.FromMilliseconds(int(time_ms))
+    if evidence is None:
+        return point
+    live = tuning_pb2.LiveEvidence.FromString(evidence)
+    point.gamma, point.c, point.scaling = live.gamma, live.c, live.scaling
+    point.labels, point.outside_count, point.advice = live.labels, live.outside_count, live.advice
+    point.quality.CopyFrom(live.quality)
+    if moment is None:
+        point.counts.CopyFrom(live.quality.counts)
+    if live.HasField("expected"):
+        point.expected = live.expected
+    if live.HasField("expected_gain"):
+        point.expected_gain = live.expected_gain
+    return point
 
 
 def pack_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:

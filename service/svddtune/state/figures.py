@@ -1,13 +1,16 @@
-"""Figures of the queues, the workers and the memory of Redis, for metrics. Synchronous."""
+"""Figures of the queues, the workers and the memory of Redis: for metrics, and for people."""
 
+import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from svddtune.state import keys
-from svddtune.state.calls import Scripts
+from svddtune.state.calls import AsyncScripts, Scripts
 from svddtune.state.connect import Redis
 from svddtune.state.faults import redis_faults
+from svddtune.state.queue import WORKER_TTL_S
 
 LANES = ("hi", "bulk")
 
@@ -40,6 +43,48 @@ class Figures:
     most_bytes: int
 
 
+@dataclass(frozen=True, slots=True)
+class PresentWorker:
+    """A worker that is there."""
+
+    name: str
+    # When it last gave a sign, and when it started, by the clocks of Redis and of its machine.
+    seen_ms: int
+    started_ms: int
+    # Kind of its job; "" while it has none.
+    job: str
+    # Memory of its own; 0 where its system does not say.
+    memory_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Who computes and what waits, over all partitions."""
+
+    # Longest running first.
+    workers: tuple[PresentWorker, ...]
+    lanes: dict[str, LaneFigures]
+    dead: int
+
+
+async def read_load(call: AsyncScripts, partitions: int) -> Load:
+    """Read the load. Raises StoreUnavailable."""
+    replies = [await call("figures", keys.prefix(partition)) for partition in range(partitions)]
+    found: dict[str, PresentWorker] = {}
+    for reply in replies:
+        for name, sign, kind, ttl_ms in reply["present"]:
+            said, before = json.loads(sign), found.get(name)
+            found[name] = PresentWorker(
+                name,
+                seen_ms=reply["now_ms"] - max(0, 1000 * WORKER_TTL_S - ttl_ms),
+                started_ms=said.get("started_ms") or 0,
+                job=kind or (before.job if before else ""),
+                memory_bytes=said.get("memory_bytes") or 0,
+            )
+    workers = sorted(found.values(), key=lambda one: (one.started_ms, one.name))
+    return Load(tuple(workers), _lanes(replies), sum(reply["dead"] for reply in replies))
+
+
 def read_figures(client: Redis, partitions: int) -> Figures:
     """Read the figures. Raises StoreUnavailable."""
     call = Scripts(client)
@@ -53,7 +98,7 @@ def read_figures(client: Redis, partitions: int) -> Figures:
         key=lambda one: int(one["used_memory"]) / (int(one.get("maxmemory", 0)) or math.inf),
     )
     return Figures(
-        lanes={lane: _lane([reply["lanes"][lane] for reply in replies]) for lane in LANES},
+        lanes=_lanes(replies),
         paused=sum(reply["paused"] for reply in replies),
         dead=sum(reply["dead"] for reply in replies),
         # Each worker serves all partitions.
@@ -63,6 +108,10 @@ def read_figures(client: Redis, partitions: int) -> Figures:
         used_bytes=int(memory["used_memory"]),
         most_bytes=int(memory.get("maxmemory", 0)),
     )
+
+
+def _lanes(replies: Sequence[dict[str, Any]]) -> dict[str, LaneFigures]:
+    return {lane: _lane([reply["lanes"][lane] for reply in replies]) for lane in LANES}
 
 
 def _lane(parts: list[dict[str, Any]]) -> LaneFigures:

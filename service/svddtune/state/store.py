@@ -192,6 +192,14 @@ class SessionStore:
         )
         return SessionId(reply["session"])
 
+    async def check_room(self) -> None:
+        """Return where another session of the project could be created now.
+
+        Raises QuotaExceeded (``STORE_NEARLY_FULL``, ``QUOTA_EXCEEDED``).
+        """
+        await self._watermark.check()
+        await self._usage.check(sessions=1)
+
     async def _request_seen(self, partition: int, request_id: str) -> bool:
         """Whether a request with this id has made a session; it is then known for another day."""
         if not request_id:

@@ -68,6 +68,7 @@ def requests_of(things: Things) -> dict[str, list[Message]]:
     asked: dict[str, Any] = {"session": things.session, "query": 1, "lease_id": "x"}
     return {
         "GetServerInfo": [server_pb2.GetServerInfoRequest()],
+        "GetLoad": [server_pb2.GetLoadRequest()],
         "UploadDataset": [header(feature_count=0)],
         "GetUpload": [d.GetUploadRequest(upload_id=SPOILED)],
         "GetDataset": [d.GetDatasetRequest(name=things.dataset)],
@@ -91,6 +92,9 @@ def requests_of(things: Things) -> dict[str, list[Message]]:
         "ListLabels": [t.ListLabelsRequest(name=things.session)],
         "ListLabelers": [t.ListLabelersRequest(name=things.session)],
         "GetAgreement": [t.GetAgreementRequest(name=things.session)],
+        "ListHistory": [t.ListHistoryRequest(name=things.session)],
+        "GetAtlas": [t.GetAtlasRequest(name=things.session)],
+        "GetMap": [t.GetMapRequest(name=things.session)],
         "WithdrawLabeler": [t.WithdrawLabelerRequest(labeler="x", **spoiled)],
         "ReinstateLabeler": [t.ReinstateLabelerRequest(labeler="x", **spoiled)],
         "GetResult": [t.GetResultRequest(name=things.result)],
@@ -108,6 +112,7 @@ def requests_of(things: Things) -> dict[str, list[Message]]:
         "Release": [o.ReleaseRequest(release=o.Release(session=things.session))],
         "Skip": [o.SkipRequest(skip=o.Skip(**asked))],
         "Retract": [o.RetractRequest(retract=o.Retract(**named(things.session)))],
+        "GetProfile": [o.GetProfileRequest(session=things.session)],
         "Score": [s.ScoreRequest(model=things.model, matrix=matrix)],
         "ScoreStream": [s.ScoreStreamRequest(header=s.ScoreStreamHeader(model=things.model))],
         "UploadModel": [s.UploadModelRequest(chunk=b"x")],

@@ -1,5 +1,6 @@
 from svddtune.v1 import config_pb2 as _config_pb2
 from svddtune.v1 import dataset_pb2 as _dataset_pb2
+from svddtune.v1 import oracle_pb2 as _oracle_pb2
 from svddtune.v1 import result_pb2 as _result_pb2
 from svddtune.v1 import tuning_pb2 as _tuning_pb2
 from google.protobuf.internal import containers as _containers
@@ -214,6 +215,42 @@ class SessionRecord(_message.Message):
     answered_rows: _containers.RepeatedScalarFieldContainer[int]
     taken_over: _tuning_pb2.TakenOver
     def __init__(self, display_name: _Optional[str] = ..., config: _Optional[_Union[_config_pb2.SessionConfig, _Mapping]] = ..., initial_rows: _Optional[_Iterable[int]] = ..., answered_rows: _Optional[_Iterable[int]] = ..., taken_over: _Optional[_Union[_tuning_pb2.TakenOver, _Mapping]] = ...) -> None: ...
+
+class Portrait(_message.Message):
+    __slots__ = ("features", "rows", "x", "y", "explained_share")
+    FEATURES_FIELD_NUMBER: _ClassVar[int]
+    ROWS_FIELD_NUMBER: _ClassVar[int]
+    X_FIELD_NUMBER: _ClassVar[int]
+    Y_FIELD_NUMBER: _ClassVar[int]
+    EXPLAINED_SHARE_FIELD_NUMBER: _ClassVar[int]
+    features: _containers.RepeatedCompositeFieldContainer[_oracle_pb2.FeatureProfile]
+    rows: _containers.RepeatedScalarFieldContainer[int]
+    x: _containers.RepeatedScalarFieldContainer[float]
+    y: _containers.RepeatedScalarFieldContainer[float]
+    explained_share: float
+    def __init__(self, features: _Optional[_Iterable[_Union[_oracle_pb2.FeatureProfile, _Mapping]]] = ..., rows: _Optional[_Iterable[int]] = ..., x: _Optional[_Iterable[float]] = ..., y: _Optional[_Iterable[float]] = ..., explained_share: _Optional[float] = ...) -> None: ...
+
+class LabelledPlaces(_message.Message):
+    __slots__ = ("rows", "x", "y")
+    ROWS_FIELD_NUMBER: _ClassVar[int]
+    X_FIELD_NUMBER: _ClassVar[int]
+    Y_FIELD_NUMBER: _ClassVar[int]
+    rows: _containers.RepeatedScalarFieldContainer[int]
+    x: _containers.RepeatedScalarFieldContainer[float]
+    y: _containers.RepeatedScalarFieldContainer[float]
+    def __init__(self, rows: _Optional[_Iterable[int]] = ..., x: _Optional[_Iterable[float]] = ..., y: _Optional[_Iterable[float]] = ...) -> None: ...
+
+class Margins(_message.Message):
+    __slots__ = ("labels", "of_portrait", "rows", "of_rows")
+    LABELS_FIELD_NUMBER: _ClassVar[int]
+    OF_PORTRAIT_FIELD_NUMBER: _ClassVar[int]
+    ROWS_FIELD_NUMBER: _ClassVar[int]
+    OF_ROWS_FIELD_NUMBER: _ClassVar[int]
+    labels: int
+    of_portrait: _containers.RepeatedScalarFieldContainer[float]
+    rows: _containers.RepeatedScalarFieldContainer[int]
+    of_rows: _containers.RepeatedScalarFieldContainer[float]
+    def __init__(self, labels: _Optional[int] = ..., of_portrait: _Optional[_Iterable[float]] = ..., rows: _Optional[_Iterable[int]] = ..., of_rows: _Optional[_Iterable[float]] = ...) -> None: ...
 
 class StoredRows(_message.Message):
     __slots__ = ("folder", "rows_per_object", "sha256")

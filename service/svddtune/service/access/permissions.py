@@ -25,6 +25,7 @@ class Rule:
 
 RULES: dict[str, Rule] = {
     "svddtune.v1.ServerService.GetServerInfo": Rule(None),
+    "svddtune.v1.ServerService.GetLoad": Rule(Permission.READ),
     "svddtune.v1.DatasetService.UploadDataset": Rule(Permission.TUNE),
     "svddtune.v1.DatasetService.GetUpload": Rule(Permission.TUNE),
     # (Labelers need the names of the features; see views.seen_dataset.)
@@ -46,6 +47,9 @@ RULES: dict[str, Rule] = {
     "svddtune.v1.TuningService.ListLabels": Rule(Permission.READ, ("name",)),
     "svddtune.v1.TuningService.ListLabelers": Rule(Permission.READ, ("name",)),
     "svddtune.v1.TuningService.GetAgreement": Rule(Permission.READ, ("name",)),
+    "svddtune.v1.TuningService.ListHistory": Rule(Permission.READ, ("name",)),
+    "svddtune.v1.TuningService.GetAtlas": Rule(Permission.READ, ("name",)),
+    "svddtune.v1.TuningService.GetMap": Rule(Permission.READ, ("name",)),
     "svddtune.v1.TuningService.WithdrawLabeler": Rule(Permission.GOVERN, ("name",)),
     "svddtune.v1.TuningService.ReinstateLabeler": Rule(Permission.GOVERN, ("name",)),
     "svddtune.v1.TuningService.GetResult": Rule(Permission.READ, ("name",)),
@@ -62,6 +66,7 @@ RULES: dict[str, Rule] = {
     "svddtune.v1.OracleService.Release": Rule(Permission.LABEL, ("release.session",), "labeler"),
     "svddtune.v1.OracleService.Skip": Rule(Permission.LABEL, ("skip.session",), "labeler"),
     "svddtune.v1.OracleService.Retract": Rule(Permission.LABEL, ("retract.session",), "labeler"),
+    "svddtune.v1.OracleService.GetProfile": Rule(Permission.LABEL, ("session",), "labeler"),
     "svddtune.v1.ScoringService.Score": Rule(Permission.READ, ("model",)),
     "svddtune.v1.ScoringService.ScoreStream": Rule(Permission.READ, ("header.model",)),
     "svddtune.v1.ScoringService.UploadModel": Rule(Permission.TUNE),
