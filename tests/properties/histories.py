@@ -35,6 +35,7 @@ VERBS = {
     "finish": 1,
     "change_budget": 1,
     "withdraw": 2,
+    "reopen": 2,
     "do_jobs": 10,
     "begin_jobs": 3,
     "end_job": 5,
@@ -123,6 +124,17 @@ class History(Labeling):
             lambda: self.backend.run(act(session_id, labeler, by="owner")),
             lambda: self.model.withdraw(labeler, void),
             effect_of,
+        )
+
+    def reopen(self, step: Step) -> None:
+        """Ask again about a row that was voted on or dropped or, rarely, about any row."""
+        rows = sorted({row for row, _ in self.votes()} | self.model.dropped)
+        row = rows[step.pick % len(rows)] if rows and step.value else step.pick % self.model.rows
+        store, session_id = self.checked.store, self.checked.session_id
+        self.checked.step(
+            lambda: self.backend.run(store.reopen(session_id, row, by="owner")),
+            lambda: self.model.reopen(row),
+            lambda done: (done.query, done.retracted_votes),
         )
 
     # Workers

@@ -141,6 +141,26 @@ class Model(Ballot):
         self._advance()
         return APPLIED
 
+    def reopen(self, row: int) -> tuple[int, int]:
+        """Ask again about a row: the numbers of its query and of its votes. Raises Refusal."""
+        if self.state not in _TAKES_LABELS:
+            raise Refusal("SESSION_NOT_ACTIVE")
+        votes = self.votes.pop(row, {})
+        if not votes and row not in self.dropped:
+            raise Refusal("NOTHING_TO_REOPEN")
+        asked = [one.n for one in self.open_queries() if one.row == row]
+        number = max([*asked, *(vote.query for vote in votes.values())], default=0)
+        for labeler, vote in votes.items():
+            self._log("RETRACTED", row, vote.verdict, labeler, vote.query)
+        self.dropped.discard(row)
+        self._end_repeats(row)
+        if not number:
+            number = len(self.queries) + 1
+            self.queries[number] = Query(number, row)
+        self._settle(self.queries[number])
+        self._advance()
+        return number, len(votes)
+
     def skip(
         self, labeler: str, query: int, lease_id: str, mode: str, then: Waiter | None = None
     ) -> str:

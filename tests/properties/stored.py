@@ -33,7 +33,7 @@ class Stored:
     waiting: dict[str, int]
     ranked: list[int]
     log: list[LogEntry]
-    # (row, query) of each query created, oldest first.
+    # (row, query) of each query created, by a ranking or by reopening its row, oldest first.
     asked_events: list[tuple[int, int]]
     # Answer id -> fingerprint and receipt.
     receipts: dict[str, Any]
@@ -102,11 +102,13 @@ def read(client: Redis, session_id: SessionId, *, notices_after: str) -> Stored:
         waiting={holder.decode(): json.loads(waiters[holder])["most"] for holder in waiting},
         ranked=[json.loads(item)[0] for item in ranked],
         log=[_entry(event) for event in label_events],
-        asked_events=[
-            (int(event[b"row"]), int(event[b"query"]))
-            for _, event in events
-            if event[b"kind"] == b"ASKED"
-        ],
+        asked_events=list(
+            dict.fromkeys(
+                (int(event[b"row"]), int(event[b"query"]))
+                for _, event in events
+                if event[b"kind"] in (b"ASKED", b"REOPENED")
+            )
+        ),
         receipts={one: json.loads(text) for one, text in _text(answers).items()},
         suggest_jobs=sum(b"SUGGEST" in job for job in todo)
         + sum(

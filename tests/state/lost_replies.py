@@ -658,6 +658,15 @@ async def skip__drop(scene: Scene) -> AsyncIterator[Any]:
 
 
 @case
+async def reopen(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session()
+    await scene.vote(session_id, "ann")
+    await scene.answer(session_id, 7)
+    yield None
+    yield await scene.sessions.reopen(session_id, 7, by="owner")
+
+
+@case
 async def withdraw(scene: Scene) -> AsyncIterator[Any]:
     session_id = await scene.session()
     await scene.vote(session_id, "ann")

@@ -3,9 +3,10 @@
 import pytest
 from tests.state.scene import Scene, play
 
-from svddtune.state.errors import Conflict, QuotaExceeded
-from svddtune.state.session import Answer, LabelCounts, Verdict
+from svddtune.state.errors import Conflict, QuotaExceeded, TooLarge, WrongState
+from svddtune.state.session import Answer, LabelCounts, SkipMode, Verdict
 from svddtune.state.store import SessionStore
+from svddtune.v1.oracle_pb2 import Explanation
 
 pytestmark = pytest.mark.integration
 
@@ -43,6 +44,71 @@ def test_correction_changes_only_the_labelers_own_vote(redis_url: str) -> None:
             await scene.answer(session_id, lease.row, OUTLIER, labeler="bob", replace=True)
         events = await scene.sessions.label_events(session_id)
         assert [(one.kind, one.labeler) for one in events] == [("LABELED", "ann")]
+
+    play(redis_url, act)
+
+
+def test_reopened_row_is_asked_again_in_front(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=4, overlap=2, overlap_limit=3)
+        lease = await scene.vote(session_id, "ann", INLIER)
+        await scene.vote(session_id, "bob", INLIER)
+        await scene.answer(session_id, 7, OUTLIER)
+        done = await scene.sessions.reopen(session_id, lease.row, by="owner")
+        assert (done.query, done.retracted_votes) == (lease.query, 2)
+        assert await scene.counts(session_id) == LabelCounts(outlier=1)
+        # Who voted is asked again, and the votes from before do not count.
+        assert [one.query for one in await scene.lease(session_id, "ann")] == [lease.query]
+        await scene.vote(session_id, "bob", OUTLIER)
+        events = await scene.sessions.label_events(session_id)
+        retracted = [one for one in events if one.kind == "RETRACTED"]
+        assert [(one.labeler, one.source_reference) for one in retracted] == [
+            ("ann", "reopened by owner"),
+            ("bob", "reopened by owner"),
+        ]
+
+    play(redis_url, act)
+
+
+def test_row_that_nobody_was_asked_about_gets_a_query_once_it_is_reopened(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=4)
+        await scene.answer(session_id, 7, OUTLIER)
+        scene.worker.work_off()
+        done = await scene.sessions.reopen(session_id, 7, by="owner")
+        (lease,) = await scene.lease(session_id, "bob")
+        assert (lease.row, lease.query) == (7, done.query)
+        (shown,) = await scene.sessions.explanations(session_id, [done.query])
+        assert "again" in Explanation.FromString(shown).why
+        # What was left out is asked about, too.
+        await scene.sessions.skip(
+            session_id,
+            labeler="bob",
+            query=lease.query,
+            lease_id=lease.lease_id,
+            mode=SkipMode.DROP,
+            holder="bob/",
+        )
+        assert (await scene.sessions.reopen(session_id, 7, by="owner")).retracted_votes == 0
+        await scene.vote(session_id, "cem", INLIER)
+        assert await scene.counts(session_id) == LabelCounts(inlier=1)
+
+    play(redis_url, act)
+
+
+def test_row_without_votes_is_not_reopened_and_nobody_reopens_for_ever(redis_url: str) -> None:
+    async def act(scene: Scene) -> None:
+        session_id = await scene.session(budget=4)
+        with pytest.raises(WrongState) as refused:
+            await scene.sessions.reopen(session_id, 7, by="owner")
+        assert refused.value.reason == "NOTHING_TO_REOPEN"
+        for _ in range(100):
+            await scene.answer(session_id, 7, OUTLIER)
+            await scene.sessions.reopen(session_id, 7, by="owner")
+        await scene.answer(session_id, 7, OUTLIER)
+        with pytest.raises(TooLarge) as too_many:
+            await scene.sessions.reopen(session_id, 7, by="owner")
+        assert too_many.value.reason == "TOO_MANY_CORRECTIONS"
 
     play(redis_url, act)
 

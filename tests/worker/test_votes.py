@@ -145,6 +145,16 @@ def test_labels_known_at_the_start_are_certain() -> None:
     assert certainty[1:3].tolist() == pytest.approx([1.0, 0.9])
 
 
+def test_label_known_at_the_start_is_as_certain_as_others_once_it_was_asked_about() -> None:
+    votes = {1: {"ann": 1}}
+    snapshot = replace(
+        snapshot_of(votes, label_noise=0.1), initial_rows=frozenset({1}), asked_by={1: 4}
+    )
+    certainty = labels_in_force(snapshot).certainty
+    assert certainty is not None
+    assert certainty[1] == pytest.approx(0.9)
+
+
 def test_answers_taken_over_are_as_certain_as_in_the_session_they_were_given_in() -> None:
     votes = {1: {"initial": 1}, 2: {"ann": -1}, 3: {"ann": 1, "ben": 1, "cem": -1}}
     first = replace(

@@ -3826,6 +3826,135 @@ func (x *ReinstateLabelerResponse) GetEffect() *WithdrawalEffect {
 	return nil
 }
 
+// Names the observation to ask about again.
+type ReopenObservationRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Resource name, "sessions/{session}".
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// The observation's id in its dataset.
+	ObservationId string `protobuf:"bytes,2,opt,name=observation_id,json=observationId,proto3" json:"observation_id,omitempty"`
+	// A UUID. A request with the same id within a day has the effect and the response of the first one.
+	// The server makes one for a request without.
+	RequestId     string `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReopenObservationRequest) Reset() {
+	*x = ReopenObservationRequest{}
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[48]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReopenObservationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReopenObservationRequest) ProtoMessage() {}
+
+func (x *ReopenObservationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[48]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReopenObservationRequest.ProtoReflect.Descriptor instead.
+func (*ReopenObservationRequest) Descriptor() ([]byte, []int) {
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{48}
+}
+
+func (x *ReopenObservationRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ReopenObservationRequest) GetObservationId() string {
+	if x != nil {
+		return x.ObservationId
+	}
+	return ""
+}
+
+func (x *ReopenObservationRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+// The observation is asked about again.
+type ReopenObservationResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The session as it is now.
+	Session *Session `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
+	// Number of the query that asks.
+	Query uint32 `protobuf:"varint,2,opt,name=query,proto3" json:"query,omitempty"`
+	// Number of votes that were retracted.
+	RetractedVotes uint32 `protobuf:"varint,3,opt,name=retracted_votes,json=retractedVotes,proto3" json:"retracted_votes,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *ReopenObservationResponse) Reset() {
+	*x = ReopenObservationResponse{}
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[49]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReopenObservationResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReopenObservationResponse) ProtoMessage() {}
+
+func (x *ReopenObservationResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[49]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReopenObservationResponse.ProtoReflect.Descriptor instead.
+func (*ReopenObservationResponse) Descriptor() ([]byte, []int) {
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{49}
+}
+
+func (x *ReopenObservationResponse) GetSession() *Session {
+	if x != nil {
+		return x.Session
+	}
+	return nil
+}
+
+func (x *ReopenObservationResponse) GetQuery() uint32 {
+	if x != nil {
+		return x.Query
+	}
+	return 0
+}
+
+func (x *ReopenObservationResponse) GetRetractedVotes() uint32 {
+	if x != nil {
+		return x.RetractedVotes
+	}
+	return 0
+}
+
 // Names a result.
 type GetResultRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3837,7 +3966,7 @@ type GetResultRequest struct {
 
 func (x *GetResultRequest) Reset() {
 	*x = GetResultRequest{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[48]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3849,7 +3978,7 @@ func (x *GetResultRequest) String() string {
 func (*GetResultRequest) ProtoMessage() {}
 
 func (x *GetResultRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[48]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3862,7 +3991,7 @@ func (x *GetResultRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetResultRequest.ProtoReflect.Descriptor instead.
 func (*GetResultRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{48}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *GetResultRequest) GetName() string {
@@ -3883,7 +4012,7 @@ type GetResultResponse struct {
 
 func (x *GetResultResponse) Reset() {
 	*x = GetResultResponse{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[49]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3895,7 +4024,7 @@ func (x *GetResultResponse) String() string {
 func (*GetResultResponse) ProtoMessage() {}
 
 func (x *GetResultResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[49]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3908,7 +4037,7 @@ func (x *GetResultResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetResultResponse.ProtoReflect.Descriptor instead.
 func (*GetResultResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{49}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *GetResultResponse) GetResult() *TuningResult {
@@ -3933,7 +4062,7 @@ type ListResultsRequest struct {
 
 func (x *ListResultsRequest) Reset() {
 	*x = ListResultsRequest{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[50]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3945,7 +4074,7 @@ func (x *ListResultsRequest) String() string {
 func (*ListResultsRequest) ProtoMessage() {}
 
 func (x *ListResultsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[50]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3958,7 +4087,7 @@ func (x *ListResultsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResultsRequest.ProtoReflect.Descriptor instead.
 func (*ListResultsRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{50}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ListResultsRequest) GetParent() string {
@@ -3995,7 +4124,7 @@ type ListResultsResponse struct {
 
 func (x *ListResultsResponse) Reset() {
 	*x = ListResultsResponse{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[51]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4007,7 +4136,7 @@ func (x *ListResultsResponse) String() string {
 func (*ListResultsResponse) ProtoMessage() {}
 
 func (x *ListResultsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[51]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4020,7 +4149,7 @@ func (x *ListResultsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResultsResponse.ProtoReflect.Descriptor instead.
 func (*ListResultsResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{51}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *ListResultsResponse) GetResults() []*TuningResult {
@@ -4048,7 +4177,7 @@ type ExportModelRequest struct {
 
 func (x *ExportModelRequest) Reset() {
 	*x = ExportModelRequest{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[52]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4060,7 +4189,7 @@ func (x *ExportModelRequest) String() string {
 func (*ExportModelRequest) ProtoMessage() {}
 
 func (x *ExportModelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[52]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4073,7 +4202,7 @@ func (x *ExportModelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportModelRequest.ProtoReflect.Descriptor instead.
 func (*ExportModelRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{52}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *ExportModelRequest) GetName() string {
@@ -4103,7 +4232,7 @@ type ExportModelResponse struct {
 
 func (x *ExportModelResponse) Reset() {
 	*x = ExportModelResponse{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[53]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4115,7 +4244,7 @@ func (x *ExportModelResponse) String() string {
 func (*ExportModelResponse) ProtoMessage() {}
 
 func (x *ExportModelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[53]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4128,7 +4257,7 @@ func (x *ExportModelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportModelResponse.ProtoReflect.Descriptor instead.
 func (*ExportModelResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{53}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *ExportModelResponse) GetPart() isExportModelResponse_Part {
@@ -4533,7 +4662,16 @@ const file_svddtune_v1_tuning_proto_rawDesc = "" +
 	"request_id\x18\x04 \x01(\tR\trequestId\"\x81\x01\n" +
 	"\x18ReinstateLabelerResponse\x12.\n" +
 	"\asession\x18\x01 \x01(\v2\x14.svddtune.v1.SessionR\asession\x125\n" +
-	"\x06effect\x18\x02 \x01(\v2\x1d.svddtune.v1.WithdrawalEffectR\x06effect\",\n" +
+	"\x06effect\x18\x02 \x01(\v2\x1d.svddtune.v1.WithdrawalEffectR\x06effect\"\x80\x01\n" +
+	"\x18ReopenObservationRequest\x12\x18\n" +
+	"\x04name\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\x04name\x12+\n" +
+	"\x0eobservation_id\x18\x02 \x01(\tB\x04\xe2A\x01\x02R\robservationId\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x03 \x01(\tR\trequestId\"\x8a\x01\n" +
+	"\x19ReopenObservationResponse\x12.\n" +
+	"\asession\x18\x01 \x01(\v2\x14.svddtune.v1.SessionR\asession\x12\x14\n" +
+	"\x05query\x18\x02 \x01(\rR\x05query\x12'\n" +
+	"\x0fretracted_votes\x18\x03 \x01(\rR\x0eretractedVotes\",\n" +
 	"\x10GetResultRequest\x12\x18\n" +
 	"\x04name\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\x04name\"F\n" +
 	"\x11GetResultResponse\x121\n" +
@@ -4573,7 +4711,7 @@ const file_svddtune_v1_tuning_proto_rawDesc = "" +
 	"\vAgreementBy\x12\x1c\n" +
 	"\x18AGREEMENT_BY_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14AGREEMENT_BY_LABELER\x10\x01\x12\x1b\n" +
-	"\x17AGREEMENT_BY_PROVENANCE\x10\x022\xb2\x14\n" +
+	"\x17AGREEMENT_BY_PROVENANCE\x10\x022\xc0\x15\n" +
 	"\rTuningService\x12o\n" +
 	"\rCreateSession\x12!.svddtune.v1.CreateSessionRequest\x1a\".svddtune.v1.CreateSessionResponse\"\x17\x82\xd3\xe4\x93\x02\x11:\x01*\"\f/v1/sessions\x12l\n" +
 	"\n" +
@@ -4594,7 +4732,8 @@ const file_svddtune_v1_tuning_proto_rawDesc = "" +
 	"\bGetAtlas\x12\x1c.svddtune.v1.GetAtlasRequest\x1a\x1d.svddtune.v1.GetAtlasResponse\"#\x82\xd3\xe4\x93\x02\x1d\x12\x1b/v1/{name=sessions/*}:atlas\x12d\n" +
 	"\x06GetMap\x12\x1a.svddtune.v1.GetMapRequest\x1a\x1b.svddtune.v1.GetMapResponse\"!\x82\xd3\xe4\x93\x02\x1b\x12\x19/v1/{name=sessions/*}:map\x12\x8e\x01\n" +
 	"\x0fWithdrawLabeler\x12#.svddtune.v1.WithdrawLabelerRequest\x1a$.svddtune.v1.WithdrawLabelerResponse\"0\x82\xd3\xe4\x93\x02*:\x01*\"%/v1/{name=sessions/*}:withdrawLabeler\x12\x92\x01\n" +
-	"\x10ReinstateLabeler\x12$.svddtune.v1.ReinstateLabelerRequest\x1a%.svddtune.v1.ReinstateLabelerResponse\"1\x82\xd3\xe4\x93\x02+:\x01*\"&/v1/{name=sessions/*}:reinstateLabeler\x12s\n" +
+	"\x10ReinstateLabeler\x12$.svddtune.v1.ReinstateLabelerRequest\x1a%.svddtune.v1.ReinstateLabelerResponse\"1\x82\xd3\xe4\x93\x02+:\x01*\"&/v1/{name=sessions/*}:reinstateLabeler\x12\x8b\x01\n" +
+	"\x11ReopenObservation\x12%.svddtune.v1.ReopenObservationRequest\x1a&.svddtune.v1.ReopenObservationResponse\"'\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/v1/{name=sessions/*}:reopen\x12s\n" +
 	"\tGetResult\x12\x1d.svddtune.v1.GetResultRequest\x1a\x1e.svddtune.v1.GetResultResponse\"'\x82\xd3\xe4\x93\x02!\x12\x1f/v1/{name=sessions/*/results/*}\x12y\n" +
 	"\vListResults\x12\x1f.svddtune.v1.ListResultsRequest\x1a .svddtune.v1.ListResultsResponse\"'\x82\xd3\xe4\x93\x02!\x12\x1f/v1/{parent=sessions/*}/results\x12\x87\x01\n" +
 	"\vExportModel\x12\x1f.svddtune.v1.ExportModelRequest\x1a .svddtune.v1.ExportModelResponse\"3\x82\xd3\xe4\x93\x02-\x12+/v1/{name=sessions/*/results/*}:exportModel0\x01Be\n" +
@@ -4613,195 +4752,200 @@ func file_svddtune_v1_tuning_proto_rawDescGZIP() []byte {
 }
 
 var file_svddtune_v1_tuning_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_svddtune_v1_tuning_proto_msgTypes = make([]protoimpl.MessageInfo, 56)
+var file_svddtune_v1_tuning_proto_msgTypes = make([]protoimpl.MessageInfo, 58)
 var file_svddtune_v1_tuning_proto_goTypes = []any{
-	(SessionState)(0),                // 0: svddtune.v1.SessionState
-	(StallReason)(0),                 // 1: svddtune.v1.StallReason
-	(AgreementBy)(0),                 // 2: svddtune.v1.AgreementBy
-	(*Failure)(nil),                  // 3: svddtune.v1.Failure
-	(*LiveEvidence)(nil),             // 4: svddtune.v1.LiveEvidence
-	(*CostEstimate)(nil),             // 5: svddtune.v1.CostEstimate
-	(*Session)(nil),                  // 6: svddtune.v1.Session
-	(*TakenOver)(nil),                // 7: svddtune.v1.TakenOver
-	(*InitialLabel)(nil),             // 8: svddtune.v1.InitialLabel
-	(*CreateSessionRequest)(nil),     // 9: svddtune.v1.CreateSessionRequest
-	(*CreateSessionResponse)(nil),    // 10: svddtune.v1.CreateSessionResponse
-	(*GetSessionRequest)(nil),        // 11: svddtune.v1.GetSessionRequest
-	(*GetSessionResponse)(nil),       // 12: svddtune.v1.GetSessionResponse
-	(*ListSessionsRequest)(nil),      // 13: svddtune.v1.ListSessionsRequest
-	(*ListSessionsResponse)(nil),     // 14: svddtune.v1.ListSessionsResponse
-	(*UpdateSessionRequest)(nil),     // 15: svddtune.v1.UpdateSessionRequest
-	(*UpdateSessionResponse)(nil),    // 16: svddtune.v1.UpdateSessionResponse
-	(*PauseSessionRequest)(nil),      // 17: svddtune.v1.PauseSessionRequest
-	(*PauseSessionResponse)(nil),     // 18: svddtune.v1.PauseSessionResponse
-	(*ResumeSessionRequest)(nil),     // 19: svddtune.v1.ResumeSessionRequest
-	(*ResumeSessionResponse)(nil),    // 20: svddtune.v1.ResumeSessionResponse
-	(*FinishSessionRequest)(nil),     // 21: svddtune.v1.FinishSessionRequest
-	(*FinishSessionResponse)(nil),    // 22: svddtune.v1.FinishSessionResponse
-	(*CancelSessionRequest)(nil),     // 23: svddtune.v1.CancelSessionRequest
-	(*CancelSessionResponse)(nil),    // 24: svddtune.v1.CancelSessionResponse
-	(*DeleteSessionRequest)(nil),     // 25: svddtune.v1.DeleteSessionRequest
-	(*DeleteSessionResponse)(nil),    // 26: svddtune.v1.DeleteSessionResponse
-	(*WatchSessionRequest)(nil),      // 27: svddtune.v1.WatchSessionRequest
-	(*WatchSessionResponse)(nil),     // 28: svddtune.v1.WatchSessionResponse
-	(*ListLabelsRequest)(nil),        // 29: svddtune.v1.ListLabelsRequest
-	(*ListLabelsResponse)(nil),       // 30: svddtune.v1.ListLabelsResponse
-	(*ListLabelersRequest)(nil),      // 31: svddtune.v1.ListLabelersRequest
-	(*LabelerReport)(nil),            // 32: svddtune.v1.LabelerReport
-	(*Agreement)(nil),                // 33: svddtune.v1.Agreement
-	(*ListLabelersResponse)(nil),     // 34: svddtune.v1.ListLabelersResponse
-	(*GetAgreementRequest)(nil),      // 35: svddtune.v1.GetAgreementRequest
-	(*AgreementPair)(nil),            // 36: svddtune.v1.AgreementPair
-	(*GetAgreementResponse)(nil),     // 37: svddtune.v1.GetAgreementResponse
-	(*ListHistoryRequest)(nil),       // 38: svddtune.v1.ListHistoryRequest
-	(*HistoryPoint)(nil),             // 39: svddtune.v1.HistoryPoint
-	(*ListHistoryResponse)(nil),      // 40: svddtune.v1.ListHistoryResponse
-	(*GetAtlasRequest)(nil),          // 41: svddtune.v1.GetAtlasRequest
-	(*AtlasLayer)(nil),               // 42: svddtune.v1.AtlasLayer
-	(*GetAtlasResponse)(nil),         // 43: svddtune.v1.GetAtlasResponse
-	(*GetMapRequest)(nil),            // 44: svddtune.v1.GetMapRequest
-	(*GetMapResponse)(nil),           // 45: svddtune.v1.GetMapResponse
-	(*WithdrawLabelerRequest)(nil),   // 46: svddtune.v1.WithdrawLabelerRequest
-	(*WithdrawalEffect)(nil),         // 47: svddtune.v1.WithdrawalEffect
-	(*WithdrawLabelerResponse)(nil),  // 48: svddtune.v1.WithdrawLabelerResponse
-	(*ReinstateLabelerRequest)(nil),  // 49: svddtune.v1.ReinstateLabelerRequest
-	(*ReinstateLabelerResponse)(nil), // 50: svddtune.v1.ReinstateLabelerResponse
-	(*GetResultRequest)(nil),         // 51: svddtune.v1.GetResultRequest
-	(*GetResultResponse)(nil),        // 52: svddtune.v1.GetResultResponse
-	(*ListResultsRequest)(nil),       // 53: svddtune.v1.ListResultsRequest
-	(*ListResultsResponse)(nil),      // 54: svddtune.v1.ListResultsResponse
-	(*ExportModelRequest)(nil),       // 55: svddtune.v1.ExportModelRequest
-	(*ExportModelResponse)(nil),      // 56: svddtune.v1.ExportModelResponse
-	nil,                              // 57: svddtune.v1.Session.LabelsEntry
-	nil,                              // 58: svddtune.v1.CreateSessionRequest.LabelsEntry
-	(*Quality)(nil),                  // 59: svddtune.v1.Quality
-	(ScalingKind)(0),                 // 60: svddtune.v1.ScalingKind
-	(*OutlierShare)(nil),             // 61: svddtune.v1.OutlierShare
-	(*SessionConfig)(nil),            // 62: svddtune.v1.SessionConfig
-	(*LabelCounts)(nil),              // 63: svddtune.v1.LabelCounts
-	(*timestamppb.Timestamp)(nil),    // 64: google.protobuf.Timestamp
-	(*DetectorComparison)(nil),       // 65: svddtune.v1.DetectorComparison
-	(Verdict)(0),                     // 66: svddtune.v1.Verdict
-	(*fieldmaskpb.FieldMask)(nil),    // 67: google.protobuf.FieldMask
-	(*LabelEvent)(nil),               // 68: svddtune.v1.LabelEvent
-	(*TuningResult)(nil),             // 69: svddtune.v1.TuningResult
-	(*ModelHeader)(nil),              // 70: svddtune.v1.ModelHeader
-	(*SupportVectorChunk)(nil),       // 71: svddtune.v1.SupportVectorChunk
-	(*ScalingChunk)(nil),             // 72: svddtune.v1.ScalingChunk
-	(*ProfileChunk)(nil),             // 73: svddtune.v1.ProfileChunk
-	(*RefinedChunk)(nil),             // 74: svddtune.v1.RefinedChunk
+	(SessionState)(0),                 // 0: svddtune.v1.SessionState
+	(StallReason)(0),                  // 1: svddtune.v1.StallReason
+	(AgreementBy)(0),                  // 2: svddtune.v1.AgreementBy
+	(*Failure)(nil),                   // 3: svddtune.v1.Failure
+	(*LiveEvidence)(nil),              // 4: svddtune.v1.LiveEvidence
+	(*CostEstimate)(nil),              // 5: svddtune.v1.CostEstimate
+	(*Session)(nil),                   // 6: svddtune.v1.Session
+	(*TakenOver)(nil),                 // 7: svddtune.v1.TakenOver
+	(*InitialLabel)(nil),              // 8: svddtune.v1.InitialLabel
+	(*CreateSessionRequest)(nil),      // 9: svddtune.v1.CreateSessionRequest
+	(*CreateSessionResponse)(nil),     // 10: svddtune.v1.CreateSessionResponse
+	(*GetSessionRequest)(nil),         // 11: svddtune.v1.GetSessionRequest
+	(*GetSessionResponse)(nil),        // 12: svddtune.v1.GetSessionResponse
+	(*ListSessionsRequest)(nil),       // 13: svddtune.v1.ListSessionsRequest
+	(*ListSessionsResponse)(nil),      // 14: svddtune.v1.ListSessionsResponse
+	(*UpdateSessionRequest)(nil),      // 15: svddtune.v1.UpdateSessionRequest
+	(*UpdateSessionResponse)(nil),     // 16: svddtune.v1.UpdateSessionResponse
+	(*PauseSessionRequest)(nil),       // 17: svddtune.v1.PauseSessionRequest
+	(*PauseSessionResponse)(nil),      // 18: svddtune.v1.PauseSessionResponse
+	(*ResumeSessionRequest)(nil),      // 19: svddtune.v1.ResumeSessionRequest
+	(*ResumeSessionResponse)(nil),     // 20: svddtune.v1.ResumeSessionResponse
+	(*FinishSessionRequest)(nil),      // 21: svddtune.v1.FinishSessionRequest
+	(*FinishSessionResponse)(nil),     // 22: svddtune.v1.FinishSessionResponse
+	(*CancelSessionRequest)(nil),      // 23: svddtune.v1.CancelSessionRequest
+	(*CancelSessionResponse)(nil),     // 24: svddtune.v1.CancelSessionResponse
+	(*DeleteSessionRequest)(nil),      // 25: svddtune.v1.DeleteSessionRequest
+	(*DeleteSessionResponse)(nil),     // 26: svddtune.v1.DeleteSessionResponse
+	(*WatchSessionRequest)(nil),       // 27: svddtune.v1.WatchSessionRequest
+	(*WatchSessionResponse)(nil),      // 28: svddtune.v1.WatchSessionResponse
+	(*ListLabelsRequest)(nil),         // 29: svddtune.v1.ListLabelsRequest
+	(*ListLabelsResponse)(nil),        // 30: svddtune.v1.ListLabelsResponse
+	(*ListLabelersRequest)(nil),       // 31: svddtune.v1.ListLabelersRequest
+	(*LabelerReport)(nil),             // 32: svddtune.v1.LabelerReport
+	(*Agreement)(nil),                 // 33: svddtune.v1.Agreement
+	(*ListLabelersResponse)(nil),      // 34: svddtune.v1.ListLabelersResponse
+	(*GetAgreementRequest)(nil),       // 35: svddtune.v1.GetAgreementRequest
+	(*AgreementPair)(nil),             // 36: svddtune.v1.AgreementPair
+	(*GetAgreementResponse)(nil),      // 37: svddtune.v1.GetAgreementResponse
+	(*ListHistoryRequest)(nil),        // 38: svddtune.v1.ListHistoryRequest
+	(*HistoryPoint)(nil),              // 39: svddtune.v1.HistoryPoint
+	(*ListHistoryResponse)(nil),       // 40: svddtune.v1.ListHistoryResponse
+	(*GetAtlasRequest)(nil),           // 41: svddtune.v1.GetAtlasRequest
+	(*AtlasLayer)(nil),                // 42: svddtune.v1.AtlasLayer
+	(*GetAtlasResponse)(nil),          // 43: svddtune.v1.GetAtlasResponse
+	(*GetMapRequest)(nil),             // 44: svddtune.v1.GetMapRequest
+	(*GetMapResponse)(nil),            // 45: svddtune.v1.GetMapResponse
+	(*WithdrawLabelerRequest)(nil),    // 46: svddtune.v1.WithdrawLabelerRequest
+	(*WithdrawalEffect)(nil),          // 47: svddtune.v1.WithdrawalEffect
+	(*WithdrawLabelerResponse)(nil),   // 48: svddtune.v1.WithdrawLabelerResponse
+	(*ReinstateLabelerRequest)(nil),   // 49: svddtune.v1.ReinstateLabelerRequest
+	(*ReinstateLabelerResponse)(nil),  // 50: svddtune.v1.ReinstateLabelerResponse
+	(*ReopenObservationRequest)(nil),  // 51: svddtune.v1.ReopenObservationRequest
+	(*ReopenObservationResponse)(nil), // 52: svddtune.v1.ReopenObservationResponse
+	(*GetResultRequest)(nil),          // 53: svddtune.v1.GetResultRequest
+	(*GetResultResponse)(nil),         // 54: svddtune.v1.GetResultResponse
+	(*ListResultsRequest)(nil),        // 55: svddtune.v1.ListResultsRequest
+	(*ListResultsResponse)(nil),       // 56: svddtune.v1.ListResultsResponse
+	(*ExportModelRequest)(nil),        // 57: svddtune.v1.ExportModelRequest
+	(*ExportModelResponse)(nil),       // 58: svddtune.v1.ExportModelResponse
+	nil,                               // 59: svddtune.v1.Session.LabelsEntry
+	nil,                               // 60: svddtune.v1.CreateSessionRequest.LabelsEntry
+	(*Quality)(nil),                   // 61: svddtune.v1.Quality
+	(ScalingKind)(0),                  // 62: svddtune.v1.ScalingKind
+	(*OutlierShare)(nil),              // 63: svddtune.v1.OutlierShare
+	(*SessionConfig)(nil),             // 64: svddtune.v1.SessionConfig
+	(*LabelCounts)(nil),               // 65: svddtune.v1.LabelCounts
+	(*timestamppb.Timestamp)(nil),     // 66: google.protobuf.Timestamp
+	(*DetectorComparison)(nil),        // 67: svddtune.v1.DetectorComparison
+	(Verdict)(0),                      // 68: svddtune.v1.Verdict
+	(*fieldmaskpb.FieldMask)(nil),     // 69: google.protobuf.FieldMask
+	(*LabelEvent)(nil),                // 70: svddtune.v1.LabelEvent
+	(*TuningResult)(nil),              // 71: svddtune.v1.TuningResult
+	(*ModelHeader)(nil),               // 72: svddtune.v1.ModelHeader
+	(*SupportVectorChunk)(nil),        // 73: svddtune.v1.SupportVectorChunk
+	(*ScalingChunk)(nil),              // 74: svddtune.v1.ScalingChunk
+	(*ProfileChunk)(nil),              // 75: svddtune.v1.ProfileChunk
+	(*RefinedChunk)(nil),              // 76: svddtune.v1.RefinedChunk
 }
 var file_svddtune_v1_tuning_proto_depIdxs = []int32{
-	59, // 0: svddtune.v1.LiveEvidence.quality:type_name -> svddtune.v1.Quality
-	60, // 1: svddtune.v1.LiveEvidence.scaling:type_name -> svddtune.v1.ScalingKind
-	61, // 2: svddtune.v1.LiveEvidence.outlier_share:type_name -> svddtune.v1.OutlierShare
-	62, // 3: svddtune.v1.Session.config:type_name -> svddtune.v1.SessionConfig
+	61, // 0: svddtune.v1.LiveEvidence.quality:type_name -> svddtune.v1.Quality
+	62, // 1: svddtune.v1.LiveEvidence.scaling:type_name -> svddtune.v1.ScalingKind
+	63, // 2: svddtune.v1.LiveEvidence.outlier_share:type_name -> svddtune.v1.OutlierShare
+	64, // 3: svddtune.v1.Session.config:type_name -> svddtune.v1.SessionConfig
 	0,  // 4: svddtune.v1.Session.state:type_name -> svddtune.v1.SessionState
-	63, // 5: svddtune.v1.Session.counts:type_name -> svddtune.v1.LabelCounts
+	65, // 5: svddtune.v1.Session.counts:type_name -> svddtune.v1.LabelCounts
 	3,  // 6: svddtune.v1.Session.failure:type_name -> svddtune.v1.Failure
-	64, // 7: svddtune.v1.Session.create_time:type_name -> google.protobuf.Timestamp
-	64, // 8: svddtune.v1.Session.update_time:type_name -> google.protobuf.Timestamp
+	66, // 7: svddtune.v1.Session.create_time:type_name -> google.protobuf.Timestamp
+	66, // 8: svddtune.v1.Session.update_time:type_name -> google.protobuf.Timestamp
 	4,  // 9: svddtune.v1.Session.live:type_name -> svddtune.v1.LiveEvidence
-	60, // 10: svddtune.v1.Session.scaling:type_name -> svddtune.v1.ScalingKind
-	65, // 11: svddtune.v1.Session.detectors:type_name -> svddtune.v1.DetectorComparison
+	62, // 10: svddtune.v1.Session.scaling:type_name -> svddtune.v1.ScalingKind
+	67, // 11: svddtune.v1.Session.detectors:type_name -> svddtune.v1.DetectorComparison
 	7,  // 12: svddtune.v1.Session.taken_over:type_name -> svddtune.v1.TakenOver
 	5,  // 13: svddtune.v1.Session.estimate:type_name -> svddtune.v1.CostEstimate
-	57, // 14: svddtune.v1.Session.labels:type_name -> svddtune.v1.Session.LabelsEntry
+	59, // 14: svddtune.v1.Session.labels:type_name -> svddtune.v1.Session.LabelsEntry
 	1,  // 15: svddtune.v1.Session.stall:type_name -> svddtune.v1.StallReason
-	64, // 16: svddtune.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
-	66, // 17: svddtune.v1.InitialLabel.verdict:type_name -> svddtune.v1.Verdict
-	62, // 18: svddtune.v1.CreateSessionRequest.config:type_name -> svddtune.v1.SessionConfig
+	66, // 16: svddtune.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
+	68, // 17: svddtune.v1.InitialLabel.verdict:type_name -> svddtune.v1.Verdict
+	64, // 18: svddtune.v1.CreateSessionRequest.config:type_name -> svddtune.v1.SessionConfig
 	8,  // 19: svddtune.v1.CreateSessionRequest.initial_labels:type_name -> svddtune.v1.InitialLabel
-	58, // 20: svddtune.v1.CreateSessionRequest.labels:type_name -> svddtune.v1.CreateSessionRequest.LabelsEntry
+	60, // 20: svddtune.v1.CreateSessionRequest.labels:type_name -> svddtune.v1.CreateSessionRequest.LabelsEntry
 	6,  // 21: svddtune.v1.CreateSessionResponse.session:type_name -> svddtune.v1.Session
 	6,  // 22: svddtune.v1.GetSessionResponse.session:type_name -> svddtune.v1.Session
 	0,  // 23: svddtune.v1.ListSessionsRequest.states:type_name -> svddtune.v1.SessionState
 	6,  // 24: svddtune.v1.ListSessionsResponse.sessions:type_name -> svddtune.v1.Session
 	6,  // 25: svddtune.v1.UpdateSessionRequest.session:type_name -> svddtune.v1.Session
-	67, // 26: svddtune.v1.UpdateSessionRequest.update_mask:type_name -> google.protobuf.FieldMask
+	69, // 26: svddtune.v1.UpdateSessionRequest.update_mask:type_name -> google.protobuf.FieldMask
 	6,  // 27: svddtune.v1.UpdateSessionResponse.session:type_name -> svddtune.v1.Session
 	6,  // 28: svddtune.v1.PauseSessionResponse.session:type_name -> svddtune.v1.Session
 	6,  // 29: svddtune.v1.ResumeSessionResponse.session:type_name -> svddtune.v1.Session
 	6,  // 30: svddtune.v1.FinishSessionResponse.session:type_name -> svddtune.v1.Session
 	6,  // 31: svddtune.v1.CancelSessionResponse.session:type_name -> svddtune.v1.Session
 	6,  // 32: svddtune.v1.WatchSessionResponse.session:type_name -> svddtune.v1.Session
-	68, // 33: svddtune.v1.WatchSessionResponse.events:type_name -> svddtune.v1.LabelEvent
-	68, // 34: svddtune.v1.ListLabelsResponse.events:type_name -> svddtune.v1.LabelEvent
-	63, // 35: svddtune.v1.LabelerReport.votes:type_name -> svddtune.v1.LabelCounts
-	64, // 36: svddtune.v1.LabelerReport.last_answer_time:type_name -> google.protobuf.Timestamp
+	70, // 33: svddtune.v1.WatchSessionResponse.events:type_name -> svddtune.v1.LabelEvent
+	70, // 34: svddtune.v1.ListLabelsResponse.events:type_name -> svddtune.v1.LabelEvent
+	65, // 35: svddtune.v1.LabelerReport.votes:type_name -> svddtune.v1.LabelCounts
+	66, // 36: svddtune.v1.LabelerReport.last_answer_time:type_name -> google.protobuf.Timestamp
 	32, // 37: svddtune.v1.ListLabelersResponse.labelers:type_name -> svddtune.v1.LabelerReport
 	33, // 38: svddtune.v1.ListLabelersResponse.agreement:type_name -> svddtune.v1.Agreement
 	2,  // 39: svddtune.v1.GetAgreementRequest.by:type_name -> svddtune.v1.AgreementBy
 	36, // 40: svddtune.v1.GetAgreementResponse.pairs:type_name -> svddtune.v1.AgreementPair
-	63, // 41: svddtune.v1.HistoryPoint.counts:type_name -> svddtune.v1.LabelCounts
-	64, // 42: svddtune.v1.HistoryPoint.time:type_name -> google.protobuf.Timestamp
-	60, // 43: svddtune.v1.HistoryPoint.scaling:type_name -> svddtune.v1.ScalingKind
-	59, // 44: svddtune.v1.HistoryPoint.quality:type_name -> svddtune.v1.Quality
+	65, // 41: svddtune.v1.HistoryPoint.counts:type_name -> svddtune.v1.LabelCounts
+	66, // 42: svddtune.v1.HistoryPoint.time:type_name -> google.protobuf.Timestamp
+	62, // 43: svddtune.v1.HistoryPoint.scaling:type_name -> svddtune.v1.ScalingKind
+	61, // 44: svddtune.v1.HistoryPoint.quality:type_name -> svddtune.v1.Quality
 	39, // 45: svddtune.v1.ListHistoryResponse.points:type_name -> svddtune.v1.HistoryPoint
-	60, // 46: svddtune.v1.AtlasLayer.scaling:type_name -> svddtune.v1.ScalingKind
+	62, // 46: svddtune.v1.AtlasLayer.scaling:type_name -> svddtune.v1.ScalingKind
 	42, // 47: svddtune.v1.GetAtlasResponse.layers:type_name -> svddtune.v1.AtlasLayer
-	63, // 48: svddtune.v1.WithdrawalEffect.counts_before:type_name -> svddtune.v1.LabelCounts
-	63, // 49: svddtune.v1.WithdrawalEffect.counts_after:type_name -> svddtune.v1.LabelCounts
+	65, // 48: svddtune.v1.WithdrawalEffect.counts_before:type_name -> svddtune.v1.LabelCounts
+	65, // 49: svddtune.v1.WithdrawalEffect.counts_after:type_name -> svddtune.v1.LabelCounts
 	4,  // 50: svddtune.v1.WithdrawalEffect.live_before:type_name -> svddtune.v1.LiveEvidence
 	4,  // 51: svddtune.v1.WithdrawalEffect.live_after:type_name -> svddtune.v1.LiveEvidence
 	6,  // 52: svddtune.v1.WithdrawLabelerResponse.session:type_name -> svddtune.v1.Session
 	47, // 53: svddtune.v1.WithdrawLabelerResponse.effect:type_name -> svddtune.v1.WithdrawalEffect
 	6,  // 54: svddtune.v1.ReinstateLabelerResponse.session:type_name -> svddtune.v1.Session
 	47, // 55: svddtune.v1.ReinstateLabelerResponse.effect:type_name -> svddtune.v1.WithdrawalEffect
-	69, // 56: svddtune.v1.GetResultResponse.result:type_name -> svddtune.v1.TuningResult
-	69, // 57: svddtune.v1.ListResultsResponse.results:type_name -> svddtune.v1.TuningResult
-	70, // 58: svddtune.v1.ExportModelResponse.header:type_name -> svddtune.v1.ModelHeader
-	71, // 59: svddtune.v1.ExportModelResponse.support_vectors:type_name -> svddtune.v1.SupportVectorChunk
-	72, // 60: svddtune.v1.ExportModelResponse.scaling:type_name -> svddtune.v1.ScalingChunk
-	73, // 61: svddtune.v1.ExportModelResponse.profile:type_name -> svddtune.v1.ProfileChunk
-	74, // 62: svddtune.v1.ExportModelResponse.refined:type_name -> svddtune.v1.RefinedChunk
-	9,  // 63: svddtune.v1.TuningService.CreateSession:input_type -> svddtune.v1.CreateSessionRequest
-	11, // 64: svddtune.v1.TuningService.GetSession:input_type -> svddtune.v1.GetSessionRequest
-	13, // 65: svddtune.v1.TuningService.ListSessions:input_type -> svddtune.v1.ListSessionsRequest
-	15, // 66: svddtune.v1.TuningService.UpdateSession:input_type -> svddtune.v1.UpdateSessionRequest
-	17, // 67: svddtune.v1.TuningService.PauseSession:input_type -> svddtune.v1.PauseSessionRequest
-	19, // 68: svddtune.v1.TuningService.ResumeSession:input_type -> svddtune.v1.ResumeSessionRequest
-	21, // 69: svddtune.v1.TuningService.FinishSession:input_type -> svddtune.v1.FinishSessionRequest
-	23, // 70: svddtune.v1.TuningService.CancelSession:input_type -> svddtune.v1.CancelSessionRequest
-	25, // 71: svddtune.v1.TuningService.DeleteSession:input_type -> svddtune.v1.DeleteSessionRequest
-	27, // 72: svddtune.v1.TuningService.WatchSession:input_type -> svddtune.v1.WatchSessionRequest
-	29, // 73: svddtune.v1.TuningService.ListLabels:input_type -> svddtune.v1.ListLabelsRequest
-	31, // 74: svddtune.v1.TuningService.ListLabelers:input_type -> svddtune.v1.ListLabelersRequest
-	35, // 75: svddtune.v1.TuningService.GetAgreement:input_type -> svddtune.v1.GetAgreementRequest
-	38, // 76: svddtune.v1.TuningService.ListHistory:input_type -> svddtune.v1.ListHistoryRequest
-	41, // 77: svddtune.v1.TuningService.GetAtlas:input_type -> svddtune.v1.GetAtlasRequest
-	44, // 78: svddtune.v1.TuningService.GetMap:input_type -> svddtune.v1.GetMapRequest
-	46, // 79: svddtune.v1.TuningService.WithdrawLabeler:input_type -> svddtune.v1.WithdrawLabelerRequest
-	49, // 80: svddtune.v1.TuningService.ReinstateLabeler:input_type -> svddtune.v1.ReinstateLabelerRequest
-	51, // 81: svddtune.v1.TuningService.GetResult:input_type -> svddtune.v1.GetResultRequest
-	53, // 82: svddtune.v1.TuningService.ListResults:input_type -> svddtune.v1.ListResultsRequest
-	55, // 83: svddtune.v1.TuningService.ExportModel:input_type -> svddtune.v1.ExportModelRequest
-	10, // 84: svddtune.v1.TuningService.CreateSession:output_type -> svddtune.v1.CreateSessionResponse
-	12, // 85: svddtune.v1.TuningService.GetSession:output_type -> svddtune.v1.GetSessionResponse
-	14, // 86: svddtune.v1.TuningService.ListSessions:output_type -> svddtune.v1.ListSessionsResponse
-	16, // 87: svddtune.v1.TuningService.UpdateSession:output_type -> svddtune.v1.UpdateSessionResponse
-	18, // 88: svddtune.v1.TuningService.PauseSession:output_type -> svddtune.v1.PauseSessionResponse
-	20, // 89: svddtune.v1.TuningService.ResumeSession:output_type -> svddtune.v1.ResumeSessionResponse
-	22, // 90: svddtune.v1.TuningService.FinishSession:output_type -> svddtune.v1.FinishSessionResponse
-	24, // 91: svddtune.v1.TuningService.CancelSession:output_type -> svddtune.v1.CancelSessionResponse
-	26, // 92: svddtune.v1.TuningService.DeleteSession:output_type -> svddtune.v1.DeleteSessionResponse
-	28, // 93: svddtune.v1.TuningService.WatchSession:output_type -> svddtune.v1.WatchSessionResponse
-	30, // 94: svddtune.v1.TuningService.ListLabels:output_type -> svddtune.v1.ListLabelsResponse
-	34, // 95: svddtune.v1.TuningService.ListLabelers:output_type -> svddtune.v1.ListLabelersResponse
-	37, // 96: svddtune.v1.TuningService.GetAgreement:output_type -> svddtune.v1.GetAgreementResponse
-	40, // 97: svddtune.v1.TuningService.ListHistory:output_type -> svddtune.v1.ListHistoryResponse
-	43, // 98: svddtune.v1.TuningService.GetAtlas:output_type -> svddtune.v1.GetAtlasResponse
-	45, // 99: svddtune.v1.TuningService.GetMap:output_type -> svddtune.v1.GetMapResponse
-	48, // 100: svddtune.v1.TuningService.WithdrawLabeler:output_type -> svddtune.v1.WithdrawLabelerResponse
-	50, // 101: svddtune.v1.TuningService.ReinstateLabeler:output_type -> svddtune.v1.ReinstateLabelerResponse
-	52, // 102: svddtune.v1.TuningService.GetResult:output_type -> svddtune.v1.GetResultResponse
-	54, // 103: svddtune.v1.TuningService.ListResults:output_type -> svddtune.v1.ListResultsResponse
-	56, // 104: svddtune.v1.TuningService.ExportModel:output_type -> svddtune.v1.ExportModelResponse
-	84, // [84:105] is the sub-list for method output_type
-	63, // [63:84] is the sub-list for method input_type
-	63, // [63:63] is the sub-list for extension type_name
-	63, // [63:63] is the sub-list for extension extendee
-	0,  // [0:63] is the sub-list for field type_name
+	6,  // 56: svddtune.v1.ReopenObservationResponse.session:type_name -> svddtune.v1.Session
+	71, // 57: svddtune.v1.GetResultResponse.result:type_name -> svddtune.v1.TuningResult
+	71, // 58: svddtune.v1.ListResultsResponse.results:type_name -> svddtune.v1.TuningResult
+	72, // 59: svddtune.v1.ExportModelResponse.header:type_name -> svddtune.v1.ModelHeader
+	73, // 60: svddtune.v1.ExportModelResponse.support_vectors:type_name -> svddtune.v1.SupportVectorChunk
+	74, // 61: svddtune.v1.ExportModelResponse.scaling:type_name -> svddtune.v1.ScalingChunk
+	75, // 62: svddtune.v1.ExportModelResponse.profile:type_name -> svddtune.v1.ProfileChunk
+	76, // 63: svddtune.v1.ExportModelResponse.refined:type_name -> svddtune.v1.RefinedChunk
+	9,  // 64: svddtune.v1.TuningService.CreateSession:input_type -> svddtune.v1.CreateSessionRequest
+	11, // 65: svddtune.v1.TuningService.GetSession:input_type -> svddtune.v1.GetSessionRequest
+	13, // 66: svddtune.v1.TuningService.ListSessions:input_type -> svddtune.v1.ListSessionsRequest
+	15, // 67: svddtune.v1.TuningService.UpdateSession:input_type -> svddtune.v1.UpdateSessionRequest
+	17, // 68: svddtune.v1.TuningService.PauseSession:input_type -> svddtune.v1.PauseSessionRequest
+	19, // 69: svddtune.v1.TuningService.ResumeSession:input_type -> svddtune.v1.ResumeSessionRequest
+	21, // 70: svddtune.v1.TuningService.FinishSession:input_type -> svddtune.v1.FinishSessionRequest
+	23, // 71: svddtune.v1.TuningService.CancelSession:input_type -> svddtune.v1.CancelSessionRequest
+	25, // 72: svddtune.v1.TuningService.DeleteSession:input_type -> svddtune.v1.DeleteSessionRequest
+	27, // 73: svddtune.v1.TuningService.WatchSession:input_type -> svddtune.v1.WatchSessionRequest
+	29, // 74: svddtune.v1.TuningService.ListLabels:input_type -> svddtune.v1.ListLabelsRequest
+	31, // 75: svddtune.v1.TuningService.ListLabelers:input_type -> svddtune.v1.ListLabelersRequest
+	35, // 76: svddtune.v1.TuningService.GetAgreement:input_type -> svddtune.v1.GetAgreementRequest
+	38, // 77: svddtune.v1.TuningService.ListHistory:input_type -> svddtune.v1.ListHistoryRequest
+	41, // 78: svddtune.v1.TuningService.GetAtlas:input_type -> svddtune.v1.GetAtlasRequest
+	44, // 79: svddtune.v1.TuningService.GetMap:input_type -> svddtune.v1.GetMapRequest
+	46, // 80: svddtune.v1.TuningService.WithdrawLabeler:input_type -> svddtune.v1.WithdrawLabelerRequest
+	49, // 81: svddtune.v1.TuningService.ReinstateLabeler:input_type -> svddtune.v1.ReinstateLabelerRequest
+	51, // 82: svddtune.v1.TuningService.ReopenObservation:input_type -> svddtune.v1.ReopenObservationRequest
+	53, // 83: svddtune.v1.TuningService.GetResult:input_type -> svddtune.v1.GetResultRequest
+	55, // 84: svddtune.v1.TuningService.ListResults:input_type -> svddtune.v1.ListResultsRequest
+	57, // 85: svddtune.v1.TuningService.ExportModel:input_type -> svddtune.v1.ExportModelRequest
+	10, // 86: svddtune.v1.TuningService.CreateSession:output_type -> svddtune.v1.CreateSessionResponse
+	12, // 87: svddtune.v1.TuningService.GetSession:output_type -> svddtune.v1.GetSessionResponse
+	14, // 88: svddtune.v1.TuningService.ListSessions:output_type -> svddtune.v1.ListSessionsResponse
+	16, // 89: svddtune.v1.TuningService.UpdateSession:output_type -> svddtune.v1.UpdateSessionResponse
+	18, // 90: svddtune.v1.TuningService.PauseSession:output_type -> svddtune.v1.PauseSessionResponse
+	20, // 91: svddtune.v1.TuningService.ResumeSession:output_type -> svddtune.v1.ResumeSessionResponse
+	22, // 92: svddtune.v1.TuningService.FinishSession:output_type -> svddtune.v1.FinishSessionResponse
+	24, // 93: svddtune.v1.TuningService.CancelSession:output_type -> svddtune.v1.CancelSessionResponse
+	26, // 94: svddtune.v1.TuningService.DeleteSession:output_type -> svddtune.v1.DeleteSessionResponse
+	28, // 95: svddtune.v1.TuningService.WatchSession:output_type -> svddtune.v1.WatchSessionResponse
+	30, // 96: svddtune.v1.TuningService.ListLabels:output_type -> svddtune.v1.ListLabelsResponse
+	34, // 97: svddtune.v1.TuningService.ListLabelers:output_type -> svddtune.v1.ListLabelersResponse
+	37, // 98: svddtune.v1.TuningService.GetAgreement:output_type -> svddtune.v1.GetAgreementResponse
+	40, // 99: svddtune.v1.TuningService.ListHistory:output_type -> svddtune.v1.ListHistoryResponse
+	43, // 100: svddtune.v1.TuningService.GetAtlas:output_type -> svddtune.v1.GetAtlasResponse
+	45, // 101: svddtune.v1.TuningService.GetMap:output_type -> svddtune.v1.GetMapResponse
+	48, // 102: svddtune.v1.TuningService.WithdrawLabeler:output_type -> svddtune.v1.WithdrawLabelerResponse
+	50, // 103: svddtune.v1.TuningService.ReinstateLabeler:output_type -> svddtune.v1.ReinstateLabelerResponse
+	52, // 104: svddtune.v1.TuningService.ReopenObservation:output_type -> svddtune.v1.ReopenObservationResponse
+	54, // 105: svddtune.v1.TuningService.GetResult:output_type -> svddtune.v1.GetResultResponse
+	56, // 106: svddtune.v1.TuningService.ListResults:output_type -> svddtune.v1.ListResultsResponse
+	58, // 107: svddtune.v1.TuningService.ExportModel:output_type -> svddtune.v1.ExportModelResponse
+	86, // [86:108] is the sub-list for method output_type
+	64, // [64:86] is the sub-list for method input_type
+	64, // [64:64] is the sub-list for extension type_name
+	64, // [64:64] is the sub-list for extension extendee
+	0,  // [0:64] is the sub-list for field type_name
 }
 
 func init() { file_svddtune_v1_tuning_proto_init() }
@@ -4821,7 +4965,7 @@ func file_svddtune_v1_tuning_proto_init() {
 	file_svddtune_v1_tuning_proto_msgTypes[30].OneofWrappers = []any{}
 	file_svddtune_v1_tuning_proto_msgTypes[33].OneofWrappers = []any{}
 	file_svddtune_v1_tuning_proto_msgTypes[36].OneofWrappers = []any{}
-	file_svddtune_v1_tuning_proto_msgTypes[53].OneofWrappers = []any{
+	file_svddtune_v1_tuning_proto_msgTypes[55].OneofWrappers = []any{
 		(*ExportModelResponse_Header)(nil),
 		(*ExportModelResponse_SupportVectors)(nil),
 		(*ExportModelResponse_Scaling)(nil),
@@ -4834,7 +4978,7 @@ func file_svddtune_v1_tuning_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_svddtune_v1_tuning_proto_rawDesc), len(file_svddtune_v1_tuning_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   56,
+			NumMessages:   58,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -19,27 +19,28 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	TuningService_CreateSession_FullMethodName    = "/svddtune.v1.TuningService/CreateSession"
-	TuningService_GetSession_FullMethodName       = "/svddtune.v1.TuningService/GetSession"
-	TuningService_ListSessions_FullMethodName     = "/svddtune.v1.TuningService/ListSessions"
-	TuningService_UpdateSession_FullMethodName    = "/svddtune.v1.TuningService/UpdateSession"
-	TuningService_PauseSession_FullMethodName     = "/svddtune.v1.TuningService/PauseSession"
-	TuningService_ResumeSession_FullMethodName    = "/svddtune.v1.TuningService/ResumeSession"
-	TuningService_FinishSession_FullMethodName    = "/svddtune.v1.TuningService/FinishSession"
-	TuningService_CancelSession_FullMethodName    = "/svddtune.v1.TuningService/CancelSession"
-	TuningService_DeleteSession_FullMethodName    = "/svddtune.v1.TuningService/DeleteSession"
-	TuningService_WatchSession_FullMethodName     = "/svddtune.v1.TuningService/WatchSession"
-	TuningService_ListLabels_FullMethodName       = "/svddtune.v1.TuningService/ListLabels"
-	TuningService_ListLabelers_FullMethodName     = "/svddtune.v1.TuningService/ListLabelers"
-	TuningService_GetAgreement_FullMethodName     = "/svddtune.v1.TuningService/GetAgreement"
-	TuningService_ListHistory_FullMethodName      = "/svddtune.v1.TuningService/ListHistory"
-	TuningService_GetAtlas_FullMethodName         = "/svddtune.v1.TuningService/GetAtlas"
-	TuningService_GetMap_FullMethodName           = "/svddtune.v1.TuningService/GetMap"
-	TuningService_WithdrawLabeler_FullMethodName  = "/svddtune.v1.TuningService/WithdrawLabeler"
-	TuningService_ReinstateLabeler_FullMethodName = "/svddtune.v1.TuningService/ReinstateLabeler"
-	TuningService_GetResult_FullMethodName        = "/svddtune.v1.TuningService/GetResult"
-	TuningService_ListResults_FullMethodName      = "/svddtune.v1.TuningService/ListResults"
-	TuningService_ExportModel_FullMethodName      = "/svddtune.v1.TuningService/ExportModel"
+	TuningService_CreateSession_FullMethodName     = "/svddtune.v1.TuningService/CreateSession"
+	TuningService_GetSession_FullMethodName        = "/svddtune.v1.TuningService/GetSession"
+	TuningService_ListSessions_FullMethodName      = "/svddtune.v1.TuningService/ListSessions"
+	TuningService_UpdateSession_FullMethodName     = "/svddtune.v1.TuningService/UpdateSession"
+	TuningService_PauseSession_FullMethodName      = "/svddtune.v1.TuningService/PauseSession"
+	TuningService_ResumeSession_FullMethodName     = "/svddtune.v1.TuningService/ResumeSession"
+	TuningService_FinishSession_FullMethodName     = "/svddtune.v1.TuningService/FinishSession"
+	TuningService_CancelSession_FullMethodName     = "/svddtune.v1.TuningService/CancelSession"
+	TuningService_DeleteSession_FullMethodName     = "/svddtune.v1.TuningService/DeleteSession"
+	TuningService_WatchSession_FullMethodName      = "/svddtune.v1.TuningService/WatchSession"
+	TuningService_ListLabels_FullMethodName        = "/svddtune.v1.TuningService/ListLabels"
+	TuningService_ListLabelers_FullMethodName      = "/svddtune.v1.TuningService/ListLabelers"
+	TuningService_GetAgreement_FullMethodName      = "/svddtune.v1.TuningService/GetAgreement"
+	TuningService_ListHistory_FullMethodName       = "/svddtune.v1.TuningService/ListHistory"
+	TuningService_GetAtlas_FullMethodName          = "/svddtune.v1.TuningService/GetAtlas"
+	TuningService_GetMap_FullMethodName            = "/svddtune.v1.TuningService/GetMap"
+	TuningService_WithdrawLabeler_FullMethodName   = "/svddtune.v1.TuningService/WithdrawLabeler"
+	TuningService_ReinstateLabeler_FullMethodName  = "/svddtune.v1.TuningService/ReinstateLabeler"
+	TuningService_ReopenObservation_FullMethodName = "/svddtune.v1.TuningService/ReopenObservation"
+	TuningService_GetResult_FullMethodName         = "/svddtune.v1.TuningService/GetResult"
+	TuningService_ListResults_FullMethodName       = "/svddtune.v1.TuningService/ListResults"
+	TuningService_ExportModel_FullMethodName       = "/svddtune.v1.TuningService/ExportModel"
 )
 
 // TuningServiceClient is the client API for TuningService service.
@@ -101,6 +102,12 @@ type TuningServiceClient interface {
 	WithdrawLabeler(ctx context.Context, in *WithdrawLabelerRequest, opts ...grpc.CallOption) (*WithdrawLabelerResponse, error)
 	// Lets a withdrawn labeler's votes count again. Errors: as for WithdrawLabeler.
 	ReinstateLabeler(ctx context.Context, in *ReinstateLabelerRequest, opts ...grpc.CallOption) (*ReinstateLabelerResponse, error)
+	// Asks again about an observation that somebody voted on, or that was left out (SKIP_MODE_DROP). All
+	// votes on it are retracted: they stay in the label log and count no more, and the label leaves the
+	// counts until there are new votes. Anybody may be asked, also who voted before.
+	// Errors: SESSION_NOT_FOUND, UNKNOWN_OBSERVATION, NOTHING_TO_REOPEN, SESSION_NOT_ACTIVE,
+	// REQUEST_ID_REUSED, TOO_MANY_CORRECTIONS, TOO_MANY_EVENTS.
+	ReopenObservation(ctx context.Context, in *ReopenObservationRequest, opts ...grpc.CallOption) (*ReopenObservationResponse, error)
 	// Returns the latest result, or the named one. Errors: RESULT_NOT_FOUND.
 	GetResult(ctx context.Context, in *GetResultRequest, opts ...grpc.CallOption) (*GetResultResponse, error)
 	// Lists the results without their curves, newest first.
@@ -306,6 +313,16 @@ func (c *tuningServiceClient) ReinstateLabeler(ctx context.Context, in *Reinstat
 	return out, nil
 }
 
+func (c *tuningServiceClient) ReopenObservation(ctx context.Context, in *ReopenObservationRequest, opts ...grpc.CallOption) (*ReopenObservationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReopenObservationResponse)
+	err := c.cc.Invoke(ctx, TuningService_ReopenObservation_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *tuningServiceClient) GetResult(ctx context.Context, in *GetResultRequest, opts ...grpc.CallOption) (*GetResultResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetResultResponse)
@@ -404,6 +421,12 @@ type TuningServiceServer interface {
 	WithdrawLabeler(context.Context, *WithdrawLabelerRequest) (*WithdrawLabelerResponse, error)
 	// Lets a withdrawn labeler's votes count again. Errors: as for WithdrawLabeler.
 	ReinstateLabeler(context.Context, *ReinstateLabelerRequest) (*ReinstateLabelerResponse, error)
+	// Asks again about an observation that somebody voted on, or that was left out (SKIP_MODE_DROP). All
+	// votes on it are retracted: they stay in the label log and count no more, and the label leaves the
+	// counts until there are new votes. Anybody may be asked, also who voted before.
+	// Errors: SESSION_NOT_FOUND, UNKNOWN_OBSERVATION, NOTHING_TO_REOPEN, SESSION_NOT_ACTIVE,
+	// REQUEST_ID_REUSED, TOO_MANY_CORRECTIONS, TOO_MANY_EVENTS.
+	ReopenObservation(context.Context, *ReopenObservationRequest) (*ReopenObservationResponse, error)
 	// Returns the latest result, or the named one. Errors: RESULT_NOT_FOUND.
 	GetResult(context.Context, *GetResultRequest) (*GetResultResponse, error)
 	// Lists the results without their curves, newest first.
@@ -473,6 +496,9 @@ func (UnimplementedTuningServiceServer) WithdrawLabeler(context.Context, *Withdr
 }
 func (UnimplementedTuningServiceServer) ReinstateLabeler(context.Context, *ReinstateLabelerRequest) (*ReinstateLabelerResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ReinstateLabeler not implemented")
+}
+func (UnimplementedTuningServiceServer) ReopenObservation(context.Context, *ReopenObservationRequest) (*ReopenObservationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ReopenObservation not implemented")
 }
 func (UnimplementedTuningServiceServer) GetResult(context.Context, *GetResultRequest) (*GetResultResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetResult not implemented")
@@ -821,6 +847,24 @@ func _TuningService_ReinstateLabeler_Handler(srv interface{}, ctx context.Contex
 	return interceptor(ctx, in, info, handler)
 }
 
+func _TuningService_ReopenObservation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReopenObservationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TuningServiceServer).ReopenObservation(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TuningService_ReopenObservation_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TuningServiceServer).ReopenObservation(ctx, req.(*ReopenObservationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _TuningService_GetResult_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetResultRequest)
 	if err := dec(in); err != nil {
@@ -942,6 +986,10 @@ var TuningService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ReinstateLabeler",
 			Handler:    _TuningService_ReinstateLabeler_Handler,
+		},
+		{
+			MethodName: "ReopenObservation",
+			Handler:    _TuningService_ReopenObservation_Handler,
 		},
 		{
 			MethodName: "GetResult",

@@ -45,7 +45,13 @@ if TYPE_CHECKING:
         Unavailable,
         WrongState,
     )
-    from svddtune.client.labelers import Agreement, AgreementPair, LabelerReport, WithdrawalEffect
+    from svddtune.client.labelers import (
+        Agreement,
+        AgreementPair,
+        LabelerReport,
+        Reopening,
+        WithdrawalEffect,
+    )
     from svddtune.client.model import SvddModel, cohen_kappa
     from svddtune.client.oracles import (
         Command,
@@ -127,7 +133,13 @@ _HOMES = {
         "WrongState",
     ),
     "runs.interrupted": ("Interruption", "interruption"),
-    "labelers": ("Agreement", "AgreementPair", "LabelerReport", "WithdrawalEffect"),
+    "labelers": (
+        "Agreement",
+        "AgreementPair",
+        "LabelerReport",
+        "Reopening",
+        "WithdrawalEffect",
+    ),
     "drift": ("Drift", "FeatureShift", "drift_of"),
     "model": ("SvddModel", "cohen_kappa"),
     "oracles": (
@@ -234,6 +246,7 @@ __all__ = [
     "QuotaExceeded",
     "RefinedResult",
     "RefusedLabel",
+    "Reopening",
     "Result",
     "RowScores",
     "ServerInfo",

@@ -19,6 +19,7 @@ from svddtune.client.labelers import (
     Agreement,
     AgreementPair,
     LabelerReport,
+    Reopening,
     WithdrawalEffect,
 )
 from svddtune.client.model import SvddModel
@@ -760,6 +761,30 @@ class TuningClient:
             As `withdraw_labeler`.
         """
         return self._connection.do(calls.reinstate_labeler(session, labeler))
+
+    def reopen_observation(self, session: str | Session, observation_id: object) -> Reopening:
+        """Ask again about an observation that has votes or was left out.
+
+        The votes on it are retracted: they stay in the label log and count no more. Anybody may be
+        asked, also who voted before.
+
+        Parameters
+        ----------
+        session : Session or str
+            The session, or its resource name.
+        observation_id : str or int
+            The observation.
+
+        Raises
+        ------
+        InvalidInput
+            UNKNOWN_OBSERVATION.
+        NotFound
+            SESSION_NOT_FOUND.
+        WrongState
+            NOTHING_TO_REOPEN: it has no vote; SESSION_NOT_ACTIVE.
+        """
+        return self._connection.do(calls.reopen_observation(session, observation_id))
 
     # Watching and results
 

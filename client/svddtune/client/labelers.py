@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from svddtune.client.shown import Shown
-from svddtune.client.types import LabelCounts, LiveEvidence
+from svddtune.client.types import LabelCounts, LiveEvidence, Session
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -112,3 +112,22 @@ class WithdrawalEffect(Shown):
     counts_after: LabelCounts
     live_before: LiveEvidence | None
     live_after: LiveEvidence | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reopening:
+    """An observation that is asked about again.
+
+    Attributes
+    ----------
+    session : Session
+        The session afterwards.
+    query : int
+        Number of the query that asks.
+    retracted_votes : int
+        Number of votes that count no more.
+    """
+
+    session: Session
+    query: int
+    retracted_votes: int

@@ -658,6 +658,26 @@ class ReinstateLabelerResponse(_message.Message):
     effect: WithdrawalEffect
     def __init__(self, session: _Optional[_Union[Session, _Mapping]] = ..., effect: _Optional[_Union[WithdrawalEffect, _Mapping]] = ...) -> None: ...
 
+class ReopenObservationRequest(_message.Message):
+    __slots__ = ("name", "observation_id", "request_id")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    OBSERVATION_ID_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    observation_id: str
+    request_id: str
+    def __init__(self, name: _Optional[str] = ..., observation_id: _Optional[str] = ..., request_id: _Optional[str] = ...) -> None: ...
+
+class ReopenObservationResponse(_message.Message):
+    __slots__ = ("session", "query", "retracted_votes")
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    QUERY_FIELD_NUMBER: _ClassVar[int]
+    RETRACTED_VOTES_FIELD_NUMBER: _ClassVar[int]
+    session: Session
+    query: int
+    retracted_votes: int
+    def __init__(self, session: _Optional[_Union[Session, _Mapping]] = ..., query: _Optional[int] = ..., retracted_votes: _Optional[int] = ...) -> None: ...
+
 class GetResultRequest(_message.Message):
     __slots__ = ("name",)
     NAME_FIELD_NUMBER: _ClassVar[int]

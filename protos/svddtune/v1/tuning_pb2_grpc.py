@@ -125,6 +125,11 @@ class TuningServiceStub(object):
                 request_serializer=svddtune_dot_v1_dot_tuning__pb2.ReinstateLabelerRequest.SerializeToString,
                 response_deserializer=svddtune_dot_v1_dot_tuning__pb2.ReinstateLabelerResponse.FromString,
                 _registered_method=True)
+        self.ReopenObservation = channel.unary_unary(
+                '/svddtune.v1.TuningService/ReopenObservation',
+                request_serializer=svddtune_dot_v1_dot_tuning__pb2.ReopenObservationRequest.SerializeToString,
+                response_deserializer=svddtune_dot_v1_dot_tuning__pb2.ReopenObservationResponse.FromString,
+                _registered_method=True)
         self.GetResult = channel.unary_unary(
                 '/svddtune.v1.TuningService/GetResult',
                 request_serializer=svddtune_dot_v1_dot_tuning__pb2.GetResultRequest.SerializeToString,
@@ -289,6 +294,17 @@ class TuningServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ReopenObservation(self, request, context):
+        """Asks again about an observation that somebody voted on, or that was left out (SKIP_MODE_DROP). All
+        votes on it are retracted: they stay in the label log and count no more, and the label leaves the
+        counts until there are new votes. Anybody may be asked, also who voted before.
+        Errors: SESSION_NOT_FOUND, UNKNOWN_OBSERVATION, NOTHING_TO_REOPEN, SESSION_NOT_ACTIVE,
+        REQUEST_ID_REUSED, TOO_MANY_CORRECTIONS, TOO_MANY_EVENTS.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetResult(self, request, context):
         """Returns the latest result, or the named one. Errors: RESULT_NOT_FOUND.
         """
@@ -402,6 +418,11 @@ def add_TuningServiceServicer_to_server(servicer, server):
                     servicer.ReinstateLabeler,
                     request_deserializer=svddtune_dot_v1_dot_tuning__pb2.ReinstateLabelerRequest.FromString,
                     response_serializer=svddtune_dot_v1_dot_tuning__pb2.ReinstateLabelerResponse.SerializeToString,
+            ),
+            'ReopenObservation': grpc.unary_unary_rpc_method_handler(
+                    servicer.ReopenObservation,
+                    request_deserializer=svddtune_dot_v1_dot_tuning__pb2.ReopenObservationRequest.FromString,
+                    response_serializer=svddtune_dot_v1_dot_tuning__pb2.ReopenObservationResponse.SerializeToString,
             ),
             'GetResult': grpc.unary_unary_rpc_method_handler(
                     servicer.GetResult,
@@ -906,6 +927,33 @@ class TuningService(object):
             '/svddtune.v1.TuningService/ReinstateLabeler',
             svddtune_dot_v1_dot_tuning__pb2.ReinstateLabelerRequest.SerializeToString,
             svddtune_dot_v1_dot_tuning__pb2.ReinstateLabelerResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ReopenObservation(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/svddtune.v1.TuningService/ReopenObservation',
+            svddtune_dot_v1_dot_tuning__pb2.ReopenObservationRequest.SerializeToString,
+            svddtune_dot_v1_dot_tuning__pb2.ReopenObservationResponse.FromString,
             options,
             channel_credentials,
             insecure,

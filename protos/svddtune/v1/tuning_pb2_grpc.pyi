@@ -97,6 +97,13 @@ class TuningServiceStub:
     """
     ReinstateLabeler: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.ReinstateLabelerRequest, _tuning_pb2.ReinstateLabelerResponse]
     """Lets a withdrawn labeler's votes count again. Errors: as for WithdrawLabeler."""
+    ReopenObservation: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.ReopenObservationRequest, _tuning_pb2.ReopenObservationResponse]
+    """Asks again about an observation that somebody voted on, or that was left out (SKIP_MODE_DROP). All
+    votes on it are retracted: they stay in the label log and count no more, and the label leaves the
+    counts until there are new votes. Anybody may be asked, also who voted before.
+    Errors: SESSION_NOT_FOUND, UNKNOWN_OBSERVATION, NOTHING_TO_REOPEN, SESSION_NOT_ACTIVE,
+    REQUEST_ID_REUSED, TOO_MANY_CORRECTIONS, TOO_MANY_EVENTS.
+    """
     GetResult: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.GetResultRequest, _tuning_pb2.GetResultResponse]
     """Returns the latest result, or the named one. Errors: RESULT_NOT_FOUND."""
     ListResults: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.ListResultsRequest, _tuning_pb2.ListResultsResponse]
@@ -173,6 +180,13 @@ class TuningServiceAsyncStub(TuningServiceStub):
     """
     ReinstateLabeler: _aio.UnaryUnaryMultiCallable[_tuning_pb2.ReinstateLabelerRequest, _tuning_pb2.ReinstateLabelerResponse]  # type: ignore[assignment]
     """Lets a withdrawn labeler's votes count again. Errors: as for WithdrawLabeler."""
+    ReopenObservation: _aio.UnaryUnaryMultiCallable[_tuning_pb2.ReopenObservationRequest, _tuning_pb2.ReopenObservationResponse]  # type: ignore[assignment]
+    """Asks again about an observation that somebody voted on, or that was left out (SKIP_MODE_DROP). All
+    votes on it are retracted: they stay in the label log and count no more, and the label leaves the
+    counts until there are new votes. Anybody may be asked, also who voted before.
+    Errors: SESSION_NOT_FOUND, UNKNOWN_OBSERVATION, NOTHING_TO_REOPEN, SESSION_NOT_ACTIVE,
+    REQUEST_ID_REUSED, TOO_MANY_CORRECTIONS, TOO_MANY_EVENTS.
+    """
     GetResult: _aio.UnaryUnaryMultiCallable[_tuning_pb2.GetResultRequest, _tuning_pb2.GetResultResponse]  # type: ignore[assignment]
     """Returns the latest result, or the named one. Errors: RESULT_NOT_FOUND."""
     ListResults: _aio.UnaryUnaryMultiCallable[_tuning_pb2.ListResultsRequest, _tuning_pb2.ListResultsResponse]  # type: ignore[assignment]
@@ -354,6 +368,19 @@ class TuningServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_tuning_pb2.ReinstateLabelerResponse, _abc.Awaitable[_tuning_pb2.ReinstateLabelerResponse]]:
         """Lets a withdrawn labeler's votes count again. Errors: as for WithdrawLabeler."""
+
+    @_abc_1.abstractmethod
+    def ReopenObservation(
+        self,
+        request: _tuning_pb2.ReopenObservationRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_tuning_pb2.ReopenObservationResponse, _abc.Awaitable[_tuning_pb2.ReopenObservationResponse]]:
+        """Asks again about an observation that somebody voted on, or that was left out (SKIP_MODE_DROP). All
+        votes on it are retracted: they stay in the label log and count no more, and the label leaves the
+        counts until there are new votes. Anybody may be asked, also who voted before.
+        Errors: SESSION_NOT_FOUND, UNKNOWN_OBSERVATION, NOTHING_TO_REOPEN, SESSION_NOT_ACTIVE,
+        REQUEST_ID_REUSED, TOO_MANY_CORRECTIONS, TOO_MANY_EVENTS.
+        """
 
     @_abc_1.abstractmethod
     def GetResult(

@@ -84,7 +84,11 @@ class Handover:
             if row in given:
                 _check_agreement(given[row], votes, row, name)
             elif row is not None:
-                labels.append(TakenLabel(row, votes, known=old in known))
+                labels.append(
+                    TakenLabel(
+                        row, votes, known=old in known and not any(vote.query for vote in votes)
+                    )
+                )
         count = sum(len(label.votes) for label in labels)
         if count > validate.MOST_INITIAL_LABELS:
             allowed = f"at most {validate.MOST_INITIAL_LABELS} votes in force, not {count}"

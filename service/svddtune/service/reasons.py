@@ -223,6 +223,11 @@ REASONS: dict[str, Reason] = {
         "The labeler has no vote on the observation to retract.",
         ("session", "labeler", "row"),
     ),
+    "NOTHING_TO_REOPEN": Reason(
+        WrongState,
+        "Nobody has voted on the observation, and it was not left out.",
+        ("session", "row"),
+    ),
     "NO_COMMON_OBSERVATIONS": Reason(
         InvalidInput,
         "No labelled observation of the source is in this dataset.",

@@ -33,7 +33,7 @@ _PREVIEW_S = 5.0
 
 
 def _speaker() -> str:
-    """Who withdraws or reinstates, as the label log names it."""
+    """Who withdraws, reinstates or reopens, as the label log names it."""
     return current().name or "owner"
 
 
@@ -403,6 +403,25 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
         )
         return tuning_pb2.ReinstateLabelerResponse(
             session=await self._session(session_id), effect=convert.effect_to_proto(effect)
+        )
+
+    @rpc
+    @undisturbed
+    async def ReopenObservation(
+        self, request: tuning_pb2.ReopenObservationRequest, context: Context
+    ) -> tuning_pb2.ReopenObservationResponse:
+        """Ask again about an observation."""
+        session_id = names.session_id(request.name)
+        request_id = validate.request_id(request.request_id)
+        session = await self._store.get(session_id)
+        (row,) = await self._datasets.rows_of(session.dataset_id, [request.observation_id])
+        if row is None:
+            raise validate.unknown_observation(request.observation_id)
+        done = await self._store.reopen(session_id, row, by=_speaker(), request_id=request_id)
+        return tuning_pb2.ReopenObservationResponse(
+            session=await self._session(session_id),
+            query=done.query,
+            retracted_votes=done.retracted_votes,
         )
 
     async def _preview(self, session_id: SessionId, labeler: str) -> tuning_pb2.WithdrawalEffect:

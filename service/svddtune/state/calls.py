@@ -88,6 +88,10 @@ _REFUSALS: dict[str, tuple[type[StateError], str]] = {
         "is {limit}, so no more changes are accepted for this row.",
     ),
     "NOT_LABELED": (WrongState, "Row {row} has no label of {labeler} to retract."),
+    "NOTHING_TO_REOPEN": (
+        WrongState,
+        "Row {row} has no vote and was not left out, so there is nothing to ask again.",
+    ),
     "LABELER_WITHDRAWN": (
         WrongState,
         "The votes of {labeler} in session {session} were withdrawn; reinstate the labeler first.",

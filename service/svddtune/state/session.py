@@ -306,6 +306,15 @@ class WithdrawalEffect:
 
 
 @dataclass(frozen=True, slots=True)
+class Reopening:
+    """What asking again about an observation did."""
+
+    # Number of the query that asks.
+    query: int
+    retracted_votes: int
+
+
+@dataclass(frozen=True, slots=True)
 class ServeOrder:
     """What orders the sessions that one labeler serves: higher priority first, then older ones."""
 
@@ -344,7 +353,8 @@ class TakenLabel:
     row: int
     # In the order in which they were first given. Each names its origin.
     votes: tuple[LabelEvent, ...]
-    # It was known when the other session was created, so it is taken as true.
+    # It was known when the other session was created, and nobody was asked later: it is taken as
+    # true.
     known: bool = False
 
 

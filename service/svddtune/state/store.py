@@ -31,6 +31,7 @@ from svddtune.state.session import (
     LeaseRequest,
     LeasesReceipt,
     Receipt,
+    Reopening,
     ServeOrder,
     Session,
     SessionId,
@@ -43,9 +44,12 @@ from svddtune.state.session import (
 )
 from svddtune.state.usage import ProjectLimits, Usage
 from svddtune.v1 import dataset_pb2
+from svddtune.v1.oracle_pb2 import Explanation
 
 # Requests that made a session are known for a day.
 _REQUEST_TTL_S = 86_400
+# Of a query that no ranking chose.
+_REOPENED = Explanation(why="Somebody wants it to be looked at again.")
 
 
 def _fingerprint(*parts: object) -> str:
@@ -628,6 +632,25 @@ class SessionStore:
             before=LabelCounts(**reply["before"]),
             after=LabelCounts(**reply["after"]),
         )
+
+    async def reopen(
+        self, session_id: SessionId, row: int, *, by: str, request_id: str | None = None
+    ) -> Reopening:
+        """Ask again about a row, whose votes are retracted.
+
+        Raises WrongState (``NOTHING_TO_REOPEN``, ``SESSION_NOT_ACTIVE``), TooLarge
+        (``TOO_MANY_CORRECTIONS``), QuotaExceeded (``TOO_MANY_EVENTS``).
+        """
+        reply = await self._session_call(
+            "reopen",
+            session_id,
+            row=row,
+            speaker=by,
+            explanation=_REOPENED.SerializeToString(),
+            most_corrections=self._most_corrections,
+            request_id=request_id or None,
+        )
+        return Reopening(query=reply["query"], retracted_votes=reply["votes"])
 
     async def withdrawn(self, session_id: SessionId) -> frozenset[str]:
         """Labelers whose votes are void."""

@@ -96,6 +96,16 @@ def pause(shell: Shell, client: TuningClient, session: str) -> Any:
     return shell.json("session pause", session)
 
 
+def reopen(shell: Shell, client: TuningClient, session: str) -> Any:
+    """Reopen an observation that has one vote."""
+    observation = next(client.list_observations(client.get_session(f"sessions/{session}").dataset))
+    name = observation.observation_id
+    client.label_all(f"sessions/{session}", {name: "outlier"}, labeler="ann")
+    found = shell.json(f"session reopen {session} {name}")
+    assert (found["retracted_votes"], found["counts"]["total"]) == (1, 0)
+    return found
+
+
 COLUMNS = "--id-column pump --show hall --label-column class"
 
 
@@ -200,6 +210,7 @@ def test_documents_have_the_keys_that_the_page_lists(
         "session resume": shell.json("session resume", id_),
         "session labels": shell.json("session labels", id_),
         "session labels --log": shell.json("session labels --log", id_),
+        "session reopen": reopen(shell, client, id_),
         "session agreement": shell.json("session agreement", id_),
         "session clone": shell.json("session clone", id_),
         "session cancel": shell.json("session cancel", id_),

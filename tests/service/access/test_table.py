@@ -97,6 +97,7 @@ def requests_of(things: Things) -> dict[str, list[Message]]:
         "GetMap": [t.GetMapRequest(name=things.session)],
         "WithdrawLabeler": [t.WithdrawLabelerRequest(labeler="x", **spoiled)],
         "ReinstateLabeler": [t.ReinstateLabelerRequest(labeler="x", **spoiled)],
+        "ReopenObservation": [t.ReopenObservationRequest(observation_id="0", **spoiled)],
         "GetResult": [t.GetResultRequest(name=things.result)],
         "ListResults": [t.ListResultsRequest(parent=things.session)],
         "ExportModel": [t.ExportModelRequest(name=things.result)],

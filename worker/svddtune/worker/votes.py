@@ -58,8 +58,13 @@ def labels_in_force(snapshot: Snapshot, *, without: IndexArray = _NO_ROWS) -> La
         balance = [sum(votes.get(row, nothing).values()) for row in rows]
         certainty[rows] = np.where(np.array(balance) * values[rows] > 0, 1.0, 0.5)
         return Labels(values, None if (certainty[rows] == 1.0).all() else certainty, noise)
-    # What was known at the start is taken as true, unless somebody had answered it elsewhere.
-    known = snapshot.initial_rows - snapshot.answered_rows
+    # What was known at the start is taken as true, unless somebody had answered it elsewhere or was
+    # asked about it again.
+    known = {
+        row
+        for row in snapshot.initial_rows - snapshot.answered_rows
+        if not snapshot.asked_by.get(row)
+    }
     for row in rows:
         said, confidence = votes.get(row, {}), snapshot.confidences.get(row, {})
         e = 0.0 if row in known else noise

@@ -26,6 +26,7 @@ from svddtune.client.labelers import (
     Agreement,
     AgreementPair,
     LabelerReport,
+    Reopening,
     WithdrawalEffect,
 )
 from svddtune.client.model import SvddModel
@@ -761,6 +762,30 @@ class AsyncTuningClient:
             As `withdraw_labeler`.
         """
         return await self._connection.do(calls.reinstate_labeler(session, labeler))
+
+    async def reopen_observation(self, session: str | Session, observation_id: object) -> Reopening:
+        """Ask again about an observation that has votes or was left out.
+
+        The votes on it are retracted: they stay in the label log and count no more. Anybody may be
+        asked, also who voted before.
+
+        Parameters
+        ----------
+        session : Session or str
+            The session, or its resource name.
+        observation_id : str or int
+            The observation.
+
+        Raises
+        ------
+        InvalidInput
+            UNKNOWN_OBSERVATION.
+        NotFound
+            SESSION_NOT_FOUND.
+        WrongState
+            NOTHING_TO_REOPEN: it has no vote; SESSION_NOT_ACTIVE.
+        """
+        return await self._connection.do(calls.reopen_observation(session, observation_id))
 
     # Watching and results
 

@@ -18,6 +18,7 @@ from svddtune.client.labelers import (
     Agreement,
     AgreementPair,
     LabelerReport,
+    Reopening,
     WithdrawalEffect,
 )
 from svddtune.client.result import Result
@@ -388,6 +389,19 @@ def reinstate_labeler(session: str | Session, labeler: str) -> Call[WithdrawalEf
         name=name_of(session), labeler=labeler, request_id=_new_id()
     )
     return Call("tuning", "ReinstateLabeler", request, _effect)
+
+
+def reopen_observation(session: str | Session, observation_id: object) -> Call[Reopening]:
+    """Ask again about an observation."""
+    request = tpb.ReopenObservationRequest(
+        name=name_of(session), observation_id=id_text(observation_id), request_id=_new_id()
+    )
+    return Call(
+        "tuning",
+        "ReopenObservation",
+        request,
+        lambda reply: Reopening(_session(reply), reply.query, reply.retracted_votes),
+    )
 
 
 # Results

@@ -52,6 +52,7 @@ RULES: dict[str, Rule] = {
     "svddtune.v1.TuningService.GetMap": Rule(Permission.READ, ("name",)),
     "svddtune.v1.TuningService.WithdrawLabeler": Rule(Permission.GOVERN, ("name",)),
     "svddtune.v1.TuningService.ReinstateLabeler": Rule(Permission.GOVERN, ("name",)),
+    "svddtune.v1.TuningService.ReopenObservation": Rule(Permission.TUNE, ("name",)),
     "svddtune.v1.TuningService.GetResult": Rule(Permission.READ, ("name",)),
     "svddtune.v1.TuningService.ListResults": Rule(Permission.READ, ("parent",)),
     "svddtune.v1.TuningService.ExportModel": Rule(Permission.READ, ("name",)),

@@ -1,4 +1,4 @@
-"""``svddtune session update``, ``pause``, ``resume``, ``finish``, ``cancel`` and ``delete``."""
+"""``svddtune session update``, ``reopen``, ``delete``, and what moves a session on."""
 
 from __future__ import annotations
 
@@ -108,6 +108,41 @@ def cancel(session: SessionName, *, service: Service, as_json: Json = False) -> 
     """End a session without a result; its labels stay."""
     found = _move(service, session, lambda client, one: client.cancel_session(one))
     _tell_next(found, "is cancelled. Delete it with", service, "session", "delete", as_json=as_json)
+
+
+@on_service
+def reopen(
+    session: SessionName,
+    observation: Annotated[
+        str, typer.Argument(metavar="OBSERVATION", help="Id of the observation in the dataset.")
+    ],
+    *,
+    service: Service,
+    as_json: Json = False,
+) -> None:
+    """Ask again about an observation; the votes on it stay in the log and count no more."""
+    from svddtune.client.cli.lookup import find_session
+    from svddtune.client.json_values import jsonable
+
+    with service.connect() as client:
+        done = client.reopen_observation(find_session(client, service, session), observation)
+    found = done.session
+    if as_json:
+        print_json(
+            {
+                "session": found.name,
+                "observation_id": observation,
+                "query": done.query,
+                "retracted_votes": done.retracted_votes,
+                "counts": jsonable(found.counts),
+            }
+        )
+        return
+    votes = f"{done.retracted_votes} vote{'' if done.retracted_votes == 1 else 's'}"
+    say(
+        f"{visible(observation)} is asked about again; {votes} retracted. "
+        f"{found.counts.total} of {found.config.budget} labels remain."
+    )
 
 
 @on_service
