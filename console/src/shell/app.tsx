@@ -12,6 +12,7 @@ import { SignIn } from './sign_in';
 
 function Page() {
   const [kind = '', id = '', part = ''] = route.value;
+  if (kind === 'label') return <LabelPage />;
   if (kind === 'create') return <Create />;
   if (kind === 'sessions' && id) {
     if (part === 'label') return <LabelPage key={id} id={id} />;
