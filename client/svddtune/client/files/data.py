@@ -97,8 +97,8 @@ def read_data(
             {name: text[row] for name, text in texts.items() if text[row] or name in asked}
             for row in range(table.row_count)
         ]
-    # Columns that the options name need no note.
-    named = ignored | {identity, label, *asked.values()}
+    # Columns that the options name need no note. (A note without a position is about the file.)
+    named = (ignored | {identity, label, *asked.values()}) - {None}
     notes = [note for note in table.notes if note.position not in named]
     if label is not None and outlier_value is not None:
         notes += value_notes(table, label, outlier_value)
