@@ -28,7 +28,10 @@ function digest() {
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 await build({
-  entryPoints: { console: join(here, 'src/main.tsx') },
+  entryPoints: {
+    console: join(here, 'src/main.tsx'),
+    reader: join(here, 'src/pages/create/file/worker.ts'),
+  },
   outdir: folder,
   bundle: true,
   minify: true,
