@@ -91,7 +91,8 @@ interface Said {
   };
 }
 
-async function refusal(response: Response): Promise<ServiceError> {
+/** What a response that is not OK says. */
+export async function refusal(response: Response): Promise<ServiceError> {
   let said: Said = {};
   try {
     said = (await response.json()) as Said;

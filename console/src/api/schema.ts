@@ -15,6 +15,7 @@ export type LabelEvent = Schemas['LabelEvent'];
 export type LabelerReport = Schemas['LabelerReport'];
 export type LeaseResponse = Schemas['LeaseResponse'];
 export type LiveEvidence = Schemas['LiveEvidence'];
+export type Load = Schemas['GetLoadResponse'];
 export type Profile = Schemas['GetProfileResponse'];
 export type Quality = Schemas['Quality'];
 export type ServerInfo = Schemas['GetServerInfoResponse'];

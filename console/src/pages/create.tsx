@@ -1,4 +1,0 @@
-/** Creates a session from a file. */
-export function Create() {
-  return <h1>New session</h1>;
-}
