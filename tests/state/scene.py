@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
+from google.protobuf.message import Message
 
 from svddtune.config import SessionConfig
 from svddtune.jobs.v1 import jobs_pb2
@@ -56,6 +57,44 @@ def explanation_of(row: int) -> oracle_pb2.Explanation:
     )
 
 
+# What a scripted worker says of a dataset of 12 x 2; its map leaves the last two rows out.
+PORTRAIT = jobs_pb2.Portrait(
+    features=[
+        oracle_pb2.FeatureProfile(
+            name=name, column=column, center=4.0 + column, points=[0.0, 9.0], shares=[0.5, 1.0]
+        )
+        for column, name in enumerate(("load", "disk"))
+    ],
+    rows=range(N - 2),
+    x=range(N - 2),
+    y=range(N - 2),
+    explained_share=0.75,
+)
+
+
+def pictures_of(labels: int) -> dict[str, Message]:
+    """Pictures that a scripted worker makes of a session with so many labels."""
+    layer = tuning_pb2.AtlasLayer(
+        scaling=dataset_pb2.SCALING_KIND_NONE,
+        gammas=[1.0],
+        costs=[0.5],
+        scores=[labels / 8],
+        outside_counts=[3],
+        weights=[1.0],
+    )
+    rows = [N - 1, N - 2]
+    return {
+        "cells": tuning_pb2.GetAtlasResponse(labels=labels, layers=[layer]),
+        "places": jobs_pb2.LabelledPlaces(rows=rows, x=[7.0, 8.0], y=[7.5, 8.5]),
+        "margins": jobs_pb2.Margins(
+            labels=labels,
+            of_portrait=[row - 4.5 for row in range(N - 2)],
+            rows=rows[:1],
+            of_rows=[6.0],
+        ),
+    }
+
+
 class ScriptedWorker:
     """A worker that commits simple outcomes: the lowest free rows, an empty result."""
 
@@ -92,7 +131,8 @@ class ScriptedWorker:
     def do(self, claim: Claim) -> None:
         """Commit the outcome of one claim."""
         if claim.kind == "PREPARE":
-            self.workspace.commit_prepare(claim, {"nn": np.zeros((N, 1))})
+            portrait = None if self.workspace.has_portrait(claim) else PORTRAIT
+            self.workspace.commit_prepare(claim, {"nn": np.zeros((N, 1))}, portrait)
         elif claim.kind == "ATLAS":
             self.workspace.commit_atlas(claim, {"part": np.array(claim.job.atlas.index)})
         elif self.workspace.snapshot(claim) is None:
@@ -113,7 +153,15 @@ class ScriptedWorker:
             header = tuning_pb2.ExportModelResponse(header=result_pb2.ModelHeader(gamma=2.0))
             manifest = result_pb2.Manifest(last_event_id=self.last_event_id)
             result = result_pb2.TuningResult(gamma=2.0, manifest=manifest)
-            self.workspace.commit_estimate(claim, snapshot.attempt, result, 0.5, [header])
+            self.workspace.commit_estimate(
+                claim,
+                snapshot.attempt,
+                result,
+                0.5,
+                [header],
+                point=tuning_pb2.HistoryPoint(labels=len(snapshot.labels), gamma=2.0),
+                pictures=pictures_of(len(snapshot.labels)),
+            )
 
     def suggest(self, claim: Claim) -> bool:
         """Rank the free rows in ascending order; ``predicts`` is the prediction for each."""
@@ -127,6 +175,7 @@ class ScriptedWorker:
             gamma=1.0,
             alignment=0.5,
             ranking=[RankedRow(row, self.predicts, explanation_of(row)) for row in rows],
+            pictures={"cells": pictures_of(len(snapshot.labels))["cells"]},
         )
 
     def refine(self, claim: Claim) -> bool:
@@ -138,6 +187,7 @@ class ScriptedWorker:
             claim,
             labels,
             result_pb2.DetectorComparison(better=result_pb2.DETECTOR_REFINED, labels=labels),
+            {name: one for name, one in pictures_of(labels).items() if name != "cells"},
         )
 
     def _plan(self, claim: Claim) -> None:

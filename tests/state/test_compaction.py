@@ -16,6 +16,7 @@ pytestmark = pytest.mark.integration
 LASTING = {
     "",
     *("events", "votes", "labels", "labelers", "answers", "queries", "history", "corrections"),
+    *("moments", "cells", "places", "margins"),
     *("result:1", "model:1"),
 }
 

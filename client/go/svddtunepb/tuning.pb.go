@@ -2896,17 +2896,17 @@ type HistoryPoint struct {
 	Time *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=time,proto3" json:"time,omitempty"`
 	// Best gamma on these labels, for the representation `scaling`.
 	Gamma float64 `protobuf:"fixed64,4,opt,name=gamma,proto3" json:"gamma,omitempty"`
-	// C of the best cell; 0 without an atlas.
+	// C of the best cell; without an atlas 0 until there is a result.
 	C float64 `protobuf:"fixed64,5,opt,name=c,proto3" json:"c,omitempty"`
 	// Representation of the columns that gamma belongs to; never AUTO.
 	Scaling ScalingKind `protobuf:"varint,6,opt,name=scaling,proto3,enum=svddtune.v1.ScalingKind" json:"scaling,omitempty"`
-	// As LiveEvidence.quality; absent without an atlas.
+	// As LiveEvidence.quality; without an atlas absent until there is a result.
 	Quality *Quality `protobuf:"bytes,7,opt,name=quality,proto3" json:"quality,omitempty"`
 	// As LiveEvidence.expected.
 	Expected *float64 `protobuf:"fixed64,8,opt,name=expected,proto3,oneof" json:"expected,omitempty"`
 	// Local alignment at gamma, in [-1, 1], where the strategy computes it.
 	Alignment *float64 `protobuf:"fixed64,9,opt,name=alignment,proto3,oneof" json:"alignment,omitempty"`
-	// Number of rows that the best cell calls outliers; 0 without an atlas.
+	// Number of rows that the best cell calls outliers; without an atlas 0 until there is a result.
 	OutsideCount uint32 `protobuf:"varint,10,opt,name=outside_count,json=outsideCount,proto3" json:"outside_count,omitempty"`
 	// As LiveEvidence.expected_gain.
 	ExpectedGain *float64 `protobuf:"fixed64,11,opt,name=expected_gain,json=expectedGain,proto3,oneof" json:"expected_gain,omitempty"`

@@ -14,6 +14,7 @@ import grpc
 from svddtune.client.dialogue.machine import Dialogue
 from svddtune.client.dialogue.stream import DialogueStream
 from svddtune.client.errors import SvddtuneError
+from svddtune.client.figures import Atlas, DataProfile, HistoryPoint, ServerLoad, SessionMap
 from svddtune.client.inputs.frames import read_features
 from svddtune.client.labelers import (
     Agreement,
@@ -154,6 +155,16 @@ class TuningClient:
         return self._connection.do(calls.server_info())
 
     # Datasets
+
+    def server_load(self) -> ServerLoad:
+        """Return which workers are there and what waits, of all projects together.
+
+        Raises
+        ------
+        Unavailable
+            STORE_UNAVAILABLE.
+        """
+        return self._connection.do(calls.server_load())
 
     def upload_dataset(
         self,
@@ -310,6 +321,7 @@ class TuningClient:
         labels: Mapping[str, str] | None = None,
         labeler: str = "",
         retention_s: float | None = None,
+        validate_only: bool = False,
         **settings: Unpack[Settings],
     ) -> Session:
         """Start a session.
@@ -338,6 +350,9 @@ class TuningClient:
         retention_s : float, optional
             Seconds after its end at which the service deletes the session, 1 to 315,360,000; 0
             keeps it for good. Default as the service is set, which `Session.expire_time` shows.
+        validate_only : bool
+            Check everything and return the session as it would be, with its `estimate` and an empty
+            name; nothing is created. Default False.
         **settings
             Fields of `SessionConfig` that replace those of `config`, e.g. ``budget=30, seed=1``.
             None leaves a field as it is.
@@ -345,7 +360,7 @@ class TuningClient:
         Returns
         -------
         Session
-            The new session.
+            The new session, or with `validate_only` its description.
 
         Raises
         ------
@@ -365,6 +380,7 @@ class TuningClient:
             labels=labels,
             labeler=labeler,
             retention_s=retention_s,
+            validate_only=validate_only,
             settings=settings,
         )
         return self._connection.do(call)
@@ -721,6 +737,71 @@ class TuningClient:
         """
         pairs = list(self._pages(partial(calls.agreement, session, by)))
         return tuple(pairs)
+
+    def history(self, session: str | Session) -> tuple[HistoryPoint, ...]:
+        """Return what was live with each number of labels, oldest first.
+
+        Parameters
+        ----------
+        session : Session or str
+            The session, or its resource name.
+
+        Raises
+        ------
+        NotFound
+            SESSION_NOT_FOUND.
+        """
+        points = list(self._pages(partial(calls.list_history, session)))
+        return tuple(points)
+
+    def atlas(self, session: str | Session) -> Atlas:
+        """Return what the labels say of every cell: a score for each gamma and C.
+
+        Parameters
+        ----------
+        session : Session or str
+            The session, or its resource name.
+
+        Raises
+        ------
+        NotFound
+            SESSION_NOT_FOUND.
+        """
+        return self._connection.do(calls.get_atlas(session))
+
+    def map(self, session: str | Session) -> SessionMap:
+        """Return the data in two dimensions, with what the best cell says of each row.
+
+        Parameters
+        ----------
+        session : Session or str
+            The session, or its resource name.
+
+        Raises
+        ------
+        NotFound
+            SESSION_NOT_FOUND.
+        """
+        return self._connection.do(calls.get_map(session))
+
+    def profile(self, session: str | Session, *, labeler: str) -> DataProfile:
+        """Return what the features are like that the session's labelers see.
+
+        Parameters
+        ----------
+        session : Session or str
+            The session, or its resource name.
+        labeler : str
+            Name of the labeler who asks.
+
+        Raises
+        ------
+        InvalidInput
+            INVALID_FIELD: the labeler's name.
+        NotFound
+            SESSION_NOT_FOUND.
+        """
+        return self._connection.do(calls.get_profile(session, labeler))
 
     def withdraw_labeler(
         self, session: str | Session, labeler: str, *, preview: bool = False

@@ -18,19 +18,19 @@ MAP_METHOD = "first two principal components of the standardised columns"
 
 
 async def history(
-    pictures: Pictures, session: Session, *, size: int, after: int
+    pictures: Pictures, session: Session, *, size: int, first: int
 ) -> tuning_pb2.ListHistoryResponse:
-    """A page of a session's history; ``after`` is the rev of the last point of the page before."""
+    """A page of a session's history, from the rev ``first`` of the labels on."""
     found = await pictures.history(session)
     # A ranking that was made again with as many labels replaces the one before.
     points = [
         list(same)[-1] for _, same in groupby(found, key=lambda one: (one[1].labels, one[1].counts))
     ]
-    left = [(rev, point) for rev, point in points if rev > after]
+    left = [(rev, point) for rev, point in points if rev >= first]
     page = left[:size]
     return tuning_pb2.ListHistoryResponse(
         points=[point for _, point in page],
-        next_page_token=convert.row_token(page[-1][0]) if len(left) > size else "",
+        next_page_token=convert.row_token(page[-1][0] + 1) if len(left) > size else "",
     )
 
 

@@ -338,9 +338,9 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
     ) -> tuning_pb2.ListHistoryResponse:
         """A page of what was live with each number of labels, oldest first."""
         size = validate.page_size(request.page_size, default=validate.LARGEST_PAGE)
-        after = convert.row_position(request.page_token)
+        first = convert.row_position(request.page_token)
         session = await self._store.get(names.session_id(request.name))
-        return await pictures.history(self._pictures, session, size=size, after=after)
+        return await pictures.history(self._pictures, session, size=size, first=first)
 
     @rpc
     @undisturbed

@@ -34,6 +34,10 @@ _SESSION_PARTS = {
     "held": "hash",
     "explanations": "hash",
     "history": "hash",
+    "moments": "hash",
+    "cells": "string",
+    "places": "string",
+    "margins": "string",
 }
 
 # Keys of one session or dataset: name after its own key -> type and value.
@@ -157,6 +161,9 @@ def dataset_parts(
         parts += [("ids", "hash"), ("rows", "hash")]
     if stored.fields[b"has_display"] == b"1":
         parts.append(("display", "hash"))
+    parts += [
+        (f"portrait:{index}", "string") for index in range(int(stored.fields.get(b"portrait", 0)))
+    ]
     for part, kind in parts:
         with redis_faults(), client.pipeline(transaction=False) as pipe:
             _read(pipe, keys.dataset(partition, stored.id, part), kind)

@@ -64,6 +64,7 @@ d:ID:atlas:R:J:I                  string  its part J, chunk I; as d:ID
 d:ID:atlas:R:flying               set     its parts whose job is queued or running
 d:ID:atlas:R:users                set     sessions that need it
 d:ID:rules                        hash    label-free rule -> FitOutput: what it says of the rows
+d:ID:portrait:I                   string  a Portrait message, chunk I; from the first preparation on
 u:UUID                            hash    an upload that may be resumed; expires when nothing was
                                           added for the retention time, an hour by default
 u:UUID:parts                      list    its rows so far, or the objects in the dataset store that
@@ -97,6 +98,11 @@ s:ID:waiting                      zset    holders that get queries once there ar
 s:ID:waiters                      hash    holder -> who it is and how many it wants
 s:ID:preview:UUID                 string  a Preview; expires after a minute
 s:ID:history                      hash    rev -> LiveEvidence: best cell and score at that moment
+s:ID:moments                      hash    rev -> "ms point": when the rows were ranked, and of a
+                                          HistoryPoint what history lacks
+s:ID:cells                        string  a GetAtlasResponse message: what labels say of each cell
+s:ID:places                       string  a LabelledPlaces message
+s:ID:margins                      string  a Margins message: the best cell's of the rows of the map
 s:ID:fits                         hash    plan and FIT outputs of the result being computed
 s:ID:result:REV                   string  a Result message
 s:ID:model:REV                    list    the model's ExportModelResponse messages
@@ -146,14 +152,14 @@ PATTERNS = {
         "dataset": _DATASET
         + r"(:x:\d+|:ids|:rows|:display|:sessions|:atlases"
         + rf"|:prep:\d+p?:{_RANGE}(:part:\d+)?:\d+|:waiting:\d+p?:{_RANGE}"
-        + rf"|:atlas:{_RANGE}(:\d+:\d+|:flying|:users)?|:rules)?",
+        + rf"|:atlas:{_RANGE}(:\d+:\d+|:flying|:users)?|:rules|:portrait:\d+)?",
         "model": r"m:[0-9a-f]{32}",
         "restore": r"r:[0-9a-f]{32}:\d+",
         "upload": r"u:[0-9a-f-]{36}(:parts)?",
         "session": _SESSION
         + r"(:(events|votes|labels|withdrawn|labelers|dropped|answers|queries|asked|awaiting|open"
         + r"|leases|held|ranked|ranked_explanations|explanations|waiting|waiters|history|fits"
-        + r"|corrections)"
+        + r"|corrections|moments|cells|places|margins)"
         + r"|:(result|model):\d+|:preview:[0-9a-f]+)?",
     }.items()
 }

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from google.protobuf.message import Message
 from numpy.typing import NDArray
 
 from svddtune.jobs.v1 import jobs_pb2
@@ -60,6 +61,8 @@ class Snapshot:
     answered_rows: frozenset[int] = frozenset()
     # LiveEvidence after each ranking, by the labels' rev.
     evidence: dict[bytes, bytes] = field(default_factory=dict)
+    # Labels that the stored pictures of cells are made for; -1 where there are none.
+    pictured: int = -1
 
     def history(self) -> list[bytes]:
         """What was live after each label, as LiveEvidence messages, oldest first."""
@@ -210,6 +213,7 @@ class Workspace:
             confidences=confidences,
             moment=last[0][0].decode() if last else "",
             evidence=history,
+            pictured=int(fields.get(b"pictured", -1)),
         )
 
     def label_log(self, claim: Claim) -> LabelLog:
@@ -263,11 +267,31 @@ class Workspace:
         ]
         return plan, outputs
 
-    def commit_prepare(self, claim: Claim, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Store a preparation and let the sessions begin that wait for it."""
+    def has_portrait(self, claim: Claim) -> bool:
+        """Whether the job's dataset has a portrait."""
+        with redis_faults():
+            return bool(self._client.hexists(f"{claim.prefix}d:{claim.dataset_id}", "portrait"))
+
+    def commit_prepare(
+        self,
+        claim: Claim,
+        arrays: Mapping[str, NDArray[Any]],
+        portrait: jobs_pb2.Portrait | None = None,
+    ) -> None:
+        """Store a preparation, and a portrait where it is new; the sessions begin that wait."""
         name = _preparation_name(claim)
         count = self._put_arrays(claim, f"prep:{name}", arrays)
-        self._commit("commit_prepare", claim, chunks=count)
+        pieces = list(codec.split(portrait.SerializeToString())) if portrait else []
+        with redis_faults():
+            for index, piece in enumerate(pieces):
+                # (What another worker has stored meanwhile is the same, and stays.)
+                self._client.set(
+                    f"{claim.prefix}d:{claim.dataset_id}:portrait:{index}",
+                    piece,
+                    ex=UPLOAD_TTL_S,
+                    nx=True,
+                )
+        self._commit("commit_prepare", claim, chunks=count, portrait=len(pieces))
 
     def commit_part(self, claim: Claim, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Store a part of a preparation and add the job of the next one."""
@@ -327,18 +351,28 @@ class Workspace:
         snapshot: Snapshot,
         *,
         gamma: float,
-        alignment: float,
+        alignment: float | None,
         ranking: Sequence[RankedRow],
         scaling: dataset_pb2.ScalingKind = dataset_pb2.SCALING_KIND_NONE,
         live: tuning_pb2.LiveEvidence | None = None,
+        pictures: Mapping[str, Message] | None = None,
         finish: bool = False,
     ) -> bool:
         """Store the ranking made for a snapshot; False where labels came meanwhile and it is made
         anew.
 
-        ``scaling`` is what gamma belongs to. With ``finish`` the session asks no more and its
+        ``scaling`` is what gamma belongs to. ``pictures`` are the messages of cells and places, by
+        these names, that are made anew. With ``finish`` the session asks no more and its
         result is computed.
         """
+        counts = snapshot.session.counts
+        point = tuning_pb2.HistoryPoint(
+            labels=counts.total,
+            counts=codec.counts_to_proto(counts),
+            gamma=gamma,
+            scaling=scaling,
+            alignment=alignment,
+        )
         reply = self._commit(
             "commit_suggest",
             claim,
@@ -347,26 +381,37 @@ class Workspace:
             queries=snapshot.session.query_count,
             gamma=float(gamma),
             scaling=int(scaling),
-            alignment=float(alignment),
+            alignment=float(alignment or 0.0),
             ranking=[
                 (one.row, one.predicted, one.explanation.SerializeToString()) for one in ranking
             ],
             c=live.c if live else 0.0,
             live=live.SerializeToString() if live else b"",
+            point=point.SerializeToString(),
+            pictures=_serialized(pictures),
+            pictured=counts.total,
             finish=finish,
             trace=claim.trace or None,
         )
         return bool(reply["committed"])
 
     def commit_refine(
-        self, claim: Claim, labels: int, comparison: result_pb2.DetectorComparison | None
+        self,
+        claim: Claim,
+        labels: int,
+        comparison: result_pb2.DetectorComparison | None,
+        pictures: Mapping[str, Message] | None = None,
     ) -> bool:
-        """Store how the detectors compare on so many labels; None where that cannot be said."""
+        """Store how the detectors compare on so many labels; None where that cannot be said.
+
+        ``pictures`` are the messages of margins and places, by these names.
+        """
         reply = self._commit(
             "commit_refine",
             claim,
             total=labels,
             detectors=comparison.SerializeToString() if comparison else b"",
+            pictures=_serialized(pictures),
         )
         return bool(reply["committed"])
 
@@ -419,8 +464,15 @@ class Workspace:
         result: result_pb2.TuningResult,
         alignment: float,
         model: Sequence[tuning_pb2.ExportModelResponse],
+        *,
+        point: tuning_pb2.HistoryPoint | None = None,
+        pictures: Mapping[str, Message] | None = None,
     ) -> bool:
-        """Store a result with its model: the session is complete."""
+        """Store a result with its model: the session is complete.
+
+        ``point`` ends its history; ``pictures`` are the messages of cells, places and margins, by
+        these names.
+        """
         reply = self._commit(
             "commit_estimate",
             claim,
@@ -430,6 +482,8 @@ class Workspace:
             alignment=float(alignment),
             result=result.SerializeToString(),
             model=[piece.SerializeToString() for piece in model],
+            point=point.SerializeToString() if point else b"",
+            pictures=_serialized(pictures),
         )
         return bool(reply["committed"])
 
@@ -439,6 +493,10 @@ class Workspace:
 
 def _atlas_key(claim: Claim, range_name: str) -> str:
     return f"{claim.prefix}d:{claim.dataset_id}:atlas:{range_name}"
+
+
+def _serialized(pictures: Mapping[str, Message] | None) -> dict[str, bytes]:
+    return {name: message.SerializeToString() for name, message in (pictures or {}).items()}
 
 
 def _votes_in_force(

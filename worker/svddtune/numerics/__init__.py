@@ -58,6 +58,7 @@ from svddtune.numerics.atlas import Atlas
 from svddtune.numerics.audit import AuditScore, audit_score, draw_audit
 from svddtune.numerics.bandwidth import scott_gamma, silverman_gamma, sklearn_scale_gamma
 from svddtune.numerics.belief import Belief, BeliefBasis, belief_basis, believe
+from svddtune.numerics.cell_model import cell_model
 from svddtune.numerics.certainty import estimate_noise, label_certainty
 from svddtune.numerics.checkpoint import checked_by, checkpoint
 from svddtune.numerics.committee import Committee, disagreement, form_committee
@@ -74,12 +75,19 @@ from svddtune.numerics.evidence import (
     Evidence,
     LiveChoice,
     choose_cell,
+    evidence_of,
     final_cell,
     pick,
     predicted_labels,
     weigh,
 )
-from svddtune.numerics.gain import Gains, knowledge_committee, knowledge_gains, rank_by_gain
+from svddtune.numerics.gain import (
+    Gains,
+    knowledge_committee,
+    knowledge_gains,
+    rank_by_gain,
+    share_of_evidence,
+)
 from svddtune.numerics.grid import (
     TIE_RULES,
     Cell,
@@ -119,6 +127,7 @@ from svddtune.numerics.own import (
     rank_by,
 )
 from svddtune.numerics.panel import panel_rows
+from svddtune.numerics.plane import Plane, plane_of
 from svddtune.numerics.pools import Pools, relabel, spread
 from svddtune.numerics.preparation import (
     PART_S,
@@ -233,6 +242,7 @@ __all__ = [
     "Moment",
     "Oracle",
     "Outlook",
+    "Plane",
     "Pools",
     "Preparation",
     "PreparationCourse",
@@ -266,6 +276,7 @@ __all__ = [
     "c_from_nu",
     "c_grid",
     "c_upper_bound",
+    "cell_model",
     "checked_by",
     "checkpoint",
     "choose",
@@ -282,6 +293,7 @@ __all__ = [
     "draw_audit",
     "draw_initial",
     "estimate_noise",
+    "evidence_of",
     "expected_gain",
     "final_cell",
     "finish",
@@ -311,6 +323,7 @@ __all__ = [
     "outlook",
     "panel_rows",
     "pick",
+    "plane_of",
     "possible_gain",
     "predicted_labels",
     "prepare",
@@ -328,6 +341,7 @@ __all__ = [
     "scott_gamma",
     "share_by_audit",
     "share_by_belief",
+    "share_of_evidence",
     "silverman_gamma",
     "sklearn_parameters",
     "sklearn_scale_gamma",

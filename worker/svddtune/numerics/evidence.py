@@ -179,10 +179,22 @@ def choose_cell(
     -------
     LiveChoice
     """
+    evidence = evidence_of(atlas, basis, labels, metric=metric, certainty=certainty)
+    return pick(atlas, evidence, labels, criterion=criterion, metric=metric)
+
+
+def evidence_of(
+    atlas: Atlas,
+    basis: BeliefBasis,
+    labels: LabelArray,
+    *,
+    metric: Metric = "kappa",
+    certainty: FloatArray | None = None,
+) -> Evidence:
+    """Score every cell, given labels alone; parameters as in `choose_cell`."""
     check_panels(atlas, basis)
     belief = believe(basis, labels, vote=prior_vote(atlas, labels), certainty=certainty)
-    evidence = weigh(atlas, belief, labels, metric=metric)
-    return pick(atlas, evidence, labels, criterion=criterion, metric=metric)
+    return weigh(atlas, belief, labels, metric=metric)
 
 
 def pick(

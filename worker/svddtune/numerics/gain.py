@@ -58,6 +58,14 @@ class Gains:
     weights: FloatArray
 
 
+def share_of_evidence(atlas: Atlas, evidence: Evidence) -> FloatArray:
+    """Return how much of the evidence speaks for each cell, shape (cells,); sum 1, or all 0."""
+    committee = form_committee(atlas, evidence.combined, sharpness=SHARPNESS)
+    share = np.zeros(len(atlas))
+    share[committee.cells] = committee.weights
+    return share
+
+
 def knowledge_committee(atlas: Atlas, evidence: Evidence) -> Committee:
     """Return the cells that the next labels should tell apart."""
     return form_committee(atlas, evidence.combined, sharpness=SHARPNESS, size=COMMITTEE_SIZE)

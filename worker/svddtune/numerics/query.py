@@ -82,6 +82,8 @@ class Suggestion:
     outlook : Outlook or None
         With an atlas and enough labels of both classes: the share of outliers, and the gain that
         the next labels are expected to bring.
+    evidence : Evidence or None
+        With an atlas: the scores of its cells.
     """
 
     gamma: float
@@ -91,6 +93,7 @@ class Suggestion:
     turns: tuple[Rule, ...]
     choice: LiveChoice | None = None
     outlook: Outlook | None = None
+    evidence: Evidence | None = None
 
     @property
     def rule(self) -> Rule:
@@ -225,17 +228,17 @@ def suggest(
             ))  # fmt: skip
             return Suggestion(
                 own_choice.gamma, None, ranked.rows, ranked.scores, ("own",), own_choice,
-                state.outlook(),
+                state.outlook(), state.evidence,
             )  # fmt: skip
         suggestion = state.suggest(strategy, askable, k=k, reserve=reserve, rng=rng)
-        return replace(suggestion, outlook=state.outlook())
+        return replace(suggestion, outlook=state.outlook(), evidence=state.evidence)
     if prep.rows is not None:
         raise ValueError(f"strategy is {strategy!r}, expected a preparation of all rows with it")
     X = complete(X)
     U = np.flatnonzero(askable)
-    choice, outlook = None, None
+    choice, outlook, evidence = None, None, None
     if state is not None:
-        choice, outlook = state.choice("evidence"), state.outlook()
+        choice, outlook, evidence = state.choice("evidence"), state.outlook(), state.evidence
     has_inlier = bool((labels == INLIER).any())
     local, value = None, None
     if has_inlier and (labels == OUTLIER).any():
@@ -247,10 +250,12 @@ def suggest(
     if strategy == "random" or not has_inlier:
         rule = "random" if strategy == "random" else "cold_random"
     if len(U) == 0:
-        return Suggestion(gamma, value, U, np.empty(0), (rule,), choice, outlook)
+        return Suggestion(gamma, value, U, np.empty(0), (rule,), choice, outlook, evidence)
     if strategy == "random" or not has_inlier:
         rows = rng.choice(U, min(reserve, len(U)), replace=False)
-        return Suggestion(gamma, value, rows, np.zeros(len(rows)), (rule,), choice, outlook)
+        return Suggestion(
+            gamma, value, rows, np.zeros(len(rows)), (rule,), choice, outlook, evidence
+        )
     rows = U if sample == 0 or sample >= len(U) else np.sort(rng.choice(U, sample, replace=False))
     if local is None:
         scores = _mean_neighbor_distance(prep, X, rows, k)
@@ -258,7 +263,7 @@ def suggest(
         scores = tau(local, X, rows, k=k, gamma=gamma, rule=tau_rule)
     by_rule = _in_medians(scores) if local is None else scores
     order = _ranked(prep, k, rows, (by_rule,), open_rows, reserve)
-    return Suggestion(gamma, value, rows[order], scores[order], (rule,), choice, outlook)
+    return Suggestion(gamma, value, rows[order], scores[order], (rule,), choice, outlook, evidence)
 
 
 class _AtlasState:

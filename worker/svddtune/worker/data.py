@@ -1,7 +1,7 @@
 """A worker's cache of datasets, preparations and atlases."""
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import cast
 
@@ -12,6 +12,7 @@ from svddtune.numerics import (
     BeliefBasis,
     FloatArray,
     IndexArray,
+    Plane,
     Preparation,
     Rows,
     Spread,
@@ -19,20 +20,28 @@ from svddtune.numerics import (
     UnevenColumns,
     Views,
     belief_basis,
+    cell_model,
     judged,
+    plane_of,
     spread_of,
     uneven_columns,
 )
 from svddtune.numerics.mapped import SAMPLED_ABOVE
 from svddtune.numerics.refined import RefinedBasis, refined_basis
+from svddtune.numerics.svdd import SvddModel
 from svddtune.state.jobs import of_panel
 from svddtune.state.queue import Claim
 from svddtune.state.workspace import Snapshot, Workspace
 from svddtune.v1 import dataset_pb2
+from svddtune.worker.layers import Layers, layers_of
 from svddtune.worker.scalings import scaling_word
 
 # Rows up to which all are measured where columns are described; of more a uniform sample.
 MEASURED_ROWS = 100_000
+# Rows of the map: all of up to MAP_ROWS, of more a uniform sample, beside which the labelled rows
+# are shown.
+MAP_ROWS = 2000
+MAP_SAMPLE = 1500
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +67,19 @@ class Data:
         return spread_of(self.raw[self._measured])
 
     @cached_property
+    def map_rows(self) -> IndexArray:
+        """Rows that every map of the dataset shows, ascending."""
+        N = len(self.raw)
+        if N <= MAP_ROWS:
+            return np.arange(N)
+        return np.sort(np.random.default_rng(0).choice(N, MAP_SAMPLE, replace=False))
+
+    @cached_property
+    def plane(self) -> Plane:
+        """What gives rows their place on the map."""
+        return plane_of(self.raw[self.map_rows])
+
+    @cached_property
     def refined_basis(self) -> RefinedBasis:
         """What the refined detector needs of the dataset."""
         return refined_basis(self.views)
@@ -80,12 +102,27 @@ class Data:
         return np.sort(np.random.default_rng(0).choice(N, MEASURED_ROWS, replace=False))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class FittedLattice:
     """A complete atlas with what is used beside it."""
 
     atlas: Atlas
     basis: BeliefBasis
+    # The cell that was asked for last, and its model.
+    _fitted: dict[int, SvddModel] = field(default_factory=dict)
+
+    @cached_property
+    def layers(self) -> Layers:
+        """Its cells in the order in which people see them."""
+        return layers_of(self.atlas)
+
+    def model_of(self, cell: int, data: Data) -> SvddModel:
+        """The model of a cell; that of the last one is kept."""
+        if cell not in self._fitted:
+            model = cell_model(self.atlas, cell, data.views)
+            self._fitted.clear()
+            self._fitted[cell] = model
+        return self._fitted[cell]
 
 
 # What an entry needs at least, however small its dataset: the objects of hundreds of cells.

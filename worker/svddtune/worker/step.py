@@ -13,6 +13,7 @@ from svddtune.state.queue import Claim
 from svddtune.state.session import RankedRow
 from svddtune.state.workspace import Workspace
 from svddtune.v1 import result_pb2
+from svddtune.worker import pictures
 from svddtune.worker.advice import add_advice
 from svddtune.worker.audit import audited_rows
 from svddtune.worker.data import DataCache
@@ -21,12 +22,13 @@ from svddtune.worker.export import model_pieces
 from svddtune.worker.live import live_evidence
 from svddtune.worker.outlook import add_outlook, outlook
 from svddtune.worker.plan import fit_jobs, plan_by_alignment, plan_from_atlas
+from svddtune.worker.portrait import portrait_of
 from svddtune.worker.preview import preview
 from svddtune.worker.ranking import rank
 from svddtune.worker.refined import compare_detectors, fit_detector, refined_result
 from svddtune.worker.result import Evidence, assemble
 from svddtune.worker.rules import RULES, evaluate_rule, missing_rules
-from svddtune.worker.scalings import scaling_kind
+from svddtune.worker.scalings import scaling_kind, scaling_word
 from svddtune.worker.votes import effective_labels, labels_in_force
 
 
@@ -76,7 +78,10 @@ class Steps:
             before |= self._workspace.prepared_part(claim, index)
         made = course.run(job.part, before)
         if last:
-            self._workspace.commit_prepare(claim, course.join(before | made).to_arrays())
+            arrays = course.join(before | made).to_arrays()
+            known = self._workspace.has_portrait(claim)
+            portrait = None if known else portrait_of(self._cache.data(claim))
+            self._workspace.commit_prepare(claim, arrays, portrait)
         else:
             self._workspace.commit_part(claim, made)
 
@@ -85,13 +90,8 @@ class Steps:
         if snapshot is None or snapshot.session.state.ended:
             self._workspace.commit_nothing(claim)
             return
-        data = self._cache.data(claim)
-        ranking = rank(
-            snapshot,
-            self._cache.preparation(claim, snapshot),
-            data,
-            self._cache.lattice(claim, snapshot),
-        )
+        data, lattice = self._cache.data(claim), self._cache.lattice(claim, snapshot)
+        ranking = rank(snapshot, self._cache.preparation(claim, snapshot), data, lattice)
         config, suggestion, live = snapshot.session.config, ranking.suggestion, None
         if suggestion.choice is not None:
             live = live_evidence(suggestion.choice, ranking.labels, config.metric)
@@ -111,7 +111,7 @@ class Steps:
             snapshot,
             gamma=suggestion.gamma,
             scaling=live.scaling if live and config.needs_atlas else scaling_kind(data.views.base),
-            alignment=suggestion.alignment or 0.0,
+            alignment=suggestion.alignment,
             ranking=[
                 RankedRow(one.row, predicted, explanation)
                 for one, predicted, explanation in zip(
@@ -119,6 +119,11 @@ class Steps:
                 )
             ],
             live=live,
+            pictures=(
+                pictures.of_ranking(snapshot, data, lattice, suggestion.evidence)
+                if pictures.are_due(snapshot)
+                else None
+            ),
             finish=bool(live and live.stop and config.auto_finish),
         )
 
@@ -142,12 +147,12 @@ class Steps:
             self._workspace.commit_nothing(claim)
             return
         labels = effective_labels(snapshot, without=audited_rows(snapshot))
-        lattice, comparison = self._cache.lattice(claim, snapshot), None
+        lattice, comparison, shown = self._cache.lattice(claim, snapshot), None, None
         if lattice is not None:
-            comparison = compare_detectors(
-                self._cache.data(claim), lattice, labels, snapshot.session.config
-            )
-        self._workspace.commit_refine(claim, snapshot.session.counts.total, comparison)
+            data = self._cache.data(claim)
+            comparison = compare_detectors(data, lattice, labels, snapshot.session.config)
+            shown = pictures.of_best_cell(snapshot, data, lattice)
+        self._workspace.commit_refine(claim, snapshot.session.counts.total, comparison, shown)
 
     def _plan(self, claim: Claim) -> None:
         snapshot = self._workspace.snapshot(claim)
@@ -230,6 +235,10 @@ class Steps:
             result,
             plan.alignment,
             model_pieces(model, data, result, detector),
+            point=pictures.last_point(snapshot, result, plan.alignment),
+            pictures=pictures.of_result(
+                snapshot, data, evidence.lattice, in_force, model, scaling_word(result.scaling)
+            ),
         )
 
     def _rules(

@@ -21,6 +21,7 @@ from svddtune.client.aio.stream import AsyncDialogueStream
 from svddtune.client.aio.tuning import AsyncTuning
 from svddtune.client.dialogue.machine import Dialogue
 from svddtune.client.errors import SvddtuneError
+from svddtune.client.figures import Atlas, DataProfile, HistoryPoint, ServerLoad, SessionMap
 from svddtune.client.inputs.frames import read_features
 from svddtune.client.labelers import (
     Agreement,
@@ -153,6 +154,16 @@ class AsyncTuningClient:
         return await self._connection.do(calls.server_info())
 
     # Datasets
+
+    async def server_load(self) -> ServerLoad:
+        """Return which workers are there and what waits, of all projects together.
+
+        Raises
+        ------
+        Unavailable
+            STORE_UNAVAILABLE.
+        """
+        return await self._connection.do(calls.server_load())
 
     async def upload_dataset(
         self,
@@ -309,6 +320,7 @@ class AsyncTuningClient:
         labels: Mapping[str, str] | None = None,
         labeler: str = "",
         retention_s: float | None = None,
+        validate_only: bool = False,
         **settings: Unpack[Settings],
     ) -> Session:
         """Start a session.
@@ -337,6 +349,9 @@ class AsyncTuningClient:
         retention_s : float, optional
             Seconds after its end at which the service deletes the session, 1 to 315,360,000; 0
             keeps it for good. Default as the service is set, which `Session.expire_time` shows.
+        validate_only : bool
+            Check everything and return the session as it would be, with its `estimate` and an empty
+            name; nothing is created. Default False.
         **settings
             Fields of `SessionConfig` that replace those of `config`, e.g. ``budget=30, seed=1``.
             None leaves a field as it is.
@@ -344,7 +359,7 @@ class AsyncTuningClient:
         Returns
         -------
         Session
-            The new session.
+            The new session, or with `validate_only` its description.
 
         Raises
         ------
@@ -364,6 +379,7 @@ class AsyncTuningClient:
             labels=labels,
             labeler=labeler,
             retention_s=retention_s,
+            validate_only=validate_only,
             settings=settings,
         )
         return await self._connection.do(call)
@@ -722,6 +738,71 @@ class AsyncTuningClient:
         """
         pairs = [pair async for pair in self._pages(partial(calls.agreement, session, by))]
         return tuple(pairs)
+
+    async def history(self, session: str | Session) -> tuple[HistoryPoint, ...]:
+        """Return what was live with each number of labels, oldest first.
+
+        Parameters
+        ----------
+        session : Session or str
+            The session, or its resource name.
+
+        Raises
+        ------
+        NotFound
+            SESSION_NOT_FOUND.
+        """
+        points = [one async for one in self._pages(partial(calls.list_history, session))]
+        return tuple(points)
+
+    async def atlas(self, session: str | Session) -> Atlas:
+        """Return what the labels say of every cell: a score for each gamma and C.
+
+        Parameters
+        ----------
+        session : Session or str
+            The session, or its resource name.
+
+        Raises
+        ------
+        NotFound
+            SESSION_NOT_FOUND.
+        """
+        return await self._connection.do(calls.get_atlas(session))
+
+    async def map(self, session: str | Session) -> SessionMap:
+        """Return the data in two dimensions, with what the best cell says of each row.
+
+        Parameters
+        ----------
+        session : Session or str
+            The session, or its resource name.
+
+        Raises
+        ------
+        NotFound
+            SESSION_NOT_FOUND.
+        """
+        return await self._connection.do(calls.get_map(session))
+
+    async def profile(self, session: str | Session, *, labeler: str) -> DataProfile:
+        """Return what the features are like that the session's labelers see.
+
+        Parameters
+        ----------
+        session : Session or str
+            The session, or its resource name.
+        labeler : str
+            Name of the labeler who asks.
+
+        Raises
+        ------
+        InvalidInput
+            INVALID_FIELD: the labeler's name.
+        NotFound
+            SESSION_NOT_FOUND.
+        """
+        return await self._connection.do(calls.get_profile(session, labeler))
 
     async def withdraw_labeler(
         self, session: str | Session, labeler: str, *, preview: bool = False

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
 from svddtune.client.errors import InvalidInput, WrongState
+from svddtune.client.figures import Atlas, DataProfile, HistoryPoint, ServerLoad, SessionMap
 from svddtune.client.inputs.ids import id_text
 from svddtune.client.inputs.label_values import labels_from
 from svddtune.client.inputs.settings import read_settings
@@ -39,6 +40,13 @@ from svddtune.client.wire.convert import (
     effect_from_proto,
     report_from_proto,
     server_info_from_proto,
+)
+from svddtune.client.wire.convert_figures import (
+    atlas_from_proto,
+    load_from_proto,
+    map_from_proto,
+    point_from_proto,
+    profile_from_proto,
 )
 from svddtune.client.wire.convert_result import result_from_proto
 from svddtune.client.wire.status import from_status
@@ -83,6 +91,11 @@ def _new_id() -> str:
 def server_info() -> Call[ServerInfo]:
     """Describe the service."""
     return Call("server", "GetServerInfo", srv.GetServerInfoRequest(), server_info_from_proto)
+
+
+def server_load() -> Call[ServerLoad]:
+    """Read who computes and what waits."""
+    return Call("server", "GetLoad", srv.GetLoadRequest(), load_from_proto)
 
 
 # Datasets
@@ -163,9 +176,10 @@ def create_session(
     labels: Mapping[str, str] | None,
     labeler: str,
     retention_s: float | None,
+    validate_only: bool,
     settings: Settings,
 ) -> Call[Session]:
-    """Start a session with `config`, changed by `settings`."""
+    """Start a session with `config`, changed by `settings`; or only describe it."""
     request = tpb.CreateSessionRequest(
         dataset=name_of(dataset),
         display_name=name,
@@ -183,6 +197,7 @@ def create_session(
         labeler=labeler,
         from_session="" if from_session is None else name_of(from_session),
         retention_seconds=retention_s,
+        validate_only=validate_only,
         request_id=_new_id(),
     )
     return Call("tuning", "CreateSession", request, _session)
@@ -371,6 +386,34 @@ def agreement(
         page_token=token,
     )
     return Call("tuning", "GetAgreement", request, _page(convert.pair_from_proto, "pairs"))
+
+
+# Pictures
+
+
+def list_history(session: str | Session, token: str) -> Call[Page[HistoryPoint]]:
+    """Read what was live with each number of labels, oldest first."""
+    request = tpb.ListHistoryRequest(name=name_of(session), page_size=500, page_token=token)
+    return Call("tuning", "ListHistory", request, _page(point_from_proto, "points"))
+
+
+def get_atlas(session: str | Session) -> Call[Atlas]:
+    """Read what the labels say of every cell."""
+    return Call("tuning", "GetAtlas", tpb.GetAtlasRequest(name=name_of(session)), atlas_from_proto)
+
+
+def get_map(session: str | Session) -> Call[SessionMap]:
+    """Read the data in two dimensions."""
+    return Call("tuning", "GetMap", tpb.GetMapRequest(name=name_of(session)), map_from_proto)
+
+
+def get_profile(session: str | Session, labeler: str) -> Call[DataProfile]:
+    """Read what the features are like that labelers see."""
+    request = opb.GetProfileRequest(session=name_of(session), labeler=labeler)
+    return Call("oracle", "GetProfile", request, profile_from_proto)
+
+
+# Withdrawal
 
 
 def withdraw_labeler(

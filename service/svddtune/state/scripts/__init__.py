@@ -35,7 +35,7 @@ import msgpack
 # The files of lib/ in this order: each uses those before it.
 _LIB = (
     "base", "layout", "usage", "jobs", "votes", "queries", "serving", "atlas", "retention",
-    "lifecycle", "answers", "failures", "calls",
+    "pictures", "lifecycle", "answers", "failures", "calls",
 )  # fmt: skip
 _FOLDER = files(__name__)
 

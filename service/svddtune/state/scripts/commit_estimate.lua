@@ -7,6 +7,8 @@
 -- @arg alignment number
 -- @arg result bytes: a Result message
 -- @arg model list: the pieces of the model, ExportModelResponse messages
+-- @arg point bytes: a HistoryPoint message
+-- @arg pictures map: those of cells, places and margins that are known, as messages
 -- @reply committed flag, revision integer?: number of the result, where the session still wanted it
 local s = load_session(job.session)
 if not awaits_result(s, args.attempt) then
@@ -17,6 +19,8 @@ redis.call('SET', part(s, 'result:' .. s.revision), args.result)
 for _, piece in ipairs(args.model) do
   redis.call('RPUSH', part(s, 'model:' .. s.revision), piece)
 end
+remember_moment(s, s.rev, args.point)
+keep_pictures(s, args.pictures)
 leave_atlas(s)
 set(s, 'state', 'COMPLETED', 'gamma', args.gamma, 'scaling', int(args.scaling),
   'alignment', args.alignment)

@@ -1,13 +1,15 @@
--- The detectors are compared: the session says which one is better.
+-- The detectors are compared: the session says which one is better. The map shows the best cell.
 -- @claim ends
 -- @keys session, queue, notices
 -- @arg total integer: number of labels that they were compared on
 -- @arg detectors bytes: a DetectorComparison message; empty where they cannot be compared
+-- @arg pictures map: margins, a Margins message, and places with them; empty where there are none
 -- @reply committed flag: the session is still there
 local s = load_session(job.session)
 if not s then
   return { committed = false }
 end
 set(s, 'refining', '0', 'detectors', args.detectors, 'detectors_total', int(args.total))
+keep_pictures(s, args.pictures)
 touch(s)
 return { committed = true }

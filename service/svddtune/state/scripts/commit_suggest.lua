@@ -12,6 +12,9 @@
 -- @arg ranking list: of {row, predicted, explanation}, best first; the last is an Explanation message
 -- @arg c number: the best C so far; 0 where there is none
 -- @arg live bytes: a LiveEvidence message; empty where there is none
+-- @arg point bytes: what a HistoryPoint message has beside the evidence
+-- @arg pictures map: those of cells and places that are made anew, as messages
+-- @arg pictured integer: number of labels that they are made for
 -- @arg finish flag: the session is to finish now
 -- @arg trace text?: traceparent of the span that its queries follow from
 -- @reply committed flag: it was taken
@@ -31,6 +34,11 @@ if current then
   end
   if args.live ~= '' then
     redis.call('HSET', part(s, 'history'), int(args.rev), args.live)
+  end
+  remember_moment(s, args.rev, args.point)
+  if next(args.pictures) then
+    keep_pictures(s, args.pictures)
+    set(s, 'pictured', int(args.pictured))
   end
   drop_ranking(s)
   local items, explanations = {}, {}

@@ -13,3 +13,9 @@ end
 local function keeps_ends()
   return layout_in_force() >= 4
 end
+
+-- Whether what people are shown beside the state is kept. Processes of layout 3 would leave it behind where
+-- they delete a session or a dataset.
+local function keeps_pictures()
+  return layout_in_force() >= 4
+end

@@ -118,7 +118,8 @@ local function forget_session(s)
   end
   for _, name in ipairs({ 'events', 'labels', 'dropped', 'answers', 'queries', 'asked', 'open',
     'leases', 'ranked', 'waiting', 'waiters', 'held', 'votes', 'awaiting', 'labelers', 'withdrawn',
-    'fits', 'history', 'corrections', 'ranked_explanations', 'explanations' }) do
+    'fits', 'history', 'corrections', 'ranked_explanations', 'explanations',
+    'moments', 'cells', 'places', 'margins' }) do
     redis.call('UNLINK', part(s, name))
   end
   leave_atlas(s)

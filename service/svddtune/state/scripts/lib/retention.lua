@@ -76,6 +76,7 @@ local function forget_dataset(dataset)
     redis.call('ZREM', own, dataset)
   end
   to_chunks('UNLINK', d .. ':x', redis.call('HGET', d, 'chunks'))
+  to_chunks('UNLINK', d .. ':portrait', redis.call('HGET', d, 'portrait') or 0)
   drop_parts(d)
   for _, field in ipairs(redis.call('HKEYS', d)) do
     local k = string.match(field, '^prepchunks:(.+)$')
