@@ -17,8 +17,8 @@ from tests.client.models import fit, rows
 from tests.profiles import sized
 
 from svddtune.client import InvalidInput, SvddModel
-from svddtune.client.cli.export import ModelFormat, usage_snippet
 from svddtune.client.inputs.frames import read_features
+from svddtune.client.report.usage import npz_lines
 from svddtune.client.wire.upload import Upload
 
 NAMES = ["f0", "f1", "f2"]
@@ -398,7 +398,7 @@ def test_pipeline_of_the_lines_that_export_prints_keeps_the_names(tmp_path: Path
     model, X = fit(), pd.DataFrame(rows(), columns=NAMES)
     path = model.save(tmp_path / "model.npz")
     names: dict[str, Any] = {"X": X}
-    exec(usage_snippet(str(path), ModelFormat.NPZ), names)
+    exec(npz_lines(str(path)), names)
     pipeline = names["pipeline"]
     assert list(pipeline.feature_names_in_) == NAMES == list(model.feature_names)
     np.testing.assert_array_equal(names["labels"], model.predict(X))

@@ -28,6 +28,7 @@ from svddtune.client.cli import (
     plan,
     predict,
     processes,
+    report,
     resume,
     tune,
     watch,
@@ -117,6 +118,7 @@ app.add_typer(dataset.dataset, name="dataset")
 app.add_typer(session, name="session")
 app.command("watch")(watch.watch)
 app.command("export")(export.export)
+app.command("report")(report.report)
 # Shorter names that version 0.1.0 had.
 app.command("sessions", help="The same as: svddtune session list.")(listing.list_)
 app.command("finish", help="The same as: svddtune session finish.")(steering.finish)

@@ -1,10 +1,10 @@
-"""``svddtune export``: writes a session's model to a file."""
+"""``svddtune export``: writes a session's model to a file, and pictures."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -12,6 +12,9 @@ from svddtune.client.cli.names import SessionName
 from svddtune.client.cli.options import Json
 from svddtune.client.cli.service import Service, on_service
 from svddtune.client.terminal.output import print_json, say, tell
+
+if TYPE_CHECKING:
+    from svddtune.client.report import Contents
 
 
 class ModelFormat(StrEnum):
@@ -37,43 +40,50 @@ def export(
         Literal["svdd", "refined"],
         typer.Option(help="The detector of an ONNX file; an .npz file holds both."),
     ] = "svdd",
+    pictures: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Also write the pictures of the report here, as PNG and SVG."
+        ),
+    ] = None,
     *,
     service: Service,
     as_json: Json = False,
 ) -> None:
     """Write a session's model file, and show how to use it in Python."""
     from svddtune.client.cli.lookup import find_session
+    from svddtune.client.report import gather, usage
 
     with service.connect() as client:
         name = find_session(client, service, session).name
         model = client.model(name)
         result = client.result(name)
+        contents = None if pictures is None else gather(client, name)
     path = out or Path(f"{name.removeprefix('sessions/')}.{format_.value}")
     if format_ is ModelFormat.ONNX:
         model.save_onnx(path, which=which)
     else:
         model.save(path)
+    drawn = [] if contents is None or pictures is None else _draw(contents, pictures)
     if as_json:
-        print_json({"file": str(path), "format": format_.value, "result": result.to_dict()})
+        document = {"file": str(path), "format": format_.value, "pictures": drawn}
+        print_json(document | {"result": result.to_dict()})
         return
-    tell(usage_snippet(str(path), format_))
-    say(f"Wrote {path}")
+    lines = usage.onnx_lines if format_ is ModelFormat.ONNX else usage.npz_lines
+    tell(lines(str(path)))
+    for file in (path, *drawn):
+        say(f"Wrote {file}")
 
 
-def usage_snippet(path: str, format_: ModelFormat) -> str:
-    """Return Python that uses a model file."""
-    lines = {
-        ModelFormat.NPZ: (
-            "from svddtune import SvddModel",
-            f"model = SvddModel.load({path!r})",
-            "labels = model.predict(X)   # +1 inlier, -1 outlier; needs numpy only",
-            "pipeline = model.to_sklearn()   # a fitted scikit-learn Pipeline; decides alike",
-        ),
-        ModelFormat.ONNX: (
-            "import onnxruntime",
-            f"session = onnxruntime.InferenceSession({path!r})",
-            "# X holds doubles, shape (n, M). Labels are +1 (inlier) and -1 (outlier).",
-            'labels, scores = session.run(["label", "score"], {"X": X})',
-        ),
-    }
-    return "\n".join(lines[format_])
+def _draw(contents: Contents, folder: Path) -> list[str]:
+    """Write the pictures of a session, each as PNG and as SVG; return their paths."""
+    from svddtune.client.report import drawn
+
+    folder.mkdir(parents=True, exist_ok=True)
+    files = []
+    for drawing in drawn(contents):
+        for suffix, data in ((".png", drawing.png), (".svg", drawing.svg.encode())):
+            path = folder / f"{drawing.name}{suffix}"
+            path.write_bytes(data)
+            files.append(str(path))
+    return files

@@ -83,7 +83,7 @@ def run_and_report(
     next_commands : mapping of str to str
         What to suggest to the user next, by purpose; default nothing.
     """
-    from svddtune.client.cli.report import Report
+    from svddtune.client.cli.run_report import Report
     from svddtune.client.files.data import full_truth
     from svddtune.client.types import Verdict
 

@@ -39,12 +39,12 @@ def draw_comparisons(
     bars = axes.barh(places, known, color=[CHOSEN] + [GREY] * (len(known) - 1), height=0.65)
     texts = [f"{score:.2f}" if math.isfinite(score) else "not known" for score in scores.values()]
     axes.bar_label(bars, labels=texts, padding=3)
-    axes.axvline(0, color=GREY, lw=0.8)
     axes.set_yticks(list(places), [rule_name(name) for name in scores])
     axes.tick_params(axis="y", labelsize="small" if len(scores) > _MANY else "medium")
     axes.invert_yaxis()
     axes.locator_params(axis="x", nbins=5)
     # Room for the numbers at the ends of the bars.
-    low = min(known)
-    axes.set_xlim(low - 0.25 if low < 0 else -0.02, max(1.0, *known) + 0.15)
+    if (low := min(known)) < 0:
+        axes.axvline(0, color=GREY, lw=0.8)
+    axes.set_xlim(low - 0.25 if low < 0 else 0.0, max(1.0, *known) + 0.15)
     return axes

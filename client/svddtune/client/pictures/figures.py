@@ -112,6 +112,7 @@ def _embeddable(text: str, name: str) -> str:
     root.attrib.pop("version", None)
     root.attrib.pop("width", None)
     root.attrib.pop("height", None)
+    root.set("xmlns", _SVG)  # a page needs it not, a file does
     root.set("aria-hidden", "true")
     root.set("focusable", "false")
     return ElementTree.tostring(root, encoding="unicode")

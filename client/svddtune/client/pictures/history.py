@@ -18,7 +18,7 @@ def draw_history(axes: Any, points: Iterable[Point]) -> Any:
 
     A vertical line stands where the representation of the columns changed.
     """
-    known = [point for point in points if point.gamma > 0]
+    known = [point for point in _by_labels(points) if point.gamma > 0]
     axes.set_title("The choice over the labels")
     if not known:
         return nothing(axes, _NONE)
@@ -49,7 +49,7 @@ def draw_quality(axes: Any, points: Iterable[Point], metric: str = "kappa") -> A
     axes.set_title("The score over the labels")
     known = [
         (point.labels, point.quality)
-        for point in points
+        for point in _by_labels(points)
         if point.quality is not None and math.isfinite(point.quality.value)
     ]
     if not known:
@@ -71,6 +71,12 @@ def draw_quality(axes: Any, points: Iterable[Point], metric: str = "kappa") -> A
     _label_axis(axes, labels)
     axes.set_ylabel(metric_name(metric))
     return axes
+
+
+def _by_labels(points: Iterable[Point]) -> list[Point]:
+    """Return the last point for each number of labels: labels taken back make it fall."""
+    last = {point.labels: point for point in points}
+    return [last[labels] for labels in sorted(last)]
 
 
 def _label_axis(axes: Any, labels: Sequence[int]) -> None:
