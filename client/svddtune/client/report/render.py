@@ -101,7 +101,7 @@ def _changed(contents: Contents) -> list[tuple[str, str, str]]:
         value = getattr(config, setting.name)
         if value != getattr(default, setting.name) and value is not None:
             text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-            found.append((setting.name, text, setting.text))
+            found.append((setting.name, text, setting.help))
     return found
 
 
