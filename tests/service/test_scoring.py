@@ -178,6 +178,14 @@ def test_model_of_a_session_judges_until_the_session_is_deleted(
     assert list(described.model.feature_names) == list("abcd")
     assert (described.model.has_refined, described.model.has_profile) == (True, True)
     assert not described.model.HasField("expire_time")
+    check_rows_of_the_dataset(harness, model, tuned)
+    file = b"".join(
+        one.chunk
+        for one in harness.scoring.DownloadModel(
+            scoring_pb2.DownloadModelRequest(name=f"{tuned.name}/results/-"), timeout=CALL_S
+        )
+    )
+    assert file == content_of(model)
     later = f"{tuned.name}/results/2"
     assert reason_of(refusal(lambda: score(harness, later, X))) == "RESULT_NOT_FOUND"
     with_stream = stream(harness, tuned.latest_result, endless(X, messages := threading.Event()))
@@ -189,6 +197,32 @@ def test_model_of_a_session_judges_until_the_session_is_deleted(
     messages.set()
     assert (first.first_row, second.first_row) == (0, 50)
     assert_same(second.scores, model, X)
+
+
+def check_rows_of_the_dataset(
+    harness: Harness, model: SvddModel, tuned: tuning_pb2.Session
+) -> None:
+    X, name = blobs(120, 4, seed=0)[0], tuned.latest_result
+    # (They begin, end and leave out rows, and one comes twice.)
+    for listed in (list(range(len(X))), [7, 8, 9, 3, len(X) - 1, 7]):
+        response = score(harness, name, dataset_rows=listed, detector=REFINED, reason_count=2)
+        assert_same(response.scores, model, X[listed], refined=True, reasons=2)
+    for fields, reason in (
+        ({"dataset_rows": [0, len(X)]}, "ROW_OUT_OF_RANGE"),
+        ({"dataset_rows": [0], "X": X}, "INVALID_FIELD"),
+        ({"dataset_rows": [0], "feature_names": list("abcd")}, "INVALID_FIELD"),
+        ({"dataset_rows": [0] * 10_001}, "INVALID_FIELD"),
+    ):
+        error = refusal(lambda fields=fields: score(harness, name, **fields))
+        assert reason_of(error) == reason
+
+
+def test_uploaded_model_has_no_rows_and_gives_its_file_back(harness: Harness) -> None:
+    name = upload(harness).name
+    assert reason_of(refusal(lambda: score(harness, name, dataset_rows=[0]))) == "INVALID_FIELD"
+    request = scoring_pb2.DownloadModelRequest(name=name)
+    parts = [one.chunk for one in harness.scoring.DownloadModel(request, timeout=CALL_S)]
+    assert b"".join(parts) == content_of(MODEL)
 
 
 def endless(X: Any, over: threading.Event) -> Iterator[scoring_pb2.ScoreStreamRequest]:

@@ -3,7 +3,7 @@
 import pytest
 from tests.service.drivers import TRANSPORTS, Refused, driver
 from tests.service.harness import INLIER, OUTLIER, UNSURE, Harness, N, chunk, grid, header, refusal
-from tests.service.support import error_info, status_of
+from tests.service.support import error_info, reason_of, status_of
 
 from svddtune.v1 import common_pb2, config_pb2, dataset_pb2, oracle_pb2, tuning_pb2
 
@@ -226,6 +226,19 @@ def test_observations_are_listed_page_by_page(harness: Harness) -> None:
     assert [one.observation_id for one in found] == ids
     assert [one.row for one in found] == list(range(N))
     assert [one.display[0].value for one in found] == [f"db-{row}" for row in range(N)]
+    request = dataset_pb2.ListObservationsRequest
+    wanted = [4, 0, 7, 4]
+    first = harness.datasets.ListObservations(
+        request(parent=dataset.name, rows=wanted, page_size=3)
+    )
+    rest = harness.datasets.ListObservations(
+        request(parent=dataset.name, rows=wanted, page_token=first.next_page_token)
+    )
+    given = [*first.observations, *rest.observations]
+    assert [(one.row, one.observation_id) for one in given] == [(row, ids[row]) for row in wanted]
+    assert rest.next_page_token == ""
+    call = lambda: harness.datasets.ListObservations(request(parent=dataset.name, rows=[N]))  # noqa: E731
+    assert reason_of(refusal(call)) == "ROW_OUT_OF_RANGE"
     plain = harness.upload(header(), chunk(grid() + 1))
     listed = harness.datasets.ListObservations(
         dataset_pb2.ListObservationsRequest(parent=plain.name)

@@ -1257,7 +1257,10 @@ type ListObservationsRequest struct {
 	// At most this many; a page may hold fewer. 0 means 1000, more than 10000 means 10000.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	PageToken string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Only these rows, in this order, at most 1000; the next page goes on with those that this one has not. Empty for
+	// all rows.
+	Rows          []uint32 `protobuf:"varint,4,rep,packed,name=rows,proto3" json:"rows,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1311,6 +1314,13 @@ func (x *ListObservationsRequest) GetPageToken() string {
 		return x.PageToken
 	}
 	return ""
+}
+
+func (x *ListObservationsRequest) GetRows() []uint32 {
+	if x != nil {
+		return x.Rows
+	}
+	return nil
 }
 
 // One row without its features.
@@ -1380,7 +1390,7 @@ func (x *Observation) GetDisplay() []*DisplayField {
 // One page of observations.
 type ListObservationsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// In the order of the rows.
+	// In the order of the rows, or of ListObservationsRequest.rows.
 	Observations []*Observation `protobuf:"bytes,1,rep,name=observations,proto3" json:"observations,omitempty"`
 	// Empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
@@ -1522,12 +1532,13 @@ const file_svddtune_v1_dataset_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\x04name\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x02 \x01(\tR\trequestId\"\x17\n" +
-	"\x15DeleteDatasetResponse\"s\n" +
+	"\x15DeleteDatasetResponse\"\x87\x01\n" +
 	"\x17ListObservationsRequest\x12\x1c\n" +
 	"\x06parent\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\x06parent\x12\x1b\n" +
 	"\tpage_size\x18\x02 \x01(\x05R\bpageSize\x12\x1d\n" +
 	"\n" +
-	"page_token\x18\x03 \x01(\tR\tpageToken\"{\n" +
+	"page_token\x18\x03 \x01(\tR\tpageToken\x12\x12\n" +
+	"\x04rows\x18\x04 \x03(\rR\x04rows\"{\n" +
 	"\vObservation\x12\x10\n" +
 	"\x03row\x18\x01 \x01(\rR\x03row\x12%\n" +
 	"\x0eobservation_id\x18\x02 \x01(\tR\robservationId\x123\n" +

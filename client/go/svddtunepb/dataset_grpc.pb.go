@@ -57,7 +57,7 @@ type DatasetServiceClient interface {
 	// go on as long as there is a next_page_token. Errors: INVALID_FIELD.
 	ListDatasets(ctx context.Context, in *ListDatasetsRequest, opts ...grpc.CallOption) (*ListDatasetsResponse, error)
 	// Lists the observations' ids and display fields in row order. A page may hold fewer than page_size,
-	// to stay below 4 MiB. Errors: DATASET_NOT_FOUND.
+	// to stay below 4 MiB. Errors: DATASET_NOT_FOUND, INVALID_FIELD, ROW_OUT_OF_RANGE.
 	ListObservations(ctx context.Context, in *ListObservationsRequest, opts ...grpc.CallOption) (*ListObservationsResponse, error)
 	// Deletes a dataset that no session uses. Errors: DATASET_NOT_FOUND, DATASET_IN_USE,
 	// REQUEST_ID_REUSED.
@@ -165,7 +165,7 @@ type DatasetServiceServer interface {
 	// go on as long as there is a next_page_token. Errors: INVALID_FIELD.
 	ListDatasets(context.Context, *ListDatasetsRequest) (*ListDatasetsResponse, error)
 	// Lists the observations' ids and display fields in row order. A page may hold fewer than page_size,
-	// to stay below 4 MiB. Errors: DATASET_NOT_FOUND.
+	// to stay below 4 MiB. Errors: DATASET_NOT_FOUND, INVALID_FIELD, ROW_OUT_OF_RANGE.
 	ListObservations(context.Context, *ListObservationsRequest) (*ListObservationsResponse, error)
 	// Deletes a dataset that no session uses. Errors: DATASET_NOT_FOUND, DATASET_IN_USE,
 	// REQUEST_ID_REUSED.

@@ -177,10 +177,13 @@ type ScoreRequest struct {
 	// order. A name that the model lacks, or that is missing, is refused. Empty: columns are taken in the
 	// model's order, and only their number is checked.
 	FeatureNames []string `protobuf:"bytes,4,rep,name=feature_names,json=featureNames,proto3" json:"feature_names,omitempty"`
-	// 1 to 10,000 rows in the units of the columns. Exactly one of `matrix` and `rows` is given.
+	// 1 to 10,000 rows in the units of the columns. Exactly one of `matrix`, `rows` and `dataset_rows` is given.
 	Matrix *Matrix `protobuf:"bytes,5,opt,name=matrix,proto3" json:"matrix,omitempty"`
 	// 1 to 10,000 rows, for clients to whom a Matrix is unhandy, as JSON.
-	Rows          []*Row `protobuf:"bytes,6,rep,name=rows,proto3" json:"rows,omitempty"`
+	Rows []*Row `protobuf:"bytes,6,rep,name=rows,proto3" json:"rows,omitempty"`
+	// 1 to 10,000 numbers of rows, from 0, of the dataset that the result's session is on: these rows are
+	// judged as if their values had been sent. Only with a result as the model, and without feature_names.
+	DatasetRows   []uint32 `protobuf:"varint,7,rep,packed,name=dataset_rows,json=datasetRows,proto3" json:"dataset_rows,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -253,6 +256,13 @@ func (x *ScoreRequest) GetMatrix() *Matrix {
 func (x *ScoreRequest) GetRows() []*Row {
 	if x != nil {
 		return x.Rows
+	}
+	return nil
+}
+
+func (x *ScoreRequest) GetDatasetRows() []uint32 {
+	if x != nil {
+		return x.DatasetRows
 	}
 	return nil
 }
@@ -886,6 +896,98 @@ func (x *GetModelResponse) GetModel() *Model {
 	return nil
 }
 
+// Names the model whose file is wanted.
+type DownloadModelRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As ScoreRequest.model.
+	Name          string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DownloadModelRequest) Reset() {
+	*x = DownloadModelRequest{}
+	mi := &file_svddtune_v1_scoring_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DownloadModelRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DownloadModelRequest) ProtoMessage() {}
+
+func (x *DownloadModelRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_svddtune_v1_scoring_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DownloadModelRequest.ProtoReflect.Descriptor instead.
+func (*DownloadModelRequest) Descriptor() ([]byte, []int) {
+	return file_svddtune_v1_scoring_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *DownloadModelRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+// The next bytes of a model file.
+type DownloadModelResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The parts one after the other are the file.
+	Chunk         []byte `protobuf:"bytes,1,opt,name=chunk,proto3" json:"chunk,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DownloadModelResponse) Reset() {
+	*x = DownloadModelResponse{}
+	mi := &file_svddtune_v1_scoring_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DownloadModelResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DownloadModelResponse) ProtoMessage() {}
+
+func (x *DownloadModelResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_svddtune_v1_scoring_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DownloadModelResponse.ProtoReflect.Descriptor instead.
+func (*DownloadModelResponse) Descriptor() ([]byte, []int) {
+	return file_svddtune_v1_scoring_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *DownloadModelResponse) GetChunk() []byte {
+	if x != nil {
+		return x.Chunk
+	}
+	return nil
+}
+
 // Names the model to delete.
 type DeleteModelRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -897,7 +999,7 @@ type DeleteModelRequest struct {
 
 func (x *DeleteModelRequest) Reset() {
 	*x = DeleteModelRequest{}
-	mi := &file_svddtune_v1_scoring_proto_msgTypes[13]
+	mi := &file_svddtune_v1_scoring_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -909,7 +1011,7 @@ func (x *DeleteModelRequest) String() string {
 func (*DeleteModelRequest) ProtoMessage() {}
 
 func (x *DeleteModelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_scoring_proto_msgTypes[13]
+	mi := &file_svddtune_v1_scoring_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -922,7 +1024,7 @@ func (x *DeleteModelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteModelRequest.ProtoReflect.Descriptor instead.
 func (*DeleteModelRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_scoring_proto_rawDescGZIP(), []int{13}
+	return file_svddtune_v1_scoring_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *DeleteModelRequest) GetName() string {
@@ -941,7 +1043,7 @@ type DeleteModelResponse struct {
 
 func (x *DeleteModelResponse) Reset() {
 	*x = DeleteModelResponse{}
-	mi := &file_svddtune_v1_scoring_proto_msgTypes[14]
+	mi := &file_svddtune_v1_scoring_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -953,7 +1055,7 @@ func (x *DeleteModelResponse) String() string {
 func (*DeleteModelResponse) ProtoMessage() {}
 
 func (x *DeleteModelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_scoring_proto_msgTypes[14]
+	mi := &file_svddtune_v1_scoring_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -966,7 +1068,7 @@ func (x *DeleteModelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteModelResponse.ProtoReflect.Descriptor instead.
 func (*DeleteModelResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_scoring_proto_rawDescGZIP(), []int{14}
+	return file_svddtune_v1_scoring_proto_rawDescGZIP(), []int{16}
 }
 
 var File_svddtune_v1_scoring_proto protoreflect.FileDescriptor
@@ -987,14 +1089,15 @@ const file_svddtune_v1_scoring_proto_rawDesc = "" +
 	"\rrefined_score\x18\x04 \x01(\x01H\x01R\frefinedScore\x88\x01\x01\x125\n" +
 	"\areasons\x18\x05 \x03(\v2\x1b.svddtune.v1.UnusualFeatureR\areasonsB\x0e\n" +
 	"\f_probabilityB\x10\n" +
-	"\x0e_refined_score\"\xf8\x01\n" +
+	"\x0e_refined_score\"\x9b\x02\n" +
 	"\fScoreRequest\x12\x1a\n" +
 	"\x05model\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\x05model\x121\n" +
 	"\bdetector\x18\x02 \x01(\x0e2\x15.svddtune.v1.DetectorR\bdetector\x12!\n" +
 	"\freason_count\x18\x03 \x01(\rR\vreasonCount\x12#\n" +
 	"\rfeature_names\x18\x04 \x03(\tR\ffeatureNames\x12+\n" +
 	"\x06matrix\x18\x05 \x01(\v2\x13.svddtune.v1.MatrixR\x06matrix\x12$\n" +
-	"\x04rows\x18\x06 \x03(\v2\x10.svddtune.v1.RowR\x04rows\"T\n" +
+	"\x04rows\x18\x06 \x03(\v2\x10.svddtune.v1.RowR\x04rows\x12!\n" +
+	"\fdataset_rows\x18\a \x03(\rR\vdatasetRows\"T\n" +
 	"\rScoreResponse\x12\x14\n" +
 	"\x05model\x18\x01 \x01(\tR\x05model\x12-\n" +
 	"\x06scores\x18\x02 \x03(\v2\x15.svddtune.v1.RowScoreR\x06scores\"\xaa\x01\n" +
@@ -1035,16 +1138,21 @@ const file_svddtune_v1_scoring_proto_rawDesc = "" +
 	"\x0fGetModelRequest\x12\x18\n" +
 	"\x04name\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\x04name\"<\n" +
 	"\x10GetModelResponse\x12(\n" +
-	"\x05model\x18\x01 \x01(\v2\x12.svddtune.v1.ModelR\x05model\".\n" +
+	"\x05model\x18\x01 \x01(\v2\x12.svddtune.v1.ModelR\x05model\"0\n" +
+	"\x14DownloadModelRequest\x12\x18\n" +
+	"\x04name\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\x04name\"-\n" +
+	"\x15DownloadModelResponse\x12\x14\n" +
+	"\x05chunk\x18\x01 \x01(\fR\x05chunk\".\n" +
 	"\x12DeleteModelRequest\x12\x18\n" +
 	"\x04name\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\x04name\"\x15\n" +
-	"\x13DeleteModelResponse2\xe5\x04\n" +
+	"\x13DeleteModelResponse2\x92\x06\n" +
 	"\x0eScoringService\x12\x92\x01\n" +
 	"\x05Score\x12\x19.svddtune.v1.ScoreRequest\x1a\x1a.svddtune.v1.ScoreResponse\"R\x82\xd3\xe4\x93\x02L:\x01*Z\x1f:\x01*\"\x1a/v1/{model=models/*}:score\"&/v1/{model=sessions/*/results/*}:score\x12T\n" +
 	"\vScoreStream\x12\x1f.svddtune.v1.ScoreStreamRequest\x1a .svddtune.v1.ScoreStreamResponse(\x010\x01\x12i\n" +
 	"\vUploadModel\x12\x1f.svddtune.v1.UploadModelRequest\x1a .svddtune.v1.UploadModelResponse\"\x15\x82\xd3\xe4\x93\x02\x0f:\x01*\"\n" +
 	"/v1/models(\x01\x12\x8d\x01\n" +
-	"\bGetModel\x12\x1c.svddtune.v1.GetModelRequest\x1a\x1d.svddtune.v1.GetModelResponse\"D\x82\xd3\xe4\x93\x02>Z'\x12%/v1/{name=sessions/*/results/*}/model\x12\x13/v1/{name=models/*}\x12m\n" +
+	"\bGetModel\x12\x1c.svddtune.v1.GetModelRequest\x1a\x1d.svddtune.v1.GetModelResponse\"D\x82\xd3\xe4\x93\x02>Z'\x12%/v1/{name=sessions/*/results/*}/model\x12\x13/v1/{name=models/*}\x12\xaa\x01\n" +
+	"\rDownloadModel\x12!.svddtune.v1.DownloadModelRequest\x1a\".svddtune.v1.DownloadModelResponse\"P\x82\xd3\xe4\x93\x02JZ*\x12(/v1/{name=sessions/*/results/*}:download\x12\x1c/v1/{name=models/*}:download0\x01\x12m\n" +
 	"\vDeleteModel\x12\x1f.svddtune.v1.DeleteModelRequest\x1a .svddtune.v1.DeleteModelResponse\"\x1b\x82\xd3\xe4\x93\x02\x15*\x13/v1/{name=models/*}Be\n" +
 	"\x15io.github.svddtune.v1P\x01Z<github.com/svddtune/svddtune/client/go/svddtunepb;svddtunepb\xaa\x02\vSvddtune.V1b\x06proto3"
 
@@ -1060,7 +1168,7 @@ func file_svddtune_v1_scoring_proto_rawDescGZIP() []byte {
 	return file_svddtune_v1_scoring_proto_rawDescData
 }
 
-var file_svddtune_v1_scoring_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_svddtune_v1_scoring_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_svddtune_v1_scoring_proto_goTypes = []any{
 	(*Row)(nil),                   // 0: svddtune.v1.Row
 	(*RowScore)(nil),              // 1: svddtune.v1.RowScore
@@ -1075,29 +1183,31 @@ var file_svddtune_v1_scoring_proto_goTypes = []any{
 	(*UploadModelResponse)(nil),   // 10: svddtune.v1.UploadModelResponse
 	(*GetModelRequest)(nil),       // 11: svddtune.v1.GetModelRequest
 	(*GetModelResponse)(nil),      // 12: svddtune.v1.GetModelResponse
-	(*DeleteModelRequest)(nil),    // 13: svddtune.v1.DeleteModelRequest
-	(*DeleteModelResponse)(nil),   // 14: svddtune.v1.DeleteModelResponse
-	nil,                           // 15: svddtune.v1.Row.ByNameEntry
-	(Verdict)(0),                  // 16: svddtune.v1.Verdict
-	(*UnusualFeature)(nil),        // 17: svddtune.v1.UnusualFeature
-	(Detector)(0),                 // 18: svddtune.v1.Detector
-	(*Matrix)(nil),                // 19: svddtune.v1.Matrix
-	(*timestamppb.Timestamp)(nil), // 20: google.protobuf.Timestamp
+	(*DownloadModelRequest)(nil),  // 13: svddtune.v1.DownloadModelRequest
+	(*DownloadModelResponse)(nil), // 14: svddtune.v1.DownloadModelResponse
+	(*DeleteModelRequest)(nil),    // 15: svddtune.v1.DeleteModelRequest
+	(*DeleteModelResponse)(nil),   // 16: svddtune.v1.DeleteModelResponse
+	nil,                           // 17: svddtune.v1.Row.ByNameEntry
+	(Verdict)(0),                  // 18: svddtune.v1.Verdict
+	(*UnusualFeature)(nil),        // 19: svddtune.v1.UnusualFeature
+	(Detector)(0),                 // 20: svddtune.v1.Detector
+	(*Matrix)(nil),                // 21: svddtune.v1.Matrix
+	(*timestamppb.Timestamp)(nil), // 22: google.protobuf.Timestamp
 }
 var file_svddtune_v1_scoring_proto_depIdxs = []int32{
-	15, // 0: svddtune.v1.Row.by_name:type_name -> svddtune.v1.Row.ByNameEntry
-	16, // 1: svddtune.v1.RowScore.verdict:type_name -> svddtune.v1.Verdict
-	17, // 2: svddtune.v1.RowScore.reasons:type_name -> svddtune.v1.UnusualFeature
-	18, // 3: svddtune.v1.ScoreRequest.detector:type_name -> svddtune.v1.Detector
-	19, // 4: svddtune.v1.ScoreRequest.matrix:type_name -> svddtune.v1.Matrix
+	17, // 0: svddtune.v1.Row.by_name:type_name -> svddtune.v1.Row.ByNameEntry
+	18, // 1: svddtune.v1.RowScore.verdict:type_name -> svddtune.v1.Verdict
+	19, // 2: svddtune.v1.RowScore.reasons:type_name -> svddtune.v1.UnusualFeature
+	20, // 3: svddtune.v1.ScoreRequest.detector:type_name -> svddtune.v1.Detector
+	21, // 4: svddtune.v1.ScoreRequest.matrix:type_name -> svddtune.v1.Matrix
 	0,  // 5: svddtune.v1.ScoreRequest.rows:type_name -> svddtune.v1.Row
 	1,  // 6: svddtune.v1.ScoreResponse.scores:type_name -> svddtune.v1.RowScore
-	18, // 7: svddtune.v1.ScoreStreamHeader.detector:type_name -> svddtune.v1.Detector
+	20, // 7: svddtune.v1.ScoreStreamHeader.detector:type_name -> svddtune.v1.Detector
 	4,  // 8: svddtune.v1.ScoreStreamRequest.header:type_name -> svddtune.v1.ScoreStreamHeader
-	19, // 9: svddtune.v1.ScoreStreamRequest.matrix:type_name -> svddtune.v1.Matrix
+	21, // 9: svddtune.v1.ScoreStreamRequest.matrix:type_name -> svddtune.v1.Matrix
 	0,  // 10: svddtune.v1.ScoreStreamRequest.rows:type_name -> svddtune.v1.Row
 	1,  // 11: svddtune.v1.ScoreStreamResponse.scores:type_name -> svddtune.v1.RowScore
-	20, // 12: svddtune.v1.Model.expire_time:type_name -> google.protobuf.Timestamp
+	22, // 12: svddtune.v1.Model.expire_time:type_name -> google.protobuf.Timestamp
 	8,  // 13: svddtune.v1.UploadModelRequest.header:type_name -> svddtune.v1.ModelUploadHeader
 	7,  // 14: svddtune.v1.UploadModelResponse.model:type_name -> svddtune.v1.Model
 	7,  // 15: svddtune.v1.GetModelResponse.model:type_name -> svddtune.v1.Model
@@ -1105,14 +1215,16 @@ var file_svddtune_v1_scoring_proto_depIdxs = []int32{
 	5,  // 17: svddtune.v1.ScoringService.ScoreStream:input_type -> svddtune.v1.ScoreStreamRequest
 	9,  // 18: svddtune.v1.ScoringService.UploadModel:input_type -> svddtune.v1.UploadModelRequest
 	11, // 19: svddtune.v1.ScoringService.GetModel:input_type -> svddtune.v1.GetModelRequest
-	13, // 20: svddtune.v1.ScoringService.DeleteModel:input_type -> svddtune.v1.DeleteModelRequest
-	3,  // 21: svddtune.v1.ScoringService.Score:output_type -> svddtune.v1.ScoreResponse
-	6,  // 22: svddtune.v1.ScoringService.ScoreStream:output_type -> svddtune.v1.ScoreStreamResponse
-	10, // 23: svddtune.v1.ScoringService.UploadModel:output_type -> svddtune.v1.UploadModelResponse
-	12, // 24: svddtune.v1.ScoringService.GetModel:output_type -> svddtune.v1.GetModelResponse
-	14, // 25: svddtune.v1.ScoringService.DeleteModel:output_type -> svddtune.v1.DeleteModelResponse
-	21, // [21:26] is the sub-list for method output_type
-	16, // [16:21] is the sub-list for method input_type
+	13, // 20: svddtune.v1.ScoringService.DownloadModel:input_type -> svddtune.v1.DownloadModelRequest
+	15, // 21: svddtune.v1.ScoringService.DeleteModel:input_type -> svddtune.v1.DeleteModelRequest
+	3,  // 22: svddtune.v1.ScoringService.Score:output_type -> svddtune.v1.ScoreResponse
+	6,  // 23: svddtune.v1.ScoringService.ScoreStream:output_type -> svddtune.v1.ScoreStreamResponse
+	10, // 24: svddtune.v1.ScoringService.UploadModel:output_type -> svddtune.v1.UploadModelResponse
+	12, // 25: svddtune.v1.ScoringService.GetModel:output_type -> svddtune.v1.GetModelResponse
+	14, // 26: svddtune.v1.ScoringService.DownloadModel:output_type -> svddtune.v1.DownloadModelResponse
+	16, // 27: svddtune.v1.ScoringService.DeleteModel:output_type -> svddtune.v1.DeleteModelResponse
+	22, // [22:28] is the sub-list for method output_type
+	16, // [16:22] is the sub-list for method input_type
 	16, // [16:16] is the sub-list for extension type_name
 	16, // [16:16] is the sub-list for extension extendee
 	0,  // [0:16] is the sub-list for field type_name
@@ -1138,7 +1250,7 @@ func file_svddtune_v1_scoring_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_svddtune_v1_scoring_proto_rawDesc), len(file_svddtune_v1_scoring_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   16,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

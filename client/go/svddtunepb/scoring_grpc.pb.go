@@ -19,11 +19,12 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	ScoringService_Score_FullMethodName       = "/svddtune.v1.ScoringService/Score"
-	ScoringService_ScoreStream_FullMethodName = "/svddtune.v1.ScoringService/ScoreStream"
-	ScoringService_UploadModel_FullMethodName = "/svddtune.v1.ScoringService/UploadModel"
-	ScoringService_GetModel_FullMethodName    = "/svddtune.v1.ScoringService/GetModel"
-	ScoringService_DeleteModel_FullMethodName = "/svddtune.v1.ScoringService/DeleteModel"
+	ScoringService_Score_FullMethodName         = "/svddtune.v1.ScoringService/Score"
+	ScoringService_ScoreStream_FullMethodName   = "/svddtune.v1.ScoringService/ScoreStream"
+	ScoringService_UploadModel_FullMethodName   = "/svddtune.v1.ScoringService/UploadModel"
+	ScoringService_GetModel_FullMethodName      = "/svddtune.v1.ScoringService/GetModel"
+	ScoringService_DownloadModel_FullMethodName = "/svddtune.v1.ScoringService/DownloadModel"
+	ScoringService_DeleteModel_FullMethodName   = "/svddtune.v1.ScoringService/DeleteModel"
 )
 
 // ScoringServiceClient is the client API for ScoringService service.
@@ -41,7 +42,7 @@ type ScoringServiceClient interface {
 	// FEATURE_COUNT_MISMATCH, if a row has another number of values than the model has columns;
 	// DUPLICATE_FEATURE_NAME; DATASET_RAGGED, if a Matrix has the wrong number of bytes;
 	// DATASET_NOT_FINITE and DATASET_OUT_OF_RANGE, if a value is no finite number or above 1e100 in
-	// magnitude; REFINED_MISSING, if the model has no refined detector; PROFILE_MISSING, if it cannot
+	// magnitude; ROW_OUT_OF_RANGE, if one of dataset_rows is not in the dataset; REFINED_MISSING, if the model has no refined detector; PROFILE_MISSING, if it cannot
 	// give reasons; SCORES_TOO_LARGE, if the response would be above 3 MiB. The message and the metadata
 	// of an error that concerns one row have its number as "row", from 0. The first row at fault is named
 	// and none is judged.
@@ -64,6 +65,9 @@ type ScoringServiceClient interface {
 	// Describes a model: which columns it takes, and what it can do. Errors: INVALID_NAME,
 	// SESSION_NOT_FOUND, RESULT_NOT_FOUND, MODEL_NOT_FOUND, MODEL_DAMAGED.
 	GetModel(ctx context.Context, in *GetModelRequest, opts ...grpc.CallOption) (*GetModelResponse, error)
+	// Streams the file of a model in parts below 1 MiB, as `svddtune export` writes it: docs/model-format.md describes
+	// it. The same model gives the same bytes. Errors: those of GetModel.
+	DownloadModel(ctx context.Context, in *DownloadModelRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[DownloadModelResponse], error)
 	// Deletes an uploaded model before its time. Errors: MODEL_NOT_FOUND, INVALID_NAME; the model of a
 	// result is deleted with its session.
 	DeleteModel(ctx context.Context, in *DeleteModelRequest, opts ...grpc.CallOption) (*DeleteModelResponse, error)
@@ -123,6 +127,25 @@ func (c *scoringServiceClient) GetModel(ctx context.Context, in *GetModelRequest
 	return out, nil
 }
 
+func (c *scoringServiceClient) DownloadModel(ctx context.Context, in *DownloadModelRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[DownloadModelResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &ScoringService_ServiceDesc.Streams[2], ScoringService_DownloadModel_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[DownloadModelRequest, DownloadModelResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ScoringService_DownloadModelClient = grpc.ServerStreamingClient[DownloadModelResponse]
+
 func (c *scoringServiceClient) DeleteModel(ctx context.Context, in *DeleteModelRequest, opts ...grpc.CallOption) (*DeleteModelResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(DeleteModelResponse)
@@ -148,7 +171,7 @@ type ScoringServiceServer interface {
 	// FEATURE_COUNT_MISMATCH, if a row has another number of values than the model has columns;
 	// DUPLICATE_FEATURE_NAME; DATASET_RAGGED, if a Matrix has the wrong number of bytes;
 	// DATASET_NOT_FINITE and DATASET_OUT_OF_RANGE, if a value is no finite number or above 1e100 in
-	// magnitude; REFINED_MISSING, if the model has no refined detector; PROFILE_MISSING, if it cannot
+	// magnitude; ROW_OUT_OF_RANGE, if one of dataset_rows is not in the dataset; REFINED_MISSING, if the model has no refined detector; PROFILE_MISSING, if it cannot
 	// give reasons; SCORES_TOO_LARGE, if the response would be above 3 MiB. The message and the metadata
 	// of an error that concerns one row have its number as "row", from 0. The first row at fault is named
 	// and none is judged.
@@ -171,6 +194,9 @@ type ScoringServiceServer interface {
 	// Describes a model: which columns it takes, and what it can do. Errors: INVALID_NAME,
 	// SESSION_NOT_FOUND, RESULT_NOT_FOUND, MODEL_NOT_FOUND, MODEL_DAMAGED.
 	GetModel(context.Context, *GetModelRequest) (*GetModelResponse, error)
+	// Streams the file of a model in parts below 1 MiB, as `svddtune export` writes it: docs/model-format.md describes
+	// it. The same model gives the same bytes. Errors: those of GetModel.
+	DownloadModel(*DownloadModelRequest, grpc.ServerStreamingServer[DownloadModelResponse]) error
 	// Deletes an uploaded model before its time. Errors: MODEL_NOT_FOUND, INVALID_NAME; the model of a
 	// result is deleted with its session.
 	DeleteModel(context.Context, *DeleteModelRequest) (*DeleteModelResponse, error)
@@ -195,6 +221,9 @@ func (UnimplementedScoringServiceServer) UploadModel(grpc.ClientStreamingServer[
 }
 func (UnimplementedScoringServiceServer) GetModel(context.Context, *GetModelRequest) (*GetModelResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetModel not implemented")
+}
+func (UnimplementedScoringServiceServer) DownloadModel(*DownloadModelRequest, grpc.ServerStreamingServer[DownloadModelResponse]) error {
+	return status.Error(codes.Unimplemented, "method DownloadModel not implemented")
 }
 func (UnimplementedScoringServiceServer) DeleteModel(context.Context, *DeleteModelRequest) (*DeleteModelResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method DeleteModel not implemented")
@@ -270,6 +299,17 @@ func _ScoringService_GetModel_Handler(srv interface{}, ctx context.Context, dec 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ScoringService_DownloadModel_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(DownloadModelRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(ScoringServiceServer).DownloadModel(m, &grpc.GenericServerStream[DownloadModelRequest, DownloadModelResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ScoringService_DownloadModelServer = grpc.ServerStreamingServer[DownloadModelResponse]
+
 func _ScoringService_DeleteModel_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(DeleteModelRequest)
 	if err := dec(in); err != nil {
@@ -319,6 +359,11 @@ var ScoringService_ServiceDesc = grpc.ServiceDesc{
 			StreamName:    "UploadModel",
 			Handler:       _ScoringService_UploadModel_Handler,
 			ClientStreams: true,
+		},
+		{
+			StreamName:    "DownloadModel",
+			Handler:       _ScoringService_DownloadModel_Handler,
+			ServerStreams: true,
 		},
 	},
 	Metadata: "svddtune/v1/scoring.proto",

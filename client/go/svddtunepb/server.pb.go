@@ -469,6 +469,70 @@ func (x *ServerCaller) GetRole() CallerRole {
 	return CallerRole_CALLER_ROLE_UNSPECIFIED
 }
 
+// Where people sign in to use the pages that the server serves: an OpenID Connect issuer whose tokens it trusts.
+type SignIn struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// URL of the issuer; below it is /.well-known/openid-configuration.
+	Issuer string `protobuf:"bytes,1,opt,name=issuer,proto3" json:"issuer,omitempty"`
+	// The public client (without a secret) that the pages are at the issuer.
+	ClientId string `protobuf:"bytes,2,opt,name=client_id,json=clientId,proto3" json:"client_id,omitempty"`
+	// Scopes to ask for.
+	Scopes        []string `protobuf:"bytes,3,rep,name=scopes,proto3" json:"scopes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SignIn) Reset() {
+	*x = SignIn{}
+	mi := &file_svddtune_v1_server_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SignIn) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SignIn) ProtoMessage() {}
+
+func (x *SignIn) ProtoReflect() protoreflect.Message {
+	mi := &file_svddtune_v1_server_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SignIn.ProtoReflect.Descriptor instead.
+func (*SignIn) Descriptor() ([]byte, []int) {
+	return file_svddtune_v1_server_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *SignIn) GetIssuer() string {
+	if x != nil {
+		return x.Issuer
+	}
+	return ""
+}
+
+func (x *SignIn) GetClientId() string {
+	if x != nil {
+		return x.ClientId
+	}
+	return ""
+}
+
+func (x *SignIn) GetScopes() []string {
+	if x != nil {
+		return x.Scopes
+	}
+	return nil
+}
+
 // Asks about the server that answers.
 type GetServerInfoRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -478,7 +542,7 @@ type GetServerInfoRequest struct {
 
 func (x *GetServerInfoRequest) Reset() {
 	*x = GetServerInfoRequest{}
-	mi := &file_svddtune_v1_server_proto_msgTypes[4]
+	mi := &file_svddtune_v1_server_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -490,7 +554,7 @@ func (x *GetServerInfoRequest) String() string {
 func (*GetServerInfoRequest) ProtoMessage() {}
 
 func (x *GetServerInfoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_server_proto_msgTypes[4]
+	mi := &file_svddtune_v1_server_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -503,7 +567,7 @@ func (x *GetServerInfoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetServerInfoRequest.ProtoReflect.Descriptor instead.
 func (*GetServerInfoRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_server_proto_rawDescGZIP(), []int{4}
+	return file_svddtune_v1_server_proto_rawDescGZIP(), []int{5}
 }
 
 // The server that answered. Another one behind the same address may differ.
@@ -524,14 +588,16 @@ type GetServerInfoResponse struct {
 	// Who calls; absent if the server does not ask, or the call has no credentials.
 	Caller *ServerCaller `protobuf:"bytes,7,opt,name=caller,proto3" json:"caller,omitempty"`
 	// What becomes of an acknowledged label when the store fails; absent if the store cannot be reached.
-	Durability    *ServerDurability `protobuf:"bytes,8,opt,name=durability,proto3" json:"durability,omitempty"`
+	Durability *ServerDurability `protobuf:"bytes,8,opt,name=durability,proto3" json:"durability,omitempty"`
+	// Where people sign in; absent if they show a token that somebody has given them, or none.
+	SignIn        *SignIn `protobuf:"bytes,9,opt,name=sign_in,json=signIn,proto3" json:"sign_in,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GetServerInfoResponse) Reset() {
 	*x = GetServerInfoResponse{}
-	mi := &file_svddtune_v1_server_proto_msgTypes[5]
+	mi := &file_svddtune_v1_server_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -543,7 +609,7 @@ func (x *GetServerInfoResponse) String() string {
 func (*GetServerInfoResponse) ProtoMessage() {}
 
 func (x *GetServerInfoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_server_proto_msgTypes[5]
+	mi := &file_svddtune_v1_server_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -556,7 +622,7 @@ func (x *GetServerInfoResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetServerInfoResponse.ProtoReflect.Descriptor instead.
 func (*GetServerInfoResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_server_proto_rawDescGZIP(), []int{5}
+	return file_svddtune_v1_server_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *GetServerInfoResponse) GetVersion() string {
@@ -615,6 +681,13 @@ func (x *GetServerInfoResponse) GetDurability() *ServerDurability {
 	return nil
 }
 
+func (x *GetServerInfoResponse) GetSignIn() *SignIn {
+	if x != nil {
+		return x.SignIn
+	}
+	return nil
+}
+
 // Asks what the workers do.
 type GetLoadRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -624,7 +697,7 @@ type GetLoadRequest struct {
 
 func (x *GetLoadRequest) Reset() {
 	*x = GetLoadRequest{}
-	mi := &file_svddtune_v1_server_proto_msgTypes[6]
+	mi := &file_svddtune_v1_server_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -636,7 +709,7 @@ func (x *GetLoadRequest) String() string {
 func (*GetLoadRequest) ProtoMessage() {}
 
 func (x *GetLoadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_server_proto_msgTypes[6]
+	mi := &file_svddtune_v1_server_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -649,7 +722,7 @@ func (x *GetLoadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetLoadRequest.ProtoReflect.Descriptor instead.
 func (*GetLoadRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_server_proto_rawDescGZIP(), []int{6}
+	return file_svddtune_v1_server_proto_rawDescGZIP(), []int{7}
 }
 
 // A worker that is there.
@@ -669,7 +742,7 @@ type WorkerLoad struct {
 
 func (x *WorkerLoad) Reset() {
 	*x = WorkerLoad{}
-	mi := &file_svddtune_v1_server_proto_msgTypes[7]
+	mi := &file_svddtune_v1_server_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -681,7 +754,7 @@ func (x *WorkerLoad) String() string {
 func (*WorkerLoad) ProtoMessage() {}
 
 func (x *WorkerLoad) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_server_proto_msgTypes[7]
+	mi := &file_svddtune_v1_server_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -694,7 +767,7 @@ func (x *WorkerLoad) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkerLoad.ProtoReflect.Descriptor instead.
 func (*WorkerLoad) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_server_proto_rawDescGZIP(), []int{7}
+	return file_svddtune_v1_server_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *WorkerLoad) GetName() string {
@@ -744,7 +817,7 @@ type GetLoadResponse struct {
 
 func (x *GetLoadResponse) Reset() {
 	*x = GetLoadResponse{}
-	mi := &file_svddtune_v1_server_proto_msgTypes[8]
+	mi := &file_svddtune_v1_server_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -756,7 +829,7 @@ func (x *GetLoadResponse) String() string {
 func (*GetLoadResponse) ProtoMessage() {}
 
 func (x *GetLoadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_server_proto_msgTypes[8]
+	mi := &file_svddtune_v1_server_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -769,7 +842,7 @@ func (x *GetLoadResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetLoadResponse.ProtoReflect.Descriptor instead.
 func (*GetLoadResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_server_proto_rawDescGZIP(), []int{8}
+	return file_svddtune_v1_server_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *GetLoadResponse) GetWorkers() []*WorkerLoad {
@@ -836,8 +909,12 @@ const file_svddtune_v1_server_proto_rawDesc = "" +
 	"\fServerCaller\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aproject\x18\x02 \x01(\tR\aproject\x12+\n" +
-	"\x04role\x18\x03 \x01(\x0e2\x17.svddtune.v1.CallerRoleR\x04role\"\x16\n" +
-	"\x14GetServerInfoRequest\"\xa8\x03\n" +
+	"\x04role\x18\x03 \x01(\x0e2\x17.svddtune.v1.CallerRoleR\x04role\"U\n" +
+	"\x06SignIn\x12\x16\n" +
+	"\x06issuer\x18\x01 \x01(\tR\x06issuer\x12\x1b\n" +
+	"\tclient_id\x18\x02 \x01(\tR\bclientId\x12\x16\n" +
+	"\x06scopes\x18\x03 \x03(\tR\x06scopes\"\x16\n" +
+	"\x14GetServerInfoRequest\"\xd6\x03\n" +
 	"\x15GetServerInfoResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x120\n" +
 	"\x14min_protocol_version\x18\x02 \x01(\rR\x12minProtocolVersion\x120\n" +
@@ -848,7 +925,8 @@ const file_svddtune_v1_server_proto_rawDesc = "" +
 	"\x06caller\x18\a \x01(\v2\x19.svddtune.v1.ServerCallerR\x06caller\x12=\n" +
 	"\n" +
 	"durability\x18\b \x01(\v2\x1d.svddtune.v1.ServerDurabilityR\n" +
-	"durability\"\x10\n" +
+	"durability\x12,\n" +
+	"\asign_in\x18\t \x01(\v2\x13.svddtune.v1.SignInR\x06signIn\"\x10\n" +
 	"\x0eGetLoadRequest\"\x8e\x01\n" +
 	"\n" +
 	"WorkerLoad\x12\x12\n" +
@@ -894,7 +972,7 @@ func file_svddtune_v1_server_proto_rawDescGZIP() []byte {
 }
 
 var file_svddtune_v1_server_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_svddtune_v1_server_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_svddtune_v1_server_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_svddtune_v1_server_proto_goTypes = []any{
 	(Feature)(0),                  // 0: svddtune.v1.Feature
 	(CallerRole)(0),               // 1: svddtune.v1.CallerRole
@@ -902,12 +980,13 @@ var file_svddtune_v1_server_proto_goTypes = []any{
 	(*ServerReadiness)(nil),       // 3: svddtune.v1.ServerReadiness
 	(*ServerDurability)(nil),      // 4: svddtune.v1.ServerDurability
 	(*ServerCaller)(nil),          // 5: svddtune.v1.ServerCaller
-	(*GetServerInfoRequest)(nil),  // 6: svddtune.v1.GetServerInfoRequest
-	(*GetServerInfoResponse)(nil), // 7: svddtune.v1.GetServerInfoResponse
-	(*GetLoadRequest)(nil),        // 8: svddtune.v1.GetLoadRequest
-	(*WorkerLoad)(nil),            // 9: svddtune.v1.WorkerLoad
-	(*GetLoadResponse)(nil),       // 10: svddtune.v1.GetLoadResponse
-	(*timestamppb.Timestamp)(nil), // 11: google.protobuf.Timestamp
+	(*SignIn)(nil),                // 6: svddtune.v1.SignIn
+	(*GetServerInfoRequest)(nil),  // 7: svddtune.v1.GetServerInfoRequest
+	(*GetServerInfoResponse)(nil), // 8: svddtune.v1.GetServerInfoResponse
+	(*GetLoadRequest)(nil),        // 9: svddtune.v1.GetLoadRequest
+	(*WorkerLoad)(nil),            // 10: svddtune.v1.WorkerLoad
+	(*GetLoadResponse)(nil),       // 11: svddtune.v1.GetLoadResponse
+	(*timestamppb.Timestamp)(nil), // 12: google.protobuf.Timestamp
 }
 var file_svddtune_v1_server_proto_depIdxs = []int32{
 	1,  // 0: svddtune.v1.ServerCaller.role:type_name -> svddtune.v1.CallerRole
@@ -916,17 +995,18 @@ var file_svddtune_v1_server_proto_depIdxs = []int32{
 	3,  // 3: svddtune.v1.GetServerInfoResponse.readiness:type_name -> svddtune.v1.ServerReadiness
 	5,  // 4: svddtune.v1.GetServerInfoResponse.caller:type_name -> svddtune.v1.ServerCaller
 	4,  // 5: svddtune.v1.GetServerInfoResponse.durability:type_name -> svddtune.v1.ServerDurability
-	11, // 6: svddtune.v1.WorkerLoad.last_seen:type_name -> google.protobuf.Timestamp
-	9,  // 7: svddtune.v1.GetLoadResponse.workers:type_name -> svddtune.v1.WorkerLoad
-	6,  // 8: svddtune.v1.ServerService.GetServerInfo:input_type -> svddtune.v1.GetServerInfoRequest
-	8,  // 9: svddtune.v1.ServerService.GetLoad:input_type -> svddtune.v1.GetLoadRequest
-	7,  // 10: svddtune.v1.ServerService.GetServerInfo:output_type -> svddtune.v1.GetServerInfoResponse
-	10, // 11: svddtune.v1.ServerService.GetLoad:output_type -> svddtune.v1.GetLoadResponse
-	10, // [10:12] is the sub-list for method output_type
-	8,  // [8:10] is the sub-list for method input_type
-	8,  // [8:8] is the sub-list for extension type_name
-	8,  // [8:8] is the sub-list for extension extendee
-	0,  // [0:8] is the sub-list for field type_name
+	6,  // 6: svddtune.v1.GetServerInfoResponse.sign_in:type_name -> svddtune.v1.SignIn
+	12, // 7: svddtune.v1.WorkerLoad.last_seen:type_name -> google.protobuf.Timestamp
+	10, // 8: svddtune.v1.GetLoadResponse.workers:type_name -> svddtune.v1.WorkerLoad
+	7,  // 9: svddtune.v1.ServerService.GetServerInfo:input_type -> svddtune.v1.GetServerInfoRequest
+	9,  // 10: svddtune.v1.ServerService.GetLoad:input_type -> svddtune.v1.GetLoadRequest
+	8,  // 11: svddtune.v1.ServerService.GetServerInfo:output_type -> svddtune.v1.GetServerInfoResponse
+	11, // 12: svddtune.v1.ServerService.GetLoad:output_type -> svddtune.v1.GetLoadResponse
+	11, // [11:13] is the sub-list for method output_type
+	9,  // [9:11] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_svddtune_v1_server_proto_init() }
@@ -941,7 +1021,7 @@ func file_svddtune_v1_server_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_svddtune_v1_server_proto_rawDesc), len(file_svddtune_v1_server_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   9,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

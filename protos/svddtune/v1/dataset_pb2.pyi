@@ -223,14 +223,16 @@ class DeleteDatasetResponse(_message.Message):
     def __init__(self) -> None: ...
 
 class ListObservationsRequest(_message.Message):
-    __slots__ = ("parent", "page_size", "page_token")
+    __slots__ = ("parent", "page_size", "page_token", "rows")
     PARENT_FIELD_NUMBER: _ClassVar[int]
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    ROWS_FIELD_NUMBER: _ClassVar[int]
     parent: str
     page_size: int
     page_token: str
-    def __init__(self, parent: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+    rows: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, parent: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., rows: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class Observation(_message.Message):
     __slots__ = ("row", "observation_id", "display")

@@ -116,7 +116,7 @@ class DatasetServiceServicer(object):
 
     def ListObservations(self, request, context):
         """Lists the observations' ids and display fields in row order. A page may hold fewer than page_size,
-        to stay below 4 MiB. Errors: DATASET_NOT_FOUND.
+        to stay below 4 MiB. Errors: DATASET_NOT_FOUND, INVALID_FIELD, ROW_OUT_OF_RANGE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -62,7 +62,7 @@ class DatasetServiceStub:
     """
     ListObservations: _grpc.UnaryUnaryMultiCallable[_dataset_pb2.ListObservationsRequest, _dataset_pb2.ListObservationsResponse]
     """Lists the observations' ids and display fields in row order. A page may hold fewer than page_size,
-    to stay below 4 MiB. Errors: DATASET_NOT_FOUND.
+    to stay below 4 MiB. Errors: DATASET_NOT_FOUND, INVALID_FIELD, ROW_OUT_OF_RANGE.
     """
     DeleteDataset: _grpc.UnaryUnaryMultiCallable[_dataset_pb2.DeleteDatasetRequest, _dataset_pb2.DeleteDatasetResponse]
     """Deletes a dataset that no session uses. Errors: DATASET_NOT_FOUND, DATASET_IN_USE,
@@ -103,7 +103,7 @@ class DatasetServiceAsyncStub(DatasetServiceStub):
     """
     ListObservations: _aio.UnaryUnaryMultiCallable[_dataset_pb2.ListObservationsRequest, _dataset_pb2.ListObservationsResponse]  # type: ignore[assignment]
     """Lists the observations' ids and display fields in row order. A page may hold fewer than page_size,
-    to stay below 4 MiB. Errors: DATASET_NOT_FOUND.
+    to stay below 4 MiB. Errors: DATASET_NOT_FOUND, INVALID_FIELD, ROW_OUT_OF_RANGE.
     """
     DeleteDataset: _aio.UnaryUnaryMultiCallable[_dataset_pb2.DeleteDatasetRequest, _dataset_pb2.DeleteDatasetResponse]  # type: ignore[assignment]
     """Deletes a dataset that no session uses. Errors: DATASET_NOT_FOUND, DATASET_IN_USE,
@@ -171,7 +171,7 @@ class DatasetServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_dataset_pb2.ListObservationsResponse, _abc.Awaitable[_dataset_pb2.ListObservationsResponse]]:
         """Lists the observations' ids and display fields in row order. A page may hold fewer than page_size,
-        to stay below 4 MiB. Errors: DATASET_NOT_FOUND.
+        to stay below 4 MiB. Errors: DATASET_NOT_FOUND, INVALID_FIELD, ROW_OUT_OF_RANGE.
         """
 
     @_abc_1.abstractmethod

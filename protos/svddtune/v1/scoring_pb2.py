@@ -30,7 +30,7 @@ from svddtune.v1 import oracle_pb2 as svddtune_dot_v1_dot_oracle__pb2
 from svddtune.v1 import result_pb2 as svddtune_dot_v1_dot_result__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19svddtune/v1/scoring.proto\x12\x0bsvddtune.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18svddtune/v1/common.proto\x1a\x18svddtune/v1/oracle.proto\x1a\x18svddtune/v1/result.proto\"s\n\x03Row\x12\x0e\n\x06values\x18\x01 \x03(\x01\x12-\n\x07\x62y_name\x18\x02 \x03(\x0b\x32\x1c.svddtune.v1.Row.ByNameEntry\x1a-\n\x0b\x42yNameEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01:\x02\x38\x01\"\xc9\x01\n\x08RowScore\x12%\n\x07verdict\x18\x01 \x01(\x0e\x32\x14.svddtune.v1.Verdict\x12\x10\n\x08\x64istance\x18\x02 \x01(\x01\x12\x18\n\x0bprobability\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\x1a\n\rrefined_score\x18\x04 \x01(\x01H\x01\x88\x01\x01\x12,\n\x07reasons\x18\x05 \x03(\x0b\x32\x1b.svddtune.v1.UnusualFeatureB\x0e\n\x0c_probabilityB\x10\n\x0e_refined_score\"\xbe\x01\n\x0cScoreRequest\x12\x13\n\x05model\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\'\n\x08\x64\x65tector\x18\x02 \x01(\x0e\x32\x15.svddtune.v1.Detector\x12\x14\n\x0creason_count\x18\x03 \x01(\r\x12\x15\n\rfeature_names\x18\x04 \x03(\t\x12#\n\x06matrix\x18\x05 \x01(\x0b\x32\x13.svddtune.v1.Matrix\x12\x1e\n\x04rows\x18\x06 \x03(\x0b\x32\x10.svddtune.v1.Row\"E\n\rScoreResponse\x12\r\n\x05model\x18\x01 \x01(\t\x12%\n\x06scores\x18\x02 \x03(\x0b\x32\x15.svddtune.v1.RowScore\"~\n\x11ScoreStreamHeader\x12\x13\n\x05model\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\'\n\x08\x64\x65tector\x18\x02 \x01(\x0e\x32\x15.svddtune.v1.Detector\x12\x14\n\x0creason_count\x18\x03 \x01(\r\x12\x15\n\rfeature_names\x18\x04 \x03(\t\"\x89\x01\n\x12ScoreStreamRequest\x12.\n\x06header\x18\x01 \x01(\x0b\x32\x1e.svddtune.v1.ScoreStreamHeader\x12#\n\x06matrix\x18\x02 \x01(\x0b\x32\x13.svddtune.v1.Matrix\x12\x1e\n\x04rows\x18\x03 \x03(\x0b\x32\x10.svddtune.v1.Row\"^\n\x13ScoreStreamResponse\x12\r\n\x05model\x18\x01 \x01(\t\x12\x11\n\tfirst_row\x18\x02 \x01(\x04\x12%\n\x06scores\x18\x03 \x03(\x0b\x32\x15.svddtune.v1.RowScore\"\xe6\x01\n\x05Model\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x03\x12\x1b\n\rfeature_count\x18\x02 \x01(\rB\x04\xe2\x41\x01\x03\x12\x1b\n\rfeature_names\x18\x03 \x03(\tB\x04\xe2\x41\x01\x03\x12\"\n\x14support_vector_count\x18\x04 \x01(\rB\x04\xe2\x41\x01\x03\x12\x19\n\x0bhas_refined\x18\x05 \x01(\x08\x42\x04\xe2\x41\x01\x03\x12\x19\n\x0bhas_profile\x18\x06 \x01(\x08\x42\x04\xe2\x41\x01\x03\x12\x35\n\x0b\x65xpire_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x04\xe2\x41\x01\x03\"=\n\x11ModelUploadHeader\x12\x18\n\x0bttl_seconds\x18\x01 \x01(\x01H\x00\x88\x01\x01\x42\x0e\n\x0c_ttl_seconds\"_\n\x12UploadModelRequest\x12\x30\n\x06header\x18\x01 \x01(\x0b\x32\x1e.svddtune.v1.ModelUploadHeaderH\x00\x12\x0f\n\x05\x63hunk\x18\x02 \x01(\x0cH\x00\x42\x06\n\x04part\"8\n\x13UploadModelResponse\x12!\n\x05model\x18\x01 \x01(\x0b\x32\x12.svddtune.v1.Model\"%\n\x0fGetModelRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"5\n\x10GetModelResponse\x12!\n\x05model\x18\x01 \x01(\x0b\x32\x12.svddtune.v1.Model\"(\n\x12\x44\x65leteModelRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"\x15\n\x13\x44\x65leteModelResponse2\xe5\x04\n\x0eScoringService\x12\x92\x01\n\x05Score\x12\x19.svddtune.v1.ScoreRequest\x1a\x1a.svddtune.v1.ScoreResponse\"R\x82\xd3\xe4\x93\x02L\"&/v1/{model=sessions/*/results/*}:score:\x01*Z\x1f\"\x1a/v1/{model=models/*}:score:\x01*\x12T\n\x0bScoreStream\x12\x1f.svddtune.v1.ScoreStreamRequest\x1a .svddtune.v1.ScoreStreamResponse(\x01\x30\x01\x12i\n\x0bUploadModel\x12\x1f.svddtune.v1.UploadModelRequest\x1a .svddtune.v1.UploadModelResponse\"\x15\x82\xd3\xe4\x93\x02\x0f\"\n/v1/models:\x01*(\x01\x12\x8d\x01\n\x08GetModel\x12\x1c.svddtune.v1.GetModelRequest\x1a\x1d.svddtune.v1.GetModelResponse\"D\x82\xd3\xe4\x93\x02>\x12\x13/v1/{name=models/*}Z\'\x12%/v1/{name=sessions/*/results/*}/model\x12m\n\x0b\x44\x65leteModel\x12\x1f.svddtune.v1.DeleteModelRequest\x1a .svddtune.v1.DeleteModelResponse\"\x1b\x82\xd3\xe4\x93\x02\x15*\x13/v1/{name=models/*}Be\n\x15io.github.svddtune.v1P\x01Z<github.com/svddtune/svddtune/client/go/svddtunepb;svddtunepb\xaa\x02\x0bSvddtune.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19svddtune/v1/scoring.proto\x12\x0bsvddtune.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18svddtune/v1/common.proto\x1a\x18svddtune/v1/oracle.proto\x1a\x18svddtune/v1/result.proto\"s\n\x03Row\x12\x0e\n\x06values\x18\x01 \x03(\x01\x12-\n\x07\x62y_name\x18\x02 \x03(\x0b\x32\x1c.svddtune.v1.Row.ByNameEntry\x1a-\n\x0b\x42yNameEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01:\x02\x38\x01\"\xc9\x01\n\x08RowScore\x12%\n\x07verdict\x18\x01 \x01(\x0e\x32\x14.svddtune.v1.Verdict\x12\x10\n\x08\x64istance\x18\x02 \x01(\x01\x12\x18\n\x0bprobability\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\x1a\n\rrefined_score\x18\x04 \x01(\x01H\x01\x88\x01\x01\x12,\n\x07reasons\x18\x05 \x03(\x0b\x32\x1b.svddtune.v1.UnusualFeatureB\x0e\n\x0c_probabilityB\x10\n\x0e_refined_score\"\xd4\x01\n\x0cScoreRequest\x12\x13\n\x05model\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\'\n\x08\x64\x65tector\x18\x02 \x01(\x0e\x32\x15.svddtune.v1.Detector\x12\x14\n\x0creason_count\x18\x03 \x01(\r\x12\x15\n\rfeature_names\x18\x04 \x03(\t\x12#\n\x06matrix\x18\x05 \x01(\x0b\x32\x13.svddtune.v1.Matrix\x12\x1e\n\x04rows\x18\x06 \x03(\x0b\x32\x10.svddtune.v1.Row\x12\x14\n\x0c\x64\x61taset_rows\x18\x07 \x03(\r\"E\n\rScoreResponse\x12\r\n\x05model\x18\x01 \x01(\t\x12%\n\x06scores\x18\x02 \x03(\x0b\x32\x15.svddtune.v1.RowScore\"~\n\x11ScoreStreamHeader\x12\x13\n\x05model\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\'\n\x08\x64\x65tector\x18\x02 \x01(\x0e\x32\x15.svddtune.v1.Detector\x12\x14\n\x0creason_count\x18\x03 \x01(\r\x12\x15\n\rfeature_names\x18\x04 \x03(\t\"\x89\x01\n\x12ScoreStreamRequest\x12.\n\x06header\x18\x01 \x01(\x0b\x32\x1e.svddtune.v1.ScoreStreamHeader\x12#\n\x06matrix\x18\x02 \x01(\x0b\x32\x13.svddtune.v1.Matrix\x12\x1e\n\x04rows\x18\x03 \x03(\x0b\x32\x10.svddtune.v1.Row\"^\n\x13ScoreStreamResponse\x12\r\n\x05model\x18\x01 \x01(\t\x12\x11\n\tfirst_row\x18\x02 \x01(\x04\x12%\n\x06scores\x18\x03 \x03(\x0b\x32\x15.svddtune.v1.RowScore\"\xe6\x01\n\x05Model\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x03\x12\x1b\n\rfeature_count\x18\x02 \x01(\rB\x04\xe2\x41\x01\x03\x12\x1b\n\rfeature_names\x18\x03 \x03(\tB\x04\xe2\x41\x01\x03\x12\"\n\x14support_vector_count\x18\x04 \x01(\rB\x04\xe2\x41\x01\x03\x12\x19\n\x0bhas_refined\x18\x05 \x01(\x08\x42\x04\xe2\x41\x01\x03\x12\x19\n\x0bhas_profile\x18\x06 \x01(\x08\x42\x04\xe2\x41\x01\x03\x12\x35\n\x0b\x65xpire_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x04\xe2\x41\x01\x03\"=\n\x11ModelUploadHeader\x12\x18\n\x0bttl_seconds\x18\x01 \x01(\x01H\x00\x88\x01\x01\x42\x0e\n\x0c_ttl_seconds\"_\n\x12UploadModelRequest\x12\x30\n\x06header\x18\x01 \x01(\x0b\x32\x1e.svddtune.v1.ModelUploadHeaderH\x00\x12\x0f\n\x05\x63hunk\x18\x02 \x01(\x0cH\x00\x42\x06\n\x04part\"8\n\x13UploadModelResponse\x12!\n\x05model\x18\x01 \x01(\x0b\x32\x12.svddtune.v1.Model\"%\n\x0fGetModelRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"5\n\x10GetModelResponse\x12!\n\x05model\x18\x01 \x01(\x0b\x32\x12.svddtune.v1.Model\"*\n\x14\x44ownloadModelRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"&\n\x15\x44ownloadModelResponse\x12\r\n\x05\x63hunk\x18\x01 \x01(\x0c\"(\n\x12\x44\x65leteModelRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"\x15\n\x13\x44\x65leteModelResponse2\x92\x06\n\x0eScoringService\x12\x92\x01\n\x05Score\x12\x19.svddtune.v1.ScoreRequest\x1a\x1a.svddtune.v1.ScoreResponse\"R\x82\xd3\xe4\x93\x02L\"&/v1/{model=sessions/*/results/*}:score:\x01*Z\x1f\"\x1a/v1/{model=models/*}:score:\x01*\x12T\n\x0bScoreStream\x12\x1f.svddtune.v1.ScoreStreamRequest\x1a .svddtune.v1.ScoreStreamResponse(\x01\x30\x01\x12i\n\x0bUploadModel\x12\x1f.svddtune.v1.UploadModelRequest\x1a .svddtune.v1.UploadModelResponse\"\x15\x82\xd3\xe4\x93\x02\x0f\"\n/v1/models:\x01*(\x01\x12\x8d\x01\n\x08GetModel\x12\x1c.svddtune.v1.GetModelRequest\x1a\x1d.svddtune.v1.GetModelResponse\"D\x82\xd3\xe4\x93\x02>\x12\x13/v1/{name=models/*}Z\'\x12%/v1/{name=sessions/*/results/*}/model\x12\xaa\x01\n\rDownloadModel\x12!.svddtune.v1.DownloadModelRequest\x1a\".svddtune.v1.DownloadModelResponse\"P\x82\xd3\xe4\x93\x02J\x12\x1c/v1/{name=models/*}:downloadZ*\x12(/v1/{name=sessions/*/results/*}:download0\x01\x12m\n\x0b\x44\x65leteModel\x12\x1f.svddtune.v1.DeleteModelRequest\x1a .svddtune.v1.DeleteModelResponse\"\x1b\x82\xd3\xe4\x93\x02\x15*\x13/v1/{name=models/*}Be\n\x15io.github.svddtune.v1P\x01Z<github.com/svddtune/svddtune/client/go/svddtunepb;svddtunepb\xaa\x02\x0bSvddtune.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -60,6 +60,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_MODEL'].fields_by_name['expire_time']._serialized_options = b'\342A\001\003'
   _globals['_GETMODELREQUEST'].fields_by_name['name']._loaded_options = None
   _globals['_GETMODELREQUEST'].fields_by_name['name']._serialized_options = b'\342A\001\002'
+  _globals['_DOWNLOADMODELREQUEST'].fields_by_name['name']._loaded_options = None
+  _globals['_DOWNLOADMODELREQUEST'].fields_by_name['name']._serialized_options = b'\342A\001\002'
   _globals['_DELETEMODELREQUEST'].fields_by_name['name']._loaded_options = None
   _globals['_DELETEMODELREQUEST'].fields_by_name['name']._serialized_options = b'\342A\001\002'
   _globals['_SCORINGSERVICE'].methods_by_name['Score']._loaded_options = None
@@ -68,6 +70,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SCORINGSERVICE'].methods_by_name['UploadModel']._serialized_options = b'\202\323\344\223\002\017\"\n/v1/models:\001*'
   _globals['_SCORINGSERVICE'].methods_by_name['GetModel']._loaded_options = None
   _globals['_SCORINGSERVICE'].methods_by_name['GetModel']._serialized_options = b'\202\323\344\223\002>\022\023/v1/{name=models/*}Z\'\022%/v1/{name=sessions/*/results/*}/model'
+  _globals['_SCORINGSERVICE'].methods_by_name['DownloadModel']._loaded_options = None
+  _globals['_SCORINGSERVICE'].methods_by_name['DownloadModel']._serialized_options = b'\202\323\344\223\002J\022\034/v1/{name=models/*}:downloadZ*\022(/v1/{name=sessions/*/results/*}:download'
   _globals['_SCORINGSERVICE'].methods_by_name['DeleteModel']._loaded_options = None
   _globals['_SCORINGSERVICE'].methods_by_name['DeleteModel']._serialized_options = b'\202\323\344\223\002\025*\023/v1/{name=models/*}'
   _globals['_ROW']._serialized_start=216
@@ -77,31 +81,35 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ROWSCORE']._serialized_start=334
   _globals['_ROWSCORE']._serialized_end=535
   _globals['_SCOREREQUEST']._serialized_start=538
-  _globals['_SCOREREQUEST']._serialized_end=728
-  _globals['_SCORERESPONSE']._serialized_start=730
-  _globals['_SCORERESPONSE']._serialized_end=799
-  _globals['_SCORESTREAMHEADER']._serialized_start=801
-  _globals['_SCORESTREAMHEADER']._serialized_end=927
-  _globals['_SCORESTREAMREQUEST']._serialized_start=930
-  _globals['_SCORESTREAMREQUEST']._serialized_end=1067
-  _globals['_SCORESTREAMRESPONSE']._serialized_start=1069
-  _globals['_SCORESTREAMRESPONSE']._serialized_end=1163
-  _globals['_MODEL']._serialized_start=1166
-  _globals['_MODEL']._serialized_end=1396
-  _globals['_MODELUPLOADHEADER']._serialized_start=1398
-  _globals['_MODELUPLOADHEADER']._serialized_end=1459
-  _globals['_UPLOADMODELREQUEST']._serialized_start=1461
-  _globals['_UPLOADMODELREQUEST']._serialized_end=1556
-  _globals['_UPLOADMODELRESPONSE']._serialized_start=1558
-  _globals['_UPLOADMODELRESPONSE']._serialized_end=1614
-  _globals['_GETMODELREQUEST']._serialized_start=1616
-  _globals['_GETMODELREQUEST']._serialized_end=1653
-  _globals['_GETMODELRESPONSE']._serialized_start=1655
-  _globals['_GETMODELRESPONSE']._serialized_end=1708
-  _globals['_DELETEMODELREQUEST']._serialized_start=1710
-  _globals['_DELETEMODELREQUEST']._serialized_end=1750
-  _globals['_DELETEMODELRESPONSE']._serialized_start=1752
-  _globals['_DELETEMODELRESPONSE']._serialized_end=1773
-  _globals['_SCORINGSERVICE']._serialized_start=1776
-  _globals['_SCORINGSERVICE']._serialized_end=2389
+  _globals['_SCOREREQUEST']._serialized_end=750
+  _globals['_SCORERESPONSE']._serialized_start=752
+  _globals['_SCORERESPONSE']._serialized_end=821
+  _globals['_SCORESTREAMHEADER']._serialized_start=823
+  _globals['_SCORESTREAMHEADER']._serialized_end=949
+  _globals['_SCORESTREAMREQUEST']._serialized_start=952
+  _globals['_SCORESTREAMREQUEST']._serialized_end=1089
+  _globals['_SCORESTREAMRESPONSE']._serialized_start=1091
+  _globals['_SCORESTREAMRESPONSE']._serialized_end=1185
+  _globals['_MODEL']._serialized_start=1188
+  _globals['_MODEL']._serialized_end=1418
+  _globals['_MODELUPLOADHEADER']._serialized_start=1420
+  _globals['_MODELUPLOADHEADER']._serialized_end=1481
+  _globals['_UPLOADMODELREQUEST']._serialized_start=1483
+  _globals['_UPLOADMODELREQUEST']._serialized_end=1578
+  _globals['_UPLOADMODELRESPONSE']._serialized_start=1580
+  _globals['_UPLOADMODELRESPONSE']._serialized_end=1636
+  _globals['_GETMODELREQUEST']._serialized_start=1638
+  _globals['_GETMODELREQUEST']._serialized_end=1675
+  _globals['_GETMODELRESPONSE']._serialized_start=1677
+  _globals['_GETMODELRESPONSE']._serialized_end=1730
+  _globals['_DOWNLOADMODELREQUEST']._serialized_start=1732
+  _globals['_DOWNLOADMODELREQUEST']._serialized_end=1774
+  _globals['_DOWNLOADMODELRESPONSE']._serialized_start=1776
+  _globals['_DOWNLOADMODELRESPONSE']._serialized_end=1814
+  _globals['_DELETEMODELREQUEST']._serialized_start=1816
+  _globals['_DELETEMODELREQUEST']._serialized_end=1856
+  _globals['_DELETEMODELRESPONSE']._serialized_start=1858
+  _globals['_DELETEMODELRESPONSE']._serialized_end=1879
+  _globals['_SCORINGSERVICE']._serialized_start=1882
+  _globals['_SCORINGSERVICE']._serialized_end=2668
 # @@protoc_insertion_point(module_scope)

@@ -44,20 +44,22 @@ class RowScore(_message.Message):
     def __init__(self, verdict: _Optional[_Union[_common_pb2.Verdict, str]] = ..., distance: _Optional[float] = ..., probability: _Optional[float] = ..., refined_score: _Optional[float] = ..., reasons: _Optional[_Iterable[_Union[_oracle_pb2.UnusualFeature, _Mapping]]] = ...) -> None: ...
 
 class ScoreRequest(_message.Message):
-    __slots__ = ("model", "detector", "reason_count", "feature_names", "matrix", "rows")
+    __slots__ = ("model", "detector", "reason_count", "feature_names", "matrix", "rows", "dataset_rows")
     MODEL_FIELD_NUMBER: _ClassVar[int]
     DETECTOR_FIELD_NUMBER: _ClassVar[int]
     REASON_COUNT_FIELD_NUMBER: _ClassVar[int]
     FEATURE_NAMES_FIELD_NUMBER: _ClassVar[int]
     MATRIX_FIELD_NUMBER: _ClassVar[int]
     ROWS_FIELD_NUMBER: _ClassVar[int]
+    DATASET_ROWS_FIELD_NUMBER: _ClassVar[int]
     model: str
     detector: _result_pb2.Detector
     reason_count: int
     feature_names: _containers.RepeatedScalarFieldContainer[str]
     matrix: _common_pb2.Matrix
     rows: _containers.RepeatedCompositeFieldContainer[Row]
-    def __init__(self, model: _Optional[str] = ..., detector: _Optional[_Union[_result_pb2.Detector, str]] = ..., reason_count: _Optional[int] = ..., feature_names: _Optional[_Iterable[str]] = ..., matrix: _Optional[_Union[_common_pb2.Matrix, _Mapping]] = ..., rows: _Optional[_Iterable[_Union[Row, _Mapping]]] = ...) -> None: ...
+    dataset_rows: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, model: _Optional[str] = ..., detector: _Optional[_Union[_result_pb2.Detector, str]] = ..., reason_count: _Optional[int] = ..., feature_names: _Optional[_Iterable[str]] = ..., matrix: _Optional[_Union[_common_pb2.Matrix, _Mapping]] = ..., rows: _Optional[_Iterable[_Union[Row, _Mapping]]] = ..., dataset_rows: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class ScoreResponse(_message.Message):
     __slots__ = ("model", "scores")
@@ -148,6 +150,18 @@ class GetModelResponse(_message.Message):
     MODEL_FIELD_NUMBER: _ClassVar[int]
     model: Model
     def __init__(self, model: _Optional[_Union[Model, _Mapping]] = ...) -> None: ...
+
+class DownloadModelRequest(_message.Message):
+    __slots__ = ("name",)
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    def __init__(self, name: _Optional[str] = ...) -> None: ...
+
+class DownloadModelResponse(_message.Message):
+    __slots__ = ("chunk",)
+    CHUNK_FIELD_NUMBER: _ClassVar[int]
+    chunk: bytes
+    def __init__(self, chunk: _Optional[bytes] = ...) -> None: ...
 
 class DeleteModelRequest(_message.Message):
     __slots__ = ("name",)

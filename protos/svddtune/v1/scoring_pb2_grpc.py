@@ -57,6 +57,11 @@ class ScoringServiceStub(object):
                 request_serializer=svddtune_dot_v1_dot_scoring__pb2.GetModelRequest.SerializeToString,
                 response_deserializer=svddtune_dot_v1_dot_scoring__pb2.GetModelResponse.FromString,
                 _registered_method=True)
+        self.DownloadModel = channel.unary_stream(
+                '/svddtune.v1.ScoringService/DownloadModel',
+                request_serializer=svddtune_dot_v1_dot_scoring__pb2.DownloadModelRequest.SerializeToString,
+                response_deserializer=svddtune_dot_v1_dot_scoring__pb2.DownloadModelResponse.FromString,
+                _registered_method=True)
         self.DeleteModel = channel.unary_unary(
                 '/svddtune.v1.ScoringService/DeleteModel',
                 request_serializer=svddtune_dot_v1_dot_scoring__pb2.DeleteModelRequest.SerializeToString,
@@ -78,7 +83,7 @@ class ScoringServiceServicer(object):
         FEATURE_COUNT_MISMATCH, if a row has another number of values than the model has columns;
         DUPLICATE_FEATURE_NAME; DATASET_RAGGED, if a Matrix has the wrong number of bytes;
         DATASET_NOT_FINITE and DATASET_OUT_OF_RANGE, if a value is no finite number or above 1e100 in
-        magnitude; REFINED_MISSING, if the model has no refined detector; PROFILE_MISSING, if it cannot
+        magnitude; ROW_OUT_OF_RANGE, if one of dataset_rows is not in the dataset; REFINED_MISSING, if the model has no refined detector; PROFILE_MISSING, if it cannot
         give reasons; SCORES_TOO_LARGE, if the response would be above 3 MiB. The message and the metadata
         of an error that concerns one row have its number as "row", from 0. The first row at fault is named
         and none is judged.
@@ -120,6 +125,14 @@ class ScoringServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def DownloadModel(self, request, context):
+        """Streams the file of a model in parts below 1 MiB, as `svddtune export` writes it: docs/model-format.md describes
+        it. The same model gives the same bytes. Errors: those of GetModel.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def DeleteModel(self, request, context):
         """Deletes an uploaded model before its time. Errors: MODEL_NOT_FOUND, INVALID_NAME; the model of a
         result is deleted with its session.
@@ -150,6 +163,11 @@ def add_ScoringServiceServicer_to_server(servicer, server):
                     servicer.GetModel,
                     request_deserializer=svddtune_dot_v1_dot_scoring__pb2.GetModelRequest.FromString,
                     response_serializer=svddtune_dot_v1_dot_scoring__pb2.GetModelResponse.SerializeToString,
+            ),
+            'DownloadModel': grpc.unary_stream_rpc_method_handler(
+                    servicer.DownloadModel,
+                    request_deserializer=svddtune_dot_v1_dot_scoring__pb2.DownloadModelRequest.FromString,
+                    response_serializer=svddtune_dot_v1_dot_scoring__pb2.DownloadModelResponse.SerializeToString,
             ),
             'DeleteModel': grpc.unary_unary_rpc_method_handler(
                     servicer.DeleteModel,
@@ -268,6 +286,33 @@ class ScoringService(object):
             '/svddtune.v1.ScoringService/GetModel',
             svddtune_dot_v1_dot_scoring__pb2.GetModelRequest.SerializeToString,
             svddtune_dot_v1_dot_scoring__pb2.GetModelResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DownloadModel(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/svddtune.v1.ScoringService/DownloadModel',
+            svddtune_dot_v1_dot_scoring__pb2.DownloadModelRequest.SerializeToString,
+            svddtune_dot_v1_dot_scoring__pb2.DownloadModelResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -44,7 +44,7 @@ class ScoringServiceStub:
     FEATURE_COUNT_MISMATCH, if a row has another number of values than the model has columns;
     DUPLICATE_FEATURE_NAME; DATASET_RAGGED, if a Matrix has the wrong number of bytes;
     DATASET_NOT_FINITE and DATASET_OUT_OF_RANGE, if a value is no finite number or above 1e100 in
-    magnitude; REFINED_MISSING, if the model has no refined detector; PROFILE_MISSING, if it cannot
+    magnitude; ROW_OUT_OF_RANGE, if one of dataset_rows is not in the dataset; REFINED_MISSING, if the model has no refined detector; PROFILE_MISSING, if it cannot
     give reasons; SCORES_TOO_LARGE, if the response would be above 3 MiB. The message and the metadata
     of an error that concerns one row have its number as "row", from 0. The first row at fault is named
     and none is judged.
@@ -70,6 +70,10 @@ class ScoringServiceStub:
     """Describes a model: which columns it takes, and what it can do. Errors: INVALID_NAME,
     SESSION_NOT_FOUND, RESULT_NOT_FOUND, MODEL_NOT_FOUND, MODEL_DAMAGED.
     """
+    DownloadModel: _grpc.UnaryStreamMultiCallable[_scoring_pb2.DownloadModelRequest, _scoring_pb2.DownloadModelResponse]
+    """Streams the file of a model in parts below 1 MiB, as `svddtune export` writes it: docs/model-format.md describes
+    it. The same model gives the same bytes. Errors: those of GetModel.
+    """
     DeleteModel: _grpc.UnaryUnaryMultiCallable[_scoring_pb2.DeleteModelRequest, _scoring_pb2.DeleteModelResponse]
     """Deletes an uploaded model before its time. Errors: MODEL_NOT_FOUND, INVALID_NAME; the model of a
     result is deleted with its session.
@@ -91,7 +95,7 @@ class ScoringServiceAsyncStub(ScoringServiceStub):
     FEATURE_COUNT_MISMATCH, if a row has another number of values than the model has columns;
     DUPLICATE_FEATURE_NAME; DATASET_RAGGED, if a Matrix has the wrong number of bytes;
     DATASET_NOT_FINITE and DATASET_OUT_OF_RANGE, if a value is no finite number or above 1e100 in
-    magnitude; REFINED_MISSING, if the model has no refined detector; PROFILE_MISSING, if it cannot
+    magnitude; ROW_OUT_OF_RANGE, if one of dataset_rows is not in the dataset; REFINED_MISSING, if the model has no refined detector; PROFILE_MISSING, if it cannot
     give reasons; SCORES_TOO_LARGE, if the response would be above 3 MiB. The message and the metadata
     of an error that concerns one row have its number as "row", from 0. The first row at fault is named
     and none is judged.
@@ -117,6 +121,10 @@ class ScoringServiceAsyncStub(ScoringServiceStub):
     """Describes a model: which columns it takes, and what it can do. Errors: INVALID_NAME,
     SESSION_NOT_FOUND, RESULT_NOT_FOUND, MODEL_NOT_FOUND, MODEL_DAMAGED.
     """
+    DownloadModel: _aio.UnaryStreamMultiCallable[_scoring_pb2.DownloadModelRequest, _scoring_pb2.DownloadModelResponse]  # type: ignore[assignment]
+    """Streams the file of a model in parts below 1 MiB, as `svddtune export` writes it: docs/model-format.md describes
+    it. The same model gives the same bytes. Errors: those of GetModel.
+    """
     DeleteModel: _aio.UnaryUnaryMultiCallable[_scoring_pb2.DeleteModelRequest, _scoring_pb2.DeleteModelResponse]  # type: ignore[assignment]
     """Deletes an uploaded model before its time. Errors: MODEL_NOT_FOUND, INVALID_NAME; the model of a
     result is deleted with its session.
@@ -141,7 +149,7 @@ class ScoringServiceServicer(metaclass=_abc_1.ABCMeta):
         FEATURE_COUNT_MISMATCH, if a row has another number of values than the model has columns;
         DUPLICATE_FEATURE_NAME; DATASET_RAGGED, if a Matrix has the wrong number of bytes;
         DATASET_NOT_FINITE and DATASET_OUT_OF_RANGE, if a value is no finite number or above 1e100 in
-        magnitude; REFINED_MISSING, if the model has no refined detector; PROFILE_MISSING, if it cannot
+        magnitude; ROW_OUT_OF_RANGE, if one of dataset_rows is not in the dataset; REFINED_MISSING, if the model has no refined detector; PROFILE_MISSING, if it cannot
         give reasons; SCORES_TOO_LARGE, if the response would be above 3 MiB. The message and the metadata
         of an error that concerns one row have its number as "row", from 0. The first row at fault is named
         and none is judged.
@@ -184,6 +192,16 @@ class ScoringServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_scoring_pb2.GetModelResponse, _abc.Awaitable[_scoring_pb2.GetModelResponse]]:
         """Describes a model: which columns it takes, and what it can do. Errors: INVALID_NAME,
         SESSION_NOT_FOUND, RESULT_NOT_FOUND, MODEL_NOT_FOUND, MODEL_DAMAGED.
+        """
+
+    @_abc_1.abstractmethod
+    def DownloadModel(
+        self,
+        request: _scoring_pb2.DownloadModelRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_scoring_pb2.DownloadModelResponse], _abc.AsyncIterator[_scoring_pb2.DownloadModelResponse]]:
+        """Streams the file of a model in parts below 1 MiB, as `svddtune export` writes it: docs/model-format.md describes
+        it. The same model gives the same bytes. Errors: those of GetModel.
         """
 
     @_abc_1.abstractmethod

@@ -26,7 +26,7 @@ from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18svddtune/v1/server.proto\x12\x0bsvddtune.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe4\x01\n\x0cServerLimits\x12\x15\n\rmessage_bytes\x18\x01 \x01(\x04\x12\x19\n\x11observation_count\x18\x02 \x01(\x04\x12\x15\n\rfeature_count\x18\x03 \x01(\r\x12\x1b\n\x13sessions_per_stream\x18\x04 \x01(\r\x12\x0e\n\x06\x63redit\x18\x05 \x01(\r\x12\x19\n\x11\x61nswers_per_batch\x18\x06 \x01(\r\x12\x15\n\rhello_seconds\x18\x07 \x01(\x01\x12\x16\n\x0estream_seconds\x18\x08 \x01(\x01\x12\x14\n\x0cwait_seconds\x18\t \x01(\x01\"]\n\x0fServerReadiness\x12\r\n\x05ready\x18\x01 \x01(\x08\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\x19\n\x0cworker_count\x18\x03 \x01(\rH\x00\x88\x01\x01\x42\x0f\n\r_worker_count\"\x83\x01\n\x10ServerDurability\x12\x16\n\x0esurvives_crash\x18\x01 \x01(\x08\x12\x19\n\x11survives_failover\x18\x02 \x01(\x08\x12\x15\n\rreplica_count\x18\x03 \x01(\r\x12\x14\n\x0cmin_replicas\x18\x04 \x01(\r\x12\x0f\n\x07message\x18\x05 \x01(\t\"T\n\x0cServerCaller\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07project\x18\x02 \x01(\t\x12%\n\x04role\x18\x03 \x01(\x0e\x32\x17.svddtune.v1.CallerRole\"\x16\n\x14GetServerInfoRequest\"\xc6\x02\n\x15GetServerInfoResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x1c\n\x14min_protocol_version\x18\x02 \x01(\r\x12\x1c\n\x14max_protocol_version\x18\x03 \x01(\r\x12&\n\x08\x66\x65\x61tures\x18\x04 \x03(\x0e\x32\x14.svddtune.v1.Feature\x12)\n\x06limits\x18\x05 \x01(\x0b\x32\x19.svddtune.v1.ServerLimits\x12/\n\treadiness\x18\x06 \x01(\x0b\x32\x1c.svddtune.v1.ServerReadiness\x12)\n\x06\x63\x61ller\x18\x07 \x01(\x0b\x32\x19.svddtune.v1.ServerCaller\x12\x31\n\ndurability\x18\x08 \x01(\x0b\x32\x1d.svddtune.v1.ServerDurability\"\x10\n\x0eGetLoadRequest\"l\n\nWorkerLoad\x12\x0c\n\x04name\x18\x01 \x01(\t\x12-\n\tlast_seen\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0b\n\x03job\x18\x03 \x01(\t\x12\x14\n\x0cmemory_bytes\x18\x04 \x01(\x04\"\x90\x01\n\x0fGetLoadResponse\x12(\n\x07workers\x18\x01 \x03(\x0b\x32\x17.svddtune.v1.WorkerLoad\x12\x13\n\x0burgent_jobs\x18\x02 \x01(\r\x12\x11\n\tbulk_jobs\x18\x03 \x01(\r\x12\x14\n\x0crunning_jobs\x18\x04 \x01(\r\x12\x15\n\rgiven_up_jobs\x18\x05 \x01(\r*v\n\x07\x46\x65\x61ture\x12\x17\n\x13\x46\x45\x41TURE_UNSPECIFIED\x10\x00\x12\x1d\n\x19\x46\x45\x41TURE_RESUMABLE_UPLOADS\x10\x01\x12\x18\n\x14\x46\x45\x41TURE_ANSWER_BATCH\x10\x02\x12\x19\n\x15\x46\x45\x41TURE_DATASET_STORE\x10\x03*\x88\x01\n\nCallerRole\x12\x1b\n\x17\x43\x41LLER_ROLE_UNSPECIFIED\x10\x00\x12\x16\n\x12\x43\x41LLER_ROLE_VIEWER\x10\x01\x12\x17\n\x13\x43\x41LLER_ROLE_LABELER\x10\x02\x12\x15\n\x11\x43\x41LLER_ROLE_TUNER\x10\x03\x12\x15\n\x11\x43\x41LLER_ROLE_ADMIN\x10\x04\x32\xda\x01\n\rServerService\x12j\n\rGetServerInfo\x12!.svddtune.v1.GetServerInfoRequest\x1a\".svddtune.v1.GetServerInfoResponse\"\x12\x82\xd3\xe4\x93\x02\x0c\x12\n/v1/server\x12]\n\x07GetLoad\x12\x1b.svddtune.v1.GetLoadRequest\x1a\x1c.svddtune.v1.GetLoadResponse\"\x17\x82\xd3\xe4\x93\x02\x11\x12\x0f/v1/server:loadBe\n\x15io.github.svddtune.v1P\x01Z<github.com/svddtune/svddtune/client/go/svddtunepb;svddtunepb\xaa\x02\x0bSvddtune.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18svddtune/v1/server.proto\x12\x0bsvddtune.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe4\x01\n\x0cServerLimits\x12\x15\n\rmessage_bytes\x18\x01 \x01(\x04\x12\x19\n\x11observation_count\x18\x02 \x01(\x04\x12\x15\n\rfeature_count\x18\x03 \x01(\r\x12\x1b\n\x13sessions_per_stream\x18\x04 \x01(\r\x12\x0e\n\x06\x63redit\x18\x05 \x01(\r\x12\x19\n\x11\x61nswers_per_batch\x18\x06 \x01(\r\x12\x15\n\rhello_seconds\x18\x07 \x01(\x01\x12\x16\n\x0estream_seconds\x18\x08 \x01(\x01\x12\x14\n\x0cwait_seconds\x18\t \x01(\x01\"]\n\x0fServerReadiness\x12\r\n\x05ready\x18\x01 \x01(\x08\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\x19\n\x0cworker_count\x18\x03 \x01(\rH\x00\x88\x01\x01\x42\x0f\n\r_worker_count\"\x83\x01\n\x10ServerDurability\x12\x16\n\x0esurvives_crash\x18\x01 \x01(\x08\x12\x19\n\x11survives_failover\x18\x02 \x01(\x08\x12\x15\n\rreplica_count\x18\x03 \x01(\r\x12\x14\n\x0cmin_replicas\x18\x04 \x01(\r\x12\x0f\n\x07message\x18\x05 \x01(\t\"T\n\x0cServerCaller\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07project\x18\x02 \x01(\t\x12%\n\x04role\x18\x03 \x01(\x0e\x32\x17.svddtune.v1.CallerRole\";\n\x06SignIn\x12\x0e\n\x06issuer\x18\x01 \x01(\t\x12\x11\n\tclient_id\x18\x02 \x01(\t\x12\x0e\n\x06scopes\x18\x03 \x03(\t\"\x16\n\x14GetServerInfoRequest\"\xec\x02\n\x15GetServerInfoResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x1c\n\x14min_protocol_version\x18\x02 \x01(\r\x12\x1c\n\x14max_protocol_version\x18\x03 \x01(\r\x12&\n\x08\x66\x65\x61tures\x18\x04 \x03(\x0e\x32\x14.svddtune.v1.Feature\x12)\n\x06limits\x18\x05 \x01(\x0b\x32\x19.svddtune.v1.ServerLimits\x12/\n\treadiness\x18\x06 \x01(\x0b\x32\x1c.svddtune.v1.ServerReadiness\x12)\n\x06\x63\x61ller\x18\x07 \x01(\x0b\x32\x19.svddtune.v1.ServerCaller\x12\x31\n\ndurability\x18\x08 \x01(\x0b\x32\x1d.svddtune.v1.ServerDurability\x12$\n\x07sign_in\x18\t \x01(\x0b\x32\x13.svddtune.v1.SignIn\"\x10\n\x0eGetLoadRequest\"l\n\nWorkerLoad\x12\x0c\n\x04name\x18\x01 \x01(\t\x12-\n\tlast_seen\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0b\n\x03job\x18\x03 \x01(\t\x12\x14\n\x0cmemory_bytes\x18\x04 \x01(\x04\"\x90\x01\n\x0fGetLoadResponse\x12(\n\x07workers\x18\x01 \x03(\x0b\x32\x17.svddtune.v1.WorkerLoad\x12\x13\n\x0burgent_jobs\x18\x02 \x01(\r\x12\x11\n\tbulk_jobs\x18\x03 \x01(\r\x12\x14\n\x0crunning_jobs\x18\x04 \x01(\r\x12\x15\n\rgiven_up_jobs\x18\x05 \x01(\r*v\n\x07\x46\x65\x61ture\x12\x17\n\x13\x46\x45\x41TURE_UNSPECIFIED\x10\x00\x12\x1d\n\x19\x46\x45\x41TURE_RESUMABLE_UPLOADS\x10\x01\x12\x18\n\x14\x46\x45\x41TURE_ANSWER_BATCH\x10\x02\x12\x19\n\x15\x46\x45\x41TURE_DATASET_STORE\x10\x03*\x88\x01\n\nCallerRole\x12\x1b\n\x17\x43\x41LLER_ROLE_UNSPECIFIED\x10\x00\x12\x16\n\x12\x43\x41LLER_ROLE_VIEWER\x10\x01\x12\x17\n\x13\x43\x41LLER_ROLE_LABELER\x10\x02\x12\x15\n\x11\x43\x41LLER_ROLE_TUNER\x10\x03\x12\x15\n\x11\x43\x41LLER_ROLE_ADMIN\x10\x04\x32\xda\x01\n\rServerService\x12j\n\rGetServerInfo\x12!.svddtune.v1.GetServerInfoRequest\x1a\".svddtune.v1.GetServerInfoResponse\"\x12\x82\xd3\xe4\x93\x02\x0c\x12\n/v1/server\x12]\n\x07GetLoad\x12\x1b.svddtune.v1.GetLoadRequest\x1a\x1c.svddtune.v1.GetLoadResponse\"\x17\x82\xd3\xe4\x93\x02\x11\x12\x0f/v1/server:loadBe\n\x15io.github.svddtune.v1P\x01Z<github.com/svddtune/svddtune/client/go/svddtunepb;svddtunepb\xaa\x02\x0bSvddtune.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,10 +38,10 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SERVERSERVICE'].methods_by_name['GetServerInfo']._serialized_options = b'\202\323\344\223\002\014\022\n/v1/server'
   _globals['_SERVERSERVICE'].methods_by_name['GetLoad']._loaded_options = None
   _globals['_SERVERSERVICE'].methods_by_name['GetLoad']._serialized_options = b'\202\323\344\223\002\021\022\017/v1/server:load'
-  _globals['_FEATURE']._serialized_start=1278
-  _globals['_FEATURE']._serialized_end=1396
-  _globals['_CALLERROLE']._serialized_start=1399
-  _globals['_CALLERROLE']._serialized_end=1535
+  _globals['_FEATURE']._serialized_start=1377
+  _globals['_FEATURE']._serialized_end=1495
+  _globals['_CALLERROLE']._serialized_start=1498
+  _globals['_CALLERROLE']._serialized_end=1634
   _globals['_SERVERLIMITS']._serialized_start=105
   _globals['_SERVERLIMITS']._serialized_end=333
   _globals['_SERVERREADINESS']._serialized_start=335
@@ -50,16 +50,18 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SERVERDURABILITY']._serialized_end=562
   _globals['_SERVERCALLER']._serialized_start=564
   _globals['_SERVERCALLER']._serialized_end=648
-  _globals['_GETSERVERINFOREQUEST']._serialized_start=650
-  _globals['_GETSERVERINFOREQUEST']._serialized_end=672
-  _globals['_GETSERVERINFORESPONSE']._serialized_start=675
-  _globals['_GETSERVERINFORESPONSE']._serialized_end=1001
-  _globals['_GETLOADREQUEST']._serialized_start=1003
-  _globals['_GETLOADREQUEST']._serialized_end=1019
-  _globals['_WORKERLOAD']._serialized_start=1021
-  _globals['_WORKERLOAD']._serialized_end=1129
-  _globals['_GETLOADRESPONSE']._serialized_start=1132
-  _globals['_GETLOADRESPONSE']._serialized_end=1276
-  _globals['_SERVERSERVICE']._serialized_start=1538
-  _globals['_SERVERSERVICE']._serialized_end=1756
+  _globals['_SIGNIN']._serialized_start=650
+  _globals['_SIGNIN']._serialized_end=709
+  _globals['_GETSERVERINFOREQUEST']._serialized_start=711
+  _globals['_GETSERVERINFOREQUEST']._serialized_end=733
+  _globals['_GETSERVERINFORESPONSE']._serialized_start=736
+  _globals['_GETSERVERINFORESPONSE']._serialized_end=1100
+  _globals['_GETLOADREQUEST']._serialized_start=1102
+  _globals['_GETLOADREQUEST']._serialized_end=1118
+  _globals['_WORKERLOAD']._serialized_start=1120
+  _globals['_WORKERLOAD']._serialized_end=1228
+  _globals['_GETLOADRESPONSE']._serialized_start=1231
+  _globals['_GETLOADRESPONSE']._serialized_end=1375
+  _globals['_SERVERSERVICE']._serialized_start=1637
+  _globals['_SERVERSERVICE']._serialized_end=1855
 # @@protoc_insertion_point(module_scope)

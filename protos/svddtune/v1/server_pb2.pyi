@@ -91,12 +91,22 @@ class ServerCaller(_message.Message):
     role: CallerRole
     def __init__(self, name: _Optional[str] = ..., project: _Optional[str] = ..., role: _Optional[_Union[CallerRole, str]] = ...) -> None: ...
 
+class SignIn(_message.Message):
+    __slots__ = ("issuer", "client_id", "scopes")
+    ISSUER_FIELD_NUMBER: _ClassVar[int]
+    CLIENT_ID_FIELD_NUMBER: _ClassVar[int]
+    SCOPES_FIELD_NUMBER: _ClassVar[int]
+    issuer: str
+    client_id: str
+    scopes: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, issuer: _Optional[str] = ..., client_id: _Optional[str] = ..., scopes: _Optional[_Iterable[str]] = ...) -> None: ...
+
 class GetServerInfoRequest(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...
 
 class GetServerInfoResponse(_message.Message):
-    __slots__ = ("version", "min_protocol_version", "max_protocol_version", "features", "limits", "readiness", "caller", "durability")
+    __slots__ = ("version", "min_protocol_version", "max_protocol_version", "features", "limits", "readiness", "caller", "durability", "sign_in")
     VERSION_FIELD_NUMBER: _ClassVar[int]
     MIN_PROTOCOL_VERSION_FIELD_NUMBER: _ClassVar[int]
     MAX_PROTOCOL_VERSION_FIELD_NUMBER: _ClassVar[int]
@@ -105,6 +115,7 @@ class GetServerInfoResponse(_message.Message):
     READINESS_FIELD_NUMBER: _ClassVar[int]
     CALLER_FIELD_NUMBER: _ClassVar[int]
     DURABILITY_FIELD_NUMBER: _ClassVar[int]
+    SIGN_IN_FIELD_NUMBER: _ClassVar[int]
     version: str
     min_protocol_version: int
     max_protocol_version: int
@@ -113,7 +124,8 @@ class GetServerInfoResponse(_message.Message):
     readiness: ServerReadiness
     caller: ServerCaller
     durability: ServerDurability
-    def __init__(self, version: _Optional[str] = ..., min_protocol_version: _Optional[int] = ..., max_protocol_version: _Optional[int] = ..., features: _Optional[_Iterable[_Union[Feature, str]]] = ..., limits: _Optional[_Union[ServerLimits, _Mapping]] = ..., readiness: _Optional[_Union[ServerReadiness, _Mapping]] = ..., caller: _Optional[_Union[ServerCaller, _Mapping]] = ..., durability: _Optional[_Union[ServerDurability, _Mapping]] = ...) -> None: ...
+    sign_in: SignIn
+    def __init__(self, version: _Optional[str] = ..., min_protocol_version: _Optional[int] = ..., max_protocol_version: _Optional[int] = ..., features: _Optional[_Iterable[_Union[Feature, str]]] = ..., limits: _Optional[_Union[ServerLimits, _Mapping]] = ..., readiness: _Optional[_Union[ServerReadiness, _Mapping]] = ..., caller: _Optional[_Union[ServerCaller, _Mapping]] = ..., durability: _Optional[_Union[ServerDurability, _Mapping]] = ..., sign_in: _Optional[_Union[SignIn, _Mapping]] = ...) -> None: ...
 
 class GetLoadRequest(_message.Message):
     __slots__ = ()

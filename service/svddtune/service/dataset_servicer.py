@@ -14,6 +14,8 @@ from svddtune.v1 import dataset_pb2, dataset_pb2_grpc
 
 # Observations in one page.
 MOST_OBSERVATIONS = 10_000
+# Rows that one request may list.
+MOST_LISTED = 1000
 
 
 class DatasetServicer(dataset_pb2_grpc.DatasetServiceServicer):
@@ -103,12 +105,15 @@ class DatasetServicer(dataset_pb2_grpc.DatasetServiceServicer):
     async def ListObservations(
         self, request: dataset_pb2.ListObservationsRequest, context: Context
     ) -> dataset_pb2.ListObservationsResponse:
-        """Ids and display fields of a page of observations, in the order of the rows."""
+        """Ids and display fields of a page of observations, in the order asked for."""
         dataset_id = names.dataset_id(request.parent, "parent")
         size = validate.page_size(request.page_size, default=1000, most=MOST_OBSERVATIONS)
         first = convert.row_position(request.page_token)
+        validate.in_range("len(rows)", len(request.rows), 0, MOST_LISTED)
         dataset = await self._datasets.get(dataset_id)
-        rows = range(first, min(first + size, dataset.observation_count))
+        validate.rows_within("rows", request.rows, dataset.observation_count)
+        listed = tuple(request.rows) or range(dataset.observation_count)
+        rows = listed[first : first + size]
         # Nothing is read that the response does not hold.
         if rows:
             count = await self._datasets.count_within(dataset_id, rows, convert.MOST_BYTES)
@@ -123,7 +128,7 @@ class DatasetServicer(dataset_pb2_grpc.DatasetServiceServicer):
         end = first + len(page)
         return dataset_pb2.ListObservationsResponse(
             observations=page,
-            next_page_token=convert.row_token(end) if end < dataset.observation_count else "",
+            next_page_token=convert.row_token(end) if end < len(listed) else "",
         )
 
     @rpc

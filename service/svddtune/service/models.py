@@ -4,19 +4,19 @@ import asyncio
 import io
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
 from threadpoolctl import threadpool_limits
 
-from svddtune.fitted import FittedModel, ModelDamaged, parts_of_messages, read_file
+from svddtune.fitted import FittedModel, ModelDamaged, parts_of_messages, read_file, write_file
 from svddtune.service import names
 from svddtune.service.cache import Lru
 from svddtune.service.status import outlasting, unbroken
 from svddtune.state.errors import Damaged, InvalidInput
 from svddtune.state.models import ModelStore, id_of_model
-from svddtune.state.session import ModelId, SessionId
+from svddtune.state.session import DatasetId, ModelId, SessionId
 from svddtune.state.store import SessionStore
 from svddtune.v1 import tuning_pb2
 
@@ -125,6 +125,19 @@ class Models:
         self._kept.put(name, read)
         return NamedModel(name, read.fitted, read.size, expires_ms)
 
+    async def file(self, name: str, field: str) -> bytes:
+        """The file of a model, as the Python client writes it. Raises what ``get`` raises."""
+        model = await self.get(name, field)
+        return await self._computing(_to_file, model)
+
+    async def dataset_of(self, name: str) -> DatasetId:
+        """The dataset of the session whose result has this name.
+
+        Raises NotFound (``SESSION_NOT_FOUND``).
+        """
+        session_id, _ = names.result_id(name)
+        return (await unbroken(self._sessions.get(session_id))).dataset_id
+
     async def delete(self, name: str) -> None:
         """Remove an uploaded model.
 
@@ -164,6 +177,15 @@ class Models:
 
 def _of_file(content: bytes, most_bytes: int) -> _Read:
     return _of_parts(read_file(io.BytesIO(content), "The upload", most_bytes=most_bytes))
+
+
+def _to_file(model: NamedModel) -> bytes:
+    # (The stored pieces of a result's model do not have its name.)
+    result = "" if names.is_model_name(model.name) else model.name
+    fitted = replace(model.fitted, result=result or model.fitted.result)
+    file = io.BytesIO()
+    write_file(fitted, file)
+    return file.getvalue()
 
 
 def _of_pieces(pieces: Sequence[bytes]) -> _Read:

@@ -281,6 +281,11 @@ REASONS: dict[str, Reason] = {
         "The caller's role in its project does not include this. Ask an admin of the project.",
         ("method", "role", "session", "labeler"),
     ),
+    "ROW_OUT_OF_RANGE": Reason(
+        InvalidInput,
+        "The dataset has no row of this number. Rows are counted from 0.",
+        ("field", "row", "n"),
+    ),
     "SCORES_TOO_LARGE": Reason(
         TooLarge,
         "The response would be above 3 MiB. Send fewer rows, or ask for fewer reasons.",

@@ -90,7 +90,8 @@ class Judge:
         )
         longest = max((len(name.encode()) for name in fitted.feature_names), default=0)
         self._bytes_per_row = _ROW_BYTES + self._reason_count * (_REASON_BYTES + longest)
-        self._block = min(
+        # Rows that are judged at a time.
+        self.block_rows = min(
             max(_BLOCK_BYTES // (model.size + 1), _LEAST_BLOCK_ROWS),
             max(MOST_BYTES // self._bytes_per_row, 1),
             _BLOCK_ROWS,
@@ -110,8 +111,8 @@ class Judge:
 
     def blocks(self, rows: Array) -> Iterator[tuple[int, Array]]:
         """Parts of the rows to judge one after the other, each with the number of its first row."""
-        for start in range(0, len(rows), self._block):
-            yield start, rows[start : start + self._block]
+        for start in range(0, len(rows), self.block_rows):
+            yield start, rows[start : start + self.block_rows]
 
     def read(self, message: Holder, first_row: int = 0) -> Array:
         """The rows of a message with their columns in the model's order; none if it has none.

@@ -3,20 +3,25 @@
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 
-from svddtune.service import convert, validate
+import numpy as np
+
+from svddtune.service import convert, names, validate
 from svddtune.service.call_log import name_session
 from svddtune.service.draining import Draining
 from svddtune.service.models import Computing, Models, NamedModel
 from svddtune.service.quotas import Quotas, client_of
 from svddtune.service.scoring import MOST_ROWS, Judge
 from svddtune.service.silence import prompt
-from svddtune.service.status import Context, rpc
+from svddtune.service.status import Context, rpc, unbroken
 from svddtune.service.validate import invalid_field
+from svddtune.state.datasets import DatasetStore
 from svddtune.state.errors import InvalidInput, TooLarge
 from svddtune.v1 import scoring_pb2, scoring_pb2_grpc
 
 # Seconds for which an uploaded model is kept.
 _TTL_S, _SHORTEST_TTL_S, _LONGEST_TTL_S = 86_400.0, 60.0, 2_592_000.0
+# Size of the parts of a file that is sent.
+_PART_BYTES = 512 << 10
 
 
 class ScoringServicer(scoring_pb2_grpc.ScoringServiceServicer):
@@ -25,6 +30,7 @@ class ScoringServicer(scoring_pb2_grpc.ScoringServiceServicer):
     def __init__(
         self,
         models: Models,
+        datasets: DatasetStore,
         computing: Computing,
         draining: Draining,
         *,
@@ -32,6 +38,7 @@ class ScoringServicer(scoring_pb2_grpc.ScoringServiceServicer):
         quotas: Quotas,
     ) -> None:
         self._models = models
+        self._datasets = datasets
         self._computing = computing
         self._draining = draining
         self._upload_timeout_s = upload_timeout_s
@@ -43,14 +50,48 @@ class ScoringServicer(scoring_pb2_grpc.ScoringServiceServicer):
     ) -> scoring_pb2.ScoreResponse:
         """Judge some rows."""
         judge = Judge(await self._models.get(request.model, "model"), request)
+        response = scoring_pb2.ScoreResponse(model=judge.name)
+        if request.dataset_rows:
+            await self._score_stored(request, judge, response)
+            return response
         rows = await self._computing(judge.read, request)
         if len(rows) == 0:
-            raise invalid_field("rows", "empty", f"1 to {MOST_ROWS} rows, in matrix or in rows")
+            raise invalid_field(
+                "rows", "empty", f"1 to {MOST_ROWS} rows, in matrix, rows or dataset_rows"
+            )
         judge.check_response(len(rows))
-        response = scoring_pb2.ScoreResponse(model=judge.name)
         for _, block in judge.blocks(rows):
             await self._computing(judge.judge, block, response.scores)
         return response
+
+    async def _score_stored(
+        self,
+        request: scoring_pb2.ScoreRequest,
+        judge: Judge,
+        response: scoring_pb2.ScoreResponse,
+    ) -> None:
+        """Judge rows of the dataset that the model was fitted on, read block by block."""
+        listed = request.dataset_rows
+        validate.in_range("len(dataset_rows)", len(listed), 1, MOST_ROWS)
+        if request.matrix.ByteSize() or request.rows or request.feature_names:
+            raise invalid_field(
+                "dataset_rows",
+                f"{len(listed)} rows",
+                "none beside matrix, rows or feature_names",
+            )
+        if names.is_model_name(judge.name):
+            raise invalid_field("dataset_rows", f"{len(listed)} rows", "only with a result")
+        judge.check_response(len(listed))
+        dataset_id = await self._models.dataset_of(judge.name)
+        dataset = await unbroken(self._datasets.get(dataset_id))
+        validate.rows_within("dataset_rows", listed, dataset.observation_count)
+        for start in range(0, len(listed), judge.block_rows):
+            block = listed[start : start + judge.block_rows]
+            values = await unbroken(
+                self._datasets.values(dataset_id, block, feature_count=dataset.feature_count)
+            )
+            rows = np.frombuffer(values, "<f8").reshape(len(block), dataset.feature_count)
+            await self._computing(judge.judge, rows, response.scores)
 
     @rpc
     async def ScoreStream(
@@ -125,6 +166,16 @@ class ScoringServicer(scoring_pb2_grpc.ScoringServiceServicer):
         """Describe a model."""
         model = await self._models.get(request.name, "name")
         return scoring_pb2.GetModelResponse(model=_model_to_proto(model))
+
+    @rpc
+    async def DownloadModel(
+        self, request: scoring_pb2.DownloadModelRequest, context: Context
+    ) -> None:
+        """Stream a model's file."""
+        content = await self._models.file(request.name, "name")
+        for start in range(0, len(content), _PART_BYTES):
+            chunk = content[start : start + _PART_BYTES]
+            await context.write(scoring_pb2.DownloadModelResponse(chunk=chunk))
 
     @rpc
     async def DeleteModel(

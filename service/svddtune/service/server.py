@@ -301,6 +301,7 @@ class Server:
             scoring_pb2_grpc.add_ScoringServiceServicer_to_server,
             ScoringServicer(
                 models,
+                datasets,
                 self._computing,
                 self._draining,
                 upload_timeout_s=settings.upload_timeout_s,

@@ -419,3 +419,17 @@ def unknown_observation(observation_id: str, field: str = "observation_id") -> I
         field=field,
         observation=observation_id,
     )
+
+
+def rows_within(field: str, rows: Sequence[int], observation_count: int) -> None:
+    """Raise InvalidInput (``ROW_OUT_OF_RANGE``) unless all rows are in the dataset."""
+    last = max(rows, default=0)
+    if last >= observation_count:
+        raise InvalidInput(
+            "ROW_OUT_OF_RANGE",
+            f"{field} has row {last}, but the last row of the dataset is {observation_count - 1}; "
+            "rows are counted from 0.",
+            field=field,
+            row=last,
+            n=observation_count,
+        )

@@ -427,6 +427,35 @@ class DatasetStore:
             )
         return found
 
+    async def values(
+        self, dataset_id: DatasetId, rows: Sequence[int], *, feature_count: int
+    ) -> bytes:
+        """Values of rows as little-endian doubles, row after row."""
+        per_chunk = codec.rows_per_chunk(feature_count)
+        width = 8 * feature_count
+        reads: list[tuple[object, ...]] = [("HMGET", self._key(dataset_id), "stored", "n")]
+        # Neighbours of one Redis value come by one read: [chunk, offset, number of rows].
+        runs = list[list[int]]()
+        for row in rows:
+            chunk, offset = divmod(row, per_chunk)
+            if runs and runs[-1][0] == chunk and sum(runs[-1][1:]) == offset:
+                runs[-1][2] += 1
+            else:
+                runs.append([chunk, offset, 1])
+        for chunk, offset, count in runs:
+            key = self._key(dataset_id, f"x:{chunk}")
+            reads.append(("GETRANGE", key, offset * width, (offset + count) * width - 1))
+        async with store_call():
+            (stored, total), *parts = await self._client.together(reads)
+        if stored is not None:
+            where = jobs_pb2.StoredRows.FromString(stored)
+            outside = await self._outside(dataset_id, where, rows, (int(total), feature_count))
+            parts = [outside[row] for row in rows]
+        found = b"".join(parts)
+        if len(found) != width * len(rows):
+            raise _not_found(dataset_id)
+        return found
+
     async def _outside(
         self,
         dataset_id: DatasetId,

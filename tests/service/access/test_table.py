@@ -118,6 +118,7 @@ def requests_of(things: Things) -> dict[str, list[Message]]:
         "ScoreStream": [s.ScoreStreamRequest(header=s.ScoreStreamHeader(model=things.model))],
         "UploadModel": [s.UploadModelRequest(chunk=b"x")],
         "GetModel": [s.GetModelRequest(name=things.model)],
+        "DownloadModel": [s.DownloadModelRequest(name=things.model)],
         "DeleteModel": [s.DeleteModelRequest(name=things.model)],
     }
 

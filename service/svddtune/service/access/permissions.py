@@ -72,5 +72,6 @@ RULES: dict[str, Rule] = {
     "svddtune.v1.ScoringService.ScoreStream": Rule(Permission.READ, ("header.model",)),
     "svddtune.v1.ScoringService.UploadModel": Rule(Permission.TUNE),
     "svddtune.v1.ScoringService.GetModel": Rule(Permission.READ, ("name",)),
+    "svddtune.v1.ScoringService.DownloadModel": Rule(Permission.READ, ("name",)),
     "svddtune.v1.ScoringService.DeleteModel": Rule(Permission.GOVERN, ("name",)),
 }
