@@ -16,6 +16,8 @@ const rank = computed(() => {
 
 /** What is shown; the service decides by itself what it lets happen. */
 export const may = {
+  /** See datasets, labels and results: all but labelers. */
+  read: computed(() => rank.value !== 1),
   /** Get queries and answer them. */
   label: computed(() => rank.value >= 1),
   /** Upload data, create and steer sessions. */

@@ -5,18 +5,18 @@ import { asked, signOut, token } from '../api/token';
 import { Create } from '../pages/create';
 import { LabelPage } from '../pages/label';
 import { Overview } from '../pages/overview';
-import { ResultPage } from '../pages/result';
+import { ResultPage } from '../pages/result/page';
 import { SessionPage } from '../pages/session';
 import { route, to } from './route';
 import { SignIn } from './sign_in';
 
 function Page() {
-  const [kind = '', id = '', part = ''] = route.value;
+  const [kind = '', id = '', part = '', detail = ''] = route.value;
   if (kind === 'label') return <LabelPage />;
   if (kind === 'create') return <Create />;
   if (kind === 'sessions' && id) {
     if (part === 'label') return <LabelPage key={id} id={id} />;
-    if (part === 'result') return <ResultPage key={id} id={id} />;
+    if (part === 'result') return <ResultPage key={id} id={id} revision={detail} />;
     return <SessionPage key={id} id={id} />;
   }
   return <Overview />;
