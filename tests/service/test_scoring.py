@@ -6,6 +6,7 @@ import threading
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import grpc
@@ -213,7 +214,7 @@ def check_rows_of_the_dataset(
         ({"dataset_rows": [0], "feature_names": list("abcd")}, "INVALID_FIELD"),
         ({"dataset_rows": [0] * 10_001}, "INVALID_FIELD"),
     ):
-        error = refusal(lambda fields=fields: score(harness, name, **fields))
+        error = refusal(partial(score, harness, name, **fields))
         assert reason_of(error) == reason
 
 
