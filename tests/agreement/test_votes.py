@@ -1,9 +1,11 @@
 """Votes in force follow their definition."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from tests.agreement.events import NAMES, event, logs
 
-from svddtune.agreement import votes_in_force
+from svddtune.agreement import VoteLog, votes_in_force
 from svddtune.state.session import LabelEvent, Verdict
 
 
@@ -40,3 +42,16 @@ def test_reinstated_labeler_gets_its_votes_back() -> None:
     assert votes_in_force(log) == {1: {"ben": Verdict.INLIER}}
     log.append(event("REINSTATED", "ann"))
     assert votes_in_force(log) == {1: {"ann": Verdict.OUTLIER, "ben": Verdict.INLIER}}
+
+
+def test_only_the_last_decision_in_force_decides() -> None:
+    log = VoteLog()
+    first = replace(event("LABELED", "ann", 1, Verdict.OUTLIER), adjudicates=True)
+    log.add(event("LABELED", "ben", 1))
+    log.add(first)
+    log.add(replace(first, labeler="cem", verdict=Verdict.UNSURE))
+    assert log.that_decide() == {1: {"cem": Verdict.UNSURE}}
+    log.add(event("WITHDRAWN", "cem"))
+    assert log.that_decide() == {1: {"ann": Verdict.OUTLIER}}
+    log.add(event("RETRACTED", "ann", 1))
+    assert log.that_decide() == {1: {"ben": Verdict.INLIER}}

@@ -1,5 +1,7 @@
 """The labels in force follow from the label log: by definition, and as the service counts them."""
 
+from dataclasses import replace
+
 from svddtune.client import LabelEvent, Verdict
 from svddtune.client.votes import LabelInForce, labels_in_force
 
@@ -19,6 +21,14 @@ def test_most_votes_decide_and_unsure_is_no_vote_for_either() -> None:
     votes = [("ann", YES), ("bob", NO), ("cyd", NO), ("dan", UNSURE)]
     assert verdicts(*(event("labeled", 4, who, what) for who, what in votes)) == {4: NO}
     assert verdicts(*(event("labeled", 4, who, what) for who, what in votes[:2])) == {4: UNSURE}
+
+
+def test_adjudicator_decides_whatever_the_votes_are() -> None:
+    votes = [event("labeled", 4, "ann", YES), event("labeled", 4, "bob", NO)]
+    decision = replace(event("labeled", 4, "ann", YES), adjudicates=True)
+    assert verdicts(*votes, decision) == {4: YES}
+    assert verdicts(*votes, decision, event("labeled", 4, "cyd", NO)) == {4: YES}
+    assert verdicts(*votes, decision, event("withdrawn", 0, "ann")) == {4: NO}
 
 
 def test_last_vote_of_a_labeler_counts_unless_it_is_taken_back() -> None:

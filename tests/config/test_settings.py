@@ -53,6 +53,8 @@ def ends(setting: Setting) -> list[Any]:
     """The values at the ends of what a setting takes."""
     if setting.words:
         return list(setting.words)
+    if setting.is_list and setting.pattern:
+        return [(), tuple(map(str, range(10))), ("a", 64 * "b")]
     if setting.pattern:
         return ["", "a", "Z9_-" + 60 * "x"]
     if setting.is_list:
@@ -67,6 +69,8 @@ def beyond(setting: Setting) -> list[Any]:
     """Values that a setting does not take."""
     if setting.words:
         return ["no-such-word", "", 7, None]
+    if setting.is_list and setting.pattern:
+        return ["a", ("",), ("two words",), (65 * "x",), tuple(map(str, range(11))), ("a", "a"), 3]
     if setting.pattern:
         return ["two words", "-a", "9a", 65 * "x", "a\n", 7, 0, None]
     if setting.is_list:
@@ -85,6 +89,9 @@ def beyond(setting: Setting) -> list[Any]:
 def values(setting: Setting) -> st.SearchStrategy[Any]:
     if setting.words:
         return st.sampled_from(list(setting.words))
+    if setting.is_list and setting.pattern:
+        names = st.from_regex(setting.pattern, fullmatch=True)
+        return st.lists(names, max_size=9, unique=True).map(tuple)
     if setting.pattern:
         return st.just("") | st.from_regex(setting.pattern, fullmatch=True)
     if setting.is_list:
@@ -238,6 +245,7 @@ def test_commands_refuse_values_beyond_the_range_under_the_name_of_the_option(
     data = tmp_path / "data.csv"
     data.write_text("1,2\n")
     wrong = {"gamma_bounds": "2 1", "own_strategy": "9a", "visible_features": 257 * "x"}
+    wrong["adjudicators"] = "a/b"
     value = wrong.get(setting.name, "no-such-word")
     if setting.low is not None:
         value = str(int(highest(setting)) + 1)

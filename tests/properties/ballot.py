@@ -17,21 +17,30 @@ class Rules:
     adaptive: bool = False
     limit: int = 1
     repeat_every: int = 0
+    adjudicators: tuple[str, ...] = ()
 
 
 class Vote(NamedTuple):
-    """A labeler's verdict on a row, and the query about the row at that time (0: none)."""
+    """A labeler's verdict on a row, and the query about the row at that time (0: none).
+
+    The vote of an adjudicator on a conflict decides.
+    """
 
     verdict: int
     query: int
+    decides: bool = False
 
 
 class Judgement(NamedTuple):
-    """The label that follows from votes (None: none), the votes sought and the votes given."""
+    """The label that follows from votes (None: none), the votes sought and the votes given.
+
+    In a conflict the next vote must be an adjudicator's.
+    """
 
     label: int | None
     wanted: int
     given: int
+    conflict: bool = False
 
 
 class Lease(NamedTuple):
@@ -50,6 +59,8 @@ class Query:
     predicted: int = 0
     repeats: bool = False
     open: bool = True
+    # Seeks the vote of an adjudicator.
+    conflict: bool = False
     leases: dict[str, Lease] = field(default_factory=dict)
     # Labelers that skipped it to others.
     skipped_by: set[str] = field(default_factory=set)
@@ -104,6 +115,13 @@ class Ballot:
         """The label that follows from the votes on a row."""
         void = self.void if void is None else void
         cast = [vote.verdict for name, vote in self.votes.get(row, {}).items() if name not in void]
+        decided = [
+            vote.verdict
+            for name, vote in self.votes.get(row, {}).items()
+            if vote.decides and name not in void
+        ]
+        if decided:
+            return Judgement(decided[-1], len(cast), len(cast))
         wanted = 1 if query is None else self.rules.overlap
         if self.rules.adaptive and query is not None:
             # The first vote stands if it equals the prediction, or if there was none.
@@ -115,6 +133,8 @@ class Ballot:
         if query is not None and wanted <= len(cast) < self.rules.limit:
             # A tie, or only unsure votes: seek one more.
             wanted = len(cast) + 1
+        elif query is not None and cast and len(cast) >= wanted and self.rules.adjudicators:
+            return Judgement(None, len(cast) + 1, len(cast), conflict=True)
         return Judgement(0 if cast and len(cast) >= wanted else None, wanted, len(cast))
 
     def labels(self) -> dict[int, int]:
@@ -138,7 +158,7 @@ class Ballot:
 
     def unmet(self, query: Query) -> int:
         """Votes that a query seeks beyond those given and those of its leases."""
-        _, wanted, given = self.judge(query.row, query)
+        _, wanted, given, _ = self.judge(query.row, query)
         return wanted - given - len(query.leases)
 
     def leases(self) -> dict[str, tuple[Query, Lease]]:

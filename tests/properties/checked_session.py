@@ -86,6 +86,7 @@ class CheckedSession:
                     overlap_rule="adaptive" if rules.adaptive else "always",
                     overlap_limit=rules.limit,
                     repeat_every=rules.repeat_every,
+                    adjudicators=rules.adjudicators,
                 ),
                 observation_count=rows,
                 initial=[InitialLabel(row, Verdict(one)) for row, one in initial.items()],

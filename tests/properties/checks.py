@@ -61,9 +61,16 @@ def _lease(model: Model, query: Query, lease_id: str, lease: Lease) -> None:
 
 
 def may_get(model: Model, query: Query, labeler: str) -> bool:
-    """Whether the labeler has neither answered nor skipped the query, and does not hold it."""
+    """Whether the labeler has neither answered nor skipped the query, and does not hold it.
+
+    Conflicts are for adjudicators, whether they have answered or not.
+    """
     return (
-        labeler not in model.votes.get(query.row, {})
+        (
+            labeler in model.rules.adjudicators
+            if query.conflict
+            else labeler not in model.votes.get(query.row, {})
+        )
         and labeler not in query.skipped_by
         and labeler not in {lease.labeler for lease in query.leases.values()}
     )
@@ -158,6 +165,8 @@ def check_state(model: Model, stored: Stored) -> None:
     )
     assert stored.awaiting == model.awaiting()
     assert stored.dropped == model.dropped
+    conflicts = sum(query.conflict for query in model.open_queries())
+    assert int(stored.fields.get("conflicts", 0)) == conflicts
     # Each query has one entry in the log, by its number.
     assert stored.asked_events == [
         (one.row, one.n) for one in sorted(model.queries.values(), key=lambda q: q.n)
@@ -186,13 +195,18 @@ def check_work(model: Model, stored: Stored) -> None:
 
 
 def fold(log: list[LogEntry]) -> dict[int, dict[str, int]]:
-    """Votes in force by the definition in ``common.proto``, from the log alone."""
+    """Votes in force by the definition in ``common.proto``, from the log alone.
+
+    Where an adjudicator decided, its vote alone.
+    """
     votes: dict[int, dict[str, int]] = {}
+    deciding: set[tuple[int, str]] = set()
     void: set[str] = set()
-    for kind, row, verdict, labeler, _, _ in log:
+    for kind, row, verdict, labeler, _, _, decides in log:
         match kind:
             case "LABELED":
                 votes.setdefault(row, {})[labeler] = verdict
+                (deciding.add if decides else deciding.discard)((row, labeler))
             case "RETRACTED":
                 del votes[row][labeler]
             case "WITHDRAWN":
@@ -205,6 +219,10 @@ def fold(log: list[LogEntry]) -> dict[int, dict[str, int]]:
         row: {name: verdict for name, verdict in of_row.items() if name not in void}
         for row, of_row in votes.items()
     }
+    for row, of_row in found.items():
+        judges = [name for name in of_row if (row, name) in deciding]
+        if judges:
+            found[row] = {judges[-1]: of_row[judges[-1]]}
     return {row: of_row for row, of_row in found.items() if of_row}
 
 

@@ -181,7 +181,10 @@ class History(Labeling):
             if self.model.state in ("COMPLETED", "FAILED"):
                 return
             # A labeler that has neither voted nor skipped before.
-            waiter = Waiter(f"truthful{turn % 20}/", f"truthful{turn % 20}", 2)
+            name = f"truthful{turn % 20}"
+            if self.model.rules.adjudicators and turn % 3 == 2:
+                name = "judge"
+            waiter = Waiter(f"{name}/", name, 2)
             self.ask(waiter, stays=turn % 2 == 0)
             while held := self.model.held(waiter.holder):
                 query, lease = self.model.leases()[held[0]]

@@ -99,7 +99,9 @@ class Model(Ballot):
             self._log("REPEATED", row, verdict, labeler, query)
         else:
             about = self.query_on(row, query)
-            vote = Vote(verdict, self.number_on(row, query))
+            own = self.votes.get(row, {}).get(labeler)
+            decides = self._decides(labeler, row) or (own is not None and own.decides)
+            vote = Vote(verdict, self.number_on(row, query), decides)
             self.votes.setdefault(row, {})[labeler] = vote
             self._log("LABELED", row, verdict, labeler, query)
             if leased:
@@ -123,8 +125,17 @@ class Model(Ballot):
             return "" if leased else "TOO_LATE"
         label, own = self.labels().get(row), labeler in self.votes.get(row, {})
         open_rows = {one.row for one in self.open_queries()}
-        fits = replace or label == 0 if own else not label or row in open_rows
+        if self._in_conflict(row) and not own:
+            return "" if self._decides(labeler, row) else "AWAITS_ADJUDICATION"
+        again = replace or label == 0 or self._decides(labeler, row)
+        fits = again if own else not label or row in open_rows
         return "" if fits else "ALREADY_ANSWERED"
+
+    def _in_conflict(self, row: int) -> bool:
+        return any(one.row == row and one.conflict for one in self.open_queries())
+
+    def _decides(self, labeler: str, row: int) -> bool:
+        return labeler in self.rules.adjudicators and self._in_conflict(row)
 
     def retract(self, labeler: str, row: int) -> str:
         """Retract a vote. Raises Refusal."""
@@ -334,14 +345,14 @@ class Model(Ballot):
         """Open or close a query after a change of the votes on its row."""
         if query is None:
             return
-        _, wanted, given = self.judge(query.row, query)
+        _, wanted, given, query.conflict = self.judge(query.row, query)
         if given < wanted:
             query.open = True
         else:
             self._close(query)
 
     def _close(self, query: Query) -> None:
-        query.open = False
+        query.open = query.conflict = False
         for lease_id in list(query.leases):
             self.end_lease(lease_id)
 

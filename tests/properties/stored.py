@@ -8,8 +8,8 @@ from svddtune.state import keys
 from svddtune.state.connect import Redis
 from svddtune.state.session import SessionId
 
-# (kind, row, verdict, labeler, query, answer id)
-LogEntry = tuple[str, int, int, str, int, str]
+# (kind, row, verdict, labeler, query, answer id, whether it decides)
+LogEntry = tuple[str, int, int, str, int, str, bool]
 
 
 @dataclass(frozen=True)
@@ -130,4 +130,5 @@ def _entry(event: dict[bytes, bytes]) -> LogEntry:
         event[b"labeler"].decode(),
         int(event[b"query"]),
         event[b"answer_id"].decode(),
+        b"decides" in event,
     )

@@ -24,6 +24,7 @@ rules = st.builds(
     above=st.integers(0, 2),
     adaptive=st.booleans(),
     repeat_every=st.sampled_from([0, 0, 1, 3]),
+    adjudicators=st.sampled_from([(), (), ("l0", "l1", "judge")]),
 )
 starts = st.builds(
     Start,

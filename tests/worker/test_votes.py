@@ -155,6 +155,34 @@ def test_label_known_at_the_start_is_as_certain_as_others_once_it_was_asked_abou
     assert certainty[1] == pytest.approx(0.9)
 
 
+def test_decision_of_an_adjudicator_counts_alone() -> None:
+    votes = {1: {"ann": 1, "ben": -1, "dora": -1}, 2: {"dora": 1, "ann": -1}, 3: {"ann": 1}}
+    decided = replace(
+        snapshot_of(votes, label_noise=0.1),
+        labels={1: -1, 2: 1, 3: 1},
+        decided_by={1: "dora", 2: "dora"},
+    )
+    certainty = labels_in_force(decided).certainty
+    assert certainty is not None
+    assert certainty[1:4].tolist() == pytest.approx([0.9, 0.9, 0.9])
+    # A withdrawal of others changes nothing, and that of the adjudicator all.
+    assert without_votes_of(decided, "ann").labels == {1: -1, 2: 1}
+    assert without_votes_of(decided, "dora").labels == {2: -1, 3: 1}
+
+
+@pytest.mark.parametrize("said", [1, -1])
+def test_adjudicator_outweighs_the_estimate_of_dawid_and_skene(said: int) -> None:
+    snapshot = snapshot_of(CROWD, N=60, aggregation="dawid_skene")
+    row = next(iter(CROWD))
+    decided = replace(
+        snapshot,
+        labels=snapshot.labels | {row: said},
+        votes=snapshot.votes | {row: snapshot.votes[row] | {"dora": said}},
+        decided_by={row: "dora"},
+    )
+    assert labels_in_force(decided).values[row] == said
+
+
 def test_answers_taken_over_are_as_certain_as_in_the_session_they_were_given_in() -> None:
     votes = {1: {"initial": 1}, 2: {"ann": -1}, 3: {"ann": 1, "ben": 1, "cem": -1}}
     first = replace(

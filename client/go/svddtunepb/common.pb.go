@@ -444,7 +444,8 @@ func (x *LabelCounts) GetTotal() uint32 {
 }
 
 // One event of a session's append-only label log. The labels in force are a fold over these events:
-// each labeler's latest vote on an observation counts, unless that vote or that labeler was withdrawn.
+// each labeler's latest vote on an observation counts, unless that vote or that labeler was withdrawn. If
+// one of these adjudicates, the label is that vote's verdict.
 type LabelEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Position in the log; opaque, ordered, unique within the session.
@@ -478,7 +479,10 @@ type LabelEvent struct {
 	Confidence *float64 `protobuf:"fixed64,13,opt,name=confidence,proto3,oneof" json:"confidence,omitempty"`
 	// Name of the session in which the labeler gave this vote, if it was taken over from there when the
 	// session was created, see CreateSessionRequest.from_session. Empty for a vote of this session.
-	Origin        string `protobuf:"bytes,14,opt,name=origin,proto3" json:"origin,omitempty"`
+	Origin string `protobuf:"bytes,14,opt,name=origin,proto3" json:"origin,omitempty"`
+	// True if it is the vote of an adjudicator that decides what the observation's label is, see
+	// SessionConfig.adjudicators. Other votes on it then have no effect.
+	Adjudicates   bool `protobuf:"varint,15,opt,name=adjudicates,proto3" json:"adjudicates,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -611,6 +615,13 @@ func (x *LabelEvent) GetOrigin() string {
 	return ""
 }
 
+func (x *LabelEvent) GetAdjudicates() bool {
+	if x != nil {
+		return x.Adjudicates
+	}
+	return false
+}
+
 var File_svddtune_v1_common_proto protoreflect.FileDescriptor
 
 const file_svddtune_v1_common_proto_rawDesc = "" +
@@ -631,7 +642,7 @@ const file_svddtune_v1_common_proto_rawDesc = "" +
 	"\x06inlier\x18\x01 \x01(\rR\x06inlier\x12\x18\n" +
 	"\aoutlier\x18\x02 \x01(\rR\aoutlier\x12\x16\n" +
 	"\x06unsure\x18\x03 \x01(\rR\x06unsure\x12\x14\n" +
-	"\x05total\x18\x04 \x01(\rR\x05total\"\x8f\x05\n" +
+	"\x05total\x18\x04 \x01(\rR\x05total\"\xb1\x05\n" +
 	"\n" +
 	"LabelEvent\x12\x19\n" +
 	"\bevent_id\x18\x01 \x01(\tR\aeventId\x120\n" +
@@ -652,7 +663,8 @@ const file_svddtune_v1_common_proto_rawDesc = "" +
 	"\n" +
 	"confidence\x18\r \x01(\x01H\x00R\n" +
 	"confidence\x88\x01\x01\x12\x16\n" +
-	"\x06origin\x18\x0e \x01(\tR\x06origin\"\x8f\x01\n" +
+	"\x06origin\x18\x0e \x01(\tR\x06origin\x12 \n" +
+	"\vadjudicates\x18\x0f \x01(\bR\vadjudicates\"\x8f\x01\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fKIND_LABELED\x10\x01\x12\x12\n" +

@@ -467,7 +467,7 @@ type SessionConfig struct {
 	OverlapRule OverlapRule `protobuf:"varint,15,opt,name=overlap_rule,json=overlapRule,proto3,enum=svddtune.v1.OverlapRule" json:"overlap_rule,omitempty"`
 	// Largest number of votes on one observation, at least overlap. After a tie or UNSURE, one more
 	// labeler is asked, up to this limit. Allowed: 1 to 20; default: overlap + 1 if overlap is above
-	// 1, else 1.
+	// 1 and adjudicators is empty, else overlap.
 	OverlapLimit uint32 `protobuf:"varint,16,opt,name=overlap_limit,json=overlapLimit,proto3" json:"overlap_limit,omitempty"`
 	// Rule that turns several votes on an observation into its label. Default: MAJORITY.
 	Aggregation Aggregation `protobuf:"varint,17,opt,name=aggregation,proto3,enum=svddtune.v1.Aggregation" json:"aggregation,omitempty"`
@@ -506,8 +506,12 @@ type SessionConfig struct {
 	// nothing that is computed from them. Allowed: up to 100 different features of the dataset, each
 	// by its name or its column, counted from 0; default: all.
 	VisibleFeatures []string `protobuf:"bytes,26,rep,name=visible_features,json=visibleFeatures,proto3" json:"visible_features,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Labelers who decide. Once an observation has as many votes as overlap_limit allows, and they
+	// are a tie or nobody is sure, it is asked of one of these, whose vote is the label. Without
+	// adjudicators the label is UNSURE. Allowed: up to 10 different names of labelers; default: none.
+	Adjudicators  []string `protobuf:"bytes,27,rep,name=adjudicators,proto3" json:"adjudicators,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SessionConfig) Reset() {
@@ -722,11 +726,18 @@ func (x *SessionConfig) GetVisibleFeatures() []string {
 	return nil
 }
 
+func (x *SessionConfig) GetAdjudicators() []string {
+	if x != nil {
+		return x.Adjudicators
+	}
+	return nil
+}
+
 var File_svddtune_v1_config_proto protoreflect.FileDescriptor
 
 const file_svddtune_v1_config_proto_rawDesc = "" +
 	"\n" +
-	"\x18svddtune/v1/config.proto\x12\vsvddtune.v1\"\xee\a\n" +
+	"\x18svddtune/v1/config.proto\x12\vsvddtune.v1\"\x92\b\n" +
 	"\rSessionConfig\x12\f\n" +
 	"\x01k\x18\x01 \x01(\rR\x01k\x12\x16\n" +
 	"\x06budget\x18\x02 \x01(\rR\x06budget\x126\n" +
@@ -757,7 +768,8 @@ const file_svddtune_v1_config_proto_rawDesc = "" +
 	"\fown_strategy\x18\x16 \x01(\tR\vownStrategy\x12&\n" +
 	"\fraw_features\x18\x18 \x01(\bH\x01R\vrawFeatures\x88\x01\x01\x12\x14\n" +
 	"\x05blind\x18\x19 \x01(\bR\x05blind\x12)\n" +
-	"\x10visible_features\x18\x1a \x03(\tR\x0fvisibleFeaturesB\x0e\n" +
+	"\x10visible_features\x18\x1a \x03(\tR\x0fvisibleFeatures\x12\"\n" +
+	"\fadjudicators\x18\x1b \x03(\tR\fadjudicatorsB\x0e\n" +
 	"\f_label_noiseB\x0f\n" +
 	"\r_raw_features*\xc5\x01\n" +
 	"\rQueryStrategy\x12\x1e\n" +

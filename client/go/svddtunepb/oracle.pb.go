@@ -382,7 +382,7 @@ func (x Ack_Disposition) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Ack_Disposition.Descriptor instead.
 func (Ack_Disposition) EnumDescriptor() ([]byte, []int) {
-	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{16, 0}
+	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{17, 0}
 }
 
 // Opens the dialogue.
@@ -555,7 +555,9 @@ func (x *Credit) GetQueries() uint32 {
 
 // A verdict on a leased query, or an unasked verdict on any observation. It counts while the
 // observation has no label or its query seeks votes. After that it has no effect: an answer to a query
-// is recorded (DISPOSITION_UNUSED), an unasked answer is refused (ALREADY_ANSWERED). After its first
+// is recorded (DISPOSITION_UNUSED), an unasked answer is refused (ALREADY_ANSWERED). While the votes on
+// the observation await an adjudicator, the answers of others have no effect either
+// (AWAITS_ADJUDICATION), except corrections of their own votes. After its first
 // vote on an observation, a labeler may send 100 corrections, retractions and late answers in all on
 // that observation; further ones are refused (TOO_MANY_CORRECTIONS). A server may limit those of all
 // labelers together (TOO_MANY_EVENTS).
@@ -1581,6 +1583,70 @@ func (x *NearbyLabel) GetDistance2() float64 {
 	return 0
 }
 
+// The votes on an observation that an adjudicator is to decide.
+type Adjudication struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Number of votes that say INLIER. All three are 0 if SessionConfig.blind is true.
+	InlierVotes uint32 `protobuf:"varint,1,opt,name=inlier_votes,json=inlierVotes,proto3" json:"inlier_votes,omitempty"`
+	// Number of votes that say OUTLIER.
+	OutlierVotes uint32 `protobuf:"varint,2,opt,name=outlier_votes,json=outlierVotes,proto3" json:"outlier_votes,omitempty"`
+	// Number of votes that say UNSURE.
+	UnsureVotes   uint32 `protobuf:"varint,3,opt,name=unsure_votes,json=unsureVotes,proto3" json:"unsure_votes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Adjudication) Reset() {
+	*x = Adjudication{}
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Adjudication) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Adjudication) ProtoMessage() {}
+
+func (x *Adjudication) ProtoReflect() protoreflect.Message {
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Adjudication.ProtoReflect.Descriptor instead.
+func (*Adjudication) Descriptor() ([]byte, []int) {
+	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *Adjudication) GetInlierVotes() uint32 {
+	if x != nil {
+		return x.InlierVotes
+	}
+	return 0
+}
+
+func (x *Adjudication) GetOutlierVotes() uint32 {
+	if x != nil {
+		return x.OutlierVotes
+	}
+	return 0
+}
+
+func (x *Adjudication) GetUnsureVotes() uint32 {
+	if x != nil {
+		return x.UnsureVotes
+	}
+	return 0
+}
+
 // A query that is leased to this labeler.
 type Assign struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1608,14 +1674,17 @@ type Assign struct {
 	// from all features.
 	Explanation *Explanation `protobuf:"bytes,13,opt,name=explanation,proto3" json:"explanation,omitempty"`
 	// The features that SessionConfig.visible_features names, in its order; none if it names none.
-	Visible       []*VisibleFeature `protobuf:"bytes,14,rep,name=visible,proto3" json:"visible,omitempty"`
+	Visible []*VisibleFeature `protobuf:"bytes,14,rep,name=visible,proto3" json:"visible,omitempty"`
+	// Set if the votes on the observation came to no verdict and this labeler's vote decides, see
+	// SessionConfig.adjudicators.
+	Adjudication  *Adjudication `protobuf:"bytes,15,opt,name=adjudication,proto3" json:"adjudication,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Assign) Reset() {
 	*x = Assign{}
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[14]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1627,7 +1696,7 @@ func (x *Assign) String() string {
 func (*Assign) ProtoMessage() {}
 
 func (x *Assign) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[14]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1640,7 +1709,7 @@ func (x *Assign) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Assign.ProtoReflect.Descriptor instead.
 func (*Assign) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{14}
+	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Assign) GetSession() string {
@@ -1713,6 +1782,13 @@ func (x *Assign) GetVisible() []*VisibleFeature {
 	return nil
 }
 
+func (x *Assign) GetAdjudication() *Adjudication {
+	if x != nil {
+		return x.Adjudication
+	}
+	return nil
+}
+
 // A lease and its end.
 type LeaseExpiry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1726,7 +1802,7 @@ type LeaseExpiry struct {
 
 func (x *LeaseExpiry) Reset() {
 	*x = LeaseExpiry{}
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[15]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1738,7 +1814,7 @@ func (x *LeaseExpiry) String() string {
 func (*LeaseExpiry) ProtoMessage() {}
 
 func (x *LeaseExpiry) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[15]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1751,7 +1827,7 @@ func (x *LeaseExpiry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaseExpiry.ProtoReflect.Descriptor instead.
 func (*LeaseExpiry) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{15}
+	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *LeaseExpiry) GetLeaseId() string {
@@ -1796,7 +1872,7 @@ type Ack struct {
 
 func (x *Ack) Reset() {
 	*x = Ack{}
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[16]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1808,7 +1884,7 @@ func (x *Ack) String() string {
 func (*Ack) ProtoMessage() {}
 
 func (x *Ack) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[16]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1821,7 +1897,7 @@ func (x *Ack) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ack.ProtoReflect.Descriptor instead.
 func (*Ack) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{16}
+	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Ack) GetAnswerId() string {
@@ -1890,7 +1966,7 @@ func (x *Ack) GetExtended() []*LeaseExpiry {
 // One item was refused. Reasons: UNKNOWN_OBSERVATION, ALREADY_ANSWERED, ANSWER_ID_REUSED,
 // UNKNOWN_QUERY, LEASE_LOST, SESSION_NOT_ACTIVE, INVALID_FIELD, INVALID_NAME, NOT_LABELED,
 // LABELER_WITHDRAWN, OBSERVATION_MISMATCH, SESSION_NOT_FOUND, DATASET_NOT_FOUND,
-// TOO_MANY_CORRECTIONS, TOO_MANY_EVENTS, ROLE_TOO_LOW, RATE_EXCEEDED.
+// TOO_MANY_CORRECTIONS, TOO_MANY_EVENTS, ROLE_TOO_LOW, RATE_EXCEEDED, AWAITS_ADJUDICATION.
 type Reject struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The id in Answer or Retract; otherwise empty.
@@ -1909,7 +1985,7 @@ type Reject struct {
 
 func (x *Reject) Reset() {
 	*x = Reject{}
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[17]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1921,7 +1997,7 @@ func (x *Reject) String() string {
 func (*Reject) ProtoMessage() {}
 
 func (x *Reject) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[17]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1934,7 +2010,7 @@ func (x *Reject) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reject.ProtoReflect.Descriptor instead.
 func (*Reject) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{17}
+	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Reject) GetAnswerId() string {
@@ -1989,7 +2065,7 @@ type Revoke struct {
 
 func (x *Revoke) Reset() {
 	*x = Revoke{}
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[18]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2001,7 +2077,7 @@ func (x *Revoke) String() string {
 func (*Revoke) ProtoMessage() {}
 
 func (x *Revoke) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[18]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2014,7 +2090,7 @@ func (x *Revoke) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Revoke.ProtoReflect.Descriptor instead.
 func (*Revoke) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{18}
+	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Revoke) GetSession() string {
@@ -2056,7 +2132,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[19]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2068,7 +2144,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[19]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2081,7 +2157,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{19}
+	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Progress) GetSession() *Session {
@@ -2102,7 +2178,7 @@ type Drain struct {
 
 func (x *Drain) Reset() {
 	*x = Drain{}
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[20]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2114,7 +2190,7 @@ func (x *Drain) String() string {
 func (*Drain) ProtoMessage() {}
 
 func (x *Drain) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[20]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2127,7 +2203,7 @@ func (x *Drain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Drain.ProtoReflect.Descriptor instead.
 func (*Drain) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{20}
+	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Drain) GetReason() DrainReason {
@@ -2150,7 +2226,7 @@ type Finished struct {
 
 func (x *Finished) Reset() {
 	*x = Finished{}
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[21]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2162,7 +2238,7 @@ func (x *Finished) String() string {
 func (*Finished) ProtoMessage() {}
 
 func (x *Finished) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[21]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2175,7 +2251,7 @@ func (x *Finished) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finished.ProtoReflect.Descriptor instead.
 func (*Finished) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{21}
+	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Finished) GetSession() *Session {
@@ -2214,7 +2290,7 @@ type ConverseResponse struct {
 
 func (x *ConverseResponse) Reset() {
 	*x = ConverseResponse{}
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[22]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2226,7 +2302,7 @@ func (x *ConverseResponse) String() string {
 func (*ConverseResponse) ProtoMessage() {}
 
 func (x *ConverseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[22]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2239,7 +2315,7 @@ func (x *ConverseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConverseResponse.ProtoReflect.Descriptor instead.
 func (*ConverseResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{22}
+	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ConverseResponse) GetMessage() isConverseResponse_Message {
@@ -2401,7 +2477,7 @@ type LeaseRequest struct {
 
 func (x *LeaseRequest) Reset() {
 	*x = LeaseRequest{}
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[23]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2413,7 +2489,7 @@ func (x *LeaseRequest) String() string {
 func (*LeaseRequest) ProtoMessage() {}
 
 func (x *LeaseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[23]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2426,7 +2502,7 @@ func (x *LeaseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaseRequest.ProtoReflect.Descriptor instead.
 func (*LeaseRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{23}
+	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *LeaseRequest) GetSession() string {
@@ -2480,7 +2556,7 @@ type LeaseResponse struct {
 
 func (x *LeaseResponse) Reset() {
 	*x = LeaseResponse{}
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[24]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2492,7 +2568,7 @@ func (x *LeaseResponse) String() string {
 func (*LeaseResponse) ProtoMessage() {}
 
 func (x *LeaseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[24]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2505,7 +2581,7 @@ func (x *LeaseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaseResponse.ProtoReflect.Descriptor instead.
 func (*LeaseResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{24}
+	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *LeaseResponse) GetAssignments() []*Assign {
@@ -2542,7 +2618,7 @@ type AnswerRequest struct {
 
 func (x *AnswerRequest) Reset() {
 	*x = AnswerRequest{}
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[25]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2554,7 +2630,7 @@ func (x *AnswerRequest) String() string {
 func (*AnswerRequest) ProtoMessage() {}
 
 func (x *AnswerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[25]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2567,7 +2643,7 @@ func (x *AnswerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerRequest.ProtoReflect.Descriptor instead.
 func (*AnswerRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{25}
+	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *AnswerRequest) GetLabeler() string {
@@ -2595,7 +2671,7 @@ type AnswerResponse struct {
 
 func (x *AnswerResponse) Reset() {
 	*x = AnswerResponse{}
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[26]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2607,7 +2683,7 @@ func (x *AnswerResponse) String() string {
 func (*AnswerResponse) ProtoMessage() {}
 
 func (x *AnswerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[26]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2620,7 +2696,7 @@ func (x *AnswerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerResponse.ProtoReflect.Descriptor instead.
 func (*AnswerResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{26}
+	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *AnswerResponse) GetAck() *Ack {
@@ -2647,7 +2723,7 @@ type AnswerBatchRequest struct {
 
 func (x *AnswerBatchRequest) Reset() {
 	*x = AnswerBatchRequest{}
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[27]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2659,7 +2735,7 @@ func (x *AnswerBatchRequest) String() string {
 func (*AnswerBatchRequest) ProtoMessage() {}
 
 func (x *AnswerBatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[27]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2672,7 +2748,7 @@ func (x *AnswerBatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerBatchRequest.ProtoReflect.Descriptor instead.
 func (*AnswerBatchRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{27}
+	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *AnswerBatchRequest) GetLabeler() string {
@@ -2718,7 +2794,7 @@ type AnswerBatchResponse struct {
 
 func (x *AnswerBatchResponse) Reset() {
 	*x = AnswerBatchResponse{}
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[28]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2730,7 +2806,7 @@ func (x *AnswerBatchResponse) String() string {
 func (*AnswerBatchResponse) ProtoMessage() {}
 
 func (x *AnswerBatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[28]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2743,7 +2819,7 @@ func (x *AnswerBatchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerBatchResponse.ProtoReflect.Descriptor instead.
 func (*AnswerBatchResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{28}
+	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *AnswerBatchResponse) GetCounts() *LabelCounts {
@@ -2780,7 +2856,7 @@ type ExtendRequest struct {
 
 func (x *ExtendRequest) Reset() {
 	*x = ExtendRequest{}
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[29]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2792,7 +2868,7 @@ func (x *ExtendRequest) String() string {
 func (*ExtendRequest) ProtoMessage() {}
 
 func (x *ExtendRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[29]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2805,7 +2881,7 @@ func (x *ExtendRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtendRequest.ProtoReflect.Descriptor instead.
 func (*ExtendRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{29}
+	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ExtendRequest) GetLabeler() string {
@@ -2833,7 +2909,7 @@ type ExtendResponse struct {
 
 func (x *ExtendResponse) Reset() {
 	*x = ExtendResponse{}
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[30]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2845,7 +2921,7 @@ func (x *ExtendResponse) String() string {
 func (*ExtendResponse) ProtoMessage() {}
 
 func (x *ExtendResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[30]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2858,7 +2934,7 @@ func (x *ExtendResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtendResponse.ProtoReflect.Descriptor instead.
 func (*ExtendResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{30}
+	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ExtendResponse) GetAck() *Ack {
@@ -2881,7 +2957,7 @@ type ReleaseRequest struct {
 
 func (x *ReleaseRequest) Reset() {
 	*x = ReleaseRequest{}
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[31]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2893,7 +2969,7 @@ func (x *ReleaseRequest) String() string {
 func (*ReleaseRequest) ProtoMessage() {}
 
 func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[31]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2906,7 +2982,7 @@ func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseRequest.ProtoReflect.Descriptor instead.
 func (*ReleaseRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{31}
+	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ReleaseRequest) GetLabeler() string {
@@ -2934,7 +3010,7 @@ type ReleaseResponse struct {
 
 func (x *ReleaseResponse) Reset() {
 	*x = ReleaseResponse{}
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[32]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2946,7 +3022,7 @@ func (x *ReleaseResponse) String() string {
 func (*ReleaseResponse) ProtoMessage() {}
 
 func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[32]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2959,7 +3035,7 @@ func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseResponse.ProtoReflect.Descriptor instead.
 func (*ReleaseResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{32}
+	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ReleaseResponse) GetAck() *Ack {
@@ -2982,7 +3058,7 @@ type SkipRequest struct {
 
 func (x *SkipRequest) Reset() {
 	*x = SkipRequest{}
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[33]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2994,7 +3070,7 @@ func (x *SkipRequest) String() string {
 func (*SkipRequest) ProtoMessage() {}
 
 func (x *SkipRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[33]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3007,7 +3083,7 @@ func (x *SkipRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkipRequest.ProtoReflect.Descriptor instead.
 func (*SkipRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{33}
+	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *SkipRequest) GetLabeler() string {
@@ -3035,7 +3111,7 @@ type SkipResponse struct {
 
 func (x *SkipResponse) Reset() {
 	*x = SkipResponse{}
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[34]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3047,7 +3123,7 @@ func (x *SkipResponse) String() string {
 func (*SkipResponse) ProtoMessage() {}
 
 func (x *SkipResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[34]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3060,7 +3136,7 @@ func (x *SkipResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkipResponse.ProtoReflect.Descriptor instead.
 func (*SkipResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{34}
+	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *SkipResponse) GetAck() *Ack {
@@ -3083,7 +3159,7 @@ type RetractRequest struct {
 
 func (x *RetractRequest) Reset() {
 	*x = RetractRequest{}
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[35]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3095,7 +3171,7 @@ func (x *RetractRequest) String() string {
 func (*RetractRequest) ProtoMessage() {}
 
 func (x *RetractRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[35]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3108,7 +3184,7 @@ func (x *RetractRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetractRequest.ProtoReflect.Descriptor instead.
 func (*RetractRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{35}
+	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *RetractRequest) GetLabeler() string {
@@ -3136,7 +3212,7 @@ type RetractResponse struct {
 
 func (x *RetractResponse) Reset() {
 	*x = RetractResponse{}
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[36]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3148,7 +3224,7 @@ func (x *RetractResponse) String() string {
 func (*RetractResponse) ProtoMessage() {}
 
 func (x *RetractResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[36]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3161,7 +3237,7 @@ func (x *RetractResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetractResponse.ProtoReflect.Descriptor instead.
 func (*RetractResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{36}
+	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *RetractResponse) GetAck() *Ack {
@@ -3184,7 +3260,7 @@ type GetProfileRequest struct {
 
 func (x *GetProfileRequest) Reset() {
 	*x = GetProfileRequest{}
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[37]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3196,7 +3272,7 @@ func (x *GetProfileRequest) String() string {
 func (*GetProfileRequest) ProtoMessage() {}
 
 func (x *GetProfileRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[37]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3209,7 +3285,7 @@ func (x *GetProfileRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetProfileRequest.ProtoReflect.Descriptor instead.
 func (*GetProfileRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{37}
+	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *GetProfileRequest) GetSession() string {
@@ -3253,7 +3329,7 @@ type FeatureProfile struct {
 
 func (x *FeatureProfile) Reset() {
 	*x = FeatureProfile{}
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[38]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3265,7 +3341,7 @@ func (x *FeatureProfile) String() string {
 func (*FeatureProfile) ProtoMessage() {}
 
 func (x *FeatureProfile) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[38]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3278,7 +3354,7 @@ func (x *FeatureProfile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FeatureProfile.ProtoReflect.Descriptor instead.
 func (*FeatureProfile) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{38}
+	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *FeatureProfile) GetName() string {
@@ -3351,7 +3427,7 @@ type GetProfileResponse struct {
 
 func (x *GetProfileResponse) Reset() {
 	*x = GetProfileResponse{}
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[39]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3363,7 +3439,7 @@ func (x *GetProfileResponse) String() string {
 func (*GetProfileResponse) ProtoMessage() {}
 
 func (x *GetProfileResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_oracle_proto_msgTypes[39]
+	mi := &file_svddtune_v1_oracle_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3376,7 +3452,7 @@ func (x *GetProfileResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetProfileResponse.ProtoReflect.Descriptor instead.
 func (*GetProfileResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{39}
+	return file_svddtune_v1_oracle_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *GetProfileResponse) GetFeatures() []*FeatureProfile {
@@ -3484,7 +3560,11 @@ const file_svddtune_v1_oracle_proto_rawDesc = "" +
 	"\vNearbyLabel\x12%\n" +
 	"\x0eobservation_id\x18\x01 \x01(\tR\robservationId\x12.\n" +
 	"\averdict\x18\x02 \x01(\x0e2\x14.svddtune.v1.VerdictR\averdict\x12\x1c\n" +
-	"\tdistance2\x18\x03 \x01(\x01R\tdistance2\"\x9e\x03\n" +
+	"\tdistance2\x18\x03 \x01(\x01R\tdistance2\"y\n" +
+	"\fAdjudication\x12!\n" +
+	"\finlier_votes\x18\x01 \x01(\rR\vinlierVotes\x12#\n" +
+	"\routlier_votes\x18\x02 \x01(\rR\foutlierVotes\x12!\n" +
+	"\funsure_votes\x18\x03 \x01(\rR\vunsureVotes\"\xdd\x03\n" +
 	"\x06Assign\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x14\n" +
 	"\x05query\x18\x02 \x01(\rR\x05query\x12%\n" +
@@ -3495,7 +3575,8 @@ const file_svddtune_v1_oracle_proto_rawDesc = "" +
 	"\blease_id\x18\a \x01(\tR\aleaseId\x12F\n" +
 	"\x11lease_expire_time\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\x0fleaseExpireTime\x12:\n" +
 	"\vexplanation\x18\r \x01(\v2\x18.svddtune.v1.ExplanationR\vexplanation\x125\n" +
-	"\avisible\x18\x0e \x03(\v2\x1b.svddtune.v1.VisibleFeatureR\avisibleJ\x04\b\t\x10\r\"e\n" +
+	"\avisible\x18\x0e \x03(\v2\x1b.svddtune.v1.VisibleFeatureR\avisible\x12=\n" +
+	"\fadjudication\x18\x0f \x01(\v2\x19.svddtune.v1.AdjudicationR\fadjudicationJ\x04\b\t\x10\r\"e\n" +
 	"\vLeaseExpiry\x12\x19\n" +
 	"\blease_id\x18\x01 \x01(\tR\aleaseId\x12;\n" +
 	"\vexpire_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
@@ -3661,7 +3742,7 @@ func file_svddtune_v1_oracle_proto_rawDescGZIP() []byte {
 }
 
 var file_svddtune_v1_oracle_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
-var file_svddtune_v1_oracle_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
+var file_svddtune_v1_oracle_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
 var file_svddtune_v1_oracle_proto_goTypes = []any{
 	(LabelerKind)(0),              // 0: svddtune.v1.LabelerKind
 	(SkipMode)(0),                 // 1: svddtune.v1.SkipMode
@@ -3683,42 +3764,43 @@ var file_svddtune_v1_oracle_proto_goTypes = []any{
 	(*UnusualFeature)(nil),        // 17: svddtune.v1.UnusualFeature
 	(*VisibleFeature)(nil),        // 18: svddtune.v1.VisibleFeature
 	(*NearbyLabel)(nil),           // 19: svddtune.v1.NearbyLabel
-	(*Assign)(nil),                // 20: svddtune.v1.Assign
-	(*LeaseExpiry)(nil),           // 21: svddtune.v1.LeaseExpiry
-	(*Ack)(nil),                   // 22: svddtune.v1.Ack
-	(*Reject)(nil),                // 23: svddtune.v1.Reject
-	(*Revoke)(nil),                // 24: svddtune.v1.Revoke
-	(*Progress)(nil),              // 25: svddtune.v1.Progress
-	(*Drain)(nil),                 // 26: svddtune.v1.Drain
-	(*Finished)(nil),              // 27: svddtune.v1.Finished
-	(*ConverseResponse)(nil),      // 28: svddtune.v1.ConverseResponse
-	(*LeaseRequest)(nil),          // 29: svddtune.v1.LeaseRequest
-	(*LeaseResponse)(nil),         // 30: svddtune.v1.LeaseResponse
-	(*AnswerRequest)(nil),         // 31: svddtune.v1.AnswerRequest
-	(*AnswerResponse)(nil),        // 32: svddtune.v1.AnswerResponse
-	(*AnswerBatchRequest)(nil),    // 33: svddtune.v1.AnswerBatchRequest
-	(*AnswerBatchResponse)(nil),   // 34: svddtune.v1.AnswerBatchResponse
-	(*ExtendRequest)(nil),         // 35: svddtune.v1.ExtendRequest
-	(*ExtendResponse)(nil),        // 36: svddtune.v1.ExtendResponse
-	(*ReleaseRequest)(nil),        // 37: svddtune.v1.ReleaseRequest
-	(*ReleaseResponse)(nil),       // 38: svddtune.v1.ReleaseResponse
-	(*SkipRequest)(nil),           // 39: svddtune.v1.SkipRequest
-	(*SkipResponse)(nil),          // 40: svddtune.v1.SkipResponse
-	(*RetractRequest)(nil),        // 41: svddtune.v1.RetractRequest
-	(*RetractResponse)(nil),       // 42: svddtune.v1.RetractResponse
-	(*GetProfileRequest)(nil),     // 43: svddtune.v1.GetProfileRequest
-	(*FeatureProfile)(nil),        // 44: svddtune.v1.FeatureProfile
-	(*GetProfileResponse)(nil),    // 45: svddtune.v1.GetProfileResponse
-	(Verdict)(0),                  // 46: svddtune.v1.Verdict
-	(*Session)(nil),               // 47: svddtune.v1.Session
-	(*DisplayField)(nil),          // 48: svddtune.v1.DisplayField
-	(*timestamppb.Timestamp)(nil), // 49: google.protobuf.Timestamp
-	(*LabelCounts)(nil),           // 50: svddtune.v1.LabelCounts
-	(*status.Status)(nil),         // 51: google.rpc.Status
+	(*Adjudication)(nil),          // 20: svddtune.v1.Adjudication
+	(*Assign)(nil),                // 21: svddtune.v1.Assign
+	(*LeaseExpiry)(nil),           // 22: svddtune.v1.LeaseExpiry
+	(*Ack)(nil),                   // 23: svddtune.v1.Ack
+	(*Reject)(nil),                // 24: svddtune.v1.Reject
+	(*Revoke)(nil),                // 25: svddtune.v1.Revoke
+	(*Progress)(nil),              // 26: svddtune.v1.Progress
+	(*Drain)(nil),                 // 27: svddtune.v1.Drain
+	(*Finished)(nil),              // 28: svddtune.v1.Finished
+	(*ConverseResponse)(nil),      // 29: svddtune.v1.ConverseResponse
+	(*LeaseRequest)(nil),          // 30: svddtune.v1.LeaseRequest
+	(*LeaseResponse)(nil),         // 31: svddtune.v1.LeaseResponse
+	(*AnswerRequest)(nil),         // 32: svddtune.v1.AnswerRequest
+	(*AnswerResponse)(nil),        // 33: svddtune.v1.AnswerResponse
+	(*AnswerBatchRequest)(nil),    // 34: svddtune.v1.AnswerBatchRequest
+	(*AnswerBatchResponse)(nil),   // 35: svddtune.v1.AnswerBatchResponse
+	(*ExtendRequest)(nil),         // 36: svddtune.v1.ExtendRequest
+	(*ExtendResponse)(nil),        // 37: svddtune.v1.ExtendResponse
+	(*ReleaseRequest)(nil),        // 38: svddtune.v1.ReleaseRequest
+	(*ReleaseResponse)(nil),       // 39: svddtune.v1.ReleaseResponse
+	(*SkipRequest)(nil),           // 40: svddtune.v1.SkipRequest
+	(*SkipResponse)(nil),          // 41: svddtune.v1.SkipResponse
+	(*RetractRequest)(nil),        // 42: svddtune.v1.RetractRequest
+	(*RetractResponse)(nil),       // 43: svddtune.v1.RetractResponse
+	(*GetProfileRequest)(nil),     // 44: svddtune.v1.GetProfileRequest
+	(*FeatureProfile)(nil),        // 45: svddtune.v1.FeatureProfile
+	(*GetProfileResponse)(nil),    // 46: svddtune.v1.GetProfileResponse
+	(Verdict)(0),                  // 47: svddtune.v1.Verdict
+	(*Session)(nil),               // 48: svddtune.v1.Session
+	(*DisplayField)(nil),          // 49: svddtune.v1.DisplayField
+	(*timestamppb.Timestamp)(nil), // 50: google.protobuf.Timestamp
+	(*LabelCounts)(nil),           // 51: svddtune.v1.LabelCounts
+	(*status.Status)(nil),         // 52: google.rpc.Status
 }
 var file_svddtune_v1_oracle_proto_depIdxs = []int32{
 	0,  // 0: svddtune.v1.Hello.kind:type_name -> svddtune.v1.LabelerKind
-	46, // 1: svddtune.v1.Answer.verdict:type_name -> svddtune.v1.Verdict
+	47, // 1: svddtune.v1.Answer.verdict:type_name -> svddtune.v1.Verdict
 	1,  // 2: svddtune.v1.Skip.mode:type_name -> svddtune.v1.SkipMode
 	6,  // 3: svddtune.v1.ConverseRequest.hello:type_name -> svddtune.v1.Hello
 	7,  // 4: svddtune.v1.ConverseRequest.credit:type_name -> svddtune.v1.Credit
@@ -3728,73 +3810,74 @@ var file_svddtune_v1_oracle_proto_depIdxs = []int32{
 	11, // 8: svddtune.v1.ConverseRequest.release:type_name -> svddtune.v1.Release
 	12, // 9: svddtune.v1.ConverseRequest.retract:type_name -> svddtune.v1.Retract
 	13, // 10: svddtune.v1.ConverseRequest.bye:type_name -> svddtune.v1.Bye
-	47, // 11: svddtune.v1.Welcome.session:type_name -> svddtune.v1.Session
+	48, // 11: svddtune.v1.Welcome.session:type_name -> svddtune.v1.Session
 	19, // 12: svddtune.v1.Explanation.nearby:type_name -> svddtune.v1.NearbyLabel
 	17, // 13: svddtune.v1.Explanation.unusual:type_name -> svddtune.v1.UnusualFeature
-	46, // 14: svddtune.v1.NearbyLabel.verdict:type_name -> svddtune.v1.Verdict
-	48, // 15: svddtune.v1.Assign.display:type_name -> svddtune.v1.DisplayField
-	49, // 16: svddtune.v1.Assign.lease_expire_time:type_name -> google.protobuf.Timestamp
+	47, // 14: svddtune.v1.NearbyLabel.verdict:type_name -> svddtune.v1.Verdict
+	49, // 15: svddtune.v1.Assign.display:type_name -> svddtune.v1.DisplayField
+	50, // 16: svddtune.v1.Assign.lease_expire_time:type_name -> google.protobuf.Timestamp
 	16, // 17: svddtune.v1.Assign.explanation:type_name -> svddtune.v1.Explanation
 	18, // 18: svddtune.v1.Assign.visible:type_name -> svddtune.v1.VisibleFeature
-	49, // 19: svddtune.v1.LeaseExpiry.expire_time:type_name -> google.protobuf.Timestamp
-	5,  // 20: svddtune.v1.Ack.disposition:type_name -> svddtune.v1.Ack.Disposition
-	50, // 21: svddtune.v1.Ack.counts:type_name -> svddtune.v1.LabelCounts
-	21, // 22: svddtune.v1.Ack.extended:type_name -> svddtune.v1.LeaseExpiry
-	51, // 23: svddtune.v1.Reject.status:type_name -> google.rpc.Status
-	2,  // 24: svddtune.v1.Revoke.reason:type_name -> svddtune.v1.RevokeReason
-	47, // 25: svddtune.v1.Progress.session:type_name -> svddtune.v1.Session
-	3,  // 26: svddtune.v1.Drain.reason:type_name -> svddtune.v1.DrainReason
-	47, // 27: svddtune.v1.Finished.session:type_name -> svddtune.v1.Session
-	4,  // 28: svddtune.v1.Finished.reason:type_name -> svddtune.v1.FinishReason
-	15, // 29: svddtune.v1.ConverseResponse.welcome:type_name -> svddtune.v1.Welcome
-	20, // 30: svddtune.v1.ConverseResponse.assign:type_name -> svddtune.v1.Assign
-	22, // 31: svddtune.v1.ConverseResponse.ack:type_name -> svddtune.v1.Ack
-	23, // 32: svddtune.v1.ConverseResponse.reject:type_name -> svddtune.v1.Reject
-	24, // 33: svddtune.v1.ConverseResponse.revoke:type_name -> svddtune.v1.Revoke
-	25, // 34: svddtune.v1.ConverseResponse.progress:type_name -> svddtune.v1.Progress
-	26, // 35: svddtune.v1.ConverseResponse.drain:type_name -> svddtune.v1.Drain
-	27, // 36: svddtune.v1.ConverseResponse.finished:type_name -> svddtune.v1.Finished
-	0,  // 37: svddtune.v1.LeaseRequest.kind:type_name -> svddtune.v1.LabelerKind
-	20, // 38: svddtune.v1.LeaseResponse.assignments:type_name -> svddtune.v1.Assign
-	47, // 39: svddtune.v1.LeaseResponse.session:type_name -> svddtune.v1.Session
-	4,  // 40: svddtune.v1.LeaseResponse.finish_reason:type_name -> svddtune.v1.FinishReason
-	8,  // 41: svddtune.v1.AnswerRequest.answer:type_name -> svddtune.v1.Answer
-	22, // 42: svddtune.v1.AnswerResponse.ack:type_name -> svddtune.v1.Ack
-	8,  // 43: svddtune.v1.AnswerBatchRequest.answers:type_name -> svddtune.v1.Answer
-	50, // 44: svddtune.v1.AnswerBatchResponse.counts:type_name -> svddtune.v1.LabelCounts
-	23, // 45: svddtune.v1.AnswerBatchResponse.rejects:type_name -> svddtune.v1.Reject
-	10, // 46: svddtune.v1.ExtendRequest.extend:type_name -> svddtune.v1.Extend
-	22, // 47: svddtune.v1.ExtendResponse.ack:type_name -> svddtune.v1.Ack
-	11, // 48: svddtune.v1.ReleaseRequest.release:type_name -> svddtune.v1.Release
-	22, // 49: svddtune.v1.ReleaseResponse.ack:type_name -> svddtune.v1.Ack
-	9,  // 50: svddtune.v1.SkipRequest.skip:type_name -> svddtune.v1.Skip
-	22, // 51: svddtune.v1.SkipResponse.ack:type_name -> svddtune.v1.Ack
-	12, // 52: svddtune.v1.RetractRequest.retract:type_name -> svddtune.v1.Retract
-	22, // 53: svddtune.v1.RetractResponse.ack:type_name -> svddtune.v1.Ack
-	44, // 54: svddtune.v1.GetProfileResponse.features:type_name -> svddtune.v1.FeatureProfile
-	14, // 55: svddtune.v1.OracleService.Converse:input_type -> svddtune.v1.ConverseRequest
-	29, // 56: svddtune.v1.OracleService.Lease:input_type -> svddtune.v1.LeaseRequest
-	31, // 57: svddtune.v1.OracleService.Answer:input_type -> svddtune.v1.AnswerRequest
-	33, // 58: svddtune.v1.OracleService.AnswerBatch:input_type -> svddtune.v1.AnswerBatchRequest
-	35, // 59: svddtune.v1.OracleService.Extend:input_type -> svddtune.v1.ExtendRequest
-	37, // 60: svddtune.v1.OracleService.Release:input_type -> svddtune.v1.ReleaseRequest
-	39, // 61: svddtune.v1.OracleService.Skip:input_type -> svddtune.v1.SkipRequest
-	41, // 62: svddtune.v1.OracleService.Retract:input_type -> svddtune.v1.RetractRequest
-	43, // 63: svddtune.v1.OracleService.GetProfile:input_type -> svddtune.v1.GetProfileRequest
-	28, // 64: svddtune.v1.OracleService.Converse:output_type -> svddtune.v1.ConverseResponse
-	30, // 65: svddtune.v1.OracleService.Lease:output_type -> svddtune.v1.LeaseResponse
-	32, // 66: svddtune.v1.OracleService.Answer:output_type -> svddtune.v1.AnswerResponse
-	34, // 67: svddtune.v1.OracleService.AnswerBatch:output_type -> svddtune.v1.AnswerBatchResponse
-	36, // 68: svddtune.v1.OracleService.Extend:output_type -> svddtune.v1.ExtendResponse
-	38, // 69: svddtune.v1.OracleService.Release:output_type -> svddtune.v1.ReleaseResponse
-	40, // 70: svddtune.v1.OracleService.Skip:output_type -> svddtune.v1.SkipResponse
-	42, // 71: svddtune.v1.OracleService.Retract:output_type -> svddtune.v1.RetractResponse
-	45, // 72: svddtune.v1.OracleService.GetProfile:output_type -> svddtune.v1.GetProfileResponse
-	64, // [64:73] is the sub-list for method output_type
-	55, // [55:64] is the sub-list for method input_type
-	55, // [55:55] is the sub-list for extension type_name
-	55, // [55:55] is the sub-list for extension extendee
-	0,  // [0:55] is the sub-list for field type_name
+	20, // 19: svddtune.v1.Assign.adjudication:type_name -> svddtune.v1.Adjudication
+	50, // 20: svddtune.v1.LeaseExpiry.expire_time:type_name -> google.protobuf.Timestamp
+	5,  // 21: svddtune.v1.Ack.disposition:type_name -> svddtune.v1.Ack.Disposition
+	51, // 22: svddtune.v1.Ack.counts:type_name -> svddtune.v1.LabelCounts
+	22, // 23: svddtune.v1.Ack.extended:type_name -> svddtune.v1.LeaseExpiry
+	52, // 24: svddtune.v1.Reject.status:type_name -> google.rpc.Status
+	2,  // 25: svddtune.v1.Revoke.reason:type_name -> svddtune.v1.RevokeReason
+	48, // 26: svddtune.v1.Progress.session:type_name -> svddtune.v1.Session
+	3,  // 27: svddtune.v1.Drain.reason:type_name -> svddtune.v1.DrainReason
+	48, // 28: svddtune.v1.Finished.session:type_name -> svddtune.v1.Session
+	4,  // 29: svddtune.v1.Finished.reason:type_name -> svddtune.v1.FinishReason
+	15, // 30: svddtune.v1.ConverseResponse.welcome:type_name -> svddtune.v1.Welcome
+	21, // 31: svddtune.v1.ConverseResponse.assign:type_name -> svddtune.v1.Assign
+	23, // 32: svddtune.v1.ConverseResponse.ack:type_name -> svddtune.v1.Ack
+	24, // 33: svddtune.v1.ConverseResponse.reject:type_name -> svddtune.v1.Reject
+	25, // 34: svddtune.v1.ConverseResponse.revoke:type_name -> svddtune.v1.Revoke
+	26, // 35: svddtune.v1.ConverseResponse.progress:type_name -> svddtune.v1.Progress
+	27, // 36: svddtune.v1.ConverseResponse.drain:type_name -> svddtune.v1.Drain
+	28, // 37: svddtune.v1.ConverseResponse.finished:type_name -> svddtune.v1.Finished
+	0,  // 38: svddtune.v1.LeaseRequest.kind:type_name -> svddtune.v1.LabelerKind
+	21, // 39: svddtune.v1.LeaseResponse.assignments:type_name -> svddtune.v1.Assign
+	48, // 40: svddtune.v1.LeaseResponse.session:type_name -> svddtune.v1.Session
+	4,  // 41: svddtune.v1.LeaseResponse.finish_reason:type_name -> svddtune.v1.FinishReason
+	8,  // 42: svddtune.v1.AnswerRequest.answer:type_name -> svddtune.v1.Answer
+	23, // 43: svddtune.v1.AnswerResponse.ack:type_name -> svddtune.v1.Ack
+	8,  // 44: svddtune.v1.AnswerBatchRequest.answers:type_name -> svddtune.v1.Answer
+	51, // 45: svddtune.v1.AnswerBatchResponse.counts:type_name -> svddtune.v1.LabelCounts
+	24, // 46: svddtune.v1.AnswerBatchResponse.rejects:type_name -> svddtune.v1.Reject
+	10, // 47: svddtune.v1.ExtendRequest.extend:type_name -> svddtune.v1.Extend
+	23, // 48: svddtune.v1.ExtendResponse.ack:type_name -> svddtune.v1.Ack
+	11, // 49: svddtune.v1.ReleaseRequest.release:type_name -> svddtune.v1.Release
+	23, // 50: svddtune.v1.ReleaseResponse.ack:type_name -> svddtune.v1.Ack
+	9,  // 51: svddtune.v1.SkipRequest.skip:type_name -> svddtune.v1.Skip
+	23, // 52: svddtune.v1.SkipResponse.ack:type_name -> svddtune.v1.Ack
+	12, // 53: svddtune.v1.RetractRequest.retract:type_name -> svddtune.v1.Retract
+	23, // 54: svddtune.v1.RetractResponse.ack:type_name -> svddtune.v1.Ack
+	45, // 55: svddtune.v1.GetProfileResponse.features:type_name -> svddtune.v1.FeatureProfile
+	14, // 56: svddtune.v1.OracleService.Converse:input_type -> svddtune.v1.ConverseRequest
+	30, // 57: svddtune.v1.OracleService.Lease:input_type -> svddtune.v1.LeaseRequest
+	32, // 58: svddtune.v1.OracleService.Answer:input_type -> svddtune.v1.AnswerRequest
+	34, // 59: svddtune.v1.OracleService.AnswerBatch:input_type -> svddtune.v1.AnswerBatchRequest
+	36, // 60: svddtune.v1.OracleService.Extend:input_type -> svddtune.v1.ExtendRequest
+	38, // 61: svddtune.v1.OracleService.Release:input_type -> svddtune.v1.ReleaseRequest
+	40, // 62: svddtune.v1.OracleService.Skip:input_type -> svddtune.v1.SkipRequest
+	42, // 63: svddtune.v1.OracleService.Retract:input_type -> svddtune.v1.RetractRequest
+	44, // 64: svddtune.v1.OracleService.GetProfile:input_type -> svddtune.v1.GetProfileRequest
+	29, // 65: svddtune.v1.OracleService.Converse:output_type -> svddtune.v1.ConverseResponse
+	31, // 66: svddtune.v1.OracleService.Lease:output_type -> svddtune.v1.LeaseResponse
+	33, // 67: svddtune.v1.OracleService.Answer:output_type -> svddtune.v1.AnswerResponse
+	35, // 68: svddtune.v1.OracleService.AnswerBatch:output_type -> svddtune.v1.AnswerBatchResponse
+	37, // 69: svddtune.v1.OracleService.Extend:output_type -> svddtune.v1.ExtendResponse
+	39, // 70: svddtune.v1.OracleService.Release:output_type -> svddtune.v1.ReleaseResponse
+	41, // 71: svddtune.v1.OracleService.Skip:output_type -> svddtune.v1.SkipResponse
+	43, // 72: svddtune.v1.OracleService.Retract:output_type -> svddtune.v1.RetractResponse
+	46, // 73: svddtune.v1.OracleService.GetProfile:output_type -> svddtune.v1.GetProfileResponse
+	65, // [65:74] is the sub-list for method output_type
+	56, // [56:65] is the sub-list for method input_type
+	56, // [56:56] is the sub-list for extension type_name
+	56, // [56:56] is the sub-list for extension extendee
+	0,  // [0:56] is the sub-list for field type_name
 }
 
 func init() { file_svddtune_v1_oracle_proto_init() }
@@ -3815,7 +3898,7 @@ func file_svddtune_v1_oracle_proto_init() {
 		(*ConverseRequest_Retract)(nil),
 		(*ConverseRequest_Bye)(nil),
 	}
-	file_svddtune_v1_oracle_proto_msgTypes[22].OneofWrappers = []any{
+	file_svddtune_v1_oracle_proto_msgTypes[23].OneofWrappers = []any{
 		(*ConverseResponse_Welcome)(nil),
 		(*ConverseResponse_Assign)(nil),
 		(*ConverseResponse_Ack)(nil),
@@ -3831,7 +3914,7 @@ func file_svddtune_v1_oracle_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_svddtune_v1_oracle_proto_rawDesc), len(file_svddtune_v1_oracle_proto_rawDesc)),
 			NumEnums:      6,
-			NumMessages:   40,
+			NumMessages:   41,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

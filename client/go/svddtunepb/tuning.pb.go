@@ -116,6 +116,9 @@ const (
 	// It is FAILED: a job was given up after several tries, and is a dead letter. Session.failure says
 	// what went wrong. Resume the session, or let the operator of the service try the job again.
 	StallReason_STALL_REASON_JOB_GIVEN_UP StallReason = 4
+	// Labelers wait, but what is left are observations whose votes came to no verdict, and no adjudicator
+	// is there to decide. Let one of SessionConfig.adjudicators label, or finish the session.
+	StallReason_STALL_REASON_AWAITING_ADJUDICATION StallReason = 5
 )
 
 // Enum value maps for StallReason.
@@ -126,13 +129,15 @@ var (
 		2: "STALL_REASON_PAUSED",
 		3: "STALL_REASON_AWAITING_VOTES",
 		4: "STALL_REASON_JOB_GIVEN_UP",
+		5: "STALL_REASON_AWAITING_ADJUDICATION",
 	}
 	StallReason_value = map[string]int32{
-		"STALL_REASON_UNSPECIFIED":    0,
-		"STALL_REASON_NO_WORKERS":     1,
-		"STALL_REASON_PAUSED":         2,
-		"STALL_REASON_AWAITING_VOTES": 3,
-		"STALL_REASON_JOB_GIVEN_UP":   4,
+		"STALL_REASON_UNSPECIFIED":           0,
+		"STALL_REASON_NO_WORKERS":            1,
+		"STALL_REASON_PAUSED":                2,
+		"STALL_REASON_AWAITING_VOTES":        3,
+		"STALL_REASON_JOB_GIVEN_UP":          4,
+		"STALL_REASON_AWAITING_ADJUDICATION": 5,
 	}
 )
 
@@ -531,7 +536,7 @@ type Session struct {
 	Labels map[string]string `protobuf:"bytes,27,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// Why nothing goes on before somebody acts. GetSession and WatchSession set it, and so does a Lease
 	// that returns no query; unspecified elsewhere. To labelers of a blind session it is never
-	// AWAITING_VOTES.
+	// AWAITING_VOTES or AWAITING_ADJUDICATION.
 	Stall StallReason `protobuf:"varint,28,opt,name=stall,proto3,enum=svddtune.v1.StallReason" json:"stall,omitempty"`
 	// When the service deletes the session by itself, by the clock of the store. Absent while it has not
 	// ended, and where the service keeps sessions until somebody deletes them.
@@ -539,8 +544,11 @@ type Session struct {
 	// Seconds after its end for which the session is kept: 0 for good, or 1 to 315,360,000 (ten years).
 	// Absent: for as long as the service is set to keep sessions.
 	RetentionSeconds *float64 `protobuf:"fixed64,30,opt,name=retention_seconds,json=retentionSeconds,proto3,oneof" json:"retention_seconds,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Number of observations whose votes came to no verdict and that await one of
+	// SessionConfig.adjudicators.
+	AwaitingAdjudication uint32 `protobuf:"varint,33,opt,name=awaiting_adjudication,json=awaitingAdjudication,proto3" json:"awaiting_adjudication,omitempty"`
+	unknownFields        protoimpl.UnknownFields
+	sizeCache            protoimpl.SizeCache
 }
 
 func (x *Session) Reset() {
@@ -779,6 +787,13 @@ func (x *Session) GetExpireTime() *timestamppb.Timestamp {
 func (x *Session) GetRetentionSeconds() float64 {
 	if x != nil && x.RetentionSeconds != nil {
 		return *x.RetentionSeconds
+	}
+	return 0
+}
+
+func (x *Session) GetAwaitingAdjudication() uint32 {
+	if x != nil {
+		return x.AwaitingAdjudication
 	}
 	return 0
 }
@@ -4376,7 +4391,7 @@ const file_svddtune_v1_tuning_proto_rawDesc = "" +
 	"\x0e_expected_gain\"n\n" +
 	"\fCostEstimate\x12.\n" +
 	"\x13first_query_seconds\x18\x01 \x01(\x01R\x11firstQuerySeconds\x12.\n" +
-	"\x13worker_memory_bytes\x18\x02 \x01(\x04R\x11workerMemoryBytes\"\xb0\f\n" +
+	"\x13worker_memory_bytes\x18\x02 \x01(\x04R\x11workerMemoryBytes\"\xeb\f\n" +
 	"\aSession\x12\x18\n" +
 	"\x04name\x18\x01 \x01(\tB\x04\xe2A\x01\x03R\x04name\x12\x18\n" +
 	"\adataset\x18\x02 \x01(\tR\adataset\x12!\n" +
@@ -4413,7 +4428,8 @@ const file_svddtune_v1_tuning_proto_rawDesc = "" +
 	"\x05stall\x18\x1c \x01(\x0e2\x18.svddtune.v1.StallReasonB\x04\xe2A\x01\x03R\x05stall\x12A\n" +
 	"\vexpire_time\x18\x1d \x01(\v2\x1a.google.protobuf.TimestampB\x04\xe2A\x01\x03R\n" +
 	"expireTime\x120\n" +
-	"\x11retention_seconds\x18\x1e \x01(\x01H\x02R\x10retentionSeconds\x88\x01\x01\x1a9\n" +
+	"\x11retention_seconds\x18\x1e \x01(\x01H\x02R\x10retentionSeconds\x88\x01\x01\x129\n" +
+	"\x15awaiting_adjudication\x18! \x01(\rB\x04\xe2A\x01\x03R\x14awaitingAdjudication\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\b\n" +
@@ -4701,13 +4717,14 @@ const file_svddtune_v1_tuning_proto_rawDesc = "" +
 	"\x18SESSION_STATE_ESTIMATING\x10\x04\x12\x1b\n" +
 	"\x17SESSION_STATE_COMPLETED\x10\x05\x12\x1b\n" +
 	"\x17SESSION_STATE_CANCELLED\x10\x06\x12\x18\n" +
-	"\x14SESSION_STATE_FAILED\x10\a*\xa1\x01\n" +
+	"\x14SESSION_STATE_FAILED\x10\a*\xc9\x01\n" +
 	"\vStallReason\x12\x1c\n" +
 	"\x18STALL_REASON_UNSPECIFIED\x10\x00\x12\x1b\n" +
 	"\x17STALL_REASON_NO_WORKERS\x10\x01\x12\x17\n" +
 	"\x13STALL_REASON_PAUSED\x10\x02\x12\x1f\n" +
 	"\x1bSTALL_REASON_AWAITING_VOTES\x10\x03\x12\x1d\n" +
-	"\x19STALL_REASON_JOB_GIVEN_UP\x10\x04*b\n" +
+	"\x19STALL_REASON_JOB_GIVEN_UP\x10\x04\x12&\n" +
+	"\"STALL_REASON_AWAITING_ADJUDICATION\x10\x05*b\n" +
 	"\vAgreementBy\x12\x1c\n" +
 	"\x18AGREEMENT_BY_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14AGREEMENT_BY_LABELER\x10\x01\x12\x1b\n" +

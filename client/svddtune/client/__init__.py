@@ -92,6 +92,7 @@ if TYPE_CHECKING:
     from svddtune.client.tuning import Tuning
     from svddtune.client.types import (
         Ack,
+        Adjudication,
         BatchOutcome,
         Dataset,
         DetectorComparison,
@@ -188,6 +189,7 @@ _HOMES = {
     "tuning": ("Tuning",),
     "types": (
         "Ack",
+        "Adjudication",
         "BatchOutcome",
         "CostEstimate",
         "Dataset",
@@ -220,6 +222,7 @@ _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
     "Ack",
+    "Adjudication",
     "Agreement",
     "AgreementPair",
     "AlertObservations",

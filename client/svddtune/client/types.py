@@ -295,13 +295,15 @@ class TakenOver(Shown):
 class Session(Shown):
     """One tuning run as it was when the server last spoke of it.
 
-    `awaiting_votes` counts the labelled observations on which a further vote is sought.
+    `awaiting_votes` counts the labelled observations on which a further vote is sought, and
+    `awaiting_adjudication` those whose votes came to no verdict, so that an adjudicator decides.
     `ranking_pending` is True while a ranking is queued or being computed; the `waiting_count`
     labelers that wait for queries may get some from it. `without_workers` is True where nothing is
     computed for want of a worker; only `TuningClient.get_session` tells it. `stall` says why
-    nothing goes on before somebody acts: "no_workers", "paused", "awaiting_votes" or
-    "job_given_up"; it is empty where it goes on. `get_session` and `watch` tell it. `labels` are
-    keys and values for whoever manages sessions; they do not concern observations.
+    nothing goes on before somebody acts: "no_workers", "paused", "awaiting_votes",
+    "awaiting_adjudication" or "job_given_up"; it is empty where it goes on. `get_session` and
+    `watch` tell it. `labels` are keys and values for whoever manages sessions; they do not concern
+    observations.
     """
 
     name: str
@@ -343,6 +345,7 @@ class Session(Shown):
     expire_time: datetime | None = None
     # Seconds after its end for which it is kept, 0 for good; None as long as the service is set to.
     retention_s: float | None = None
+    awaiting_adjudication: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
@@ -359,7 +362,8 @@ class LabelEvent(Shown):
     leased.
     `provenance` is the rule behind the verdict, empty where the labeler judged by itself.
     `confidence` is the labeler's own, None where it gave none. `origin` is the name of the session
-    in which the vote was given, if it was taken over from there; else it is empty.
+    in which the vote was given, if it was taken over from there; else it is empty. `adjudicates`
+    tells that it is the vote of an adjudicator, which decides.
     """
 
     event_id: str
@@ -376,6 +380,7 @@ class LabelEvent(Shown):
     provenance: str = ""
     confidence: float | None = None
     origin: str = ""
+    adjudicates: bool = False
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -480,6 +485,15 @@ class Observation(Shown):
     display: Mapping[str, str]
 
 
+@dataclass(frozen=True, slots=True)
+class Adjudication:
+    """The votes on an observation that this labeler is to decide; all 0 in a blind session."""
+
+    inlier_votes: int
+    outlier_votes: int
+    unsure_votes: int
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Query(Shown):
     """One observation that the service asks about, leased to this labeler.
@@ -490,7 +504,8 @@ class Query(Shown):
     `score` is what the strategy ranked by. `nearby` are the nearest labelled observations, nearest
     first. `unusual` are the features that set this one apart, most unusual first. They compare it
     with `reference_inliers` labelled inliers, or with all observations where that is 0. `number` is
-    unique within `session`.
+    unique within `session`. `adjudication` has the votes so far where they came to no verdict and
+    this labeler's vote decides.
     """
 
     number: int
@@ -508,6 +523,7 @@ class Query(Shown):
     session: str = ""
     columns: tuple[int, ...] = ()
     names: tuple[str, ...] = ()
+    adjudication: Adjudication | None = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)

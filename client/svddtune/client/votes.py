@@ -19,7 +19,8 @@ class LabelInForce(Shown):
     row : int
         Its row in the dataset, from 0.
     verdict : Verdict
-        What most votes say that are not "unsure"; "unsure" where they are equally many.
+        What an adjudicator decided, or what most votes say that are not "unsure"; "unsure" where
+        they are equally many.
     votes : tuple of LabelEvent
         The votes that count, by labeler: the last one of each who has not taken it back and is not
         withdrawn.
@@ -59,7 +60,14 @@ def labels_in_force(events: Iterable[LabelEvent]) -> tuple[LabelInForce, ...]:
     for row, by_labeler in sorted(votes.items()):
         counted = tuple(vote for name, vote in sorted(by_labeler.items()) if name not in withdrawn)
         if counted:
-            found.append(LabelInForce(counted[0].observation_id, row, _verdict(counted), counted))
+            # (By labeler in the order first given; the last that decides counts.)
+            deciding = [
+                vote
+                for name, vote in by_labeler.items()
+                if vote.adjudicates and name not in withdrawn
+            ]
+            verdict = _verdict(deciding[-1:] or counted)
+            found.append(LabelInForce(counted[0].observation_id, row, verdict, counted))
     return tuple(found)
 
 

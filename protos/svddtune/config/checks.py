@@ -10,7 +10,6 @@ from typing import Any
 
 from svddtune.config.table import (
     ATLAS_STRATEGIES,
-    MOST_VISIBLE_FEATURES,
     OBSERVATIONS,
     SETTINGS,
     SessionConfig,
@@ -91,7 +90,8 @@ def completed(config: SessionConfig, observation_count: int) -> SessionConfig:
     return replace(
         config,
         budget=config.budget or min(DEFAULT_BUDGET, observation_count),
-        overlap_limit=config.overlap_limit or (config.overlap + 1 if config.overlap > 1 else 1),
+        overlap_limit=config.overlap_limit
+        or config.overlap + (config.overlap > 1 and not config.adjudicators),
     )
 
 
@@ -103,7 +103,7 @@ def _plain(setting: Setting, value: Any) -> Any:
     if setting.is_pair:
         return None if value is None else _bounds(*value)
     if setting.is_list:
-        return _texts(value)
+        return _texts(setting, value)
     if setting.words:
         word = value.lower() if isinstance(value, str) else value
         if word not in setting.words:
@@ -128,7 +128,7 @@ def _plain(setting: Setting, value: Any) -> Any:
     return number or setting.default
 
 
-def _texts(values: Iterable[Any]) -> tuple[str, ...]:
+def _texts(setting: Setting, values: Iterable[Any]) -> tuple[str, ...]:
     if isinstance(values, str | bytes):
         raise TypeError
     found: list[str] = []
@@ -136,8 +136,10 @@ def _texts(values: Iterable[Any]) -> tuple[str, ...]:
         text = one if isinstance(one, str) else str(operator.index(one))
         if isinstance(one, bool) or not 0 < len(text.encode()) <= _LONGEST_NAME:
             raise ValueError
+        if setting.pattern and not re.fullmatch(setting.pattern, text):
+            raise ValueError
         found.append(text)
-    if len(found) > MOST_VISIBLE_FEATURES or len(set(found)) < len(found):
+    if len(found) > setting.most or len(set(found)) < len(found):
         raise ValueError
     return tuple(found)
 

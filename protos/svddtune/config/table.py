@@ -18,6 +18,8 @@ OBSERVATIONS = "N"
 MOST_VISIBLE_FEATURES = 100
 """More values than that nobody looks at for one answer."""
 
+MOST_ADJUDICATORS = 10
+
 ATLAS_STRATEGIES = frozenset({"disagreement", "knowledge_gradient", "mixed"})
 
 
@@ -30,10 +32,18 @@ def _setting(
     option: str = "",
     stands_for: str = "",
     pattern: str = "",
+    most: int = 0,
+    each: str = "",
 ) -> T:
     """Return the dataclass field of a setting; see `Setting`."""
-    row = {"help": help, "low": low, "high": high, "option": option, "stands_for": stands_for}
-    row["pattern"] = pattern
+    row: dict[str, Any] = {
+        "help": help,
+        "low": low,
+        "high": high,
+        "option": option,
+        "stands_for": stands_for,
+    }
+    row |= {"pattern": pattern, "most": most, "each": each}
     made: T = field(default=default, metadata=row)
     return made
 
@@ -109,7 +119,7 @@ class SessionConfig:
         "UNSURE, one more labeler is asked, up to this limit.",
         1,
         20,
-        stands_for="overlap + 1 if overlap is above 1, else 1",
+        stands_for="overlap + 1 if overlap is above 1 and adjudicators is empty, else overlap",
     )
     aggregation: str = _setting(
         "majority", "Rule that turns several votes on an observation into its label."
@@ -173,6 +183,19 @@ class SessionConfig:
         "names, and nothing that is computed from them.",
         option="--visible-feature",
         stands_for="all",
+        most=MOST_VISIBLE_FEATURES,
+        each="features of the dataset, each by its name or its column, counted from 0",
+    )
+    adjudicators: Sequence[str] = _setting(
+        (),
+        "Labelers who decide. Once an observation has as many votes as overlap_limit allows, and "
+        "they are a tie or nobody is sure, it is asked of one of these, whose vote is the label. "
+        "Without adjudicators the label is UNSURE.",
+        option="--adjudicator",
+        stands_for="none",
+        pattern="[A-Za-z0-9._@-]{1,64}",
+        most=MOST_ADJUDICATORS,
+        each="names of labelers",
     )
 
     def __repr__(self) -> str:
@@ -215,6 +238,7 @@ class Settings(TypedDict, total=False):
     raw_features: bool | None
     blind: bool | None
     visible_features: Sequence[str | int] | None
+    adjudicators: Sequence[str] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +247,8 @@ class Setting:
 
     `default` is None or 0 where the default depends on the data or on other settings: `stands_for`
     says on what. `high` is `OBSERVATIONS` where the dataset's size is the limit. `enum` holds the
-    words of a setting that is a word. `wire` names the fields of the message.
+    words of a setting that is a word. `pattern` is that of a text, or of each text of a list. A
+    list has at most `most` of what `each` says. `wire` names the fields of the message.
     """
 
     name: str
@@ -235,6 +260,8 @@ class Setting:
     option: str
     enum: EnumDescriptor | None
     pattern: str
+    most: int
+    each: str
     wire: tuple[str, ...]
 
     @property
@@ -263,10 +290,7 @@ class Setting:
         if self.words:
             return ", ".join(self.words)
         if self.is_list:
-            return (
-                f"up to {MOST_VISIBLE_FEATURES} different features of the dataset, each by its "
-                "name or its column, counted from 0"
-            )
+            return f"up to {self.most} different {self.each}"
         if self.pattern:
             return 'a letter and up to 63 letters, digits, "_" and "-"'
         if self.low is not None:
@@ -301,6 +325,8 @@ def _row(name: str, default: Any, metadata: Any) -> Setting:
         option=metadata["option"] or "--" + name.replace("_", "-"),
         enum=MESSAGE.fields_by_name[wire[0]].enum_type,
         pattern=metadata["pattern"],
+        most=metadata["most"],
+        each=metadata["each"],
         wire=wire,
     )
 

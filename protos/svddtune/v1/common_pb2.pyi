@@ -61,7 +61,7 @@ class LabelCounts(_message.Message):
     def __init__(self, inlier: _Optional[int] = ..., outlier: _Optional[int] = ..., unsure: _Optional[int] = ..., total: _Optional[int] = ...) -> None: ...
 
 class LabelEvent(_message.Message):
-    __slots__ = ("event_id", "kind", "observation_id", "row", "verdict", "labeler", "query", "source_reference", "answer_id", "time", "answer_seconds", "provenance", "confidence", "origin")
+    __slots__ = ("event_id", "kind", "observation_id", "row", "verdict", "labeler", "query", "source_reference", "answer_id", "time", "answer_seconds", "provenance", "confidence", "origin", "adjudicates")
     class Kind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         KIND_UNSPECIFIED: _ClassVar[LabelEvent.Kind]
@@ -92,6 +92,7 @@ class LabelEvent(_message.Message):
     PROVENANCE_FIELD_NUMBER: _ClassVar[int]
     CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
     ORIGIN_FIELD_NUMBER: _ClassVar[int]
+    ADJUDICATES_FIELD_NUMBER: _ClassVar[int]
     event_id: str
     kind: LabelEvent.Kind
     observation_id: str
@@ -106,4 +107,5 @@ class LabelEvent(_message.Message):
     provenance: str
     confidence: float
     origin: str
-    def __init__(self, event_id: _Optional[str] = ..., kind: _Optional[_Union[LabelEvent.Kind, str]] = ..., observation_id: _Optional[str] = ..., row: _Optional[int] = ..., verdict: _Optional[_Union[Verdict, str]] = ..., labeler: _Optional[str] = ..., query: _Optional[int] = ..., source_reference: _Optional[str] = ..., answer_id: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., answer_seconds: _Optional[float] = ..., provenance: _Optional[str] = ..., confidence: _Optional[float] = ..., origin: _Optional[str] = ...) -> None: ...
+    adjudicates: bool
+    def __init__(self, event_id: _Optional[str] = ..., kind: _Optional[_Union[LabelEvent.Kind, str]] = ..., observation_id: _Optional[str] = ..., row: _Optional[int] = ..., verdict: _Optional[_Union[Verdict, str]] = ..., labeler: _Optional[str] = ..., query: _Optional[int] = ..., source_reference: _Optional[str] = ..., answer_id: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., answer_seconds: _Optional[float] = ..., provenance: _Optional[str] = ..., confidence: _Optional[float] = ..., origin: _Optional[str] = ..., adjudicates: bool = ...) -> None: ...

@@ -262,8 +262,18 @@ class NearbyLabel(_message.Message):
     distance2: float
     def __init__(self, observation_id: _Optional[str] = ..., verdict: _Optional[_Union[_common_pb2.Verdict, str]] = ..., distance2: _Optional[float] = ...) -> None: ...
 
+class Adjudication(_message.Message):
+    __slots__ = ("inlier_votes", "outlier_votes", "unsure_votes")
+    INLIER_VOTES_FIELD_NUMBER: _ClassVar[int]
+    OUTLIER_VOTES_FIELD_NUMBER: _ClassVar[int]
+    UNSURE_VOTES_FIELD_NUMBER: _ClassVar[int]
+    inlier_votes: int
+    outlier_votes: int
+    unsure_votes: int
+    def __init__(self, inlier_votes: _Optional[int] = ..., outlier_votes: _Optional[int] = ..., unsure_votes: _Optional[int] = ...) -> None: ...
+
 class Assign(_message.Message):
-    __slots__ = ("session", "query", "observation_id", "row", "features", "display", "lease_id", "lease_expire_time", "explanation", "visible")
+    __slots__ = ("session", "query", "observation_id", "row", "features", "display", "lease_id", "lease_expire_time", "explanation", "visible", "adjudication")
     SESSION_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     OBSERVATION_ID_FIELD_NUMBER: _ClassVar[int]
@@ -274,6 +284,7 @@ class Assign(_message.Message):
     LEASE_EXPIRE_TIME_FIELD_NUMBER: _ClassVar[int]
     EXPLANATION_FIELD_NUMBER: _ClassVar[int]
     VISIBLE_FIELD_NUMBER: _ClassVar[int]
+    ADJUDICATION_FIELD_NUMBER: _ClassVar[int]
     session: str
     query: int
     observation_id: str
@@ -284,7 +295,8 @@ class Assign(_message.Message):
     lease_expire_time: _timestamp_pb2.Timestamp
     explanation: Explanation
     visible: _containers.RepeatedCompositeFieldContainer[VisibleFeature]
-    def __init__(self, session: _Optional[str] = ..., query: _Optional[int] = ..., observation_id: _Optional[str] = ..., row: _Optional[int] = ..., features: _Optional[_Iterable[float]] = ..., display: _Optional[_Iterable[_Union[_common_pb2.DisplayField, _Mapping]]] = ..., lease_id: _Optional[str] = ..., lease_expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., explanation: _Optional[_Union[Explanation, _Mapping]] = ..., visible: _Optional[_Iterable[_Union[VisibleFeature, _Mapping]]] = ...) -> None: ...
+    adjudication: Adjudication
+    def __init__(self, session: _Optional[str] = ..., query: _Optional[int] = ..., observation_id: _Optional[str] = ..., row: _Optional[int] = ..., features: _Optional[_Iterable[float]] = ..., display: _Optional[_Iterable[_Union[_common_pb2.DisplayField, _Mapping]]] = ..., lease_id: _Optional[str] = ..., lease_expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., explanation: _Optional[_Union[Explanation, _Mapping]] = ..., visible: _Optional[_Iterable[_Union[VisibleFeature, _Mapping]]] = ..., adjudication: _Optional[_Union[Adjudication, _Mapping]] = ...) -> None: ...
 
 class LeaseExpiry(_message.Message):
     __slots__ = ("lease_id", "expire_time")

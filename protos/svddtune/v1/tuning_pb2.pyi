@@ -35,6 +35,7 @@ class StallReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     STALL_REASON_PAUSED: _ClassVar[StallReason]
     STALL_REASON_AWAITING_VOTES: _ClassVar[StallReason]
     STALL_REASON_JOB_GIVEN_UP: _ClassVar[StallReason]
+    STALL_REASON_AWAITING_ADJUDICATION: _ClassVar[StallReason]
 
 class AgreementBy(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -54,6 +55,7 @@ STALL_REASON_NO_WORKERS: StallReason
 STALL_REASON_PAUSED: StallReason
 STALL_REASON_AWAITING_VOTES: StallReason
 STALL_REASON_JOB_GIVEN_UP: StallReason
+STALL_REASON_AWAITING_ADJUDICATION: StallReason
 AGREEMENT_BY_UNSPECIFIED: AgreementBy
 AGREEMENT_BY_LABELER: AgreementBy
 AGREEMENT_BY_PROVENANCE: AgreementBy
@@ -101,7 +103,7 @@ class CostEstimate(_message.Message):
     def __init__(self, first_query_seconds: _Optional[float] = ..., worker_memory_bytes: _Optional[int] = ...) -> None: ...
 
 class Session(_message.Message):
-    __slots__ = ("name", "dataset", "display_name", "config", "state", "counts", "query_count", "leased_count", "gamma", "alignment", "latest_result", "failure", "create_time", "update_time", "etag", "observation_count", "atlas_progress", "live", "awaiting_votes", "without_workers", "ranking_pending", "waiting_count", "scaling", "detectors", "taken_over", "estimate", "labels", "stall", "expire_time", "retention_seconds")
+    __slots__ = ("name", "dataset", "display_name", "config", "state", "counts", "query_count", "leased_count", "gamma", "alignment", "latest_result", "failure", "create_time", "update_time", "etag", "observation_count", "atlas_progress", "live", "awaiting_votes", "without_workers", "ranking_pending", "waiting_count", "scaling", "detectors", "taken_over", "estimate", "labels", "stall", "expire_time", "retention_seconds", "awaiting_adjudication")
     class LabelsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -139,6 +141,7 @@ class Session(_message.Message):
     STALL_FIELD_NUMBER: _ClassVar[int]
     EXPIRE_TIME_FIELD_NUMBER: _ClassVar[int]
     RETENTION_SECONDS_FIELD_NUMBER: _ClassVar[int]
+    AWAITING_ADJUDICATION_FIELD_NUMBER: _ClassVar[int]
     name: str
     dataset: str
     display_name: str
@@ -169,7 +172,8 @@ class Session(_message.Message):
     stall: StallReason
     expire_time: _timestamp_pb2.Timestamp
     retention_seconds: float
-    def __init__(self, name: _Optional[str] = ..., dataset: _Optional[str] = ..., display_name: _Optional[str] = ..., config: _Optional[_Union[_config_pb2.SessionConfig, _Mapping]] = ..., state: _Optional[_Union[SessionState, str]] = ..., counts: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., query_count: _Optional[int] = ..., leased_count: _Optional[int] = ..., gamma: _Optional[float] = ..., alignment: _Optional[float] = ..., latest_result: _Optional[str] = ..., failure: _Optional[_Union[Failure, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., etag: _Optional[str] = ..., observation_count: _Optional[int] = ..., atlas_progress: _Optional[float] = ..., live: _Optional[_Union[LiveEvidence, _Mapping]] = ..., awaiting_votes: _Optional[int] = ..., without_workers: bool = ..., ranking_pending: bool = ..., waiting_count: _Optional[int] = ..., scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ..., detectors: _Optional[_Union[_result_pb2.DetectorComparison, _Mapping]] = ..., taken_over: _Optional[_Union[TakenOver, _Mapping]] = ..., estimate: _Optional[_Union[CostEstimate, _Mapping]] = ..., labels: _Optional[_Mapping[str, str]] = ..., stall: _Optional[_Union[StallReason, str]] = ..., expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., retention_seconds: _Optional[float] = ...) -> None: ...
+    awaiting_adjudication: int
+    def __init__(self, name: _Optional[str] = ..., dataset: _Optional[str] = ..., display_name: _Optional[str] = ..., config: _Optional[_Union[_config_pb2.SessionConfig, _Mapping]] = ..., state: _Optional[_Union[SessionState, str]] = ..., counts: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., query_count: _Optional[int] = ..., leased_count: _Optional[int] = ..., gamma: _Optional[float] = ..., alignment: _Optional[float] = ..., latest_result: _Optional[str] = ..., failure: _Optional[_Union[Failure, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., etag: _Optional[str] = ..., observation_count: _Optional[int] = ..., atlas_progress: _Optional[float] = ..., live: _Optional[_Union[LiveEvidence, _Mapping]] = ..., awaiting_votes: _Optional[int] = ..., without_workers: bool = ..., ranking_pending: bool = ..., waiting_count: _Optional[int] = ..., scaling: _Optional[_Union[_dataset_pb2.ScalingKind, str]] = ..., detectors: _Optional[_Union[_result_pb2.DetectorComparison, _Mapping]] = ..., taken_over: _Optional[_Union[TakenOver, _Mapping]] = ..., estimate: _Optional[_Union[CostEstimate, _Mapping]] = ..., labels: _Optional[_Mapping[str, str]] = ..., stall: _Optional[_Union[StallReason, str]] = ..., expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., retention_seconds: _Optional[float] = ..., awaiting_adjudication: _Optional[int] = ...) -> None: ...
 
 class TakenOver(_message.Message):
     __slots__ = ("source", "taken_count", "left_out_count")

@@ -16,6 +16,8 @@ class VoteLog:
         # Includes votes of withdrawn labelers, which count again after a reinstatement.
         self.votes: dict[int, dict[str, Verdict]] = {}
         self.withdrawn: set[str] = set()
+        # Votes of adjudicators that decide, by row and labeler.
+        self.deciding: set[tuple[int, str]] = set()
         # The rules behind votes, of those that have one, by row and labeler.
         self.provenances: dict[tuple[int, str], str] = {}
 
@@ -25,6 +27,9 @@ class VoteLog:
             # Interned: one string per labeler in memory, not one per event.
             self.votes.setdefault(event.row, {})[intern(event.labeler)] = event.verdict
             self.provenances.pop((event.row, event.labeler), None)
+            self.deciding.discard((event.row, event.labeler))
+            if event.adjudicates:
+                self.deciding.add((event.row, intern(event.labeler)))
             if event.provenance:
                 self.provenances[event.row, intern(event.labeler)] = intern(event.provenance)
         elif event.kind == "RETRACTED":
@@ -41,6 +46,19 @@ class VoteLog:
             for row, votes in self.votes.items()
         }
         return {row: votes for row, votes in counted.items() if votes}
+
+    def that_decide(self) -> dict[int, dict[str, Verdict]]:
+        """Return those of the votes that count from which the label follows, by row.
+
+        They are all votes on the row or, where an adjudicator decided, the last one that did.
+        """
+        found = self.in_force()
+        if self.deciding:
+            for row, votes in found.items():
+                judges = [name for name in votes if (row, name) in self.deciding]
+                if judges:
+                    found[row] = {judges[-1]: votes[judges[-1]]}
+        return found
 
 
 def votes_in_force(events: Iterable[LabelEvent]) -> dict[int, dict[str, Verdict]]:

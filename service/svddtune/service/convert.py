@@ -89,6 +89,7 @@ def session_to_proto(session: Session) -> tuning_pb2.Session:
             else None
         ),
         awaiting_votes=session.awaiting_votes,
+        awaiting_adjudication=session.awaiting_adjudication,
         ranking_pending=session.ranking_pending,
         waiting_count=session.waiting_count,
         taken_over=session.taken_over,
@@ -122,6 +123,7 @@ def event_to_proto(event: LabelEvent, observation_id: str) -> common_pb2.LabelEv
         provenance=event.provenance,
         confidence=event.confidence,
         origin=session_name(SessionId(event.origin)) if event.origin else "",
+        adjudicates=event.adjudicates,
     )
 
 
@@ -145,6 +147,11 @@ def assign_to_proto(
     assign.explanation.MergeFromString(explanation)
     if lease.repeats:
         assign.explanation.why = _WHY_REPEATED
+    if lease.conflict:
+        inlier, outlier, unsure = lease.conflict
+        assign.adjudication.inlier_votes = inlier
+        assign.adjudication.outlier_votes = outlier
+        assign.adjudication.unsure_votes = unsure
     return assign
 
 

@@ -114,7 +114,7 @@ class Handover:
                 latest[event.row, event.labeler] = replace(event, origin=event.origin or session_id)
         return {
             row: tuple(latest[row, labeler] for labeler in votes)
-            for row, votes in log.in_force().items()
+            for row, votes in log.that_decide().items()
             if sum(votes.values()) != 0
         }
 

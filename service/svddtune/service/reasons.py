@@ -48,6 +48,12 @@ REASONS: dict[str, Reason] = {
         "The answer id belongs to a different answer. Use a new one for each answer.",
         ("session", "answer_id"),
     ),
+    "AWAITS_ADJUDICATION": Reason(
+        Conflict,
+        "The votes on the observation came to no verdict, and one of the session's adjudicators is "
+        "to decide.",
+        ("session", "row"),
+    ),
     "BUDGET_SPENT": Reason(
         WrongState,
         "The labels have spent the budget. Raise it with UpdateSession, then resume.",

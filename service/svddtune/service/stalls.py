@@ -32,16 +32,15 @@ def stall(
         return tuning_pb2.STALL_REASON_PAUSED
     if session.state in _NEEDS_WORKERS and not attended:
         return tuning_pb2.STALL_REASON_NO_WORKERS
-    if session.state == tuning_pb2.SESSION_STATE_LABELING and _awaits_votes(session, asked):
-        return tuning_pb2.STALL_REASON_AWAITING_VOTES
+    waits = asked or session.waiting_count
+    if session.state == tuning_pb2.SESSION_STATE_LABELING and waits and _waits_in_vain(session):
+        if session.awaiting_adjudication:
+            return tuning_pb2.STALL_REASON_AWAITING_ADJUDICATION
+        if session.awaiting_votes:
+            return tuning_pb2.STALL_REASON_AWAITING_VOTES
     return tuning_pb2.STALL_REASON_UNSPECIFIED
 
 
-def _awaits_votes(session: tuning_pb2.Session, asked: bool) -> bool:
-    """Whether labelers wait in vain: nobody holds a query, and no ranking will bring any."""
-    return bool(
-        session.awaiting_votes
-        and (asked or session.waiting_count)
-        and not session.leased_count
-        and not session.ranking_pending
-    )
+def _waits_in_vain(session: tuning_pb2.Session) -> bool:
+    """Whether nobody holds a query, and no ranking will bring any."""
+    return not session.leased_count and not session.ranking_pending

@@ -19,6 +19,11 @@ from svddtune.v1 import common_pb2, dataset_pb2, oracle_pb2, tuning_pb2
 # One sentence for all questions: the reason may say which class has labels, or that a question is
 # a repeat.
 _WHY_BLIND = "Chosen by the session's query strategy."
+# Fields of a session that follow from its labels.
+_FROM_LABELS = (
+    *("gamma", "scaling", "alignment", "live", "detectors"),
+    *("awaiting_votes", "awaiting_adjudication"),
+)
 
 
 def seen_session(session: Session) -> tuning_pb2.Session:
@@ -27,7 +32,7 @@ def seen_session(session: Session) -> tuning_pb2.Session:
     if session.config.blind:
         message.counts.CopyFrom(seen_counts(message.counts, session.config))
         # All of them follow from the labels; observations await votes where voters differ.
-        for field in ("gamma", "scaling", "alignment", "live", "detectors", "awaiting_votes"):
+        for field in _FROM_LABELS:
             message.ClearField(field)
     return message
 
@@ -106,6 +111,8 @@ def seen_assign(
             # A comparison with what others called inliers.
             del explanation.unusual[:]
             explanation.reference_inliers = 0
+        if assign.HasField("adjudication"):
+            assign.adjudication.CopyFrom(oracle_pb2.Adjudication())
     if not config.raw_features:
         del assign.features[:], explanation.unusual[:], explanation.nearby[:]
         explanation.score, explanation.reference_inliers = 0.0, 0
@@ -123,8 +130,10 @@ def seen_assign(
 
 
 def seen_error(error: StateError, config: SessionConfig) -> StateError:
-    """A refusal; in a blind session without the verdict of others."""
-    if not config.blind or "verdict" not in error.metadata:
+    """A refusal; in a blind session without the verdict of others, and whether they differ."""
+    awaits = error.reason == "AWAITS_ADJUDICATION"
+    if not config.blind or not (awaits or "verdict" in error.metadata):
         return error
     metadata = {key: value for key, value in error.metadata.items() if key != "verdict"}
-    return type(error)(error.reason, "The observation already has a label.", **metadata)
+    reason = "ALREADY_ANSWERED" if awaits else error.reason
+    return type(error)(reason, "The observation already has a label.", **metadata)

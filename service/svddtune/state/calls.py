@@ -77,6 +77,10 @@ _REFUSALS: dict[str, tuple[type[StateError], str]] = {
         Conflict,
         "Row {row} is already labelled {verdict}; to change the label, retract it first.",
     ),
+    "AWAITS_ADJUDICATION": (
+        Conflict,
+        "The votes on row {row} came to no verdict; an adjudicator of the session decides now.",
+    ),
     "TOO_MANY_CORRECTIONS": (
         TooLarge,
         "{labeler} has corrected, retracted or answered late {most} times on row {row}, which is "

@@ -124,6 +124,7 @@ def session_from_fields(
         updated_ms=int(fields[b"updated_ms"]),
         version=int(fields[b"version"]),
         awaiting_votes=awaiting_votes,
+        awaiting_adjudication=int(fields.get(b"conflicts", 0)),
         ranking_pending=fields[b"suggesting"] == b"1",
         waiting_count=waiting_count,
         project=fields.get(b"project", b"default").decode(),
@@ -217,15 +218,15 @@ def observation_ids(rows: Iterable[int], stored: Iterable[bytes | None]) -> list
 
 
 @lru_cache(maxsize=1 << 15)
-def votes_from_json(text: bytes) -> tuple[tuple[str, int, float | None], ...]:
+def votes_from_json(text: bytes) -> tuple[tuple[str, int, float | None, bool], ...]:
     """Votes on a row as the scripts keep them, in the order first given.
 
-    Each is labeler, verdict and confidence. Results are kept: of many rows few change between two
-    rankings.
+    Each is labeler, verdict, confidence and whether it is an adjudicator's that decides. Results
+    are kept: of many rows few change between two rankings.
     """
     return tuple(
-        (labeler, int(verdict), confidence_from_text("".join(confidence)))
-        for labeler, verdict, _, *confidence in json.loads(text)
+        (labeler, int(verdict), confidence_from_text("".join(further[:1])), any(further[1:]))
+        for labeler, verdict, _, *further in json.loads(text)
     )
 
 

@@ -1,6 +1,6 @@
 """What a tuning session is: its states, legal moves and parts. Pure values."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from typing import NewType
@@ -169,6 +169,8 @@ class Session:
     project: str = "default"
     # Keys and values of whoever manages sessions.
     labels: Mapping[str, str] = field(default_factory=dict)
+    # Observations whose votes came to nothing and that await an adjudicator.
+    awaiting_adjudication: int = 0
     # When it goes by itself; None where it does not.
     expires_ms: int | None = None
     # For how long it is kept after its end, 0 for good; None as long as the service is set to.
@@ -226,6 +228,8 @@ class Lease:
     repeats: bool = False
     # The ``traceparent`` of the span that the query follows from; "" for none.
     trace: str = ""
+    # The labeler decides as an adjudicator: the votes for inlier, outlier and unsure; else empty.
+    conflict: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,6 +348,8 @@ class LabelEvent:
     confidence: float | None = None
     # The session in which the labeler gave this vote; "" where that is this one.
     origin: str = ""
+    # An adjudicator's, which decides.
+    adjudicates: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,6 +179,11 @@ class SessionStore:
                 "needs_atlas": int(config.needs_atlas),
                 "labels": codec.labels_to_text(labels or {}),
                 **({} if retention_ms is None else {"retention_ms": retention_ms}),
+                **(
+                    {"adjudicators": f" {' '.join(config.adjudicators)} "}
+                    if config.adjudicators
+                    else {}
+                ),
             },
             preparation=jobs.preparation,
             range=jobs.range,
@@ -784,4 +789,5 @@ def _event(key: bytes, fields: dict[bytes, bytes]) -> LabelEvent:
         provenance=fields.get(b"basis", b"").decode(),
         confidence=codec.confidence_from_text(fields.get(b"confidence", b"").decode()),
         origin=fields.get(b"origin", b"").decode(),
+        adjudicates=b"decides" in fields,
     )

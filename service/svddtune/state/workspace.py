@@ -57,6 +57,8 @@ class Snapshot:
     moment: str
     # Row -> labeler -> probability that the vote is right, where its labeler gave one.
     confidences: dict[int, dict[str, float]] = field(default_factory=dict)
+    # Row -> the adjudicator whose vote decides it.
+    decided_by: dict[int, str] = field(default_factory=dict)
     # Those of initial_rows whose votes were answers in another session, so they may be wrong.
     answered_rows: frozenset[int] = frozenset()
     # LiveEvidence after each ranking, by the labels' rev.
@@ -191,7 +193,7 @@ class Workspace:
                 return None
             history = self._evidence.evidence(f"{base}:history", window, *evidence)
         session = codec.session_from_fields(fields, len(asked), awaiting)
-        in_force, confidences = _votes_in_force(votes, withdrawn)
+        in_force, confidences, decided_by = _votes_in_force(votes, withdrawn)
         verdicts = {int(row): tuple(map(int, value.split())) for row, value in labels.items()}
         return Snapshot(
             session=session,
@@ -211,6 +213,7 @@ class Workspace:
             atlas_ready=fields[b"atlas_done"] == fields[b"atlas_parts"],
             votes=in_force,
             confidences=confidences,
+            decided_by=decided_by,
             moment=last[0][0].decode() if last else "",
             evidence=history,
             pictured=int(fields.get(b"pictured", -1)),
@@ -501,19 +504,22 @@ def _serialized(pictures: Mapping[str, Message] | None) -> dict[str, bytes]:
 
 def _votes_in_force(
     stored: Mapping[bytes, bytes], withdrawn: Collection[bytes]
-) -> tuple[dict[int, dict[str, int]], dict[int, dict[str, float]]]:
-    """Verdicts and confidences of the votes that count, by row and labeler."""
+) -> tuple[dict[int, dict[str, int]], dict[int, dict[str, float]], dict[int, str]]:
+    """Verdicts and confidences of the votes that count, by row and labeler; who decided, by row."""
     void = {labeler.decode() for labeler in withdrawn}
     votes: dict[int, dict[str, int]] = {}
     confidences: dict[int, dict[str, float]] = {}
+    decided_by: dict[int, str] = {}
     for row, text in stored.items():
-        for labeler, verdict, confidence in codec.votes_from_json(text):
+        for labeler, verdict, confidence, decides in codec.votes_from_json(text):
             if labeler in void:
                 continue
             votes.setdefault(int(row), {})[labeler] = verdict
             if confidence is not None:
                 confidences.setdefault(int(row), {})[labeler] = confidence
-    return votes, confidences
+            if decides:
+                decided_by[int(row)] = labeler
+    return votes, confidences, decided_by
 
 
 def _preparation_name(claim: Claim) -> str:

@@ -21,7 +21,7 @@ from svddtune.client.terminal.line_renderer import LineRenderer
 from svddtune.client.terminal.requests import Card
 from svddtune.client.terminal.screen import ScreenRenderer
 from svddtune.client.terminal.view import View
-from svddtune.client.types import SessionState, Unusual
+from svddtune.client.types import Adjudication, SessionState, Unusual
 from svddtune.config import SessionConfig
 
 VIEW = View("localhost:1", "ann")
@@ -76,6 +76,14 @@ def test_question_shows_what_helps_to_answer_it() -> None:
         "[i]nlier   [o]utlier   probably: [k] inlier  [l] outlier   [u]nsure   [z] undo",
     ):
         assert part in text, part
+
+
+def test_adjudicator_sees_that_its_vote_decides() -> None:
+    text = drawn(controller_with(adjudication=Adjudication(1, 2, 0)))
+    assert "your vote decides (so far 1 inlier, 2 outlier, 0 unsure)" in text
+    blind = drawn(controller_with(adjudication=Adjudication(0, 0, 0)))
+    assert "your vote decides." in blind
+    assert "Adjudication" not in drawn(controller_with())
 
 
 def test_typical_values_are_named_after_the_observations_that_the_query_names() -> None:

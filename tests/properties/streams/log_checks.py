@@ -160,4 +160,5 @@ def _receipt(ack: oracle_pb2.Ack) -> bytes:
 def _entry(event: common_pb2.LabelEvent) -> LogEntry:
     kind = common_pb2.LabelEvent.Kind.Name(event.kind).removeprefix("KIND_")
     verdict = VERDICTS.get(event.verdict, 0)
-    return kind, event.row, verdict, event.labeler, event.query, event.answer_id
+    answer_id, decides = event.answer_id, event.adjudicates
+    return kind, event.row, verdict, event.labeler, event.query, answer_id, decides

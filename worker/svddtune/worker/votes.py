@@ -50,6 +50,11 @@ def labels_in_force(snapshot: Snapshot, *, without: IndexArray = _NO_ROWS) -> La
     chances = numerics.dawid_skene(votes) if weighted else {}
     several = _several(votes)
     noise, comparable = _label_noise(snapshot, several), bool(several)
+    # What an adjudicator decided rests on that vote alone.
+    for row, judge in snapshot.decided_by.items():
+        if judge in votes.get(row, {}):
+            votes[row] = {judge: votes[row][judge]}
+            chances.pop(row, None)
     rows = numerics.types.labelled_rows(values).tolist()
     certainty = np.ones(len(values))
     if not chances and not snapshot.confidences and noise <= 0.0:
@@ -116,7 +121,8 @@ def without_votes_of(snapshot: Snapshot, labeler: str) -> Snapshot:
     for row, votes in snapshot.votes.items():
         if labeler in votes:
             left[row] = {name: verdict for name, verdict in votes.items() if name != labeler}
-            labels[row] = majority(left[row])
+            if snapshot.decided_by.get(row, labeler) == labeler:
+                labels[row] = majority(left[row])
     return replace(
         snapshot, labels={row: verdict for row, verdict in labels.items() if verdict}, votes=left
     )

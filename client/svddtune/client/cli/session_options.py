@@ -34,6 +34,9 @@ def takes_settings(names: Collection[str] = tuple(SETTINGS)) -> Callable[[Any], 
     return decorate
 
 
+_METAVARS = {"visible_features": "FEATURE", "adjudicators": "LABELER"}
+
+
 def _option(setting: Setting) -> inspect.Parameter:
     flag = isinstance(setting.default, bool)
     kind: Any = tuple[float, float] if setting.is_pair else type(setting.default)
@@ -46,7 +49,7 @@ def _option(setting: Setting) -> inspect.Parameter:
     option = typer.Option(
         setting.option + off,
         help=setting.help if flag else _text(setting),
-        metavar="LOW HIGH" if setting.is_pair else "FEATURE" if setting.is_list else None,
+        metavar="LOW HIGH" if setting.is_pair else _METAVARS.get(setting.name),
         rich_help_panel="Settings of the session",
     )
     return inspect.Parameter(

@@ -92,6 +92,8 @@ def _line(session: Session) -> str:
     )
     if session.awaiting_votes:
         text += f"  {session.awaiting_votes} waiting for votes"
+    if session.awaiting_adjudication:
+        text += f"  {session.awaiting_adjudication} waiting for an adjudicator"
     if session.live:
         text += f"  {evidence(session.live)}  {visible(session.live.advice)}"
         if session.detectors:

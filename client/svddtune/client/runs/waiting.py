@@ -122,6 +122,15 @@ def reason(session: Session, labeler: str, address: str) -> str:
             f"Session {name} failed because a job was given up. Once its cause is gone, let "
             f"whoever runs the service try it again with: svddtune jobs retry --all --redis URL"
         )
+    if session.stall == "awaiting_adjudication":
+        rows = session.awaiting_adjudication
+        return (
+            f"{rows} observation{' waits' if rows == 1 else 's wait'} for an adjudicator, because "
+            f"the votes came to no verdict. Let one of them "
+            f"({', '.join(session.config.adjudicators)}) decide with: svddtune label {name} "
+            f"--server {address} --labeler NAME. Or finish the session "
+            f"with the labels so far: svddtune session finish {name} --server {address}"
+        )
     if not waits_for_votes(session):
         return ""
     rows = session.awaiting_votes + max(0, session.config.budget - session.counts.total)

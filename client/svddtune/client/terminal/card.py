@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from svddtune.client.terminal.output import figure
-from svddtune.client.types import Query, Verdict
+from svddtune.client.types import Adjudication, Query, Verdict
 from svddtune.text import on_one_line
 
 STYLES = {Verdict.INLIER: "green", Verdict.OUTLIER: "red", Verdict.UNSURE: "yellow"}
@@ -58,9 +58,17 @@ def body(query: Query, names: Sequence[str], detail: Detail, *, ascii: bool) -> 
     parts.append(Text())
     if query.nearby:
         parts.append(_nearby(query))
+    if query.adjudication:
+        parts.append(Text(_adjudication(query.adjudication), style="bold"))
     if query.why:
         parts.append(_lines(Text(f"Why: {on_one_line(query.why)}", style="italic"), detail.reasons))
     return Group(*parts)
+
+
+def _adjudication(votes: Adjudication) -> str:
+    counts = (votes.inlier_votes, votes.outlier_votes, votes.unsure_votes)
+    cast = " (so far {} inlier, {} outlier, {} unsure)".format(*counts) if any(counts) else ""
+    return f"Adjudication: your vote decides{cast}."
 
 
 def everything(query: Query, names: Sequence[str]) -> RenderableType:

@@ -53,6 +53,7 @@ def _question(controller: LabelingController, card: Card) -> dict[str, Any]:
         "nearby": query.nearby,
         "unusual": query.unusual,
         "reference_inliers": query.reference_inliers,
+        "adjudication": query.adjudication,
         "taken_back": card.taken_back and said(card.taken_back),
         "labels": controller.status.counts,
         "budget": controller.status.session.config.budget if controller.status.session else None,

@@ -15,6 +15,7 @@ from svddtune.client.errors import InvalidInput
 from svddtune.client.labelers import Agreement, AgreementPair, LabelerReport, WithdrawalEffect
 from svddtune.client.types import (
     Ack,
+    Adjudication,
     Dataset,
     DetectorComparison,
     FloatArray,
@@ -177,6 +178,7 @@ def session_from_proto(session: tuning_pb2.Session) -> Session:
             detectors_from_proto(session.detectors) if session.HasField("detectors") else None
         ),
         awaiting_votes=session.awaiting_votes,
+        awaiting_adjudication=session.awaiting_adjudication,
         ranking_pending=session.ranking_pending,
         waiting_count=session.waiting_count,
         without_workers=session.without_workers,
@@ -282,6 +284,7 @@ def event_from_proto(event: common_pb2.LabelEvent) -> LabelEvent:
         provenance=event.provenance,
         confidence=event.confidence if event.HasField("confidence") else None,
         origin=event.origin,
+        adjudicates=event.adjudicates,
     )
 
 
@@ -318,7 +321,14 @@ def query_from_proto(assign: oracle_pb2.Assign) -> Query:
         session=assign.session,
         columns=tuple(one.column for one in visible),
         names=names if any(names) else (),
+        adjudication=_adjudication(assign.adjudication)
+        if assign.HasField("adjudication")
+        else None,
     )
+
+
+def _adjudication(message: oracle_pb2.Adjudication) -> Adjudication:
+    return Adjudication(message.inlier_votes, message.outlier_votes, message.unsure_votes)
 
 
 def ack_from_proto(ack: oracle_pb2.Ack) -> Ack:

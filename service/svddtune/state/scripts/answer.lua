@@ -26,6 +26,7 @@
 -- @refusal LABELER_WITHDRAWN
 -- @refusal SESSION_NOT_ACTIVE state
 -- @refusal ALREADY_ANSWERED verdict, row
+-- @refusal AWAITS_ADJUDICATION row
 -- @refusal TOO_MANY_CORRECTIONS labeler, row, most
 -- @refusal TOO_MANY_EVENTS row, limit, used
 s.most_corrections, s.trace = args.most_corrections, args.trace

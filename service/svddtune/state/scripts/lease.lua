@@ -21,6 +21,17 @@ if not args.waits then
   stop_waiting(s, w.holder)
 end
 
+-- The votes on a row that an adjudicator is to decide: how many say what.
+local function votes_cast(row)
+  local cast = { ['1'] = 0, ['-1'] = 0, ['0'] = 0 }
+  for _, vote in ipairs(load_votes(s, row)) do
+    if not withdrawn_labelers(s)[vote[1]] then
+      cast[vote[2]] = cast[vote[2]] + 1
+    end
+  end
+  return { cast['1'], cast['-1'], cast['0'] }
+end
+
 local held, leases = held_by(s, w.holder), {}
 -- It learns of its own leases by this reply.
 s.told[w.holder] = nil
@@ -30,7 +41,7 @@ end
 for i, id in ipairs(held) do
   local q = get_query(s, query_of_lease(id))
   leases[i] = { query = q.n, row = q.row, lease_id = id, expires_ms = q.leases[id].expires,
-    repeats = q.repeats ~= nil, trace = q.trace or '' }
+    repeats = q.repeats ~= nil, trace = q.trace or '', conflict = q.conflict and votes_cast(q.row) or nil }
 end
 table.sort(leases, function(a, b) return a.query < b.query end)
 return { state = s.state, finish_reason = s.finish_reason, withdrawn = withdrawn, leases = leases,

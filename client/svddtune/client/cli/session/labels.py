@@ -109,6 +109,7 @@ def _plain(label: LabelInForce) -> dict[str, Any]:
                 "source_reference": vote.source_reference,
                 "provenance": vote.provenance,
                 "origin": vote.origin,
+                "adjudicates": vote.adjudicates,
             }
             for vote in label.votes
         ],
@@ -129,7 +130,8 @@ def _event(event: LabelEvent) -> dict[str, Any]:
 
     names = (
         *("time", "kind", "observation_id", "row", "verdict", "labeler", "confidence", "query"),
-        *("answer_seconds", "source_reference", "provenance", "origin", "answer_id", "event_id"),
+        *("answer_seconds", "source_reference", "provenance", "origin", "adjudicates"),
+        *("answer_id", "event_id"),
     )
     return {name: jsonable(getattr(event, name)) for name in names}
 

@@ -123,6 +123,8 @@ def _facts(session: Session) -> Iterator[tuple[str, str]]:
     yield "answers", f"{counts.total} of {session.config.budget} labels ({answered})"
     if session.awaiting_votes:
         yield "", f"{session.awaiting_votes} observations wait for votes"
+    if session.awaiting_adjudication:
+        yield "", f"{session.awaiting_adjudication} observations wait for an adjudicator"
     if session.leased_count or session.waiting_count:
         yield "", f"{session.leased_count} queries with labelers, {session.waiting_count} waiting"
     if session.taken_over:

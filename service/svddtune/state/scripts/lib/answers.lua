@@ -32,8 +32,8 @@ local function take_answer(s, one, follow)
   local lease = asked and asked.leases[one.lease_id]
   local ms = lease and math.max(0, NOW - math.max(lease.since, labeler_info(s, labeler).last))
 
-  local function log_as(kind)
-    return log_label(s, kind, { row = row, verdict = verdict, labeler = labeler, query = n,
+  local function log_as(kind, decides)
+    return log_label(s, kind, { decides = decides, row = row, verdict = verdict, labeler = labeler, query = n,
       source = one.source, answer_id = one.answer_id, ms = ms, provenance = one.provenance,
       confidence = one.confidence })
   end
@@ -72,14 +72,22 @@ local function take_answer(s, one, follow)
   local existing = redis.call('HGET', part(s, 'labels'), int(row))
   local label = existing and string.match(existing, '^%S+')
   local open = redis.call('HGET', part(s, 'asked'), int(row))
-  -- A further vote has a place while the row has no verdict, or its query wants votes.
+  local conflict = open and s.adjudicators and get_query(s, open).conflict
+  local decides = conflict and is_adjudicator(s, labeler)
+  -- A further vote has a place while the row has no verdict, or its query wants votes. Where it wants an
+  -- adjudicator's, no other has.
   local wanted = not label or label == '0' or open
   if own then
-    wanted = one.replace or label == '0'
+    wanted = one.replace or label == '0' or decides
+  elseif conflict then
+    wanted = decides
   end
   if not wanted then
     if asked then
       return unused()
+    end
+    if conflict and not own then
+      return refuse('AWAITS_ADJUDICATION', { row = row })
     end
     return refuse('ALREADY_ANSWERED', { verdict = tonumber(own and own[2] or label), row = row })
   end
@@ -88,13 +96,14 @@ local function take_answer(s, one, follow)
   if refusal then
     return refusal
   end
-  local event = log_as('LABELED')
+  decides = decides or own and own[5] or nil
+  local event = log_as('LABELED', decides)
   -- Remembered with the vote, also where the answer came unasked: a retraction asks again.
   n = number_of_query(s, row, votes, n)
   if own then
-    own[2], own[3], own[4] = verdict, n, one.confidence
+    own[2], own[3], own[4], own[5] = verdict, n, one.confidence, decides
   else
-    votes[#votes + 1] = { labeler, verdict, n, one.confidence }
+    votes[#votes + 1] = { labeler, verdict, n, one.confidence, decides }
   end
   save_votes(s, row, votes)
   note_answer(s, labeler, row, ms, false)

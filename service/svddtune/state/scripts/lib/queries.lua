@@ -74,9 +74,18 @@ local function lease_count(q)
   return count
 end
 
+-- Whether the query waits for an adjudicator; the session counts those that do.
+local function note_conflict(s, q, conflict)
+  if (q.conflict or false) ~= (conflict or false) then
+    q.conflict = conflict or nil
+    add(s, 'conflicts', conflict and 1 or -1)
+  end
+end
+
 -- The query is out with nobody and waits for nobody.
 local function close_query(s, q, state, speaker)
   q.state = state
+  note_conflict(s, q, false)
   for id in pairs(q.leases) do
     end_lease(s, q, id, speaker)
   end
@@ -122,11 +131,12 @@ end
 local function settle(s, row, n, speaker)
   local q = query_for_votes(s, row, n)
   local votes = load_votes(s, row)
-  local label, wanted, count = judge(s, votes, q, withdrawn_labelers(s))
+  local label, wanted, count, conflict = judge(s, votes, q, withdrawn_labelers(s))
   put_label(s, row, label, n)
   if not q then
     return
   end
+  note_conflict(s, q, conflict)
   if count >= wanted then
     close_query(s, q, 'settled', speaker)
     return
@@ -206,7 +216,8 @@ local function lease_query(s, q, w)
   tell(s, w.holder)
 end
 
--- Whether this labeler may get the query: it has not answered, holds or passed it on to others.
+-- Whether this labeler may get the query: it has not answered, holds or passed it on to others. An
+-- adjudicator that answered before may get it once more, to decide.
 local function may_get(s, q, labeler)
   for _, name in ipairs(q.exclude) do
     if name == labeler then
@@ -217,6 +228,9 @@ local function may_get(s, q, labeler)
     if lease.labeler == labeler then
       return false
     end
+  end
+  if q.conflict then
+    return is_adjudicator(s, labeler)
   end
   return not vote_of(load_votes(s, q.row), labeler)
 end

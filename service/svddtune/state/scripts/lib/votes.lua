@@ -13,8 +13,9 @@ local function withdrawn_labelers(s)
   return s.withdrawn
 end
 
--- All votes on a row in the order they were first given: {labeler, verdict, query, confidence},
--- the confidence as text: "" where the labeler gave none, and absent in votes that 0.1.0 stored.
+-- All votes on a row in the order they were first given: {labeler, verdict, query, confidence, decides},
+-- the confidence as text: "" where the labeler gave none, and absent in votes that 0.1.0 stored. A vote
+-- that decides is an adjudicator's on a row whose votes came to nothing; in others it is absent.
 local function load_votes(s, row)
   local text = redis.call('HGET', part(s, 'votes'), int(row))
   return text and cjson.decode(text) or {}
@@ -56,6 +57,12 @@ local function vote_of(votes, labeler)
   end
 end
 
+-- Whether the labeler decides where votes come to nothing. Their names stand between spaces; a session
+-- without adjudicators has no such field.
+local function is_adjudicator(s, labeler)
+  return s.adjudicators and string.find(s.adjudicators, ' ' .. labeler .. ' ', 1, true) ~= nil
+end
+
 -- Votes that the overlap rule wants on a row that `q` asked about (nil: nobody was asked): `first` is
 -- the first vote that counts.
 local function sought(s, q, first)
@@ -69,13 +76,15 @@ local function sought(s, q, first)
   return tonumber(s.overlap)
 end
 
--- What the votes on a row come to: its label or nil, and how many votes are wanted in all. Where
--- fewer are there the query is open.
+-- What the votes on a row come to: its label or nil, how many votes are wanted in all, how many there
+-- are, and whether an adjudicator is to give the next one. Where fewer are there than wanted the query is
+-- open.
 local function judge(s, votes, q, withdrawn)
-  local count, inlier, outlier, first = 0, 0, 0, nil
+  local count, inlier, outlier, first, decided = 0, 0, 0, nil, nil
   for _, vote in ipairs(votes) do
     if not withdrawn[vote[1]] then
       count = count + 1
+      decided = vote[5] and vote[2] or decided
       first = first or vote[2]
       if vote[2] == '1' then
         inlier = inlier + 1
@@ -83,6 +92,9 @@ local function judge(s, votes, q, withdrawn)
         outlier = outlier + 1
       end
     end
+  end
+  if decided then
+    return decided, count, count
   end
   local wanted = sought(s, q, first)
   if inlier ~= outlier then
@@ -94,6 +106,9 @@ local function judge(s, votes, q, withdrawn)
   -- A tie, or nobody is sure.
   if q and count < tonumber(s.overlap_limit) then
     return nil, count + 1, count
+  end
+  if q and count > 0 and s.adjudicators then
+    return nil, count + 1, count, true
   end
   return count > 0 and '0' or nil, wanted, count
 end
