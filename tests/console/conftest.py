@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from svddtune.client import EmbeddedStack, TuningClient
 
@@ -22,6 +22,7 @@ def browser() -> Iterator[Browser]:
     """Chromium from the machine's packages; `make browser` installs it on Debian."""
     if CHROMIUM is None:
         pytest.skip("no Chromium: make browser")
+    expect.set_options(timeout=WAIT_MS)
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(
             executable_path=CHROMIUM,

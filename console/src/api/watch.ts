@@ -1,24 +1,30 @@
 /** Watches a session: the same stream that `svddtune watch` reads, by fetch. */
 import { open, path, ServiceError } from './call';
 import { pause } from './pause';
-import type { FinishReason, Session } from './schema';
+import type { LabelEvent, Session } from './schema';
 
 export interface Change {
   session: Session;
-  finishReason?: FinishReason;
   resumeToken?: string;
+  /** What the label log got since the change before. */
+  events?: LabelEvent[];
 }
 
-/** Report each change of a session until it has ended or `signal` is aborted; goes on after breaks.
+const ENDED = ['SESSION_STATE_COMPLETED', 'SESSION_STATE_CANCELLED', 'SESSION_STATE_FAILED'];
+// The stream of a session that has ended is over at once, but somebody may resume the session.
+const ENDED_WAIT_MS = 5000;
+
+/** Report each change of a session until `signal` is aborted; goes on after breaks, and after its end.
  * `away` is told whether the service cannot be reached. Throws ServiceError if it refuses.
  */
 export async function watch(
   name: string,
-  changed: (session: Session) => void,
+  changed: (session: Session, events: LabelEvent[]) => void,
   away: (is: boolean) => void,
   signal: AbortSignal,
 ): Promise<void> {
   let wait = 250;
+  let ended = false;
   while (!signal.aborted) {
     try {
       const response = await open(path`/v1/${name}:watch`, { signal });
@@ -27,7 +33,9 @@ export async function watch(
       await eachLine(response, (line) => {
         const { result, error } = JSON.parse(line) as { result?: Change; error?: { message: string } };
         if (error) throw new Error(error.message);
-        if (result) changed(result.session);
+        if (!result) return;
+        ended = ENDED.includes(result.session.state ?? '');
+        changed(result.session, result.events ?? []);
       });
       if (signal.aborted) return;
       // The stream ends with the session, and by the service's age limit.
@@ -36,7 +44,7 @@ export async function watch(
       if (error instanceof ServiceError && !error.passing) throw error;
       away(true);
     }
-    await pause(wait, signal);
+    await pause(ended ? Math.max(wait, ENDED_WAIT_MS) : wait, signal);
     wait = Math.min(wait * 2, 4000);
   }
 }

@@ -1,5 +1,5 @@
 /** What a page says when a call fails or is under way. */
-import { ServiceError } from '../api/call';
+import { ServiceError, Unreachable } from '../api/call';
 
 /** An error as a sentence, with its reason for those who search for it. */
 export function ErrorNotice({ error }: { error: unknown }) {
@@ -9,6 +9,11 @@ export function ErrorNotice({ error }: { error: unknown }) {
       {text} {error instanceof ServiceError && <code>{error.reason}</code>}
     </p>
   );
+}
+
+/** An error of a part of a page. That the service is away the page says once, by itself. */
+export function PartNotice({ error }: { error: unknown }) {
+  return error === undefined || error instanceof Unreachable ? null : <ErrorNotice error={error} />;
 }
 
 /** The service is away for now; the page goes on by itself. */

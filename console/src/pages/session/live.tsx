@@ -1,0 +1,138 @@
+/** Where a session stands: what stops it, how far it is, and the figures on the labels so far. */
+import type { ComponentChildren } from 'preact';
+import type { Session } from '../../api/schema';
+import { figure, percent } from '../../ui/format';
+import { evidence, hasAtlas, metric, quality, representation, STALLS, withInterval } from './words';
+
+/** Why nothing goes on, and what the session advises. */
+export function Notices({ session }: { session: Session }) {
+  const stall = STALLS[session.stall ?? ''];
+  const { failure, live } = session;
+  return (
+    <>
+      {session.state === 'SESSION_STATE_FAILED' && failure?.message && (
+        <p class="notice error" role="alert">
+          {failure.message} <code>{failure.reason}</code> Resume the session to try it again; its labels are kept.
+        </p>
+      )}
+      {stall && (
+        <p class="notice warning" role="status">
+          {stall}
+        </p>
+      )}
+      {live?.advice && (
+        <p class={`notice ${live.stop ? 'warning' : ''}`} role="status">
+          <strong>{live.stop ? 'More labels are hardly worth their price. ' : 'Advice: '}</strong>
+          {live.advice}
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Labels of the budget, and who is at work. */
+export function Progress({ session }: { session: Session }) {
+  const { counts } = session;
+  const [total, budget] = [counts?.total ?? 0, session.config?.budget ?? 0];
+  const preparing = session.state === 'SESSION_STATE_PREPARING';
+  const share = session.atlasProgress ?? 0;
+  return (
+    <section class="progress" aria-label="Progress">
+      <label>
+        <span>
+          <strong>
+            {total} of {budget} labels
+          </strong>
+          : {counts?.inlier ?? 0} inliers, {counts?.outlier ?? 0} outliers
+          {counts?.unsure ? `, and ${counts.unsure} unsure` : ''}
+        </span>
+        <progress value={total} max={Math.max(1, budget)} />
+      </label>
+      {hasAtlas(session) && share < 1 && (preparing || share > 0) && (
+        <label>
+          <span>Atlas of (gamma, C): {percent(share)} computed</span>
+          <progress value={share} max={1} />
+        </label>
+      )}
+      <p class="hint">
+        {session.leasedCount ?? 0} questions are out; {session.waitingCount ?? 0} labelers wait
+        {session.awaitingVotes ? `; ${session.awaitingVotes} labelled observations await a further vote` : ''}.
+        {session.rankingPending ? ' The next questions are being chosen.' : ''}
+      </p>
+    </section>
+  );
+}
+
+/** gamma, C and all that tells how good they are. */
+export function Figures({ session }: { session: Session }) {
+  const { live } = session;
+  const share = live?.outlierShare;
+  return (
+    <section aria-labelledby="figures">
+      <h2 id="figures">{live ? `On ${live.labels ?? 0} labels` : 'So far'}</h2>
+      {!live && <p class="hint">{whyNone(session)}</p>}
+      <dl class="figures">
+        <Item name="gamma">{figure(live?.gamma ?? session.gamma)}</Item>
+        {live && <Item name="C">{figure(live.c)}</Item>}
+        <Item name="Representation">{representation(live?.scaling ?? session.scaling)}</Item>
+        {live?.quality && (
+          <Item name={capital(metric(live.quality.metric))} note={evidence(live.quality.kind)}>
+            {quality(live.quality)}
+          </Item>
+        )}
+        {live?.expected !== undefined && (
+          <Item name="Expected on all rows" note="by the labels' model of the data; pessimistic">
+            {figure(live.expected)}
+          </Item>
+        )}
+        {share && (
+          <Item
+            name="Share of outliers"
+            note={share.method === 'METHOD_AUDIT' ? 'from the audited rows' : "by the labels' model of the data"}
+          >
+            {withInterval(share.value, share.interval, (value) => percent(value ?? 0))}
+          </Item>
+        )}
+        {live && (
+          <Item name="Rows outside" note={`of ${session.observationCount}`}>
+            {live.outsideCount ?? 0}
+          </Item>
+        )}
+        {live?.expectedGain !== undefined && (
+          <Item name="Ten more labels" note="expected gain of Cohen's kappa on all rows">
+            {live.expectedGain < 0.001 ? 'gain hardly anything' : `+${figure(live.expectedGain, 2)}`}
+          </Item>
+        )}
+        {session.alignment !== undefined && !live && (
+          <Item name="Alignment" note="of the kernel with the labels, from -1 to 1">
+            {figure(session.alignment)}
+          </Item>
+        )}
+      </dl>
+    </section>
+  );
+}
+
+function Item({ name, note, children }: { name: string; note?: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        {children}
+        {note && <small>{note}</small>}
+      </dd>
+    </div>
+  );
+}
+
+function capital(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
+function whyNone(session: Session): string {
+  if (!hasAtlas(session)) {
+    return 'This strategy chooses gamma by the alignment with the labels, and C when the session is finished.';
+  }
+  if ((session.atlasProgress ?? 0) < 1) return 'Figures are there once the atlas is complete and there is a label.';
+  return 'Figures are there after the first label.';
+}

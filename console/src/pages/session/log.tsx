@@ -1,0 +1,157 @@
+/** The label log: who said what when, newest first; admins retract single votes. */
+import { useState } from 'preact/hooks';
+import { may, server } from '../../api/caller';
+import { call, path } from '../../api/call';
+import { newId } from '../../api/id';
+import type { LabelEvent, Session } from '../../api/schema';
+import { Dialog } from '../../ui/dialog';
+import { ago, wordOf } from '../../ui/format';
+import { Loading, PartNotice } from '../../ui/notice';
+import type { KnownLog } from './votes';
+import { VERDICTS } from './words';
+
+const AT_ONCE = 20;
+
+interface LogProps {
+  session: Session;
+  /** Newest first. */
+  log: KnownLog;
+}
+
+export function Log({ session, log }: LogProps) {
+  const name = session.name ?? '';
+  const { all, error, complete } = log;
+  const [labeler, setLabeler] = useState('');
+  const [verdict, setVerdict] = useState('');
+  const [shown, setShown] = useState(AT_ONCE);
+  const [asked, setAsked] = useState<LabelEvent>();
+  const labelers = [...new Set(all.map((one) => one.labeler ?? ''))].sort();
+  const found = all.filter(
+    (one) => (!labeler || one.labeler === labeler) && (!verdict || one.verdict === verdict),
+  );
+  return (
+    <section aria-labelledby="log">
+      <h2 id="log">Log</h2>
+      <PartNotice error={error} />
+      {!complete && error === undefined && <Loading what="the log" />}
+      <div class="row filters">
+        <label>
+          Labeler
+          <select value={labeler} onChange={(event) => setLabeler(event.currentTarget.value)}>
+            <option value="">all</option>
+            {labelers.map((one) => (
+              <option key={one} value={one}>
+                {one}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Verdict
+          <select value={verdict} onChange={(event) => setVerdict(event.currentTarget.value)}>
+            <option value="">all</option>
+            {Object.entries(VERDICTS).map(([one, word]) => (
+              <option key={one} value={one}>
+                {word}
+              </option>
+            ))}
+          </select>
+        </label>
+        <span class="hint" role="status">
+          {found.length} of {all.length} entries
+        </span>
+      </div>
+      <div class="wide" tabIndex={0} role="region" aria-label="Log">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Observation</th>
+              <th scope="col">Verdict</th>
+              <th scope="col">Labeler</th>
+              <th scope="col">When</th>
+              <th scope="col">Source</th>
+              {may.administer.value && <th scope="col">Retract</th>}
+            </tr>
+          </thead>
+          <tbody>
+            {found.slice(0, shown).map((one) => (
+              <Row key={one.eventId} one={one} inForce={inForce(one, all)} ask={() => setAsked(one)} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {found.length > shown && (
+        <button type="button" onClick={() => setShown(shown + 5 * AT_ONCE)}>
+          Show more
+        </button>
+      )}
+      {asked && <Retract session={name} one={asked} close={() => setAsked(undefined)} />}
+    </section>
+  );
+}
+
+function Row({ one, inForce, ask }: { one: LabelEvent; inForce: boolean; ask: () => void }) {
+  const word = VERDICTS[one.verdict ?? ''];
+  return (
+    <tr>
+      <th scope="row">{one.observationId || '–'}</th>
+      <td>
+        {word && <span class={`verdict ${word}`}>{word}</span>}
+        {one.kind !== 'KIND_LABELED' && ` ${wordOf(one.kind, 'KIND_')}`}
+        {one.confidence !== undefined && ` (${Math.round(100 * one.confidence)} % sure)`}
+      </td>
+      <td>{one.labeler}</td>
+      <td>
+        <time dateTime={one.time} title={one.time}>
+          {ago(one.time)}
+        </time>
+      </td>
+      <td>
+        {one.origin ? `taken over from ${one.origin}` : one.query ? `question ${one.query}` : 'not asked'}
+        {one.provenance && `, ${one.provenance}`}
+        {one.sourceReference && `, ${one.sourceReference}`}
+      </td>
+      {may.administer.value && (
+        <td>
+          {inForce && (
+            <button type="button" class="small" onClick={ask}>
+              Retract{' '}
+              <span class="unseen">
+                {one.observationId} of {one.labeler}
+              </span>
+            </button>
+          )}
+        </td>
+      )}
+    </tr>
+  );
+}
+
+function Retract({ session, one, close }: { session: string; one: LabelEvent; close: () => void }) {
+  const [answerId] = useState(newId);
+  const labeler = server.value?.caller?.name || 'console';
+  const act = () =>
+    call(path`/v1/${session}:retract`, {
+      body: { labeler, retract: { answerId, observationId: one.observationId, ofLabeler: one.labeler } },
+    });
+  return (
+    <Dialog title="Retract the vote?" action="Retract" act={act} close={close}>
+      <p>
+        The vote {VERDICTS[one.verdict ?? '']} of {one.labeler} on {one.observationId} no longer counts. The log keeps
+        it.
+      </p>
+    </Dialog>
+  );
+}
+
+/** Whether an entry is the labeler's vote in force on its observation. `all` is newest first. */
+function inForce(one: LabelEvent, all: LabelEvent[]): boolean {
+  if (one.kind !== 'KIND_LABELED') return false;
+  const last = all.find(
+    (other) =>
+      other.observationId === one.observationId &&
+      other.labeler === one.labeler &&
+      (other.kind === 'KIND_LABELED' || other.kind === 'KIND_RETRACTED'),
+  );
+  return last === one;
+}

@@ -1,0 +1,100 @@
+/** What the figures of a session mean, in words. */
+import type { Quality, Session } from '../../api/schema';
+import { figure, wordOf } from '../../ui/format';
+
+/** Why nothing goes on, and what to do about it. */
+export const STALLS: Record<string, string> = {
+  STALL_REASON_NO_WORKERS:
+    'No worker has given a sign of life for 15 seconds, and the session needs one to go on. Start a worker: ' +
+    'svddtune worker, or restart svddtune up.',
+  STALL_REASON_PAUSED: 'The session is paused: nobody is asked. Resume it to go on.',
+  STALL_REASON_AWAITING_VOTES:
+    'Labelers wait, but what is left needs votes of others. Let another labeler vote, or finish the session.',
+  STALL_REASON_JOB_GIVEN_UP:
+    'A computation failed several times and was given up. Resume the session to try it again; if it fails again, ' +
+    'the operator of the service finds it with: svddtune jobs list --state dead',
+};
+
+const STATES: Record<string, string> = {
+  SESSION_STATE_PREPARING: 'Preparing the data; labelers are asked soon.',
+  SESSION_STATE_LABELING: 'Labelers are asked, and answers count.',
+  SESSION_STATE_PAUSED: 'Nobody is asked. Answers to questions that are out still count.',
+  SESSION_STATE_ESTIMATING: 'The result is being computed. Answers no longer count.',
+  SESSION_STATE_COMPLETED: 'The result is there.',
+  SESSION_STATE_CANCELLED: 'Cancelled, without a result.',
+  SESSION_STATE_FAILED: 'Failed.',
+};
+
+export function stateWords(session: Session): string {
+  return STATES[session.state ?? ''] ?? '';
+}
+
+/** The evidence behind a score. */
+export function evidence(kind: string | undefined): string {
+  switch (kind) {
+    case 'KIND_QUERIED':
+      return 'optimistic: on the labels that the choice was made by';
+    case 'KIND_HELD_OUT':
+      return 'held out: on labels that the detector was made without';
+    case 'KIND_AUDIT':
+      return 'audit: on rows drawn at random, so it holds for all rows';
+    default:
+      return '';
+  }
+}
+
+const REPRESENTATIONS: Record<string, string> = {
+  SCALING_KIND_NONE: 'columns as they are',
+  SCALING_KIND_MINMAX: 'min-max',
+  SCALING_KIND_ROBUST: 'robust',
+  SCALING_KIND_AUTO: 'chosen by the labels',
+  SCALING_KIND_STANDARD: 'standard',
+  SCALING_KIND_RANKS: 'ranks',
+  SCALING_KIND_NORMAL: 'normal scores',
+  SCALING_KIND_WHITENED: 'whitened',
+  SCALING_KIND_ASINH: 'asinh',
+};
+
+export function representation(scaling: string | undefined): string {
+  return REPRESENTATIONS[scaling ?? ''] ?? '–';
+}
+
+const METRICS: Record<string, string> = {
+  METRIC_KAPPA: "Cohen's kappa",
+  METRIC_MCC: 'Matthews correlation',
+  METRIC_BALANCED_ACCURACY: 'balanced accuracy',
+};
+
+export function metric(name: string | undefined): string {
+  return METRICS[name ?? ''] ?? 'score';
+}
+
+export function strategy(session: Session): string {
+  const config = session.config;
+  return config?.ownStrategy || wordOf(config?.strategy, 'QUERY_STRATEGY_');
+}
+
+/** Whether gamma and C are chosen jointly on an atlas. LAMA and random choose C at the end. */
+export function hasAtlas(session: Session): boolean {
+  return !/LAMA|RANDOM/.test(session.config?.strategy ?? '') || Boolean(session.config?.ownStrategy);
+}
+
+/** "0.71 (0.52 to 0.84)". */
+export function withInterval(
+  value: number | undefined,
+  interval: { low?: number; high?: number } | undefined,
+  write: (value: number | undefined) => string = figure,
+): string {
+  if (value === undefined) return 'cannot be judged yet';
+  return interval ? `${write(value)} (${write(interval.low ?? 0)} to ${write(interval.high ?? 0)})` : write(value);
+}
+
+export function quality(one: Quality | undefined): string {
+  return one ? withInterval(one.value, one.interval) : '–';
+}
+
+export const VERDICTS: Record<string, string> = {
+  VERDICT_INLIER: 'inlier',
+  VERDICT_OUTLIER: 'outlier',
+  VERDICT_UNSURE: 'unsure',
+};

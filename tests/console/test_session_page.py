@@ -1,0 +1,247 @@
+"""The page of a session: what it shows while others label, and what can be done on it."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Locator, Page, expect
+from tests.console.axe import violations
+from tests.e2e.processes import service
+
+from svddtune.client import Dataset, EmbeddedStack, Session, TuningClient
+
+INLIERS, OUTLIERS = 90, 12
+LABELERS = ("ann", "bob")
+WIDTHS = (360, 2560)
+
+
+def rows() -> np.ndarray:
+    """A cloud, and far from it some rows in a ring."""
+    rng = np.random.default_rng(5)
+    angles = rng.uniform(0, 2 * np.pi, OUTLIERS)
+    ring = np.column_stack((np.cos(angles), np.sin(angles))) * rng.uniform(6, 9, (OUTLIERS, 1))
+    return np.vstack((rng.normal(size=(INLIERS, 2)), ring))
+
+
+def truth(observation_id: str) -> str:
+    return "outlier" if int(observation_id.removeprefix("row-")) >= INLIERS else "inlier"
+
+
+def label(client: TuningClient, session: Session, count: int, labeler: str = "ann") -> None:
+    """Answer this many queries by the truth."""
+    with client.tuning(session, labeler=labeler) as tuning:
+        for number, query in enumerate(tuning.queries(), 1):
+            tuning.answer(query, truth(query.observation_id))
+            if number == count:
+                return
+
+
+def upload(client: TuningClient) -> Dataset:
+    made = rows()
+    return client.upload_dataset(made, observation_ids=[f"row-{i}" for i in range(len(made))])
+
+
+@pytest.fixture(scope="module")
+def labelled(console_stack: EmbeddedStack) -> Iterator[Session]:
+    """A session on which two have labelled the same observations."""
+    with TuningClient(console_stack.address) as client:
+        session = client.create_session(
+            upload(client), name="Ring and cloud", budget=30, overlap=2, overlap_limit=2
+        )
+        for labeler in LABELERS:
+            label(client, session, 14, labeler)
+        yield session
+
+
+def address(session: Session) -> str:
+    return f"#/{session.name}"
+
+
+def section(page: Page, name: str) -> Locator:
+    return page.get_by_role("region", name=name, exact=True)
+
+
+def test_figures_change_while_a_program_labels(
+    open_page: Callable[..., Page], console_client: TuningClient
+) -> None:
+    session = console_client.create_session(upload(console_client), budget=24)
+    page = open_page(address(session))
+    expect(section(page, "Progress")).to_contain_text("0 of 24 labels")
+    page.evaluate("() => { window.sameDocument = true; }")
+    label(console_client, session, 12)
+    expect(section(page, "Progress")).to_contain_text("12 of 24 labels")
+    figures = section(page, "On 12 labels")
+    for name in ("gamma", "C", "Representation", "Cohen's kappa", "Rows outside"):
+        expect(figures.get_by_role("term").filter(has_text=name).first).to_be_visible()
+    expect(figures).to_contain_text("optimistic")
+    expect(page.get_by_text("12 of 12 entries")).to_be_visible()
+    history = section(page, "With the labels")
+    history.get_by_role("group", name="gamma").or_(
+        history.get_by_role("figure", name="gamma")
+    ).first.wait_for()
+    label(console_client, session, 1)
+    expect(section(page, "Progress")).to_contain_text("13 of 24 labels")
+    expect(page.get_by_text("13 of 13 entries")).to_be_visible()
+    assert page.evaluate("() => window.sameDocument")
+
+
+def test_a_session_is_steered_by_clicks(
+    open_page: Callable[..., Page], console_client: TuningClient
+) -> None:
+    session = console_client.create_session(upload(console_client), budget=20)
+    label(console_client, session, 6)
+    page = open_page(address(session))
+    page.get_by_role("button", name="Pause").click()
+    expect(page.get_by_text("The session is paused: nobody is asked.")).to_be_visible()
+    page.get_by_role("button", name="Resume").click()
+    expect(page.get_by_role("link", name="Label")).to_be_visible()
+
+    change = page.get_by_role("button", name="Change")
+    change.click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Budget").fill("33")
+    dialog.get_by_label("Name").fill("Renamed")
+    # Somebody else is faster; what they have set is told before it is overwritten.
+    console_client.update_session(session, budget=25)
+    dialog.get_by_role("button", name="Change").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("ETAG_MISMATCH")
+    expect(dialog.get_by_role("alert")).to_contain_text("25")
+    dialog.get_by_role("button", name="Change").click()
+    expect(page.get_by_role("heading", name="Renamed")).to_be_visible()
+    expect(section(page, "Progress")).to_contain_text("6 of 33 labels")
+    expect(change).to_be_focused()
+
+    page.get_by_role("button", name="Finish").click()
+    page.get_by_role("dialog").get_by_role("button", name="Finish").click()
+    expect(page.get_by_role("link", name="Result")).to_be_visible()
+    assert console_client.get_session(session).state == "completed"
+    # More labels can follow, because the budget is not spent.
+    page.get_by_role("button", name="Resume").click()
+    expect(page.get_by_role("link", name="Label")).to_be_visible()
+
+    page.get_by_role("button", name="Cancel the session").click()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.get_by_role("button", name="Delete").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("button", name="Delete")).to_be_disabled()
+    dialog.get_by_label("Type Renamed to go ahead").fill("Renamed")
+    dialog.get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("heading", name="Sessions", exact=True)).to_be_visible()
+    assert session.name not in [one.name for one in console_client.list_sessions()]
+
+
+def test_a_labeler_is_withdrawn_after_a_preview_and_reinstated(
+    open_page: Callable[..., Page], console_client: TuningClient, labelled: Session
+) -> None:
+    page = open_page(address(labelled))
+    labelers = section(page, "Labelers").first
+    expect(labelers).to_contain_text("14 observations have votes of several labelers")
+    expect(page.get_by_role("region", name="Agreement of each two labelers")).to_contain_text(
+        "14 of 14"
+    )
+    page.get_by_role("button", name="Withdraw bob").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("14 votes become void.")
+    assert not any(one.withdrawn for one in console_client.list_labelers(labelled)[0])
+    dialog.get_by_role("button", name="Withdraw").click()
+    page.get_by_role("button", name="Reinstate bob").click()
+    page.get_by_role("dialog").get_by_role("button", name="Reinstate").click()
+    expect(page.get_by_role("button", name="Withdraw bob")).to_be_visible()
+    assert not any(one.withdrawn for one in console_client.list_labelers(labelled)[0])
+
+
+def test_the_log_is_filtered_and_a_vote_is_retracted(
+    open_page: Callable[..., Page], console_client: TuningClient
+) -> None:
+    session = console_client.create_session(upload(console_client), budget=20)
+    label(console_client, session, 4, "ann")
+    label(console_client, session, 3, "bob")
+    page = open_page(address(session))
+    expect(page.get_by_text("7 of 7 entries")).to_be_visible()
+    log = section(page, "Log").last
+    page.get_by_role("combobox", name="Labeler").select_option("bob")
+    expect(page.get_by_text("3 of 7 entries")).to_be_visible()
+    expect(log.get_by_role("row")).to_have_count(1 + 3)
+    log.get_by_role("button", name="Retract").first.click()
+    page.get_by_role("dialog").get_by_role("button", name="Retract").click()
+    expect(page.get_by_text("4 of 8 entries")).to_be_visible()
+    expect(section(page, "Progress")).to_contain_text("6 of 20 labels")
+    expect(log.get_by_role("button", name="Retract")).to_have_count(2)
+
+
+def test_texts_of_ticks_keep_apart_and_charts_have_tables(
+    open_page: Callable[..., Page], labelled: Session
+) -> None:
+    for width in WIDTHS:
+        page = open_page(address(labelled), width=width)
+        page.get_by_role("figure", name="Quality").locator("svg[role=img]").wait_for()
+        assert overlapping_ticks(page) == []
+        assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+    figures = page.locator("figure.chart")
+    for i in range(figures.count()):
+        figure = figures.nth(i)
+        figure.get_by_text("As a table").click()
+        expect(figure.get_by_role("row").nth(1)).to_be_visible()
+
+
+def overlapping_ticks(page: Page) -> list[str]:
+    """Pairs of texts in one chart, of ticks or axes, whose boxes overlap."""
+    found: list[str] = page.evaluate(
+        """() => [...document.querySelectorAll('figure.chart svg[role=img]')].flatMap((svg) => {
+          const texts = [...svg.querySelectorAll('text')].map((one) => ({
+            text: one.textContent, box: one.getBoundingClientRect() }));
+          return texts.flatMap((a, i) => texts.slice(i + 1)
+            .filter((b) => a.box.left < b.box.right && b.box.left < a.box.right
+              && a.box.top < b.box.bottom && b.box.top < a.box.bottom)
+            .map((b) => `${a.text} / ${b.text}`));
+        })"""
+    )
+    return found
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_page_is_accessible(
+    open_page: Callable[..., Page], labelled: Session, dark: bool, pictures: Path | None
+) -> None:
+    page = open_page(address(labelled), dark=dark)
+    page.get_by_role("figure", name="Quality").locator("svg[role=img]").wait_for()
+    expect(page.get_by_text("28 of 28 entries")).to_be_visible()
+    assert violations(page) == []
+    page.get_by_role("button", name="Change").click()
+    assert violations(page) == []
+    page.keyboard.press("Escape")
+    if pictures:
+        name = "session_dark.png" if dark else "session.png"
+        page.screenshot(path=pictures / name, clip={"x": 0, "y": 0, "width": 1280, "height": 800})
+
+
+def test_without_an_atlas_the_page_shows_what_there_is(
+    open_page: Callable[..., Page], console_client: TuningClient
+) -> None:
+    session = console_client.create_session(upload(console_client), budget=20, strategy="random")
+    label(console_client, session, 4)
+    page = open_page(address(session))
+    expect(section(page, "Progress")).to_contain_text("4 of 20 labels")
+    expect(page.get_by_text("gamma", exact=True).first).to_be_visible()
+    expect(page.get_by_role("heading", name="Atlas")).to_have_count(0)
+
+
+def test_the_page_goes_on_after_the_service_was_away(
+    open_page: Callable[..., Page], redis_url: str
+) -> None:
+    front = service(redis_url, "127.0.0.1:0", "--http-listen", "127.0.0.1:0")
+    at, http = str(front.ready["address"]), str(front.ready["http"])
+    with TuningClient(at) as client:
+        session = client.create_session(upload(client), name="Before", budget=20)
+        page = open_page(address(session), url=http)
+        # (Without a worker the session says so.)
+        expect(page.get_by_role("heading", name="Before")).to_be_visible()
+        front.kill()
+        away = page.get_by_text("The service cannot be reached.")
+        expect(away).to_be_visible()
+        with service(redis_url, at, "--http-listen", http.removeprefix("http://")):
+            expect(away).to_have_count(0)
+            client.update_session(session, name="After")
+            expect(page.get_by_role("heading", name="After")).to_be_visible()
