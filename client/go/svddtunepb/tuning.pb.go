@@ -3353,8 +3353,9 @@ type GetMapResponse struct {
 	// Second coordinate of each row, shape (n,).
 	Y []float32 `protobuf:"fixed32,4,rep,packed,name=y,proto3" json:"y,omitempty"`
 	// For each row the squared distance in feature space from the centre of the best cell's sphere, less its
-	// squared radius: positive is outside. Empty until they are computed. Rows labelled since then are the
-	// last ones and have none, so there may be fewer margins than rows.
+	// squared radius: positive is outside. Empty until there are five labels, two of each class, or a result;
+	// without an atlas until there is a result. Rows labelled since they were computed are the last ones and
+	// have none, so there may be fewer margins than rows.
 	Margins []float32 `protobuf:"fixed32,5,rep,packed,name=margins,proto3" json:"margins,omitempty"`
 	// How the coordinates were found, for people, e.g. "first two principal components of the standardised
 	// columns".

@@ -77,6 +77,8 @@ def test_session_above_the_limit_is_refused_until_one_is_deleted(harness: Harnes
     made = [harness.create(name, request_id=request).name]
     made += [harness.create(name).name for _ in range(SESSIONS - 1)]
     assert figures(refusal(lambda: harness.create(name))) == ("sessions", SESSIONS, SESSIONS)
+    refused = refusal(lambda: harness.create(name, validate_only=True))
+    assert figures(refused) == ("sessions", SESSIONS, SESSIONS)
     # A request whose reply was lost finds its session.
     assert harness.create(name, request_id=request).name == made[0]
     harness.tuning.DeleteSession(tuning_pb2.DeleteSessionRequest(name=made[1]))

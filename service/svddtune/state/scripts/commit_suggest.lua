@@ -36,7 +36,7 @@ if current then
     redis.call('HSET', part(s, 'history'), int(args.rev), args.live)
   end
   remember_moment(s, args.rev, args.point)
-  if next(args.pictures) then
+  if next(args.pictures) and keeps_pictures() then
     keep_pictures(s, args.pictures)
     set(s, 'pictured', int(args.pictured))
   end
