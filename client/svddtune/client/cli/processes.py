@@ -45,13 +45,18 @@ def up(
     data_dir: Annotated[Path, typer.Option(help="Folder that keeps the sessions.")] = Path(
         "svddtune-data"
     ),
+    show: Annotated[
+        bool, typer.Option("--open", help="Open the console in the browser of this machine.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Run service, workers and, without --redis, a Redis server on this machine until Ctrl-C."""
-    from svddtune.client.errors import Unavailable
+    from svddtune.client.errors import Unavailable, UsageError
     from svddtune.client.runs.embedded import EmbeddedStack
 
-    signal.signal(signal.SIGTERM, _interrupt)
+    if show and http == "":
+        raise UsageError('--open shows the console, which --http "" leaves out: drop one of them')
+    interrupt_on_sigterm()
     if http is None:
         http = _HTTP if listen == DEFAULT_SERVER else "127.0.0.1:0"
     stack = EmbeddedStack(workers, data_dir, listen=listen, http_listen=http, redis=redis)
@@ -62,6 +67,8 @@ def up(
                 sys.stdout.flush()
             else:
                 _tell_ready(stack.address, stack.info.get("http"), workers, data_dir)
+            if show:
+                open_console(f"{stack.info['http']}/")
             code = stack.wait()
         ended = f"The service stopped unexpectedly with exit code {code}; see {stack.log_path}"
         if as_json:  # stdout holds one document only
@@ -134,6 +141,19 @@ def _become(module: str, arguments: list[str]) -> None:
     check_complete()
     sys.stdout.flush()
     os.execv(sys.executable, [sys.executable, "-m", module, *arguments])
+
+
+def open_console(url: str) -> None:
+    """Show a page of the console in the browser of this machine; say so where there is none."""
+    import webbrowser
+
+    if not webbrowser.open(url):
+        say(f"No browser can be opened here. The console is at {url}")
+
+
+def interrupt_on_sigterm() -> None:
+    """Let SIGTERM end this process as Ctrl-C does, so that what it has started ends first."""
+    signal.signal(signal.SIGTERM, _interrupt)
 
 
 def _interrupt(number: int, frame: object) -> None:

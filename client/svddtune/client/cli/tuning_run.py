@@ -65,8 +65,8 @@ def run_and_report(
     folder: Path | None,
     as_json: bool,
     next_commands: Mapping[str, str] = MappingProxyType({}),
-) -> None:
-    """Carry out a run by `call`; report its result, or how to resume it.
+) -> TuningResult:
+    """Carry out a run by `call`; report its result and return it, or say how to resume it.
 
     Parameters
     ----------
@@ -113,9 +113,10 @@ def run_and_report(
                 folder.rmdir()
     if as_json:
         print_json(report.document())
-        return
+        return tuned
     keep = {} if place else {f"svddtune tune {command.source} ... --out DIR": "to keep the files"}
     report.show({**keep, **next_commands})
+    return tuned
 
 
 def check_out(out: Path) -> None:
