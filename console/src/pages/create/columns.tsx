@@ -26,19 +26,19 @@ export function Columns({ opened, roles, judgement, change }: ColumnsProps) {
   const doubts = new Map<number, string[]>();
   for (const note of [...opened.notes, ...(judgement?.notes ?? [])]) {
     if (note.column === undefined) continue;
+    if (note.reason === 'LABEL_COLUMN' && roles[note.column] === 'label') continue;
     const held = doubts.get(note.column) ?? [];
     if (!held.includes(note.message)) doubts.set(note.column, [...held, note.message]);
   }
   const end = Math.min(start + PAGE, opened.columns.length);
   return (
     <>
-      <div class="wide">
+      <div class="wide" role="region" aria-label="Table of columns" tabIndex={0}>
         <table class="kinds">
           <caption class="unseen">Columns of the file</caption>
           <thead>
             <tr>
               <th scope="col">Column</th>
-              <th scope="col">Holds</th>
               <th scope="col">Use</th>
             </tr>
           </thead>
@@ -48,13 +48,13 @@ export function Columns({ opened, roles, judgement, change }: ColumnsProps) {
               const fault = judgement?.refusal?.column === one.position ? judgement.refusal.message : undefined;
               return (
                 <tr key={one.position} class={fault ? 'fault' : ''}>
-                  <th scope="row">{name}</th>
-                  <td>
-                    {KINDS[one.kind]}
-                    {one.samples.length > 0 && (
-                      <span class="samples">{one.samples.map((text) => visible(text).slice(0, 40)).join(' · ')}</span>
-                    )}
-                  </td>
+                  <th scope="row">
+                    {name}
+                    <span class="samples">
+                      {KINDS[one.kind]}
+                      {one.samples.length > 0 && `: ${one.samples.map((text) => visible(text).slice(0, 40)).join(' · ')}`}
+                    </span>
+                  </th>
                   <td>
                     <select
                       aria-label={`Use of ${name}`}

@@ -34,6 +34,7 @@ export function Datasets() {
     [pages.token],
     REFRESH_S,
   );
+  const expires = value?.datasets.some((one) => one.expireTime) ?? false;
   return (
     <section aria-labelledby="datasets">
       <h2 id="datasets">Datasets</h2>
@@ -41,7 +42,7 @@ export function Datasets() {
       {!value && error === undefined && <Loading what="datasets" />}
       {value && value.datasets.length === 0 && <p>No dataset is stored.</p>}
       {value && value.datasets.length > 0 && (
-        <div class="wide">
+        <div class="wide" role="region" aria-label="Table of datasets" tabIndex={0}>
           <table>
             <caption class="unseen">Datasets, newest first</caption>
             <thead>
@@ -56,7 +57,7 @@ export function Datasets() {
                 <th scope="col" class="number">
                   Sessions
                 </th>
-                <th scope="col">Kept until</th>
+                {expires && <th scope="col">Kept until</th>}
                 {may.administer.value && (
                   <th scope="col">
                     <span class="unseen">Delete</span>
@@ -71,7 +72,7 @@ export function Datasets() {
                   <td class="number">{(one.observationCount ?? 0).toLocaleString('en')}</td>
                   <td class="number">{(one.featureCount ?? 0).toLocaleString('en')}</td>
                   <td class="number">{one.sessionCount ?? 0}</td>
-                  <td>{one.expireTime ? new Date(one.expireTime).toLocaleString('en-GB') : ''}</td>
+                  {expires && <td>{one.expireTime ? new Date(one.expireTime).toLocaleString('en-GB') : ''}</td>}
                   {may.administer.value && (
                     <td>
                       {!one.sessionCount && (

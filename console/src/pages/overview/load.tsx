@@ -24,16 +24,16 @@ export function Load() {
             </p>
           )}
           <p>
-            {value.runningJobs ?? 0} jobs running, {value.urgentJobs ?? 0} waiting that labelers wait for,{' '}
-            {value.bulkJobs ?? 0} waiting besides.
+            Jobs: {value.runningJobs ?? 0} running; {value.urgentJobs ?? 0} queued that labelers wait for, and{' '}
+            {value.bulkJobs ?? 0} others.
           </p>
           {(value.givenUpJobs ?? 0) > 0 && (
             <p class="notice warning">
-              {value.givenUpJobs} jobs were given up. See them with: <code>svddtune jobs list</code>
+              Jobs that were given up: {value.givenUpJobs}. See them with: <code>svddtune jobs list</code>
             </p>
           )}
           {workers.length > 0 && (
-            <div class="wide">
+            <div class="wide" role="region" aria-label="Table of workers" tabIndex={0}>
               <table>
                 <caption class="unseen">Workers</caption>
                 <thead>

@@ -36,26 +36,26 @@ interface Filter {
 
 const ALL: Filter = { name: '', state: '', labels: '' };
 
-/** One page of sessions. Of those that go on, what only GetSession says is asked too. */
-async function list(filter: Filter, token: string, signal: AbortSignal): Promise<Listed> {
+function list(filter: Filter, token: string, signal: AbortSignal): Promise<Listed> {
   const query = new URLSearchParams({ pageSize: String(PAGE) });
   if (token) query.set('pageToken', token);
   if (filter.name) query.set('displayName', filter.name);
   if (filter.state) query.set('states', `SESSION_STATE_${filter.state}`);
   for (const label of filter.labels.split(/[\s,]+/).filter(Boolean)) query.append('labels', label);
-  const listed = await call<Listed>(`/v1/sessions?${query}`, { signal });
-  const sessions = await Promise.all(
-    listed.sessions.map(async (one) => {
-      if (ENDED.has(one.state ?? '')) return one;
-      try {
-        return (await call<{ session: Session }>(path`/v1/${one.name ?? ''}`, { signal })).session;
-      } catch {
-        // Deleted meanwhile: the next list will not have it.
-        return one;
-      }
-    }),
+  return call<Listed>(`/v1/sessions?${query}`, { signal });
+}
+
+/** Why sessions stand still, by name: GetSession alone says it. */
+async function stalls(names: string[], signal: AbortSignal): Promise<Map<string, string>> {
+  const found = await Promise.allSettled(
+    names.map((name) => call<{ session: Session }>(path`/v1/${name}`, { signal })),
   );
-  return { ...listed, sessions };
+  // (One that is refused has been deleted meanwhile; the next list will not have it.)
+  return new Map(
+    found.flatMap((one) =>
+      one.status === 'fulfilled' ? [[one.value.session.name ?? '', STALLS[one.value.session.stall ?? ''] ?? '']] : [],
+    ),
+  );
 }
 
 export function Sessions() {
@@ -75,13 +75,16 @@ export function Sessions() {
     }, SETTLED_MS);
     return () => clearTimeout(timer);
   }, [typed]);
-  const filtered = Boolean(filter.name || filter.state || filter.labels);
+  const filtered = Boolean(filter.name || filter.state || filter.labels) || pages.number > 1;
+  const active = (value?.sessions ?? []).filter((one) => !ENDED.has(one.state ?? '')).map((one) => one.name ?? '');
+  const stalled = usePolled((signal) => stalls(active, signal), [active.join()], REFRESH_S);
+  const empty = value?.sessions.length === 0;
   return (
     <section aria-label="Sessions">
       {away && <AwayNotice />}
       {error !== undefined && <ErrorNotice error={error} />}
       <search>
-        <form class="filter" onSubmit={(event) => event.preventDefault()}>
+        <form class="filter" hidden={empty && !filtered && typed === filter} onSubmit={(event) => event.preventDefault()}>
           <label>
             Name contains
             <input
@@ -116,8 +119,8 @@ export function Sessions() {
         </form>
       </search>
       {!value && error === undefined && !away && <Loading what="sessions" />}
-      {value && value.sessions.length === 0 && <Nothing filtered={filtered || pages.number > 1} />}
-      {value && value.sessions.length > 0 && <Table sessions={value.sessions} />}
+      {empty && <Nothing filtered={filtered} />}
+      {value && !empty && <Table sessions={value.sessions} stalled={stalled.value} />}
       {value && <Pager pages={pages} next={value.nextPageToken} of="sessions" />}
     </section>
   );
@@ -137,9 +140,9 @@ function Nothing({ filtered }: { filtered: boolean }) {
   );
 }
 
-function Table({ sessions }: { sessions: Session[] }) {
+function Table({ sessions, stalled }: { sessions: Session[]; stalled: Map<string, string> | undefined }) {
   return (
-    <div class="wide">
+    <div class="wide" role="region" aria-label="Table of sessions" tabIndex={0}>
       <table class="sessions">
         <caption class="unseen">Sessions, newest first</caption>
         <thead>
@@ -163,7 +166,7 @@ function Table({ sessions }: { sessions: Session[] }) {
         </thead>
         <tbody>
           {sessions.map((one) => (
-            <Row key={one.name} session={one} />
+            <Row key={one.name} session={one} stall={stalled?.get(one.name ?? '')} />
           ))}
         </tbody>
       </table>
@@ -171,9 +174,8 @@ function Table({ sessions }: { sessions: Session[] }) {
   );
 }
 
-function Row({ session }: { session: Session }) {
+function Row({ session, stall }: { session: Session; stall: string | undefined }) {
   const id = idOf(session.name ?? '');
-  const stall = STALLS[session.stall ?? ''];
   const waiting = session.waitingCount ?? 0;
   const leased = session.leasedCount ?? 0;
   const asks = session.state === 'SESSION_STATE_LABELING' && may.label.value;

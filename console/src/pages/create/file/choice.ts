@@ -79,7 +79,7 @@ export function proposals(table: Table): { columns: ColumnView[]; notes: Note[] 
     // A file of nothing but doubtful numbers: they are what there is.
     for (const position of candidates) (columns[position] as ColumnView).proposed = 'feature';
   }
-  return { columns, notes: [...table.notes, ...notes, ...labelNotes(table, columns)] };
+  return { columns, notes: [...table.notes, ...notes, ...labelNotes(columns)] };
 }
 
 /** Judge the roles that are chosen: the notes and the refusal that the command line would have. */
@@ -126,13 +126,13 @@ function checkRoles(table: Table, roles: Role[]): void {
   }
 }
 
-function labelNotes(table: Table, columns: ColumnView[]): Note[] {
+function labelNotes(columns: ColumnView[]): Note[] {
   return columns
     .filter((view) => view.labels)
     .map((view) => ({
       reason: 'LABEL_COLUMN',
       column: view.position,
-      message: `${columnShown(table, view.position)} looks like known labels, so it is no feature`,
+      message: 'looks like known labels, so it is no feature',
     }));
 }
 

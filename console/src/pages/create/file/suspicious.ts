@@ -1,6 +1,6 @@
 /** Columns that are probably no features, or rule all distances: as svddtune.client.files.suspicious. */
 import type { Column } from './column';
-import { columnShown, type Note, type Table } from './table';
+import type { Note, Table } from './table';
 
 /** Names that people give to ids and to codes, as a part of the name of their own. */
 const ID = /(^|[^a-z])(id|ids|uid|uuid|guid|key|index|idx|nr|no|rownum|row)([^a-z]|$)/;
@@ -34,17 +34,13 @@ export function suspiciousColumns(table: Table, features: number[], scaled: bool
   const judged: number[] = [];
   for (const column of features) {
     const found = suspicion(table, column);
-    if (found) notes.push(note(table, column, ...found));
+    if (found) notes.push({ reason: found[0], column, message: found[1] });
     else judged.push(column);
   }
   if (!scaled) {
-    for (const [column, text] of spreads(table, judged)) notes.push(note(table, column, 'SPREAD', text));
+    for (const [column, message] of spreads(table, judged)) notes.push({ reason: 'SPREAD', column, message });
   }
   return notes;
-}
-
-function note(table: Table, column: number, reason: string, text: string): Note {
-  return { reason, column, message: `${columnShown(table, column)} ${text}` };
 }
 
 function suspicion(table: Table, column: number): [string, string] | undefined {

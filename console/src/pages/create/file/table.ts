@@ -20,6 +20,7 @@ export interface Form {
 export interface Note {
   reason: string;
   column?: number;
+  /** About a column it goes on after the column's name: "counts the rows, like ids". */
   message: string;
 }
 
@@ -211,10 +212,10 @@ function leaveOutIndex(table: Table): void {
     const texts = (table.columns[column] as Column).texts();
     const shown = `column ${column + 1}${name ? ` (${quoted(name)})` : ', which has no name,'}`;
     if ((column === 0 || name) && new Set(texts).size === texts.length) {
-      const message = `${table.file}: ${shown} looks like the index of a data frame and is left out`;
+      const message = 'looks like the index of a data frame and is left out';
       table.notes.push({ reason: 'INDEX_COLUMN', column, message });
     } else if (!name && texts.every((text) => !text.trim())) {
-      const message = `${table.file}: left out ${shown} which is empty`;
+      const message = 'is empty and left out';
       table.notes.push({ reason: 'EMPTY_COLUMN', column, message });
     } else if (name) {
       return;
