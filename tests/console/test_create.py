@@ -52,7 +52,7 @@ def choose(page: Page, content: bytes, name: str = "machines.csv") -> None:
 
 
 def test_a_dropped_file_becomes_a_session_whose_dataset_is_the_command_lines(
-    open_page: Opens, console_client: TuningClient, tmp_path: Path
+    open_page: Opens, console_client: TuningClient, tmp_path: Path, pictures: Path | None
 ) -> None:
     content = machines()
     page = open_page("#/create")
@@ -74,6 +74,8 @@ def test_a_dropped_file_becomes_a_session_whose_dataset_is_the_command_lines(
     page.get_by_role("button", name="Start with these labels").click()
     expect(page.get_by_label("Use of label")).to_have_value("label")
     expect(page.get_by_text("2 features. The first question is expected")).to_be_visible()
+    if pictures:
+        page.screenshot(path=pictures / "create.png")
     page.get_by_role("button", name="Send the data").click()
     expect(page.get_by_text("20 labels are known.")).to_be_visible()
     expect(page.get_by_text("The first question comes after about")).to_be_visible()
@@ -182,7 +184,7 @@ def test_hostile_text_stays_text_and_the_page_is_accessible(
     content = f'"{HOSTILE}",b,"=cmd|c"\n1,2,"{HOSTILE}"\n2,4,"\u202egnp.exe"\n3,5,x\n'.encode()
     drop(page, content, f"{HOSTILE}.csv")
     page.get_by_role("heading", name=HOSTILE).wait_for()
-    expect(page.get_by_role("rowheader", name=HOSTILE)).to_be_visible()
+    expect(page.get_by_role("rowheader", name=f"{HOSTILE} numbers")).to_be_visible()
     assert page.locator("img[src=x]").count() == 0
     assert "\u202e" not in page.locator("main").inner_text()
     assert axe.violations(page) == []
