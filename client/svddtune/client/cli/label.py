@@ -53,9 +53,10 @@ def label(
     If the input is not a terminal, each line is one answer: a word or a letter.
     "inlier 12" answers query 12 only.
     """
-    from svddtune.client.cli.labeler_name import checked_labeler, default_labeler
+    from svddtune.client.cli.labeler_name import checked_labeler
     from svddtune.client.cli.lookup import find_session
     from svddtune.client.errors import UsageError
+    from svddtune.client.inputs.labeler_name import default_labeler
     from svddtune.client.terminal.labeling import TerminalLabeling
     from svddtune.client.wire.access import Access
 

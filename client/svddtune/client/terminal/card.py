@@ -10,13 +10,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from svddtune.client.terminal.features import columns_first, feature_name, shown_values, signed
 from svddtune.client.terminal.output import figure
 from svddtune.client.types import Adjudication, Query, Verdict
 from svddtune.text import on_one_line
 
 STYLES = {Verdict.INLIER: "green", Verdict.OUTLIER: "red", Verdict.UNSURE: "yellow"}
-# Not more features than this are shown all at once.
-FEW_FEATURES = 8
 _BAR = 7
 _LONGEST_KEY = 24
 
@@ -83,10 +82,10 @@ def everything(query: Query, names: Sequence[str]) -> RenderableType:
     for heading in ("value", "typical", "deviation"):
         table.add_column(heading, justify="right")
     unusual = {item.column: item for item in query.unusual}
-    for column, value in _values(query).items():
+    for column, value in shown_values(query).items():
         item = unusual.get(column)
-        cells = [_name(query, names, column), figure(value, 6)]
-        cells += [figure(item.typical, 6), _signed(item.deviation)] if item else ["", ""]
+        cells = [feature_name(query, names, column), figure(value, 6)]
+        cells += [figure(item.typical, 6), signed(item.deviation)] if item else ["", ""]
         table.add_row(*map(Text, cells))
     return Group(title, _fields(query, len(query.display)), table)
 
@@ -116,14 +115,9 @@ def _fields(query: Query, most: int) -> Table:
 
 
 def _features(query: Query, names: Sequence[str], most: int, *, ascii: bool) -> Table:
-    values = _values(query)
-    few = len(values) <= FEW_FEATURES
+    values = shown_values(query)
     unusual = {item.column: item for item in query.unusual}
-    columns = list(unusual)
-    if few:
-        columns += [column for column in values if column not in unusual]
-    elif not columns:
-        columns = list(values)
+    columns = columns_first(query)
     # All columns take part in it, so that it looks the same from one question to the next.
     table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="bold")
     left_out = len(values) - min(len(columns), most)
@@ -136,7 +130,7 @@ def _features(query: Query, names: Sequence[str], most: int, *, ascii: bool) -> 
     table.add_column(typical, justify="right", width=14, no_wrap=True)
     for column in columns[:most]:
         item = unusual.get(column)
-        name = Text(on_one_line(item.name) if item and item.name else _name(query, names, column))
+        name = Text(feature_name(query, names, column))
         value = Text(figure(values[column], 5))
         if item is None:
             table.add_row(name, value)
@@ -146,7 +140,7 @@ def _features(query: Query, names: Sequence[str], most: int, *, ascii: bool) -> 
             name,
             value,
             Text(bar(item.deviation, ascii=ascii), style=style),
-            Text(_signed(item.deviation)),
+            Text(signed(item.deviation)),
             Text(figure(item.typical, 5)),
         )
     return table
@@ -168,25 +162,3 @@ def _lines(text: Text, most: int) -> RenderableType:
         return text
     text.no_wrap, text.overflow = True, "ellipsis"
     return text
-
-
-def _values(query: Query) -> dict[int, float]:
-    """The values that the session shows, by column."""
-    values = query.features.tolist()
-    return dict(zip(query.columns or range(len(values)), values, strict=True))
-
-
-def _name(query: Query, names: Sequence[str], column: int) -> str:
-    if query.names:
-        return on_one_line(query.names[query.columns.index(column)])
-    # (The name of a feature that another session hides is empty.)
-    name = names[column] if column < len(names) else ""
-    return on_one_line(name) or f"column {column}"
-
-
-def _signed(deviation: float) -> str:
-    if math.isnan(deviation):
-        return "-"
-    if abs(deviation) >= 100:
-        return ">+99" if deviation > 0 else "<-99"
-    return f"{deviation:+.1f}"
