@@ -485,8 +485,8 @@ class Observation(Shown):
     display: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Adjudication:
+@dataclass(frozen=True, slots=True, repr=False)
+class Adjudication(Shown):
     """The votes on an observation that this labeler is to decide; all 0 in a blind session."""
 
     inlier_votes: int

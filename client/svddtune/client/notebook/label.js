@@ -185,6 +185,7 @@ function render({ model, el }) {
     heading.textContent = question ? question.heading : shown.waiting || "";
     body.replaceChildren();
     if (question) {
+      if (question.votes) body.append(made("p", "alert votes", question.votes));
       body.append(fields(question), features(question, unfolded), nearby(question));
       if (question.why) body.append(made("p", "quiet why", `Why: ${question.why}`));
     }

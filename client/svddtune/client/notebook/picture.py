@@ -10,7 +10,7 @@ from svddtune.client.terminal import messages
 from svddtune.client.terminal.controller import LabelingController
 from svddtune.client.terminal.features import (
     columns_first,
-    feature_name,
+    name_shown,
     shown_values,
     signed,
 )
@@ -92,6 +92,7 @@ def _question(card: Card, names: Sequence[str]) -> Picture:
     return {
         "observation": query.observation_id,
         "heading": messages.heading(card),
+        "votes": messages.adjudication(query.adjudication) if query.adjudication else "",
         "fields": [[on_one_line(key), _text(text)] for key, text in fields[:_MOST_FIELDS]],
         "more_fields": max(0, len(fields) - _MOST_FIELDS),
         "features": features,
@@ -120,7 +121,7 @@ def _features(query: Query, names: Sequence[str]) -> list[Picture]:
         known = item is not None and not math.isnan(item.deviation)
         shown.append(
             {
-                "name": feature_name(query, names, column),
+                "name": name_shown(query, names, column),
                 "value": figure(values[column], 5),
                 "typical": figure(item.typical, 5) if item else "",
                 "deviation": signed(item.deviation) if item else "",

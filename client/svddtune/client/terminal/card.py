@@ -10,9 +10,16 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from svddtune.client.terminal.features import columns_first, feature_name, shown_values, signed
+from svddtune.client.terminal.features import (
+    columns_first,
+    feature_name,
+    name_shown,
+    shown_values,
+    signed,
+)
+from svddtune.client.terminal.messages import adjudication
 from svddtune.client.terminal.output import figure
-from svddtune.client.types import Adjudication, Query, Verdict
+from svddtune.client.types import Query, Verdict
 from svddtune.text import on_one_line
 
 STYLES = {Verdict.INLIER: "green", Verdict.OUTLIER: "red", Verdict.UNSURE: "yellow"}
@@ -58,16 +65,10 @@ def body(query: Query, names: Sequence[str], detail: Detail, *, ascii: bool) -> 
     if query.nearby:
         parts.append(_nearby(query))
     if query.adjudication:
-        parts.append(Text(_adjudication(query.adjudication), style="bold"))
+        parts.append(Text(adjudication(query.adjudication), style="bold"))
     if query.why:
         parts.append(_lines(Text(f"Why: {on_one_line(query.why)}", style="italic"), detail.reasons))
     return Group(*parts)
-
-
-def _adjudication(votes: Adjudication) -> str:
-    counts = (votes.inlier_votes, votes.outlier_votes, votes.unsure_votes)
-    cast = " (so far {} inlier, {} outlier, {} unsure)".format(*counts) if any(counts) else ""
-    return f"Adjudication: your vote decides{cast}."
 
 
 def everything(query: Query, names: Sequence[str]) -> RenderableType:
@@ -130,7 +131,7 @@ def _features(query: Query, names: Sequence[str], most: int, *, ascii: bool) -> 
     table.add_column(typical, justify="right", width=14, no_wrap=True)
     for column in columns[:most]:
         item = unusual.get(column)
-        name = Text(feature_name(query, names, column))
+        name = Text(name_shown(query, names, column))
         value = Text(figure(values[column], 5))
         if item is None:
             table.add_row(name, value)

@@ -33,8 +33,13 @@ def feature_name(query: Query, names: Sequence[str], column: int) -> str:
         return on_one_line(query.names[query.columns.index(column)])
     # (The name of a feature that another session hides is empty.)
     name = names[column] if column < len(names) else ""
+    return on_one_line(name) or f"column {column}"
+
+
+def name_shown(query: Query, names: Sequence[str], column: int) -> str:
+    """Return the name that the query gives an unusual feature; else as `feature_name`."""
     unusual = next((item.name for item in query.unusual if item.column == column), "")
-    return on_one_line(name or unusual) or f"column {column}"
+    return on_one_line(unusual) or feature_name(query, names, column)
 
 
 def signed(deviation: float) -> str:

@@ -9,7 +9,7 @@ from svddtune.client.terminal.commands import PROBABLY
 from svddtune.client.terminal.controller import LabelingController
 from svddtune.client.terminal.output import compared, estimated, expected, figure, gamma_of
 from svddtune.client.terminal.requests import Card, Notice, Retract, Sent, Skip, said
-from svddtune.client.types import Session, SessionState
+from svddtune.client.types import Adjudication, Session, SessionState
 from svddtune.text import on_one_line
 
 _FEW_PACES = 3
@@ -58,6 +58,13 @@ def heading(card: Card) -> str:
     if card.taken_back is not None:
         text += f"   (again: you said {said(card.taken_back)})"
     return text
+
+
+def adjudication(votes: Adjudication) -> str:
+    """Return what an adjudicator is told: the votes so far."""
+    counts = (votes.inlier_votes, votes.outlier_votes, votes.unsure_votes)
+    cast = " (so far {} inlier, {} outlier, {} unsure)".format(*counts) if any(counts) else ""
+    return f"Adjudication: your vote decides{cast}."
 
 
 def confirmation(card: Card) -> str:
