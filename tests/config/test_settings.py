@@ -54,7 +54,7 @@ def ends(setting: Setting) -> list[Any]:
     if setting.words:
         return list(setting.words)
     if setting.is_list and setting.pattern:
-        return [(), tuple(map(str, range(10))), ("a", 64 * "b")]
+        return [(), tuple(map(str, range(setting.most))), ("a", 64 * "b")]
     if setting.pattern:
         return ["", "a", "Z9_-" + 60 * "x"]
     if setting.is_list:
@@ -70,7 +70,8 @@ def beyond(setting: Setting) -> list[Any]:
     if setting.words:
         return ["no-such-word", "", 7, None]
     if setting.is_list and setting.pattern:
-        return ["a", ("",), ("two words",), (65 * "x",), tuple(map(str, range(11))), ("a", "a"), 3]
+        many = tuple(map(str, range(setting.most + 1)))
+        return ["a", ("",), ("two words",), (65 * "x",), many, ("a", "a"), 3]
     if setting.pattern:
         return ["two words", "-a", "9a", 65 * "x", "a\n", 7, 0, None]
     if setting.is_list:
@@ -245,7 +246,7 @@ def test_commands_refuse_values_beyond_the_range_under_the_name_of_the_option(
     data = tmp_path / "data.csv"
     data.write_text("1,2\n")
     wrong = {"gamma_bounds": "2 1", "own_strategy": "9a", "visible_features": 257 * "x"}
-    wrong["adjudicators"] = "a/b"
+    wrong |= {"adjudicators": "a/b", "required_tags": "a/b"}
     value = wrong.get(setting.name, "no-such-word")
     if setting.low is not None:
         value = str(int(highest(setting)) + 1)

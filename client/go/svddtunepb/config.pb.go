@@ -509,7 +509,11 @@ type SessionConfig struct {
 	// Labelers who decide. Once an observation has as many votes as overlap_limit allows, and they
 	// are a tie or nobody is sure, it is asked of one of these, whose vote is the label. Without
 	// adjudicators the label is UNSURE. Allowed: up to 10 different names of labelers; default: none.
-	Adjudicators  []string `protobuf:"bytes,27,rep,name=adjudicators,proto3" json:"adjudicators,omitempty"`
+	Adjudicators []string `protobuf:"bytes,27,rep,name=adjudicators,proto3" json:"adjudicators,omitempty"`
+	// Tags that a labeler must have announced, all of them, to get queries of the session, e.g. a
+	// skill or a language. Unasked answers are taken from everybody. Allowed: up to 16 different
+	// tags; default: none.
+	RequiredTags  []string `protobuf:"bytes,28,rep,name=required_tags,json=requiredTags,proto3" json:"required_tags,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -733,11 +737,18 @@ func (x *SessionConfig) GetAdjudicators() []string {
 	return nil
 }
 
+func (x *SessionConfig) GetRequiredTags() []string {
+	if x != nil {
+		return x.RequiredTags
+	}
+	return nil
+}
+
 var File_svddtune_v1_config_proto protoreflect.FileDescriptor
 
 const file_svddtune_v1_config_proto_rawDesc = "" +
 	"\n" +
-	"\x18svddtune/v1/config.proto\x12\vsvddtune.v1\"\x92\b\n" +
+	"\x18svddtune/v1/config.proto\x12\vsvddtune.v1\"\xb7\b\n" +
 	"\rSessionConfig\x12\f\n" +
 	"\x01k\x18\x01 \x01(\rR\x01k\x12\x16\n" +
 	"\x06budget\x18\x02 \x01(\rR\x06budget\x126\n" +
@@ -769,7 +780,8 @@ const file_svddtune_v1_config_proto_rawDesc = "" +
 	"\fraw_features\x18\x18 \x01(\bH\x01R\vrawFeatures\x88\x01\x01\x12\x14\n" +
 	"\x05blind\x18\x19 \x01(\bR\x05blind\x12)\n" +
 	"\x10visible_features\x18\x1a \x03(\tR\x0fvisibleFeatures\x12\"\n" +
-	"\fadjudicators\x18\x1b \x03(\tR\fadjudicatorsB\x0e\n" +
+	"\fadjudicators\x18\x1b \x03(\tR\fadjudicators\x12#\n" +
+	"\rrequired_tags\x18\x1c \x03(\tR\frequiredTagsB\x0e\n" +
 	"\f_label_noiseB\x0f\n" +
 	"\r_raw_features*\xc5\x01\n" +
 	"\rQueryStrategy\x12\x1e\n" +

@@ -276,6 +276,8 @@ const (
 	FinishReason_FINISH_REASON_LABELER_WITHDRAWN FinishReason = 7
 	// By DeleteSession.
 	FinishReason_FINISH_REASON_DELETED FinishReason = 8
+	// The labeler lacks one of SessionConfig.required_tags. It ends the session for this labeler only.
+	FinishReason_FINISH_REASON_TAGS_MISSING FinishReason = 9
 )
 
 // Enum value maps for FinishReason.
@@ -290,6 +292,7 @@ var (
 		6: "FINISH_REASON_FAILED",
 		7: "FINISH_REASON_LABELER_WITHDRAWN",
 		8: "FINISH_REASON_DELETED",
+		9: "FINISH_REASON_TAGS_MISSING",
 	}
 	FinishReason_value = map[string]int32{
 		"FINISH_REASON_UNSPECIFIED":       0,
@@ -301,6 +304,7 @@ var (
 		"FINISH_REASON_FAILED":            6,
 		"FINISH_REASON_LABELER_WITHDRAWN": 7,
 		"FINISH_REASON_DELETED":           8,
+		"FINISH_REASON_TAGS_MISSING":      9,
 	}
 )
 
@@ -410,6 +414,10 @@ type Hello struct {
 	ClientName string `protobuf:"bytes,8,opt,name=client_name,json=clientName,proto3" json:"client_name,omitempty"`
 	// Version of the client program, e.g. "0.2.0"; at most 64 bytes.
 	ClientVersion string `protobuf:"bytes,9,opt,name=client_version,json=clientVersion,proto3" json:"client_version,omitempty"`
+	// What the labeler says of itself, e.g. skills or languages, see SessionConfig.required_tags: at most
+	// 16 different tags of 1 to 64 letters, digits and characters of "._@-". The server does not check that
+	// they are true.
+	Tags          []string `protobuf:"bytes,10,rep,name=tags,proto3" json:"tags,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -505,6 +513,13 @@ func (x *Hello) GetClientVersion() string {
 		return x.ClientVersion
 	}
 	return ""
+}
+
+func (x *Hello) GetTags() []string {
+	if x != nil {
+		return x.Tags
+	}
+	return nil
 }
 
 // Changes the number of queries that the client holds at once.
@@ -2470,7 +2485,9 @@ type LeaseRequest struct {
 	// Seconds to wait for a query, 0 to 60.
 	WaitSeconds float64 `protobuf:"fixed64,4,opt,name=wait_seconds,json=waitSeconds,proto3" json:"wait_seconds,omitempty"`
 	// Who answers. Default: HUMAN.
-	Kind          LabelerKind `protobuf:"varint,5,opt,name=kind,proto3,enum=svddtune.v1.LabelerKind" json:"kind,omitempty"`
+	Kind LabelerKind `protobuf:"varint,5,opt,name=kind,proto3,enum=svddtune.v1.LabelerKind" json:"kind,omitempty"`
+	// What the labeler says of itself, as in Hello.
+	Tags          []string `protobuf:"bytes,6,rep,name=tags,proto3" json:"tags,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2538,6 +2555,13 @@ func (x *LeaseRequest) GetKind() LabelerKind {
 		return x.Kind
 	}
 	return LabelerKind_LABELER_KIND_UNSPECIFIED
+}
+
+func (x *LeaseRequest) GetTags() []string {
+	if x != nil {
+		return x.Tags
+	}
+	return nil
 }
 
 // The queries that the labeler holds.
@@ -3473,7 +3497,7 @@ var File_svddtune_v1_oracle_proto protoreflect.FileDescriptor
 
 const file_svddtune_v1_oracle_proto_rawDesc = "" +
 	"\n" +
-	"\x18svddtune/v1/oracle.proto\x12\vsvddtune.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17google/rpc/status.proto\x1a\x18svddtune/v1/common.proto\x1a\x18svddtune/v1/tuning.proto\"\xde\x02\n" +
+	"\x18svddtune/v1/oracle.proto\x12\vsvddtune.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17google/rpc/status.proto\x1a\x18svddtune/v1/common.proto\x1a\x18svddtune/v1/tuning.proto\"\xf2\x02\n" +
 	"\x05Hello\x126\n" +
 	"\x14min_protocol_version\x18\x01 \x01(\rB\x04\xe2A\x01\x02R\x12minProtocolVersion\x12\x1e\n" +
 	"\alabeler\x18\x02 \x01(\tB\x04\xe2A\x01\x02R\alabeler\x12,\n" +
@@ -3484,7 +3508,9 @@ const file_svddtune_v1_oracle_proto_rawDesc = "" +
 	"\x14max_protocol_version\x18\a \x01(\rR\x12maxProtocolVersion\x12\x1f\n" +
 	"\vclient_name\x18\b \x01(\tR\n" +
 	"clientName\x12%\n" +
-	"\x0eclient_version\x18\t \x01(\tR\rclientVersion\"\"\n" +
+	"\x0eclient_version\x18\t \x01(\tR\rclientVersion\x12\x12\n" +
+	"\x04tags\x18\n" +
+	" \x03(\tR\x04tags\"\"\n" +
 	"\x06Credit\x12\x18\n" +
 	"\aqueries\x18\x01 \x01(\rR\aqueries\"\xec\x02\n" +
 	"\x06Answer\x12!\n" +
@@ -3625,14 +3651,15 @@ const file_svddtune_v1_oracle_proto_rawDesc = "" +
 	"\bprogress\x18\x06 \x01(\v2\x15.svddtune.v1.ProgressH\x00R\bprogress\x12*\n" +
 	"\x05drain\x18\a \x01(\v2\x12.svddtune.v1.DrainH\x00R\x05drain\x123\n" +
 	"\bfinished\x18\b \x01(\v2\x15.svddtune.v1.FinishedH\x00R\bfinishedB\t\n" +
-	"\amessage\"\xba\x01\n" +
+	"\amessage\"\xce\x01\n" +
 	"\fLeaseRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x1e\n" +
 	"\alabeler\x18\x02 \x01(\tB\x04\xe2A\x01\x02R\alabeler\x12\x1f\n" +
 	"\vmax_queries\x18\x03 \x01(\rR\n" +
 	"maxQueries\x12!\n" +
 	"\fwait_seconds\x18\x04 \x01(\x01R\vwaitSeconds\x12,\n" +
-	"\x04kind\x18\x05 \x01(\x0e2\x18.svddtune.v1.LabelerKindR\x04kind\"\xb6\x01\n" +
+	"\x04kind\x18\x05 \x01(\x0e2\x18.svddtune.v1.LabelerKindR\x04kind\x12\x12\n" +
+	"\x04tags\x18\x06 \x03(\tR\x04tags\"\xb6\x01\n" +
 	"\rLeaseResponse\x125\n" +
 	"\vassignments\x18\x01 \x03(\v2\x13.svddtune.v1.AssignR\vassignments\x12.\n" +
 	"\asession\x18\x02 \x01(\v2\x14.svddtune.v1.SessionR\asession\x12>\n" +
@@ -3705,7 +3732,7 @@ const file_svddtune_v1_oracle_proto_rawDesc = "" +
 	"\x18DRAIN_REASON_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15DRAIN_REASON_SHUTDOWN\x10\x01\x12\x1b\n" +
 	"\x17DRAIN_REASON_STREAM_AGE\x10\x02\x12\x15\n" +
-	"\x11DRAIN_REASON_IDLE\x10\x03*\x9f\x02\n" +
+	"\x11DRAIN_REASON_IDLE\x10\x03*\xbf\x02\n" +
 	"\fFinishReason\x12\x1d\n" +
 	"\x19FINISH_REASON_UNSPECIFIED\x10\x00\x12\x1e\n" +
 	"\x1aFINISH_REASON_BUDGET_SPENT\x10\x01\x12 \n" +
@@ -3715,7 +3742,8 @@ const file_svddtune_v1_oracle_proto_rawDesc = "" +
 	"\x17FINISH_REASON_CANCELLED\x10\x05\x12\x18\n" +
 	"\x14FINISH_REASON_FAILED\x10\x06\x12#\n" +
 	"\x1fFINISH_REASON_LABELER_WITHDRAWN\x10\a\x12\x19\n" +
-	"\x15FINISH_REASON_DELETED\x10\b2\xac\b\n" +
+	"\x15FINISH_REASON_DELETED\x10\b\x12\x1e\n" +
+	"\x1aFINISH_REASON_TAGS_MISSING\x10\t2\xac\b\n" +
 	"\rOracleService\x12K\n" +
 	"\bConverse\x12\x1c.svddtune.v1.ConverseRequest\x1a\x1d.svddtune.v1.ConverseResponse(\x010\x01\x12\x82\x01\n" +
 	"\x05Lease\x12\x19.svddtune.v1.LeaseRequest\x1a\x1a.svddtune.v1.LeaseResponse\"B\x82\xd3\xe4\x93\x02<:\x01*Z\x17:\x01*\"\x12/v1/sessions:lease\"\x1e/v1/{session=sessions/*}:lease\x12t\n" +

@@ -19,6 +19,7 @@ MOST_VISIBLE_FEATURES = 100
 """More values than that nobody looks at for one answer."""
 
 MOST_ADJUDICATORS = 10
+MOST_TAGS = 16
 
 ATLAS_STRATEGIES = frozenset({"disagreement", "knowledge_gradient", "mixed"})
 
@@ -197,6 +198,16 @@ class SessionConfig:
         most=MOST_ADJUDICATORS,
         each="names of labelers",
     )
+    required_tags: Sequence[str] = _setting(
+        (),
+        "Tags that a labeler must have announced, all of them, to get queries of the session, e.g. "
+        "a skill or a language. Unasked answers are taken from everybody.",
+        option="--required-tag",
+        stands_for="none",
+        pattern="[A-Za-z0-9._@-]{1,64}",
+        most=MOST_TAGS,
+        each="tags",
+    )
 
     def __repr__(self) -> str:
         """Return the settings that differ from the defaults, as one would write them."""
@@ -239,6 +250,7 @@ class Settings(TypedDict, total=False):
     blind: bool | None
     visible_features: Sequence[str | int] | None
     adjudicators: Sequence[str] | None
+    required_tags: Sequence[str] | None
 
 
 @dataclass(frozen=True, slots=True)

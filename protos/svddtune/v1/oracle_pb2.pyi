@@ -54,6 +54,7 @@ class FinishReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     FINISH_REASON_FAILED: _ClassVar[FinishReason]
     FINISH_REASON_LABELER_WITHDRAWN: _ClassVar[FinishReason]
     FINISH_REASON_DELETED: _ClassVar[FinishReason]
+    FINISH_REASON_TAGS_MISSING: _ClassVar[FinishReason]
 LABELER_KIND_UNSPECIFIED: LabelerKind
 LABELER_KIND_HUMAN: LabelerKind
 LABELER_KIND_AUTOMATED: LabelerKind
@@ -79,9 +80,10 @@ FINISH_REASON_CANCELLED: FinishReason
 FINISH_REASON_FAILED: FinishReason
 FINISH_REASON_LABELER_WITHDRAWN: FinishReason
 FINISH_REASON_DELETED: FinishReason
+FINISH_REASON_TAGS_MISSING: FinishReason
 
 class Hello(_message.Message):
-    __slots__ = ("min_protocol_version", "labeler", "kind", "sessions", "resume_token", "credit", "max_protocol_version", "client_name", "client_version")
+    __slots__ = ("min_protocol_version", "labeler", "kind", "sessions", "resume_token", "credit", "max_protocol_version", "client_name", "client_version", "tags")
     MIN_PROTOCOL_VERSION_FIELD_NUMBER: _ClassVar[int]
     LABELER_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
@@ -91,6 +93,7 @@ class Hello(_message.Message):
     MAX_PROTOCOL_VERSION_FIELD_NUMBER: _ClassVar[int]
     CLIENT_NAME_FIELD_NUMBER: _ClassVar[int]
     CLIENT_VERSION_FIELD_NUMBER: _ClassVar[int]
+    TAGS_FIELD_NUMBER: _ClassVar[int]
     min_protocol_version: int
     labeler: str
     kind: LabelerKind
@@ -100,7 +103,8 @@ class Hello(_message.Message):
     max_protocol_version: int
     client_name: str
     client_version: str
-    def __init__(self, min_protocol_version: _Optional[int] = ..., labeler: _Optional[str] = ..., kind: _Optional[_Union[LabelerKind, str]] = ..., sessions: _Optional[_Iterable[str]] = ..., resume_token: _Optional[str] = ..., credit: _Optional[int] = ..., max_protocol_version: _Optional[int] = ..., client_name: _Optional[str] = ..., client_version: _Optional[str] = ...) -> None: ...
+    tags: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, min_protocol_version: _Optional[int] = ..., labeler: _Optional[str] = ..., kind: _Optional[_Union[LabelerKind, str]] = ..., sessions: _Optional[_Iterable[str]] = ..., resume_token: _Optional[str] = ..., credit: _Optional[int] = ..., max_protocol_version: _Optional[int] = ..., client_name: _Optional[str] = ..., client_version: _Optional[str] = ..., tags: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Credit(_message.Message):
     __slots__ = ("queries",)
@@ -403,18 +407,20 @@ class ConverseResponse(_message.Message):
     def __init__(self, welcome: _Optional[_Union[Welcome, _Mapping]] = ..., assign: _Optional[_Union[Assign, _Mapping]] = ..., ack: _Optional[_Union[Ack, _Mapping]] = ..., reject: _Optional[_Union[Reject, _Mapping]] = ..., revoke: _Optional[_Union[Revoke, _Mapping]] = ..., progress: _Optional[_Union[Progress, _Mapping]] = ..., drain: _Optional[_Union[Drain, _Mapping]] = ..., finished: _Optional[_Union[Finished, _Mapping]] = ...) -> None: ...
 
 class LeaseRequest(_message.Message):
-    __slots__ = ("session", "labeler", "max_queries", "wait_seconds", "kind")
+    __slots__ = ("session", "labeler", "max_queries", "wait_seconds", "kind", "tags")
     SESSION_FIELD_NUMBER: _ClassVar[int]
     LABELER_FIELD_NUMBER: _ClassVar[int]
     MAX_QUERIES_FIELD_NUMBER: _ClassVar[int]
     WAIT_SECONDS_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
+    TAGS_FIELD_NUMBER: _ClassVar[int]
     session: str
     labeler: str
     max_queries: int
     wait_seconds: float
     kind: LabelerKind
-    def __init__(self, session: _Optional[str] = ..., labeler: _Optional[str] = ..., max_queries: _Optional[int] = ..., wait_seconds: _Optional[float] = ..., kind: _Optional[_Union[LabelerKind, str]] = ...) -> None: ...
+    tags: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, session: _Optional[str] = ..., labeler: _Optional[str] = ..., max_queries: _Optional[int] = ..., wait_seconds: _Optional[float] = ..., kind: _Optional[_Union[LabelerKind, str]] = ..., tags: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class LeaseResponse(_message.Message):
     __slots__ = ("assignments", "session", "finish_reason")

@@ -377,6 +377,8 @@ def finish_reason(outcome: LeaseOutcome) -> oracle_pb2.FinishReason:
     """Why a session asks a labeler nothing more."""
     if outcome.withdrawn:
         return oracle_pb2.FINISH_REASON_LABELER_WITHDRAWN
+    if outcome.lacks_tags:
+        return oracle_pb2.FINISH_REASON_TAGS_MISSING
     # A final state is a reason too, except COMPLETED.
     word = outcome.finish_reason or outcome.state.value
     known = words(oracle_pb2.FinishReason.DESCRIPTOR)

@@ -66,6 +66,7 @@ class Dialogue:
         self._stream_s = stream_s
         self._credit = 0
         self._automated = False
+        self._tags: tuple[str, ...] = ()
         self._named: tuple[SessionId, ...] = ()
         self._clock_ahead = 0.0
         self._turn = 0
@@ -370,6 +371,7 @@ class Dialogue:
         self._named = validate.session_names(hello.sessions)
         self._credit = _credit(hello.credit)
         self._automated = validate.is_automated(hello.kind)
+        self._tags = validate.tags(hello.tags)
         if hello.resume_token and not _TOKEN.fullmatch(hello.resume_token):
             raise validate.invalid_field(
                 "resume_token", hello.resume_token, "the token of an earlier Welcome, or nothing"
@@ -437,7 +439,12 @@ class Dialogue:
 
     def _lease_request(self, most: int) -> LeaseRequest:
         return LeaseRequest(
-            self.holder, self.labeler, most, self._automated, notify_only=not self._single
+            self.holder,
+            self.labeler,
+            most,
+            self._automated,
+            notify_only=not self._single,
+            tags=self._tags,
         )
 
     def _end(self) -> list[Command]:

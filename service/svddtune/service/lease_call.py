@@ -66,7 +66,7 @@ class LeaseCall:
     async def _take(self) -> list[oracle_pb2.Assign]:
         if self._named:
             outcome = await self._lease(self._named, self._request.most)
-            if outcome.withdrawn or outcome.state in _NOTHING_MORE:
+            if outcome.over_for_labeler or outcome.state in _NOTHING_MORE:
                 self.finish_reason = finish_reason(outcome)
             return list(await self._assigns(self._named, outcome.leases))
         assigns: list[oracle_pb2.Assign] = []

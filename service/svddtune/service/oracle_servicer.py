@@ -46,6 +46,7 @@ class OracleServicer(oracle_pb2_grpc.OracleServiceServicer):
             validate.is_automated(request.kind),
             # A call may end while it waits, and its lease would be lost: it is notified instead.
             notify_only=True,
+            tags=validate.tags(request.tags),
         )
         wait_s = validate.in_range(
             "wait_seconds", request.wait_seconds, 0.0, validate.LONGEST_WAIT_S

@@ -89,7 +89,7 @@ class Serving:
 
     def note_end(self, outcome: LeaseOutcome) -> bool:
         """Note whether the session asks anything more; True if the client is to be sent its end."""
-        over = outcome.withdrawn or outcome.state not in _TAKING_LABELS
+        over = outcome.over_for_labeler or outcome.state not in _TAKING_LABELS
         news = over and not self.finished
         self.finished = over
         if news:

@@ -43,6 +43,7 @@ MOST_INITIAL_LABELS = 10_000
 DEFAULT_PAGE = 50
 LARGEST_PAGE = 1000
 MOST_LABELS = 16
+MOST_TAGS = 16
 LONGEST_LABEL = 128
 
 _LABEL_KEY = re.compile(r"[a-z0-9_-]{1,63}")
@@ -137,6 +138,14 @@ def is_automated(kind: int) -> bool:
     if kind not in oracle_pb2.LabelerKind.values():
         raise invalid_field("kind", kind, "LABELER_KIND_HUMAN or _AUTOMATED")
     return kind == oracle_pb2.LABELER_KIND_AUTOMATED
+
+
+def tags(given: Sequence[str]) -> tuple[str, ...]:
+    """What a labeler says of itself. Raises InvalidInput."""
+    if len(given) > MOST_TAGS or not all(map(_LABELER.fullmatch, given)):
+        allowed = f'at most {MOST_TAGS} tags of 1 to 64 letters, digits and characters of "._@-"'
+        raise invalid_field("tags", list(given), allowed)
+    return tuple(given)
 
 
 def request_id(text: str) -> str:

@@ -214,6 +214,8 @@ class LeaseRequest:
     # The holder serves several sessions: while it waits it gets a notice that there are queries,
     # and no lease until it asks again.
     notify_only: bool = False
+    # What the labeler says of itself.
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +245,13 @@ class LeaseOutcome:
     lease_seconds: float
     # The labeler's votes were withdrawn: it is asked nothing.
     withdrawn: bool = False
+    # The labeler lacks tags that the session requires: it is asked nothing.
+    lacks_tags: bool = False
+
+    @property
+    def over_for_labeler(self) -> bool:
+        """Whether the session is over for this labeler alone."""
+        return self.withdrawn or self.lacks_tags
 
 
 @dataclass(frozen=True, slots=True)

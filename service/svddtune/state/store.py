@@ -184,6 +184,11 @@ class SessionStore:
                     if config.adjudicators
                     else {}
                 ),
+                **(
+                    {"required_tags": " ".join(config.required_tags)}
+                    if config.required_tags
+                    else {}
+                ),
             },
             preparation=jobs.preparation,
             range=jobs.range,
@@ -328,6 +333,7 @@ class SessionStore:
             now_ms=reply["now_ms"],
             lease_seconds=reply["lease_ms"] / 1000,
             withdrawn=reply["withdrawn"],
+            lacks_tags=reply["lacks_tags"],
         )
 
     async def explanations(self, session_id: SessionId, queries: Sequence[int]) -> list[bytes]:

@@ -75,6 +75,25 @@ def test_probable_answer_is_stored_with_its_confidence(
     ]
 
 
+def test_labeler_without_the_tags_is_told_and_need_not_wait_for_the_result(
+    stack: EmbeddedStack, client: TuningClient
+) -> None:
+    session = start(client, required_tags=["german"])
+    with subprocess.Popen(
+        command(stack, session.name),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as child:
+        # (Its input stays open: the session ends it.)
+        assert child.wait(60) == 0
+        assert child.stderr is not None
+        assert "asks only labelers with certain tags; give yours with --tag" in child.stderr.read()
+    done = labelled(stack, session, "i\n", "--tag", "german")
+    assert "ann: 1 answer (1 inlier)" in done.stdout
+
+
 def test_drop_needs_a_yes(stack: EmbeddedStack, client: TuningClient) -> None:
     session = start(client)
     done = labelled(stack, session, "drop\nno\ndrop\nyes\ni\n")

@@ -586,6 +586,7 @@ class AsyncTuningClient:
         credit: int = 1,
         stream: bool = True,
         provenance: str = "",
+        tags: Iterable[str] = (),
         extend: bool = True,
         resume_token: str = "",
         ack_timeout_s: float = 120.0,
@@ -609,6 +610,9 @@ class AsyncTuningClient:
         provenance : str
             The rule behind the verdicts where a program gives them, e.g. a mapping and its version;
             at most 256 bytes. It stays with each label, and the result's manifest counts it.
+        tags : iterable of str
+            What the labeler says of itself, e.g. ``["german", "network"]``: sessions with
+            `required_tags` ask those who have them all; at most 16. Default none.
         extend : bool
             False lets leases expire, so that a query that is not answered in time goes to somebody
             else. Default True.
@@ -630,6 +634,7 @@ class AsyncTuningClient:
             provenance=provenance,
             extend=extend,
             resume_token=resume_token,
+            tags=tuple(tags),
         )
         carrier = AsyncDialogueStream(dialogue, self._connection, stream=stream)
         return AsyncTuning(self._connection, dialogue, carrier, ack_timeout_s=ack_timeout_s)

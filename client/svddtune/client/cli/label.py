@@ -40,6 +40,14 @@ def label(
     any_session: Annotated[
         bool, typer.Option("--any", help="Serve all sessions, including those created later.")
     ] = False,
+    tag: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TAG",
+            help="What you say of yourself, for sessions that ask for it, e.g. a language. "
+            "Repeatable.",
+        ),
+    ] = None,
     as_lines: Annotated[
         bool,
         typer.Option("--json-lines", help="Print one JSON object per line: questions and events."),
@@ -75,6 +83,7 @@ def label(
             credit,
             unary,
             as_lines,
+            tags=tuple(tag or ()),
             command=service.command,
         ).run(client)
     if stopped:

@@ -34,7 +34,7 @@ def takes_settings(names: Collection[str] = tuple(SETTINGS)) -> Callable[[Any], 
     return decorate
 
 
-_METAVARS = {"visible_features": "FEATURE", "adjudicators": "LABELER"}
+_METAVARS = {"visible_features": "FEATURE", "adjudicators": "LABELER", "required_tags": "TAG"}
 
 
 def _option(setting: Setting) -> inspect.Parameter:

@@ -113,6 +113,7 @@ class Dialogue:
         provenance: str = "",
         resume_token: str = "",
         extend: bool = True,
+        tags: Sequence[str] = (),
     ) -> None:
         self.served = Served(sessions)
         self.labeler = labeler
@@ -123,6 +124,7 @@ class Dialogue:
         self.per_query_s: list[float] = []
         self._kind = convert.choice(convert.LABELER_KINDS, kind, "kind")
         self.provenance = provenance
+        self._tags = tuple(tags)
         self._extend = extend
         self._asked_heartbeat_s = 20.0
         self._holding = Holding()
@@ -142,6 +144,7 @@ class Dialogue:
                 client_version=__version__,
                 labeler=self.labeler,
                 kind=self._kind,
+                tags=self._tags,
                 sessions=self.served.existing(),
                 resume_token=self.resume_token,
                 credit=self.credit,

@@ -248,6 +248,7 @@ class UnaryDialogue:
             session=name,
             labeler=self._hello.labeler,
             kind=self._hello.kind,
+            tags=self._hello.tags,
             max_queries=most,
             wait_seconds=wait_s,
         )

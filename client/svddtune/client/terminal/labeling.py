@@ -45,6 +45,8 @@ class TerminalLabeling:
     unary: bool = False
     as_json: bool = False
     resume_token: str = ""
+    # What the labeler says of itself.
+    tags: tuple[str, ...] = ()
     # A command line that reaches the same service when it is pasted.
     command: Callable[..., str] = _command
 
@@ -84,6 +86,7 @@ class TerminalLabeling:
                 stream=not self.unary,
                 ack_timeout_s=_ACK_TIMEOUT_S,
                 resume_token=self.resume_token,
+                tags=self.tags,
             )
             sender = RequestSender(client, tuning, signals.wake)
             stack.enter_context(keyboard.raw())
@@ -111,9 +114,10 @@ class TerminalLabeling:
         result = None
         if controller.finished and controller.status.session_name:
             say(f"Finished: {messages.REASONS.get(reason, reason)}.")
-            # (Who may label need not see what becomes of it.)
-            with suppress(PermissionDenied):
-                result = self._result(client, controller.status.session_name)
+            if reason not in messages.FOR_YOU_ALONE:
+                # (Who may label need not see what becomes of it.)
+                with suppress(PermissionDenied):
+                    result = self._result(client, controller.status.session_name)
         if self.as_json:
             emit(
                 "end",

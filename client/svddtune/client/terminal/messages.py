@@ -40,7 +40,11 @@ REASONS = {
     "FAILED": "the session has failed",
     "DELETED": "the session was deleted",
     "COMPLETED": "the session is completed",
+    "LABELER_WITHDRAWN": "your votes in the session were withdrawn",
+    "TAGS_MISSING": "the session asks only labelers with certain tags; give yours with --tag",
 }
+# The session goes on without this labeler.
+FOR_YOU_ALONE = frozenset({"LABELER_WITHDRAWN", "TAGS_MISSING"})
 
 
 def title(session: Session | None, labeler: str, address: str) -> str:

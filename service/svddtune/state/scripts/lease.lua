@@ -4,14 +4,15 @@
 -- @keys session, dataset, queue, notices, labeling
 -- @arg request map: who asks for how many, a LeaseRequest
 -- @arg waits flag: it waits for those that it does not get now
--- @reply state text, finish_reason text, withdrawn flag, leases list, now_ms integer, lease_ms integer,
---   expired integer:
+-- @reply state text, finish_reason text, withdrawn flag, lacks_tags flag, leases list, now_ms integer,
+--   lease_ms integer, expired integer:
 --   leases are all that the holder has, older ones first, each with the fields of a Lease
 local w = args.request
 local expired = expire_leases(s)
 local before = #held_by(s, w.holder)
 local withdrawn = withdrawn_labelers(s)[w.labeler] or false
-if before < w.most and not has_ended(s) then
+local lacks_tags = w.most > 0 and not has_tags(s, w)
+if before < w.most and not has_ended(s) and not lacks_tags then
   wait_for_queries(s, w)
 else
   stop_waiting(s, w.holder)
@@ -44,5 +45,6 @@ for i, id in ipairs(held) do
     repeats = q.repeats ~= nil, trace = q.trace or '', conflict = q.conflict and votes_cast(q.row) or nil }
 end
 table.sort(leases, function(a, b) return a.query < b.query end)
-return { state = s.state, finish_reason = s.finish_reason, withdrawn = withdrawn, leases = leases,
+return { state = s.state, finish_reason = s.finish_reason, withdrawn = withdrawn,
+  lacks_tags = lacks_tags, leases = leases,
   now_ms = NOW, lease_ms = tonumber(s.lease_ms), expired = expired }

@@ -17,9 +17,23 @@ local function stop_waiting(s, holder)
   redis.call('HDEL', part(s, 'waiters'), holder)
 end
 
+-- Whether the labeler has announced all tags that the session asks for.
+local function has_tags(s, w)
+  local announced = {}
+  for _, tag in ipairs(w.tags or {}) do
+    announced[tag] = true
+  end
+  for tag in string.gmatch(s.required_tags or '', '%S+') do
+    if not announced[tag] then
+      return false
+    end
+  end
+  return true
+end
+
 -- The holder that answered or passed goes on waiting where it asks for more and has room.
 local function wait_on(s, w)
-  if w and s.state == 'LABELING' and #held_by(s, w.holder) < w.most then
+  if w and s.state == 'LABELING' and #held_by(s, w.holder) < w.most and has_tags(s, w) then
     wait_for_queries(s, w)
   end
 end
