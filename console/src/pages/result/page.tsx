@@ -8,6 +8,7 @@ import { go, idOf, sessionName, to } from '../../shell/route';
 import { ago, wordOf } from '../../ui/format';
 import { useLoad } from '../../ui/load';
 import { ErrorNotice, Loading } from '../../ui/notice';
+import { visible } from '../../ui/visible';
 import { countOutside, OWN_CUT, ranked, type DetectorName, type Labelled } from './cut';
 import { Detectors } from './detectors';
 import { Downloads } from './downloads';
@@ -39,7 +40,9 @@ export function ResultPage({ id, revision }: { id: string; revision: string }) {
       <nav aria-label="Place">
         <a href={to('sessions', id)}>Back to the session</a>
       </nav>
-      <h1>{session.displayName || id}: result</h1>
+      <h1>
+        Result: <bdi>{visible(session.displayName || id)}</bdi>
+      </h1>
       {result ? <Result key={result.name} {...value} result={result} /> : <None session={session} />}
     </>
   );

@@ -4,6 +4,7 @@ import type { Observation, UnusualFeature } from '../../api/schema';
 import { figure } from '../../ui/format';
 import { useLoad } from '../../ui/load';
 import { ErrorNotice, Loading } from '../../ui/notice';
+import { visible } from '../../ui/visible';
 import type { DetectorName } from './cut';
 import { allObservations, describeRows, scoreRows } from './scores';
 
@@ -113,7 +114,7 @@ function Table({ result, dataset, detector, scores, labels, rows }: TableProps) 
             return (
               <tr key={row}>
                 <th scope="row">
-                  <span class="id">{one?.about?.observationId ?? row}</span>
+                  <bdi class="id">{visible(one?.about?.observationId ?? String(row))}</bdi>
                   {one?.about && one.about.observationId !== String(row) && <span class="hint"> row {row}</span>}
                 </th>
                 <td class="number">{figure(scores[row])}</td>
@@ -136,7 +137,7 @@ function Shown({ about }: { about: Observation }) {
     <ul class="plain">
       {fields.map((one, i) => (
         <li key={i}>
-          <span class="hint">{one.key}:</span> <span class="value">{one.value}</span>
+          <bdi class="hint">{visible(one.key ?? '')}:</bdi> <bdi>{visible(one.value ?? '')}</bdi>
         </li>
       ))}
     </ul>
@@ -148,7 +149,7 @@ function Reasons({ reasons }: { reasons: UnusualFeature[] }) {
     <ul class="plain">
       {reasons.map((one) => (
         <li key={one.column}>
-          {one.name || `feature ${one.column ?? 0}`} {figure(one.value)}{' '}
+          <bdi>{visible(one.name || `feature ${one.column ?? 0}`)}</bdi> {figure(one.value)}{' '}
           <span class="hint">
             usually {figure(one.typical)}, {(one.deviation ?? 0) > 0 ? '+' : ''}
             {figure(one.deviation, 2)} deviations
