@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from tests.console.finished import Finished, finish
 
 from svddtune.client import EmbeddedStack, TuningClient
 
@@ -44,6 +45,13 @@ def console_stack() -> Iterator[EmbeddedStack]:
 def console_url(console_stack: EmbeddedStack) -> str:
     """Address of the console."""
     return str(console_stack.info["http"])
+
+
+@pytest.fixture(scope="session")
+def finished(console_stack: EmbeddedStack) -> Finished:
+    """A session with a result; tests leave it as it is."""
+    with TuningClient(console_stack.address) as client:
+        return finish(client)
 
 
 @pytest.fixture

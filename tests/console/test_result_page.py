@@ -24,12 +24,6 @@ OpenPage = Callable[..., Page]
 pytestmark = pytest.mark.integration
 
 
-@pytest.fixture(scope="module")
-def finished(console_stack: EmbeddedStack) -> Finished:
-    with TuningClient(console_stack.address) as client:
-        return finish(client)
-
-
 @pytest.fixture
 def shown(open_page: OpenPage, finished: Finished) -> Page:
     page = open_page(f"#/sessions/{finished.id}/result", accept_downloads=True)
@@ -196,6 +190,7 @@ def test_page_is_accessible_and_fits(
         page.screenshot(path=pictures / "console-result.png")
 
 
+@pytest.mark.slow
 def test_earlier_result_can_be_chosen(
     open_page: OpenPage, finished: Finished, console_client: TuningClient
 ) -> None:

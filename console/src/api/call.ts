@@ -1,4 +1,5 @@
 /** Calls of the service: JSON over HTTP, with the token that the person has shown. */
+import { keepFresh } from './issuer';
 import { signOut, token } from './token';
 
 /** The service refuses: `reason` is stable, `message` is a sentence for people. */
@@ -38,6 +39,7 @@ export interface CallOptions {
 
 /** Call and return the response as it comes. Throws ServiceError or Unreachable. */
 export async function open(path: string, options: CallOptions = {}): Promise<Response> {
+  await keepFresh();
   const headers = new Headers();
   if (token.value) headers.set('Authorization', `Bearer ${token.value}`);
   let body: string | Blob | undefined;

@@ -361,6 +361,7 @@ class Server:
                 tls=(cert, key) if cert and key else None,
                 client_ca=settings.tls_client_ca,
                 identities=self._identities,
+                issuer=settings.issuer_origin,
                 end_s=CALLS_END_S,
             )
             return self._http.listen(settings.http_listen)

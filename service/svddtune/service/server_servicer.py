@@ -69,6 +69,7 @@ class ServerServicer(server_pb2_grpc.ServerServiceServicer):
             readiness=await self._readiness(),
             caller=_caller_to_proto(current()),
             durability=await self._durability(),
+            sign_in=_sign_in_to_proto(settings),
         )
 
     @rpc
@@ -119,6 +120,16 @@ class ServerServicer(server_pb2_grpc.ServerServiceServicer):
         except StoreUnavailable as error:
             return server_pb2.ServerReadiness(message=error.message)
         return server_pb2.ServerReadiness(ready=True, worker_count=workers)
+
+
+def _sign_in_to_proto(settings: Settings) -> server_pb2.SignIn | None:
+    if not settings.jwt_client_id:
+        return None
+    return server_pb2.SignIn(
+        issuer=settings.jwt_issuer,
+        client_id=settings.jwt_client_id,
+        scopes=settings.jwt_scopes.split(),
+    )
 
 
 def _caller_to_proto(caller: Caller) -> server_pb2.ServerCaller | None:

@@ -58,6 +58,12 @@ class Settings(ProcessSettings):
     jwt_jwks: str = Field(
         "", description="URL (https://) or path of the JWKS with the issuer's public keys"
     )
+    jwt_client_id: str = Field(
+        "",
+        description="public client of the console at that issuer, where people then sign in; empty "
+        "if they show tokens that somebody gave them",
+    )
+    jwt_scopes: str = Field("openid", description="scopes that the console asks for, with spaces")
     jwt_name_claim: str = Field("sub", description="claim of those tokens with the caller's name")
     jwt_project_claim: str = Field(
         "svddtune_project", description="claim with the project; a dot goes into an object"
@@ -212,6 +218,11 @@ class Settings(ProcessSettings):
         jwt = (self.jwt_issuer, self.jwt_audience, self.jwt_jwks)
         if any(jwt) and not all(jwt):
             raise ValueError("--jwt-issuer, --jwt-audience and --jwt-jwks go together")
+        if self.jwt_client_id and not _is_issuer_url(self.jwt_issuer):
+            raise ValueError(
+                "--jwt-client-id needs a --jwt-issuer that is an https:// URL, where the console "
+                "finds /.well-known/openid-configuration"
+            )
         for path in (self.tls_cert, self.tls_key, self.tls_client_ca, self.tokens):
             if path is not None and not path.is_file():
                 raise ValueError(f"file {path} does not exist")
@@ -241,6 +252,14 @@ class Settings(ProcessSettings):
         return [one for one in listening if one and not is_loopback(one)]
 
     @property
+    def issuer_origin(self) -> str:
+        """Where people sign in to the console; empty if they do not."""
+        if not self.jwt_client_id:
+            return ""
+        url = urlsplit(self.jwt_issuer)
+        return f"{url.scheme}://{url.netloc}"
+
+    @property
     def allowed_origins(self) -> tuple[str, ...]:
         """The origins whose web pages may call over HTTP."""
         return _listed(self.http_origins)
@@ -251,6 +270,13 @@ class Settings(ProcessSettings):
         if self.http_hosts:
             return _listed(self.http_hosts.lower())
         return LOOPBACK_NAMES if is_loopback(self.http_listen) else ()
+
+
+def _is_issuer_url(text: str) -> bool:
+    # (Its origin becomes part of a header.)
+    url = urlsplit(text)
+    secure = url.scheme == "https" or (url.scheme == "http" and url.hostname in LOOPBACK_NAMES)
+    return secure and re.fullmatch(r"[A-Za-z0-9.:\[\]-]+", url.netloc) is not None
 
 
 def _listed(value: str) -> tuple[str, ...]:

@@ -16,15 +16,7 @@ PAGE = "/"
 ASSETS = "/assets/"
 _PAGE_FILE = "index.html"
 
-# Scripts and styles come from the service alone, so no text that a page shows can become either.
 _HEADERS = {
-    "content-security-policy": "; ".join(
-        (
-            *("default-src 'none'", "script-src 'self'", "style-src 'self'"),
-            *("img-src 'self' data:", "connect-src 'self'"),
-            *("base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"),
-        )
-    ),
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "referrer-policy": "no-referrer",
@@ -34,24 +26,42 @@ _HEADERS = {
 }
 
 
+def _policy(issuer: str) -> str:
+    """Scripts and styles come from the service alone, so no text that is shown can become either.
+
+    The pages may call the service, and the origin where people sign in if there is one.
+    """
+    return "; ".join(
+        (
+            *("default-src 'none'", "script-src 'self'", "style-src 'self'"),
+            *("img-src 'self' data:", f"connect-src 'self' {issuer}".rstrip()),
+            *("base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"),
+        )
+    )
+
+
 def is_open(path: str) -> bool:
     """Whether a path is the console's: it says nothing of sessions or data."""
     return path == PAGE or path.startswith(ASSETS)
 
 
-def routes() -> list[Route]:
-    """Return the routes of the page and of its files, whose contents are read once."""
+def routes(issuer: str = "") -> list[Route]:
+    """Return the routes of the page and of its files, whose contents are read once.
+
+    ``issuer`` is the origin where people sign in.
+    """
     folder = files(__package__).joinpath("console")
     held = {one.name: one.read_bytes() for one in folder.iterdir() if one.is_file()}
     paths = {PAGE: _PAGE_FILE, **{f"{ASSETS}{name}": name for name in held}}
-    return [Route(path, _sends(name, held[name])) for path, name in paths.items()]
+    policy = _policy(issuer)
+    return [Route(path, _sends(name, held[name], policy)) for path, name in paths.items()]
 
 
-def _sends(name: str, content: bytes) -> Callable[[Request], Awaitable[Response]]:
+def _sends(name: str, content: bytes, policy: str) -> Callable[[Request], Awaitable[Response]]:
     """An endpoint that answers with one file, or says that the client has it."""
     kind = guess_type(name)[0] or "text/plain"
     tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-    headers = {**_HEADERS, "etag": tag}
+    headers = {**_HEADERS, "content-security-policy": policy, "etag": tag}
 
     async def send(request: Request) -> Response:
         if request.headers.get("if-none-match") == tag:

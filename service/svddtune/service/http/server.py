@@ -48,16 +48,18 @@ class HttpServer:
         tls: tuple[Path, Path] | None,
         client_ca: Path | None,
         identities: Identities,
+        issuer: str,
         end_s: float,
     ) -> None:
         """``hosts`` are the names it is reached under, none for any; ``tls`` certificate and key.
 
         ``client_ca`` has the authorities of clients that show a certificate, which none must.
+        ``issuer`` is the origin where people sign in to the console, or empty.
         ``end_s`` are the seconds that open calls have when it stops.
         """
         cert, key = tls or (None, None)
         config = uvicorn.Config(
-            _application(methods, lacks, hosts, origins, identities),
+            _application(methods, lacks, hosts, origins, identities, issuer),
             http=KnowsCertificate,
             ws="none",
             lifespan="off",
@@ -152,6 +154,7 @@ def _application(
     hosts: Sequence[str],
     origins: Sequence[str],
     identities: Identities,
+    issuer: str,
 ) -> ASGIApp:
     described = files(__package__).joinpath("openapi.json").read_bytes()
 
@@ -171,7 +174,7 @@ def _application(
     router = Router(
         [
             *(Route("/livez", live), Route("/readyz", ready), Route("/openapi.json", openapi)),
-            *console.routes(),
+            *console.routes(issuer),
         ],
         redirect_slashes=False,
         default=Gateway(methods),
