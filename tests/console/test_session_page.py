@@ -1,5 +1,6 @@
 """The page of a session: what it shows while others label, and what can be done on it."""
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -37,8 +38,8 @@ def label(client: TuningClient, session: Session, count: int, labeler: str = "an
                 return
 
 
-def upload(client: TuningClient) -> Dataset:
-    made = rows()
+def upload(client: TuningClient, left_out: int = 0) -> Dataset:
+    made = rows()[left_out:]
     return client.upload_dataset(made, observation_ids=[f"row-{i}" for i in range(len(made))])
 
 
@@ -120,7 +121,18 @@ def test_a_session_is_steered_by_clicks(
     page.get_by_role("button", name="Resume").click()
     expect(page.get_by_role("link", name="Label")).to_be_visible()
 
+    page.get_by_role("button", name="Clone").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Name").fill("Copy")
+    dialog.get_by_label("Start with the 6 labels").check()
+    dialog.get_by_role("button", name="Clone").click()
+    expect(page.get_by_role("heading", name="Copy")).to_be_visible()
+    expect(section(page, "Progress")).to_contain_text("6 of 33 labels")
+    page.go_back()
+    expect(page.get_by_role("heading", name="Renamed")).to_be_visible()
+
     page.get_by_role("button", name="Cancel the session").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     page.get_by_role("button", name="Delete").click()
@@ -169,6 +181,44 @@ def test_the_log_is_filtered_and_a_vote_is_retracted(
     expect(page.get_by_text("4 of 8 entries")).to_be_visible()
     expect(section(page, "Progress")).to_contain_text("6 of 20 labels")
     expect(log.get_by_role("button", name="Retract")).to_have_count(2)
+    log.get_by_role("button", name="Ask again").first.click()
+    page.get_by_role("dialog").get_by_role("button", name="Ask again").click()
+    expect(section(page, "Progress")).to_contain_text("5 of 20 labels")
+
+
+def test_the_map_and_the_atlas_are_there_for_eyes_and_for_keys(
+    open_page: Callable[..., Page], labelled: Session
+) -> None:
+    page = open_page(address(labelled))
+    picture = page.get_by_role("figure", name="Rows by label and side")
+    expect(picture).to_contain_text("outside (")
+    # Each mark says what it is by its shape, and by a number in the legend.
+    marks = [
+        picture.get_by_text(f"labelled {label} (").inner_text() for label in ("inlier", "outlier")
+    ]
+    assert sum(int(mark.split("(")[1].rstrip(")")) for mark in marks) == 14
+    expect(picture.locator("path.boundary")).not_to_have_attribute("d", "")
+    picture.get_by_role("group", name="Rows by label and side").focus()
+    page.keyboard.press("ArrowRight")
+    first = picture.get_by_role("status").inner_text()
+    assert first.startswith("row-")
+    assert "labelled" in first
+    page.keyboard.press("ArrowRight")
+    expect(picture.get_by_role("status")).not_to_have_text(first)
+    picture.get_by_text("As a table").click()
+    expect(picture.get_by_role("row")).to_have_count(1 + INLIERS + OUTLIERS)
+
+    atlas = section(page, "Atlas")
+    expect(atlas.locator("polygon.best")).to_have_count(2)  # (One is in the legend.)
+    choice = atlas.get_by_label("Representation")
+    for option in choice.locator("option").all():
+        choice.select_option(option.get_attribute("value"))
+        name = (option.text_content() or "").split(",")[0]
+        figure = atlas.get_by_role("figure", name=f"Expected score, {name}")
+        expect(figure.locator("g[shape-rendering] rect").nth(100)).to_be_attached()
+    figure.get_by_text("As a table").click()
+    heads = figure.get_by_role("columnheader").all_inner_texts()
+    assert heads == ["gamma", "C", "Expected score", "Rows outside", "Share of the evidence"]
 
 
 def test_texts_of_ticks_keep_apart_and_charts_have_tables(
@@ -176,7 +226,8 @@ def test_texts_of_ticks_keep_apart_and_charts_have_tables(
 ) -> None:
     for width in WIDTHS:
         page = open_page(address(labelled), width=width)
-        page.get_by_role("figure", name="Quality").locator("svg[role=img]").wait_for()
+        for name in ("Quality", "Rows by label and side", "Expected score"):
+            page.get_by_role("figure", name=name).locator("svg[role=img]").wait_for()
         assert overlapping_ticks(page) == []
         assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
     figures = page.locator("figure.chart")
@@ -207,20 +258,26 @@ def test_the_page_is_accessible(
 ) -> None:
     page = open_page(address(labelled), dark=dark)
     page.get_by_role("figure", name="Quality").locator("svg[role=img]").wait_for()
-    expect(page.get_by_text("28 of 28 entries")).to_be_visible()
+    expect(page.get_by_text(re.compile(r"^(\d+) of \1 entries$"))).to_be_visible()
     assert violations(page) == []
     page.get_by_role("button", name="Change").click()
     assert violations(page) == []
     page.keyboard.press("Escape")
     if pictures:
-        name = "session_dark.png" if dark else "session.png"
-        page.screenshot(path=pictures / name, clip={"x": 0, "y": 0, "width": 1280, "height": 800})
+        page.get_by_role("figure", name="Expected score").locator("svg[role=img]").wait_for()
+        name = "session_map.png" if dark else "session.png"
+        page.set_viewport_size({"width": 1280, "height": 1100})
+        if dark:
+            section(page, "Map of the data").evaluate("(one) => one.scrollIntoView()")
+        page.screenshot(path=pictures / name)
 
 
 def test_without_an_atlas_the_page_shows_what_there_is(
     open_page: Callable[..., Page], console_client: TuningClient
 ) -> None:
-    session = console_client.create_session(upload(console_client), budget=20, strategy="random")
+    # (Of the dataset of the other sessions there is an atlas, whatever the strategy.)
+    dataset = upload(console_client, left_out=1)
+    session = console_client.create_session(dataset, budget=20, strategy="random")
     label(console_client, session, 4)
     page = open_page(address(session))
     expect(section(page, "Progress")).to_contain_text("4 of 20 labels")

@@ -7,9 +7,10 @@ import { go, idOf, to } from '../../shell/route';
 import { Dialog } from '../../ui/dialog';
 import { ErrorNotice } from '../../ui/notice';
 import { Change } from './change';
+import { Clone } from './clone';
 
 type Verb = 'pause' | 'resume' | 'finish' | 'cancel';
-type Asked = 'finish' | 'cancel' | 'delete' | 'change';
+type Asked = 'finish' | 'cancel' | 'delete' | 'change' | 'clone';
 
 const FINAL = ['SESSION_STATE_COMPLETED', 'SESSION_STATE_FAILED', 'SESSION_STATE_CANCELLED'];
 
@@ -73,9 +74,9 @@ export function Actions({ session, show }: ActionsProps) {
           </button>
         )}
         {steer && (
-          <a class="button" href={to('create', 'from', id)}>
+          <button type="button" onClick={() => setAsked('clone')}>
             Clone
-          </a>
+          </button>
         )}
         {steer && !FINAL.includes(session.state ?? '') && (
           <button type="button" onClick={() => setAsked('cancel')}>
@@ -108,6 +109,7 @@ export function Actions({ session, show }: ActionsProps) {
         </Dialog>
       )}
       {asked === 'delete' && <Delete session={session} close={close} />}
+      {asked === 'clone' && <Clone session={session} close={close} />}
       {asked === 'change' && <Change session={session} show={show} close={close} />}
     </div>
   );

@@ -54,10 +54,10 @@ export function Atlas({ session, returns }: { session: Session; returns: number 
         </label>
       </div>
       <HeatMap
-        title={`Atlas, ${representation(layer.scaling)}`}
+        title={`Expected score, ${representation(layer.scaling)}`}
         caption={
           `Expected score of each cell on all rows, by the labels' model of the data, on ${value.labels} labels. ` +
-          'The leading cells have half of the evidence together.'
+          leadingWords(layers, leading)
         }
         columns={columns}
         domain={domain}
@@ -86,6 +86,11 @@ function leastLeading(layers: AtlasLayer[]): number {
     if (all >= LEADING_SHARE || i + 1 >= MOST_LEADING) return weight;
   }
   return Infinity;
+}
+
+function leadingWords(layers: AtlasLayer[], leading: number): string {
+  const held = layers.flatMap((one) => one.weights ?? []).filter((weight) => weight >= leading);
+  return `The leading cells are the ${held.length} with most of the evidence, ${percent(sum(held))} together in all representations.`;
 }
 
 function cellsOf(layer: AtlasLayer, leading: number, session: Session): Cell[][] {

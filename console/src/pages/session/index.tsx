@@ -23,7 +23,7 @@ export function SessionPage({ id }: { id: string }) {
   if (error !== undefined) return <ErrorNotice error={error} />;
   if (!session) return away ? <AwayNotice /> : <Loading what="the session" />;
   return (
-    <>
+    <div class="session">
       <div class="row">
         <h1>{session.displayName || id}</h1>
         <span class={`state ${wordOf(session.state, 'SESSION_STATE_')}`}>
@@ -39,7 +39,7 @@ export function SessionPage({ id }: { id: string }) {
       <Progress session={session} />
       <Figures session={session} />
       {may.read.value && <Learnt session={session} events={events} returns={returns} show={show} />}
-    </>
+    </div>
   );
 }
 

@@ -71,7 +71,7 @@ export function Figures({ session }: { session: Session }) {
     <section aria-labelledby="figures">
       <h2 id="figures">{live ? `On ${live.labels ?? 0} labels` : 'So far'}</h2>
       {!live && <p class="hint">{whyNone(session)}</p>}
-      <dl class="figures">
+      <dl class="measures">
         <Item name="gamma">{figure(live?.gamma ?? session.gamma)}</Item>
         {live && <Item name="C">{figure(live.c)}</Item>}
         <Item name="Representation">{representation(live?.scaling ?? session.scaling)}</Item>

@@ -8,7 +8,7 @@ import { Dialog } from '../../ui/dialog';
 import { ago, wordOf } from '../../ui/format';
 import { Loading, PartNotice } from '../../ui/notice';
 import type { KnownLog } from './votes';
-import { VERDICTS } from './words';
+import { takesVotes, VERDICTS } from './words';
 
 const AT_ONCE = 20;
 
@@ -25,6 +25,8 @@ export function Log({ session, log }: LogProps) {
   const [verdict, setVerdict] = useState('');
   const [shown, setShown] = useState(AT_ONCE);
   const [asked, setAsked] = useState<LabelEvent>();
+  const [again, setAgain] = useState<LabelEvent>();
+  const acts = may.steer.value && takesVotes(session);
   const labelers = [...new Set(all.map((one) => one.labeler ?? ''))].sort();
   const found = all.filter(
     (one) => (!labeler || one.labeler === labeler) && (!verdict || one.verdict === verdict),
@@ -70,12 +72,19 @@ export function Log({ session, log }: LogProps) {
               <th scope="col">Labeler</th>
               <th scope="col">When</th>
               <th scope="col">Source</th>
-              {may.administer.value && <th scope="col">Retract</th>}
+              {acts && <th scope="col">Correct</th>}
             </tr>
           </thead>
           <tbody>
             {found.slice(0, shown).map((one) => (
-              <Row key={one.eventId} one={one} inForce={inForce(one, all)} ask={() => setAsked(one)} />
+              <Row
+                key={one.eventId}
+                one={one}
+                corrects={acts}
+                inForce={acts && inForce(one, all)}
+                retract={() => setAsked(one)}
+                askAgain={() => setAgain(one)}
+              />
             ))}
           </tbody>
         </table>
@@ -85,18 +94,28 @@ export function Log({ session, log }: LogProps) {
           Show more
         </button>
       )}
+      {again && <AskAgain session={name} one={again} close={() => setAgain(undefined)} />}
       {asked && <Retract session={name} one={asked} close={() => setAsked(undefined)} />}
     </section>
   );
 }
 
-function Row({ one, inForce, ask }: { one: LabelEvent; inForce: boolean; ask: () => void }) {
+interface RowProps {
+  one: LabelEvent;
+  /** Whether there is a column of corrections. */
+  corrects: boolean;
+  inForce: boolean;
+  retract: () => void;
+  askAgain: () => void;
+}
+
+function Row({ one, corrects, inForce, retract, askAgain }: RowProps) {
   const word = VERDICTS[one.verdict ?? ''];
   return (
     <tr>
       <th scope="row">{one.observationId || '–'}</th>
       <td>
-        {word && <span class={`verdict ${word}`}>{word}</span>}
+        {word && <span class={`vote ${word}`}>{word}</span>}
         {one.kind !== 'KIND_LABELED' && ` ${wordOf(one.kind, 'KIND_')}`}
         {one.confidence !== undefined && ` (${Math.round(100 * one.confidence)} % sure)`}
       </td>
@@ -111,15 +130,22 @@ function Row({ one, inForce, ask }: { one: LabelEvent; inForce: boolean; ask: ()
         {one.provenance && `, ${one.provenance}`}
         {one.sourceReference && `, ${one.sourceReference}`}
       </td>
-      {may.administer.value && (
+      {corrects && (
         <td>
           {inForce && (
-            <button type="button" class="small" onClick={ask}>
-              Retract{' '}
-              <span class="unseen">
-                {one.observationId} of {one.labeler}
-              </span>
-            </button>
+            <div class="row">
+              <button type="button" class="small" onClick={askAgain}>
+                Ask again <span class="unseen">about {one.observationId}</span>
+              </button>
+              {may.administer.value && (
+                <button type="button" class="small" onClick={retract}>
+                  Retract{' '}
+                  <span class="unseen">
+                    {one.observationId} of {one.labeler}
+                  </span>
+                </button>
+              )}
+            </div>
           )}
         </td>
       )}
@@ -140,6 +166,17 @@ function Retract({ session, one, close }: { session: string; one: LabelEvent; cl
         The vote {VERDICTS[one.verdict ?? '']} of {one.labeler} on {one.observationId} no longer counts. The log keeps
         it.
       </p>
+    </Dialog>
+  );
+}
+
+function AskAgain({ session, one, close }: { session: string; one: LabelEvent; close: () => void }) {
+  const [requestId] = useState(newId);
+  const act = () =>
+    call(path`/v1/${session}:reopen`, { body: { observationId: one.observationId, requestId } });
+  return (
+    <Dialog title="Ask again?" action="Ask again" act={act} close={close}>
+      <p>All votes on {one.observationId} are retracted, and labelers are asked about it anew. The log keeps the votes.</p>
     </Dialog>
   );
 }

@@ -29,7 +29,7 @@ export function MapOfData({ session, log, returns }: MapProps) {
     <section aria-labelledby="map">
       <h2 id="map">Map of the data</h2>
       <Scatter
-        title="Map of the data"
+        title="Rows by label and side"
         caption={caption(value, session)}
         dots={dots}
         xLabel="first coordinate"

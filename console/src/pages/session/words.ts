@@ -29,6 +29,11 @@ export function stateWords(session: Session): string {
   return STATES[session.state ?? ''] ?? '';
 }
 
+/** Whether votes can still be corrected and added. */
+export function takesVotes(session: Session): boolean {
+  return ['SESSION_STATE_PREPARING', 'SESSION_STATE_LABELING', 'SESSION_STATE_PAUSED'].includes(session.state ?? '');
+}
+
 /** The evidence behind a score. */
 export function evidence(kind: string | undefined): string {
   switch (kind) {

@@ -90,7 +90,7 @@ function Cells({ columns, domain, xLabel, yLabel, width, height, say }: CellsPro
           />
         ))}
       </g>
-      {placed.flat().map((at, i) => at.one.leading && <rect key={i} class="leading" {...inset(rect(at))} />)}
+      {placed.flat().map((at, i) => at.one.leading && <Outline key={i} {...inset(rect(at))} />)}
       {placed.flat().map((at, i) => at.one.best && <Star key={i} {...rect(at)} />)}
       <Axes x={x} y={y} xLabel={xLabel} yLabel={yLabel} grid={false} />
     </>
@@ -106,6 +106,16 @@ interface Box {
 
 function inset({ x, y, width, height }: Box): Box {
   return { x: x + 1, y: y + 1, width: Math.max(1, width - 2), height: Math.max(1, height - 2) };
+}
+
+/** Dark and light, so that it is seen on any colour. */
+function Outline(box: Box) {
+  return (
+    <>
+      <rect class="leading dark" {...box} />
+      <rect class="leading" {...box} />
+    </>
+  );
 }
 
 function Star({ x, y, width, height }: Box) {
@@ -143,7 +153,7 @@ function Legend({ domain, label }: { domain: [number, number]; label: string }) 
       </span>
       <span>
         <svg width="16" height="14" aria-hidden="true">
-          <rect class="leading sample" x="2" y="2" width="12" height="10" />
+          <Outline x={2} y={2} width={12} height={10} />
         </svg>{' '}
         leading cells
       </span>

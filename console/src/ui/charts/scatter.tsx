@@ -150,7 +150,7 @@ function kindOf(one: Dot): keyof typeof PATHS {
 const NAMES: Record<keyof typeof PATHS, string> = {
   inlier: 'labelled inlier',
   outlier: 'labelled outlier',
-  unsure: 'unsure',
+  unsure: 'unsure or tied',
   inside: 'inside',
   outside: 'outside',
   unknown: 'not labelled',
