@@ -21,31 +21,33 @@ export function AgreementMatrix({ session, returns }: { session: Session; return
   if (!pairs.length || names.length > MOST) return null;
   const of = (a: string, b: string) => pairs.find((one) => isOf(one, a, b));
   return (
-    <div class="wide" tabIndex={0} role="region" aria-label="Agreement of each two labelers">
-      <table class="tight">
-        <caption class="hint">Cohen's kappa of each two labelers, and the share of equal votes</caption>
-        <thead>
-          <tr>
-            <th scope="col">Labeler</th>
-            {names.map((one) => (
-              <th key={one} scope="col">
-                {one}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {names.map((row) => (
-            <tr key={row}>
-              <th scope="row">{row}</th>
-              {names.map((column) => (
-                <td key={column}>{row === column ? '' : inWords(of(row, column))}</td>
+    <>
+      <p class="hint">Cohen's kappa of each two labelers, and how many of their votes on the same are equal:</p>
+      <div class="wide" tabIndex={0} role="region" aria-label="Agreement of each two labelers">
+        <table class="tight">
+          <thead>
+            <tr>
+              <th scope="col">Labeler</th>
+              {names.map((one) => (
+                <th key={one} scope="col">
+                  {one}
+                </th>
               ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+          </thead>
+          <tbody>
+            {names.map((row) => (
+              <tr key={row}>
+                <th scope="row">{row}</th>
+                {names.map((column) => (
+                  <td key={column}>{row === column ? '' : inWords(of(row, column))}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
   );
 }
 

@@ -15,11 +15,11 @@ export function Detectors({ session }: { session: Session }) {
   return (
     <section aria-labelledby="detectors">
       <h2 id="detectors">Both detectors</h2>
+      <p class="hint">
+        {metric(detectors.svdd?.metric)} on {detectors.labels} labels ({evidence('KIND_HELD_OUT')})
+      </p>
       <div class="wide">
-        <table class="tight">
-          <caption class="hint">
-            {metric(detectors.svdd?.metric)} on {detectors.labels} labels ({evidence('KIND_HELD_OUT')})
-          </caption>
+        <table class="tight" aria-labelledby="detectors">
           <thead>
             <tr>
               <th scope="col">Detector</th>
