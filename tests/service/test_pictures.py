@@ -13,7 +13,7 @@ from tests.state.scene import PORTRAIT, pictures_of
 
 from svddtune.state import keys
 from svddtune.state.session import SessionId
-from svddtune.v1 import config_pb2, oracle_pb2, server_pb2, server_pb2_grpc, tuning_pb2
+from svddtune.v1 import config_pb2, dataset_pb2, oracle_pb2, server_pb2, server_pb2_grpc, tuning_pb2
 
 pytestmark = pytest.mark.integration
 
@@ -56,7 +56,9 @@ def profile(harness: Harness, name: str) -> oracle_pb2.GetProfileResponse:
 
 
 def test_session_that_prepares_has_empty_pictures(harness: Harness) -> None:
-    name = harness.create(config=Config(budget=6)).name
+    # (The service remembers portraits: these rows are of this test alone.)
+    rows = harness.upload(header(), chunk(grid() + 0.25))
+    name = harness.create(dataset=rows.name, config=Config(budget=6)).name
     assert history(harness, name) == tuning_pb2.ListHistoryResponse()
     assert harness.tuning.GetAtlas(tuning_pb2.GetAtlasRequest(name=name)) == (
         tuning_pb2.GetAtlasResponse()
@@ -140,6 +142,17 @@ def test_result_keeps_the_pictures_and_deletion_removes_them(harness: Harness) -
     assert harness.worker.client.exists(*parts) == 4
     harness.tuning.DeleteSession(tuning_pb2.DeleteSessionRequest(name=name))
     assert harness.worker.client.exists(*parts) == 0
+
+
+def test_deleted_dataset_leaves_no_portrait(harness: Harness) -> None:
+    dataset = upload(harness)
+    name = harness.session(dataset=dataset, config=Config(budget=8)).name
+    portrait = f"*{dataset.partition('/')[2]}:portrait:*"
+    assert len(list(harness.worker.client.scan_iter(match=portrait))) == 1
+    assert harness.worker.client.ttl(next(harness.worker.client.scan_iter(match=portrait))) == -1
+    harness.tuning.DeleteSession(tuning_pb2.DeleteSessionRequest(name=name))
+    harness.datasets.DeleteDataset(dataset_pb2.DeleteDatasetRequest(name=dataset))
+    assert not list(harness.worker.client.scan_iter(match=portrait))
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ All of it is computed by workers and written with their commits. A dataset or se
 version lacks some, and what is missing reads as empty.
 """
 
+from collections import OrderedDict
 from dataclasses import dataclass
 
 from svddtune.jobs.v1 import jobs_pb2
@@ -12,6 +13,9 @@ from svddtune.state.connect import AsyncRedis
 from svddtune.state.faults import store_call
 from svddtune.state.session import DatasetId, Session, SessionId
 from svddtune.v1 import tuning_pb2
+
+# Portraits that a process keeps. They never change, and those of wide datasets have megabytes.
+_MOST_PORTRAITS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +33,13 @@ class Pictures:
     def __init__(self, client: AsyncRedis, *, partitions: int = 1) -> None:
         self._client = client
         self._partitions = partitions
+        self._portraits: OrderedDict[DatasetId, jobs_pb2.Portrait] = OrderedDict()
 
     async def portrait(self, dataset_id: DatasetId) -> jobs_pb2.Portrait:
-        """The portrait of a dataset; empty until it is prepared."""
+        """The portrait of a dataset that is there; empty until it is prepared."""
+        if dataset_id in self._portraits:
+            self._portraits.move_to_end(dataset_id)
+            return self._portraits[dataset_id]
         partition = keys.partition_of_dataset(dataset_id, self._partitions)
         async with store_call():
             count = await self._client.hget(keys.dataset(partition, dataset_id), "portrait")
@@ -41,9 +49,13 @@ class Pictures:
             ]
             pieces = await self._client.mget(names) if names else []
         # (The dataset may be deleted meanwhile.)
-        if None in pieces:
+        if not pieces or None in pieces:
             return jobs_pb2.Portrait()
-        return jobs_pb2.Portrait.FromString(b"".join(pieces))
+        found = jobs_pb2.Portrait.FromString(b"".join(pieces))
+        self._portraits[dataset_id] = found
+        if len(self._portraits) > _MOST_PORTRAITS:
+            self._portraits.popitem(last=False)
+        return found
 
     async def history(self, session: Session) -> list[tuple[int, tuning_pb2.HistoryPoint]]:
         """Revs of the labels, ascending, each with what was live then."""
