@@ -163,6 +163,8 @@ def test_snippets_run(
     assert (tmp_path / f"{finished.id}-1.onnx").stat().st_size
     scored = json.loads(run(["bash", "-c", snippet(shown, "curl, with rows of your own")]))
     assert len(scored["scores"][0]["reasons"]) == 3
+    run(shlex.split(snippet(shown, "Report, on the command line")))
+    assert "hosts 0" in (tmp_path / f"{finished.id}-1.html").read_text()
 
 
 def test_session_without_a_result_says_so(

@@ -125,6 +125,12 @@ def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("no_settings")
+def _issuer(url: str) -> tuple[str, ...]:
+    """Arguments that let people sign in at an issuer."""
+    trusted = ("--jwt-issuer", url, "--jwt-audience", "svddtune", "--jwt-jwks", "keys.json")
+    return (*trusted, "--jwt-client-id", "console")
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -132,6 +138,9 @@ def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
         (("--http-listen", "0.0.0.0:50080"), "0.0.0.0:50080 is not a loopback address"),
         (("--http-origins", "page.example"), "page.example is no origin"),
         (("--http-origins", "https://page.example/path"), "is no origin"),
+        (("--jwt-client-id", "console"), "needs a --jwt-issuer"),
+        (_issuer("http://login.example"), "needs a --jwt-issuer that is an https:// URL"),
+        (_issuer("https://login.example; script-src *"), "needs a --jwt-issuer"),
     ],
 )
 def test_wrong_setting_is_refused(arguments: tuple[str, ...], words: str) -> None:

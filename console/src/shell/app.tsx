@@ -1,5 +1,5 @@
 /** The frame around each page: navigation, sign-in, and what the service says of itself. */
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { greet, server } from '../api/caller';
 import { asked, signOut, token } from '../api/token';
 import { Create } from '../pages/create';
@@ -23,9 +23,15 @@ function Page() {
 }
 
 export function App() {
+  // Pages show what the caller's role allows, so they wait until it is known.
+  const [greeted, setGreeted] = useState(false);
+  const signedOut = asked.value !== undefined;
   useEffect(() => {
-    greet().catch(() => undefined);
-  }, [token.value]);
+    if (signedOut) setGreeted(false);
+    greet()
+      .catch(() => undefined)
+      .finally(() => !signedOut && setGreeted(true));
+  }, [token.value, signedOut]);
   const lacks = server.value?.readiness;
   return (
     <>
@@ -50,7 +56,7 @@ export function App() {
         </p>
       )}
       <main id="main" tabIndex={-1}>
-        {asked.value === undefined ? <Page /> : <SignIn reason={asked.value} />}
+        {signedOut ? <SignIn reason={asked.value ?? ''} /> : greeted && <Page />}
       </main>
     </>
   );

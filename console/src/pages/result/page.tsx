@@ -10,6 +10,7 @@ import { useLoad } from '../../ui/load';
 import { ErrorNotice, Loading } from '../../ui/notice';
 import { visible } from '../../ui/visible';
 import { countOutside, OWN_CUT, ranked, type DetectorName, type Labelled } from './cut';
+import { Curves } from './curves';
 import { Detectors } from './detectors';
 import { Downloads } from './downloads';
 import './result.css';
@@ -146,7 +147,10 @@ function Result({ session, dataset, results, result }: Loaded & { result: Tuning
           />
         )}
       </div>
-      <Rules result={result} />
+      <div class="stack">
+        <Rules result={result} />
+        <Curves result={result} />
+      </div>
       <Downloads {...{ subject, detector, cut, labels }} session={session.name ?? ''} scores={scoring.scores} />
     </>
   );

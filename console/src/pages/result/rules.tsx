@@ -87,7 +87,7 @@ interface DotProps {
 function Dot({ value, interval, least }: DotProps) {
   const x = (score: number) => 4 + (112 * (score - least)) / (1 - least);
   return (
-    <svg class="dot" viewBox="0 0 120 16" width="120" height="16" aria-hidden="true">
+    <svg class="score" viewBox="0 0 120 16" width="120" height="16" aria-hidden="true">
       <line class="axis" x1={x(least)} x2={x(1)} y1="8" y2="8" />
       {interval && <line class="interval" x1={x(interval.low ?? 0)} x2={x(interval.high ?? 0)} y1="8" y2="8" />}
       {value !== undefined && <circle cx={x(value)} cy="8" r="4" />}

@@ -1,6 +1,7 @@
 /** Moves the cut over the score, and shows what each cut would mean. */
 import { figure, percent } from '../../ui/format';
 import { agreement, OWN_CUT, type DetectorName, type Labelled } from './cut';
+import { CutCurves } from './cut_curves';
 import { Spread } from './spread';
 
 const STEPS = 1000;
@@ -73,6 +74,7 @@ export function Threshold({ detector, scores, labelled, cut, outside, setCut }: 
           <dd data-figure="recall">{figure(said.recall, 2)}</dd>
         </div>
       </dl>
+      <CutCurves {...{ detector, labelled, low, high }} />
       <p class="hint">
         Kappa, precision and recall are those on the {labelled.length} labelled rows. They are no random sample, and
         the model was chosen on them: a cut that is chosen on them too looks better than it is. The downloaded model
