@@ -40,7 +40,7 @@ def test_missing_votes_of_others_are_reported_once_and_the_wait_is_limited(
     assert waiting[-1].awaiting_votes == BUDGET - len(unsure)
     assert waiting[-1].waiting.startswith(f"{BUDGET} observations wait for more votes")
     name = tuned.session.name.removeprefix("sessions/")
-    assert f"svddtune label {name} --server {stack.address}" in waiting[-1].waiting
+    assert f"svddtune label {name} --labeler NAME --server {stack.address}" in waiting[-1].waiting
     assert f"svddtune session finish {name} --server {stack.address}" in waiting[-1].waiting
     assert (
         "the session asks for 2 votes on each. Let another labeler than ann vote"

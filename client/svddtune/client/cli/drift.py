@@ -8,8 +8,9 @@ import typer
 
 from svddtune.client.cli import file_options as files
 from svddtune.client.cli.failure import EXIT_DRIFT
-from svddtune.client.cli.model_rows import ModelFile, listed, read_rows
+from svddtune.client.cli.model_rows import ModelOrSession, listed, load_model, read_rows
 from svddtune.client.cli.options import Json
+from svddtune.client.cli.service import Service, on_service
 from svddtune.client.terminal.output import figure, print_json, say, stdout
 from svddtune.text import visible
 
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
 _SHOWN_FEATURES = 8
 
 
+@on_service
 def drift(
-    model: ModelFile,
+    model: ModelOrSession,
     data: files.DataFile,
     id_column: files.IdColumn = None,
     ignore: files.Ignore = None,
@@ -30,6 +32,8 @@ def drift(
     encoding: files.Encoding = "utf-8",
     decimal: files.Decimal = ".",
     delimiter: files.Delimiter = "",
+    *,
+    service: Service,
     as_json: Json = False,
 ) -> None:
     """Say whether the rows of DATA are like those of MODEL, or whether to tune again.
@@ -39,9 +43,8 @@ def drift(
     from svddtune.client.drift import drift_of
     from svddtune.client.files.read_table import read_table
     from svddtune.client.json_values import jsonable
-    from svddtune.client.model import SvddModel
 
-    fitted = SvddModel.load(model)
+    fitted, session = load_model(model, service)
     table = read_table(data, header=header, form=files.text_format(encoding, decimal, delimiter))
     rows = read_rows(table, fitted, id_column, ignore or ())
     if rows.unused:
@@ -50,7 +53,7 @@ def drift(
     if as_json:
         print_json(
             {
-                "model": str(model),
+                "model": session or model,
                 "data": str(data),
                 **jsonable(found),
                 "advice": found.advice,

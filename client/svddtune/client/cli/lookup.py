@@ -79,6 +79,18 @@ def source_name(client: TuningClient, service: Service, wanted: str) -> str:
     return find_session(client, service, wanted).name
 
 
+def session_names(service: Service, wanted: Iterable[str]) -> list[str]:
+    """Return the resource names of sessions, each found as `find_session` does.
+
+    Names in full are taken as they are, without a call.
+    """
+    words = list(wanted)
+    if all(word.startswith("sessions/") for word in words):
+        return words
+    with service.connect() as client:
+        return [find_session(client, service, word).name for word in words]
+
+
 def short(item: Session | Dataset) -> str:
     """Return the id of a session or dataset: its name without the collection."""
     return item.name.partition("/")[2]

@@ -17,12 +17,6 @@ if TYPE_CHECKING:
 
 _SHOWN_NAMES = 8
 
-ModelFile = Annotated[
-    Path,
-    typer.Argument(
-        exists=True, dir_okay=False, metavar="MODEL", help="Model file (.npz) that a run wrote."
-    ),
-]
 ModelOrSession = Annotated[
     str,
     typer.Argument(

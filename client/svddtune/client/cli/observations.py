@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -87,9 +88,14 @@ def alertmanager(
         soft_wrap=True,
     )
     console.print(f"{out}\n\nNext:", markup=False, soft_wrap=True)
-    console.print(f"  svddtune tune {out}   # you label", markup=False, soft_wrap=True)
     console.print(
-        f"  svddtune oracle check TICKETS --observations {out} ...   # tickets label",
+        f"  {shlex.join(['svddtune', 'tune', str(out)])}   # you label",
+        markup=False,
+        soft_wrap=True,
+    )
+    console.print(
+        f"  svddtune oracle check TICKETS --mapping NAME --observations {shlex.quote(str(out))}   "
+        f"# tickets label",
         markup=False,
         soft_wrap=True,
     )

@@ -59,11 +59,9 @@ def resume(
             if found:
                 stdout().print(_table(found))
             if listed or not found:
-                say(
-                    "Continue one with: svddtune resume RUN" if found else "No run was interrupted."
-                )
+                say(_how(found) if found else "No run was interrupted.")
                 return
-            raise UsageError("Several runs were interrupted: name one with svddtune resume RUN")
+            raise UsageError(f"Several runs were interrupted. {_how(found)}")
         run = found[0].name
     with_run = KeptRun.open(run)
     folder, data = with_run.folder, with_run.data()
@@ -90,6 +88,12 @@ def resume(
         folder=folder,
         as_json=as_json,
     )
+
+
+def _how(runs: list[Summary]) -> str:
+    from svddtune.client.cli.tuning_run import resume_command
+
+    return f"Continue one, for example the first, with: {resume_command(runs[0].name)}"
 
 
 class _Finished:

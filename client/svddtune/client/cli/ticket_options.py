@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from svddtune.client.cli import file_options as files
+from svddtune.client.cli.completion import complete_session
 from svddtune.client.cli.file_options import input_file
 from svddtune.client.cli.options import with_options
 
@@ -35,7 +36,13 @@ class SeveralMatches(StrEnum):
 
 
 SessionOption = Annotated[
-    str, typer.Option("--session", metavar="SESSION", help="The ID, or sessions/ID.")
+    str,
+    typer.Option(
+        "--session",
+        metavar="SESSION",
+        help="Id, start of the id, or name of the session.",
+        autocompletion=complete_session,
+    ),
 ]
 Tickets = Annotated[
     Path,

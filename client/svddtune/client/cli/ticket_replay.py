@@ -14,8 +14,9 @@ import typer
 
 from svddtune.client.cli import ticket_options
 from svddtune.client.cli.file_options import text_format
-from svddtune.client.cli.options import DEFAULT_SERVER, Json, Server, TlsCa
-from svddtune.client.cli.tickets import document, listed, resource, session_preview
+from svddtune.client.cli.options import Json
+from svddtune.client.cli.service import Service, on_service
+from svddtune.client.cli.tickets import document, listed, session_preview
 from svddtune.client.terminal.output import print_json, say, stderr, stdout, tell
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class When(StrEnum):
     all = "all"
 
 
+@on_service
 @ticket_options.takes_ticket_options
 def replay(
     tickets: ticket_options.Tickets,
@@ -57,8 +59,7 @@ def replay(
     *,
     options: ticket_options.TicketOptions,
     examples: ticket_options.Examples = 20,
-    server: Server = DEFAULT_SERVER,
-    tls_ca: TlsCa = None,
+    service: Service,
     as_json: Json = False,
 ) -> None:
     """Give a session the verdicts of TICKETS; a dry run is shown first.
@@ -66,17 +67,17 @@ def replay(
     Run the same command again to continue: verdicts given earlier are not given twice, a changed
     verdict is corrected, and a verdict that is gone is retracted.
     """
-    from svddtune.client.client import TuningClient
+    from svddtune.client.cli.lookup import find_session
     from svddtune.client.files.follow import Follower
     from svddtune.client.tickets.replay import Replay
     from svddtune.client.tickets.serving import serve
 
     interval_s = ticket_options.interval(interval)
-    name = resource(session)
     form = text_format(options.encoding)
     with contextlib.ExitStack() as stack:
         follower = stack.enter_context(Follower(tickets, say, form)) if follow else None
-        client = stack.enter_context(TuningClient(server, tls_ca=tls_ca))
+        client = stack.enter_context(service.connect())
+        name = find_session(client, service, session).name
         oracle = ticket_options.make_oracle(
             None if follower else tickets,
             mapping,
@@ -92,7 +93,7 @@ def replay(
             from svddtune.client.cli.ticket_report import show_report
 
             show_report(stdout(), report, preview)
-        _check_active(client.get_session(name))
+        _check_active(client.get_session(name), service)
         tuning = stack.enter_context(
             client.tuning(
                 name,
@@ -118,13 +119,14 @@ def replay(
     _show_end(run.sent, document(report, preview), ended, as_json)
 
 
-def _check_active(session: Session) -> None:
+def _check_active(session: Session, service: Service) -> None:
     from svddtune.client.errors import WrongState
 
     if session.state.ended or session.state.value == "estimating":
         raise WrongState(
             f"{session.name} is {session.state.value} and takes no labels; "
-            "resume it, or choose another session (see: svddtune session list)",
+            f"resume it, or choose another session from those that this lists: "
+            f"{service.command('session', 'list')}",
             metadata={"session": session.name, "state": session.state.value},
         )
 

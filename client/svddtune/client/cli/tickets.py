@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from svddtune.client.cli import ticket_options
-from svddtune.client.cli.options import DEFAULT_SERVER, Json, Server, TlsCa
+from svddtune.client.cli.options import Json
+from svddtune.client.cli.service import Service, on_service
 from svddtune.client.cli.ticket_options import ID_FIELD
 from svddtune.client.terminal.output import print_json, stdout
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from svddtune.client.tickets.report import Report
 
 
+@on_service
 @ticket_options.takes_ticket_options
 def check(
     tickets: ticket_options.Tickets,
@@ -29,18 +31,17 @@ def check(
     options: ticket_options.TicketOptions,
     examples: ticket_options.Examples = 20,
     labeler: Annotated[str, typer.Option(help="Name of the labeler who replays the tickets.")] = "",
-    server: Server = DEFAULT_SERVER,
-    tls_ca: TlsCa = None,
+    service: Service,
     as_json: Json = False,
 ) -> None:
     """Report what a replay of TICKETS would give, without sending anything."""
-    with contextlib.ExitStack() as stack:
-        client = None
-        if session:
-            from svddtune.client.client import TuningClient
+    from svddtune.client.cli.lookup import find_session
 
-            client = stack.enter_context(TuningClient(server, tls_ca=tls_ca))
-        name = resource(session)
+    with contextlib.ExitStack() as stack:
+        client, name = None, ""
+        if session:
+            client = stack.enter_context(service.connect())
+            name = find_session(client, service, session).name
         oracle = ticket_options.make_oracle(
             tickets,
             mapping,
@@ -115,8 +116,3 @@ def session_preview(
 def document(report: Report, preview: Preview | None) -> dict[str, Any]:
     """Return a dry run as --json prints it."""
     return {"report": report.to_dict(), "session": preview.to_dict() if preview else None}
-
-
-def resource(session: str) -> str:
-    """Return the resource name of a session given by its resource name or id."""
-    return session if session.startswith("sessions/") else f"sessions/{session}"

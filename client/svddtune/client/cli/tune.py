@@ -51,6 +51,14 @@ def tune(
     workers: Annotated[
         int, typer.Option(min=1, help="Number of worker processes if --server is not given.")
     ] = 2,
+    retention_s: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="Let --server delete the session so long after its end; 0 keeps it for good. "
+            "Default: as the service is set.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -70,6 +78,7 @@ def tune(
     Every answer is kept: continue an interrupted run with svddtune resume.
     """
     from svddtune.client.cli.lookup import find_source
+    from svddtune.client.cli.service import Service
     from svddtune.client.cli.tuning_run import SavedCommand, check_out, run_and_report
     from svddtune.client.errors import UsageError
     from svddtune.client.files.data import read_data
@@ -85,6 +94,11 @@ def tune(
     if cold and from_session is not None:
         raise UsageError(
             "--cold starts without labels, and --from gives some: leave one of them out"
+        )
+    if retention_s is not None and server is None:
+        raise UsageError(
+            "--retention-s is about a session of a running service: give its --server",
+            metadata={"option": "--retention-s", "value": str(retention_s)},
         )
     origin = None if from_session is None else find_source(from_session, server, tls_ca)
     files.check_one_stdin({"DATA": data, "--labels": labels, "--start": start})
@@ -153,6 +167,7 @@ def tune(
             labeler="terminal" if human else "known-labels",
             human=human,
             storage=folder,
+            retention_s=retention_s,
             **({"lease_seconds": _PERSON_LEASE_S} if human else {}) | settings,
         ),
         oracle=oracle,
@@ -160,4 +175,5 @@ def tune(
         ids=source.ids,
         folder=folder,
         as_json=as_json,
+        service=None if server is None else Service(server, tls_ca),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,6 +22,7 @@ from svddtune.client.runs.kept import strip
 from svddtune.client.terminal.output import print_json, say
 
 if TYPE_CHECKING:
+    from svddtune.client.cli.service import Service
     from svddtune.client.result import TuningResult
     from svddtune.client.types import FloatArray
 
@@ -65,6 +67,7 @@ def run_and_report(
     folder: Path | None,
     as_json: bool,
     next_commands: Mapping[str, str] = MappingProxyType({}),
+    service: Service | None = None,
 ) -> TuningResult:
     """Carry out a run by `call`; report its result and return it, or say how to resume it.
 
@@ -82,6 +85,8 @@ def run_and_report(
         Whether the result is printed as JSON.
     next_commands : mapping of str to str
         What to suggest to the user next, by purpose; default nothing.
+    service : Service, optional
+        Where the run takes place; default one of its own.
     """
     from svddtune.client.cli.run_report import Report
     from svddtune.client.files.data import full_truth
@@ -91,7 +96,12 @@ def run_and_report(
     if out is not None:
         check_out(out)
     human = command.known is None
-    with _told(as_json, folder), stopping(), ProgressBar(human=human) as progress:
+    with (
+        _told(as_json, folder, service),
+        _suggesting(service),
+        stopping(),
+        ProgressBar(human=human) as progress,
+    ):
         tuned = call(oracle=oracle, on_progress=progress)
     rows = {observation_id: row for row, observation_id in enumerate(ids)}
     known = {rows[key]: Verdict.of(value) for key, value in (command.known or {}).items()}
@@ -103,7 +113,7 @@ def run_and_report(
             report.write(place, picture=out is not None)
         except OSError:
             if folder is not None:
-                say(f"The result is kept; get it again with: svddtune resume {folder}")
+                say(f"The result is kept; get it again with: {resume_command(folder)}")
             raise
     if folder is not None:
         strip(folder)
@@ -114,9 +124,19 @@ def run_and_report(
     if as_json:
         print_json(report.document())
         return tuned
-    keep = {} if place else {f"svddtune tune {command.source} ... --out DIR": "to keep the files"}
+    session = tuned.session.name.removeprefix("sessions/")
+    keep = {}
+    if service is not None:
+        keep[service.command("report", session)] = "a page about it"
+        if place is None:
+            keep[service.command("export", session)] = "to keep the model"
     report.show({**keep, **next_commands})
     return tuned
+
+
+def resume_command(run: str | Path) -> str:
+    """Return the command line that goes on with a run, named or in a folder."""
+    return shlex.join(["svddtune", "resume", str(run)])
 
 
 def check_out(out: Path) -> None:
@@ -162,7 +182,7 @@ def stopping() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _told(as_json: bool, folder: Path | None) -> Iterator[None]:
+def _told(as_json: bool, folder: Path | None, service: Service | None) -> Iterator[None]:
     """Report where an interrupted run is kept, and end the process as its signal would."""
     try:
         yield
@@ -175,7 +195,7 @@ def _told(as_json: bool, folder: Path | None) -> Iterator[None]:
                 folder.rmdir()
         if not isinstance(error, KeyboardInterrupt):
             if left is not None and kept:
-                say(_where(left))
+                say(_where(left, service))
                 if isinstance(error, SvddtuneError):
                     error.metadata |= _metadata(left)
             raise
@@ -183,18 +203,24 @@ def _told(as_json: bool, folder: Path | None) -> Iterator[None]:
         what = "terminated" if code == EXIT_TERMINATED else "interrupted"
         message, metadata = what, dict[str, str]()
         if left is not None and kept:
-            message, metadata = f"{what}. {_where(left)}", _metadata(left)
+            message, metadata = f"{what}. {_where(left, service)}", _metadata(left)
         sys.exit(fail(message, what.upper(), metadata, code=code, as_json=as_json))
 
 
-def _where(left: Interruption) -> str:
+def _where(left: Interruption, service: Service | None) -> str:
     name = left.resume.removeprefix("sessions/")
-    if left.server:
+    if service is not None:
         return (
             f"Your {left.answers} kept in session {name} at {left.server}; continue with: "
-            f"svddtune label {name} --server {left.server}"
+            f"{service.command('label', name)}"
         )
-    return f"Your {left.answers} kept in {left.folder}; continue with: svddtune resume {name}"
+    return f"Your {left.answers} kept in {left.folder}; continue with: {resume_command(name)}"
+
+
+def _suggesting(service: Service | None) -> contextlib.AbstractContextManager[None]:
+    from svddtune.client.runs.waiting import suggesting
+
+    return contextlib.nullcontext() if service is None else suggesting(service.command)
 
 
 def _metadata(left: Interruption) -> dict[str, str]:

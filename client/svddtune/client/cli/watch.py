@@ -45,7 +45,7 @@ def watch(session: SessionName, *, service: Service, as_json: Json = False) -> N
         console.status("", spinner="dots") as status,
     ):
         before = ""
-        for last, lacks in _followed(client, find_session(client, service, session).name):
+        for last, lacks in _followed(client, service, find_session(client, service, session).name):
             line = _line(last) + (f"  {lacks}" if lacks else "")
             if console.is_terminal:
                 status.update(Text(line))
@@ -64,7 +64,7 @@ def watch(session: SessionName, *, service: Service, as_json: Json = False) -> N
         raise typer.Exit(EXIT_FAILED)
 
 
-def _followed(client: TuningClient, name: str) -> Iterator[tuple[Session, str]]:
+def _followed(client: TuningClient, service: Service, name: str) -> Iterator[tuple[Session, str]]:
     """Yield the session after each change until it ends, and what it lacks when nothing changes."""
     from svddtune.client.errors import Unavailable
     from svddtune.client.runs.waiting import reason
@@ -73,13 +73,13 @@ def _followed(client: TuningClient, name: str) -> Iterator[tuple[Session, str]]:
         try:
             for update in client.watch(name, timeout_s=_STILL_S):
                 found = update.session
-                yield found, reason(found, "", client.address) if found.stall else ""
+                yield found, reason(found, "", service.command) if found.stall else ""
             return
         except Unavailable as error:
             if error.reason != "WAIT_TIMEOUT":
                 raise
         session = client.get_session(name)
-        yield session, reason(session, "", client.address)
+        yield session, reason(session, "", service.command)
 
 
 def _line(session: Session) -> str:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from svddtune.client.cli.completion import complete_session
 from svddtune.client.cli.options import DEFAULT_SERVER, Server, TlsCa
+from svddtune.client.cli.service import Service
 
 if TYPE_CHECKING:
     from svddtune.client.webhooks.sender import Delivery
@@ -46,7 +48,10 @@ def send(
     session: Annotated[
         list[str] | None,
         typer.Option(
-            "--session", metavar="SESSION", help="The ID, or sessions/ID; repeatable. Default: all."
+            "--session",
+            metavar="SESSION",
+            help="Id, start of the id, or name of the session; repeatable. Default: all.",
+            autocompletion=complete_session,
         ),
     ] = None,
     attempts: Annotated[
@@ -78,6 +83,7 @@ def send(
     tls_ca: TlsCa = None,
 ) -> None:
     """Post the events of sessions to URL until Ctrl-C: signed, in order, each at least once."""
+    from svddtune.client.cli.lookup import session_names
     from svddtune.client.errors import UsageError
     from svddtune.client.extras import needs_extra
 
@@ -97,7 +103,7 @@ def send(
         waiting_s=waiting,
         interval_s=interval,
     )
-    names = [one if one.startswith("sessions/") else f"sessions/{one}" for one in session or ()]
+    names = session_names(Service(server, tls_ca), session or ())
     asyncio.run(_send(delivery, state, names, server, tls_ca))
 
 
@@ -151,7 +157,13 @@ def receive(
     ] = None,
     features: _Features = None,
     session: Annotated[
-        str, typer.Option("--session", metavar="SESSION", help="Session that verdicts label.")
+        str,
+        typer.Option(
+            "--session",
+            metavar="SESSION",
+            help="Session that verdicts label: id, start of the id, or name.",
+            autocompletion=complete_session,
+        ),
     ] = "",
     mapping: Annotated[
         str,
@@ -184,6 +196,7 @@ def receive(
     tls_ca: TlsCa = None,
 ) -> None:
     """Receive alerts (--folder and --features) and verdicts (--session and --mapping)."""
+    from svddtune.client.cli.lookup import session_names
     from svddtune.client.errors import UsageError
     from svddtune.client.extras import needs_extra
 
@@ -211,7 +224,7 @@ def receive(
 
     collection = Collection(folder, load_features(features)) if folder and features else None
     meaning = load_mapping(mapping) if mapping else None
-    name = session if session.startswith("sessions/") else f"sessions/{session}"
+    (name,) = session_names(Service(server, tls_ca), [session]) if session else ("",)
 
     async def serve() -> None:
         async with AsyncTuningClient(server, tls_ca=tls_ca) as client:

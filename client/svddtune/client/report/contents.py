@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from svddtune.client.client import TuningClient
+from svddtune.client.errors import ProtocolError
+from svddtune.client.figures import HistoryPoint
 from svddtune.client.labelers import Agreement, LabelerReport
-from svddtune.client.pictures.shown import Point
 from svddtune.client.result import Result
 from svddtune.client.types import Dataset, LabelEvent, Session
 from svddtune.client.votes import LabelInForce, labels_in_force
@@ -28,7 +29,7 @@ class Contents:
     labels: tuple[LabelInForce, ...]
     labelers: tuple[LabelerReport, ...]
     agreement: Agreement
-    history: tuple[Point, ...]
+    history: tuple[HistoryPoint, ...]
     server_version: str
     made: datetime
 
@@ -59,7 +60,14 @@ def gather(client: TuningClient, session: str | Session) -> Contents:
         labels=labels_in_force(events),
         labelers=labelers,
         agreement=agreement,
-        history=(),
+        history=_history(client, found),
         server_version=client.server_info().version,
         made=datetime.now(UTC),
     )
+
+
+def _history(client: TuningClient, session: Session) -> tuple[HistoryPoint, ...]:
+    try:
+        return client.history(session)
+    except ProtocolError:  # a service of before 0.2 does not know the call
+        return ()

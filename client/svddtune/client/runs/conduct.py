@@ -69,7 +69,7 @@ class Place:
 
     `session` is the one to go on with; at `server` by name, in a folder the only one there is. A
     new one at `server` starts with the labels of `from_session`, the name of a session or result;
-    with none if that is empty.
+    with none if that is empty, and is kept for `retention_s` after its end.
     """
 
     kept: KeptRun | None = None
@@ -78,6 +78,7 @@ class Place:
     workers: int = 2
     session: str = ""
     from_session: str = ""
+    retention_s: float | None = None
 
 
 def conduct(
@@ -209,6 +210,7 @@ def _session(client: TuningClient, plan: RunPlan, place: Place, dataset: Dataset
             initial_labels=plan.initial,
             from_session=place.from_session or None,
             name=plan.title,
+            retention_s=place.retention_s,
         )
     if found.dataset != dataset.name:
         raise InvalidInput(

@@ -46,6 +46,7 @@ def tune(
     storage: str | os.PathLike[str] | None = None,
     resume: str | os.PathLike[str] | None = None,
     wait_for_labelers_s: float | None = None,
+    retention_s: float | None = None,
     on_progress: Callable[[Progress], None] | None = None,
     **settings: Unpack[Settings],
 ) -> TuningResult:
@@ -104,6 +105,9 @@ def tune(
     wait_for_labelers_s : float, optional
         With `overlap`: seconds to wait for votes of others once nothing is left to ask here; then
         the session is finished with the labels there are. Default: warn, and wait without end.
+    retention_s : float, optional
+        Seconds after its end for which `server` keeps the session, as in
+        `TuningClient.create_session`. Default as the service is set.
     on_progress : callable, optional
         Called with a `Progress` at each step.
     **settings
@@ -179,6 +183,7 @@ def tune(
             tls_ca=tls_ca,
             session=str(resume or ""),
             from_session="" if from_session is None else name_of(from_session),
+            retention_s=retention_s,
         )
     else:
         kept = KeptRun.create(plan.data, plan.options(), title=name, storage=storage)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 from svddtune.client.client import TuningClient
@@ -18,6 +21,32 @@ LOOK_S = 0.5
 PATIENCE_S = 2.0
 _WORKERS_S = 3.0
 _COMPUTING = (SessionState.PREPARING, SessionState.LABELING, SessionState.ESTIMATING)
+
+Command = Callable[..., str]
+"""Returns the command line with these words that reaches the service when it is pasted."""
+
+_SUGGESTED: ContextVar[Command | None] = ContextVar("_SUGGESTED", default=None)
+
+
+@contextmanager
+def suggesting(command: Command) -> Iterator[None]:
+    """Let what runs in this context suggest command lines that `command` makes.
+
+    A run knows only the address of its service. Who began it may know the options that it takes to
+    reach it, for example a file of certificates.
+    """
+    token = _SUGGESTED.set(command)
+    try:
+        yield
+    finally:
+        _SUGGESTED.reset(token)
+
+
+def _commands(client: TuningClient) -> Command:
+    def at(*words: str) -> str:
+        return shlex.join(["svddtune", *words, "--server", client.address])
+
+    return _SUGGESTED.get() or at
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +83,7 @@ class Waits:
         session = self._client.get_session(self._tuning.name)
         for_votes = waits_for_votes(session)
         self._votes_since = (self._votes_since or now) if for_votes else None
-        sentence = reason(session, self._tuning.labeler, self._client.address)
+        sentence = reason(session, self._tuning.labeler, _commands(self._client))
         if not sentence:
             return None
         if for_votes and self._limit_s is None and not self._warned:
@@ -87,7 +116,7 @@ def follow(
             if error.reason != "WAIT_TIMEOUT":
                 raise
             now = client.get_session(session)
-            report(now, reason(now, "", client.address))
+            report(now, reason(now, "", _commands(client)))
 
 
 def waits_for_votes(session: Session) -> bool:
@@ -104,7 +133,7 @@ def waits_for_votes(session: Session) -> bool:
     )
 
 
-def reason(session: Session, labeler: str, address: str) -> str:
+def reason(session: Session, labeler: str, command: Command) -> str:
     """Return a sentence on why `session` asks nothing and what to do; empty where it asks."""
     name = session.name.removeprefix("sessions/")
     if (session.without_workers or session.stall == "no_workers") and session.state in _COMPUTING:
@@ -113,10 +142,7 @@ def reason(session: Session, labeler: str, address: str) -> str:
             f"with: svddtune worker --redis URL"
         )
     if session.state is SessionState.PAUSED:
-        return (
-            f"Session {name} is paused. Resume it with: "
-            f"svddtune session resume {name} --server {address}"
-        )
+        return f"Session {name} is paused. Resume it with: {command('session', 'resume', name)}"
     if session.stall == "job_given_up":
         return (
             f"Session {name} failed because a job was given up. Once its cause is gone, let "
@@ -138,6 +164,6 @@ def reason(session: Session, labeler: str, address: str) -> str:
     return (
         f"{rows} observation{' waits' if rows == 1 else 's wait'} for more votes: the session "
         f"asks for {session.config.overlap} votes on each. Let another labeler{than} vote with: "
-        f"svddtune label {name} --server {address} --labeler NAME. Or finish the session with "
-        f"the labels so far: svddtune session finish {name} --server {address}"
+        f"{command('label', name, '--labeler', 'NAME')}. Or finish the session with "
+        f"the labels so far: {command('session', 'finish', name)}"
     )

@@ -88,7 +88,7 @@ class TerminalLabeling:
                 resume_token=self.resume_token,
                 tags=self.tags,
             )
-            sender = RequestSender(client, tuning, signals.wake)
+            sender = RequestSender(client, tuning, signals.wake, self.command)
             stack.enter_context(keyboard.raw())
             renderer = stack.enter_context(self._renderer(client.address, keyboard))
             try:

@@ -30,12 +30,21 @@ class RequestSender:
     ----------
     wake : callable
         Called, from any thread, when there are events.
+    command : callable
+        Returns the command line with these words that reaches the service.
     """
 
-    def __init__(self, client: TuningClient, tuning: Tuning, wake: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        client: TuningClient,
+        tuning: Tuning,
+        wake: Callable[[], None],
+        command: Callable[..., str],
+    ) -> None:
         self._client = client
         self._tuning = tuning
         self._wake = wake
+        self._command = command
         self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         self._requests: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
         self._asks: queue.SimpleQueue[FetchQuery | None] = queue.SimpleQueue()
@@ -145,7 +154,7 @@ class RequestSender:
             session = self._client.get_session(self._tuning.name)
         except SvddtuneError:  # the dialogue itself will tell, if it lasts
             return ""
-        return reason(session, self._tuning.labeler, self._client.address)
+        return reason(session, self._tuning.labeler, self._command)
 
     def _feature_names(self, query: Query) -> tuple[str, ...]:
         """Return the names of the query's features; none where they cannot be had now."""

@@ -104,6 +104,13 @@ def clone(
             metavar="KEY=VALUE", help="Labels of the new session. Repeatable. Default: the same."
         ),
     ] = None,
+    retention_s: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="Delete it so long after its end; 0 keeps it for good. Default: the same.",
+        ),
+    ] = None,
     *,
     settings: Settings,
     service: Service,
@@ -124,6 +131,7 @@ def clone(
             from_session=source if with_labels else None,
             name=source.display_name if name is None else name,
             labels=source.labels if label is None else parse_labels(label),
+            retention_s=source.retention_s if retention_s is None else retention_s,
             **settings,
         )
     _tell(made, service, as_json)

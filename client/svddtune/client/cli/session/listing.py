@@ -36,6 +36,7 @@ _COLUMNS = (
     Column("outlier", right=True, rank=2),
     Column("created", rank=1),
     Column("gamma", rank=3),
+    Column("kept until", rank=2),
 )
 
 
@@ -77,8 +78,10 @@ def list_(
         such = "such " if state or label or name or dataset else ""
         say(f"No {such}sessions on {service.server}.")
         return
+    # (Most services keep sessions for good; then the column would be empty.)
+    shown = _COLUMNS if any(item.expire_time for item in found) else _COLUMNS[:-1]
     print_table(
-        _COLUMNS,
+        shown,
         (
             (
                 short(item),
@@ -88,7 +91,8 @@ def list_(
                 str(item.counts.outlier),
                 item.create_time.strftime("%Y-%m-%d %H:%M") if item.create_time else "-",
                 gamma_of(item.gamma or None, item.scaling, 3),
-            )
+                item.expire_time.strftime("%Y-%m-%d %H:%M") if item.expire_time else "-",
+            )[: len(shown)]
             for item in found
         ),
     )
@@ -151,6 +155,8 @@ def _facts(session: Session) -> Iterator[tuple[str, str]]:
     yield "settings", _settings(session)
     if session.create_time:
         yield "created", session.create_time.strftime("%Y-%m-%d %H:%M:%S %Z")
+    if session.expire_time:
+        yield "kept until", session.expire_time.strftime("%Y-%m-%d %H:%M:%S %Z")
     yield "etag", session.etag
 
 
@@ -171,7 +177,7 @@ def _next(session: Session, service: Service) -> Iterator[str]:
     from svddtune.client.types import SessionState
 
     id_ = session.name.removeprefix("sessions/")
-    why = reason(session, "", service.server)
+    why = reason(session, "", service.command)
     if why:
         yield why
     elif session.state is SessionState.LABELING:
