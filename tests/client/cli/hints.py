@@ -10,9 +10,13 @@ _HINT = re.compile(
 )
 
 
+# A list of suggestions has one a line, with a comment on what it does.
+_LISTED = re.compile(r"^  (svddtune .*?)(?:\s+# .*)?$", re.MULTILINE)
+
+
 def hints(text: str) -> Iterator[list[str]]:
     """Yield the arguments of each command line that `text` suggests."""
-    for line in _HINT.findall(text):
+    for line in [*_HINT.findall(text), *_LISTED.findall(text)]:
         yield shlex.split(line)[1:]
 
 

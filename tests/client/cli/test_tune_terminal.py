@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.client.cli.hints import hints
 from tests.client.scene import blob
 from tests.client.terminal.terminal import Terminal
 
-from svddtune.client import SvddModel, TuningResult, Verdict, tune
+from svddtune.client import EmbeddedStack, SvddModel, TuningResult, Verdict, tune
 from svddtune.client.cli.app import run
 from svddtune.client.runs.kept import kept_runs
 
@@ -73,7 +74,7 @@ def undisturbed() -> TuningResult:
     ],
 )
 def test_interrupted_person_goes_on_to_the_same_result(
-    home: Path, number: signal.Signals, code: int
+    home: Path, number: signal.Signals, code: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with Terminal(*TUNE, columns=120) as terminal:
         asked = answer(terminal, 2)
@@ -87,7 +88,10 @@ def test_interrupted_person_goes_on_to_the_same_result(
         f"Your 2 answers are kept in {kept.folder}; continue with: svddtune resume"
         in text.replace("\n", "")
     )
-    with Terminal("resume", kept.name, columns=120) as terminal:
+    assert run(["resume", "--list"]) == 0
+    (suggested,) = hints(capsys.readouterr().err)
+    assert suggested == ["resume", kept.name]
+    with Terminal(*suggested, columns=120) as terminal:
         assert next_question(terminal) == last
         terminal.press(key_for(last))
         asked += [last, *answer(terminal, BUDGET - 3, last)]
@@ -100,6 +104,24 @@ def test_interrupted_person_goes_on_to_the_same_result(
     assert model.parent == kept.folder
     assert SvddModel.load(model).gamma == expected.gamma
     assert kept_runs() == []
+
+
+@pytest.mark.slow
+def test_person_interrupted_at_a_service_goes_on_with_the_suggested_command(
+    home: Path, stack: EmbeddedStack
+) -> None:
+    with Terminal(*TUNE, "--server", stack.address, columns=400) as terminal:
+        asked = answer(terminal, 2)
+        last = next_question(terminal, asked[-1])
+        terminal.signal(signal.SIGINT)
+        assert terminal.wait(40) == 130
+        (suggested,) = hints(terminal.screen.text)
+    assert suggested[0] == "label"
+    with Terminal(*suggested, columns=160) as terminal:
+        answer(terminal, BUDGET - 2)
+        terminal.expect("Finished: ")
+        assert terminal.wait(60) == 0
+    assert last not in asked
 
 
 @pytest.mark.slow

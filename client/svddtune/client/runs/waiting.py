@@ -164,6 +164,6 @@ def reason(session: Session, labeler: str, command: Command) -> str:
     return (
         f"{rows} observation{' waits' if rows == 1 else 's wait'} for more votes: the session "
         f"asks for {session.config.overlap} votes on each. Let another labeler{than} vote with: "
-        f"{command('label', name, '--labeler', 'NAME')}. Or finish the session with "
-        f"the labels so far: {command('session', 'finish', name)}"
+        f"{command('label', name, '--labeler', 'NAME')}. Or compute the result from "
+        f"the labels so far with: {command('session', 'finish', name)}"
     )
