@@ -1,9 +1,10 @@
 """Results whose pictures are difficult: wide and narrow ranges, and gaps."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from svddtune.client.figures import HistoryPoint
 from svddtune.client.result import (
     AlignmentPoint,
     Comparison,
@@ -84,26 +85,22 @@ def result(
     return replace(made, **changes)
 
 
-@dataclass(frozen=True)
-class Moment:
-    """What was live after so many labels."""
-
-    labels: int
-    gamma: float
-    C: float
-    scaling: str
-    quality: Quality | None
-
-
-def moments(count: int = 30, factor: float = 1.3) -> list[Moment]:
+def moments(count: int = 30, factor: float = 1.3) -> list[HistoryPoint]:
     """A history in which gamma and C change by a factor with each label."""
     return [
-        Moment(
-            n + 5,
-            0.01 * factor**n,
-            1 / (n + 2),
-            "minmax" if n < count / 2 else "robust",
-            quality(0.5 + n / 100, 0.2) if n else None,
+        HistoryPoint(
+            labels=n + 5,
+            counts=LabelCounts(n + 3, 2, 0, n + 5),
+            time=None,
+            gamma=0.01 * factor**n,
+            C=1 / (n + 2),
+            scaling="minmax" if n < count / 2 else "robust",
+            quality=quality(0.5 + n / 100, 0.2) if n else None,
+            expected=0.5,
+            alignment=math.nan,
+            outside_count=7,
+            expected_gain=math.nan,
+            advice="",
         )
         for n in range(count)
     ]

@@ -42,7 +42,9 @@ def suggesting(command: Command) -> Iterator[None]:
         _SUGGESTED.reset(token)
 
 
-def _commands(client: TuningClient) -> Command:
+def commands(client: TuningClient) -> Command:
+    """Return what makes command lines that reach the service of a client."""
+
     def at(*words: str) -> str:
         return shlex.join(["svddtune", *words, "--server", client.address])
 
@@ -83,7 +85,7 @@ class Waits:
         session = self._client.get_session(self._tuning.name)
         for_votes = waits_for_votes(session)
         self._votes_since = (self._votes_since or now) if for_votes else None
-        sentence = reason(session, self._tuning.labeler, _commands(self._client))
+        sentence = reason(session, self._tuning.labeler, commands(self._client))
         if not sentence:
             return None
         if for_votes and self._limit_s is None and not self._warned:
@@ -116,7 +118,7 @@ def follow(
             if error.reason != "WAIT_TIMEOUT":
                 raise
             now = client.get_session(session)
-            report(now, reason(now, "", _commands(client)))
+            report(now, reason(now, "", commands(client)))
 
 
 def waits_for_votes(session: Session) -> bool:
@@ -153,9 +155,9 @@ def reason(session: Session, labeler: str, command: Command) -> str:
         return (
             f"{rows} observation{' waits' if rows == 1 else 's wait'} for an adjudicator, because "
             f"the votes came to no verdict. Let one of them "
-            f"({', '.join(session.config.adjudicators)}) decide with: svddtune label {name} "
-            f"--server {address} --labeler NAME. Or finish the session "
-            f"with the labels so far: svddtune session finish {name} --server {address}"
+            f"({', '.join(session.config.adjudicators)}) decide with: "
+            f"{command('label', name, '--labeler', 'NAME')}. Or compute the result from the "
+            f"labels so far with: {command('session', 'finish', name)}"
         )
     if not waits_for_votes(session):
         return ""

@@ -11,7 +11,7 @@ from functools import partial
 
 from svddtune.client.client import TuningClient
 from svddtune.client.errors import SvddtuneError, Unavailable
-from svddtune.client.runs.waiting import reason
+from svddtune.client.runs.waiting import commands, reason
 from svddtune.client.terminal.controller import LabelingController
 from svddtune.client.terminal.requests import FetchQuery, Relabel, Request, Retract, Skip, Submit
 from svddtune.client.tuning import Tuning
@@ -30,8 +30,9 @@ class RequestSender:
     ----------
     wake : callable
         Called, from any thread, when there are events.
-    command : callable
-        Returns the command line with these words that reaches the service.
+    command : callable, optional
+        Returns the command line with these words that reaches the service; default with its
+        address.
     """
 
     def __init__(
@@ -39,12 +40,12 @@ class RequestSender:
         client: TuningClient,
         tuning: Tuning,
         wake: Callable[[], None],
-        command: Callable[..., str],
+        command: Callable[..., str] | None = None,
     ) -> None:
         self._client = client
         self._tuning = tuning
         self._wake = wake
-        self._command = command
+        self._command = command or commands(client)
         self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         self._requests: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
         self._asks: queue.SimpleQueue[FetchQuery | None] = queue.SimpleQueue()
