@@ -66,6 +66,44 @@ def test_session_with_higher_priority_is_served_first_also_after_a_change(
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
+def test_session_that_is_due_sooner_is_served_first_among_equal_priorities(
+    harness: Harness, transport: str
+) -> None:
+    dataset = harness.upload().name
+    settings = [
+        Config(budget=1),
+        Config(budget=1, due_seconds=7200),
+        Config(budget=1, due_seconds=3600),
+        Config(budget=1, priority=1),
+    ]
+    names = [harness.session(dataset=dataset, config=one).name for one in settings]
+    ann = driver(harness, transport, "")
+    asked = []
+    for _ in names:
+        (assign,) = ann.wait()
+        asked.append(assign.session)
+        ann.rest()
+        ann.answer(assign)
+        harness.worker.work_off()
+    assert asked == [names[one] for one in (3, 2, 1, 0)]
+
+
+def test_session_says_when_it_is_due_and_whether_that_is_over(harness: Harness) -> None:
+    assert not harness.session().HasField("due_time")
+    name = harness.session(config=Config(budget=4, due_seconds=1)).name
+
+    def overdue() -> bool:
+        return bool(harness.get(name).overdue)
+
+    wait_until(overdue)
+    session = harness.get(name)
+    assert session.due_time.ToMilliseconds() == session.create_time.ToMilliseconds() + 1000
+    # Nobody is late with labels that nobody wants any more.
+    harness.tuning.CancelSession(tuning_pb2.CancelSessionRequest(name=name))
+    assert not harness.get(name).overdue
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
 def test_labeler_holds_no_more_than_its_credit_over_all_sessions(
     harness: Harness, transport: str
 ) -> None:

@@ -513,7 +513,11 @@ type SessionConfig struct {
 	// Tags that a labeler must have announced, all of them, to get queries of the session, e.g. a
 	// skill or a language. Unasked answers are taken from everybody. Allowed: up to 16 different
 	// tags; default: none.
-	RequiredTags  []string `protobuf:"bytes,28,rep,name=required_tags,json=requiredTags,proto3" json:"required_tags,omitempty"`
+	RequiredTags []string `protobuf:"bytes,28,rep,name=required_tags,json=requiredTags,proto3" json:"required_tags,omitempty"`
+	// Seconds after its creation at which the session is due. Of sessions with equal priority,
+	// labelers are asked first in the one that is due first, and in sessions without a due time last.
+	// Nothing ends when it is overdue. Allowed: 1 to 31536000; default: none.
+	DueSeconds    uint32 `protobuf:"varint,29,opt,name=due_seconds,json=dueSeconds,proto3" json:"due_seconds,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -744,11 +748,18 @@ func (x *SessionConfig) GetRequiredTags() []string {
 	return nil
 }
 
+func (x *SessionConfig) GetDueSeconds() uint32 {
+	if x != nil {
+		return x.DueSeconds
+	}
+	return 0
+}
+
 var File_svddtune_v1_config_proto protoreflect.FileDescriptor
 
 const file_svddtune_v1_config_proto_rawDesc = "" +
 	"\n" +
-	"\x18svddtune/v1/config.proto\x12\vsvddtune.v1\"\xb7\b\n" +
+	"\x18svddtune/v1/config.proto\x12\vsvddtune.v1\"\xd8\b\n" +
 	"\rSessionConfig\x12\f\n" +
 	"\x01k\x18\x01 \x01(\rR\x01k\x12\x16\n" +
 	"\x06budget\x18\x02 \x01(\rR\x06budget\x126\n" +
@@ -781,7 +792,9 @@ const file_svddtune_v1_config_proto_rawDesc = "" +
 	"\x05blind\x18\x19 \x01(\bR\x05blind\x12)\n" +
 	"\x10visible_features\x18\x1a \x03(\tR\x0fvisibleFeatures\x12\"\n" +
 	"\fadjudicators\x18\x1b \x03(\tR\fadjudicators\x12#\n" +
-	"\rrequired_tags\x18\x1c \x03(\tR\frequiredTagsB\x0e\n" +
+	"\rrequired_tags\x18\x1c \x03(\tR\frequiredTags\x12\x1f\n" +
+	"\vdue_seconds\x18\x1d \x01(\rR\n" +
+	"dueSecondsB\x0e\n" +
 	"\f_label_noiseB\x0f\n" +
 	"\r_raw_features*\xc5\x01\n" +
 	"\rQueryStrategy\x12\x1e\n" +

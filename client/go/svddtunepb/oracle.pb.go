@@ -399,8 +399,8 @@ type Hello struct {
 	// Who answers. Default: HUMAN.
 	Kind LabelerKind `protobuf:"varint,3,opt,name=kind,proto3,enum=svddtune.v1.LabelerKind" json:"kind,omitempty"`
 	// Sessions to serve, at most 100. None means any session, including those created later. Sessions
-	// with higher priority are served first. Among equal priorities, the session that has waited longest
-	// for this labeler is served first.
+	// with higher priority are served first; among equal priorities those that are due sooner, see
+	// SessionConfig.due_seconds; and among these, the session that has waited longest for this labeler.
 	Sessions []string `protobuf:"bytes,4,rep,name=sessions,proto3" json:"sessions,omitempty"`
 	// The resume_token of an earlier Welcome. Leases that are still open move to this stream.
 	ResumeToken string `protobuf:"bytes,5,opt,name=resume_token,json=resumeToken,proto3" json:"resume_token,omitempty"`

@@ -547,8 +547,13 @@ type Session struct {
 	// Number of observations whose votes came to no verdict and that await one of
 	// SessionConfig.adjudicators.
 	AwaitingAdjudication uint32 `protobuf:"varint,33,opt,name=awaiting_adjudication,json=awaitingAdjudication,proto3" json:"awaiting_adjudication,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
+	// When the session is due, by the clock of the store; absent without SessionConfig.due_seconds.
+	DueTime *timestamppb.Timestamp `protobuf:"bytes,34,opt,name=due_time,json=dueTime,proto3" json:"due_time,omitempty"`
+	// True if the due time was over when this was sent, and the session still lacks labels: it is PREPARING,
+	// LABELING or PAUSED.
+	Overdue       bool `protobuf:"varint,35,opt,name=overdue,proto3" json:"overdue,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Session) Reset() {
@@ -796,6 +801,20 @@ func (x *Session) GetAwaitingAdjudication() uint32 {
 		return x.AwaitingAdjudication
 	}
 	return 0
+}
+
+func (x *Session) GetDueTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.DueTime
+	}
+	return nil
+}
+
+func (x *Session) GetOverdue() bool {
+	if x != nil {
+		return x.Overdue
+	}
+	return false
 }
 
 // The labels that a session took over when it was created. Both counts are of observations.
@@ -4392,7 +4411,7 @@ const file_svddtune_v1_tuning_proto_rawDesc = "" +
 	"\x0e_expected_gain\"n\n" +
 	"\fCostEstimate\x12.\n" +
 	"\x13first_query_seconds\x18\x01 \x01(\x01R\x11firstQuerySeconds\x12.\n" +
-	"\x13worker_memory_bytes\x18\x02 \x01(\x04R\x11workerMemoryBytes\"\xeb\f\n" +
+	"\x13worker_memory_bytes\x18\x02 \x01(\x04R\x11workerMemoryBytes\"\xc8\r\n" +
 	"\aSession\x12\x18\n" +
 	"\x04name\x18\x01 \x01(\tB\x04\xe2A\x01\x03R\x04name\x12\x18\n" +
 	"\adataset\x18\x02 \x01(\tR\adataset\x12!\n" +
@@ -4430,7 +4449,9 @@ const file_svddtune_v1_tuning_proto_rawDesc = "" +
 	"\vexpire_time\x18\x1d \x01(\v2\x1a.google.protobuf.TimestampB\x04\xe2A\x01\x03R\n" +
 	"expireTime\x120\n" +
 	"\x11retention_seconds\x18\x1e \x01(\x01H\x02R\x10retentionSeconds\x88\x01\x01\x129\n" +
-	"\x15awaiting_adjudication\x18! \x01(\rB\x04\xe2A\x01\x03R\x14awaitingAdjudication\x1a9\n" +
+	"\x15awaiting_adjudication\x18! \x01(\rB\x04\xe2A\x01\x03R\x14awaitingAdjudication\x12;\n" +
+	"\bdue_time\x18\" \x01(\v2\x1a.google.protobuf.TimestampB\x04\xe2A\x01\x03R\adueTime\x12\x1e\n" +
+	"\aoverdue\x18# \x01(\bB\x04\xe2A\x01\x03R\aoverdue\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\b\n" +
@@ -4868,102 +4889,103 @@ var file_svddtune_v1_tuning_proto_depIdxs = []int32{
 	59, // 14: svddtune.v1.Session.labels:type_name -> svddtune.v1.Session.LabelsEntry
 	1,  // 15: svddtune.v1.Session.stall:type_name -> svddtune.v1.StallReason
 	66, // 16: svddtune.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
-	68, // 17: svddtune.v1.InitialLabel.verdict:type_name -> svddtune.v1.Verdict
-	64, // 18: svddtune.v1.CreateSessionRequest.config:type_name -> svddtune.v1.SessionConfig
-	8,  // 19: svddtune.v1.CreateSessionRequest.initial_labels:type_name -> svddtune.v1.InitialLabel
-	60, // 20: svddtune.v1.CreateSessionRequest.labels:type_name -> svddtune.v1.CreateSessionRequest.LabelsEntry
-	6,  // 21: svddtune.v1.CreateSessionResponse.session:type_name -> svddtune.v1.Session
-	6,  // 22: svddtune.v1.GetSessionResponse.session:type_name -> svddtune.v1.Session
-	0,  // 23: svddtune.v1.ListSessionsRequest.states:type_name -> svddtune.v1.SessionState
-	6,  // 24: svddtune.v1.ListSessionsResponse.sessions:type_name -> svddtune.v1.Session
-	6,  // 25: svddtune.v1.UpdateSessionRequest.session:type_name -> svddtune.v1.Session
-	69, // 26: svddtune.v1.UpdateSessionRequest.update_mask:type_name -> google.protobuf.FieldMask
-	6,  // 27: svddtune.v1.UpdateSessionResponse.session:type_name -> svddtune.v1.Session
-	6,  // 28: svddtune.v1.PauseSessionResponse.session:type_name -> svddtune.v1.Session
-	6,  // 29: svddtune.v1.ResumeSessionResponse.session:type_name -> svddtune.v1.Session
-	6,  // 30: svddtune.v1.FinishSessionResponse.session:type_name -> svddtune.v1.Session
-	6,  // 31: svddtune.v1.CancelSessionResponse.session:type_name -> svddtune.v1.Session
-	6,  // 32: svddtune.v1.WatchSessionResponse.session:type_name -> svddtune.v1.Session
-	70, // 33: svddtune.v1.WatchSessionResponse.events:type_name -> svddtune.v1.LabelEvent
-	70, // 34: svddtune.v1.ListLabelsResponse.events:type_name -> svddtune.v1.LabelEvent
-	65, // 35: svddtune.v1.LabelerReport.votes:type_name -> svddtune.v1.LabelCounts
-	66, // 36: svddtune.v1.LabelerReport.last_answer_time:type_name -> google.protobuf.Timestamp
-	32, // 37: svddtune.v1.ListLabelersResponse.labelers:type_name -> svddtune.v1.LabelerReport
-	33, // 38: svddtune.v1.ListLabelersResponse.agreement:type_name -> svddtune.v1.Agreement
-	2,  // 39: svddtune.v1.GetAgreementRequest.by:type_name -> svddtune.v1.AgreementBy
-	36, // 40: svddtune.v1.GetAgreementResponse.pairs:type_name -> svddtune.v1.AgreementPair
-	65, // 41: svddtune.v1.HistoryPoint.counts:type_name -> svddtune.v1.LabelCounts
-	66, // 42: svddtune.v1.HistoryPoint.time:type_name -> google.protobuf.Timestamp
-	62, // 43: svddtune.v1.HistoryPoint.scaling:type_name -> svddtune.v1.ScalingKind
-	61, // 44: svddtune.v1.HistoryPoint.quality:type_name -> svddtune.v1.Quality
-	39, // 45: svddtune.v1.ListHistoryResponse.points:type_name -> svddtune.v1.HistoryPoint
-	62, // 46: svddtune.v1.AtlasLayer.scaling:type_name -> svddtune.v1.ScalingKind
-	42, // 47: svddtune.v1.GetAtlasResponse.layers:type_name -> svddtune.v1.AtlasLayer
-	65, // 48: svddtune.v1.WithdrawalEffect.counts_before:type_name -> svddtune.v1.LabelCounts
-	65, // 49: svddtune.v1.WithdrawalEffect.counts_after:type_name -> svddtune.v1.LabelCounts
-	4,  // 50: svddtune.v1.WithdrawalEffect.live_before:type_name -> svddtune.v1.LiveEvidence
-	4,  // 51: svddtune.v1.WithdrawalEffect.live_after:type_name -> svddtune.v1.LiveEvidence
-	6,  // 52: svddtune.v1.WithdrawLabelerResponse.session:type_name -> svddtune.v1.Session
-	47, // 53: svddtune.v1.WithdrawLabelerResponse.effect:type_name -> svddtune.v1.WithdrawalEffect
-	6,  // 54: svddtune.v1.ReinstateLabelerResponse.session:type_name -> svddtune.v1.Session
-	47, // 55: svddtune.v1.ReinstateLabelerResponse.effect:type_name -> svddtune.v1.WithdrawalEffect
-	6,  // 56: svddtune.v1.ReopenObservationResponse.session:type_name -> svddtune.v1.Session
-	71, // 57: svddtune.v1.GetResultResponse.result:type_name -> svddtune.v1.TuningResult
-	71, // 58: svddtune.v1.ListResultsResponse.results:type_name -> svddtune.v1.TuningResult
-	72, // 59: svddtune.v1.ExportModelResponse.header:type_name -> svddtune.v1.ModelHeader
-	73, // 60: svddtune.v1.ExportModelResponse.support_vectors:type_name -> svddtune.v1.SupportVectorChunk
-	74, // 61: svddtune.v1.ExportModelResponse.scaling:type_name -> svddtune.v1.ScalingChunk
-	75, // 62: svddtune.v1.ExportModelResponse.profile:type_name -> svddtune.v1.ProfileChunk
-	76, // 63: svddtune.v1.ExportModelResponse.refined:type_name -> svddtune.v1.RefinedChunk
-	9,  // 64: svddtune.v1.TuningService.CreateSession:input_type -> svddtune.v1.CreateSessionRequest
-	11, // 65: svddtune.v1.TuningService.GetSession:input_type -> svddtune.v1.GetSessionRequest
-	13, // 66: svddtune.v1.TuningService.ListSessions:input_type -> svddtune.v1.ListSessionsRequest
-	15, // 67: svddtune.v1.TuningService.UpdateSession:input_type -> svddtune.v1.UpdateSessionRequest
-	17, // 68: svddtune.v1.TuningService.PauseSession:input_type -> svddtune.v1.PauseSessionRequest
-	19, // 69: svddtune.v1.TuningService.ResumeSession:input_type -> svddtune.v1.ResumeSessionRequest
-	21, // 70: svddtune.v1.TuningService.FinishSession:input_type -> svddtune.v1.FinishSessionRequest
-	23, // 71: svddtune.v1.TuningService.CancelSession:input_type -> svddtune.v1.CancelSessionRequest
-	25, // 72: svddtune.v1.TuningService.DeleteSession:input_type -> svddtune.v1.DeleteSessionRequest
-	27, // 73: svddtune.v1.TuningService.WatchSession:input_type -> svddtune.v1.WatchSessionRequest
-	29, // 74: svddtune.v1.TuningService.ListLabels:input_type -> svddtune.v1.ListLabelsRequest
-	31, // 75: svddtune.v1.TuningService.ListLabelers:input_type -> svddtune.v1.ListLabelersRequest
-	35, // 76: svddtune.v1.TuningService.GetAgreement:input_type -> svddtune.v1.GetAgreementRequest
-	38, // 77: svddtune.v1.TuningService.ListHistory:input_type -> svddtune.v1.ListHistoryRequest
-	41, // 78: svddtune.v1.TuningService.GetAtlas:input_type -> svddtune.v1.GetAtlasRequest
-	44, // 79: svddtune.v1.TuningService.GetMap:input_type -> svddtune.v1.GetMapRequest
-	46, // 80: svddtune.v1.TuningService.WithdrawLabeler:input_type -> svddtune.v1.WithdrawLabelerRequest
-	49, // 81: svddtune.v1.TuningService.ReinstateLabeler:input_type -> svddtune.v1.ReinstateLabelerRequest
-	51, // 82: svddtune.v1.TuningService.ReopenObservation:input_type -> svddtune.v1.ReopenObservationRequest
-	53, // 83: svddtune.v1.TuningService.GetResult:input_type -> svddtune.v1.GetResultRequest
-	55, // 84: svddtune.v1.TuningService.ListResults:input_type -> svddtune.v1.ListResultsRequest
-	57, // 85: svddtune.v1.TuningService.ExportModel:input_type -> svddtune.v1.ExportModelRequest
-	10, // 86: svddtune.v1.TuningService.CreateSession:output_type -> svddtune.v1.CreateSessionResponse
-	12, // 87: svddtune.v1.TuningService.GetSession:output_type -> svddtune.v1.GetSessionResponse
-	14, // 88: svddtune.v1.TuningService.ListSessions:output_type -> svddtune.v1.ListSessionsResponse
-	16, // 89: svddtune.v1.TuningService.UpdateSession:output_type -> svddtune.v1.UpdateSessionResponse
-	18, // 90: svddtune.v1.TuningService.PauseSession:output_type -> svddtune.v1.PauseSessionResponse
-	20, // 91: svddtune.v1.TuningService.ResumeSession:output_type -> svddtune.v1.ResumeSessionResponse
-	22, // 92: svddtune.v1.TuningService.FinishSession:output_type -> svddtune.v1.FinishSessionResponse
-	24, // 93: svddtune.v1.TuningService.CancelSession:output_type -> svddtune.v1.CancelSessionResponse
-	26, // 94: svddtune.v1.TuningService.DeleteSession:output_type -> svddtune.v1.DeleteSessionResponse
-	28, // 95: svddtune.v1.TuningService.WatchSession:output_type -> svddtune.v1.WatchSessionResponse
-	30, // 96: svddtune.v1.TuningService.ListLabels:output_type -> svddtune.v1.ListLabelsResponse
-	34, // 97: svddtune.v1.TuningService.ListLabelers:output_type -> svddtune.v1.ListLabelersResponse
-	37, // 98: svddtune.v1.TuningService.GetAgreement:output_type -> svddtune.v1.GetAgreementResponse
-	40, // 99: svddtune.v1.TuningService.ListHistory:output_type -> svddtune.v1.ListHistoryResponse
-	43, // 100: svddtune.v1.TuningService.GetAtlas:output_type -> svddtune.v1.GetAtlasResponse
-	45, // 101: svddtune.v1.TuningService.GetMap:output_type -> svddtune.v1.GetMapResponse
-	48, // 102: svddtune.v1.TuningService.WithdrawLabeler:output_type -> svddtune.v1.WithdrawLabelerResponse
-	50, // 103: svddtune.v1.TuningService.ReinstateLabeler:output_type -> svddtune.v1.ReinstateLabelerResponse
-	52, // 104: svddtune.v1.TuningService.ReopenObservation:output_type -> svddtune.v1.ReopenObservationResponse
-	54, // 105: svddtune.v1.TuningService.GetResult:output_type -> svddtune.v1.GetResultResponse
-	56, // 106: svddtune.v1.TuningService.ListResults:output_type -> svddtune.v1.ListResultsResponse
-	58, // 107: svddtune.v1.TuningService.ExportModel:output_type -> svddtune.v1.ExportModelResponse
-	86, // [86:108] is the sub-list for method output_type
-	64, // [64:86] is the sub-list for method input_type
-	64, // [64:64] is the sub-list for extension type_name
-	64, // [64:64] is the sub-list for extension extendee
-	0,  // [0:64] is the sub-list for field type_name
+	66, // 17: svddtune.v1.Session.due_time:type_name -> google.protobuf.Timestamp
+	68, // 18: svddtune.v1.InitialLabel.verdict:type_name -> svddtune.v1.Verdict
+	64, // 19: svddtune.v1.CreateSessionRequest.config:type_name -> svddtune.v1.SessionConfig
+	8,  // 20: svddtune.v1.CreateSessionRequest.initial_labels:type_name -> svddtune.v1.InitialLabel
+	60, // 21: svddtune.v1.CreateSessionRequest.labels:type_name -> svddtune.v1.CreateSessionRequest.LabelsEntry
+	6,  // 22: svddtune.v1.CreateSessionResponse.session:type_name -> svddtune.v1.Session
+	6,  // 23: svddtune.v1.GetSessionResponse.session:type_name -> svddtune.v1.Session
+	0,  // 24: svddtune.v1.ListSessionsRequest.states:type_name -> svddtune.v1.SessionState
+	6,  // 25: svddtune.v1.ListSessionsResponse.sessions:type_name -> svddtune.v1.Session
+	6,  // 26: svddtune.v1.UpdateSessionRequest.session:type_name -> svddtune.v1.Session
+	69, // 27: svddtune.v1.UpdateSessionRequest.update_mask:type_name -> google.protobuf.FieldMask
+	6,  // 28: svddtune.v1.UpdateSessionResponse.session:type_name -> svddtune.v1.Session
+	6,  // 29: svddtune.v1.PauseSessionResponse.session:type_name -> svddtune.v1.Session
+	6,  // 30: svddtune.v1.ResumeSessionResponse.session:type_name -> svddtune.v1.Session
+	6,  // 31: svddtune.v1.FinishSessionResponse.session:type_name -> svddtune.v1.Session
+	6,  // 32: svddtune.v1.CancelSessionResponse.session:type_name -> svddtune.v1.Session
+	6,  // 33: svddtune.v1.WatchSessionResponse.session:type_name -> svddtune.v1.Session
+	70, // 34: svddtune.v1.WatchSessionResponse.events:type_name -> svddtune.v1.LabelEvent
+	70, // 35: svddtune.v1.ListLabelsResponse.events:type_name -> svddtune.v1.LabelEvent
+	65, // 36: svddtune.v1.LabelerReport.votes:type_name -> svddtune.v1.LabelCounts
+	66, // 37: svddtune.v1.LabelerReport.last_answer_time:type_name -> google.protobuf.Timestamp
+	32, // 38: svddtune.v1.ListLabelersResponse.labelers:type_name -> svddtune.v1.LabelerReport
+	33, // 39: svddtune.v1.ListLabelersResponse.agreement:type_name -> svddtune.v1.Agreement
+	2,  // 40: svddtune.v1.GetAgreementRequest.by:type_name -> svddtune.v1.AgreementBy
+	36, // 41: svddtune.v1.GetAgreementResponse.pairs:type_name -> svddtune.v1.AgreementPair
+	65, // 42: svddtune.v1.HistoryPoint.counts:type_name -> svddtune.v1.LabelCounts
+	66, // 43: svddtune.v1.HistoryPoint.time:type_name -> google.protobuf.Timestamp
+	62, // 44: svddtune.v1.HistoryPoint.scaling:type_name -> svddtune.v1.ScalingKind
+	61, // 45: svddtune.v1.HistoryPoint.quality:type_name -> svddtune.v1.Quality
+	39, // 46: svddtune.v1.ListHistoryResponse.points:type_name -> svddtune.v1.HistoryPoint
+	62, // 47: svddtune.v1.AtlasLayer.scaling:type_name -> svddtune.v1.ScalingKind
+	42, // 48: svddtune.v1.GetAtlasResponse.layers:type_name -> svddtune.v1.AtlasLayer
+	65, // 49: svddtune.v1.WithdrawalEffect.counts_before:type_name -> svddtune.v1.LabelCounts
+	65, // 50: svddtune.v1.WithdrawalEffect.counts_after:type_name -> svddtune.v1.LabelCounts
+	4,  // 51: svddtune.v1.WithdrawalEffect.live_before:type_name -> svddtune.v1.LiveEvidence
+	4,  // 52: svddtune.v1.WithdrawalEffect.live_after:type_name -> svddtune.v1.LiveEvidence
+	6,  // 53: svddtune.v1.WithdrawLabelerResponse.session:type_name -> svddtune.v1.Session
+	47, // 54: svddtune.v1.WithdrawLabelerResponse.effect:type_name -> svddtune.v1.WithdrawalEffect
+	6,  // 55: svddtune.v1.ReinstateLabelerResponse.session:type_name -> svddtune.v1.Session
+	47, // 56: svddtune.v1.ReinstateLabelerResponse.effect:type_name -> svddtune.v1.WithdrawalEffect
+	6,  // 57: svddtune.v1.ReopenObservationResponse.session:type_name -> svddtune.v1.Session
+	71, // 58: svddtune.v1.GetResultResponse.result:type_name -> svddtune.v1.TuningResult
+	71, // 59: svddtune.v1.ListResultsResponse.results:type_name -> svddtune.v1.TuningResult
+	72, // 60: svddtune.v1.ExportModelResponse.header:type_name -> svddtune.v1.ModelHeader
+	73, // 61: svddtune.v1.ExportModelResponse.support_vectors:type_name -> svddtune.v1.SupportVectorChunk
+	74, // 62: svddtune.v1.ExportModelResponse.scaling:type_name -> svddtune.v1.ScalingChunk
+	75, // 63: svddtune.v1.ExportModelResponse.profile:type_name -> svddtune.v1.ProfileChunk
+	76, // 64: svddtune.v1.ExportModelResponse.refined:type_name -> svddtune.v1.RefinedChunk
+	9,  // 65: svddtune.v1.TuningService.CreateSession:input_type -> svddtune.v1.CreateSessionRequest
+	11, // 66: svddtune.v1.TuningService.GetSession:input_type -> svddtune.v1.GetSessionRequest
+	13, // 67: svddtune.v1.TuningService.ListSessions:input_type -> svddtune.v1.ListSessionsRequest
+	15, // 68: svddtune.v1.TuningService.UpdateSession:input_type -> svddtune.v1.UpdateSessionRequest
+	17, // 69: svddtune.v1.TuningService.PauseSession:input_type -> svddtune.v1.PauseSessionRequest
+	19, // 70: svddtune.v1.TuningService.ResumeSession:input_type -> svddtune.v1.ResumeSessionRequest
+	21, // 71: svddtune.v1.TuningService.FinishSession:input_type -> svddtune.v1.FinishSessionRequest
+	23, // 72: svddtune.v1.TuningService.CancelSession:input_type -> svddtune.v1.CancelSessionRequest
+	25, // 73: svddtune.v1.TuningService.DeleteSession:input_type -> svddtune.v1.DeleteSessionRequest
+	27, // 74: svddtune.v1.TuningService.WatchSession:input_type -> svddtune.v1.WatchSessionRequest
+	29, // 75: svddtune.v1.TuningService.ListLabels:input_type -> svddtune.v1.ListLabelsRequest
+	31, // 76: svddtune.v1.TuningService.ListLabelers:input_type -> svddtune.v1.ListLabelersRequest
+	35, // 77: svddtune.v1.TuningService.GetAgreement:input_type -> svddtune.v1.GetAgreementRequest
+	38, // 78: svddtune.v1.TuningService.ListHistory:input_type -> svddtune.v1.ListHistoryRequest
+	41, // 79: svddtune.v1.TuningService.GetAtlas:input_type -> svddtune.v1.GetAtlasRequest
+	44, // 80: svddtune.v1.TuningService.GetMap:input_type -> svddtune.v1.GetMapRequest
+	46, // 81: svddtune.v1.TuningService.WithdrawLabeler:input_type -> svddtune.v1.WithdrawLabelerRequest
+	49, // 82: svddtune.v1.TuningService.ReinstateLabeler:input_type -> svddtune.v1.ReinstateLabelerRequest
+	51, // 83: svddtune.v1.TuningService.ReopenObservation:input_type -> svddtune.v1.ReopenObservationRequest
+	53, // 84: svddtune.v1.TuningService.GetResult:input_type -> svddtune.v1.GetResultRequest
+	55, // 85: svddtune.v1.TuningService.ListResults:input_type -> svddtune.v1.ListResultsRequest
+	57, // 86: svddtune.v1.TuningService.ExportModel:input_type -> svddtune.v1.ExportModelRequest
+	10, // 87: svddtune.v1.TuningService.CreateSession:output_type -> svddtune.v1.CreateSessionResponse
+	12, // 88: svddtune.v1.TuningService.GetSession:output_type -> svddtune.v1.GetSessionResponse
+	14, // 89: svddtune.v1.TuningService.ListSessions:output_type -> svddtune.v1.ListSessionsResponse
+	16, // 90: svddtune.v1.TuningService.UpdateSession:output_type -> svddtune.v1.UpdateSessionResponse
+	18, // 91: svddtune.v1.TuningService.PauseSession:output_type -> svddtune.v1.PauseSessionResponse
+	20, // 92: svddtune.v1.TuningService.ResumeSession:output_type -> svddtune.v1.ResumeSessionResponse
+	22, // 93: svddtune.v1.TuningService.FinishSession:output_type -> svddtune.v1.FinishSessionResponse
+	24, // 94: svddtune.v1.TuningService.CancelSession:output_type -> svddtune.v1.CancelSessionResponse
+	26, // 95: svddtune.v1.TuningService.DeleteSession:output_type -> svddtune.v1.DeleteSessionResponse
+	28, // 96: svddtune.v1.TuningService.WatchSession:output_type -> svddtune.v1.WatchSessionResponse
+	30, // 97: svddtune.v1.TuningService.ListLabels:output_type -> svddtune.v1.ListLabelsResponse
+	34, // 98: svddtune.v1.TuningService.ListLabelers:output_type -> svddtune.v1.ListLabelersResponse
+	37, // 99: svddtune.v1.TuningService.GetAgreement:output_type -> svddtune.v1.GetAgreementResponse
+	40, // 100: svddtune.v1.TuningService.ListHistory:output_type -> svddtune.v1.ListHistoryResponse
+	43, // 101: svddtune.v1.TuningService.GetAtlas:output_type -> svddtune.v1.GetAtlasResponse
+	45, // 102: svddtune.v1.TuningService.GetMap:output_type -> svddtune.v1.GetMapResponse
+	48, // 103: svddtune.v1.TuningService.WithdrawLabeler:output_type -> svddtune.v1.WithdrawLabelerResponse
+	50, // 104: svddtune.v1.TuningService.ReinstateLabeler:output_type -> svddtune.v1.ReinstateLabelerResponse
+	52, // 105: svddtune.v1.TuningService.ReopenObservation:output_type -> svddtune.v1.ReopenObservationResponse
+	54, // 106: svddtune.v1.TuningService.GetResult:output_type -> svddtune.v1.GetResultResponse
+	56, // 107: svddtune.v1.TuningService.ListResults:output_type -> svddtune.v1.ListResultsResponse
+	58, // 108: svddtune.v1.TuningService.ExportModel:output_type -> svddtune.v1.ExportModelResponse
+	87, // [87:109] is the sub-list for method output_type
+	65, // [65:87] is the sub-list for method input_type
+	65, // [65:65] is the sub-list for extension type_name
+	65, // [65:65] is the sub-list for extension extendee
+	0,  // [0:65] is the sub-list for field type_name
 }
 
 func init() { file_svddtune_v1_tuning_proto_init() }

@@ -346,6 +346,9 @@ class Session(Shown):
     # Seconds after its end for which it is kept, 0 for good; None as long as the service is set to.
     retention_s: float | None = None
     awaiting_adjudication: int = 0
+    # When it is due; None with no `due_seconds`. Whether that was over, and labels were lacking.
+    due_time: datetime | None = None
+    overdue: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""

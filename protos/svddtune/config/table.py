@@ -208,6 +208,15 @@ class SessionConfig:
         most=MOST_TAGS,
         each="tags",
     )
+    due_seconds: int = _setting(
+        0,
+        "Seconds after its creation at which the session is due. Of sessions with equal priority, "
+        "labelers are asked first in the one that is due first, and in sessions without a due time "
+        "last. Nothing ends when it is overdue.",
+        1,
+        31_536_000,
+        stands_for="none",
+    )
 
     def __repr__(self) -> str:
         """Return the settings that differ from the defaults, as one would write them."""
@@ -251,6 +260,7 @@ class Settings(TypedDict, total=False):
     visible_features: Sequence[str | int] | None
     adjudicators: Sequence[str] | None
     required_tags: Sequence[str] | None
+    due_seconds: int | None
 
 
 @dataclass(frozen=True, slots=True)

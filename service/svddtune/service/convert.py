@@ -5,6 +5,7 @@ import binascii
 import json
 import math
 import re
+import time
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TypeVar, cast
@@ -31,6 +32,7 @@ from svddtune.state.session import (
     Receipt,
     Session,
     SessionId,
+    SessionState,
     SkipMode,
     WithdrawalEffect,
 )
@@ -48,6 +50,7 @@ _SKIP_MODES: dict[int, SkipMode] = {
     oracle_pb2.SKIP_MODE_OTHERS: SkipMode.OTHERS,
     oracle_pb2.SKIP_MODE_DROP: SkipMode.DROP,
 }
+_AWAITS_LABELS = frozenset({SessionState.PREPARING, SessionState.LABELING, SessionState.PAUSED})
 _WHY_REPEATED = "You answered this before; it is asked again to measure how consistent answers are."
 
 
@@ -96,6 +99,17 @@ def session_to_proto(session: Session) -> tuning_pb2.Session:
         labels=session.labels,
         expire_time=None if session.expires_ms is None else timestamp(session.expires_ms),
         retention_seconds=None if session.retention_ms is None else session.retention_ms / 1000,
+        due_time=None if session.due_ms is None else timestamp(session.due_ms),
+        overdue=_is_overdue(session),
+    )
+
+
+def _is_overdue(session: Session) -> bool:
+    """Whether labels are still awaited after the due time."""
+    return (
+        session.due_ms is not None
+        and session.state in _AWAITS_LABELS
+        and time.time() * 1000 > session.due_ms
     )
 
 

@@ -6,7 +6,7 @@ Events are method calls. Each returns the commands to carry out, in order, befor
 A stream serves one session or several, with one credit for all. With one session, the store leases
 queries to the stream as soon as there are any. With several, the store only notifies the stream,
 which leases what its credit allows: from the session with the highest priority, among equals from
-the one that has waited longest.
+the one that is due first, and among these from the one that has waited longest.
 """
 
 import re
@@ -35,7 +35,7 @@ from svddtune.service.serving import RETRY_S, Serving, finished
 from svddtune.service.silence import Silent
 from svddtune.service.views import seen_session
 from svddtune.state.errors import InvalidInput, StateError
-from svddtune.state.session import Lease, LeaseOutcome, LeaseRequest, ServeOrder, Session, SessionId
+from svddtune.state.session import Lease, LeaseOutcome, LeaseRequest, Session, SessionId
 from svddtune.v1 import oracle_pb2, tuning_pb2
 
 PROTOCOL_VERSION = 1
@@ -245,7 +245,7 @@ class Dialogue:
             return None
         first = min(
             ready,
-            key=lambda one: (-one.serve_order.priority, one.served, one.serve_order.created_ms),
+            key=lambda one: (one.serve_order.rank, one.served, one.serve_order.created_ms),
         )
         return first.session_id, self._lease_request(self._room(first, now))
 
@@ -385,7 +385,7 @@ class Dialogue:
     def _add(self, session: Session) -> None:
         self.servings[session.id] = Serving(
             session.id,
-            ServeOrder(session.config.priority, session.created_ms),
+            session.serve_order,
             session.version,
             session.config.lease_seconds,
         )

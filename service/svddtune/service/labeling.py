@@ -80,9 +80,9 @@ class Labeling:
         return await self._store.attended(session_id)
 
     async def asking_sessions(self) -> dict[SessionId, ServeOrder]:
-        """Sessions that ask now: higher priority first, then older ones; the first 1,000."""
+        """Sessions that ask now, in their `ServeOrder`; the first 1,000."""
         found = await self._store.labeling(projects.current())
-        order = sorted(found, key=lambda one: (-found[one].priority, found[one].created_ms))
+        order = sorted(found, key=lambda one: (found[one].rank, found[one].created_ms))
         return {session_id: found[session_id] for session_id in order[:MOST_ASKING]}
 
     async def lease(

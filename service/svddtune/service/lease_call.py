@@ -87,9 +87,9 @@ class LeaseCall:
                 held[session_id] = (await self._lease(session_id, 0)).leases
         served, ready = self._context.served, set(held)
 
-        def rank(session_id: SessionId) -> tuple[float, ...]:
+        def rank(session_id: SessionId) -> tuple[tuple[float, float], float, int]:
             at = served.get((self._request.holder, session_id)) or 0.0
-            return -asking[session_id].priority, at, asking[session_id].created_ms
+            return asking[session_id].rank, at, asking[session_id].created_ms
 
         while ready and sum(map(len, held.values())) < self._request.most:
             session_id = min(ready, key=rank)

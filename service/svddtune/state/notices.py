@@ -194,12 +194,17 @@ def _call(listener: Listener, notice: Notice | None) -> None:
 
 def _notice(fields: Mapping[bytes, bytes]) -> Notice:
     expires_in_ms = fields[b"expires_in_ms"]
+    due_ms = fields.get(b"due_ms")
     return Notice(
         session_id=SessionId(fields[b"session"].decode()),
         version=int(fields[b"version"]),
         labeling=fields[b"state"] == b"LABELING",
         moved=fields[b"moved"] == b"1",
-        serve_order=ServeOrder(int(fields[b"priority"]), int(fields[b"created_ms"])),
+        serve_order=ServeOrder(
+            int(fields[b"priority"]),
+            int(fields[b"created_ms"]),
+            int(due_ms) if due_ms else None,
+        ),
         holders=frozenset(fields[b"holders"].decode().split()),
         expires_in_s=int(expires_in_ms) / 1000 if expires_in_ms else None,
         project=fields.get(b"project", b"").decode() or "default",

@@ -1,5 +1,6 @@
 """What a tuning session is: its states, legal moves and parts. Pure values."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
@@ -127,6 +128,23 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class ServeOrder:
+    """What orders the sessions that one labeler serves.
+
+    Higher priority comes first, then what is due sooner, then older ones.
+    """
+
+    priority: int
+    created_ms: int
+    due_ms: int | None = None
+
+    @property
+    def rank(self) -> tuple[float, float]:
+        """Smaller where the session comes first, whoever asks."""
+        return -self.priority, math.inf if self.due_ms is None else self.due_ms
+
+
+@dataclass(frozen=True, slots=True)
 class Session:
     """A session as it was at one instant."""
 
@@ -175,6 +193,17 @@ class Session:
     expires_ms: int | None = None
     # For how long it is kept after its end, 0 for good; None as long as the service is set to.
     retention_ms: int | None = None
+
+    @property
+    def due_ms(self) -> int | None:
+        """When it is due; None for never."""
+        after_s = self.config.due_seconds
+        return self.created_ms + 1000 * after_s if after_s else None
+
+    @property
+    def serve_order(self) -> ServeOrder:
+        """Its place among the sessions that a labeler serves."""
+        return ServeOrder(self.config.priority, self.created_ms, self.due_ms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,14 +354,6 @@ class Reopening:
     # Number of the query that asks.
     query: int
     retracted_votes: int
-
-
-@dataclass(frozen=True, slots=True)
-class ServeOrder:
-    """What orders the sessions that one labeler serves: higher priority first, then older ones."""
-
-    priority: int
-    created_ms: int
 
 
 @dataclass(frozen=True, slots=True)

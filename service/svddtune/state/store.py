@@ -184,6 +184,7 @@ class SessionStore:
                     if config.adjudicators
                     else {}
                 ),
+                **({"due_after_ms": 1000 * config.due_seconds} if config.due_seconds else {}),
                 **(
                     {"required_tags": " ".join(config.required_tags)}
                     if config.required_tags
@@ -311,7 +312,9 @@ class SessionStore:
                 priority, created_ms, *named = serve_order.split()
                 if project not in (None, named[0].decode() if named else projects.DEFAULT):
                     continue
-                found[SessionId(name.decode())] = ServeOrder(int(priority), int(created_ms))
+                due_ms = int(named[1]) if named[1:] else None
+                order = ServeOrder(int(priority), int(created_ms), due_ms)
+                found[SessionId(name.decode())] = order
         return found
 
     async def lease(

@@ -90,6 +90,10 @@ def _line(session: Session) -> str:
         f"{session.name}  {session.state.value}  {counts.total}/{session.config.budget} labels "
         f"({counts.inlier} inlier, {counts.outlier} outlier)"
     )
+    if session.due_time:
+        text += (
+            f"  {'overdue since' if session.overdue else 'due'} {session.due_time:%Y-%m-%d %H:%M}"
+        )
     if session.awaiting_votes:
         text += f"  {session.awaiting_votes} waiting for votes"
     if session.awaiting_adjudication:

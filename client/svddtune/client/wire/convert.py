@@ -203,6 +203,8 @@ def session_from_proto(session: tuning_pb2.Session) -> Session:
         expire_time=(
             time_from_proto(session.expire_time) if session.HasField("expire_time") else None
         ),
+        due_time=time_from_proto(session.due_time) if session.HasField("due_time") else None,
+        overdue=session.overdue,
         retention_s=(session.retention_seconds if session.HasField("retention_seconds") else None),
     )
 

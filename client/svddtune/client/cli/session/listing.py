@@ -35,6 +35,7 @@ _COLUMNS = (
     Column("labels", right=True),
     Column("outlier", right=True, rank=2),
     Column("created", rank=1),
+    Column("due", rank=1),
     Column("gamma", rank=3),
     Column("kept until", rank=2),
 )
@@ -90,6 +91,7 @@ def list_(
                 f"{item.counts.total}/{item.config.budget}",
                 str(item.counts.outlier),
                 item.create_time.strftime("%Y-%m-%d %H:%M") if item.create_time else "-",
+                due(item) or "-",
                 gamma_of(item.gamma or None, item.scaling, 3),
                 item.expire_time.strftime("%Y-%m-%d %H:%M") if item.expire_time else "-",
             )[: len(shown)]
@@ -115,6 +117,13 @@ def show(session: SessionName, *, service: Service, as_json: Json = False) -> No
         say(line)
 
 
+def due(session: Session) -> str:
+    """Return when a session is due, and whether that is over; empty without a due time."""
+    if session.due_time is None:
+        return ""
+    return f"{session.due_time:%Y-%m-%d %H:%M}{' (overdue)' if session.overdue else ''}"
+
+
 def _facts(session: Session) -> Iterator[tuple[str, str]]:
     counts = session.counts
     yield "session", session.name.removeprefix("sessions/")
@@ -125,6 +134,8 @@ def _facts(session: Session) -> Iterator[tuple[str, str]]:
     yield "dataset", f"{session.dataset.removeprefix('datasets/')} ({rows})"
     answered = f"{counts.inlier} inlier, {counts.outlier} outlier, {counts.unsure} unsure"
     yield "answers", f"{counts.total} of {session.config.budget} labels ({answered})"
+    if session.due_time:
+        yield "due", due(session)
     if session.awaiting_votes:
         yield "", f"{session.awaiting_votes} observations wait for votes"
     if session.awaiting_adjudication:

@@ -92,9 +92,18 @@ local function due_in_ms(s)
   return due and int(math.max(0, due - NOW))
 end
 
--- What orders the sessions that ask now, and their project where that is not the default one.
+-- When the session is due; nil for never.
+local function due_ms(s)
+  return s.due_after_ms and int(s.created_ms + s.due_after_ms)
+end
+
+-- What orders the sessions that ask now, and their project where that is not the default one. (It is named
+-- before a due time, which services of earlier versions pass over.)
 local function serve_order(s)
-  return s.priority .. ' ' .. s.created_ms .. (s.project and ' ' .. s.project or '')
+  local due = due_ms(s)
+  local project = s.project or due and 'default'
+  return s.priority .. ' ' .. s.created_ms .. (project and ' ' .. project or '')
+    .. (due and ' ' .. due or '')
 end
 
 -- Name of the index of the sessions or datasets of a project alone; nil for the default project.
@@ -118,7 +127,7 @@ local function announce(s)
   s.told = {}
   redis.call('XADD', NOTICES, 'MAXLEN', '~', '10000', '*', 'session', s.id, 'version', s.version,
     'state', s.state, 'moved', moved and '1' or '0', 'priority', s.priority,
-    'created_ms', s.created_ms, 'project', s.project or '', 'holders', table.concat(holders, ' '),
+    'created_ms', s.created_ms, 'due_ms', due_ms(s) or '', 'project', s.project or '', 'holders', table.concat(holders, ' '),
     'expires_in_ms', due_in_ms(s) or '')
 end
 
