@@ -14,7 +14,7 @@ import grpc
 from svddtune.client.dialogue.machine import Dialogue
 from svddtune.client.dialogue.stream import DialogueStream
 from svddtune.client.errors import SvddtuneError
-from svddtune.client.figures import Atlas, DataProfile, HistoryPoint, ServerLoad, SessionMap
+from svddtune.client.figures import Atlas, DataProfile, History, ServerLoad, SessionMap
 from svddtune.client.inputs.frames import read_features
 from svddtune.client.labelers import (
     Agreement,
@@ -743,7 +743,7 @@ class TuningClient:
         pairs = list(self._pages(partial(calls.agreement, session, by)))
         return tuple(pairs)
 
-    def history(self, session: str | Session) -> tuple[HistoryPoint, ...]:
+    def history(self, session: str | Session) -> History:
         """Return what was live with each number of labels, oldest first.
 
         Parameters
@@ -757,7 +757,7 @@ class TuningClient:
             SESSION_NOT_FOUND.
         """
         points = list(self._pages(partial(calls.list_history, session)))
-        return tuple(points)
+        return History(points)
 
     def atlas(self, session: str | Session) -> Atlas:
         """Return what the labels say of every cell: a score for each gamma and C.

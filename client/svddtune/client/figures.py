@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from svddtune.client.pictures import draw_history, draw_quality
+from svddtune.client.plots import drawn
 from svddtune.client.shown import Shown
 from svddtune.client.types import FloatArray, LabelCounts, Quality
 
@@ -51,6 +54,45 @@ class HistoryPoint(Shown):
     outside_count: int
     expected_gain: float
     advice: str
+
+
+class History(tuple[HistoryPoint, ...]):
+    """What was live with each number of labels, oldest first."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"<History of {len(self)} points>"
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw gamma and C over the number of labels; return the axes.
+
+        Parameters
+        ----------
+        axes : matplotlib Axes, optional
+            Where to draw; default a new figure's.
+
+        Raises
+        ------
+        NotInstalled
+            The extra pictures is not installed.
+        """
+        return drawn(lambda on: draw_history(on, self), axes)
+
+    def plot_quality(self, axes: Any = None) -> Any:
+        """Draw the score on the labels over their number; return the axes.
+
+        Parameters
+        ----------
+        axes : matplotlib Axes, optional
+            Where to draw; default a new figure's.
+
+        Raises
+        ------
+        NotInstalled
+            The extra pictures is not installed.
+        """
+        return drawn(lambda on: draw_quality(on, self), axes)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

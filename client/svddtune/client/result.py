@@ -11,6 +11,7 @@ import numpy as np
 
 from svddtune.client.json_values import jsonable
 from svddtune.client.outside import OutsideRow
+from svddtune.client.plots import Plots
 from svddtune.client.shown import Shown
 from svddtune.client.types import (
     Dataset,
@@ -131,7 +132,7 @@ class RefinedResult(Shown):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Result(Shown):
+class Result(Plots, Shown):
     """The result of a session. It is immutable; later labels make a new one.
 
     `scaling` is the chosen representation of the columns, for example "minmax"; empty in results of
@@ -198,7 +199,7 @@ class Timings(Shown):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class TuningResult(Shown):
+class TuningResult(Plots, Shown):
     """What `tune` returns: the result, the model, and how it came about.
 
     `outside` holds the rows of the data that the model calls outliers, the farthest first.
@@ -213,6 +214,9 @@ class TuningResult(Shown):
     timings: Timings
     versions: Mapping[str, str]
     outside: tuple[OutsideRow, ...]
+
+    def _plotted(self) -> Result:
+        return self.result
 
     @property
     def scaling(self) -> str:

@@ -54,6 +54,7 @@ def shown_values(address: str) -> dict[str, object]:
             "client": client,
             "dialogue": dialogue,
             "server": client.server_info(),
+            "history": client.history(session),
             "scores": client.score(result, X[:5], reasons=2),
             "config": session.config,
         }

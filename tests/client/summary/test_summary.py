@@ -1,13 +1,24 @@
 """Values have a repr of one line, and tables in notebooks that hostile names cannot break."""
 
 import re
+import sys
+from collections.abc import Iterator
 from html.parser import HTMLParser
+from typing import Any
 
+import matplotlib
 import pytest
 from tests.client.summary.shown_values import HOSTILE, shown_values
 from tests.text.test_text import steers
 
-from svddtune.client import EmbeddedStack, SessionConfig
+from svddtune.client import (
+    EmbeddedStack,
+    NotInstalled,
+    Result,
+    SessionConfig,
+    TuningResult,
+)
+from svddtune.client.figures import History
 from svddtune.client.summary.markup import curve, facts
 
 pytestmark = pytest.mark.integration
@@ -58,7 +69,7 @@ def html_of(value: object) -> str | None:
 
 def test_repr_is_one_short_line_that_steers_nothing(values: dict[str, object]) -> None:
     for name, value in values.items():
-        for one in value if isinstance(value, tuple) else (value,):
+        for one in value if type(value) is tuple else (value,):
             text = repr(one)
             assert len(text) <= 120, (name, text)
             assert not steers(text), (name, text)
@@ -111,3 +122,50 @@ def test_picture_is_left_out_where_there_is_nothing_to_draw() -> None:
 
 def test_fact_without_a_value_is_left_out() -> None:
     assert read(facts(HOSTILE, [("a", ""), ("b", 0)])).text.endswith("b0")
+
+
+@pytest.fixture
+def pyplot() -> Iterator[Any]:
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    yield pyplot
+    pyplot.close("all")
+
+
+def test_result_is_drawn_with_all_its_parts(values: dict[str, object], pyplot: Any) -> None:
+    tuned, result = values["tuned"], values["result"]
+    assert isinstance(tuned, TuningResult)
+    assert isinstance(result, Result)
+    figure = tuned.plot()
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    assert len(titles) == 4
+    assert "Alignment over gamma" in titles[0]
+    for plot in (
+        result.plot_alignment,
+        result.plot_costs,
+        result.plot_detectors,
+        result.plot_comparisons,
+    ):
+        _, axes = pyplot.subplots()
+        assert plot(axes) is axes
+        assert plot() is not axes
+
+
+def test_history_is_drawn(values: dict[str, object], pyplot: Any) -> None:
+    history = values["history"]
+    assert isinstance(history, History)
+    assert len(history) > 1
+    drawn = history.plot().lines[0].get_xdata()
+    assert max(drawn) == max(point.labels for point in history)
+    assert history.plot_quality().get_title(loc="left")
+
+
+def test_missing_matplotlib_is_told(
+    values: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = values["result"]
+    assert isinstance(result, Result)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(NotInstalled, match=r"pip install 'svddtune\[pictures\]'"):
+        result.plot()

@@ -21,7 +21,7 @@ from svddtune.client.aio.stream import AsyncDialogueStream
 from svddtune.client.aio.tuning import AsyncTuning
 from svddtune.client.dialogue.machine import Dialogue
 from svddtune.client.errors import SvddtuneError
-from svddtune.client.figures import Atlas, DataProfile, HistoryPoint, ServerLoad, SessionMap
+from svddtune.client.figures import Atlas, DataProfile, History, ServerLoad, SessionMap
 from svddtune.client.inputs.frames import read_features
 from svddtune.client.labelers import (
     Agreement,
@@ -744,7 +744,7 @@ class AsyncTuningClient:
         pairs = [pair async for pair in self._pages(partial(calls.agreement, session, by))]
         return tuple(pairs)
 
-    async def history(self, session: str | Session) -> tuple[HistoryPoint, ...]:
+    async def history(self, session: str | Session) -> History:
         """Return what was live with each number of labels, oldest first.
 
         Parameters
@@ -758,7 +758,7 @@ class AsyncTuningClient:
             SESSION_NOT_FOUND.
         """
         points = [one async for one in self._pages(partial(calls.list_history, session))]
-        return tuple(points)
+        return History(points)
 
     async def atlas(self, session: str | Session) -> Atlas:
         """Return what the labels say of every cell: a score for each gamma and C.
