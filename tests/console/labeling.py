@@ -12,9 +12,9 @@ from svddtune.client import Session, TuningClient
 FIELDS = ("width", "height", "weight")
 
 
-def rows(count: int = 120, *, seed: int = 0) -> np.ndarray[Any, Any]:
+def rows(count: int = 120) -> np.ndarray[Any, Any]:
     """Rows around a point; each tenth is far away."""
-    drawn = np.random.default_rng(seed).normal(size=(count, len(FIELDS)))
+    drawn = np.random.default_rng(0).normal(size=(count, len(FIELDS)))
     drawn[::10] += 9
     return drawn
 
@@ -27,12 +27,11 @@ def is_outlier(row: int) -> bool:
 def new_session(
     client: TuningClient,
     *,
-    seed: int = 0,
     display: Sequence[Mapping[str, str]] | None = None,
     **settings: Any,
 ) -> Session:
-    """A session on rows of its own."""
-    data = rows(seed=seed)
+    """A session on the same dataset for all, so that it is prepared once, but for other fields."""
+    data = rows()
     dataset = client.upload_dataset(
         data,
         feature_names=FIELDS,
@@ -54,6 +53,11 @@ class Hands:
         """The question's heading."""
         return self.page.get_by_role("heading", name=re.compile(r"^Question \d+:"))
 
+    @property
+    def ready(self) -> Locator:
+        """There once the page takes an answer on the question."""
+        return self.page.locator('.controls[data-ready="true"]')
+
     def begin(self, name: str = "ann") -> "Hands":
         """Say who labels."""
         self.page.get_by_label("Your name").fill(name)
@@ -62,7 +66,7 @@ class Hands:
 
     def question(self) -> str:
         """The observation that is asked about, once the page takes an answer on it."""
-        self.page.locator('.controls[data-ready="true"]').wait_for()
+        self.ready.wait_for()
         return re.sub(r"^Question \d+: ", "", self.heading.inner_text())
 
     def press(self, key: str) -> str:

@@ -102,12 +102,19 @@ def worker(redis_url: str, log: Path | None = None, tree: Path | None = None) ->
 
 
 class RestartableService:
-    """A service that can end and start again at the same address."""
+    """A service that can end and start again at the same address.
 
-    def __init__(self, redis_url: str) -> None:
+    With ``http`` it takes calls over HTTP too, at ``url``.
+    """
+
+    def __init__(self, redis_url: str, *, http: bool = False) -> None:
         self._redis_url = redis_url
-        self._process = service(redis_url)
+        self._further = ["--http-listen", "127.0.0.1:0"] if http else []
+        self._process = service(redis_url, "127.0.0.1:0", *self._further)
         self.address = str(self._process.ready["address"])
+        self.url = str(self._process.ready["http"]) if http else ""
+        if http:
+            self._further = ["--http-listen", self.url.partition("://")[2]]
 
     def end(self, *, hard: bool) -> None:
         """Kill the service if `hard`, else stop it, which first drains its streams."""
@@ -118,7 +125,7 @@ class RestartableService:
 
     def restart(self) -> None:
         """Start the service again."""
-        self._process = service(self._redis_url, self.address)
+        self._process = service(self._redis_url, self.address, *self._further)
 
 
 @contextmanager

@@ -60,6 +60,12 @@ export class Desk {
     return this.questions.value.filter((one) => one.leased && !one.lost);
   }
 
+  /** Whether the session of the page asks nothing more. */
+  get over(): boolean {
+    const asking = ['SESSION_STATE_PREPARING', 'SESSION_STATE_LABELING', 'SESSION_STATE_PAUSED'];
+    return this.session.value !== undefined && !asking.includes(this.session.value.state ?? '');
+  }
+
   // What the labeler does
 
   answer(verdict: Verdict, confidence?: number): void {
@@ -140,6 +146,15 @@ export class Desk {
     if (!first) return;
     this.questions.value = [gone(first) ? { ...first, lost: true } : first, ...rest.filter((one) => !gone(one))];
     this.wake();
+  }
+
+  /** The session asks nothing more, for this reason. */
+  end(reason: FinishReason): void {
+    batch(() => {
+      this.finish.value = reason;
+      this.questions.value = [];
+      this.history.value = [];
+    });
   }
 
   /** The leases that nobody needs, to be given back; by session. */

@@ -118,7 +118,7 @@ function Desk({ labeler, session: named }: Place) {
           )}
         </div>
         <Controls desk={desk} />
-        <aside data-held={desk.held.length}>
+        <aside data-ahead={desk.held.length >= leasing.most}>
           {session && (
             <Progress
               session={session}

@@ -6,11 +6,11 @@ import type { Ack, LeaseResponse } from '../../api/schema';
 import { Desk } from './desk';
 
 const WAIT_S = 30;
-// A question that comes so soon after the answer needs none that waits for it.
-const SOON_MS = 50;
+// Questions that come so soon after the answer, several times on end, need none that waits for them.
+const SOON_MS = 30;
+const OFTEN = 3;
 // With so few labels to come, each question should know all answers before it.
 const FEW_LABELS = 10;
-const DEFAULT_LEASE_S = 120;
 // Leases last at least half as long as the session says; three beats in the shortest.
 const BEATS = 6;
 const LOOK_AGAIN_MS = 1000;
@@ -23,6 +23,7 @@ export class Leasing {
   private go: () => void = () => undefined;
   private stirred = false;
   private wanted = 2;
+  private soon = 0;
 
   constructor(
     labeler: string,
@@ -104,7 +105,7 @@ export class Leasing {
     if (response.session) desk.saw(response.session);
     const news = desk.take(response.assignments ?? []);
     const reason = response.finishReason ?? 'FINISH_REASON_UNSPECIFIED';
-    if (reason !== 'FINISH_REASON_UNSPECIFIED') desk.finish.value = reason;
+    if (reason !== 'FINISH_REASON_UNSPECIFIED') desk.end(reason);
     if (news) this.note();
     return news;
   }
@@ -114,16 +115,19 @@ export class Leasing {
     const { answeredAt } = this.desk;
     this.desk.answeredAt = undefined;
     if (answeredAt === undefined) return;
-    this.wanted = performance.now() - answeredAt > SOON_MS ? 2 : 1;
+    this.soon = performance.now() - answeredAt > SOON_MS ? 0 : this.soon + 1;
+    this.wanted = this.soon < OFTEN ? 2 : 1;
   }
 
   private hasRoom(): boolean {
     const { desk } = this;
-    return !desk.outbox.items.value.length && desk.held.length < this.most;
+    if (desk.outbox.items.value.length) return false;
+    // (Why a session has ended says the next Lease.)
+    return desk.held.length < this.most || (desk.over && !desk.finish.value);
   }
 
   /** How many to hold. */
-  private get most(): number {
+  get most(): number {
     return (this.desk.session.value?.config?.budget ?? 0) < FEW_LABELS ? 1 : this.wanted;
   }
 
@@ -141,9 +145,9 @@ export class Leasing {
 
   private async beat(): Promise<void> {
     while (!this.ending.signal.aborted) {
-      const lease = this.desk.session.value?.config?.leaseSeconds || DEFAULT_LEASE_S;
-      await pause((1000 * lease) / BEATS, this.ending.signal);
-      if (document.visibilityState === 'visible') await this.extend();
+      const lease = this.desk.session.value?.config?.leaseSeconds;
+      await pause(lease ? (1000 * lease) / BEATS : LOOK_AGAIN_MS, this.ending.signal);
+      if (lease && document.visibilityState === 'visible') await this.extend();
     }
   }
 
