@@ -97,7 +97,14 @@ def test_keys_are_the_fields_own_while_somebody_types(
     assert list(console_client.labels(session)) == []
 
 
-@pytest.mark.parametrize(("width", "dark"), [(360, False), (1280, True), (2560, False)])
+@pytest.mark.parametrize(
+    ("width", "dark"),
+    [
+        (360, False),
+        pytest.param(1280, True, marks=pytest.mark.slow),
+        pytest.param(2560, False, marks=pytest.mark.slow),
+    ],
+)
 def test_the_page_is_accessible_and_fits(
     width: int,
     dark: bool,
@@ -148,6 +155,7 @@ def test_two_people_label_at_once(
     assert agreement is not None
 
 
+@pytest.mark.slow
 def test_a_blind_session_shows_nothing_of_others(
     open_page: Callable[..., Page], console_client: TuningClient
 ) -> None:
@@ -163,6 +171,7 @@ def test_a_blind_session_shows_nothing_of_others(
     assert not re.search(r"\d inlier|\d outlier|Nearest|other labelers|gamma|kappa", text)
 
 
+@pytest.mark.slow
 def test_a_paused_session_says_so_and_goes_on(
     open_page: Callable[..., Page], console_client: TuningClient
 ) -> None:
@@ -183,6 +192,7 @@ def test_a_paused_session_says_so_and_goes_on(
     expect(page.get_by_role("heading", name="The session was cancelled.")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_one_tab_at_a_time_asks(
     open_page: Callable[..., Page], console_client: TuningClient
 ) -> None:
@@ -199,6 +209,7 @@ def test_one_tab_at_a_time_asks(
     expect(other.get_by_text("1 of 12 labels")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_any_session_is_served_at_one_address(
     open_page: Callable[..., Page], console_client: TuningClient
 ) -> None:

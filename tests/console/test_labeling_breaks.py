@@ -104,11 +104,12 @@ def test_an_answer_whose_ack_is_lost_counts_once(
     assert stored == {key: [f"labeled {verdict}"] for key, verdict in hands.pressed.items()}
 
 
+@pytest.mark.slow
 def test_a_lease_that_is_lost_is_told(
     open_page: Callable[..., Page], console_client: TuningClient
 ) -> None:
     # (Heartbeats that never arrive let it run out.)
-    session = new_session(console_client, lease_seconds=1)
+    session = new_session(console_client, budget=40, lease_seconds=1)
     page = open_page(f"#/{session.name}/label")
     hands = Hands(page).begin()
     observation = hands.question()
@@ -126,6 +127,7 @@ def test_a_lease_that_is_lost_is_told(
     assert votes(console_client, session)[observation] == ["labeled inlier", "unused outlier"]
 
 
+@pytest.mark.slow
 def test_who_leaves_gives_questions_back(
     open_page: Callable[..., Page], console_client: TuningClient
 ) -> None:

@@ -175,7 +175,6 @@ export class Desk {
       }
       // A Lease tells of a stall only where it brings no query.
       this.session.value = session;
-      if (session.state === 'SESSION_STATE_LABELING') this.finish.value = undefined;
     });
   }
 

@@ -2,9 +2,9 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { call, path, ServiceError } from '../../api/call';
 import { greet, may, server } from '../../api/caller';
+import { token } from '../../api/token';
 import { pause } from '../../api/pause';
 import type { Profile } from '../../api/schema';
-import { watch } from '../../api/watch';
 import { idOf, sessionName, to } from '../../shell/route';
 import { useLoad } from '../../ui/load';
 import { AwayNotice, ErrorNotice, Loading } from '../../ui/notice';
@@ -13,6 +13,7 @@ import { Card } from './card';
 import { Controls } from './controls';
 import { askAnew, AskName, labelerName, mayRename } from './labeler';
 import './label.css';
+import { follow } from './follow';
 import { Leasing } from './leasing';
 import { useOneTab } from './one_tab';
 import { Progress } from './progress';
@@ -24,7 +25,11 @@ export function LabelPage({ id = '' }: { id?: string }) {
     void greetUntilThere(ending.signal);
     return () => ending.abort();
   }, []);
-  if (!server.value) return <Loading what="the service" />;
+  // Before anything is asked of the person: a service that asks who calls does so now.
+  const known = useLoad((signal) => call(id ? path`/v1/${sessionName(id)}` : '/v1/sessions?pageSize=1', { signal }), [id]);
+  if (known.error instanceof ServiceError && !known.error.passing) return <ErrorNotice error={known.error} />;
+  const stranger = !server.value?.caller?.name;
+  if (!server.value || (stranger && (token.value || !known.value))) return <Loading what="the session" />;
   if (!may.label.value) {
     return <p class="notice">Your role here is to look on. Ask whoever runs the service for the role of a labeler.</p>;
   }
@@ -84,7 +89,7 @@ function Desk({ labeler, session: named }: Place) {
   const blind = session?.config?.blind ?? false;
   return (
     <div class="labeling">
-      <header class="row">
+      <header class="row top">
         <h1>
           Label{name && ' '}
           {name && <bdi>{visible(session?.displayName || idOf(name))}</bdi>}
@@ -139,14 +144,14 @@ function useWatch(leasing: Leasing, name: string, failed: (error: unknown) => vo
   useEffect(() => {
     if (!name) return undefined;
     const ending = new AbortController();
-    const saw: Parameters<typeof watch>[1] = (session) => {
+    const saw: Parameters<typeof follow>[1] = (session) => {
       desk.saw(session);
       leasing.look();
     };
     const away = (is: boolean) => {
       desk.sender.away.value = is;
     };
-    watch(name, saw, away, ending.signal).catch((error: unknown) => {
+    follow(name, saw, away, ending.signal).catch((error: unknown) => {
       if (!(error instanceof ServiceError && error.status === 401)) failed(error);
     });
     return () => ending.abort();

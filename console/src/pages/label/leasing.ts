@@ -106,6 +106,7 @@ export class Leasing {
     const news = desk.take(response.assignments ?? []);
     const reason = response.finishReason ?? 'FINISH_REASON_UNSPECIFIED';
     if (reason !== 'FINISH_REASON_UNSPECIFIED') desk.end(reason);
+    else desk.finish.value = undefined;
     if (news) this.note();
     return news;
   }
