@@ -143,7 +143,8 @@ def test_wrong_token_is_refused_in_words(
     page = open_page(url=guarded.url, height=420)
     page.get_by_role("heading", name="Sign in").wait_for()
     if pictures:
-        page.screenshot(path=pictures / "console-sign-in.png")
+        page.screenshot(path=pictures / "sign_in.png")
+    expect(page.get_by_text("This service asks who you are.")).to_be_visible()
     by_token(page, "svddtune_0123456789ab_nobody")
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
     expect(page.get_by_role("status").filter(has_text="token")).to_be_visible()

@@ -70,7 +70,11 @@ export async function open(path: string, options: CallOptions = {}): Promise<Res
   }
   if (response.ok) return response;
   const refused = await refusal(response);
-  if (refused.status === 401) signOut(refused.message);
+  if (refused.status === 401) {
+    // (What the service says then is for programs.)
+    const first = refused.reason === 'CREDENTIALS_MISSING';
+    signOut(first ? 'This service asks who you are.' : refused.message);
+  }
   throw refused;
 }
 

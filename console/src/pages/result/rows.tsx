@@ -60,6 +60,9 @@ export function Rows({ result, dataset, detector, scores, order, outside, labels
         {found.busy ? 'Searching …' : `${rows.length.toLocaleString('en')} ${rows.length === 1 ? 'row' : 'rows'}`}
       </p>
       {shown.length > 0 && <Table {...{ result, dataset, detector, scores, labels }} rows={shown} />}
+      {shown.length > 0 && (
+        <p class="hint">σ is the column's robust standard deviation, over all rows of the dataset.</p>
+      )}
       {pages > 1 && (
         <nav class="row" aria-label="Pages of rows">
           <button type="button" disabled={current === 0} onClick={() => setPage(current - 1)}>
@@ -115,7 +118,7 @@ function Table({ result, dataset, detector, scores, labels, rows }: TableProps) 
               <tr key={row}>
                 <th scope="row">
                   <bdi class="id">{visible(one?.about?.observationId ?? String(row))}</bdi>
-                  {one?.about && one.about.observationId !== String(row) && <span class="hint"> row {row}</span>}
+                  {one?.about && one.about.observationId !== String(row) && <span class="hint nobreak"> row {row}</span>}
                 </th>
                 <td class="number">{figure(scores[row])}</td>
                 <td>{label === undefined ? '–' : label ? 'outlier' : 'inlier'}</td>
@@ -152,7 +155,7 @@ function Reasons({ reasons }: { reasons: UnusualFeature[] }) {
           <bdi>{visible(one.name || `feature ${one.column ?? 0}`)}</bdi> {figure(one.value)}{' '}
           <span class="hint">
             usually {figure(one.typical)}, {(one.deviation ?? 0) > 0 ? '+' : ''}
-            {figure(one.deviation, 2)} deviations
+            {figure(one.deviation, 2)} σ
           </span>
         </li>
       ))}

@@ -17,8 +17,8 @@ export function Summary({ result }: { result: TuningResult }) {
         <Figure name="Representation" text={wordOf(result.scaling, 'SCALING_KIND_')} />
         <Figure name="Rows outside" text={(result.outsideCount ?? 0).toLocaleString('en')} />
         <Figure name="Support vectors" text={(result.supportVectorCount ?? 0).toLocaleString('en')} />
-        <Figure name={`${metric} on the labels`} text={figure(quality?.value, 2)} more={between(quality?.interval)} />
-        {audit && <Figure name={`${metric} on the audit`} text={figure(audit.value, 2)} more={between(audit.interval)} />}
+        <Figure name={`${capital(metric)} on the labels`} text={figure(quality?.value, 2)} more={between(quality?.interval)} />
+        {audit && <Figure name={`${capital(metric)} on the audit`} text={figure(audit.value, 2)} more={between(audit.interval)} />}
         {outlierShare && (
           <Figure
             name="Outliers among all rows"
@@ -28,9 +28,7 @@ export function Summary({ result }: { result: TuningResult }) {
         )}
       </dl>
       <p class="hint">
-        {audit
-          ? 'The score on the audit is unbiased: its rows were drawn at random and kept out of tuning.'
-          : 'The score on the labels is optimistic: they are no random sample, and the choice was made on them.'}{' '}
+        {audit && 'The score on the audit is unbiased: its rows were drawn at random and kept out of tuning. '}
         From {(manifest?.labeledRows ?? []).length} labels, {ago(result.createTime)}.
       </p>
       {result.notes?.map((note) => (
@@ -52,4 +50,8 @@ function Figure({ name, text, more }: { name: string; text: string; more?: strin
       </dd>
     </div>
   );
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
