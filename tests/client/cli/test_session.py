@@ -19,6 +19,7 @@ from tests.client.scene import blob
 from svddtune.client import EmbeddedStack, SessionState, SvddModel, TuningClient
 from svddtune.client.cli.app import run
 from svddtune.client.cli.columns import Column, print_table
+from svddtune.client.cli.lookup import session_names
 from svddtune.client.cli.options import DEFAULT_SERVER
 from svddtune.client.cli.service import Service, reach_as
 
@@ -414,3 +415,26 @@ def test_suggested_command_repeats_who_calls(
     # (It is in the environment now, as if the user had set it.)
     reach_as({"token_file": token})
     assert Service(DEFAULT_SERVER).command("session", "list") == "svddtune session list"
+
+
+def test_other_commands_take_the_same_names(
+    shell: Shell, client: TuningClient, pumps: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = shell(f"session create {pumps} --name north --budget 6").strip()
+    number = session.partition("-")[2][:10]
+    votes = {f"pump-{row}": "inlier" for row in range(6)}
+    client.label_all(f"sessions/{session}", votes, labeler="ann")
+    client.wait_until_completed(f"sessions/{session}")
+    Path("tickets.csv").write_text("id,status\npump-7,closed\n")
+    for word in ("north", number, session[:14], f"sessions/{session}"):
+        assert shell.json(f"drift {word} pumps.csv --id-column pump", code=0)["model"].endswith(
+            session
+        )
+        shell(f"oracle check tickets.csv --mapping none --session {word}", code=1)
+        assert "[MAPPING_UNKNOWN]" in shell.err  # the session was found before
+        assert session_names(Service(shell.server[1]), [word]) == [f"sessions/{session}"]
+    for command in ("drift nobody pumps.csv", "oracle check tickets.csv --mapping m --session no"):
+        shell(command, code=1)
+        assert "[SESSION_NOT_FOUND]" in shell.err
+    assert session_names(Service("127.0.0.1:1"), ["sessions/x"]) == ["sessions/x"]
+    shell(f"session delete {session} --yes")
