@@ -11,10 +11,12 @@ from tests.console.axe import violations
 from tests.e2e.processes import service
 
 from svddtune.client import Dataset, EmbeddedStack, Session, TuningClient
+from svddtune.process import tokens
 
 INLIERS, OUTLIERS = 90, 12
 LABELERS = ("ann", "bob")
 WIDTHS = (360, 2560)
+FRAME_MS = 1000 / 60
 
 
 def rows() -> np.ndarray:
@@ -87,6 +89,7 @@ def test_figures_change_while_a_program_labels(
     assert page.evaluate("() => window.sameDocument")
 
 
+@pytest.mark.slow
 def test_a_session_is_steered_by_clicks(
     open_page: Callable[..., Page], console_client: TuningClient
 ) -> None:
@@ -164,6 +167,7 @@ def test_a_labeler_is_withdrawn_after_a_preview_and_reinstated(
     assert not any(one.withdrawn for one in console_client.list_labelers(labelled)[0])
 
 
+@pytest.mark.slow
 def test_the_log_is_filtered_and_a_vote_is_retracted(
     open_page: Callable[..., Page], console_client: TuningClient
 ) -> None:
@@ -272,6 +276,7 @@ def test_the_page_is_accessible(
         page.screenshot(path=pictures / name)
 
 
+@pytest.mark.slow
 def test_without_an_atlas_the_page_shows_what_there_is(
     open_page: Callable[..., Page], console_client: TuningClient
 ) -> None:
@@ -285,6 +290,7 @@ def test_without_an_atlas_the_page_shows_what_there_is(
     expect(page.get_by_role("heading", name="Atlas")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_the_page_goes_on_after_the_service_was_away(
     open_page: Callable[..., Page], redis_url: str
 ) -> None:
@@ -293,8 +299,11 @@ def test_the_page_goes_on_after_the_service_was_away(
     with TuningClient(at) as client:
         session = client.create_session(upload(client), name="Before", budget=20)
         page = open_page(address(session), url=http)
-        # (Without a worker the session says so.)
         expect(page.get_by_role("heading", name="Before")).to_be_visible()
+        # Why nothing goes on is told, with what to do.
+        expect(page.get_by_text("No worker has given a sign of life")).to_contain_text(
+            "Start a worker"
+        )
         front.kill()
         away = page.get_by_text("The service cannot be reached.")
         expect(away).to_be_visible()
@@ -302,3 +311,88 @@ def test_the_page_goes_on_after_the_service_was_away(
             expect(away).to_have_count(0)
             client.update_session(session, name="After")
             expect(page.get_by_role("heading", name="After")).to_be_visible()
+
+
+STEERS = {"Finish", "Pause", "Change", "Clone", "Cancel the session"}
+SEEN = {
+    "viewer": set(),
+    "labeler": {"Label"},
+    "tuner": {"Label", *STEERS},
+    "admin": {"Label", *STEERS, "Delete"},
+}
+
+
+@pytest.fixture(scope="module")
+def guarded(
+    console_stack: EmbeddedStack, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """Address of a service of the same sessions that asks who calls, and a token of each role."""
+    file = tmp_path_factory.mktemp("roles") / "tokens.json"
+    by_role = {
+        role: tokens.create(file, name=role, project="default", role=role)[1] for role in SEEN
+    }
+    further = ("--http-listen", "127.0.0.1:0", "--tokens", str(file))
+    with service(str(console_stack.info["redis"]), "127.0.0.1:0", *further) as process:
+        yield str(process.ready["http"]), by_role
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("role", SEEN)
+def test_the_role_decides_what_is_there(
+    open_page: Callable[..., Page],
+    labelled: Session,
+    guarded: tuple[str, dict[str, str]],
+    role: str,
+) -> None:
+    url, by_role = guarded
+    page = open_page(address(labelled), url=url)
+    page.get_by_label("Token").fill(by_role[role])
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    expect(section(page, "Progress")).to_contain_text("14 of 30 labels")
+    actions = page.locator(".actions").get_by_role("button").or_(page.locator(".actions a"))
+    assert set(actions.all_inner_texts()) == SEEN[role]
+    if role == "labeler":
+        # The votes of others are not theirs to see.
+        expect(page.get_by_role("heading", name="Labelers")).to_have_count(0)
+        expect(page.get_by_role("heading", name="Log")).to_have_count(0)
+        return
+    expect(page.get_by_role("button", name="Withdraw bob")).to_have_count(int(role == "admin"))
+
+
+@pytest.mark.slow
+def test_a_map_of_2000_rows_follows_the_pointer(
+    open_page: Callable[..., Page], console_client: TuningClient
+) -> None:
+    drawn = np.random.default_rng(1).normal(size=(2000, 4))
+    drawn[:100] *= 4
+    session = console_client.create_session(console_client.upload_dataset(drawn), budget=20)
+    with console_client.tuning(session, labeler="ann") as tuning:
+        for number, query in enumerate(tuning.queries(), 1):
+            row = int(query.observation_id)
+            tuning.answer(query, "outlier" if np.abs(drawn[row]).max() > 4 else "inlier")
+            if number == 4:
+                break
+    page = open_page(address(session))
+    figure = page.get_by_role("figure", name="Rows by label and side")
+    picture = figure.locator("svg[role=img]")
+    picture.wait_for()
+    # Few elements, however many rows.
+    assert picture.locator("path").count() < 12
+    drawn_dots = [one.get_attribute("d") or "" for one in picture.locator("path.dot").all()]
+    assert "".join(drawn_dots).count("M") == len(drawn)
+    picture.scroll_into_view_if_needed()
+    box = picture.bounding_box()
+    assert box is not None
+    page.evaluate(
+        """() => { window.times = [];
+          const note = (at) => { window.times.push(at); requestAnimationFrame(note); };
+          requestAnimationFrame(note); }"""
+    )
+    said = set()
+    for step in range(60):
+        page.mouse.move(box["x"] + box["width"] * (0.3 + step / 150), box["y"] + box["height"] / 2)
+        said.add(figure.get_by_role("status").inner_text())
+    times = page.evaluate("() => window.times")
+    gaps = sorted(np.diff(times))
+    assert gaps[len(gaps) // 2] < 2 * FRAME_MS
+    assert len(said) > 5

@@ -6,7 +6,7 @@ import { useLoad } from '../../ui/load';
 import { PartNotice } from '../../ui/notice';
 import { metric, representation } from './words';
 
-const X = { label: 'labels' };
+const X = { label: 'labels', whole: true };
 
 export function History({ session, returns }: { session: Session; returns: number }) {
   const name = session.name ?? '';
@@ -56,7 +56,7 @@ function OfAtlas({ points }: { points: HistoryPoint[] }) {
       <LineChart
         title="Rows outside"
         x={X}
-        y={{ label: 'rows' }}
+        y={{ label: 'rows', whole: true }}
         lines={[{ name: 'rows outside', style: 'first', points: of(points, (one) => one.outsideCount ?? 0), steps: true }]}
       />
       {gains && (

@@ -4,6 +4,7 @@ import type { Session } from '../../api/schema';
 import { sessionName } from '../../shell/route';
 import { wordOf } from '../../ui/format';
 import { AwayNotice, ErrorNotice, Loading } from '../../ui/notice';
+import { About } from './about';
 import { Actions } from './actions';
 import { Atlas } from './atlas';
 import { Detectors } from './detectors';
@@ -38,6 +39,7 @@ export function SessionPage({ id }: { id: string }) {
       <Actions session={session} show={show} />
       <Progress session={session} />
       <Figures session={session} />
+      <About session={session} />
       {may.read.value && <Learnt session={session} events={events} returns={returns} show={show} />}
     </div>
   );
@@ -50,8 +52,10 @@ function Learnt({ session, events, returns, show }: Pick<Followed, 'events' | 'r
     <>
       <Detectors session={session} />
       <History session={session} returns={returns} />
-      <MapOfData session={session} log={log} returns={returns} />
-      <Atlas session={session} returns={returns} />
+      <div class="pair">
+        <MapOfData session={session} log={log} returns={returns} />
+        <Atlas session={session} returns={returns} />
+      </div>
       <Labelers session={session} returns={returns} show={show} />
       <Log session={session} log={log} />
     </>

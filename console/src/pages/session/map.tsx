@@ -22,7 +22,8 @@ export function MapOfData({ session, log, returns }: MapProps) {
     [name, figuresOf(session), returns],
   );
   const labels = useMemo(() => labelsOf(log.all), [log.all]);
-  const dots = useMemo(() => (value ? dotsOf(value, labels) : []), [value, labels]);
+  const dots = useMemo(() => dotsOf(value), [value]);
+  const marks = useMemo(() => (value?.rows ?? []).map((row) => labels.get(row)), [value, labels]);
   if (!value || !dots.length) return <PartNotice error={error} />;
   const rows = () => tableRows(value, labels);
   return (
@@ -32,6 +33,8 @@ export function MapOfData({ session, log, returns }: MapProps) {
         title="Rows by label and side"
         caption={caption(value, session)}
         dots={dots}
+        marks={marks}
+        say={(i) => said(value, i, marks[i])}
         xLabel="first coordinate"
         yLabel="second coordinate"
         table={{ columns: ['Observation', 'Label', 'Side', 'x', 'y'], rows }}
@@ -40,14 +43,13 @@ export function MapOfData({ session, log, returns }: MapProps) {
   );
 }
 
-function dotsOf(map: SessionMap, labels: Map<number, Label>): Dot[] {
-  return (map.rows ?? []).map((row, i) => {
-    const margin = map.margins?.[i];
-    const shape = labels.get(row);
-    const id = map.observationIds?.[i] ?? String(row);
-    const text = `${id}: ${shape ? `labelled ${shape}` : 'not labelled'}, ${side(margin)}`;
-    return { x: map.x?.[i] ?? 0, y: map.y?.[i] ?? 0, margin, shape, text };
-  });
+function dotsOf(map: SessionMap | undefined): Dot[] {
+  return (map?.rows ?? []).map((_, i) => ({ x: map?.x?.[i] ?? 0, y: map?.y?.[i] ?? 0, margin: map?.margins?.[i] }));
+}
+
+function said(map: SessionMap, i: number, label: Label | undefined): string {
+  const id = map.observationIds?.[i] ?? String(map.rows?.[i]);
+  return `${id}: ${label ? `labelled ${label}` : 'not labelled'}, ${side(map.margins?.[i])}`;
 }
 
 function caption(map: SessionMap, session: Session): string {

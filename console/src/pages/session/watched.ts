@@ -30,6 +30,8 @@ export function useWatched(name: string): Followed {
   useEffect(() => {
     if (!server.value) return undefined;
     const ending = new AbortController();
+    // (Right after signing in, the role may be another than the one that was refused.)
+    setState((last) => (last.error === undefined ? last : { ...last, error: undefined }));
     const changed = (session: Session, events: LabelEvent[] = []) =>
       setState((last) => ({ ...last, session, events: events.length ? [...last.events, ...events] : last.events }));
     const away = (is: boolean) =>

@@ -2,7 +2,7 @@
 import { figure } from '../format';
 import { Axes, MARGIN } from './axes';
 import { Figure } from './figure';
-import { extent, scale, type Kind } from './scale';
+import { extent, scale, type Kind, type Scale } from './scale';
 import { useWidth } from './width';
 
 export interface Point {
@@ -22,12 +22,19 @@ export interface Line {
   steps?: boolean;
 }
 
+interface AxisProps {
+  label: string;
+  kind?: Kind;
+  /** Only whole numbers are written beside it: it counts something. */
+  whole?: boolean;
+}
+
 interface LineChartProps {
   title: string;
   caption?: string;
   lines: Line[];
-  x: { label: string; kind?: Kind };
-  y: { label: string; kind?: Kind; domain?: [number, number] };
+  x: AxisProps;
+  y: AxisProps & { domain?: [number, number] };
   height?: number;
 }
 
@@ -62,8 +69,8 @@ type PlotProps = Pick<LineChartProps, 'lines' | 'x' | 'y'> & {
 };
 
 function Plot({ lines, x, y, xs, ys, width, height }: PlotProps) {
-  const across = scale(x.kind ?? 'linear', xs, [MARGIN.left, width - MARGIN.right]);
-  const up = scale(y.kind ?? 'linear', ys, [height - MARGIN.bottom, MARGIN.top]);
+  const across = written(x, scale(x.kind ?? 'linear', xs, [MARGIN.left, width - MARGIN.right]));
+  const up = written(y, scale(y.kind ?? 'linear', ys, [height - MARGIN.bottom, MARGIN.top]));
   const [bottom, top] = up.range;
   // Log axes have no place for 0, and a fixed domain may leave figures out.
   const clamped = (value: number) => {
@@ -84,6 +91,10 @@ function Plot({ lines, x, y, xs, ys, width, height }: PlotProps) {
       )}
     </>
   );
+}
+
+function written(axis: AxisProps, one: Scale): Scale {
+  return axis.whole ? { ...one, ticks: one.ticks.filter(Number.isInteger) } : one;
 }
 
 type Place = (value: number) => number;

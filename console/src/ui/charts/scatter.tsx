@@ -14,16 +14,19 @@ export interface Dot {
   y: number;
   /** Positive is outside; absent if it is not known. */
   margin: number | undefined;
-  /** How the dot is marked; absent for one of the many. */
-  shape: Shape | undefined;
-  /** What is said of it when it is pointed at. */
-  text: string;
 }
+
+/** How each dot is marked; absent for one of the many. */
+export type Marks = (Shape | undefined)[];
 
 interface ScatterProps {
   title: string;
   caption: string;
+  /** They change seldom: what is computed from them is kept while they stay the same array. */
   dots: Dot[];
+  marks: Marks;
+  /** What is said of a dot when it is pointed at. */
+  say: (index: number) => string;
   xLabel: string;
   yLabel: string;
   table: Table;
@@ -40,22 +43,22 @@ const PATHS: Record<Shape | 'inside' | 'outside' | 'unknown', string> = {
   unknown: 'm-1.5,0h3',
 };
 
-export function Scatter({ title, caption, dots, xLabel, yLabel, table, height = 460 }: ScatterProps) {
+export function Scatter({ title, caption, dots, marks, say, xLabel, yLabel, table, height = 460 }: ScatterProps) {
   const [box, width] = useWidth<HTMLDivElement>();
   const [at, setAt] = useState<number>();
   const placed = useMemo(() => place(dots, width, height), [dots, width, height]);
   const picture = useMemo(
-    () => placed && <Picture placed={placed} xLabel={xLabel} yLabel={yLabel} />,
-    [placed, xLabel, yLabel],
+    () => placed && <Picture placed={placed} marks={marks} xLabel={xLabel} yLabel={yLabel} />,
+    [placed, marks, xLabel, yLabel],
   );
-  const marked = dots.flatMap((one, i) => (one.shape ? [i] : []));
+  const marked = marks.flatMap((one, i) => (one ? [i] : []));
   const step = (by: number) => {
     const k = at === undefined ? -1 : marked.indexOf(at);
     setAt(marked[(k + by + marked.length + (k < 0 && by < 0 ? 1 : 0)) % marked.length]);
   };
   const pointed = at === undefined ? undefined : placed?.dots[at];
   return (
-    <Figure title={title} caption={caption} table={table} legend={<Legend dots={dots} />}>
+    <Figure title={title} caption={caption} table={table} legend={<Legend dots={dots} marks={marks} />}>
       <div
         ref={box}
         class="plot"
@@ -71,20 +74,20 @@ export function Scatter({ title, caption, dots, xLabel, yLabel, table, height = 
         }}
         onPointerMove={(event) => {
           const corner = event.currentTarget.getBoundingClientRect();
-          setAt(placed && nearest(placed.dots, event.clientX - corner.left, event.clientY - corner.top));
+          setAt(placed && nearest(placed.dots, marks, event.clientX - corner.left, event.clientY - corner.top));
         }}
         onPointerLeave={() => setAt(undefined)}
         onBlur={() => setAt(undefined)}
       >
         {placed && (
-          <svg width={width} height={height} role="img" aria-label={inWords(title, dots)}>
+          <svg width={width} height={height} role="img" aria-label={inWords(title, dots, marks)}>
             {picture}
             {pointed && <circle class="pointed" cx={pointed.x} cy={pointed.y} r="10" />}
           </svg>
         )}
       </div>
       <p class="said" role="status">
-        {at === undefined ? '' : dots[at]?.text}
+        {at === undefined ? '' : say(at)}
       </p>
     </Figure>
   );
@@ -120,11 +123,18 @@ function wider([low, high]: [number, number]): [number, number] {
   return [low - more, high + more];
 }
 
+interface PictureProps {
+  placed: Placed;
+  marks: Marks;
+  xLabel: string;
+  yLabel: string;
+}
+
 /** All that does not change while somebody points: a few paths, however many dots there are. */
-function Picture({ placed, xLabel, yLabel }: { placed: Placed; xLabel: string; yLabel: string }) {
+function Picture({ placed, marks, xLabel, yLabel }: PictureProps) {
   const path = (kind: keyof typeof PATHS) =>
     placed.dots
-      .filter((one) => kindOf(one) === kind)
+      .filter((one, i) => kindOf(one, marks[i]) === kind)
       .map((one) => `M${one.x.toFixed(1)},${one.y.toFixed(1)}${PATHS[kind]}`)
       .join('');
   return (
@@ -141,8 +151,8 @@ function Picture({ placed, xLabel, yLabel }: { placed: Placed; xLabel: string; y
   );
 }
 
-function kindOf(one: Dot): keyof typeof PATHS {
-  if (one.shape) return one.shape;
+function kindOf(one: Dot, mark: Shape | undefined): keyof typeof PATHS {
+  if (mark) return mark;
   if (one.margin === undefined) return 'unknown';
   return one.margin > 0 ? 'outside' : 'inside';
 }
@@ -156,17 +166,20 @@ const NAMES: Record<keyof typeof PATHS, string> = {
   unknown: 'not labelled',
 };
 
-function counted(dots: Dot[]): [keyof typeof PATHS, number][] {
+function counted(dots: Dot[], marks: Marks): [keyof typeof PATHS, number][] {
   const counts = new Map<keyof typeof PATHS, number>();
-  for (const one of dots) counts.set(kindOf(one), (counts.get(kindOf(one)) ?? 0) + 1);
+  for (const [i, one] of dots.entries()) {
+    const kind = kindOf(one, marks[i]);
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  }
   const order = Object.keys(NAMES) as (keyof typeof PATHS)[];
   return order.flatMap((kind) => (counts.has(kind) ? [[kind, counts.get(kind) ?? 0]] : []));
 }
 
-function Legend({ dots }: { dots: Dot[] }) {
+function Legend({ dots, marks }: { dots: Dot[]; marks: Marks }) {
   return (
     <>
-      {counted(dots).map(([kind, count]) => (
+      {counted(dots, marks).map(([kind, count]) => (
         <span key={kind}>
           <svg width="16" height="16" aria-hidden="true">
             <path class={`dot ${kind}`} d={`M8,8${PATHS[kind]}`} />
@@ -178,16 +191,16 @@ function Legend({ dots }: { dots: Dot[] }) {
   );
 }
 
-function inWords(title: string, dots: Dot[]): string {
-  return `${title}: ${counted(dots).map(([kind, count]) => `${count} ${NAMES[kind]}`).join(', ')}.`;
+function inWords(title: string, dots: Dot[], marks: Marks): string {
+  return `${title}: ${counted(dots, marks).map(([kind, count]) => `${count} ${NAMES[kind]}`).join(', ')}.`;
 }
 
 /** The dot that is pointed at, if one is near. */
-function nearest(dots: Dot[], x: number, y: number): number | undefined {
+function nearest(dots: Dot[], marks: Marks, x: number, y: number): number | undefined {
   let [found, best]: [number | undefined, number] = [undefined, 16 ** 2];
   dots.forEach((one, i) => {
     // A marked dot is wanted rather than one of the many beside it.
-    const distance = (one.x - x) ** 2 + (one.y - y) ** 2 - (one.shape ? 30 : 0);
+    const distance = (one.x - x) ** 2 + (one.y - y) ** 2 - (marks[i] ? 30 : 0);
     if (distance < best) [found, best] = [i, distance];
   });
   return found;
