@@ -20,8 +20,9 @@ from svddtune.v1 import scoring_pb2, scoring_pb2_grpc
 
 # Seconds for which an uploaded model is kept.
 _TTL_S, _SHORTEST_TTL_S, _LONGEST_TTL_S = 86_400.0, 60.0, 2_592_000.0
-# Size of the parts of a file that is sent.
-_PART_BYTES = 512 << 10
+# Size of the parts of a file that is sent. A multiple of 3, so that the parts in base64, as JSON
+# has them, are one after the other the file in base64.
+_PART_BYTES = 3 << 17
 
 
 class ScoringServicer(scoring_pb2_grpc.ScoringServiceServicer):
