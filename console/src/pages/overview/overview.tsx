@@ -1,17 +1,17 @@
 /** What there is: sessions, datasets, and who computes. */
-import { useEffect } from 'preact/hooks';
 import { greet, may, server } from '../../api/caller';
 import { to } from '../../shell/route';
+import { usePolled } from '../../ui/polled';
 import { Datasets } from './datasets';
 import { Load } from './load';
 import './overview.css';
 import { Sessions } from './sessions';
 
+const GREET_S = 30;
+
 export function Overview() {
-  // What the service says of its store may have changed since the console was opened.
-  useEffect(() => {
-    greet().catch(() => undefined);
-  }, []);
+  // What the service says of its store and its workers changes.
+  usePolled(greet, [], GREET_S);
   const durability = server.value?.durability;
   return (
     <div class="overview">
@@ -29,10 +29,12 @@ export function Overview() {
         </p>
       )}
       <Sessions />
-      <div class="columns">
-        <Datasets />
-        <Load />
-      </div>
+      {server.value && may.read.value && (
+        <div class="columns">
+          <Datasets />
+          <Load />
+        </div>
+      )}
     </div>
   );
 }

@@ -20,6 +20,7 @@ const ENDED = new Set(['SESSION_STATE_COMPLETED', 'SESSION_STATE_CANCELLED', 'SE
 const STALLS: Record<string, string> = {
   STALL_REASON_NO_WORKERS: 'no workers',
   STALL_REASON_AWAITING_VOTES: 'waits for further votes',
+  STALL_REASON_AWAITING_ADJUDICATION: 'waits for an adjudicator',
   STALL_REASON_JOB_GIVEN_UP: 'a job was given up',
 };
 
@@ -179,7 +180,7 @@ function Row({ session, stall }: { session: Session; stall: string | undefined }
   const waiting = session.waitingCount ?? 0;
   const leased = session.leasedCount ?? 0;
   const asks = session.state === 'SESSION_STATE_LABELING' && may.label.value;
-  const has = Boolean(session.latestResult);
+  const has = Boolean(session.latestResult) && may.read.value;
   const name = visible(session.displayName || id);
   return (
     <tr>
