@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 from tests.console import axe
+from tests.proxy import proxy_to
 
 from svddtune.client import TuningClient
 from svddtune.client.files.data import read_data
@@ -114,6 +114,23 @@ def test_what_the_command_line_refuses_is_refused_until_it_is_corrected(open_pag
     expect(alert).to_contain_text("DATASET_EMPTY")
 
 
+def test_labels_that_may_mean_either_class_are_asked_for(open_page: Opens) -> None:
+    page = open_page("#/create")
+    rows = "".join(f"{row % 7},{row % 5},{int(row % 9 == 0)}\n" for row in range(30))
+    drop(page, f"a,b,label\n{rows}".encode())
+    page.get_by_role("button", name="Start with these labels").click()
+    send = page.get_by_role("button", name="Send the data")
+    send.click()
+    expect(page.get_by_role("alert")).to_contain_text("LABELS_AMBIGUOUS")
+    page.get_by_label("Value that marks an outlier").select_option("1")
+    send.click()
+    expect(page.get_by_text("30 labels are known.")).to_be_visible()
+    expect(page.get_by_text("30 rows equal")).to_have_count(0)
+    expect(page.get_by_label("Labels to ask for")).to_have_value("30")
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_text("Drop a CSV file here").wait_for()
+
+
 def test_how_the_file_is_written_is_told_and_can_be_corrected(open_page: Opens) -> None:
     page = open_page("#/create")
     drop(page, "größe;b\n1,5;2\n3,25;4\n5;1,5\n".encode("latin-1"))
@@ -150,33 +167,56 @@ def test_a_cancelled_dataset_is_taken_back_and_one_that_was_there_is_told(
         page.get_by_role("link", name="New session").click()
 
 
-def test_an_upload_goes_on_after_the_connection_broke(open_page: Opens) -> None:
-    """The first request is cut off; what the service has is not asked for again."""
-    page = open_page("#/create")
+@pytest.mark.slow
+def test_an_upload_goes_on_where_the_connection_broke(
+    open_page: Opens, console_url: str, console_client: TuningClient
+) -> None:
+    """Most rows have been sent when the connection is cut; they are not sent again."""
     rng = np.random.default_rng(1)
-    lines = [
-        "a,b,c,d",
-        *(",".join(f"{v:.17g}" for v in row) for row in rng.normal(size=(40_000, 4))),
-    ]
-    choose(page, "\n".join(lines).encode(), "large.csv")
-    page.get_by_role("heading", name="large.csv: 40,000 rows").wait_for()
-    requests: list[Any] = []
+    X = rng.normal(size=(30_000, 20)).round(6)
+    whole = X.nbytes * 4 / 3
+    with proxy_to(console_url.removeprefix("http://")) as proxy:
+        page = open_page("#/create", url=f"http://{proxy.address}")
+        choose(page, b"\n".join(",".join(map(str, row)).encode() for row in X), "large.csv")
+        send = page.get_by_role("button", name="Send the data")
+        expect(send).to_be_enabled()
+        before = proxy.received
+        proxy.hold_at(before + int(0.9 * whole))
+        send.click()
+        assert proxy.held.wait(20)
+        with proxy.unreachable():
+            away = page.get_by_text("The service cannot be reached; the upload goes on by itself.")
+            expect(away).to_be_visible()
+        expect(page.get_by_text("The data are stored as")).to_be_visible(timeout=20_000)
+        # (All of it again would be 1.9; the last rows that arrived are not kept by a cut.)
+        assert proxy.received - before < 1.75 * whole
+    name = page.get_by_text("The data are stored as").inner_text().split()[-1].rstrip(".")
+    assert name == console_client.upload_dataset(X).name
 
-    def cut(route: Any) -> None:
-        requests.append(route.request)
-        if len(requests) == 1:
-            route.abort("connectionreset")
-        else:
-            route.continue_()
 
-    page.route("**/v1/datasets", cut)
-    page.get_by_role("button", name="Send the data").click()
-    expect(page.get_by_text("The service cannot be reached; the upload goes on")).to_be_visible()
-    expect(page.get_by_text("The data are stored as")).to_be_visible()
-    assert len(requests) == 2
+@pytest.mark.slow
+def test_a_cancelled_upload_stores_nothing(
+    open_page: Opens, console_url: str, console_client: TuningClient
+) -> None:
+    X = np.random.default_rng(6).normal(size=(20_000, 20)).round(6)
+    with proxy_to(console_url.removeprefix("http://")) as proxy:
+        page = open_page("#/create", url=f"http://{proxy.address}")
+        choose(page, b"\n".join(",".join(map(str, row)).encode() for row in X), "cancelled.csv")
+        send = page.get_by_role("button", name="Send the data")
+        expect(send).to_be_enabled()
+        proxy.hold_at(proxy.received + 2_000_000)
+        send.click()
+        assert proxy.held.wait(20)
+        expect(page.get_by_role("progressbar")).to_be_visible()
+        page.get_by_role("button", name="Cancel").click()
+        expect(send).to_be_enabled()
+        proxy.cut()
+    assert not list(console_client.list_datasets(display_name="cancelled"))
 
 
-@pytest.mark.parametrize(("dark", "width"), [(False, 360), (True, 2560)])
+@pytest.mark.parametrize(
+    ("dark", "width"), [(False, 360), pytest.param(True, 2560, marks=pytest.mark.slow)]
+)
 def test_hostile_text_stays_text_and_the_page_is_accessible(
     open_page: Opens, dark: bool, width: int
 ) -> None:
@@ -191,6 +231,7 @@ def test_hostile_text_stays_text_and_the_page_is_accessible(
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.slow
 def test_ten_thousand_columns_come_in_pages(open_page: Opens) -> None:
     page = open_page("#/create")
     rng = np.random.default_rng(2)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from playwright.sync_api import Page, expect
 from tests.console import axe
 
 from svddtune.client import EmbeddedStack, Session, TuningClient
+from svddtune.process import tokens
 
 Opens = Callable[..., Page]
 HOSTILE = "<img src=x onerror=alert(1)>\u202egnp"
@@ -92,7 +94,9 @@ def test_datasets_are_deleted_after_a_question(
     assert dataset.name not in {one.name for one in console_client.list_datasets()}
 
 
-@pytest.mark.parametrize(("dark", "width"), [(False, 360), (True, 2560)])
+@pytest.mark.parametrize(
+    ("dark", "width"), [(False, 360), pytest.param(True, 2560, marks=pytest.mark.slow)]
+)
 def test_hostile_names_stay_text_and_the_page_is_accessible(
     open_page: Opens, crowd: list[Session], dark: bool, width: int
 ) -> None:
@@ -123,3 +127,56 @@ def test_an_empty_service_tells_the_first_step_and_a_lost_one_is_waited_for(
         ).to_have_count(2)
     expect(page.get_by_text("The service cannot be reached.").first).to_be_visible()
     expect(page.get_by_text("There is no session yet.")).to_be_visible()
+
+
+@pytest.mark.slow
+def test_each_role_sees_what_it_may_do(
+    open_page: Opens, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Labelers see sessions; viewers read; tuners create; admins delete too."""
+    file = tmp_path / "tokens.json"
+    shown = {
+        role: tokens.create(file, name=f"{role}-1", project="default", role=role)[1]
+        for role in ("viewer", "labeler", "tuner", "admin")
+    }
+    monkeypatch.setenv("SVDDTUNE_TOKENS", str(file))
+    with EmbeddedStack(workers=1, http_listen="127.0.0.1:0") as stack:
+        with TuningClient(stack.address, token=shown["tuner"]) as client:
+            dataset = client.upload_dataset(np.random.default_rng(9).normal(size=(20, 2)), name="d")
+            client.create_session(dataset, name="shared", overlap=2, budget=1)
+            client.upload_dataset(np.random.default_rng(10).normal(size=(20, 2)), name="unused")
+        for role, token in shown.items():
+            page = open_page(url=str(stack.info["http"]))
+            page.get_by_label("Token").fill(token)
+            page.get_by_role("button", name="Sign in").click()
+            page.get_by_role("link", name="shared", exact=True).wait_for()
+            reads = role != "labeler"
+            expect(page.get_by_role("heading", name="Datasets")).to_have_count(int(reads))
+            if reads:
+                page.get_by_role("rowheader", name="unused").wait_for()
+            create = page.get_by_role("link", name="New session")
+            expect(create).to_have_count(int(role in {"tuner", "admin"}))
+            delete = page.get_by_role("button", name="Delete unused")
+            expect(delete).to_have_count(int(role == "admin"))
+            page.goto(f"{page.url.split('#')[0]}#/create")
+            expect(page.get_by_text("Your role may not create sessions.")).to_have_count(
+                int(role in {"viewer", "labeler"})
+            )
+
+
+@pytest.mark.slow
+def test_a_session_that_stands_still_says_why(
+    open_page: Opens, console_client: TuningClient
+) -> None:
+    """One of two votes is there, the budget is spent, and nobody gives the other one."""
+    X = np.random.default_rng(91).normal(size=(30, 2))
+    session = console_client.create_session(
+        console_client.upload_dataset(X), name="stands still", overlap=2, budget=1
+    )
+    with console_client.tuning(session, labeler="ann") as tuning:
+        tuning.answer(next(iter(tuning.queries())), "inlier")
+        page = open_page()
+        page.get_by_label("Name contains").fill("stands still")
+        expect(page.get_by_text("waits for further votes")).to_be_visible()
+    console_client.delete_session(session)
+    expect(page.get_by_text("No such sessions.")).to_be_visible()
