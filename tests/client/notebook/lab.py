@@ -31,12 +31,14 @@ def jupyter_lab(folder: Path) -> Iterator[str]:
         "IdentityProvider.token": _TOKEN,
         # For commands of the menus.
         "LabApp.expose_app_in_browser": True,
-        # Nobody is asked whether to fetch news.
-        "LabApp.news_url": "None",
         "LabApp.check_for_updates_class": "jupyterlab.NeverCheckForUpdate",
     }
     arguments = [f"--{name}={value}" for name, value in options.items()]
     own = {f"JUPYTER_{name}_DIR": str(folder / name) for name in ("CONFIG", "DATA", "RUNTIME")}
+    # Nobody is asked whether to fetch news.
+    settings = folder / "CONFIG/lab/user-settings/@jupyterlab/apputils-extension"
+    settings.mkdir(parents=True)
+    (settings / "notification.jupyterlab-settings").write_text('{"fetchNews": "false"}')
     with (folder / "lab.log").open("wb") as log:
         lab = subprocess.Popen(
             [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", *arguments],

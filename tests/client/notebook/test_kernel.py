@@ -57,7 +57,7 @@ def session(client: TuningClient) -> Iterator[Session]:
     client.delete_session(made)
 
 
-def test_both_clients_work_where_an_event_loop_runs(
+def test_both_clients_and_tune_work_where_an_event_loop_runs(
     kernel: Kernel, stack: EmbeddedStack, session: Session
 ) -> None:
     printed = kernel.run(f"""
@@ -78,9 +78,6 @@ async with AsyncTuningClient({stack.address!r}) as client:
         print((await tuning.label_all({{"52": "inlier"}})).applied)
 """)
     assert printed.split() == ["2", "1"]
-
-
-def test_tune_works_where_an_event_loop_runs(kernel: Kernel, stack: EmbeddedStack) -> None:
     printed = kernel.run(f"""
 import numpy as np
 from svddtune import tune

@@ -59,7 +59,7 @@ def picture_of(
         "share": min(1.0, status.counts.total / budget) if budget else 0.0,
         "left": messages.time_left(controller),
         "evidence": [printable(line) for line in lines],
-        "note": messages.notice_line(notice).strip() if notice else "",
+        "note": _note(notice) if notice else "",
         "note_kind": notice.kind if notice else "",
         "connection": messages.connection(controller),
         "undo": bool(controller.history),
@@ -83,6 +83,13 @@ def end(before: Picture, lines: Sequence[str]) -> Picture:
         "undo": False,
         "ended": [printable(line) for line in lines],
     }
+
+
+def _note(notice: Notice) -> str:
+    if notice.query is None:
+        return notice.text
+    query = notice.query
+    return f"Query {query.number} ({on_one_line(query.observation_id)}): {notice.text}"
 
 
 def _question(card: Card, names: Sequence[str]) -> Picture:
