@@ -2,11 +2,11 @@
 import type { ComponentChildren } from 'preact';
 import type { Session } from '../../api/schema';
 import { figure, percent } from '../../ui/format';
-import { evidence, hasAtlas, metric, quality, representation, STALLS, withInterval } from './words';
+import { evidence, hasAtlas, metric, quality, representation, stallWords, withInterval } from './words';
 
 /** Why nothing goes on, and what the session advises. */
 export function Notices({ session }: { session: Session }) {
-  const stall = STALLS[session.stall ?? ''];
+  const stall = stallWords(session);
   const { failure, live } = session;
   return (
     <>

@@ -1,6 +1,6 @@
 /** What the page knows of its session: the latest state of it, and the label log. */
 import { useEffect, useState } from 'preact/hooks';
-import { may, server } from '../../api/caller';
+import { greet, may, server } from '../../api/caller';
 import { call, path, ServiceError } from '../../api/call';
 import { pause } from '../../api/pause';
 import type { LabelEvent, Session } from '../../api/schema';
@@ -28,20 +28,22 @@ export function useWatched(name: string): Followed {
   const [state, setState] = useState(START);
   const show = (session: Session) => setState((last) => ({ ...last, session: newer(last.session, session) }));
   useEffect(() => {
-    if (!server.value) return undefined;
     const ending = new AbortController();
     // (Right after signing in, the role may be another than the one that was refused.)
     setState((last) => (last.error === undefined ? last : { ...last, error: undefined }));
     const changed = (session: Session, events: LabelEvent[] = []) =>
       setState((last) => ({ ...last, session, events: events.length ? [...last.events, ...events] : last.events }));
-    const away = (is: boolean) =>
+    const away = (is: boolean) => {
+      // (The page was opened while the service was away, so nobody knows the role yet.)
+      if (!is && !server.value) greet().catch(() => undefined);
       setState((last) => (last.away === is ? last : { ...last, away: is, returns: last.returns + (is ? 0 : 1) }));
+    };
     const follow = may.read.value ? watch : look;
     follow(name, changed, away, ending.signal).catch(
       (error: unknown) => !ending.signal.aborted && setState((last) => ({ ...last, error })),
     );
     return () => ending.abort();
-  }, [name, may.read.value, server.value !== undefined]);
+  }, [name, may.read.value]);
   return { ...state, show };
 }
 

@@ -2,18 +2,28 @@
 import type { Quality, Session } from '../../api/schema';
 import { figure, wordOf } from '../../ui/format';
 
-/** Why nothing goes on, and what to do about it. */
-export const STALLS: Record<string, string> = {
+type Stall = NonNullable<Session['stall']>;
+
+/** Why nothing goes on, and what to do about it; empty while it does. */
+const STALLS: Record<Stall, string> = {
+  STALL_REASON_UNSPECIFIED: '',
   STALL_REASON_NO_WORKERS:
     'No worker has given a sign of life for 15 seconds, and the session needs one to go on. Start a worker: ' +
     'svddtune worker, or restart svddtune up.',
   STALL_REASON_PAUSED: 'The session is paused: nobody is asked. Resume it to go on.',
   STALL_REASON_AWAITING_VOTES:
     'Labelers wait, but what is left needs votes of others. Let another labeler vote, or finish the session.',
+  STALL_REASON_AWAITING_ADJUDICATION:
+    'What is left are observations whose votes contradict each other. An adjudicator has to decide them: ask one of ' +
+    'those under Settings to label, or finish the session.',
   STALL_REASON_JOB_GIVEN_UP:
     'A computation failed several times and was given up. Resume the session to try it again; if it fails again, ' +
     'the operator of the service finds it with: svddtune jobs list --state dead',
 };
+
+export function stallWords(session: Session): string {
+  return STALLS[session.stall ?? 'STALL_REASON_UNSPECIFIED'] ?? '';
+}
 
 const STATES: Record<string, string> = {
   SESSION_STATE_PREPARING: 'Preparing the data; labelers are asked soon.',
