@@ -136,7 +136,14 @@ def test_who_leaves_gives_questions_back(
     observation = Hands(page).begin().question()
     page.goto("about:blank")
     with console_client.tuning(session, labeler="bob") as tuning:
-        assert next(iter(tuning.queries())).observation_id == observation
+        # (The page gave back the one that it held ahead, too, and bob may have come before that.)
+        asked = []
+        for query in tuning.queries():
+            asked.append(query.observation_id)
+            tuning.answer(query, "inlier")
+            if len(asked) == 3:
+                break
+    assert observation in asked
 
 
 MEASURE = """() => {

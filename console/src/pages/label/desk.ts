@@ -43,7 +43,9 @@ export class Desk {
   answeredAt: number | undefined;
   /** Leases that are answered or declined here: the service may repeat them for a moment. */
   private readonly done = new Set<string>();
-  /** Leases of a question that was answered unasked while they were on their way. */
+  /** Observations that were answered unasked since the last Lease began, which may bring them once more. */
+  private unasked: Item[] = [];
+  /** Leases of such a question. */
   private readonly strays = new Map<string, string>();
 
   constructor(
@@ -79,6 +81,7 @@ export class Desk {
       // One that was taken back, and is not asked anew, is answered unasked.
       const asked = question.leased ? this.said(assign) : { ...this.said(assign), query: 0, leaseId: '' };
       const item: AnswerItem = { kind: 'answer', ...asked, verdict };
+      if (!question.leased) this.unasked.push(item);
       this.say(sure === undefined ? item : { ...item, confidence: sure });
     });
     this.answeredAt = performance.now();
@@ -125,7 +128,7 @@ export class Desk {
     let news = false;
     for (const assign of fresh) {
       if (known.has(assign.leaseId)) continue;
-      if (this.outbox.items.value.some((one) => one.kind === 'answer' && same(one, assign))) {
+      if (this.unasked.some((one) => same(one, assign))) {
         this.done.add(assign.leaseId ?? '');
         this.strays.set(assign.leaseId ?? '', assign.session ?? '');
         continue;
@@ -157,8 +160,9 @@ export class Desk {
     });
   }
 
-  /** The leases that nobody needs, to be given back; by session. */
-  takeStrays(): [string, string][] {
+  /** A Lease begins, and nothing is left to send. Returns the leases that nobody needs, with their sessions. */
+  begin(): [string, string][] {
+    this.unasked = [];
     const found = [...this.strays];
     this.strays.clear();
     return found;

@@ -92,7 +92,7 @@ export class Leasing {
 
   private async ask(): Promise<boolean> {
     const { desk, ending } = this;
-    for (const [session, leaseId] of desk.takeStrays()) await this.release(session, [leaseId]);
+    for (const [leaseId, session] of desk.begin()) void this.release(session, [leaseId]).catch(() => undefined);
     const response = await call<LeaseResponse>(this.session ? path`/v1/${this.session}:lease` : '/v1/sessions:lease', {
       body: {
         labeler: desk.labeler,
