@@ -212,7 +212,7 @@ def test_what_cannot_be_judged_is_told(tuned: Contents) -> None:
         notes=(HOSTILE,),
         create_time=None,
     )
-    _, elements = made(replace(tuned, result=bare))
+    _, elements = made(replace(tuned, result=bare, history=()))
     outcome = facts(elements, "The chosen detector")
     assert outcome["Cohen's kappa by audit"].startswith("not known: it takes labels of both")
     assert "holds for all rows" in outcome["Cohen's kappa by audit"]
