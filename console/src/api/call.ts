@@ -1,6 +1,6 @@
 /** Calls of the service: JSON over HTTP, with the token that the person has shown. */
 import { keepFresh } from './issuer';
-import { signOut, token } from './token';
+import { asked, signOut, token } from './token';
 
 /** The service refuses: `reason` is stable, `message` is a sentence for people. */
 export class ServiceError extends Error {
@@ -40,8 +40,9 @@ export interface CallOptions {
 /** Call and return the response as it comes. Throws ServiceError or Unreachable. */
 export async function open(path: string, options: CallOptions = {}): Promise<Response> {
   await keepFresh();
+  const shown = token.value;
   const headers = new Headers();
-  if (token.value) headers.set('Authorization', `Bearer ${token.value}`);
+  if (shown) headers.set('Authorization', `Bearer ${shown}`);
   let body: string | Blob | undefined;
   if (options.text) {
     headers.set('Content-Type', options.text.type);
@@ -70,7 +71,8 @@ export async function open(path: string, options: CallOptions = {}): Promise<Res
   }
   if (response.ok) return response;
   const refused = await refusal(response);
-  if (refused.status === 401) {
+  // A late refusal says nothing of the token that was shown since, and no more than what is said already.
+  if (refused.status === 401 && shown === token.value && (shown || asked.value === undefined)) {
     // (What the service says then is for programs.)
     const first = refused.reason === 'CREDENTIALS_MISSING';
     signOut(first ? 'This service asks who you are.' : refused.message);
