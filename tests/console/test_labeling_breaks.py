@@ -198,3 +198,33 @@ def test_the_next_question_is_there_at_once(
     record_property("next_question_p95_ms", p95)
     print(f"next question with {latency_ms} ms latency: p95 {p95:.1f} ms")
     assert p95 < NEXT_QUESTION_MS, sorted(times)
+
+
+def test_a_question_that_was_answered_while_it_came_again_is_not_shown(
+    open_page: Callable[..., Page], console_client: TuningClient
+) -> None:
+    session = new_session(console_client)
+    page = open_page(f"#/{session.name}/label")
+    hands = Hands(page).begin()
+    hands.question()
+    page.locator('aside[data-ahead="true"]').wait_for()
+    held: list[Route] = []
+    page.route("**/*:lease", lambda route: held.append(route))
+    with page.expect_request("**/*:lease"):
+        observation = hands.press("o")
+    with page.expect_response("**/*:retract"):
+        page.keyboard.press("z")
+    # The query is leased anew, and the reply is on its way while the labeler answers.
+    body = held[0].fetch().text()
+    assert observation in body
+    with page.expect_response("**/*:answer"):
+        assert hands.press("i") == observation
+    page.route("**/*:lease", lambda route: route.continue_())
+    held[0].fulfill(status=200, content_type="application/json", body=body)
+    assert observation not in [hands.answer() for _ in range(3)]
+    all_stored(page)
+    assert votes(console_client, session)[observation] == [
+        "labeled outlier",
+        "retracted outlier",
+        "labeled inlier",
+    ]
