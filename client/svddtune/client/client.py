@@ -849,7 +849,7 @@ class TuningClient:
         return self._connection.do(calls.reinstate_labeler(session, labeler))
 
     def reopen_observation(self, session: str | Session, observation_id: object) -> Reopening:
-        """Ask again about an observation that has votes or was left out.
+        """Ask again about an observation with votes or left out; return what it had.
 
         The votes on it are retracted: they stay in the label log and count no more. Anybody may be
         asked, also who voted before.

@@ -850,7 +850,7 @@ class AsyncTuningClient:
         return await self._connection.do(calls.reinstate_labeler(session, labeler))
 
     async def reopen_observation(self, session: str | Session, observation_id: object) -> Reopening:
-        """Ask again about an observation that has votes or was left out.
+        """Ask again about an observation with votes or left out; return what it had.
 
         The votes on it are retracted: they stay in the label log and count no more. Anybody may be
         asked, also who voted before.
