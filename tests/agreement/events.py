@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from svddtune.state.session import LabelEvent, Verdict
 
-KINDS = ("LABELED", "RETRACTED", "UNUSED", "REPEATED", "WITHDRAWN", "REINSTATED")
+KINDS = ("LABELED", "RETRACTED", "UNUSED", "REPEATED", "CHECKED", "WITHDRAWN", "REINSTATED")
 NAMES = ("ann", "ben", "cem")
 
 

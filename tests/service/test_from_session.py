@@ -338,7 +338,7 @@ def test_labels_taken_over_are_those_in_force_by_definition(
                 # Refused, so nothing has changed.
                 continue
         handover = Handover(scene.sessions, scene.datasets)
-        taken = await handover.take(Source(first), scene.dataset_id, [], 12)
+        taken = await handover.take(Source(first), scene.dataset_id, [], [], 12)
         second = await scene.created_from(taken)
         events = await scene.sessions.label_events(second)
         return first, taken, events, await scene.counts(second)

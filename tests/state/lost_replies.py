@@ -369,6 +369,13 @@ async def lease__of_a_repeat(scene: Scene) -> AsyncIterator[Any]:
 
 
 @case
+async def lease__of_a_control_item(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session(controls={11: Verdict.INLIER}, control_share=0.5)
+    yield None
+    yield [one.query for one in await scene.lease(session_id, most=3, waits=True)]
+
+
+@case
 async def move__pause(scene: Scene) -> AsyncIterator[Any]:
     session_id = await scene.session()
     yield None

@@ -24,6 +24,7 @@ from svddtune.state.queue import Claim, JobQueue
 from svddtune.state.session import (
     Answer,
     BatchReceipt,
+    ControlItem,
     DatasetId,
     InitialLabel,
     LabelCounts,
@@ -175,6 +176,7 @@ class ScriptedWorker:
             gamma=1.0,
             alignment=0.5,
             ranking=[RankedRow(row, self.predicts, explanation_of(row)) for row in rows],
+            controls=[RankedRow(row, 0, explanation_of(row)) for row in snapshot.next_controls],
             pictures={"cells": pictures_of(len(snapshot.labels))["cells"]},
         )
 
@@ -247,6 +249,7 @@ class Scene:
         self,
         *,
         initial: dict[int, Verdict] | None = None,
+        controls: dict[int, Verdict] | None = None,
         retention_ms: int | None = None,
         **config: Any,
     ) -> SessionId:
@@ -260,6 +263,7 @@ class Scene:
             SessionConfig(**defaults | config),
             observation_count=N,
             initial=labels,
+            controls=[ControlItem(row, verdict) for row, verdict in (controls or {}).items()],
             retention_ms=retention_ms,
         )
         self.worker.work_off()

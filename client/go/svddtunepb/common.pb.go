@@ -136,6 +136,9 @@ const (
 	LabelEvent_KIND_WITHDRAWN LabelEvent_Kind = 5
 	// All votes of the labeler count again. The event names no observation.
 	LabelEvent_KIND_REINSTATED LabelEvent_Kind = 6
+	// The labeler answered a control item, see CreateSessionRequest.controls. This is not a vote. The latest
+	// answer on the observation counts for the labeler's report; after a retraction it is UNSURE.
+	LabelEvent_KIND_CHECKED LabelEvent_Kind = 7
 )
 
 // Enum value maps for LabelEvent_Kind.
@@ -148,6 +151,7 @@ var (
 		4: "KIND_REPEATED",
 		5: "KIND_WITHDRAWN",
 		6: "KIND_REINSTATED",
+		7: "KIND_CHECKED",
 	}
 	LabelEvent_Kind_value = map[string]int32{
 		"KIND_UNSPECIFIED": 0,
@@ -157,6 +161,7 @@ var (
 		"KIND_REPEATED":    4,
 		"KIND_WITHDRAWN":   5,
 		"KIND_REINSTATED":  6,
+		"KIND_CHECKED":     7,
 	}
 )
 
@@ -642,7 +647,7 @@ const file_svddtune_v1_common_proto_rawDesc = "" +
 	"\x06inlier\x18\x01 \x01(\rR\x06inlier\x12\x18\n" +
 	"\aoutlier\x18\x02 \x01(\rR\aoutlier\x12\x16\n" +
 	"\x06unsure\x18\x03 \x01(\rR\x06unsure\x12\x14\n" +
-	"\x05total\x18\x04 \x01(\rR\x05total\"\xb1\x05\n" +
+	"\x05total\x18\x04 \x01(\rR\x05total\"\xc3\x05\n" +
 	"\n" +
 	"LabelEvent\x12\x19\n" +
 	"\bevent_id\x18\x01 \x01(\tR\aeventId\x120\n" +
@@ -664,7 +669,7 @@ const file_svddtune_v1_common_proto_rawDesc = "" +
 	"confidence\x18\r \x01(\x01H\x00R\n" +
 	"confidence\x88\x01\x01\x12\x16\n" +
 	"\x06origin\x18\x0e \x01(\tR\x06origin\x12 \n" +
-	"\vadjudicates\x18\x0f \x01(\bR\vadjudicates\"\x8f\x01\n" +
+	"\vadjudicates\x18\x0f \x01(\bR\vadjudicates\"\xa1\x01\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fKIND_LABELED\x10\x01\x12\x12\n" +
@@ -672,7 +677,8 @@ const file_svddtune_v1_common_proto_rawDesc = "" +
 	"\vKIND_UNUSED\x10\x03\x12\x11\n" +
 	"\rKIND_REPEATED\x10\x04\x12\x12\n" +
 	"\x0eKIND_WITHDRAWN\x10\x05\x12\x13\n" +
-	"\x0fKIND_REINSTATED\x10\x06B\r\n" +
+	"\x0fKIND_REINSTATED\x10\x06\x12\x10\n" +
+	"\fKIND_CHECKED\x10\aB\r\n" +
 	"\v_confidence*_\n" +
 	"\aVerdict\x12\x17\n" +
 	"\x13VERDICT_UNSPECIFIED\x10\x00\x12\x12\n" +

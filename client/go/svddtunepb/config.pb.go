@@ -517,7 +517,10 @@ type SessionConfig struct {
 	// Seconds after its creation at which the session is due. Of sessions with equal priority,
 	// labelers are asked first in the one that is due first, and in sessions without a due time last.
 	// Nothing ends when it is overdue. Allowed: 1 to 31536000; default: none.
-	DueSeconds    uint32 `protobuf:"varint,29,opt,name=due_seconds,json=dueSeconds,proto3" json:"due_seconds,omitempty"`
+	DueSeconds uint32 `protobuf:"varint,29,opt,name=due_seconds,json=dueSeconds,proto3" json:"due_seconds,omitempty"`
+	// Share of each labeler's queries that are control items, while it has not had all of them.
+	// Without control items it has no effect. Allowed: 0 to 0.5; default: 0.1.
+	ControlShare  *float64 `protobuf:"fixed64,30,opt,name=control_share,json=controlShare,proto3,oneof" json:"control_share,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -755,11 +758,18 @@ func (x *SessionConfig) GetDueSeconds() uint32 {
 	return 0
 }
 
+func (x *SessionConfig) GetControlShare() float64 {
+	if x != nil && x.ControlShare != nil {
+		return *x.ControlShare
+	}
+	return 0
+}
+
 var File_svddtune_v1_config_proto protoreflect.FileDescriptor
 
 const file_svddtune_v1_config_proto_rawDesc = "" +
 	"\n" +
-	"\x18svddtune/v1/config.proto\x12\vsvddtune.v1\"\xd8\b\n" +
+	"\x18svddtune/v1/config.proto\x12\vsvddtune.v1\"\x94\t\n" +
 	"\rSessionConfig\x12\f\n" +
 	"\x01k\x18\x01 \x01(\rR\x01k\x12\x16\n" +
 	"\x06budget\x18\x02 \x01(\rR\x06budget\x126\n" +
@@ -794,9 +804,11 @@ const file_svddtune_v1_config_proto_rawDesc = "" +
 	"\fadjudicators\x18\x1b \x03(\tR\fadjudicators\x12#\n" +
 	"\rrequired_tags\x18\x1c \x03(\tR\frequiredTags\x12\x1f\n" +
 	"\vdue_seconds\x18\x1d \x01(\rR\n" +
-	"dueSecondsB\x0e\n" +
+	"dueSeconds\x12(\n" +
+	"\rcontrol_share\x18\x1e \x01(\x01H\x02R\fcontrolShare\x88\x01\x01B\x0e\n" +
 	"\f_label_noiseB\x0f\n" +
-	"\r_raw_features*\xc5\x01\n" +
+	"\r_raw_featuresB\x10\n" +
+	"\x0e_control_share*\xc5\x01\n" +
 	"\rQueryStrategy\x12\x1e\n" +
 	"\x1aQUERY_STRATEGY_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13QUERY_STRATEGY_LAMA\x10\x01\x12\x19\n" +

@@ -955,6 +955,61 @@ func (x *InitialLabel) GetConfidence() float64 {
 	return 0
 }
 
+// An observation whose label is known, which is asked to see how good labelers are.
+type ControlItem struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The observation; each at most once, and not one of the initial labels.
+	ObservationId string `protobuf:"bytes,1,opt,name=observation_id,json=observationId,proto3" json:"observation_id,omitempty"`
+	// INLIER or OUTLIER.
+	Verdict       Verdict `protobuf:"varint,2,opt,name=verdict,proto3,enum=svddtune.v1.Verdict" json:"verdict,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ControlItem) Reset() {
+	*x = ControlItem{}
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ControlItem) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ControlItem) ProtoMessage() {}
+
+func (x *ControlItem) ProtoReflect() protoreflect.Message {
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ControlItem.ProtoReflect.Descriptor instead.
+func (*ControlItem) Descriptor() ([]byte, []int) {
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ControlItem) GetObservationId() string {
+	if x != nil {
+		return x.ObservationId
+	}
+	return ""
+}
+
+func (x *ControlItem) GetVerdict() Verdict {
+	if x != nil {
+		return x.Verdict
+	}
+	return Verdict_VERDICT_UNSPECIFIED
+}
+
 // Describes the session to start.
 type CreateSessionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -993,14 +1048,20 @@ type CreateSessionRequest struct {
 	RetentionSeconds *float64 `protobuf:"fixed64,9,opt,name=retention_seconds,json=retentionSeconds,proto3,oneof" json:"retention_seconds,omitempty"`
 	// True checks the request, returns the session as it would be, with its estimate and without a name, and
 	// creates nothing. Its errors are those of the same request without it, except REQUEST_ID_REUSED.
-	ValidateOnly  bool `protobuf:"varint,10,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
+	ValidateOnly bool `protobuf:"varint,10,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
+	// Control items: at most 1000 observations whose labels are known. They are mixed into the queries of each
+	// labeler, see SessionConfig.control_share, in an order drawn from the seed, each at most once for each
+	// labeler, and look like other queries. The answers, also unasked ones, are no votes: they change no label,
+	// and the budget does not count them. LabelerReport has what they tell. Nothing else is asked about these
+	// observations, and labels that from_session has for them are left out.
+	Controls      []*ControlItem `protobuf:"bytes,11,rep,name=controls,proto3" json:"controls,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CreateSessionRequest) Reset() {
 	*x = CreateSessionRequest{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[6]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1012,7 +1073,7 @@ func (x *CreateSessionRequest) String() string {
 func (*CreateSessionRequest) ProtoMessage() {}
 
 func (x *CreateSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[6]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1025,7 +1086,7 @@ func (x *CreateSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateSessionRequest.ProtoReflect.Descriptor instead.
 func (*CreateSessionRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{6}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *CreateSessionRequest) GetDataset() string {
@@ -1098,6 +1159,13 @@ func (x *CreateSessionRequest) GetValidateOnly() bool {
 	return false
 }
 
+func (x *CreateSessionRequest) GetControls() []*ControlItem {
+	if x != nil {
+		return x.Controls
+	}
+	return nil
+}
+
 // The new session, or the one that the same request created before.
 type CreateSessionResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1109,7 +1177,7 @@ type CreateSessionResponse struct {
 
 func (x *CreateSessionResponse) Reset() {
 	*x = CreateSessionResponse{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[7]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1121,7 +1189,7 @@ func (x *CreateSessionResponse) String() string {
 func (*CreateSessionResponse) ProtoMessage() {}
 
 func (x *CreateSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[7]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1134,7 +1202,7 @@ func (x *CreateSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateSessionResponse.ProtoReflect.Descriptor instead.
 func (*CreateSessionResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{7}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *CreateSessionResponse) GetSession() *Session {
@@ -1155,7 +1223,7 @@ type GetSessionRequest struct {
 
 func (x *GetSessionRequest) Reset() {
 	*x = GetSessionRequest{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[8]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1167,7 +1235,7 @@ func (x *GetSessionRequest) String() string {
 func (*GetSessionRequest) ProtoMessage() {}
 
 func (x *GetSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[8]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1180,7 +1248,7 @@ func (x *GetSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSessionRequest.ProtoReflect.Descriptor instead.
 func (*GetSessionRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{8}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *GetSessionRequest) GetName() string {
@@ -1201,7 +1269,7 @@ type GetSessionResponse struct {
 
 func (x *GetSessionResponse) Reset() {
 	*x = GetSessionResponse{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[9]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1213,7 +1281,7 @@ func (x *GetSessionResponse) String() string {
 func (*GetSessionResponse) ProtoMessage() {}
 
 func (x *GetSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[9]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1226,7 +1294,7 @@ func (x *GetSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSessionResponse.ProtoReflect.Descriptor instead.
 func (*GetSessionResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{9}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *GetSessionResponse) GetSession() *Session {
@@ -1257,7 +1325,7 @@ type ListSessionsRequest struct {
 
 func (x *ListSessionsRequest) Reset() {
 	*x = ListSessionsRequest{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[10]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1269,7 +1337,7 @@ func (x *ListSessionsRequest) String() string {
 func (*ListSessionsRequest) ProtoMessage() {}
 
 func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[10]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1282,7 +1350,7 @@ func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsRequest.ProtoReflect.Descriptor instead.
 func (*ListSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{10}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ListSessionsRequest) GetPageSize() int32 {
@@ -1340,7 +1408,7 @@ type ListSessionsResponse struct {
 
 func (x *ListSessionsResponse) Reset() {
 	*x = ListSessionsResponse{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[11]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1352,7 +1420,7 @@ func (x *ListSessionsResponse) String() string {
 func (*ListSessionsResponse) ProtoMessage() {}
 
 func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[11]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1365,7 +1433,7 @@ func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsResponse.ProtoReflect.Descriptor instead.
 func (*ListSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{11}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ListSessionsResponse) GetSessions() []*Session {
@@ -1403,7 +1471,7 @@ type UpdateSessionRequest struct {
 
 func (x *UpdateSessionRequest) Reset() {
 	*x = UpdateSessionRequest{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[12]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1415,7 +1483,7 @@ func (x *UpdateSessionRequest) String() string {
 func (*UpdateSessionRequest) ProtoMessage() {}
 
 func (x *UpdateSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[12]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1428,7 +1496,7 @@ func (x *UpdateSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateSessionRequest.ProtoReflect.Descriptor instead.
 func (*UpdateSessionRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{12}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *UpdateSessionRequest) GetSession() *Session {
@@ -1463,7 +1531,7 @@ type UpdateSessionResponse struct {
 
 func (x *UpdateSessionResponse) Reset() {
 	*x = UpdateSessionResponse{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[13]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1475,7 +1543,7 @@ func (x *UpdateSessionResponse) String() string {
 func (*UpdateSessionResponse) ProtoMessage() {}
 
 func (x *UpdateSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[13]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1488,7 +1556,7 @@ func (x *UpdateSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateSessionResponse.ProtoReflect.Descriptor instead.
 func (*UpdateSessionResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{13}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *UpdateSessionResponse) GetSession() *Session {
@@ -1512,7 +1580,7 @@ type PauseSessionRequest struct {
 
 func (x *PauseSessionRequest) Reset() {
 	*x = PauseSessionRequest{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[14]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1524,7 +1592,7 @@ func (x *PauseSessionRequest) String() string {
 func (*PauseSessionRequest) ProtoMessage() {}
 
 func (x *PauseSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[14]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1537,7 +1605,7 @@ func (x *PauseSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PauseSessionRequest.ProtoReflect.Descriptor instead.
 func (*PauseSessionRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{14}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *PauseSessionRequest) GetName() string {
@@ -1565,7 +1633,7 @@ type PauseSessionResponse struct {
 
 func (x *PauseSessionResponse) Reset() {
 	*x = PauseSessionResponse{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[15]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1577,7 +1645,7 @@ func (x *PauseSessionResponse) String() string {
 func (*PauseSessionResponse) ProtoMessage() {}
 
 func (x *PauseSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[15]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1590,7 +1658,7 @@ func (x *PauseSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PauseSessionResponse.ProtoReflect.Descriptor instead.
 func (*PauseSessionResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{15}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *PauseSessionResponse) GetSession() *Session {
@@ -1614,7 +1682,7 @@ type ResumeSessionRequest struct {
 
 func (x *ResumeSessionRequest) Reset() {
 	*x = ResumeSessionRequest{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[16]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1626,7 +1694,7 @@ func (x *ResumeSessionRequest) String() string {
 func (*ResumeSessionRequest) ProtoMessage() {}
 
 func (x *ResumeSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[16]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1639,7 +1707,7 @@ func (x *ResumeSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeSessionRequest.ProtoReflect.Descriptor instead.
 func (*ResumeSessionRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{16}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ResumeSessionRequest) GetName() string {
@@ -1667,7 +1735,7 @@ type ResumeSessionResponse struct {
 
 func (x *ResumeSessionResponse) Reset() {
 	*x = ResumeSessionResponse{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[17]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1679,7 +1747,7 @@ func (x *ResumeSessionResponse) String() string {
 func (*ResumeSessionResponse) ProtoMessage() {}
 
 func (x *ResumeSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[17]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1692,7 +1760,7 @@ func (x *ResumeSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeSessionResponse.ProtoReflect.Descriptor instead.
 func (*ResumeSessionResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{17}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ResumeSessionResponse) GetSession() *Session {
@@ -1716,7 +1784,7 @@ type FinishSessionRequest struct {
 
 func (x *FinishSessionRequest) Reset() {
 	*x = FinishSessionRequest{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[18]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1728,7 +1796,7 @@ func (x *FinishSessionRequest) String() string {
 func (*FinishSessionRequest) ProtoMessage() {}
 
 func (x *FinishSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[18]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1741,7 +1809,7 @@ func (x *FinishSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FinishSessionRequest.ProtoReflect.Descriptor instead.
 func (*FinishSessionRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{18}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *FinishSessionRequest) GetName() string {
@@ -1769,7 +1837,7 @@ type FinishSessionResponse struct {
 
 func (x *FinishSessionResponse) Reset() {
 	*x = FinishSessionResponse{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[19]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1781,7 +1849,7 @@ func (x *FinishSessionResponse) String() string {
 func (*FinishSessionResponse) ProtoMessage() {}
 
 func (x *FinishSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[19]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1794,7 +1862,7 @@ func (x *FinishSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FinishSessionResponse.ProtoReflect.Descriptor instead.
 func (*FinishSessionResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{19}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *FinishSessionResponse) GetSession() *Session {
@@ -1818,7 +1886,7 @@ type CancelSessionRequest struct {
 
 func (x *CancelSessionRequest) Reset() {
 	*x = CancelSessionRequest{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[20]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1830,7 +1898,7 @@ func (x *CancelSessionRequest) String() string {
 func (*CancelSessionRequest) ProtoMessage() {}
 
 func (x *CancelSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[20]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1843,7 +1911,7 @@ func (x *CancelSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelSessionRequest.ProtoReflect.Descriptor instead.
 func (*CancelSessionRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{20}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *CancelSessionRequest) GetName() string {
@@ -1871,7 +1939,7 @@ type CancelSessionResponse struct {
 
 func (x *CancelSessionResponse) Reset() {
 	*x = CancelSessionResponse{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[21]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1883,7 +1951,7 @@ func (x *CancelSessionResponse) String() string {
 func (*CancelSessionResponse) ProtoMessage() {}
 
 func (x *CancelSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[21]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1896,7 +1964,7 @@ func (x *CancelSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelSessionResponse.ProtoReflect.Descriptor instead.
 func (*CancelSessionResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{21}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *CancelSessionResponse) GetSession() *Session {
@@ -1923,7 +1991,7 @@ type DeleteSessionRequest struct {
 
 func (x *DeleteSessionRequest) Reset() {
 	*x = DeleteSessionRequest{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[22]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1935,7 +2003,7 @@ func (x *DeleteSessionRequest) String() string {
 func (*DeleteSessionRequest) ProtoMessage() {}
 
 func (x *DeleteSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[22]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1948,7 +2016,7 @@ func (x *DeleteSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteSessionRequest.ProtoReflect.Descriptor instead.
 func (*DeleteSessionRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{22}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *DeleteSessionRequest) GetName() string {
@@ -1981,7 +2049,7 @@ type DeleteSessionResponse struct {
 
 func (x *DeleteSessionResponse) Reset() {
 	*x = DeleteSessionResponse{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[23]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1993,7 +2061,7 @@ func (x *DeleteSessionResponse) String() string {
 func (*DeleteSessionResponse) ProtoMessage() {}
 
 func (x *DeleteSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[23]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2006,7 +2074,7 @@ func (x *DeleteSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteSessionResponse.ProtoReflect.Descriptor instead.
 func (*DeleteSessionResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{23}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{24}
 }
 
 // Names the session to watch.
@@ -2022,7 +2090,7 @@ type WatchSessionRequest struct {
 
 func (x *WatchSessionRequest) Reset() {
 	*x = WatchSessionRequest{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[24]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2034,7 +2102,7 @@ func (x *WatchSessionRequest) String() string {
 func (*WatchSessionRequest) ProtoMessage() {}
 
 func (x *WatchSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[24]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2047,7 +2115,7 @@ func (x *WatchSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSessionRequest.ProtoReflect.Descriptor instead.
 func (*WatchSessionRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{24}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *WatchSessionRequest) GetName() string {
@@ -2079,7 +2147,7 @@ type WatchSessionResponse struct {
 
 func (x *WatchSessionResponse) Reset() {
 	*x = WatchSessionResponse{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[25]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2091,7 +2159,7 @@ func (x *WatchSessionResponse) String() string {
 func (*WatchSessionResponse) ProtoMessage() {}
 
 func (x *WatchSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[25]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2104,7 +2172,7 @@ func (x *WatchSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSessionResponse.ProtoReflect.Descriptor instead.
 func (*WatchSessionResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{25}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *WatchSessionResponse) GetSession() *Session {
@@ -2143,7 +2211,7 @@ type ListLabelsRequest struct {
 
 func (x *ListLabelsRequest) Reset() {
 	*x = ListLabelsRequest{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[26]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2155,7 +2223,7 @@ func (x *ListLabelsRequest) String() string {
 func (*ListLabelsRequest) ProtoMessage() {}
 
 func (x *ListLabelsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[26]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2168,7 +2236,7 @@ func (x *ListLabelsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLabelsRequest.ProtoReflect.Descriptor instead.
 func (*ListLabelsRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{26}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ListLabelsRequest) GetName() string {
@@ -2205,7 +2273,7 @@ type ListLabelsResponse struct {
 
 func (x *ListLabelsResponse) Reset() {
 	*x = ListLabelsResponse{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[27]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2217,7 +2285,7 @@ func (x *ListLabelsResponse) String() string {
 func (*ListLabelsResponse) ProtoMessage() {}
 
 func (x *ListLabelsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[27]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2230,7 +2298,7 @@ func (x *ListLabelsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLabelsResponse.ProtoReflect.Descriptor instead.
 func (*ListLabelsResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{27}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ListLabelsResponse) GetEvents() []*LabelEvent {
@@ -2262,7 +2330,7 @@ type ListLabelersRequest struct {
 
 func (x *ListLabelersRequest) Reset() {
 	*x = ListLabelersRequest{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[28]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2274,7 +2342,7 @@ func (x *ListLabelersRequest) String() string {
 func (*ListLabelersRequest) ProtoMessage() {}
 
 func (x *ListLabelersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[28]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2287,7 +2355,7 @@ func (x *ListLabelersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLabelersRequest.ProtoReflect.Descriptor instead.
 func (*ListLabelersRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{28}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ListLabelersRequest) GetName() string {
@@ -2341,13 +2409,24 @@ type LabelerReport struct {
 	Withdrawn bool `protobuf:"varint,12,opt,name=withdrawn,proto3" json:"withdrawn,omitempty"`
 	// When the labeler last answered; absent before its first answer.
 	LastAnswerTime *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=last_answer_time,json=lastAnswerTime,proto3" json:"last_answer_time,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Number of control items that the labeler called INLIER or OUTLIER, see CreateSessionRequest.controls.
+	ControlCount uint32 `protobuf:"varint,14,opt,name=control_count,json=controlCount,proto3" json:"control_count,omitempty"`
+	// Number of these that it called what they are.
+	ControlRightCount uint32 `protobuf:"varint,15,opt,name=control_right_count,json=controlRightCount,proto3" json:"control_right_count,omitempty"`
+	// Of control_count, those that are outliers.
+	ControlOutlierCount uint32 `protobuf:"varint,16,opt,name=control_outlier_count,json=controlOutlierCount,proto3" json:"control_outlier_count,omitempty"`
+	// Of control_right_count, those that are outliers.
+	ControlOutlierRightCount uint32 `protobuf:"varint,17,opt,name=control_outlier_right_count,json=controlOutlierRightCount,proto3" json:"control_outlier_right_count,omitempty"`
+	// Probability that an answer of the labeler is right, from its control items: the posterior mean with the
+	// prior Beta(4, 1), (4 + control_right_count) / (5 + control_count). Absent if control_count is 0.
+	Trust         *float64 `protobuf:"fixed64,18,opt,name=trust,proto3,oneof" json:"trust,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LabelerReport) Reset() {
 	*x = LabelerReport{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[29]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2359,7 +2438,7 @@ func (x *LabelerReport) String() string {
 func (*LabelerReport) ProtoMessage() {}
 
 func (x *LabelerReport) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[29]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2372,7 +2451,7 @@ func (x *LabelerReport) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LabelerReport.ProtoReflect.Descriptor instead.
 func (*LabelerReport) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{29}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *LabelerReport) GetLabeler() string {
@@ -2466,6 +2545,41 @@ func (x *LabelerReport) GetLastAnswerTime() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *LabelerReport) GetControlCount() uint32 {
+	if x != nil {
+		return x.ControlCount
+	}
+	return 0
+}
+
+func (x *LabelerReport) GetControlRightCount() uint32 {
+	if x != nil {
+		return x.ControlRightCount
+	}
+	return 0
+}
+
+func (x *LabelerReport) GetControlOutlierCount() uint32 {
+	if x != nil {
+		return x.ControlOutlierCount
+	}
+	return 0
+}
+
+func (x *LabelerReport) GetControlOutlierRightCount() uint32 {
+	if x != nil {
+		return x.ControlOutlierRightCount
+	}
+	return 0
+}
+
+func (x *LabelerReport) GetTrust() float64 {
+	if x != nil && x.Trust != nil {
+		return *x.Trust
+	}
+	return 0
+}
+
 // Agreement between labelers on the observations with at least two votes, UNSURE aside. A figure that
 // is not defined is absent.
 type Agreement struct {
@@ -2488,7 +2602,7 @@ type Agreement struct {
 
 func (x *Agreement) Reset() {
 	*x = Agreement{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[30]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2500,7 +2614,7 @@ func (x *Agreement) String() string {
 func (*Agreement) ProtoMessage() {}
 
 func (x *Agreement) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[30]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2513,7 +2627,7 @@ func (x *Agreement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Agreement.ProtoReflect.Descriptor instead.
 func (*Agreement) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{30}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Agreement) GetObservations() uint32 {
@@ -2573,7 +2687,7 @@ type ListLabelersResponse struct {
 
 func (x *ListLabelersResponse) Reset() {
 	*x = ListLabelersResponse{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[31]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2585,7 +2699,7 @@ func (x *ListLabelersResponse) String() string {
 func (*ListLabelersResponse) ProtoMessage() {}
 
 func (x *ListLabelersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[31]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2598,7 +2712,7 @@ func (x *ListLabelersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLabelersResponse.ProtoReflect.Descriptor instead.
 func (*ListLabelersResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{31}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ListLabelersResponse) GetLabelers() []*LabelerReport {
@@ -2639,7 +2753,7 @@ type GetAgreementRequest struct {
 
 func (x *GetAgreementRequest) Reset() {
 	*x = GetAgreementRequest{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[32]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2651,7 +2765,7 @@ func (x *GetAgreementRequest) String() string {
 func (*GetAgreementRequest) ProtoMessage() {}
 
 func (x *GetAgreementRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[32]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2664,7 +2778,7 @@ func (x *GetAgreementRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetAgreementRequest.ProtoReflect.Descriptor instead.
 func (*GetAgreementRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{32}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *GetAgreementRequest) GetName() string {
@@ -2722,7 +2836,7 @@ type AgreementPair struct {
 
 func (x *AgreementPair) Reset() {
 	*x = AgreementPair{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[33]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2734,7 +2848,7 @@ func (x *AgreementPair) String() string {
 func (*AgreementPair) ProtoMessage() {}
 
 func (x *AgreementPair) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[33]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2747,7 +2861,7 @@ func (x *AgreementPair) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgreementPair.ProtoReflect.Descriptor instead.
 func (*AgreementPair) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{33}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *AgreementPair) GetFirst() string {
@@ -2812,7 +2926,7 @@ type GetAgreementResponse struct {
 
 func (x *GetAgreementResponse) Reset() {
 	*x = GetAgreementResponse{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[34]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2824,7 +2938,7 @@ func (x *GetAgreementResponse) String() string {
 func (*GetAgreementResponse) ProtoMessage() {}
 
 func (x *GetAgreementResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[34]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2837,7 +2951,7 @@ func (x *GetAgreementResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetAgreementResponse.ProtoReflect.Descriptor instead.
 func (*GetAgreementResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{34}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *GetAgreementResponse) GetPairs() []*AgreementPair {
@@ -2869,7 +2983,7 @@ type ListHistoryRequest struct {
 
 func (x *ListHistoryRequest) Reset() {
 	*x = ListHistoryRequest{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[35]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2881,7 +2995,7 @@ func (x *ListHistoryRequest) String() string {
 func (*ListHistoryRequest) ProtoMessage() {}
 
 func (x *ListHistoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[35]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2894,7 +3008,7 @@ func (x *ListHistoryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListHistoryRequest.ProtoReflect.Descriptor instead.
 func (*ListHistoryRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{35}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ListHistoryRequest) GetName() string {
@@ -2952,7 +3066,7 @@ type HistoryPoint struct {
 
 func (x *HistoryPoint) Reset() {
 	*x = HistoryPoint{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[36]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2964,7 +3078,7 @@ func (x *HistoryPoint) String() string {
 func (*HistoryPoint) ProtoMessage() {}
 
 func (x *HistoryPoint) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[36]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2977,7 +3091,7 @@ func (x *HistoryPoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HistoryPoint.ProtoReflect.Descriptor instead.
 func (*HistoryPoint) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{36}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *HistoryPoint) GetLabels() uint32 {
@@ -3078,7 +3192,7 @@ type ListHistoryResponse struct {
 
 func (x *ListHistoryResponse) Reset() {
 	*x = ListHistoryResponse{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[37]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3090,7 +3204,7 @@ func (x *ListHistoryResponse) String() string {
 func (*ListHistoryResponse) ProtoMessage() {}
 
 func (x *ListHistoryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[37]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3103,7 +3217,7 @@ func (x *ListHistoryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListHistoryResponse.ProtoReflect.Descriptor instead.
 func (*ListHistoryResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{37}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ListHistoryResponse) GetPoints() []*HistoryPoint {
@@ -3131,7 +3245,7 @@ type GetAtlasRequest struct {
 
 func (x *GetAtlasRequest) Reset() {
 	*x = GetAtlasRequest{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[38]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3143,7 +3257,7 @@ func (x *GetAtlasRequest) String() string {
 func (*GetAtlasRequest) ProtoMessage() {}
 
 func (x *GetAtlasRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[38]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3156,7 +3270,7 @@ func (x *GetAtlasRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetAtlasRequest.ProtoReflect.Descriptor instead.
 func (*GetAtlasRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{38}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *GetAtlasRequest) GetName() string {
@@ -3188,7 +3302,7 @@ type AtlasLayer struct {
 
 func (x *AtlasLayer) Reset() {
 	*x = AtlasLayer{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[39]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3200,7 +3314,7 @@ func (x *AtlasLayer) String() string {
 func (*AtlasLayer) ProtoMessage() {}
 
 func (x *AtlasLayer) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[39]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3213,7 +3327,7 @@ func (x *AtlasLayer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AtlasLayer.ProtoReflect.Descriptor instead.
 func (*AtlasLayer) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{39}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *AtlasLayer) GetScaling() ScalingKind {
@@ -3271,7 +3385,7 @@ type GetAtlasResponse struct {
 
 func (x *GetAtlasResponse) Reset() {
 	*x = GetAtlasResponse{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[40]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3283,7 +3397,7 @@ func (x *GetAtlasResponse) String() string {
 func (*GetAtlasResponse) ProtoMessage() {}
 
 func (x *GetAtlasResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[40]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3296,7 +3410,7 @@ func (x *GetAtlasResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetAtlasResponse.ProtoReflect.Descriptor instead.
 func (*GetAtlasResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{40}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *GetAtlasResponse) GetLabels() uint32 {
@@ -3324,7 +3438,7 @@ type GetMapRequest struct {
 
 func (x *GetMapRequest) Reset() {
 	*x = GetMapRequest{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[41]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3336,7 +3450,7 @@ func (x *GetMapRequest) String() string {
 func (*GetMapRequest) ProtoMessage() {}
 
 func (x *GetMapRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[41]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3349,7 +3463,7 @@ func (x *GetMapRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMapRequest.ProtoReflect.Descriptor instead.
 func (*GetMapRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{41}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *GetMapRequest) GetName() string {
@@ -3389,7 +3503,7 @@ type GetMapResponse struct {
 
 func (x *GetMapResponse) Reset() {
 	*x = GetMapResponse{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[42]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3401,7 +3515,7 @@ func (x *GetMapResponse) String() string {
 func (*GetMapResponse) ProtoMessage() {}
 
 func (x *GetMapResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[42]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3414,7 +3528,7 @@ func (x *GetMapResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMapResponse.ProtoReflect.Descriptor instead.
 func (*GetMapResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{42}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *GetMapResponse) GetLabels() uint32 {
@@ -3494,7 +3608,7 @@ type WithdrawLabelerRequest struct {
 
 func (x *WithdrawLabelerRequest) Reset() {
 	*x = WithdrawLabelerRequest{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[43]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3506,7 +3620,7 @@ func (x *WithdrawLabelerRequest) String() string {
 func (*WithdrawLabelerRequest) ProtoMessage() {}
 
 func (x *WithdrawLabelerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[43]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3519,7 +3633,7 @@ func (x *WithdrawLabelerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawLabelerRequest.ProtoReflect.Descriptor instead.
 func (*WithdrawLabelerRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{43}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *WithdrawLabelerRequest) GetName() string {
@@ -3585,7 +3699,7 @@ type WithdrawalEffect struct {
 
 func (x *WithdrawalEffect) Reset() {
 	*x = WithdrawalEffect{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[44]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3597,7 +3711,7 @@ func (x *WithdrawalEffect) String() string {
 func (*WithdrawalEffect) ProtoMessage() {}
 
 func (x *WithdrawalEffect) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[44]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3610,7 +3724,7 @@ func (x *WithdrawalEffect) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawalEffect.ProtoReflect.Descriptor instead.
 func (*WithdrawalEffect) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{44}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *WithdrawalEffect) GetVotes() uint32 {
@@ -3689,7 +3803,7 @@ type WithdrawLabelerResponse struct {
 
 func (x *WithdrawLabelerResponse) Reset() {
 	*x = WithdrawLabelerResponse{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[45]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3701,7 +3815,7 @@ func (x *WithdrawLabelerResponse) String() string {
 func (*WithdrawLabelerResponse) ProtoMessage() {}
 
 func (x *WithdrawLabelerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[45]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3714,7 +3828,7 @@ func (x *WithdrawLabelerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawLabelerResponse.ProtoReflect.Descriptor instead.
 func (*WithdrawLabelerResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{45}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *WithdrawLabelerResponse) GetSession() *Session {
@@ -3750,7 +3864,7 @@ type ReinstateLabelerRequest struct {
 
 func (x *ReinstateLabelerRequest) Reset() {
 	*x = ReinstateLabelerRequest{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[46]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3762,7 +3876,7 @@ func (x *ReinstateLabelerRequest) String() string {
 func (*ReinstateLabelerRequest) ProtoMessage() {}
 
 func (x *ReinstateLabelerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[46]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3775,7 +3889,7 @@ func (x *ReinstateLabelerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReinstateLabelerRequest.ProtoReflect.Descriptor instead.
 func (*ReinstateLabelerRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{46}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ReinstateLabelerRequest) GetName() string {
@@ -3819,7 +3933,7 @@ type ReinstateLabelerResponse struct {
 
 func (x *ReinstateLabelerResponse) Reset() {
 	*x = ReinstateLabelerResponse{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[47]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3831,7 +3945,7 @@ func (x *ReinstateLabelerResponse) String() string {
 func (*ReinstateLabelerResponse) ProtoMessage() {}
 
 func (x *ReinstateLabelerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[47]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3844,7 +3958,7 @@ func (x *ReinstateLabelerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReinstateLabelerResponse.ProtoReflect.Descriptor instead.
 func (*ReinstateLabelerResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{47}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ReinstateLabelerResponse) GetSession() *Session {
@@ -3877,7 +3991,7 @@ type ReopenObservationRequest struct {
 
 func (x *ReopenObservationRequest) Reset() {
 	*x = ReopenObservationRequest{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[48]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3889,7 +4003,7 @@ func (x *ReopenObservationRequest) String() string {
 func (*ReopenObservationRequest) ProtoMessage() {}
 
 func (x *ReopenObservationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[48]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3902,7 +4016,7 @@ func (x *ReopenObservationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReopenObservationRequest.ProtoReflect.Descriptor instead.
 func (*ReopenObservationRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{48}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ReopenObservationRequest) GetName() string {
@@ -3941,7 +4055,7 @@ type ReopenObservationResponse struct {
 
 func (x *ReopenObservationResponse) Reset() {
 	*x = ReopenObservationResponse{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[49]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3953,7 +4067,7 @@ func (x *ReopenObservationResponse) String() string {
 func (*ReopenObservationResponse) ProtoMessage() {}
 
 func (x *ReopenObservationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[49]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3966,7 +4080,7 @@ func (x *ReopenObservationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReopenObservationResponse.ProtoReflect.Descriptor instead.
 func (*ReopenObservationResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{49}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *ReopenObservationResponse) GetSession() *Session {
@@ -4001,7 +4115,7 @@ type GetResultRequest struct {
 
 func (x *GetResultRequest) Reset() {
 	*x = GetResultRequest{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[50]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4013,7 +4127,7 @@ func (x *GetResultRequest) String() string {
 func (*GetResultRequest) ProtoMessage() {}
 
 func (x *GetResultRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[50]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4026,7 +4140,7 @@ func (x *GetResultRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetResultRequest.ProtoReflect.Descriptor instead.
 func (*GetResultRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{50}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *GetResultRequest) GetName() string {
@@ -4047,7 +4161,7 @@ type GetResultResponse struct {
 
 func (x *GetResultResponse) Reset() {
 	*x = GetResultResponse{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[51]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4059,7 +4173,7 @@ func (x *GetResultResponse) String() string {
 func (*GetResultResponse) ProtoMessage() {}
 
 func (x *GetResultResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[51]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4072,7 +4186,7 @@ func (x *GetResultResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetResultResponse.ProtoReflect.Descriptor instead.
 func (*GetResultResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{51}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *GetResultResponse) GetResult() *TuningResult {
@@ -4097,7 +4211,7 @@ type ListResultsRequest struct {
 
 func (x *ListResultsRequest) Reset() {
 	*x = ListResultsRequest{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[52]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4109,7 +4223,7 @@ func (x *ListResultsRequest) String() string {
 func (*ListResultsRequest) ProtoMessage() {}
 
 func (x *ListResultsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[52]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4122,7 +4236,7 @@ func (x *ListResultsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResultsRequest.ProtoReflect.Descriptor instead.
 func (*ListResultsRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{52}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *ListResultsRequest) GetParent() string {
@@ -4159,7 +4273,7 @@ type ListResultsResponse struct {
 
 func (x *ListResultsResponse) Reset() {
 	*x = ListResultsResponse{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[53]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4171,7 +4285,7 @@ func (x *ListResultsResponse) String() string {
 func (*ListResultsResponse) ProtoMessage() {}
 
 func (x *ListResultsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[53]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4184,7 +4298,7 @@ func (x *ListResultsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResultsResponse.ProtoReflect.Descriptor instead.
 func (*ListResultsResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{53}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *ListResultsResponse) GetResults() []*TuningResult {
@@ -4212,7 +4326,7 @@ type ExportModelRequest struct {
 
 func (x *ExportModelRequest) Reset() {
 	*x = ExportModelRequest{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[54]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4224,7 +4338,7 @@ func (x *ExportModelRequest) String() string {
 func (*ExportModelRequest) ProtoMessage() {}
 
 func (x *ExportModelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[54]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4237,7 +4351,7 @@ func (x *ExportModelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportModelRequest.ProtoReflect.Descriptor instead.
 func (*ExportModelRequest) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{54}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *ExportModelRequest) GetName() string {
@@ -4267,7 +4381,7 @@ type ExportModelResponse struct {
 
 func (x *ExportModelResponse) Reset() {
 	*x = ExportModelResponse{}
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[55]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4279,7 +4393,7 @@ func (x *ExportModelResponse) String() string {
 func (*ExportModelResponse) ProtoMessage() {}
 
 func (x *ExportModelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svddtune_v1_tuning_proto_msgTypes[55]
+	mi := &file_svddtune_v1_tuning_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4292,7 +4406,7 @@ func (x *ExportModelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportModelResponse.ProtoReflect.Descriptor instead.
 func (*ExportModelResponse) Descriptor() ([]byte, []int) {
-	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{55}
+	return file_svddtune_v1_tuning_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *ExportModelResponse) GetPart() isExportModelResponse_Part {
@@ -4471,7 +4585,10 @@ const file_svddtune_v1_tuning_proto_rawDesc = "" +
 	"\n" +
 	"confidence\x18\x04 \x01(\x01H\x00R\n" +
 	"confidence\x88\x01\x01B\r\n" +
-	"\v_confidence\"\x9a\x04\n" +
+	"\v_confidence\"p\n" +
+	"\vControlItem\x12+\n" +
+	"\x0eobservation_id\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\robservationId\x124\n" +
+	"\averdict\x18\x02 \x01(\x0e2\x14.svddtune.v1.VerdictB\x04\xe2A\x01\x02R\averdict\"\xd0\x04\n" +
 	"\x14CreateSessionRequest\x12\x1e\n" +
 	"\adataset\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\adataset\x12!\n" +
 	"\fdisplay_name\x18\x02 \x01(\tR\vdisplayName\x122\n" +
@@ -4484,7 +4601,8 @@ const file_svddtune_v1_tuning_proto_rawDesc = "" +
 	"\x06labels\x18\b \x03(\v2-.svddtune.v1.CreateSessionRequest.LabelsEntryR\x06labels\x120\n" +
 	"\x11retention_seconds\x18\t \x01(\x01H\x00R\x10retentionSeconds\x88\x01\x01\x12#\n" +
 	"\rvalidate_only\x18\n" +
-	" \x01(\bR\fvalidateOnly\x1a9\n" +
+	" \x01(\bR\fvalidateOnly\x124\n" +
+	"\bcontrols\x18\v \x03(\v2\x18.svddtune.v1.ControlItemR\bcontrols\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\x14\n" +
@@ -4563,7 +4681,7 @@ const file_svddtune_v1_tuning_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\x04name\x12\x1b\n" +
 	"\tpage_size\x18\x02 \x01(\x05R\bpageSize\x12\x1d\n" +
 	"\n" +
-	"page_token\x18\x03 \x01(\tR\tpageToken\"\xa2\x04\n" +
+	"page_token\x18\x03 \x01(\tR\tpageToken\"\x8f\x06\n" +
 	"\rLabelerReport\x12\x18\n" +
 	"\alabeler\x18\x01 \x01(\tR\alabeler\x12.\n" +
 	"\x05votes\x18\x02 \x01(\v2\x18.svddtune.v1.LabelCountsR\x05votes\x12\x14\n" +
@@ -4578,11 +4696,17 @@ const file_svddtune_v1_tuning_proto_rawDesc = "" +
 	" \x01(\rR\arepeats\x12.\n" +
 	"\x10self_consistency\x18\v \x01(\x01H\x02R\x0fselfConsistency\x88\x01\x01\x12\x1c\n" +
 	"\twithdrawn\x18\f \x01(\bR\twithdrawn\x12D\n" +
-	"\x10last_answer_time\x18\r \x01(\v2\x1a.google.protobuf.TimestampR\x0elastAnswerTimeB\x18\n" +
+	"\x10last_answer_time\x18\r \x01(\v2\x1a.google.protobuf.TimestampR\x0elastAnswerTime\x12#\n" +
+	"\rcontrol_count\x18\x0e \x01(\rR\fcontrolCount\x12.\n" +
+	"\x13control_right_count\x18\x0f \x01(\rR\x11controlRightCount\x122\n" +
+	"\x15control_outlier_count\x18\x10 \x01(\rR\x13controlOutlierCount\x12=\n" +
+	"\x1bcontrol_outlier_right_count\x18\x11 \x01(\rR\x18controlOutlierRightCount\x12\x19\n" +
+	"\x05trust\x18\x12 \x01(\x01H\x03R\x05trust\x88\x01\x01B\x18\n" +
 	"\x16_median_answer_secondsB\f\n" +
 	"\n" +
 	"_agreementB\x13\n" +
-	"\x11_self_consistency\"\xc8\x02\n" +
+	"\x11_self_consistencyB\b\n" +
+	"\x06_trust\"\xc8\x02\n" +
 	"\tAgreement\x12\"\n" +
 	"\fobservations\x18\x01 \x01(\rR\fobservations\x12\x1f\n" +
 	"\bobserved\x18\x02 \x01(\x01H\x00R\bobserved\x88\x01\x01\x12$\n" +
@@ -4791,7 +4915,7 @@ func file_svddtune_v1_tuning_proto_rawDescGZIP() []byte {
 }
 
 var file_svddtune_v1_tuning_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_svddtune_v1_tuning_proto_msgTypes = make([]protoimpl.MessageInfo, 58)
+var file_svddtune_v1_tuning_proto_msgTypes = make([]protoimpl.MessageInfo, 59)
 var file_svddtune_v1_tuning_proto_goTypes = []any{
 	(SessionState)(0),                 // 0: svddtune.v1.SessionState
 	(StallReason)(0),                  // 1: svddtune.v1.StallReason
@@ -4802,190 +4926,193 @@ var file_svddtune_v1_tuning_proto_goTypes = []any{
 	(*Session)(nil),                   // 6: svddtune.v1.Session
 	(*TakenOver)(nil),                 // 7: svddtune.v1.TakenOver
 	(*InitialLabel)(nil),              // 8: svddtune.v1.InitialLabel
-	(*CreateSessionRequest)(nil),      // 9: svddtune.v1.CreateSessionRequest
-	(*CreateSessionResponse)(nil),     // 10: svddtune.v1.CreateSessionResponse
-	(*GetSessionRequest)(nil),         // 11: svddtune.v1.GetSessionRequest
-	(*GetSessionResponse)(nil),        // 12: svddtune.v1.GetSessionResponse
-	(*ListSessionsRequest)(nil),       // 13: svddtune.v1.ListSessionsRequest
-	(*ListSessionsResponse)(nil),      // 14: svddtune.v1.ListSessionsResponse
-	(*UpdateSessionRequest)(nil),      // 15: svddtune.v1.UpdateSessionRequest
-	(*UpdateSessionResponse)(nil),     // 16: svddtune.v1.UpdateSessionResponse
-	(*PauseSessionRequest)(nil),       // 17: svddtune.v1.PauseSessionRequest
-	(*PauseSessionResponse)(nil),      // 18: svddtune.v1.PauseSessionResponse
-	(*ResumeSessionRequest)(nil),      // 19: svddtune.v1.ResumeSessionRequest
-	(*ResumeSessionResponse)(nil),     // 20: svddtune.v1.ResumeSessionResponse
-	(*FinishSessionRequest)(nil),      // 21: svddtune.v1.FinishSessionRequest
-	(*FinishSessionResponse)(nil),     // 22: svddtune.v1.FinishSessionResponse
-	(*CancelSessionRequest)(nil),      // 23: svddtune.v1.CancelSessionRequest
-	(*CancelSessionResponse)(nil),     // 24: svddtune.v1.CancelSessionResponse
-	(*DeleteSessionRequest)(nil),      // 25: svddtune.v1.DeleteSessionRequest
-	(*DeleteSessionResponse)(nil),     // 26: svddtune.v1.DeleteSessionResponse
-	(*WatchSessionRequest)(nil),       // 27: svddtune.v1.WatchSessionRequest
-	(*WatchSessionResponse)(nil),      // 28: svddtune.v1.WatchSessionResponse
-	(*ListLabelsRequest)(nil),         // 29: svddtune.v1.ListLabelsRequest
-	(*ListLabelsResponse)(nil),        // 30: svddtune.v1.ListLabelsResponse
-	(*ListLabelersRequest)(nil),       // 31: svddtune.v1.ListLabelersRequest
-	(*LabelerReport)(nil),             // 32: svddtune.v1.LabelerReport
-	(*Agreement)(nil),                 // 33: svddtune.v1.Agreement
-	(*ListLabelersResponse)(nil),      // 34: svddtune.v1.ListLabelersResponse
-	(*GetAgreementRequest)(nil),       // 35: svddtune.v1.GetAgreementRequest
-	(*AgreementPair)(nil),             // 36: svddtune.v1.AgreementPair
-	(*GetAgreementResponse)(nil),      // 37: svddtune.v1.GetAgreementResponse
-	(*ListHistoryRequest)(nil),        // 38: svddtune.v1.ListHistoryRequest
-	(*HistoryPoint)(nil),              // 39: svddtune.v1.HistoryPoint
-	(*ListHistoryResponse)(nil),       // 40: svddtune.v1.ListHistoryResponse
-	(*GetAtlasRequest)(nil),           // 41: svddtune.v1.GetAtlasRequest
-	(*AtlasLayer)(nil),                // 42: svddtune.v1.AtlasLayer
-	(*GetAtlasResponse)(nil),          // 43: svddtune.v1.GetAtlasResponse
-	(*GetMapRequest)(nil),             // 44: svddtune.v1.GetMapRequest
-	(*GetMapResponse)(nil),            // 45: svddtune.v1.GetMapResponse
-	(*WithdrawLabelerRequest)(nil),    // 46: svddtune.v1.WithdrawLabelerRequest
-	(*WithdrawalEffect)(nil),          // 47: svddtune.v1.WithdrawalEffect
-	(*WithdrawLabelerResponse)(nil),   // 48: svddtune.v1.WithdrawLabelerResponse
-	(*ReinstateLabelerRequest)(nil),   // 49: svddtune.v1.ReinstateLabelerRequest
-	(*ReinstateLabelerResponse)(nil),  // 50: svddtune.v1.ReinstateLabelerResponse
-	(*ReopenObservationRequest)(nil),  // 51: svddtune.v1.ReopenObservationRequest
-	(*ReopenObservationResponse)(nil), // 52: svddtune.v1.ReopenObservationResponse
-	(*GetResultRequest)(nil),          // 53: svddtune.v1.GetResultRequest
-	(*GetResultResponse)(nil),         // 54: svddtune.v1.GetResultResponse
-	(*ListResultsRequest)(nil),        // 55: svddtune.v1.ListResultsRequest
-	(*ListResultsResponse)(nil),       // 56: svddtune.v1.ListResultsResponse
-	(*ExportModelRequest)(nil),        // 57: svddtune.v1.ExportModelRequest
-	(*ExportModelResponse)(nil),       // 58: svddtune.v1.ExportModelResponse
-	nil,                               // 59: svddtune.v1.Session.LabelsEntry
-	nil,                               // 60: svddtune.v1.CreateSessionRequest.LabelsEntry
-	(*Quality)(nil),                   // 61: svddtune.v1.Quality
-	(ScalingKind)(0),                  // 62: svddtune.v1.ScalingKind
-	(*OutlierShare)(nil),              // 63: svddtune.v1.OutlierShare
-	(*SessionConfig)(nil),             // 64: svddtune.v1.SessionConfig
-	(*LabelCounts)(nil),               // 65: svddtune.v1.LabelCounts
-	(*timestamppb.Timestamp)(nil),     // 66: google.protobuf.Timestamp
-	(*DetectorComparison)(nil),        // 67: svddtune.v1.DetectorComparison
-	(Verdict)(0),                      // 68: svddtune.v1.Verdict
-	(*fieldmaskpb.FieldMask)(nil),     // 69: google.protobuf.FieldMask
-	(*LabelEvent)(nil),                // 70: svddtune.v1.LabelEvent
-	(*TuningResult)(nil),              // 71: svddtune.v1.TuningResult
-	(*ModelHeader)(nil),               // 72: svddtune.v1.ModelHeader
-	(*SupportVectorChunk)(nil),        // 73: svddtune.v1.SupportVectorChunk
-	(*ScalingChunk)(nil),              // 74: svddtune.v1.ScalingChunk
-	(*ProfileChunk)(nil),              // 75: svddtune.v1.ProfileChunk
-	(*RefinedChunk)(nil),              // 76: svddtune.v1.RefinedChunk
+	(*ControlItem)(nil),               // 9: svddtune.v1.ControlItem
+	(*CreateSessionRequest)(nil),      // 10: svddtune.v1.CreateSessionRequest
+	(*CreateSessionResponse)(nil),     // 11: svddtune.v1.CreateSessionResponse
+	(*GetSessionRequest)(nil),         // 12: svddtune.v1.GetSessionRequest
+	(*GetSessionResponse)(nil),        // 13: svddtune.v1.GetSessionResponse
+	(*ListSessionsRequest)(nil),       // 14: svddtune.v1.ListSessionsRequest
+	(*ListSessionsResponse)(nil),      // 15: svddtune.v1.ListSessionsResponse
+	(*UpdateSessionRequest)(nil),      // 16: svddtune.v1.UpdateSessionRequest
+	(*UpdateSessionResponse)(nil),     // 17: svddtune.v1.UpdateSessionResponse
+	(*PauseSessionRequest)(nil),       // 18: svddtune.v1.PauseSessionRequest
+	(*PauseSessionResponse)(nil),      // 19: svddtune.v1.PauseSessionResponse
+	(*ResumeSessionRequest)(nil),      // 20: svddtune.v1.ResumeSessionRequest
+	(*ResumeSessionResponse)(nil),     // 21: svddtune.v1.ResumeSessionResponse
+	(*FinishSessionRequest)(nil),      // 22: svddtune.v1.FinishSessionRequest
+	(*FinishSessionResponse)(nil),     // 23: svddtune.v1.FinishSessionResponse
+	(*CancelSessionRequest)(nil),      // 24: svddtune.v1.CancelSessionRequest
+	(*CancelSessionResponse)(nil),     // 25: svddtune.v1.CancelSessionResponse
+	(*DeleteSessionRequest)(nil),      // 26: svddtune.v1.DeleteSessionRequest
+	(*DeleteSessionResponse)(nil),     // 27: svddtune.v1.DeleteSessionResponse
+	(*WatchSessionRequest)(nil),       // 28: svddtune.v1.WatchSessionRequest
+	(*WatchSessionResponse)(nil),      // 29: svddtune.v1.WatchSessionResponse
+	(*ListLabelsRequest)(nil),         // 30: svddtune.v1.ListLabelsRequest
+	(*ListLabelsResponse)(nil),        // 31: svddtune.v1.ListLabelsResponse
+	(*ListLabelersRequest)(nil),       // 32: svddtune.v1.ListLabelersRequest
+	(*LabelerReport)(nil),             // 33: svddtune.v1.LabelerReport
+	(*Agreement)(nil),                 // 34: svddtune.v1.Agreement
+	(*ListLabelersResponse)(nil),      // 35: svddtune.v1.ListLabelersResponse
+	(*GetAgreementRequest)(nil),       // 36: svddtune.v1.GetAgreementRequest
+	(*AgreementPair)(nil),             // 37: svddtune.v1.AgreementPair
+	(*GetAgreementResponse)(nil),      // 38: svddtune.v1.GetAgreementResponse
+	(*ListHistoryRequest)(nil),        // 39: svddtune.v1.ListHistoryRequest
+	(*HistoryPoint)(nil),              // 40: svddtune.v1.HistoryPoint
+	(*ListHistoryResponse)(nil),       // 41: svddtune.v1.ListHistoryResponse
+	(*GetAtlasRequest)(nil),           // 42: svddtune.v1.GetAtlasRequest
+	(*AtlasLayer)(nil),                // 43: svddtune.v1.AtlasLayer
+	(*GetAtlasResponse)(nil),          // 44: svddtune.v1.GetAtlasResponse
+	(*GetMapRequest)(nil),             // 45: svddtune.v1.GetMapRequest
+	(*GetMapResponse)(nil),            // 46: svddtune.v1.GetMapResponse
+	(*WithdrawLabelerRequest)(nil),    // 47: svddtune.v1.WithdrawLabelerRequest
+	(*WithdrawalEffect)(nil),          // 48: svddtune.v1.WithdrawalEffect
+	(*WithdrawLabelerResponse)(nil),   // 49: svddtune.v1.WithdrawLabelerResponse
+	(*ReinstateLabelerRequest)(nil),   // 50: svddtune.v1.ReinstateLabelerRequest
+	(*ReinstateLabelerResponse)(nil),  // 51: svddtune.v1.ReinstateLabelerResponse
+	(*ReopenObservationRequest)(nil),  // 52: svddtune.v1.ReopenObservationRequest
+	(*ReopenObservationResponse)(nil), // 53: svddtune.v1.ReopenObservationResponse
+	(*GetResultRequest)(nil),          // 54: svddtune.v1.GetResultRequest
+	(*GetResultResponse)(nil),         // 55: svddtune.v1.GetResultResponse
+	(*ListResultsRequest)(nil),        // 56: svddtune.v1.ListResultsRequest
+	(*ListResultsResponse)(nil),       // 57: svddtune.v1.ListResultsResponse
+	(*ExportModelRequest)(nil),        // 58: svddtune.v1.ExportModelRequest
+	(*ExportModelResponse)(nil),       // 59: svddtune.v1.ExportModelResponse
+	nil,                               // 60: svddtune.v1.Session.LabelsEntry
+	nil,                               // 61: svddtune.v1.CreateSessionRequest.LabelsEntry
+	(*Quality)(nil),                   // 62: svddtune.v1.Quality
+	(ScalingKind)(0),                  // 63: svddtune.v1.ScalingKind
+	(*OutlierShare)(nil),              // 64: svddtune.v1.OutlierShare
+	(*SessionConfig)(nil),             // 65: svddtune.v1.SessionConfig
+	(*LabelCounts)(nil),               // 66: svddtune.v1.LabelCounts
+	(*timestamppb.Timestamp)(nil),     // 67: google.protobuf.Timestamp
+	(*DetectorComparison)(nil),        // 68: svddtune.v1.DetectorComparison
+	(Verdict)(0),                      // 69: svddtune.v1.Verdict
+	(*fieldmaskpb.FieldMask)(nil),     // 70: google.protobuf.FieldMask
+	(*LabelEvent)(nil),                // 71: svddtune.v1.LabelEvent
+	(*TuningResult)(nil),              // 72: svddtune.v1.TuningResult
+	(*ModelHeader)(nil),               // 73: svddtune.v1.ModelHeader
+	(*SupportVectorChunk)(nil),        // 74: svddtune.v1.SupportVectorChunk
+	(*ScalingChunk)(nil),              // 75: svddtune.v1.ScalingChunk
+	(*ProfileChunk)(nil),              // 76: svddtune.v1.ProfileChunk
+	(*RefinedChunk)(nil),              // 77: svddtune.v1.RefinedChunk
 }
 var file_svddtune_v1_tuning_proto_depIdxs = []int32{
-	61, // 0: svddtune.v1.LiveEvidence.quality:type_name -> svddtune.v1.Quality
-	62, // 1: svddtune.v1.LiveEvidence.scaling:type_name -> svddtune.v1.ScalingKind
-	63, // 2: svddtune.v1.LiveEvidence.outlier_share:type_name -> svddtune.v1.OutlierShare
-	64, // 3: svddtune.v1.Session.config:type_name -> svddtune.v1.SessionConfig
+	62, // 0: svddtune.v1.LiveEvidence.quality:type_name -> svddtune.v1.Quality
+	63, // 1: svddtune.v1.LiveEvidence.scaling:type_name -> svddtune.v1.ScalingKind
+	64, // 2: svddtune.v1.LiveEvidence.outlier_share:type_name -> svddtune.v1.OutlierShare
+	65, // 3: svddtune.v1.Session.config:type_name -> svddtune.v1.SessionConfig
 	0,  // 4: svddtune.v1.Session.state:type_name -> svddtune.v1.SessionState
-	65, // 5: svddtune.v1.Session.counts:type_name -> svddtune.v1.LabelCounts
+	66, // 5: svddtune.v1.Session.counts:type_name -> svddtune.v1.LabelCounts
 	3,  // 6: svddtune.v1.Session.failure:type_name -> svddtune.v1.Failure
-	66, // 7: svddtune.v1.Session.create_time:type_name -> google.protobuf.Timestamp
-	66, // 8: svddtune.v1.Session.update_time:type_name -> google.protobuf.Timestamp
+	67, // 7: svddtune.v1.Session.create_time:type_name -> google.protobuf.Timestamp
+	67, // 8: svddtune.v1.Session.update_time:type_name -> google.protobuf.Timestamp
 	4,  // 9: svddtune.v1.Session.live:type_name -> svddtune.v1.LiveEvidence
-	62, // 10: svddtune.v1.Session.scaling:type_name -> svddtune.v1.ScalingKind
-	67, // 11: svddtune.v1.Session.detectors:type_name -> svddtune.v1.DetectorComparison
+	63, // 10: svddtune.v1.Session.scaling:type_name -> svddtune.v1.ScalingKind
+	68, // 11: svddtune.v1.Session.detectors:type_name -> svddtune.v1.DetectorComparison
 	7,  // 12: svddtune.v1.Session.taken_over:type_name -> svddtune.v1.TakenOver
 	5,  // 13: svddtune.v1.Session.estimate:type_name -> svddtune.v1.CostEstimate
-	59, // 14: svddtune.v1.Session.labels:type_name -> svddtune.v1.Session.LabelsEntry
+	60, // 14: svddtune.v1.Session.labels:type_name -> svddtune.v1.Session.LabelsEntry
 	1,  // 15: svddtune.v1.Session.stall:type_name -> svddtune.v1.StallReason
-	66, // 16: svddtune.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
-	66, // 17: svddtune.v1.Session.due_time:type_name -> google.protobuf.Timestamp
-	68, // 18: svddtune.v1.InitialLabel.verdict:type_name -> svddtune.v1.Verdict
-	64, // 19: svddtune.v1.CreateSessionRequest.config:type_name -> svddtune.v1.SessionConfig
-	8,  // 20: svddtune.v1.CreateSessionRequest.initial_labels:type_name -> svddtune.v1.InitialLabel
-	60, // 21: svddtune.v1.CreateSessionRequest.labels:type_name -> svddtune.v1.CreateSessionRequest.LabelsEntry
-	6,  // 22: svddtune.v1.CreateSessionResponse.session:type_name -> svddtune.v1.Session
-	6,  // 23: svddtune.v1.GetSessionResponse.session:type_name -> svddtune.v1.Session
-	0,  // 24: svddtune.v1.ListSessionsRequest.states:type_name -> svddtune.v1.SessionState
-	6,  // 25: svddtune.v1.ListSessionsResponse.sessions:type_name -> svddtune.v1.Session
-	6,  // 26: svddtune.v1.UpdateSessionRequest.session:type_name -> svddtune.v1.Session
-	69, // 27: svddtune.v1.UpdateSessionRequest.update_mask:type_name -> google.protobuf.FieldMask
-	6,  // 28: svddtune.v1.UpdateSessionResponse.session:type_name -> svddtune.v1.Session
-	6,  // 29: svddtune.v1.PauseSessionResponse.session:type_name -> svddtune.v1.Session
-	6,  // 30: svddtune.v1.ResumeSessionResponse.session:type_name -> svddtune.v1.Session
-	6,  // 31: svddtune.v1.FinishSessionResponse.session:type_name -> svddtune.v1.Session
-	6,  // 32: svddtune.v1.CancelSessionResponse.session:type_name -> svddtune.v1.Session
-	6,  // 33: svddtune.v1.WatchSessionResponse.session:type_name -> svddtune.v1.Session
-	70, // 34: svddtune.v1.WatchSessionResponse.events:type_name -> svddtune.v1.LabelEvent
-	70, // 35: svddtune.v1.ListLabelsResponse.events:type_name -> svddtune.v1.LabelEvent
-	65, // 36: svddtune.v1.LabelerReport.votes:type_name -> svddtune.v1.LabelCounts
-	66, // 37: svddtune.v1.LabelerReport.last_answer_time:type_name -> google.protobuf.Timestamp
-	32, // 38: svddtune.v1.ListLabelersResponse.labelers:type_name -> svddtune.v1.LabelerReport
-	33, // 39: svddtune.v1.ListLabelersResponse.agreement:type_name -> svddtune.v1.Agreement
-	2,  // 40: svddtune.v1.GetAgreementRequest.by:type_name -> svddtune.v1.AgreementBy
-	36, // 41: svddtune.v1.GetAgreementResponse.pairs:type_name -> svddtune.v1.AgreementPair
-	65, // 42: svddtune.v1.HistoryPoint.counts:type_name -> svddtune.v1.LabelCounts
-	66, // 43: svddtune.v1.HistoryPoint.time:type_name -> google.protobuf.Timestamp
-	62, // 44: svddtune.v1.HistoryPoint.scaling:type_name -> svddtune.v1.ScalingKind
-	61, // 45: svddtune.v1.HistoryPoint.quality:type_name -> svddtune.v1.Quality
-	39, // 46: svddtune.v1.ListHistoryResponse.points:type_name -> svddtune.v1.HistoryPoint
-	62, // 47: svddtune.v1.AtlasLayer.scaling:type_name -> svddtune.v1.ScalingKind
-	42, // 48: svddtune.v1.GetAtlasResponse.layers:type_name -> svddtune.v1.AtlasLayer
-	65, // 49: svddtune.v1.WithdrawalEffect.counts_before:type_name -> svddtune.v1.LabelCounts
-	65, // 50: svddtune.v1.WithdrawalEffect.counts_after:type_name -> svddtune.v1.LabelCounts
-	4,  // 51: svddtune.v1.WithdrawalEffect.live_before:type_name -> svddtune.v1.LiveEvidence
-	4,  // 52: svddtune.v1.WithdrawalEffect.live_after:type_name -> svddtune.v1.LiveEvidence
-	6,  // 53: svddtune.v1.WithdrawLabelerResponse.session:type_name -> svddtune.v1.Session
-	47, // 54: svddtune.v1.WithdrawLabelerResponse.effect:type_name -> svddtune.v1.WithdrawalEffect
-	6,  // 55: svddtune.v1.ReinstateLabelerResponse.session:type_name -> svddtune.v1.Session
-	47, // 56: svddtune.v1.ReinstateLabelerResponse.effect:type_name -> svddtune.v1.WithdrawalEffect
-	6,  // 57: svddtune.v1.ReopenObservationResponse.session:type_name -> svddtune.v1.Session
-	71, // 58: svddtune.v1.GetResultResponse.result:type_name -> svddtune.v1.TuningResult
-	71, // 59: svddtune.v1.ListResultsResponse.results:type_name -> svddtune.v1.TuningResult
-	72, // 60: svddtune.v1.ExportModelResponse.header:type_name -> svddtune.v1.ModelHeader
-	73, // 61: svddtune.v1.ExportModelResponse.support_vectors:type_name -> svddtune.v1.SupportVectorChunk
-	74, // 62: svddtune.v1.ExportModelResponse.scaling:type_name -> svddtune.v1.ScalingChunk
-	75, // 63: svddtune.v1.ExportModelResponse.profile:type_name -> svddtune.v1.ProfileChunk
-	76, // 64: svddtune.v1.ExportModelResponse.refined:type_name -> svddtune.v1.RefinedChunk
-	9,  // 65: svddtune.v1.TuningService.CreateSession:input_type -> svddtune.v1.CreateSessionRequest
-	11, // 66: svddtune.v1.TuningService.GetSession:input_type -> svddtune.v1.GetSessionRequest
-	13, // 67: svddtune.v1.TuningService.ListSessions:input_type -> svddtune.v1.ListSessionsRequest
-	15, // 68: svddtune.v1.TuningService.UpdateSession:input_type -> svddtune.v1.UpdateSessionRequest
-	17, // 69: svddtune.v1.TuningService.PauseSession:input_type -> svddtune.v1.PauseSessionRequest
-	19, // 70: svddtune.v1.TuningService.ResumeSession:input_type -> svddtune.v1.ResumeSessionRequest
-	21, // 71: svddtune.v1.TuningService.FinishSession:input_type -> svddtune.v1.FinishSessionRequest
-	23, // 72: svddtune.v1.TuningService.CancelSession:input_type -> svddtune.v1.CancelSessionRequest
-	25, // 73: svddtune.v1.TuningService.DeleteSession:input_type -> svddtune.v1.DeleteSessionRequest
-	27, // 74: svddtune.v1.TuningService.WatchSession:input_type -> svddtune.v1.WatchSessionRequest
-	29, // 75: svddtune.v1.TuningService.ListLabels:input_type -> svddtune.v1.ListLabelsRequest
-	31, // 76: svddtune.v1.TuningService.ListLabelers:input_type -> svddtune.v1.ListLabelersRequest
-	35, // 77: svddtune.v1.TuningService.GetAgreement:input_type -> svddtune.v1.GetAgreementRequest
-	38, // 78: svddtune.v1.TuningService.ListHistory:input_type -> svddtune.v1.ListHistoryRequest
-	41, // 79: svddtune.v1.TuningService.GetAtlas:input_type -> svddtune.v1.GetAtlasRequest
-	44, // 80: svddtune.v1.TuningService.GetMap:input_type -> svddtune.v1.GetMapRequest
-	46, // 81: svddtune.v1.TuningService.WithdrawLabeler:input_type -> svddtune.v1.WithdrawLabelerRequest
-	49, // 82: svddtune.v1.TuningService.ReinstateLabeler:input_type -> svddtune.v1.ReinstateLabelerRequest
-	51, // 83: svddtune.v1.TuningService.ReopenObservation:input_type -> svddtune.v1.ReopenObservationRequest
-	53, // 84: svddtune.v1.TuningService.GetResult:input_type -> svddtune.v1.GetResultRequest
-	55, // 85: svddtune.v1.TuningService.ListResults:input_type -> svddtune.v1.ListResultsRequest
-	57, // 86: svddtune.v1.TuningService.ExportModel:input_type -> svddtune.v1.ExportModelRequest
-	10, // 87: svddtune.v1.TuningService.CreateSession:output_type -> svddtune.v1.CreateSessionResponse
-	12, // 88: svddtune.v1.TuningService.GetSession:output_type -> svddtune.v1.GetSessionResponse
-	14, // 89: svddtune.v1.TuningService.ListSessions:output_type -> svddtune.v1.ListSessionsResponse
-	16, // 90: svddtune.v1.TuningService.UpdateSession:output_type -> svddtune.v1.UpdateSessionResponse
-	18, // 91: svddtune.v1.TuningService.PauseSession:output_type -> svddtune.v1.PauseSessionResponse
-	20, // 92: svddtune.v1.TuningService.ResumeSession:output_type -> svddtune.v1.ResumeSessionResponse
-	22, // 93: svddtune.v1.TuningService.FinishSession:output_type -> svddtune.v1.FinishSessionResponse
-	24, // 94: svddtune.v1.TuningService.CancelSession:output_type -> svddtune.v1.CancelSessionResponse
-	26, // 95: svddtune.v1.TuningService.DeleteSession:output_type -> svddtune.v1.DeleteSessionResponse
-	28, // 96: svddtune.v1.TuningService.WatchSession:output_type -> svddtune.v1.WatchSessionResponse
-	30, // 97: svddtune.v1.TuningService.ListLabels:output_type -> svddtune.v1.ListLabelsResponse
-	34, // 98: svddtune.v1.TuningService.ListLabelers:output_type -> svddtune.v1.ListLabelersResponse
-	37, // 99: svddtune.v1.TuningService.GetAgreement:output_type -> svddtune.v1.GetAgreementResponse
-	40, // 100: svddtune.v1.TuningService.ListHistory:output_type -> svddtune.v1.ListHistoryResponse
-	43, // 101: svddtune.v1.TuningService.GetAtlas:output_type -> svddtune.v1.GetAtlasResponse
-	45, // 102: svddtune.v1.TuningService.GetMap:output_type -> svddtune.v1.GetMapResponse
-	48, // 103: svddtune.v1.TuningService.WithdrawLabeler:output_type -> svddtune.v1.WithdrawLabelerResponse
-	50, // 104: svddtune.v1.TuningService.ReinstateLabeler:output_type -> svddtune.v1.ReinstateLabelerResponse
-	52, // 105: svddtune.v1.TuningService.ReopenObservation:output_type -> svddtune.v1.ReopenObservationResponse
-	54, // 106: svddtune.v1.TuningService.GetResult:output_type -> svddtune.v1.GetResultResponse
-	56, // 107: svddtune.v1.TuningService.ListResults:output_type -> svddtune.v1.ListResultsResponse
-	58, // 108: svddtune.v1.TuningService.ExportModel:output_type -> svddtune.v1.ExportModelResponse
-	87, // [87:109] is the sub-list for method output_type
-	65, // [65:87] is the sub-list for method input_type
-	65, // [65:65] is the sub-list for extension type_name
-	65, // [65:65] is the sub-list for extension extendee
-	0,  // [0:65] is the sub-list for field type_name
+	67, // 16: svddtune.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
+	67, // 17: svddtune.v1.Session.due_time:type_name -> google.protobuf.Timestamp
+	69, // 18: svddtune.v1.InitialLabel.verdict:type_name -> svddtune.v1.Verdict
+	69, // 19: svddtune.v1.ControlItem.verdict:type_name -> svddtune.v1.Verdict
+	65, // 20: svddtune.v1.CreateSessionRequest.config:type_name -> svddtune.v1.SessionConfig
+	8,  // 21: svddtune.v1.CreateSessionRequest.initial_labels:type_name -> svddtune.v1.InitialLabel
+	61, // 22: svddtune.v1.CreateSessionRequest.labels:type_name -> svddtune.v1.CreateSessionRequest.LabelsEntry
+	9,  // 23: svddtune.v1.CreateSessionRequest.controls:type_name -> svddtune.v1.ControlItem
+	6,  // 24: svddtune.v1.CreateSessionResponse.session:type_name -> svddtune.v1.Session
+	6,  // 25: svddtune.v1.GetSessionResponse.session:type_name -> svddtune.v1.Session
+	0,  // 26: svddtune.v1.ListSessionsRequest.states:type_name -> svddtune.v1.SessionState
+	6,  // 27: svddtune.v1.ListSessionsResponse.sessions:type_name -> svddtune.v1.Session
+	6,  // 28: svddtune.v1.UpdateSessionRequest.session:type_name -> svddtune.v1.Session
+	70, // 29: svddtune.v1.UpdateSessionRequest.update_mask:type_name -> google.protobuf.FieldMask
+	6,  // 30: svddtune.v1.UpdateSessionResponse.session:type_name -> svddtune.v1.Session
+	6,  // 31: svddtune.v1.PauseSessionResponse.session:type_name -> svddtune.v1.Session
+	6,  // 32: svddtune.v1.ResumeSessionResponse.session:type_name -> svddtune.v1.Session
+	6,  // 33: svddtune.v1.FinishSessionResponse.session:type_name -> svddtune.v1.Session
+	6,  // 34: svddtune.v1.CancelSessionResponse.session:type_name -> svddtune.v1.Session
+	6,  // 35: svddtune.v1.WatchSessionResponse.session:type_name -> svddtune.v1.Session
+	71, // 36: svddtune.v1.WatchSessionResponse.events:type_name -> svddtune.v1.LabelEvent
+	71, // 37: svddtune.v1.ListLabelsResponse.events:type_name -> svddtune.v1.LabelEvent
+	66, // 38: svddtune.v1.LabelerReport.votes:type_name -> svddtune.v1.LabelCounts
+	67, // 39: svddtune.v1.LabelerReport.last_answer_time:type_name -> google.protobuf.Timestamp
+	33, // 40: svddtune.v1.ListLabelersResponse.labelers:type_name -> svddtune.v1.LabelerReport
+	34, // 41: svddtune.v1.ListLabelersResponse.agreement:type_name -> svddtune.v1.Agreement
+	2,  // 42: svddtune.v1.GetAgreementRequest.by:type_name -> svddtune.v1.AgreementBy
+	37, // 43: svddtune.v1.GetAgreementResponse.pairs:type_name -> svddtune.v1.AgreementPair
+	66, // 44: svddtune.v1.HistoryPoint.counts:type_name -> svddtune.v1.LabelCounts
+	67, // 45: svddtune.v1.HistoryPoint.time:type_name -> google.protobuf.Timestamp
+	63, // 46: svddtune.v1.HistoryPoint.scaling:type_name -> svddtune.v1.ScalingKind
+	62, // 47: svddtune.v1.HistoryPoint.quality:type_name -> svddtune.v1.Quality
+	40, // 48: svddtune.v1.ListHistoryResponse.points:type_name -> svddtune.v1.HistoryPoint
+	63, // 49: svddtune.v1.AtlasLayer.scaling:type_name -> svddtune.v1.ScalingKind
+	43, // 50: svddtune.v1.GetAtlasResponse.layers:type_name -> svddtune.v1.AtlasLayer
+	66, // 51: svddtune.v1.WithdrawalEffect.counts_before:type_name -> svddtune.v1.LabelCounts
+	66, // 52: svddtune.v1.WithdrawalEffect.counts_after:type_name -> svddtune.v1.LabelCounts
+	4,  // 53: svddtune.v1.WithdrawalEffect.live_before:type_name -> svddtune.v1.LiveEvidence
+	4,  // 54: svddtune.v1.WithdrawalEffect.live_after:type_name -> svddtune.v1.LiveEvidence
+	6,  // 55: svddtune.v1.WithdrawLabelerResponse.session:type_name -> svddtune.v1.Session
+	48, // 56: svddtune.v1.WithdrawLabelerResponse.effect:type_name -> svddtune.v1.WithdrawalEffect
+	6,  // 57: svddtune.v1.ReinstateLabelerResponse.session:type_name -> svddtune.v1.Session
+	48, // 58: svddtune.v1.ReinstateLabelerResponse.effect:type_name -> svddtune.v1.WithdrawalEffect
+	6,  // 59: svddtune.v1.ReopenObservationResponse.session:type_name -> svddtune.v1.Session
+	72, // 60: svddtune.v1.GetResultResponse.result:type_name -> svddtune.v1.TuningResult
+	72, // 61: svddtune.v1.ListResultsResponse.results:type_name -> svddtune.v1.TuningResult
+	73, // 62: svddtune.v1.ExportModelResponse.header:type_name -> svddtune.v1.ModelHeader
+	74, // 63: svddtune.v1.ExportModelResponse.support_vectors:type_name -> svddtune.v1.SupportVectorChunk
+	75, // 64: svddtune.v1.ExportModelResponse.scaling:type_name -> svddtune.v1.ScalingChunk
+	76, // 65: svddtune.v1.ExportModelResponse.profile:type_name -> svddtune.v1.ProfileChunk
+	77, // 66: svddtune.v1.ExportModelResponse.refined:type_name -> svddtune.v1.RefinedChunk
+	10, // 67: svddtune.v1.TuningService.CreateSession:input_type -> svddtune.v1.CreateSessionRequest
+	12, // 68: svddtune.v1.TuningService.GetSession:input_type -> svddtune.v1.GetSessionRequest
+	14, // 69: svddtune.v1.TuningService.ListSessions:input_type -> svddtune.v1.ListSessionsRequest
+	16, // 70: svddtune.v1.TuningService.UpdateSession:input_type -> svddtune.v1.UpdateSessionRequest
+	18, // 71: svddtune.v1.TuningService.PauseSession:input_type -> svddtune.v1.PauseSessionRequest
+	20, // 72: svddtune.v1.TuningService.ResumeSession:input_type -> svddtune.v1.ResumeSessionRequest
+	22, // 73: svddtune.v1.TuningService.FinishSession:input_type -> svddtune.v1.FinishSessionRequest
+	24, // 74: svddtune.v1.TuningService.CancelSession:input_type -> svddtune.v1.CancelSessionRequest
+	26, // 75: svddtune.v1.TuningService.DeleteSession:input_type -> svddtune.v1.DeleteSessionRequest
+	28, // 76: svddtune.v1.TuningService.WatchSession:input_type -> svddtune.v1.WatchSessionRequest
+	30, // 77: svddtune.v1.TuningService.ListLabels:input_type -> svddtune.v1.ListLabelsRequest
+	32, // 78: svddtune.v1.TuningService.ListLabelers:input_type -> svddtune.v1.ListLabelersRequest
+	36, // 79: svddtune.v1.TuningService.GetAgreement:input_type -> svddtune.v1.GetAgreementRequest
+	39, // 80: svddtune.v1.TuningService.ListHistory:input_type -> svddtune.v1.ListHistoryRequest
+	42, // 81: svddtune.v1.TuningService.GetAtlas:input_type -> svddtune.v1.GetAtlasRequest
+	45, // 82: svddtune.v1.TuningService.GetMap:input_type -> svddtune.v1.GetMapRequest
+	47, // 83: svddtune.v1.TuningService.WithdrawLabeler:input_type -> svddtune.v1.WithdrawLabelerRequest
+	50, // 84: svddtune.v1.TuningService.ReinstateLabeler:input_type -> svddtune.v1.ReinstateLabelerRequest
+	52, // 85: svddtune.v1.TuningService.ReopenObservation:input_type -> svddtune.v1.ReopenObservationRequest
+	54, // 86: svddtune.v1.TuningService.GetResult:input_type -> svddtune.v1.GetResultRequest
+	56, // 87: svddtune.v1.TuningService.ListResults:input_type -> svddtune.v1.ListResultsRequest
+	58, // 88: svddtune.v1.TuningService.ExportModel:input_type -> svddtune.v1.ExportModelRequest
+	11, // 89: svddtune.v1.TuningService.CreateSession:output_type -> svddtune.v1.CreateSessionResponse
+	13, // 90: svddtune.v1.TuningService.GetSession:output_type -> svddtune.v1.GetSessionResponse
+	15, // 91: svddtune.v1.TuningService.ListSessions:output_type -> svddtune.v1.ListSessionsResponse
+	17, // 92: svddtune.v1.TuningService.UpdateSession:output_type -> svddtune.v1.UpdateSessionResponse
+	19, // 93: svddtune.v1.TuningService.PauseSession:output_type -> svddtune.v1.PauseSessionResponse
+	21, // 94: svddtune.v1.TuningService.ResumeSession:output_type -> svddtune.v1.ResumeSessionResponse
+	23, // 95: svddtune.v1.TuningService.FinishSession:output_type -> svddtune.v1.FinishSessionResponse
+	25, // 96: svddtune.v1.TuningService.CancelSession:output_type -> svddtune.v1.CancelSessionResponse
+	27, // 97: svddtune.v1.TuningService.DeleteSession:output_type -> svddtune.v1.DeleteSessionResponse
+	29, // 98: svddtune.v1.TuningService.WatchSession:output_type -> svddtune.v1.WatchSessionResponse
+	31, // 99: svddtune.v1.TuningService.ListLabels:output_type -> svddtune.v1.ListLabelsResponse
+	35, // 100: svddtune.v1.TuningService.ListLabelers:output_type -> svddtune.v1.ListLabelersResponse
+	38, // 101: svddtune.v1.TuningService.GetAgreement:output_type -> svddtune.v1.GetAgreementResponse
+	41, // 102: svddtune.v1.TuningService.ListHistory:output_type -> svddtune.v1.ListHistoryResponse
+	44, // 103: svddtune.v1.TuningService.GetAtlas:output_type -> svddtune.v1.GetAtlasResponse
+	46, // 104: svddtune.v1.TuningService.GetMap:output_type -> svddtune.v1.GetMapResponse
+	49, // 105: svddtune.v1.TuningService.WithdrawLabeler:output_type -> svddtune.v1.WithdrawLabelerResponse
+	51, // 106: svddtune.v1.TuningService.ReinstateLabeler:output_type -> svddtune.v1.ReinstateLabelerResponse
+	53, // 107: svddtune.v1.TuningService.ReopenObservation:output_type -> svddtune.v1.ReopenObservationResponse
+	55, // 108: svddtune.v1.TuningService.GetResult:output_type -> svddtune.v1.GetResultResponse
+	57, // 109: svddtune.v1.TuningService.ListResults:output_type -> svddtune.v1.ListResultsResponse
+	59, // 110: svddtune.v1.TuningService.ExportModel:output_type -> svddtune.v1.ExportModelResponse
+	89, // [89:111] is the sub-list for method output_type
+	67, // [67:89] is the sub-list for method input_type
+	67, // [67:67] is the sub-list for extension type_name
+	67, // [67:67] is the sub-list for extension extendee
+	0,  // [0:67] is the sub-list for field type_name
 }
 
 func init() { file_svddtune_v1_tuning_proto_init() }
@@ -5000,12 +5127,12 @@ func file_svddtune_v1_tuning_proto_init() {
 	file_svddtune_v1_tuning_proto_msgTypes[1].OneofWrappers = []any{}
 	file_svddtune_v1_tuning_proto_msgTypes[3].OneofWrappers = []any{}
 	file_svddtune_v1_tuning_proto_msgTypes[5].OneofWrappers = []any{}
-	file_svddtune_v1_tuning_proto_msgTypes[6].OneofWrappers = []any{}
-	file_svddtune_v1_tuning_proto_msgTypes[29].OneofWrappers = []any{}
+	file_svddtune_v1_tuning_proto_msgTypes[7].OneofWrappers = []any{}
 	file_svddtune_v1_tuning_proto_msgTypes[30].OneofWrappers = []any{}
-	file_svddtune_v1_tuning_proto_msgTypes[33].OneofWrappers = []any{}
-	file_svddtune_v1_tuning_proto_msgTypes[36].OneofWrappers = []any{}
-	file_svddtune_v1_tuning_proto_msgTypes[55].OneofWrappers = []any{
+	file_svddtune_v1_tuning_proto_msgTypes[31].OneofWrappers = []any{}
+	file_svddtune_v1_tuning_proto_msgTypes[34].OneofWrappers = []any{}
+	file_svddtune_v1_tuning_proto_msgTypes[37].OneofWrappers = []any{}
+	file_svddtune_v1_tuning_proto_msgTypes[56].OneofWrappers = []any{
 		(*ExportModelResponse_Header)(nil),
 		(*ExportModelResponse_SupportVectors)(nil),
 		(*ExportModelResponse_Scaling)(nil),
@@ -5018,7 +5145,7 @@ func file_svddtune_v1_tuning_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_svddtune_v1_tuning_proto_rawDesc), len(file_svddtune_v1_tuning_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   58,
+			NumMessages:   59,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

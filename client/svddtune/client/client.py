@@ -316,6 +316,7 @@ class TuningClient:
         config: SessionConfig | None = None,
         *,
         initial_labels: Mapping[str, object] | Iterable[Label] = (),
+        controls: Mapping[str, object] | Iterable[Label] = (),
         from_session: str | Session | Result | None = None,
         name: str = "",
         labels: Mapping[str, str] | None = None,
@@ -334,6 +335,10 @@ class TuningClient:
             Settings of the session; default the defaults of `SessionConfig`.
         initial_labels : mapping or iterable of Label
             Labels known already: a mapping of observation ids to verdicts, or Labels. Default none.
+        controls : mapping or iterable of Label
+            Observations whose labels are known and that labelers are asked about to see how good
+            they are, at most 1000; the answers are no votes. See `list_labelers` and the setting
+            `control_share`. Default none.
         from_session : Session, Result or str, optional
             Another session, or its resource name: the new one starts with its labels in force, or
             with those that a result was computed from. On another dataset, which must have ids,
@@ -366,7 +371,7 @@ class TuningClient:
         ------
         InvalidInput
             INVALID_FIELD: a setting is unknown or out of range; BUDGET_TOO_LARGE, BUDGET_TOO_SMALL;
-            UNKNOWN_OBSERVATION or CONFLICTING_LABELS in `initial_labels`;
+            UNKNOWN_OBSERVATION or CONFLICTING_LABELS in `initial_labels` or `controls`;
             OBSERVATION_IDS_MISSING or NO_COMMON_OBSERVATIONS with `from_session`.
         NotFound
             DATASET_NOT_FOUND, SESSION_NOT_FOUND, RESULT_NOT_FOUND.
@@ -375,6 +380,7 @@ class TuningClient:
             dataset,
             config,
             initial_labels=initial_labels,
+            controls=controls,
             from_session=from_session,
             name=name,
             labels=labels,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -26,6 +27,11 @@ class LabelerReport(Shown):
         agrees with the majority of these others, ties as half.
     self_consistency : float
         Share of the `repeats` observations shown again that got the same answer.
+    controls, controls_right, outlier_controls, outlier_controls_right : int
+        Control items that it called inlier or outlier, and rightly so; of both those that are
+        outliers.
+    trust : float
+        Probability that its answers are right, from the control items.
     """
 
     labeler: str
@@ -41,6 +47,11 @@ class LabelerReport(Shown):
     self_consistency: float
     withdrawn: bool
     last_answer_time: datetime | None
+    controls: int = 0
+    controls_right: int = 0
+    outlier_controls: int = 0
+    outlier_controls_right: int = 0
+    trust: float = math.nan
 
 
 @dataclass(frozen=True, slots=True, repr=False)

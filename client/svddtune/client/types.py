@@ -360,9 +360,9 @@ class LabelEvent(Shown):
     """One event of a session's label log.
 
     `kind` is "labeled", "retracted", "unused" (too late to count), "repeated" (an observation shown
-    to its labeler again; no vote), "withdrawn" or "reinstated" (all votes of a labeler; these two
-    name no observation). `answer_seconds` is the time from lease to answer, 0 where nothing was
-    leased.
+    to its labeler again; no vote), "checked" (a control item was answered; no vote), "withdrawn" or
+    "reinstated" (all votes of a labeler; these two name no observation). `answer_seconds` is the
+    time from lease to answer, 0 where nothing was leased.
     `provenance` is the rule behind the verdict, empty where the labeler judged by itself.
     `confidence` is the labeler's own, None where it gave none. `origin` is the name of the session
     in which the vote was given, if it was taken over from there; else it is empty. `adjudicates`

@@ -217,6 +217,14 @@ class SessionConfig:
         31_536_000,
         stands_for="none",
     )
+    control_share: float | None = _setting(
+        None,
+        "Share of each labeler's queries that are control items, while it has not had all of them. "
+        "Without control items it has no effect.",
+        0.0,
+        0.5,
+        stands_for="0.1",
+    )
 
     def __repr__(self) -> str:
         """Return the settings that differ from the defaults, as one would write them."""
@@ -261,6 +269,7 @@ class Settings(TypedDict, total=False):
     adjudicators: Sequence[str] | None
     required_tags: Sequence[str] | None
     due_seconds: int | None
+    control_share: float | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18svddtune/v1/common.proto\x12\x0bsvddtune.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"7\n\x06Matrix\x12\x0c\n\x04rows\x18\x01 \x01(\r\x12\x0f\n\x07\x63olumns\x18\x02 \x01(\r\x12\x0e\n\x06values\x18\x03 \x01(\x0c\"*\n\x0c\x44isplayField\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\"4\n\x08Interval\x12\x0b\n\x03low\x18\x01 \x01(\x01\x12\x0c\n\x04high\x18\x02 \x01(\x01\x12\r\n\x05level\x18\x03 \x01(\x01\"M\n\x0bLabelCounts\x12\x0e\n\x06inlier\x18\x01 \x01(\r\x12\x0f\n\x07outlier\x18\x02 \x01(\r\x12\x0e\n\x06unsure\x18\x03 \x01(\r\x12\r\n\x05total\x18\x04 \x01(\r\"\x98\x04\n\nLabelEvent\x12\x10\n\x08\x65vent_id\x18\x01 \x01(\t\x12*\n\x04kind\x18\x02 \x01(\x0e\x32\x1c.svddtune.v1.LabelEvent.Kind\x12\x16\n\x0eobservation_id\x18\x03 \x01(\t\x12\x0b\n\x03row\x18\x04 \x01(\r\x12%\n\x07verdict\x18\x05 \x01(\x0e\x32\x14.svddtune.v1.Verdict\x12\x0f\n\x07labeler\x18\x06 \x01(\t\x12\r\n\x05query\x18\x07 \x01(\r\x12\x18\n\x10source_reference\x18\x08 \x01(\t\x12\x11\n\tanswer_id\x18\t \x01(\t\x12(\n\x04time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\x0e\x61nswer_seconds\x18\x0b \x01(\x01\x12\x12\n\nprovenance\x18\x0c \x01(\t\x12\x17\n\nconfidence\x18\r \x01(\x01H\x00\x88\x01\x01\x12\x0e\n\x06origin\x18\x0e \x01(\t\x12\x13\n\x0b\x61\x64judicates\x18\x0f \x01(\x08\"\x8f\x01\n\x04Kind\x12\x14\n\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n\x0cKIND_LABELED\x10\x01\x12\x12\n\x0eKIND_RETRACTED\x10\x02\x12\x0f\n\x0bKIND_UNUSED\x10\x03\x12\x11\n\rKIND_REPEATED\x10\x04\x12\x12\n\x0eKIND_WITHDRAWN\x10\x05\x12\x13\n\x0fKIND_REINSTATED\x10\x06\x42\r\n\x0b_confidence*_\n\x07Verdict\x12\x17\n\x13VERDICT_UNSPECIFIED\x10\x00\x12\x12\n\x0eVERDICT_INLIER\x10\x01\x12\x13\n\x0fVERDICT_OUTLIER\x10\x02\x12\x12\n\x0eVERDICT_UNSURE\x10\x03\x42\x65\n\x15io.github.svddtune.v1P\x01Z<github.com/svddtune/svddtune/client/go/svddtunepb;svddtunepb\xaa\x02\x0bSvddtune.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18svddtune/v1/common.proto\x12\x0bsvddtune.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"7\n\x06Matrix\x12\x0c\n\x04rows\x18\x01 \x01(\r\x12\x0f\n\x07\x63olumns\x18\x02 \x01(\r\x12\x0e\n\x06values\x18\x03 \x01(\x0c\"*\n\x0c\x44isplayField\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\"4\n\x08Interval\x12\x0b\n\x03low\x18\x01 \x01(\x01\x12\x0c\n\x04high\x18\x02 \x01(\x01\x12\r\n\x05level\x18\x03 \x01(\x01\"M\n\x0bLabelCounts\x12\x0e\n\x06inlier\x18\x01 \x01(\r\x12\x0f\n\x07outlier\x18\x02 \x01(\r\x12\x0e\n\x06unsure\x18\x03 \x01(\r\x12\r\n\x05total\x18\x04 \x01(\r\"\xaa\x04\n\nLabelEvent\x12\x10\n\x08\x65vent_id\x18\x01 \x01(\t\x12*\n\x04kind\x18\x02 \x01(\x0e\x32\x1c.svddtune.v1.LabelEvent.Kind\x12\x16\n\x0eobservation_id\x18\x03 \x01(\t\x12\x0b\n\x03row\x18\x04 \x01(\r\x12%\n\x07verdict\x18\x05 \x01(\x0e\x32\x14.svddtune.v1.Verdict\x12\x0f\n\x07labeler\x18\x06 \x01(\t\x12\r\n\x05query\x18\x07 \x01(\r\x12\x18\n\x10source_reference\x18\x08 \x01(\t\x12\x11\n\tanswer_id\x18\t \x01(\t\x12(\n\x04time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\x0e\x61nswer_seconds\x18\x0b \x01(\x01\x12\x12\n\nprovenance\x18\x0c \x01(\t\x12\x17\n\nconfidence\x18\r \x01(\x01H\x00\x88\x01\x01\x12\x0e\n\x06origin\x18\x0e \x01(\t\x12\x13\n\x0b\x61\x64judicates\x18\x0f \x01(\x08\"\xa1\x01\n\x04Kind\x12\x14\n\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n\x0cKIND_LABELED\x10\x01\x12\x12\n\x0eKIND_RETRACTED\x10\x02\x12\x0f\n\x0bKIND_UNUSED\x10\x03\x12\x11\n\rKIND_REPEATED\x10\x04\x12\x12\n\x0eKIND_WITHDRAWN\x10\x05\x12\x13\n\x0fKIND_REINSTATED\x10\x06\x12\x10\n\x0cKIND_CHECKED\x10\x07\x42\r\n\x0b_confidence*_\n\x07Verdict\x12\x17\n\x13VERDICT_UNSPECIFIED\x10\x00\x12\x12\n\x0eVERDICT_INLIER\x10\x01\x12\x13\n\x0fVERDICT_OUTLIER\x10\x02\x12\x12\n\x0eVERDICT_UNSURE\x10\x03\x42\x65\n\x15io.github.svddtune.v1P\x01Z<github.com/svddtune/svddtune/client/go/svddtunepb;svddtunepb\xaa\x02\x0bSvddtune.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,8 +33,8 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'svddtune.v1.common_pb2', _g
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\025io.github.svddtune.v1P\001Z<github.com/svddtune/svddtune/client/go/svddtunepb;svddtunepb\252\002\013Svddtune.V1'
-  _globals['_VERDICT']._serialized_start=847
-  _globals['_VERDICT']._serialized_end=942
+  _globals['_VERDICT']._serialized_start=865
+  _globals['_VERDICT']._serialized_end=960
   _globals['_MATRIX']._serialized_start=74
   _globals['_MATRIX']._serialized_end=129
   _globals['_DISPLAYFIELD']._serialized_start=131
@@ -44,7 +44,7 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LABELCOUNTS']._serialized_start=229
   _globals['_LABELCOUNTS']._serialized_end=306
   _globals['_LABELEVENT']._serialized_start=309
-  _globals['_LABELEVENT']._serialized_end=845
+  _globals['_LABELEVENT']._serialized_end=863
   _globals['_LABELEVENT_KIND']._serialized_start=687
-  _globals['_LABELEVENT_KIND']._serialized_end=830
+  _globals['_LABELEVENT_KIND']._serialized_end=848
 # @@protoc_insertion_point(module_scope)

@@ -71,6 +71,7 @@ class LabelEvent(_message.Message):
         KIND_REPEATED: _ClassVar[LabelEvent.Kind]
         KIND_WITHDRAWN: _ClassVar[LabelEvent.Kind]
         KIND_REINSTATED: _ClassVar[LabelEvent.Kind]
+        KIND_CHECKED: _ClassVar[LabelEvent.Kind]
     KIND_UNSPECIFIED: LabelEvent.Kind
     KIND_LABELED: LabelEvent.Kind
     KIND_RETRACTED: LabelEvent.Kind
@@ -78,6 +79,7 @@ class LabelEvent(_message.Message):
     KIND_REPEATED: LabelEvent.Kind
     KIND_WITHDRAWN: LabelEvent.Kind
     KIND_REINSTATED: LabelEvent.Kind
+    KIND_CHECKED: LabelEvent.Kind
     EVENT_ID_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     OBSERVATION_ID_FIELD_NUMBER: _ClassVar[int]

@@ -201,8 +201,16 @@ class InitialLabel(_message.Message):
     confidence: float
     def __init__(self, observation_id: _Optional[str] = ..., verdict: _Optional[_Union[_common_pb2.Verdict, str]] = ..., source_reference: _Optional[str] = ..., confidence: _Optional[float] = ...) -> None: ...
 
+class ControlItem(_message.Message):
+    __slots__ = ("observation_id", "verdict")
+    OBSERVATION_ID_FIELD_NUMBER: _ClassVar[int]
+    VERDICT_FIELD_NUMBER: _ClassVar[int]
+    observation_id: str
+    verdict: _common_pb2.Verdict
+    def __init__(self, observation_id: _Optional[str] = ..., verdict: _Optional[_Union[_common_pb2.Verdict, str]] = ...) -> None: ...
+
 class CreateSessionRequest(_message.Message):
-    __slots__ = ("dataset", "display_name", "config", "initial_labels", "labeler", "request_id", "from_session", "labels", "retention_seconds", "validate_only")
+    __slots__ = ("dataset", "display_name", "config", "initial_labels", "labeler", "request_id", "from_session", "labels", "retention_seconds", "validate_only", "controls")
     class LabelsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -220,6 +228,7 @@ class CreateSessionRequest(_message.Message):
     LABELS_FIELD_NUMBER: _ClassVar[int]
     RETENTION_SECONDS_FIELD_NUMBER: _ClassVar[int]
     VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
+    CONTROLS_FIELD_NUMBER: _ClassVar[int]
     dataset: str
     display_name: str
     config: _config_pb2.SessionConfig
@@ -230,7 +239,8 @@ class CreateSessionRequest(_message.Message):
     labels: _containers.ScalarMap[str, str]
     retention_seconds: float
     validate_only: bool
-    def __init__(self, dataset: _Optional[str] = ..., display_name: _Optional[str] = ..., config: _Optional[_Union[_config_pb2.SessionConfig, _Mapping]] = ..., initial_labels: _Optional[_Iterable[_Union[InitialLabel, _Mapping]]] = ..., labeler: _Optional[str] = ..., request_id: _Optional[str] = ..., from_session: _Optional[str] = ..., labels: _Optional[_Mapping[str, str]] = ..., retention_seconds: _Optional[float] = ..., validate_only: bool = ...) -> None: ...
+    controls: _containers.RepeatedCompositeFieldContainer[ControlItem]
+    def __init__(self, dataset: _Optional[str] = ..., display_name: _Optional[str] = ..., config: _Optional[_Union[_config_pb2.SessionConfig, _Mapping]] = ..., initial_labels: _Optional[_Iterable[_Union[InitialLabel, _Mapping]]] = ..., labeler: _Optional[str] = ..., request_id: _Optional[str] = ..., from_session: _Optional[str] = ..., labels: _Optional[_Mapping[str, str]] = ..., retention_seconds: _Optional[float] = ..., validate_only: bool = ..., controls: _Optional[_Iterable[_Union[ControlItem, _Mapping]]] = ...) -> None: ...
 
 class CreateSessionResponse(_message.Message):
     __slots__ = ("session",)
@@ -407,7 +417,7 @@ class ListLabelersRequest(_message.Message):
     def __init__(self, name: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class LabelerReport(_message.Message):
-    __slots__ = ("labeler", "votes", "asked", "unasked", "unused", "retracted", "median_answer_seconds", "compared", "agreement", "repeats", "self_consistency", "withdrawn", "last_answer_time")
+    __slots__ = ("labeler", "votes", "asked", "unasked", "unused", "retracted", "median_answer_seconds", "compared", "agreement", "repeats", "self_consistency", "withdrawn", "last_answer_time", "control_count", "control_right_count", "control_outlier_count", "control_outlier_right_count", "trust")
     LABELER_FIELD_NUMBER: _ClassVar[int]
     VOTES_FIELD_NUMBER: _ClassVar[int]
     ASKED_FIELD_NUMBER: _ClassVar[int]
@@ -421,6 +431,11 @@ class LabelerReport(_message.Message):
     SELF_CONSISTENCY_FIELD_NUMBER: _ClassVar[int]
     WITHDRAWN_FIELD_NUMBER: _ClassVar[int]
     LAST_ANSWER_TIME_FIELD_NUMBER: _ClassVar[int]
+    CONTROL_COUNT_FIELD_NUMBER: _ClassVar[int]
+    CONTROL_RIGHT_COUNT_FIELD_NUMBER: _ClassVar[int]
+    CONTROL_OUTLIER_COUNT_FIELD_NUMBER: _ClassVar[int]
+    CONTROL_OUTLIER_RIGHT_COUNT_FIELD_NUMBER: _ClassVar[int]
+    TRUST_FIELD_NUMBER: _ClassVar[int]
     labeler: str
     votes: _common_pb2.LabelCounts
     asked: int
@@ -434,7 +449,12 @@ class LabelerReport(_message.Message):
     self_consistency: float
     withdrawn: bool
     last_answer_time: _timestamp_pb2.Timestamp
-    def __init__(self, labeler: _Optional[str] = ..., votes: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., asked: _Optional[int] = ..., unasked: _Optional[int] = ..., unused: _Optional[int] = ..., retracted: _Optional[int] = ..., median_answer_seconds: _Optional[float] = ..., compared: _Optional[int] = ..., agreement: _Optional[float] = ..., repeats: _Optional[int] = ..., self_consistency: _Optional[float] = ..., withdrawn: bool = ..., last_answer_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    control_count: int
+    control_right_count: int
+    control_outlier_count: int
+    control_outlier_right_count: int
+    trust: float
+    def __init__(self, labeler: _Optional[str] = ..., votes: _Optional[_Union[_common_pb2.LabelCounts, _Mapping]] = ..., asked: _Optional[int] = ..., unasked: _Optional[int] = ..., unused: _Optional[int] = ..., retracted: _Optional[int] = ..., median_answer_seconds: _Optional[float] = ..., compared: _Optional[int] = ..., agreement: _Optional[float] = ..., repeats: _Optional[int] = ..., self_consistency: _Optional[float] = ..., withdrawn: bool = ..., last_answer_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., control_count: _Optional[int] = ..., control_right_count: _Optional[int] = ..., control_outlier_count: _Optional[int] = ..., control_outlier_right_count: _Optional[int] = ..., trust: _Optional[float] = ...) -> None: ...
 
 class Agreement(_message.Message):
     __slots__ = ("observations", "observed", "cohen_kappa", "fleiss_kappa", "fleiss_observations", "krippendorff_alpha")

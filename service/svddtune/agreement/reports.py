@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from statistics import median
+from typing import TypedDict
 
 from svddtune.agreement.pairs import PairAgreement, pair_agreements
 from svddtune.agreement.votes import VoteLog
@@ -32,6 +33,27 @@ class LabelerReport:
     withdrawn: bool
     # By the clock of Redis; 0 if the labeler never answered.
     last_answer_ms: int
+    # Control items that were called inlier or outlier, and rightly so; of both those that are
+    # outliers.
+    controls: int = 0
+    controls_right: int = 0
+    outlier_controls: int = 0
+    outlier_controls_right: int = 0
+
+    @property
+    def trust(self) -> float:
+        """Probability that an answer is right, by the control items; NaN without answers to them.
+
+        The posterior mean with the prior Beta(4, 1): as if four of five had been right before.
+        """
+        right, wrong = _PRIOR
+        if not self.controls:
+            return math.nan
+        return (right + self.controls_right) / (right + wrong + self.controls)
+
+
+# Answers to control items that count as right and as wrong before the first one.
+_PRIOR = (4, 1)
 
 
 @dataclass(slots=True)
@@ -43,13 +65,17 @@ class _Tally:
     repeats: int = 0
     same: int = 0
     last_answer_ms: int = 0
+    # Control item -> what the labeler said last.
+    checked: dict[int, Verdict] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=list)
 
 
 class LabelerAccount:
     """Collects what labelers did from a log that is read in parts; keeps votes, not events."""
 
-    def __init__(self) -> None:
+    def __init__(self, controls: Mapping[int, Verdict] | None = None) -> None:
+        """``controls`` are the session's control items: row and what it is."""
+        self._controls = controls or {}
         self._log = VoteLog()
         self._tallies: dict[str, _Tally] = {}
 
@@ -81,27 +107,33 @@ class LabelerAccount:
 
     def reports(self) -> list[LabelerReport]:
         """Return a report on each labeler in the log, sorted by name."""
-        return _reports(self._log, self._tallies)
+        return _reports(self._log, self._tallies, self._controls)
 
 
-def labeler_reports(events: Iterable[LabelEvent]) -> list[LabelerReport]:
+def labeler_reports(
+    events: Iterable[LabelEvent], controls: Mapping[int, Verdict] | None = None
+) -> list[LabelerReport]:
     """Return a report on each labeler in the log, sorted by name.
 
     Parameters
     ----------
     events : iterable of LabelEvent
         Oldest first.
+    controls : mapping, optional
+        The session's control items: row and what it is. Default none.
 
     Returns
     -------
     list of LabelerReport
     """
-    account = LabelerAccount()
+    account = LabelerAccount(controls)
     account.add(events)
     return account.reports()
 
 
-def _reports(log: VoteLog, tallies: Mapping[str, _Tally]) -> list[LabelerReport]:
+def _reports(
+    log: VoteLog, tallies: Mapping[str, _Tally], controls: Mapping[int, Verdict]
+) -> list[LabelerReport]:
     in_force = log.in_force()
     cast: dict[str, list[Verdict]] = {}
     for of_row in in_force.values():
@@ -127,15 +159,42 @@ def _reports(log: VoteLog, tallies: Mapping[str, _Tally]) -> list[LabelerReport]
             self_consistency=tally.same / tally.repeats if tally.repeats else math.nan,
             withdrawn=name in log.withdrawn,
             last_answer_ms=tally.last_answer_ms,
+            **_checks(tally.checked, controls),
         )
         for name, tally in sorted(tallies.items())
     ]
 
 
+class _Checks(TypedDict):
+    """Fields of a report that follow from control items."""
+
+    controls: int
+    controls_right: int
+    outlier_controls: int
+    outlier_controls_right: int
+
+
+def _checks(said: Mapping[int, Verdict], controls: Mapping[int, Verdict]) -> _Checks:
+    pairs = [
+        (verdict, controls[row])
+        for row, verdict in said.items()
+        if row in controls and verdict != Verdict.UNSURE
+    ]
+    outliers = [pair for pair in pairs if pair[1] is Verdict.OUTLIER]
+    return _Checks(
+        controls=len(pairs),
+        controls_right=sum(verdict is truth for verdict, truth in pairs),
+        outlier_controls=len(outliers),
+        outlier_controls_right=sum(verdict is truth for verdict, truth in outliers),
+    )
+
+
 def _count(tally: _Tally, event: LabelEvent, votes: Mapping[str, Verdict]) -> None:
     if event.kind == "RETRACTED":
         tally.retracted += 1
-    if event.kind not in ("LABELED", "UNUSED", "REPEATED") or event.origin:
+    if event.kind == "CHECKED":
+        tally.checked[event.row] = event.verdict
+    if event.kind not in ("LABELED", "UNUSED", "REPEATED", "CHECKED") or event.origin:
         return
     tally.last_answer_ms = event.time_ms
     if event.answer_seconds > 0:
@@ -145,7 +204,7 @@ def _count(tally: _Tally, event: LabelEvent, votes: Mapping[str, Verdict]) -> No
     elif event.kind == "LABELED":
         tally.asked += event.query > 0
         tally.unasked += event.query == 0
-    elif event.labeler in votes:
+    elif event.kind == "REPEATED" and event.labeler in votes:
         tally.repeats += 1
         tally.same += votes[event.labeler] == event.verdict
 

@@ -359,6 +359,11 @@ def labeler_to_proto(report: LabelerReport) -> tuning_pb2.LabelerReport:
         self_consistency=_defined(report.self_consistency),
         withdrawn=report.withdrawn,
         last_answer_time=timestamp(report.last_answer_ms) if report.last_answer_ms else None,
+        control_count=report.controls,
+        control_right_count=report.controls_right,
+        control_outlier_count=report.outlier_controls,
+        control_outlier_right_count=report.outlier_controls_right,
+        trust=_defined(report.trust),
     )
 
 

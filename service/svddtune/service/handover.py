@@ -8,6 +8,7 @@ from svddtune.service import names, validate
 from svddtune.state.datasets import DatasetStore
 from svddtune.state.errors import InvalidInput
 from svddtune.state.session import (
+    ControlItem,
     DatasetId,
     InitialLabel,
     LabelEvent,
@@ -58,11 +59,13 @@ class Handover:
         source: Source,
         dataset_id: DatasetId,
         initial: Sequence[InitialLabel],
+        controls: Sequence[ControlItem],
         budget: int,
     ) -> TakenLabels:
         """The labels that a new session on a dataset takes over, all of one instant.
 
-        ``initial`` are the labels that the new session is given besides.
+        ``initial`` are the labels that the new session is given besides. Labels of its ``controls``
+        are left out.
 
         Raises NotFound (``SESSION_NOT_FOUND``, ``RESULT_NOT_FOUND``), InvalidInput
         (``OBSERVATION_IDS_MISSING``, ``NO_COMMON_OBSERVATIONS``, ``CONFLICTING_LABELS``,
@@ -79,11 +82,12 @@ class Handover:
         known = await self._store.known_rows(session.id)
         rows = await self._rows_in(dataset_id, session, name, list(found))
         given = {label.row: label.verdict for label in initial}
+        checked = {item.row for item in controls}
         labels = []
         for (old, votes), row in zip(found.items(), rows, strict=True):
             if row in given:
                 _check_agreement(given[row], votes, row, name)
-            elif row is not None:
+            elif row is not None and row not in checked:
                 labels.append(
                     TakenLabel(
                         row, votes, known=old in known and not any(vote.query for vote in votes)

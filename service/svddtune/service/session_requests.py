@@ -11,7 +11,14 @@ from svddtune.service.handover import Source, read_source
 from svddtune.state import codec
 from svddtune.state.datasets import DatasetStore
 from svddtune.state.retention import AS_SERVICE_IS_SET
-from svddtune.state.session import DatasetId, InitialLabel, LabelCounts, TakenLabels, Verdict
+from svddtune.state.session import (
+    ControlItem,
+    DatasetId,
+    InitialLabel,
+    LabelCounts,
+    TakenLabels,
+    Verdict,
+)
 from svddtune.v1 import dataset_pb2, tuning_pb2
 
 # Who gives initial labels that name nobody.
@@ -27,6 +34,7 @@ class Creation:
     dataset: dataset_pb2.Dataset
     config: SessionConfig
     initial: Sequence[InitialLabel]
+    controls: Sequence[ControlItem]
     labeler: str
     request_id: str
     # Whose labels the session takes over.
@@ -57,6 +65,8 @@ async def creation(request: tuning_pb2.CreateSessionRequest, datasets: DatasetSt
         )
     given, most = request.initial_labels, validate.MOST_INITIAL_LABELS
     faults.of(validate.in_range, "len(initial_labels)", len(given), 0, most)
+    items = request.controls[: validate.MOST_CONTROLS]
+    faults.of(validate.in_range, "len(controls)", len(request.controls), 0, validate.MOST_CONTROLS)
     dataset_id = faults.of(names.dataset_id, request.dataset, "dataset")
     source = faults.of(read_source, request.from_session) if request.from_session else None
     if dataset_id is None:
@@ -69,9 +79,23 @@ async def creation(request: tuning_pb2.CreateSessionRequest, datasets: DatasetSt
     ids = [label.observation_id for label in given[:most]]
     rows = await datasets.rows_of(dataset_id, ids) if ids else []
     initial = faults.of(validate.initial_labels, given[:most], rows, config)
+    ids = [item.observation_id for item in items]
+    rows = await datasets.rows_of(dataset_id, ids) if ids else []
+    known = {label.row for label in initial or ()}
+    controls = faults.of(validate.controls, items, rows, known)
     if config is None or initial is None or labeler is None or request_id is None or faults.any:
         raise faults.error()
-    return Creation(dataset_id, dataset, config, initial, labeler, request_id, source, retention_ms)
+    return Creation(
+        dataset_id=dataset_id,
+        dataset=dataset,
+        config=config,
+        initial=initial,
+        controls=controls or (),
+        labeler=labeler,
+        request_id=request_id,
+        source=source,
+        retention_ms=retention_ms,
+    )
 
 
 def planned_session(

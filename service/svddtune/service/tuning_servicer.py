@@ -78,7 +78,12 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
         cost = validate.affordable(dataset, config, self._worker_memory_bytes)
         take = (
             partial(
-                self._handover.take, asked.source, asked.dataset_id, asked.initial, config.budget
+                self._handover.take,
+                asked.source,
+                asked.dataset_id,
+                asked.initial,
+                asked.controls,
+                config.budget,
             )
             if asked.source
             else None
@@ -95,6 +100,7 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
             display_name=request.display_name,
             labels=dict(request.labels),
             initial=asked.initial,
+            controls=asked.controls,
             labeler=asked.labeler,
             request_id=asked.request_id,
             source=request.from_session,
@@ -323,7 +329,7 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
     async def _account(self, session_id: SessionId) -> LabelerAccount:
         """What labelers did in a session that exists."""
         session = await self._store.get(session_id)
-        account, after = LabelerAccount(), ""
+        account, after = LabelerAccount(await self._store.controls(session.id)), ""
         while True:
             batch = await self._store.label_events(session.id, after=after, limit=_EVENTS_AT_ONCE)
             account.add(batch)

@@ -1,7 +1,7 @@
 """Requests checked: defaults put in, ranges held, faults named by field, value and range."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 from uuid import UUID
@@ -19,7 +19,7 @@ from svddtune.service import names
 from svddtune.state import codec
 from svddtune.state.calls import refusal
 from svddtune.state.errors import FieldViolation, InvalidFields, InvalidInput, TooLarge
-from svddtune.state.session import Answer, InitialLabel, Session, SessionId, Verdict
+from svddtune.state.session import Answer, ControlItem, InitialLabel, Session, SessionId, Verdict
 from svddtune.v1 import config_pb2, dataset_pb2, oracle_pb2, tuning_pb2
 
 Number = TypeVar("Number", int, float)
@@ -40,6 +40,7 @@ LARGEST_BATCH = 1000
 MOST_CREDIT = 1000
 MOST_SESSIONS = 100
 MOST_INITIAL_LABELS = 10_000
+MOST_CONTROLS = 1000
 DEFAULT_PAGE = 50
 LARGEST_PAGE = 1000
 MOST_LABELS = 16
@@ -418,6 +419,42 @@ def _add_initial(
             observation=message.observation_id,
             row=row,
         )
+
+
+def controls(
+    messages: Sequence[tuning_pb2.ControlItem],
+    rows: Sequence[int | None],
+    initial: Collection[int],
+) -> list[ControlItem]:
+    """Control items; ``initial`` are the rows of initial labels.
+
+    Raises InvalidInput (``UNKNOWN_OBSERVATION``, ``CONFLICTING_LABELS``, ``INVALID_FIELD``).
+    """
+    found: dict[int, ControlItem] = {}
+    faults = Faults()
+    for index, (message, row) in enumerate(zip(messages, rows, strict=True)):
+        field = f"controls[{index}]"
+        with faults.caught():
+            if row is None:
+                raise unknown_observation(message.observation_id, f"{field}.observation_id")
+            given = verdict(message.verdict, f"{field}.verdict")
+            if given is Verdict.UNSURE:
+                raise invalid_field(
+                    f"{field}.verdict", "UNSURE", "VERDICT_INLIER or VERDICT_OUTLIER"
+                )
+            if row in initial or row in found:
+                where = "an initial label" if row in initial else "given twice"
+                raise InvalidInput(
+                    "CONFLICTING_LABELS",
+                    f"Control item {message.observation_id!r} (row {row}) is {where}: name an "
+                    "observation once, as a control item or with an initial label.",
+                    field=field,
+                    observation=message.observation_id,
+                    row=row,
+                )
+            found[row] = ControlItem(row, given)
+    faults.check()
+    return list(found.values())
 
 
 def unknown_observation(observation_id: str, field: str = "observation_id") -> InvalidInput:

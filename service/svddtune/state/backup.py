@@ -38,6 +38,7 @@ _SESSION_PARTS = {
     "cells": "string",
     "places": "string",
     "margins": "string",
+    "controls": "list",
 }
 
 # Keys of one session or dataset: name after its own key -> type and value.

@@ -12,6 +12,7 @@ from svddtune.config import SessionConfig, from_proto, to_proto
 from svddtune.jobs.v1 import jobs_pb2
 from svddtune.state.keys import CHUNK_BYTES
 from svddtune.state.session import (
+    ControlItem,
     DatasetId,
     Failure,
     LabelCounts,
@@ -44,6 +45,7 @@ def session_record(
     config: SessionConfig,
     initial_rows: Iterable[int] = (),
     taken: TakenLabels | None = None,
+    controls: Iterable[ControlItem] = (),
 ) -> bytes:
     """The fixed part of a session."""
     labels = taken.labels if taken else ()
@@ -53,6 +55,7 @@ def session_record(
         initial_rows=[*initial_rows, *(one.row for one in labels)],
         answered_rows=[one.row for one in labels if not one.known],
         taken_over=taken.summary if taken else None,
+        controls={one.row: VERDICTS[one.verdict] for one in controls},
     ).SerializeToString()
 
 
@@ -69,6 +72,13 @@ def initial_rows(fields: Fields) -> frozenset[int]:
 def answered_rows(fields: Fields) -> frozenset[int]:
     """Those of ``initial_rows`` whose votes were answers in another session."""
     return frozenset(jobs_pb2.SessionRecord.FromString(fields[b"record"]).answered_rows)
+
+
+def controls(fields: Fields) -> dict[int, Verdict]:
+    """Control items: row -> what it is."""
+    stored = jobs_pb2.SessionRecord.FromString(fields[b"record"]).controls
+    by_proto = {proto: verdict for verdict, proto in VERDICTS.items()}
+    return {row: by_proto[verdict] for row, verdict in stored.items()}
 
 
 def config_of_record(record: bytes) -> SessionConfig:

@@ -79,8 +79,11 @@ s:ID:votes                        hash    row -> [[labeler, verdict, query], ...
                                           the events
 s:ID:labels                       hash    row -> "verdict query": the labels in force
 s:ID:withdrawn                    set     labelers whose votes are void
-s:ID:labelers                     hash    labeler -> its pace and what to show it again, as JSON
-s:ID:dropped                      set     rows that nobody is to be asked about: skipped so
+s:ID:labelers                     hash    labeler -> its pace and what to show it again, as JSON;
+                                          with control items how many queries and items it had
+s:ID:controls                     list    rows of control items, in the order they are asked in
+s:ID:dropped                      set     rows that nobody is to be asked about: skipped so,
+                                          or control items
 s:ID:answers                      hash    labeler/answer id -> what it was and its receipt
 s:ID:queries                      hash    n -> the query as JSON
 s:ID:corrections                  hash    "row labeler" -> what it did there after its first vote;
@@ -159,7 +162,7 @@ PATTERNS = {
         "session": _SESSION
         + r"(:(events|votes|labels|withdrawn|labelers|dropped|answers|queries|asked|awaiting|open"
         + r"|leases|held|ranked|ranked_explanations|explanations|waiting|waiters|history|fits"
-        + r"|corrections|moments|cells|places|margins)"
+        + r"|corrections|moments|cells|places|margins|controls)"
         + r"|:(result|model):\d+|:preview:[0-9a-f]+)?",
     }.items()
 }

@@ -218,6 +218,14 @@ class InitialLabel:
 
 
 @dataclass(frozen=True, slots=True)
+class ControlItem:
+    """An observation whose label is known, asked to see how good labelers are."""
+
+    row: int
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
 class RankedRow:
     """A row worth asking about."""
 
@@ -361,7 +369,8 @@ class LabelEvent:
     """One entry of the label log."""
 
     event_id: str
-    # "LABELED", "RETRACTED", "UNUSED", "REPEATED", "WITHDRAWN" or "REINSTATED".
+    # "LABELED", "RETRACTED", "UNUSED", "REPEATED", "CHECKED" (a control item was answered),
+    # "WITHDRAWN" or "REINSTATED".
     kind: str
     row: int
     verdict: Verdict

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import random
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
@@ -22,6 +23,7 @@ from svddtune.state.observed import observer
 from svddtune.state.session import (
     Answer,
     BatchReceipt,
+    ControlItem,
     DatasetId,
     InitialLabel,
     LabelCounts,
@@ -48,6 +50,8 @@ from svddtune.v1.oracle_pb2 import Explanation
 
 # Requests that made a session are known for a day.
 _REQUEST_TTL_S = 86_400
+# Share of queries that are control items, where a session has some and does not say.
+_CONTROL_SHARE = 0.1
 # Of a query that no ranking chose.
 _REOPENED = Explanation(why="Somebody wants it to be looked at again.")
 
@@ -115,6 +119,7 @@ class SessionStore:
         display_name: str = "",
         labels: Mapping[str, str] | None = None,
         initial: Sequence[InitialLabel] = (),
+        controls: Sequence[ControlItem] = (),
         labeler: str = "initial",
         request_id: str = "",
         source: str = "",
@@ -126,7 +131,8 @@ class SessionStore:
         ``observation_count`` and ``scaling`` are the dataset's. Defaults that depend on the dataset
         are put into the session's settings. ``take`` returns labels of another session, named by
         ``source``, to begin with besides ``initial``. It is not called for a request id seen
-        before: labels there may have changed since. ``retention_ms`` is as in ``Session``.
+        before: labels there may have changed since. ``controls`` are asked in an order drawn from
+        the seed. ``retention_ms`` is as in ``Session``.
 
         Raises NotFound (``DATASET_NOT_FOUND``), InvalidInput (``REQUEST_ID_REUSED``), and what
         ``take`` raises; QuotaExceeded (``STORE_NEARLY_FULL``, ``QUOTA_EXCEEDED``).
@@ -145,6 +151,7 @@ class SessionStore:
             labels or {},
             # (Requests that say nothing of it have the fingerprint that earlier versions give.)
             *(() if retention_ms is None else (retention_ms,)),
+            *([["control", one.row, int(one.verdict)] for one in controls]),
         )
         taken = None
         if not await self._request_seen(partition, request_id):
@@ -159,7 +166,10 @@ class SessionStore:
             observation_count=observation_count,
             atlas_parts=atlas_parts(scaling),
         )
-        record = codec.session_record(display_name, config, (one.row for one in initial), taken)
+        record = codec.session_record(
+            display_name, config, (one.row for one in initial), taken, controls
+        )
+        share = config.control_share
         reply = await self._call(
             "create_session",
             keys.prefix(partition),
@@ -190,6 +200,14 @@ class SessionStore:
                     if config.required_tags
                     else {}
                 ),
+                **(
+                    {
+                        "control_share": _CONTROL_SHARE if share is None else share,
+                        "control_seed": str(config.seed),
+                    }
+                    if controls
+                    else {}
+                ),
             },
             preparation=jobs.preparation,
             range=jobs.range,
@@ -198,6 +216,7 @@ class SessionStore:
                 *((one.row, [_initial_vote(labeler, one)]) for one in initial),
                 *((one.row, list(map(_taken_vote, one.votes))) for one in taken_labels),
             ],
+            controls=_drawn_order(controls, config.seed),
             jobs=jobs.by_kind(),
             atlas_jobs=jobs.atlas,
             request_id=request_id,
@@ -698,6 +717,12 @@ class SessionStore:
                 start = f"({batch[-1][0].decode()}"
         return events[:limit]
 
+    async def controls(self, session_id: SessionId) -> dict[int, Verdict]:
+        """Control items: row -> what it is."""
+        async with store_call():
+            record = await self._client.hget(keys.session(session_id), "record")
+        return codec.controls({b"record": record or b""})
+
     async def known_rows(self, session_id: SessionId) -> frozenset[int]:
         """Rows whose labels were known, and are taken as true, when the session was created."""
         async with store_call():
@@ -762,6 +787,13 @@ def _receipt(reply: dict[str, Any]) -> Receipt:
     )
 
 
+def _drawn_order(controls: Sequence[ControlItem], seed: int) -> list[int]:
+    """Rows of control items in the order in which labelers get them."""
+    rows = sorted(one.row for one in controls)
+    random.Random(seed).shuffle(rows)
+    return rows
+
+
 # A vote as create_session.lua takes it.
 _Vote = tuple[str, int, str, str, str, str]
 
@@ -786,7 +818,7 @@ def _event(key: bytes, fields: dict[bytes, bytes]) -> LabelEvent:
     event_id = key.decode()
     return LabelEvent(
         event_id=event_id,
-        kind=fields[b"kind"].decode(),
+        kind="CHECKED" if b"control" in fields else fields[b"kind"].decode(),
         row=int(fields[b"row"]),
         verdict=Verdict(int(fields[b"verdict"])),
         labeler=fields[b"labeler"].decode(),

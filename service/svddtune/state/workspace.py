@@ -4,6 +4,7 @@ Every commit takes the claim and refuses with ``ClaimLost`` where another worker
 methods raise ``StoreUnavailable`` where Redis is away.
 """
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,6 +27,9 @@ from svddtune.state.row_cache import RowCache
 from svddtune.state.session import DatasetId, RankedRow, Session
 from svddtune.v1 import dataset_pb2, result_pb2, tuning_pb2
 
+# Control items of one labeler, and of all, that may be asked before the next ranking.
+_CONTROLS_AHEAD = 4
+_MOST_CONTROLS_AHEAD = 100
 # Observation ids that a worker remembers.
 _MOST_IDS = 100_000
 
@@ -61,6 +65,9 @@ class Snapshot:
     decided_by: dict[int, str] = field(default_factory=dict)
     # Those of initial_rows whose votes were answers in another session, so they may be wrong.
     answered_rows: frozenset[int] = frozenset()
+    # Control items, and those of them that labelers may get next.
+    control_rows: frozenset[int] = frozenset()
+    next_controls: tuple[int, ...] = ()
     # LiveEvidence after each ranking, by the labels' rev.
     evidence: dict[bytes, bytes] = field(default_factory=dict)
     # Labels that the stored pictures of cells are made for; -1 where there are none.
@@ -192,6 +199,7 @@ class Workspace:
             if not fields:
                 return None
             history = self._evidence.evidence(f"{base}:history", window, *evidence)
+            next_controls = self._next_controls(base) if b"control_share" in fields else ()
         session = codec.session_from_fields(fields, len(asked), awaiting)
         in_force, confidences, decided_by = _votes_in_force(votes, withdrawn)
         verdicts = {int(row): tuple(map(int, value.split())) for row, value in labels.items()}
@@ -210,6 +218,8 @@ class Workspace:
             prep_k=preparation_k(session.config.k, session.observation_count),
             initial_rows=codec.initial_rows(fields),
             answered_rows=codec.answered_rows(fields),
+            control_rows=frozenset(codec.controls(fields)),
+            next_controls=next_controls,
             atlas_ready=fields[b"atlas_done"] == fields[b"atlas_parts"],
             votes=in_force,
             confidences=confidences,
@@ -218,6 +228,19 @@ class Workspace:
             evidence=history,
             pictured=int(fields.get(b"pictured", -1)),
         )
+
+    def _next_controls(self, base: str) -> tuple[int, ...]:
+        """The control items that labelers may get before the next ranking, a new one included."""
+        with self._client.pipeline(transaction=False) as pipe:
+            pipe.lrange(f"{base}:controls", 0, -1)
+            pipe.hvals(f"{base}:labelers")
+            controls, labelers = pipe.execute()
+        had = {0} | {json.loads(text).get("controls", 0) for text in labelers}
+        places = dict.fromkeys(
+            start + ahead for ahead in range(_CONTROLS_AHEAD) for start in sorted(had)
+        )
+        rows = [int(controls[place]) for place in places if place < len(controls)]
+        return tuple(rows[:_MOST_CONTROLS_AHEAD])
 
     def label_log(self, claim: Claim) -> LabelLog:
         """The log of the job's session."""
@@ -356,6 +379,7 @@ class Workspace:
         gamma: float,
         alignment: float | None,
         ranking: Sequence[RankedRow],
+        controls: Sequence[RankedRow] = (),
         scaling: dataset_pb2.ScalingKind = dataset_pb2.SCALING_KIND_NONE,
         live: tuning_pb2.LiveEvidence | None = None,
         pictures: Mapping[str, Message] | None = None,
@@ -364,6 +388,7 @@ class Workspace:
         """Store the ranking made for a snapshot; False where labels came meanwhile and it is made
         anew.
 
+        ``controls`` are the control items that labelers may get next, with what they are shown.
         ``scaling`` is what gamma belongs to. ``pictures`` are the messages of cells and places, by
         these names, that are made anew. With ``finish`` the session asks no more and its
         result is computed.
@@ -388,6 +413,7 @@ class Workspace:
             ranking=[
                 (one.row, one.predicted, one.explanation.SerializeToString()) for one in ranking
             ],
+            controls=[(one.row, one.explanation.SerializeToString()) for one in controls],
             c=live.c if live else 0.0,
             live=live.SerializeToString() if live else b"",
             point=point.SerializeToString(),

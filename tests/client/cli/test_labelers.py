@@ -169,3 +169,32 @@ def test_effect_of_a_withdrawal_is_written_in_singular_or_plural() -> None:
     text = "\n".join(effect_lines(many, "Reinstated bob", void=False))
     assert "2 votes count again" in text
     assert "queries reopened: 0" in text
+
+
+@pytest.mark.integration
+def test_control_items_of_a_file_show_how_far_labelers_can_be_trusted(
+    stack: EmbeddedStack, client: TuningClient, tmp_path: Path, capsys: Printed
+) -> None:
+    dataset = client.upload_dataset(blob(30)[0])
+    known = tmp_path / "known.csv"
+    known.write_text("id,label\n3,outlier\n7,inlier\n")
+    server = ["--server", stack.address]
+    settings = ["--budget", "4", "--control-share", "0.5", "--controls", str(known)]
+    assert run(["session", "create", dataset.name, *settings, *server, "--json"]) == 0
+    name = document(capsys.readouterr().out)["name"]
+    checked: list[str] = []
+    with client.tuning(name, labeler="ann") as tuning:
+        while len(checked) < 2:
+            query = tuning.next_query(timeout_s=60)
+            assert query is not None
+            tuning.answer(query, "inlier")
+            checked += [query.observation_id] if query.observation_id in ("3", "7") else []
+    assert sorted(checked) == ["3", "7"]
+    assert {event.kind for event in client.labels(name)} == {"labeled", "checked"}
+    ((report,), _) = client.list_labelers(name)
+    assert (report.controls, report.controls_right, report.outlier_controls) == (2, 1, 1)
+    assert report.trust == pytest.approx(5 / 7)
+    assert run(["labelers", name, *server]) == 0
+    out = capsys.readouterr().out
+    assert "ann: 1 of 2 control items right (0 of 1 outlier), trust 71%" in out
+    client.delete_session(name)

@@ -35,15 +35,18 @@ def audited_rows(snapshot: Snapshot) -> IndexArray:
     if not config.audit:
         return np.empty(0, dtype=np.int64)
     return _drawn(
-        snapshot.session.observation_count, config.audit, config.seed, snapshot.initial_rows
+        snapshot.session.observation_count,
+        config.audit,
+        config.seed,
+        snapshot.initial_rows | snapshot.control_rows,
     )
 
 
 @lru_cache(maxsize=16)
-def _drawn(N: int, audit: int, seed: int, initial: frozenset[int]) -> IndexArray:
+def _drawn(N: int, audit: int, seed: int, known: frozenset[int]) -> IndexArray:
     """Rows of an audit. A draw among a million rows takes longer than a ranking."""
-    exclude = np.array(sorted(initial), dtype=np.int64)
-    rows = numerics.draw_audit(N, min(audit, N - len(initial)), seed=seed, exclude=exclude)
+    exclude = np.array(sorted(known), dtype=np.int64)
+    rows = numerics.draw_audit(N, min(audit, N - len(known)), seed=seed, exclude=exclude)
     rows.flags.writeable = False
     return rows
 

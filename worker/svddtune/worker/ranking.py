@@ -67,6 +67,14 @@ def rank(
     return Ranking(chosen, predicted, suggestion, labels.values)
 
 
+def as_controls(ranking: Ranking, snapshot: Snapshot) -> list[Candidate]:
+    """The control items that labelers may get next, as if chosen like the best row: nobody is to
+    tell them from others.
+    """
+    best = next(iter(ranking.candidates), Candidate(0, 0.0, "random"))
+    return [Candidate(row, best.score, best.rule) for row in snapshot.next_controls]
+
+
 def _with_audit(
     snapshot: Snapshot, suggestion: Suggestion, audited: IndexArray
 ) -> Iterator[Candidate]:

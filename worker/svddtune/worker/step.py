@@ -24,7 +24,7 @@ from svddtune.worker.outlook import add_outlook, outlook
 from svddtune.worker.plan import fit_jobs, plan_by_alignment, plan_from_atlas
 from svddtune.worker.portrait import portrait_of
 from svddtune.worker.preview import preview
-from svddtune.worker.ranking import rank
+from svddtune.worker.ranking import as_controls, rank
 from svddtune.worker.refined import compare_detectors, fit_detector, refined_result
 from svddtune.worker.result import Evidence, assemble
 from svddtune.worker.rules import RULES, evaluate_rule, missing_rules
@@ -98,7 +98,7 @@ class Steps:
             add_outlook(live, suggestion.outlook, snapshot)
             add_advice(live, snapshot.history(), config.budget)
         explanations = explain(
-            ranking.candidates,
+            [*ranking.candidates, *as_controls(ranking, snapshot)],
             data,
             scaling=suggestion.choice.scaling if suggestion.choice else data.views.base,
             labels=ranking.labels,
@@ -115,7 +115,13 @@ class Steps:
             ranking=[
                 RankedRow(one.row, predicted, explanation)
                 for one, predicted, explanation in zip(
-                    ranking.candidates, ranking.predicted.tolist(), explanations, strict=True
+                    ranking.candidates, ranking.predicted.tolist(), explanations, strict=False
+                )
+            ],
+            controls=[
+                RankedRow(row, explanation=explanation)
+                for row, explanation in zip(
+                    snapshot.next_controls, explanations[len(ranking.candidates) :], strict=False
                 )
             ],
             live=live,

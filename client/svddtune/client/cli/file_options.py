@@ -57,6 +57,16 @@ StartFile = Annotated[
         parser=input_file, metavar="FILE", help="File of initial labels, in the form of --labels."
     ),
 ]
+ControlsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--controls",
+        parser=input_file,
+        metavar="FILE",
+        help="File of control items, in the form of --start: observations whose labels are known, "
+        "asked to see how good labelers are. The answers are no votes.",
+    ),
+]
 OutlierValue = Annotated[
     str | None, typer.Option(help="Value that marks an outlier; all others are inliers.")
 ]

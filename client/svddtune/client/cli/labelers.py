@@ -60,7 +60,7 @@ def show(
         say(f"Nobody has labelled {name} yet.")
         return
     stdout().print(_table(reports))
-    for line in _agreement_lines(agreement):
+    for line in (*_agreement_lines(agreement), *_control_lines(reports)):
         tell(line)
 
 
@@ -175,6 +175,17 @@ def _agreement_lines(agreement: Agreement) -> list[str]:
     }
     known = [f"{name} {figure(value, 3)}" for name, value in figures.items() if value == value]
     return lines + (["  " + ", ".join(known)] if known else [])
+
+
+def _control_lines(reports: tuple[LabelerReport, ...]) -> list[str]:
+    return [
+        f"{visible(report.labeler)}: {report.controls_right} of "
+        f"{_count(report.controls, 'control item')} right "
+        f"({report.outlier_controls_right} of {_count(report.outlier_controls, 'outlier')}), "
+        f"trust {report.trust:.0%}"
+        for report in reports
+        if report.controls
+    ]
 
 
 def _share(value: float, of: int) -> str:

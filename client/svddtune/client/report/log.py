@@ -15,6 +15,7 @@ _KINDS = {
     "retracted": "taken back",
     "unused": "too late to count",
     "repeated": "shown again, no vote",
+    "checked": "control item, no vote",
     "withdrawn": "labeler withdrawn",
     "reinstated": "labeler reinstated",
 }

@@ -171,6 +171,8 @@ def _(value: LabelerReport) -> str:
             ("unused, retracted", f"{value.unused}, {value.retracted}"),
             ("agrees with others", _of(value.agreement, value.compared, "observations")),
             ("agrees with itself", _of(value.self_consistency, value.repeats, "repeats")),
+            ("right on control items", f"{value.controls_right} of {value.controls}"),
+            ("trust", figure(value.trust, 3)),
             ("seconds for an answer", f"{figure(value.median_answer_seconds, 3)} (median)"),
         ],
     )

@@ -171,6 +171,7 @@ def create_session(
     config: SessionConfig | None,
     *,
     initial_labels: Mapping[str, object] | Iterable[Label],
+    controls: Mapping[str, object] | Iterable[Label],
     from_session: str | Session | Result | None,
     name: str,
     labels: Mapping[str, str] | None,
@@ -192,6 +193,13 @@ def create_session(
                 confidence=label.confidence,
             )
             for label in labels_from(initial_labels)
+        ],
+        controls=[
+            tpb.ControlItem(
+                observation_id=id_text(label.observation_id),
+                verdict=convert.VERDICTS[label.verdict],
+            )
+            for label in labels_from(controls)
         ],
         labels=labels or {},
         labeler=labeler,

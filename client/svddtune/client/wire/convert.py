@@ -88,6 +88,7 @@ _EVENT_KINDS = {
     common_pb2.LabelEvent.KIND_RETRACTED: "retracted",
     common_pb2.LabelEvent.KIND_UNUSED: "unused",
     common_pb2.LabelEvent.KIND_REPEATED: "repeated",
+    common_pb2.LabelEvent.KIND_CHECKED: "checked",
     common_pb2.LabelEvent.KIND_WITHDRAWN: "withdrawn",
     common_pb2.LabelEvent.KIND_REINSTATED: "reinstated",
 }
@@ -380,6 +381,11 @@ def report_from_proto(report: tuning_pb2.LabelerReport) -> LabelerReport:
         self_consistency=figure(report, "self_consistency"),
         withdrawn=report.withdrawn,
         last_answer_time=time_from_proto(report.last_answer_time),
+        controls=report.control_count,
+        controls_right=report.control_right_count,
+        outlier_controls=report.control_outlier_count,
+        outlier_controls_right=report.control_outlier_right_count,
+        trust=figure(report, "trust"),
     )
 
 

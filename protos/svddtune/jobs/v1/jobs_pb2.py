@@ -22,6 +22,7 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from svddtune.v1 import common_pb2 as svddtune_dot_v1_dot_common__pb2
 from svddtune.v1 import config_pb2 as svddtune_dot_v1_dot_config__pb2
 from svddtune.v1 import dataset_pb2 as svddtune_dot_v1_dot_dataset__pb2
 from svddtune.v1 import oracle_pb2 as svddtune_dot_v1_dot_oracle__pb2
@@ -29,7 +30,7 @@ from svddtune.v1 import result_pb2 as svddtune_dot_v1_dot_result__pb2
 from svddtune.v1 import tuning_pb2 as svddtune_dot_v1_dot_tuning__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1bsvddtune/jobs/v1/jobs.proto\x12\x10svddtune.jobs.v1\x1a\x18svddtune/v1/config.proto\x1a\x19svddtune/v1/dataset.proto\x1a\x18svddtune/v1/oracle.proto\x1a\x18svddtune/v1/result.proto\x1a\x18svddtune/v1/tuning.proto\"\x83\x03\n\x03Job\x12/\n\x07prepare\x18\x01 \x01(\x0b\x32\x1c.svddtune.jobs.v1.PrepareJobH\x00\x12/\n\x07suggest\x18\x02 \x01(\x0b\x32\x1c.svddtune.jobs.v1.SuggestJobH\x00\x12)\n\x04plan\x18\x03 \x01(\x0b\x32\x19.svddtune.jobs.v1.PlanJobH\x00\x12\'\n\x03\x66it\x18\x04 \x01(\x0b\x32\x18.svddtune.jobs.v1.FitJobH\x00\x12\x31\n\x08\x65stimate\x18\x05 \x01(\x0b\x32\x1d.svddtune.jobs.v1.EstimateJobH\x00\x12+\n\x05\x61tlas\x18\x06 \x01(\x0b\x32\x1a.svddtune.jobs.v1.AtlasJobH\x00\x12/\n\x07preview\x18\x07 \x01(\x0b\x32\x1c.svddtune.jobs.v1.PreviewJobH\x00\x12-\n\x06refine\x18\x08 \x01(\x0b\x32\x1b.svddtune.jobs.v1.RefineJobH\x00\x42\x06\n\x04kind\"n\n\nPrepareJob\x12\x12\n\ndataset_id\x18\x01 \x01(\t\x12\t\n\x01k\x18\x02 \x01(\r\x12\x11\n\tgamma_min\x18\x03 \x01(\x01\x12\x11\n\tgamma_max\x18\x04 \x01(\x01\x12\r\n\x05panel\x18\x05 \x01(\x08\x12\x0c\n\x04part\x18\n \x01(\r\" \n\nSuggestJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\"\x1d\n\x07PlanJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\"d\n\x06\x46itJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x0f\n\x07\x61ttempt\x18\x02 \x01(\r\x12\r\n\x05index\x18\x03 \x01(\r\x12\r\n\x05gamma\x18\x04 \x01(\x01\x12\t\n\x01\x63\x18\x05 \x03(\x01\x12\x0c\n\x04rule\x18\x06 \x01(\t\"!\n\x0b\x45stimateJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\"S\n\x08\x41tlasJob\x12\x12\n\ndataset_id\x18\x01 \x01(\t\x12\r\n\x05index\x18\x02 \x01(\r\x12\x11\n\tgamma_min\x18\x03 \x01(\x01\x12\x11\n\tgamma_max\x18\x04 \x01(\x01\"E\n\nPreviewJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x0f\n\x07labeler\x18\x02 \x01(\t\x12\x12\n\npreview_id\x18\x03 \x01(\t\"\x1f\n\tRefineJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\"^\n\x07Preview\x12)\n\x06\x62\x65\x66ore\x18\x01 \x01(\x0b\x32\x19.svddtune.v1.LiveEvidence\x12(\n\x05\x61\x66ter\x18\x02 \x01(\x0b\x32\x19.svddtune.v1.LiveEvidence\"\x95\x01\n\x0bNamedArrays\x12\x39\n\x06\x61rrays\x18\x01 \x03(\x0b\x32).svddtune.jobs.v1.NamedArrays.ArraysEntry\x1aK\n\x0b\x41rraysEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12+\n\x05value\x18\x02 \x01(\x0b\x32\x1c.svddtune.jobs.v1.NamedArray:\x02\x38\x01\"8\n\nNamedArray\x12\r\n\x05\x64type\x18\x01 \x01(\t\x12\r\n\x05shape\x18\x02 \x03(\x04\x12\x0c\n\x04\x64\x61ta\x18\x03 \x01(\x0c\"\xfa\x01\n\x08GridPlan\x12\r\n\x05gamma\x18\x01 \x01(\x01\x12\x11\n\talignment\x18\x02 \x01(\x01\x12\r\n\x05\x63_min\x18\x03 \x01(\x01\x12\r\n\x05\x63_max\x18\x04 \x01(\x01\x12\x0e\n\x06\x63_grid\x18\x05 \x03(\x01\x12*\n\x04\x66its\x18\x06 \x03(\x0b\x32\x1c.svddtune.jobs.v1.PlannedFit\x12\x17\n\x0fstarted_seconds\x18\x07 \x01(\x01\x12#\n\x06\x63hoice\x18\x08 \x01(\x0e\x32\x13.svddtune.v1.Choice\x12\t\n\x01\x63\x18\t \x01(\x01\x12)\n\x07scaling\x18\n \x01(\x0e\x32\x18.svddtune.v1.ScalingKind\"7\n\nPlannedFit\x12\x0f\n\x07purpose\x18\x01 \x01(\t\x12\r\n\x05gamma\x18\x02 \x01(\x01\x12\t\n\x01\x63\x18\x03 \x03(\x01\"8\n\tFitOutput\x12+\n\x05\x63\x65lls\x18\x01 \x03(\x0b\x32\x1c.svddtune.jobs.v1.FittedCell\"\xb2\x01\n\nFittedCell\x12\r\n\x05gamma\x18\x01 \x01(\x01\x12\t\n\x01\x63\x18\x02 \x01(\x01\x12\n\n\x02r2\x18\x03 \x01(\x01\x12\x12\n\ndegenerate\x18\x04 \x01(\x08\x12\x1c\n\x14support_vector_count\x18\x05 \x01(\r\x12\x15\n\routside_count\x18\x06 \x01(\r\x12\x0f\n\x07outside\x18\x07 \x01(\x0c\x12\x0e\n\x06\x61lphas\x18\x08 \x03(\x01\x12\x14\n\x0c\x63\x65nter_norm2\x18\t \x01(\x01\"\xaa\x01\n\rSessionRecord\x12\x14\n\x0c\x64isplay_name\x18\x01 \x01(\t\x12*\n\x06\x63onfig\x18\x02 \x01(\x0b\x32\x1a.svddtune.v1.SessionConfig\x12\x14\n\x0cinitial_rows\x18\x03 \x03(\r\x12\x15\n\ranswered_rows\x18\x04 \x03(\r\x12*\n\ntaken_over\x18\x05 \x01(\x0b\x32\x16.svddtune.v1.TakenOver\"v\n\x08Portrait\x12-\n\x08\x66\x65\x61tures\x18\x01 \x03(\x0b\x32\x1b.svddtune.v1.FeatureProfile\x12\x0c\n\x04rows\x18\x02 \x03(\r\x12\t\n\x01x\x18\x03 \x03(\x02\x12\t\n\x01y\x18\x04 \x03(\x02\x12\x17\n\x0f\x65xplained_share\x18\x05 \x01(\x01\"4\n\x0eLabelledPlaces\x12\x0c\n\x04rows\x18\x01 \x03(\r\x12\t\n\x01x\x18\x02 \x03(\x02\x12\t\n\x01y\x18\x03 \x03(\x02\"M\n\x07Margins\x12\x0e\n\x06labels\x18\x01 \x01(\r\x12\x13\n\x0bof_portrait\x18\x02 \x03(\x02\x12\x0c\n\x04rows\x18\x03 \x03(\r\x12\x0f\n\x07of_rows\x18\x04 \x03(\x02\"E\n\nStoredRows\x12\x0e\n\x06\x66older\x18\x01 \x01(\t\x12\x17\n\x0frows_per_object\x18\x02 \x01(\r\x12\x0e\n\x06sha256\x18\x03 \x03(\x0c\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1bsvddtune/jobs/v1/jobs.proto\x12\x10svddtune.jobs.v1\x1a\x18svddtune/v1/common.proto\x1a\x18svddtune/v1/config.proto\x1a\x19svddtune/v1/dataset.proto\x1a\x18svddtune/v1/oracle.proto\x1a\x18svddtune/v1/result.proto\x1a\x18svddtune/v1/tuning.proto\"\x83\x03\n\x03Job\x12/\n\x07prepare\x18\x01 \x01(\x0b\x32\x1c.svddtune.jobs.v1.PrepareJobH\x00\x12/\n\x07suggest\x18\x02 \x01(\x0b\x32\x1c.svddtune.jobs.v1.SuggestJobH\x00\x12)\n\x04plan\x18\x03 \x01(\x0b\x32\x19.svddtune.jobs.v1.PlanJobH\x00\x12\'\n\x03\x66it\x18\x04 \x01(\x0b\x32\x18.svddtune.jobs.v1.FitJobH\x00\x12\x31\n\x08\x65stimate\x18\x05 \x01(\x0b\x32\x1d.svddtune.jobs.v1.EstimateJobH\x00\x12+\n\x05\x61tlas\x18\x06 \x01(\x0b\x32\x1a.svddtune.jobs.v1.AtlasJobH\x00\x12/\n\x07preview\x18\x07 \x01(\x0b\x32\x1c.svddtune.jobs.v1.PreviewJobH\x00\x12-\n\x06refine\x18\x08 \x01(\x0b\x32\x1b.svddtune.jobs.v1.RefineJobH\x00\x42\x06\n\x04kind\"n\n\nPrepareJob\x12\x12\n\ndataset_id\x18\x01 \x01(\t\x12\t\n\x01k\x18\x02 \x01(\r\x12\x11\n\tgamma_min\x18\x03 \x01(\x01\x12\x11\n\tgamma_max\x18\x04 \x01(\x01\x12\r\n\x05panel\x18\x05 \x01(\x08\x12\x0c\n\x04part\x18\n \x01(\r\" \n\nSuggestJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\"\x1d\n\x07PlanJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\"d\n\x06\x46itJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x0f\n\x07\x61ttempt\x18\x02 \x01(\r\x12\r\n\x05index\x18\x03 \x01(\r\x12\r\n\x05gamma\x18\x04 \x01(\x01\x12\t\n\x01\x63\x18\x05 \x03(\x01\x12\x0c\n\x04rule\x18\x06 \x01(\t\"!\n\x0b\x45stimateJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\"S\n\x08\x41tlasJob\x12\x12\n\ndataset_id\x18\x01 \x01(\t\x12\r\n\x05index\x18\x02 \x01(\r\x12\x11\n\tgamma_min\x18\x03 \x01(\x01\x12\x11\n\tgamma_max\x18\x04 \x01(\x01\"E\n\nPreviewJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x0f\n\x07labeler\x18\x02 \x01(\t\x12\x12\n\npreview_id\x18\x03 \x01(\t\"\x1f\n\tRefineJob\x12\x12\n\nsession_id\x18\x01 \x01(\t\"^\n\x07Preview\x12)\n\x06\x62\x65\x66ore\x18\x01 \x01(\x0b\x32\x19.svddtune.v1.LiveEvidence\x12(\n\x05\x61\x66ter\x18\x02 \x01(\x0b\x32\x19.svddtune.v1.LiveEvidence\"\x95\x01\n\x0bNamedArrays\x12\x39\n\x06\x61rrays\x18\x01 \x03(\x0b\x32).svddtune.jobs.v1.NamedArrays.ArraysEntry\x1aK\n\x0b\x41rraysEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12+\n\x05value\x18\x02 \x01(\x0b\x32\x1c.svddtune.jobs.v1.NamedArray:\x02\x38\x01\"8\n\nNamedArray\x12\r\n\x05\x64type\x18\x01 \x01(\t\x12\r\n\x05shape\x18\x02 \x03(\x04\x12\x0c\n\x04\x64\x61ta\x18\x03 \x01(\x0c\"\xfa\x01\n\x08GridPlan\x12\r\n\x05gamma\x18\x01 \x01(\x01\x12\x11\n\talignment\x18\x02 \x01(\x01\x12\r\n\x05\x63_min\x18\x03 \x01(\x01\x12\r\n\x05\x63_max\x18\x04 \x01(\x01\x12\x0e\n\x06\x63_grid\x18\x05 \x03(\x01\x12*\n\x04\x66its\x18\x06 \x03(\x0b\x32\x1c.svddtune.jobs.v1.PlannedFit\x12\x17\n\x0fstarted_seconds\x18\x07 \x01(\x01\x12#\n\x06\x63hoice\x18\x08 \x01(\x0e\x32\x13.svddtune.v1.Choice\x12\t\n\x01\x63\x18\t \x01(\x01\x12)\n\x07scaling\x18\n \x01(\x0e\x32\x18.svddtune.v1.ScalingKind\"7\n\nPlannedFit\x12\x0f\n\x07purpose\x18\x01 \x01(\t\x12\r\n\x05gamma\x18\x02 \x01(\x01\x12\t\n\x01\x63\x18\x03 \x03(\x01\"8\n\tFitOutput\x12+\n\x05\x63\x65lls\x18\x01 \x03(\x0b\x32\x1c.svddtune.jobs.v1.FittedCell\"\xb2\x01\n\nFittedCell\x12\r\n\x05gamma\x18\x01 \x01(\x01\x12\t\n\x01\x63\x18\x02 \x01(\x01\x12\n\n\x02r2\x18\x03 \x01(\x01\x12\x12\n\ndegenerate\x18\x04 \x01(\x08\x12\x1c\n\x14support_vector_count\x18\x05 \x01(\r\x12\x15\n\routside_count\x18\x06 \x01(\r\x12\x0f\n\x07outside\x18\x07 \x01(\x0c\x12\x0e\n\x06\x61lphas\x18\x08 \x03(\x01\x12\x14\n\x0c\x63\x65nter_norm2\x18\t \x01(\x01\"\xb2\x02\n\rSessionRecord\x12\x14\n\x0c\x64isplay_name\x18\x01 \x01(\t\x12*\n\x06\x63onfig\x18\x02 \x01(\x0b\x32\x1a.svddtune.v1.SessionConfig\x12\x14\n\x0cinitial_rows\x18\x03 \x03(\r\x12\x15\n\ranswered_rows\x18\x04 \x03(\r\x12*\n\ntaken_over\x18\x05 \x01(\x0b\x32\x16.svddtune.v1.TakenOver\x12?\n\x08\x63ontrols\x18\x06 \x03(\x0b\x32-.svddtune.jobs.v1.SessionRecord.ControlsEntry\x1a\x45\n\rControlsEntry\x12\x0b\n\x03key\x18\x01 \x01(\r\x12#\n\x05value\x18\x02 \x01(\x0e\x32\x14.svddtune.v1.Verdict:\x02\x38\x01\"v\n\x08Portrait\x12-\n\x08\x66\x65\x61tures\x18\x01 \x03(\x0b\x32\x1b.svddtune.v1.FeatureProfile\x12\x0c\n\x04rows\x18\x02 \x03(\r\x12\t\n\x01x\x18\x03 \x03(\x02\x12\t\n\x01y\x18\x04 \x03(\x02\x12\x17\n\x0f\x65xplained_share\x18\x05 \x01(\x01\"4\n\x0eLabelledPlaces\x12\x0c\n\x04rows\x18\x01 \x03(\r\x12\t\n\x01x\x18\x02 \x03(\x02\x12\t\n\x01y\x18\x03 \x03(\x02\"M\n\x07Margins\x12\x0e\n\x06labels\x18\x01 \x01(\r\x12\x13\n\x0bof_portrait\x18\x02 \x03(\x02\x12\x0c\n\x04rows\x18\x03 \x03(\r\x12\x0f\n\x07of_rows\x18\x04 \x03(\x02\"E\n\nStoredRows\x12\x0e\n\x06\x66older\x18\x01 \x01(\t\x12\x17\n\x0frows_per_object\x18\x02 \x01(\r\x12\x0e\n\x06sha256\x18\x03 \x03(\x0c\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,48 +39,52 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_NAMEDARRAYS_ARRAYSENTRY']._loaded_options = None
   _globals['_NAMEDARRAYS_ARRAYSENTRY']._serialized_options = b'8\001'
-  _globals['_JOB']._serialized_start=181
-  _globals['_JOB']._serialized_end=568
-  _globals['_PREPAREJOB']._serialized_start=570
-  _globals['_PREPAREJOB']._serialized_end=680
-  _globals['_SUGGESTJOB']._serialized_start=682
-  _globals['_SUGGESTJOB']._serialized_end=714
-  _globals['_PLANJOB']._serialized_start=716
-  _globals['_PLANJOB']._serialized_end=745
-  _globals['_FITJOB']._serialized_start=747
-  _globals['_FITJOB']._serialized_end=847
-  _globals['_ESTIMATEJOB']._serialized_start=849
-  _globals['_ESTIMATEJOB']._serialized_end=882
-  _globals['_ATLASJOB']._serialized_start=884
-  _globals['_ATLASJOB']._serialized_end=967
-  _globals['_PREVIEWJOB']._serialized_start=969
-  _globals['_PREVIEWJOB']._serialized_end=1038
-  _globals['_REFINEJOB']._serialized_start=1040
-  _globals['_REFINEJOB']._serialized_end=1071
-  _globals['_PREVIEW']._serialized_start=1073
-  _globals['_PREVIEW']._serialized_end=1167
-  _globals['_NAMEDARRAYS']._serialized_start=1170
-  _globals['_NAMEDARRAYS']._serialized_end=1319
-  _globals['_NAMEDARRAYS_ARRAYSENTRY']._serialized_start=1244
-  _globals['_NAMEDARRAYS_ARRAYSENTRY']._serialized_end=1319
-  _globals['_NAMEDARRAY']._serialized_start=1321
-  _globals['_NAMEDARRAY']._serialized_end=1377
-  _globals['_GRIDPLAN']._serialized_start=1380
-  _globals['_GRIDPLAN']._serialized_end=1630
-  _globals['_PLANNEDFIT']._serialized_start=1632
-  _globals['_PLANNEDFIT']._serialized_end=1687
-  _globals['_FITOUTPUT']._serialized_start=1689
-  _globals['_FITOUTPUT']._serialized_end=1745
-  _globals['_FITTEDCELL']._serialized_start=1748
-  _globals['_FITTEDCELL']._serialized_end=1926
-  _globals['_SESSIONRECORD']._serialized_start=1929
-  _globals['_SESSIONRECORD']._serialized_end=2099
-  _globals['_PORTRAIT']._serialized_start=2101
-  _globals['_PORTRAIT']._serialized_end=2219
-  _globals['_LABELLEDPLACES']._serialized_start=2221
-  _globals['_LABELLEDPLACES']._serialized_end=2273
-  _globals['_MARGINS']._serialized_start=2275
-  _globals['_MARGINS']._serialized_end=2352
-  _globals['_STOREDROWS']._serialized_start=2354
-  _globals['_STOREDROWS']._serialized_end=2423
+  _globals['_SESSIONRECORD_CONTROLSENTRY']._loaded_options = None
+  _globals['_SESSIONRECORD_CONTROLSENTRY']._serialized_options = b'8\001'
+  _globals['_JOB']._serialized_start=207
+  _globals['_JOB']._serialized_end=594
+  _globals['_PREPAREJOB']._serialized_start=596
+  _globals['_PREPAREJOB']._serialized_end=706
+  _globals['_SUGGESTJOB']._serialized_start=708
+  _globals['_SUGGESTJOB']._serialized_end=740
+  _globals['_PLANJOB']._serialized_start=742
+  _globals['_PLANJOB']._serialized_end=771
+  _globals['_FITJOB']._serialized_start=773
+  _globals['_FITJOB']._serialized_end=873
+  _globals['_ESTIMATEJOB']._serialized_start=875
+  _globals['_ESTIMATEJOB']._serialized_end=908
+  _globals['_ATLASJOB']._serialized_start=910
+  _globals['_ATLASJOB']._serialized_end=993
+  _globals['_PREVIEWJOB']._serialized_start=995
+  _globals['_PREVIEWJOB']._serialized_end=1064
+  _globals['_REFINEJOB']._serialized_start=1066
+  _globals['_REFINEJOB']._serialized_end=1097
+  _globals['_PREVIEW']._serialized_start=1099
+  _globals['_PREVIEW']._serialized_end=1193
+  _globals['_NAMEDARRAYS']._serialized_start=1196
+  _globals['_NAMEDARRAYS']._serialized_end=1345
+  _globals['_NAMEDARRAYS_ARRAYSENTRY']._serialized_start=1270
+  _globals['_NAMEDARRAYS_ARRAYSENTRY']._serialized_end=1345
+  _globals['_NAMEDARRAY']._serialized_start=1347
+  _globals['_NAMEDARRAY']._serialized_end=1403
+  _globals['_GRIDPLAN']._serialized_start=1406
+  _globals['_GRIDPLAN']._serialized_end=1656
+  _globals['_PLANNEDFIT']._serialized_start=1658
+  _globals['_PLANNEDFIT']._serialized_end=1713
+  _globals['_FITOUTPUT']._serialized_start=1715
+  _globals['_FITOUTPUT']._serialized_end=1771
+  _globals['_FITTEDCELL']._serialized_start=1774
+  _globals['_FITTEDCELL']._serialized_end=1952
+  _globals['_SESSIONRECORD']._serialized_start=1955
+  _globals['_SESSIONRECORD']._serialized_end=2261
+  _globals['_SESSIONRECORD_CONTROLSENTRY']._serialized_start=2192
+  _globals['_SESSIONRECORD_CONTROLSENTRY']._serialized_end=2261
+  _globals['_PORTRAIT']._serialized_start=2263
+  _globals['_PORTRAIT']._serialized_end=2381
+  _globals['_LABELLEDPLACES']._serialized_start=2383
+  _globals['_LABELLEDPLACES']._serialized_end=2435
+  _globals['_MARGINS']._serialized_start=2437
+  _globals['_MARGINS']._serialized_end=2514
+  _globals['_STOREDROWS']._serialized_start=2516
+  _globals['_STOREDROWS']._serialized_end=2585
 # @@protoc_insertion_point(module_scope)

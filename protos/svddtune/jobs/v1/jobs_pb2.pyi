@@ -1,3 +1,4 @@
+from svddtune.v1 import common_pb2 as _common_pb2
 from svddtune.v1 import config_pb2 as _config_pb2
 from svddtune.v1 import dataset_pb2 as _dataset_pb2
 from svddtune.v1 import oracle_pb2 as _oracle_pb2
@@ -203,18 +204,27 @@ class FittedCell(_message.Message):
     def __init__(self, gamma: _Optional[float] = ..., c: _Optional[float] = ..., r2: _Optional[float] = ..., degenerate: bool = ..., support_vector_count: _Optional[int] = ..., outside_count: _Optional[int] = ..., outside: _Optional[bytes] = ..., alphas: _Optional[_Iterable[float]] = ..., center_norm2: _Optional[float] = ...) -> None: ...
 
 class SessionRecord(_message.Message):
-    __slots__ = ("display_name", "config", "initial_rows", "answered_rows", "taken_over")
+    __slots__ = ("display_name", "config", "initial_rows", "answered_rows", "taken_over", "controls")
+    class ControlsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: int
+        value: _common_pb2.Verdict
+        def __init__(self, key: _Optional[int] = ..., value: _Optional[_Union[_common_pb2.Verdict, str]] = ...) -> None: ...
     DISPLAY_NAME_FIELD_NUMBER: _ClassVar[int]
     CONFIG_FIELD_NUMBER: _ClassVar[int]
     INITIAL_ROWS_FIELD_NUMBER: _ClassVar[int]
     ANSWERED_ROWS_FIELD_NUMBER: _ClassVar[int]
     TAKEN_OVER_FIELD_NUMBER: _ClassVar[int]
+    CONTROLS_FIELD_NUMBER: _ClassVar[int]
     display_name: str
     config: _config_pb2.SessionConfig
     initial_rows: _containers.RepeatedScalarFieldContainer[int]
     answered_rows: _containers.RepeatedScalarFieldContainer[int]
     taken_over: _tuning_pb2.TakenOver
-    def __init__(self, display_name: _Optional[str] = ..., config: _Optional[_Union[_config_pb2.SessionConfig, _Mapping]] = ..., initial_rows: _Optional[_Iterable[int]] = ..., answered_rows: _Optional[_Iterable[int]] = ..., taken_over: _Optional[_Union[_tuning_pb2.TakenOver, _Mapping]] = ...) -> None: ...
+    controls: _containers.ScalarMap[int, _common_pb2.Verdict]
+    def __init__(self, display_name: _Optional[str] = ..., config: _Optional[_Union[_config_pb2.SessionConfig, _Mapping]] = ..., initial_rows: _Optional[_Iterable[int]] = ..., answered_rows: _Optional[_Iterable[int]] = ..., taken_over: _Optional[_Union[_tuning_pb2.TakenOver, _Mapping]] = ..., controls: _Optional[_Mapping[int, _common_pb2.Verdict]] = ...) -> None: ...
 
 class Portrait(_message.Message):
     __slots__ = ("features", "rows", "x", "y", "explained_share")

@@ -10,6 +10,7 @@
 -- @arg scaling integer: the ScalingKind that gamma belongs to
 -- @arg alignment number
 -- @arg ranking list: of {row, predicted, explanation}, best first; the last is an Explanation message
+-- @arg controls list: of {row, explanation}: control items that labelers may get next
 -- @arg c number: the best C so far; 0 where there is none
 -- @arg live bytes: a LiveEvidence message; empty where there is none
 -- @arg point bytes: what a HistoryPoint message has beside the evidence
@@ -48,9 +49,15 @@ if current then
     explanations[#explanations + 1] = int(row)
     explanations[#explanations + 1] = explanation
   end
+  for _, control in ipairs(args.controls) do
+    explanations[#explanations + 1] = int(control[1])
+    explanations[#explanations + 1] = control[2]
+  end
+  if #explanations > 0 then
+    redis.call('HSET', part(s, 'ranked_explanations'), unpack(explanations))
+  end
   if #items > 0 then
     redis.call('RPUSH', part(s, 'ranked'), unpack(items))
-    redis.call('HSET', part(s, 'ranked_explanations'), unpack(explanations))
   else
     set(s, 'exhausted_rev', int(args.rev))
   end

@@ -12,6 +12,7 @@
 -- @arg secret text: random; its lease ids follow from it
 -- @arg initial list: of {row, votes}, a vote being {labeler, verdict, source, provenance, confidence as
 --   text ("" for none), id of the session that it was given in ("" for this one)}
+-- @arg controls list: rows of its control items, in the order in which labelers get them
 -- @arg jobs map: payloads of its jobs: prepare, suggest, refine, plan and estimate
 -- @arg atlas_jobs list: payloads of the jobs that make the parts of its atlas
 -- @arg request_id text: "" where there is none
@@ -77,6 +78,11 @@ for _, label in ipairs(args.initial) do
   end
   save_votes(s, row, votes)
   settle(s, row, 0)
+end
+if #args.controls > 0 then
+  redis.call('RPUSH', part(s, 'controls'), unpack(args.controls))
+  -- Nothing else asks about them, also in processes of earlier versions.
+  redis.call('SADD', part(s, 'dropped'), unpack(args.controls))
 end
 redis.call('SADD', d .. ':sessions', args.session)
 mark_used(args.dataset)

@@ -19,7 +19,7 @@ if not takes_labels(s) then
   return refuse('SESSION_NOT_ACTIVE', { state = s.state })
 end
 local votes = load_votes(s, row)
-if #votes == 0 and redis.call('SISMEMBER', part(s, 'dropped'), int(row)) == 0 then
+if #votes == 0 and redis.call('SISMEMBER', part(s, 'dropped'), int(row)) == 0 or is_control(s, row) then
   return refuse('NOTHING_TO_REOPEN')
 end
 local refusal = refuse_correction(s, row, speaker)

@@ -26,7 +26,8 @@ end
 local labeler, row, speaker = args.labeler, args.row, args.speaker
 local votes = load_votes(s, row)
 local vote, position = vote_of(votes, labeler)
-if not vote then
+local control = not vote and is_control(s, row)
+if not vote and not control then
   return refuse('NOT_LABELED')
 end
 local refusal = refuse_correction(s, row, speaker)
@@ -35,6 +36,14 @@ if refusal then
 end
 
 local source = speaker ~= labeler and 'by ' .. speaker or ''
+if control then
+  -- Who takes back what it said of a control item is unsure of it.
+  local event = log_label(s, 'REPEATED', { control = true, row = row, verdict = '0', labeler = labeler,
+    source = source, answer_id = args.answer_id })
+  local receipt = give_receipt(s, speaker, args.answer_id, args.fingerprint, true, 0, event)
+  touch(s)
+  return receipt
+end
 local event = log_label(s, 'RETRACTED', { row = row, verdict = vote[2], labeler = labeler, query = vote[3],
   source = source, answer_id = args.answer_id })
 local n = number_of_query(s, row, votes)

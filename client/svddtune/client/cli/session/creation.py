@@ -30,6 +30,7 @@ def create(
     dataset: DatasetName,
     name: _Name = None,
     start: files.StartFile = None,
+    controls: files.ControlsFile = None,
     outlier_value: files.OutlierValue = None,
     from_session: Annotated[
         str | None,
@@ -69,9 +70,11 @@ def create(
         on = find_dataset(client, service, dataset)
         source = None if from_session is None else source_name(client, service, from_session)
         initial = {} if start is None else _initial(client, on, start, outlier_value)
+        checks = {} if controls is None else _initial(client, on, controls, outlier_value)
         made = client.create_session(
             on,
             initial_labels=initial,
+            controls=checks,
             from_session=source,
             name=on.display_name if name is None else name,
             labels=labels,

@@ -32,8 +32,8 @@ local function take_answer(s, one, follow)
   local lease = asked and asked.leases[one.lease_id]
   local ms = lease and math.max(0, NOW - math.max(lease.since, labeler_info(s, labeler).last))
 
-  local function log_as(kind, decides)
-    return log_label(s, kind, { decides = decides, row = row, verdict = verdict, labeler = labeler, query = n,
+  local function log_as(kind, decides, control)
+    return log_label(s, kind, { decides = decides, control = control, row = row, verdict = verdict, labeler = labeler, query = n,
       source = one.source, answer_id = one.answer_id, ms = ms, provenance = one.provenance,
       confidence = one.confidence })
   end
@@ -60,9 +60,21 @@ local function take_answer(s, one, follow)
     if not lease then
       return unused()
     end
-    local event = log_as('REPEATED')
+    local event = log_as('REPEATED', nil, asked.control)
     close_query(s, asked, 'settled', holder)
     note_answer(s, labeler, row, ms, true)
+    follow()
+    return receipt(true, event)
+  end
+
+  if not asked and is_control(s, row) then
+    -- A labeler that thought better of it, or one that nobody asked.
+    local refusal = refuse_correction(s, row, labeler)
+    if refusal then
+      return refusal
+    end
+    local event = log_as('REPEATED', nil, true)
+    note_answer(s, labeler, row, nil, true)
     follow()
     return receipt(true, event)
   end

@@ -172,7 +172,8 @@ end
 -- Appends to the label log: row, verdict, labeler, and where there is one the query, source, answer id,
 -- ms (from lease to answer) and provenance (the rule behind the verdict; stored as `basis`, as 0.1.0 wrote
 -- it, since the log is never rewritten), confidence (of the labeler in its verdict, as text), origin
--- (id of the session that the vote was taken over from) and decides (it is an adjudicator's, and decides).
+-- (id of the session that the vote was taken over from), decides (it is an adjudicator's, and decides) and
+-- control (the row is a control item; services of earlier versions take such an entry for a repeat).
 -- What changes votes makes all rankings stale.
 local function log_label(s, kind, entry)
   if kind ~= 'UNUSED' and kind ~= 'REPEATED' then
@@ -182,7 +183,7 @@ local function log_label(s, kind, entry)
     'verdict', entry.verdict, 'labeler', entry.labeler, 'query', int(entry.query or 0),
     'source', entry.source or '', 'answer_id', entry.answer_id or '', 'ms', int(entry.ms or 0),
     'basis', entry.provenance or '', 'confidence', entry.confidence or '', 'origin', entry.origin or '',
-    unpack(entry.decides and { 'decides', '1' } or {}))
+    unpack(entry.decides and { 'decides', '1' } or entry.control and { 'control', '1' } or {}))
 end
 
 -- Whether what was written for a restore is all there still.

@@ -119,7 +119,7 @@ local function forget_session(s)
   for _, name in ipairs({ 'events', 'labels', 'dropped', 'answers', 'queries', 'asked', 'open',
     'leases', 'ranked', 'waiting', 'waiters', 'held', 'votes', 'awaiting', 'labelers', 'withdrawn',
     'fits', 'history', 'corrections', 'ranked_explanations', 'explanations',
-    'moments', 'cells', 'places', 'margins' }) do
+    'moments', 'cells', 'places', 'margins', 'controls' }) do
     redis.call('UNLINK', part(s, name))
   end
   leave_atlas(s)

@@ -156,6 +156,11 @@ local function best_item(s, labeler)
   end
 end
 
+-- The trace that new queries follow from; nil for none.
+local function ranked_trace(s)
+  return (s.ranked_trace or '') ~= '' and s.ranked_trace or nil
+end
+
 -- A new query for the best row of the fresh ranking.
 local function new_query(s, labeler)
   local place, free = best_item(s, labeler)
@@ -165,7 +170,7 @@ local function new_query(s, labeler)
   local item, ranked = unpack(table.remove(free, place))
   redis.call('LREM', part(s, 'ranked'), 1, item)
   local q = make_query(s, unpack(ranked))
-  q.trace = (s.ranked_trace or '') ~= '' and s.ranked_trace or nil
+  q.trace = ranked_trace(s)
   local explanation = redis.call('HGET', part(s, 'ranked_explanations'), int(q.row))
   redis.call('HSET', part(s, 'explanations'), int(q.n), explanation)
   redis.call('HSET', part(s, 'asked'), int(q.row), int(q.n))
@@ -205,6 +210,48 @@ local function repeat_query(s, labeler)
   end
 end
 
+-- Control items among the first queries of a labeler, so many: their share. Where among the 1 / share
+-- queries that belong to one of them it comes is drawn from the seed, so that nobody can count.
+local function controls_due(s, labeler, queries)
+  local due = queries * tonumber(s.control_share)
+  local whole = math.floor(due)
+  local drawn = string.sub(redis.sha1hex(s.control_seed .. ' ' .. labeler .. ' ' .. int(whole)), 1, 8)
+  return whole + (due - whole > tonumber(drawn, 16) / 2 ^ 32 and 1 or 0)
+end
+
+-- The labeler's next control item, where one is due and there is something to show beside it. It is a
+-- repeat to all that does not know better: a query for this labeler alone, whose answer is no vote.
+local function control_query(s, labeler)
+  if not s.control_share then
+    return
+  end
+  local info = labeler_info(s, labeler)
+  local had = info.controls or 0
+  if had >= controls_due(s, labeler, (info.queries or 0) + 1) then
+    return
+  end
+  local row = redis.call('LINDEX', part(s, 'controls'), int(had))
+  local explanation = row and redis.call('HGET', part(s, 'ranked_explanations'), row)
+  if not explanation then
+    return
+  end
+  info.controls = had + 1
+  save_labeler(s, labeler, info)
+  local q = make_query(s, tonumber(row), 0)
+  q.repeats, q.control, q.trace = labeler, true, ranked_trace(s)
+  redis.call('HSET', part(s, 'explanations'), int(q.n), explanation)
+  return q
+end
+
+-- The labeler gets one more query: its control items are a share of them.
+local function count_query(s, labeler)
+  if s.control_share then
+    local info = labeler_info(s, labeler)
+    info.queries = (info.queries or 0) + 1
+    save_labeler(s, labeler, info)
+  end
+end
+
 -- The labeler has answered: its pace, and what may be shown to it again.
 local function note_answer(s, labeler, row, ms, is_repeat)
   local info = labeler_info(s, labeler)
@@ -223,8 +270,8 @@ local function note_answer(s, labeler, row, ms, is_repeat)
 end
 
 local function next_query(s, labeler)
-  return repeat_query(s, labeler) or waiting_query(s, labeler, false) or new_query(s, labeler)
-    or later_query(s, labeler)
+  return control_query(s, labeler) or repeat_query(s, labeler) or waiting_query(s, labeler, false)
+    or new_query(s, labeler) or later_query(s, labeler)
 end
 
 -- Hands a waiting holder what there is for it. Where it is only to be told, that there is something.
@@ -247,6 +294,7 @@ local function serve_one(s, w, asks)
       return
     end
     lease_query(s, q, w)
+    count_query(s, w.labeler)
     held = held + 1
   end
   stop_waiting(s, w.holder)
@@ -260,7 +308,7 @@ local function serve(s, asking)
   s.free = nil
   for _, holder in ipairs(redis.call('ZRANGE', part(s, 'waiting'), 0, -1)) do
     if redis.call('LLEN', part(s, 'open')) == 0 and #free_items(s) == 0
-      and tonumber(s.repeat_every) == 0 then
+      and tonumber(s.repeat_every) == 0 and not s.control_share then
       return
     end
     local w = cjson.decode(redis.call('HGET', part(s, 'waiters'), holder))

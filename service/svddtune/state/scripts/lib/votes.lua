@@ -63,6 +63,11 @@ local function is_adjudicator(s, labeler)
   return s.adjudicators and string.find(s.adjudicators, ' ' .. labeler .. ' ', 1, true) ~= nil
 end
 
+-- Whether the row is a control item: what is said of it is no vote.
+local function is_control(s, row)
+  return s.control_share and redis.call('LPOS', part(s, 'controls'), int(row)) ~= false
+end
+
 -- Votes that the overlap rule wants on a row that `q` asked about (nil: nobody was asked): `first` is
 -- the first vote that counts.
 local function sought(s, q, first)
