@@ -92,6 +92,26 @@ def test_repeated_answer_is_compared_with_vote_in_force_when_it_was_given() -> N
     assert (found.asked, found.unasked) == (0, 2)
 
 
+def test_last_word_on_each_control_item_makes_the_trust() -> None:
+    log = [
+        event("CHECKED", "ann", 1, OUTLIER, query=1, answer_seconds=2.0, time_ms=5),
+        event("CHECKED", "ann", 2, OUTLIER, query=2),
+        event("CHECKED", "ann", 2, INLIER),
+        event("CHECKED", "ann", 3, OUTLIER, query=4),
+        event("CHECKED", "ann", 4, UNSURE, query=5),
+        event("LABELED", "ann", 5, query=6),
+        event("LABELED", "ben", 5),
+    ]
+    ann, ben = labeler_reports(log, {1: OUTLIER, 2: INLIER, 3: INLIER, 4: INLIER})
+    assert (ann.controls, ann.controls_right) == (3, 2)
+    assert (ann.outlier_controls, ann.outlier_controls_right) == (1, 1)
+    assert ann.trust == pytest.approx((4 + 2) / (5 + 3))
+    # They are neither votes nor answers to other queries, but tell the pace.
+    assert (ann.asked, ann.unasked, ann.repeats, ann.compared) == (1, 0, 0, 1)
+    assert ann.median_answer_seconds == 2.0
+    assert (ben.controls, math.isnan(ben.trust)) == (0, True)
+
+
 def test_undefined_coefficient_is_nan() -> None:
     found = report([event("LABELED", "ann", 1)])
     assert math.isnan(found.median_answer_seconds)
