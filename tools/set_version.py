@@ -23,6 +23,8 @@ MANIFESTS: dict[str, tuple[str, ...]] = {
     "client/typescript/package.json": (r'^  "version": "(.+)",$',),
     "client/typescript/package-lock.json": (r'"name": "@svddtune/client",\n +"version": "(.+)",$',),
     "client/typescript/src/version.ts": (r'^export const VERSION = "(.+)";$',),
+    "console/package.json": (r'^  "version": "(.+)",$',),
+    "console/package-lock.json": (r'"name": "@svddtune/console",\n +"version": "(.+)",$',),
     "client/java/pom.xml": (r"^  <version>(.+)</version>$",),
     "client/java/README.md": (r"^      <version>(.+)</version>$",),
     "client/rust/Cargo.toml": (_PYPROJECT,),

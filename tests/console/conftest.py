@@ -18,7 +18,9 @@ CHROMIUM = os.environ.get("SVDDTUNE_TEST_CHROMIUM") or shutil.which("chromium")
 WAIT_MS = 20_000
 
 
-@pytest.fixture(scope="session")
+# (While Playwright runs, its event loop counts as running, so that no other test could run one:
+# it ends with the tests of this folder.)
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """Chromium from the machine's packages; `make browser` installs it on Debian."""
     if CHROMIUM is None:

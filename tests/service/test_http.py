@@ -309,7 +309,7 @@ def test_query_that_does_not_fit_is_refused(web: httpx.Client, query: str, words
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/v1/nothing", "/v1/sessions/", "/v1/a%0Ab", "/livez/", "/%ff"]
+    "path", ["/v1/nothing", "/assets/nothing", "/v1/sessions/", "/v1/a%0Ab", "/livez/", "/%ff"]
 )
 def test_unknown_path_is_refused(web: httpx.Client, path: str) -> None:
     missing = web.get(path)

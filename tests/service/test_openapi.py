@@ -73,7 +73,7 @@ def test_every_path_leads_to_a_call(
 # what would wait, and what needs a model that a real worker has fitted.
 LEFT_OUT = (
     *("UploadDataset", "UploadModel", "DeleteSession", "WatchSession", "OracleService_Lease_2"),
-    *("ScoringService_Score$", "ScoringService_GetModel_2"),
+    *("ScoringService_Score$", "ScoringService_GetModel_2", "ScoringService_DownloadModel"),
 )
 
 

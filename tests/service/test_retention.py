@@ -5,12 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import redis
 from tests.e2e.processes import service
 from tests.waiting import wait_until
 
 from svddtune.client import TuningClient
 from svddtune.client.errors import NotFound
 from svddtune.stack import EmbeddedServer
+from svddtune.state import keys
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
@@ -25,6 +27,9 @@ pytestmark = [pytest.mark.integration, pytest.mark.slow]
 def test_ended_session_and_its_dataset_vanish_and_the_log_names_the_settings(
     redis_url: str, tmp_path: Path, outside: bool
 ) -> None:
+    with redis.Redis.from_url(redis_url) as store:
+        # No process is of an earlier version, which would not know what is unused.
+        store.set(keys.prefix(0) + "layout", keys.LAYOUT_VERSION)
     log, rows = tmp_path / "service.log", tmp_path / "rows"
     options = ["--session-retention-s", "2", "--dataset-retention-s", "2"]
     if outside:

@@ -96,7 +96,8 @@ def test_widget_is_pressed_from_a_program_and_ends_with_the_kernel(
 from svddtune.client.notebook import label
 widget = label({session.name!r}, server={stack.address!r}, labeler="ann")
 """)
-    wait_until(lambda: client.get_session(session).leased_count == 1)
+    # (The question is there when it is shown; the service says so earlier.)
+    wait_until(lambda: "Query" in kernel.run("print(widget)"))
     kernel.run("widget.press('outlier')")
     wait_until(lambda: [event.verdict for event in client.labels(session)] == ["outlier"])
     kernel.run("widget.press('undo')")

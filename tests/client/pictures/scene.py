@@ -63,7 +63,7 @@ def result(
             for place, name in enumerate(RULES[:rules])
         ),
         manifest=Manifest(
-            versions={"svddtune": "0.2.0"},
+            versions={"svddtune": "1.2.3"},
             dataset_hash="abc",
             seed=0,
             last_event_id="1-0",

@@ -86,10 +86,11 @@ class Labeler:
     @staticmethod
     def _check_gone(stream: Stream) -> None:
         if stream.error is not None:
-            # (The library has another word for it where it was about to send.)
-            assert (
-                stream.error.code() is grpc.StatusCode.UNAVAILABLE
-                or stream.error.details() == "Internal error from Core"
+            # (The library has another word for it where it was about to send, and now and then for
+            # a stream that this labeler broke off.)
+            assert stream.error.code() is grpc.StatusCode.UNAVAILABLE or stream.error.details() in (
+                "Internal error from Core",
+                "Locally cancelled by application!",
             ), stream.error
 
     async def _lost(self) -> None:

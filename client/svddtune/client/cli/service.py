@@ -51,11 +51,13 @@ class Service:
 
 @contextmanager
 def own_caller() -> Iterator[None]:
-    """Undo at the end of a command line what its `reach_as` did to the environment."""
+    """Undo at the end of a command line what its `reach_as` did."""
     before = {name: os.environ.get(name) for name in _VARIABLES}
+    caller = _CALLER.get()
     try:
         yield
     finally:
+        _CALLER.set(caller)
         for name, value in before.items():
             if value is None:
                 os.environ.pop(name, None)
