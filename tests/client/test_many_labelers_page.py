@@ -35,8 +35,8 @@ def test_examples_run(
         "second": client.create_session(dataset, budget=5),
     }
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    assert len(blocks) == 7
-    labelers, unasked, sessions, handover, overlap, reports, loop = blocks
+    assert len(blocks) == 8
+    labelers, unasked, sessions, handover, overlap, reports, controls, loop = blocks
     exec(unasked, names)
     kinds = [event.kind for event in client.labels(names["session"])]
     assert kinds == ["labeled", "labeled", "retracted"]
@@ -50,6 +50,9 @@ def test_examples_run(
     exec(overlap, names)
     assert names["double"].config.overlap_rule == "adaptive"
     client.cancel_session(names["double"])
+    exec(controls, names)
+    assert names["session"].config.budget == 40
+    client.cancel_session(names["session"])
     names["session"] = client.create_session(dataset, budget=5)
     exec(loop, names)
     asyncio.run(names["serve"](stack.address, names["session"].name))

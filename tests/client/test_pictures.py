@@ -96,12 +96,13 @@ def test_load_names_the_workers_of_the_stack(client: TuningClient) -> None:
 
 
 def test_validated_session_has_an_estimate_and_no_name(client: TuningClient) -> None:
-    dataset = client.upload_dataset(blob(32)[0])
+    dataset = client.upload_dataset(blob(33)[0])
+    before = list(client.list_sessions(dataset=dataset))
     planned = client.create_session(dataset, budget=7, name="plan", validate_only=True)
     assert planned.name == ""
     assert (planned.display_name, planned.config.budget) == ("plan", 7)
     assert planned.estimate is not None
     assert planned.estimate.seconds > 0
-    assert not list(client.list_sessions(dataset=dataset))
+    assert list(client.list_sessions(dataset=dataset)) == before
     with pytest.raises(InvalidInput, match="BUDGET_TOO_LARGE"):
         client.create_session(dataset, budget=61, validate_only=True)
