@@ -174,7 +174,8 @@ class History(Labeling):
             holder, _ = self.holder(who)
             if holder in self.model.waiting or self.model.held(holder):
                 self.release(Step("release", who, 0, 0, False))
-        for turn in range(4 * self.model.rows + 20):
+        # (Who stays may be given queries, and answers them when its turn comes again.)
+        for turn in range(8 * self.model.rows + 40):
             while self.checked.begun:
                 self.checked.end_suggest(0, self.model.rows)
             self.checked.work_off()
