@@ -19,8 +19,8 @@ WAIT_MS = 20_000
 
 
 # (While Playwright runs, its event loop counts as running, so that no other test could run one:
-# it ends with the tests of this folder.)
-@pytest.fixture(scope="package")
+# it ends with the tests of each file.)
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Chromium from the machine's packages; `make browser` installs it on Debian."""
     if CHROMIUM is None:
