@@ -125,7 +125,7 @@ def test_question_and_key_survive_a_restart_of_the_service(
                     process.kill()
                 if not options:  # a stream that is gone is seen at once
                     terminal.expect("Connection lost, reconnecting")
-                    assert question(terminal.screen.window) == observation
+                    terminal.expect(lambda window: question(window) == observation)
                 terminal.press("o")
                 terminal.expect("Connection lost, reconnecting ...; 1 answer kept")
                 assert f"observation {observation}   outlier" in terminal.screen.window
