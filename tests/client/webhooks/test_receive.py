@@ -157,7 +157,8 @@ def test_verdict_labels_once_and_a_changed_one_corrects_it(
 
 
 def test_verdict_is_answered_503_while_the_service_is_away(tmp_path: Path) -> None:
-    arguments = ("--session", "x", "--mapping", str(DESK), "--server", "127.0.0.1:1")
+    # (A name in full needs no look-up at the start.)
+    arguments = ("--session", "sessions/x", "--mapping", str(DESK), "--server", "127.0.0.1:1")
     record = {"key": "T1", "state": "closed", "verdict": "confirmed", "row": "a"}
     with receiving(tmp_path, *arguments) as http:
         reply = http.post("/verdicts", json=record)
