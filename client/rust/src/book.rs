@@ -78,6 +78,7 @@ impl Book {
             credit: options.credit,
             client_name: "svddtune-rust".into(),
             client_version: env!("CARGO_PKG_VERSION").into(),
+            ..Default::default()
         };
         self.send(message(Request::Hello(hello), ""));
     }
