@@ -13,6 +13,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist worksteal
 
 demo: $(STAMP)  ## set everything up and tune on real data
 	$(BIN)/svddtune demo
+	@command -v svddtune >/dev/null || echo "So that your shell finds svddtune: . $(BIN)/activate"
 
 test: $(DEV)  ## the tests, against a real Redis-compatible server
 	$(PYTEST)
