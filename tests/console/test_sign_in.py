@@ -13,7 +13,6 @@ from tests.console.finished import Finished
 from tests.console.issuer import AUDIENCE, CLIENT_ID, Issuer, issuing
 from tests.console.labeling import new_session
 from tests.e2e.processes import service
-from tests.waiting import wait_until
 
 from svddtune.client import EmbeddedStack, TuningClient
 from svddtune.process import tokens
@@ -176,28 +175,36 @@ def test_issuer_signs_in_and_leads_back_to_the_page(
 def test_token_of_the_issuer_is_renewed_silently(
     open_page: OpenPage, guarded: Guarded, issuer: Issuer
 ) -> None:
-    issuer.lifetime_s = 4
+    # (Due at half of its time: at once for a page that looks every few seconds.)
+    issuer.lifetime_s = 8
     page = open_page(url=guarded.url)
     at_issuer(page)
     who(page, "ann")
     first = page.evaluate("sessionStorage.getItem('svddtune.token')")
-
-    def renewed() -> bool:
-        page.reload()
-        who(page, "ann")
-        return bool(page.evaluate("sessionStorage.getItem('svddtune.token')") != first)
-
-    wait_until(renewed)
+    page.wait_for_function("one => sessionStorage.getItem('svddtune.token') !== one", arg=first)
+    who(page, "ann")
     assert issuer.grants[:2] == ["authorization_code", "refresh_token"]
     # Once the issuer renews no more, the token ends, and the person is asked again.
     issuer.forget_renewals()
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
-    def asked() -> bool:
-        page.reload()
-        page.locator(".who").or_(page.get_by_role("heading", name="Sign in")).first.wait_for()
-        return page.get_by_role("heading", name="Sign in").is_visible()
 
-    wait_until(asked)
+def test_token_refused_before_its_end_is_renewed(
+    open_page: OpenPage, guarded: Guarded, issuer: Issuer
+) -> None:
+    page = open_page(url=guarded.url)
+    at_issuer(page)
+    who(page, "ann")
+    # As if the service's clock were ahead of this machine's.
+    page.evaluate("sessionStorage.setItem('svddtune.token', 'ended')")
+    page.reload()
+    who(page, "ann")
+    assert issuer.grants == ["authorization_code", "refresh_token"]
+    # What cannot be renewed leads to the sign-in, once.
+    issuer.forget_renewals()
+    page.evaluate("sessionStorage.setItem('svddtune.token', 'ended')")
+    page.reload()
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
 @pytest.mark.parametrize(

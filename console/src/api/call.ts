@@ -1,5 +1,5 @@
 /** Calls of the service: JSON over HTTP, with the token that the person has shown. */
-import { keepFresh } from './issuer';
+import { keepFresh, renewRefused } from './issuer';
 import { asked, signOut, token } from './token';
 
 /** The service refuses: `reason` is stable, `message` is a sentence for people. */
@@ -40,7 +40,7 @@ export interface CallOptions {
 /** Call and return the response as it comes. Throws ServiceError or Unreachable. */
 export async function open(path: string, options: CallOptions = {}): Promise<Response> {
   await keepFresh();
-  const shown = token.value;
+  let shown = token.value;
   const headers = new Headers();
   if (shown) headers.set('Authorization', `Bearer ${shown}`);
   let body: string | Blob | undefined;
@@ -62,12 +62,19 @@ export async function open(path: string, options: CallOptions = {}): Promise<Res
   };
   if (body !== undefined) init.body = body;
   if (options.signal) init.signal = options.signal;
-  let response: Response;
-  try {
-    response = await fetch(path, init);
-  } catch (error) {
-    if (options.signal?.aborted) throw error;
-    throw new Unreachable();
+  const send = async (): Promise<Response> => {
+    try {
+      return await fetch(path, init);
+    } catch (error) {
+      if (options.signal?.aborted) throw error;
+      throw new Unreachable();
+    }
+  };
+  let response = await send();
+  if (response.status === 401 && (await renewRefused(shown))) {
+    shown = token.value;
+    headers.set('Authorization', `Bearer ${shown}`);
+    response = await send();
   }
   if (response.ok) return response;
   const refused = await refusal(response);

@@ -1,5 +1,5 @@
 /** Signing in at an OpenID Connect issuer: authorization code with PKCE, and renewal of its tokens. */
-import { renewal, signIn, stopRenewing, type Renewal } from './token';
+import { renewal, signIn, stopRenewing, token, type Renewal } from './token';
 
 const KEY = 'svddtune.sign-in';
 /** A token is renewed so long before its end, or at half of its time if that is later. */
@@ -102,11 +102,21 @@ let renewing: Promise<void> | undefined;
 /** Renew the token if its end is near. If that fails, the service says what it thinks of the old one. */
 export async function keepFresh(): Promise<void> {
   const held = renewal();
-  if (!held || Date.now() < held.due) return;
+  if (held && Date.now() >= held.due) await renewOnce(held);
+}
+
+/** Renew a token that the service refuses, as it may have ended by the service's clock. Whether there is another. */
+export async function renewRefused(shown: string): Promise<boolean> {
+  const held = renewal();
+  if (held && token.value === shown) await renewOnce(held);
+  return token.value !== shown && token.value !== '';
+}
+
+function renewOnce(held: Renewal): Promise<void> {
   renewing ??= renew(held).finally(() => {
     renewing = undefined;
   });
-  await renewing;
+  return renewing;
 }
 
 async function renew(held: Renewal): Promise<void> {
