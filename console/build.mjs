@@ -2,7 +2,7 @@
 // The same sources give the same bytes, so a test can build again and compare.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { build } from 'esbuild';
 
 const [folder] = process.argv.slice(2);
@@ -27,11 +27,7 @@ function digest() {
 
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
-await build({
-  entryPoints: {
-    console: join(here, 'src/main.tsx'),
-    reader: join(here, 'src/pages/create/file/worker.ts'),
-  },
+const common = {
   outdir: folder,
   bundle: true,
   minify: true,
@@ -41,8 +37,32 @@ await build({
   jsxImportSource: 'preact',
   legalComments: 'linked',
   logLevel: 'warning',
+};
+const main = { console: join(here, 'src/main.tsx') };
+// Each page is a file of its own, which is loaded when the page is first shown.
+const { metafile } = await build({
+  ...common,
+  entryPoints: main,
+  splitting: true,
+  chunkNames: 'part-[hash]',
+  loader: { '.css': 'empty' },
+  metafile: true,
 });
-for (const name of ['index.html', 'icon.svg']) {
-  writeFileSync(join(folder, name), readFileSync(join(here, name)));
+// The styles of all pages are one small file.
+const { outputFiles } = await build({ ...common, entryPoints: main, write: false });
+for (const { path, contents } of outputFiles) if (path.endsWith('.css')) writeFileSync(path, contents);
+await build({ ...common, entryPoints: { reader: join(here, 'src/pages/create/file/worker.ts') } });
+
+/** What the first script imports is fetched beside it, rather than after it. */
+function preloads() {
+  const [, { imports }] = Object.entries(metafile.outputs).find(([path]) => path.endsWith('/console.js'));
+  return imports
+    .filter(({ kind }) => kind === 'import-statement')
+    .map(({ path }) => `<link rel="modulepreload" href="/assets/${basename(path)}">\n    `)
+    .join('');
 }
+
+const page = readFileSync(join(here, 'index.html'), 'utf8');
+writeFileSync(join(folder, 'index.html'), page.replace('<script ', `${preloads()}<script `));
+writeFileSync(join(folder, 'icon.svg'), readFileSync(join(here, 'icon.svg')));
 writeFileSync(join(folder, 'sources.sha256'), `${digest()}\n`);

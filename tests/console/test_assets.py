@@ -10,11 +10,15 @@ from pathlib import Path
 import httpx
 import pytest
 from playwright.sync_api import Page
+from tests.console.finished import Finished
 from tests.prose import ROOT
 
 SOURCES = ROOT / "console"
 BUILT = ROOT / "service" / "svddtune" / "service" / "http" / "console"
 MOST_SCRIPT_BYTES = 200_000
+# With the first page; and with the page of a session, which has the most.
+MOST_FIRST_BYTES = 90_000
+MOST_PAGE_BYTES = 150_000
 FIRST_PAINT_MS = 1000
 
 
@@ -82,10 +86,37 @@ def test_files_come_with_a_strict_policy_and_are_not_sent_twice(console_url: str
     assert json.loads(missing.content)["error"]["details"][0]["reason"] == "UNKNOWN_PATH"
 
 
-def test_first_paint_comes_soon(open_page: Callable[..., Page]) -> None:
+def test_first_paint_comes_soon_and_pages_load_their_scripts_when_shown(
+    open_page: Callable[..., Page], finished: Finished
+) -> None:
     page = open_page()
     page.get_by_role("heading", name="Sessions").wait_for()
     paint = page.evaluate(
         "() => performance.getEntriesByName('first-contentful-paint')[0].startTime"
     )
     assert paint < FIRST_PAINT_MS
+    assert 0 < script_bytes(page) < MOST_FIRST_BYTES
+    page.evaluate("(hash) => { location.hash = hash; }", f"#/sessions/{finished.id}")
+    page.get_by_role("heading", name="Map of the data").wait_for()
+    assert MOST_FIRST_BYTES < script_bytes(page) < MOST_PAGE_BYTES
+
+
+def script_bytes(page: Page) -> int:
+    """Size of the scripts that a page has loaded so far."""
+    found: int = page.evaluate(
+        """() => performance.getEntriesByType('resource')
+          .filter(({name}) => name.endsWith('.js'))
+          .reduce((all, one) => all + one.decodedBodySize, 0)"""
+    )
+    return found
+
+
+def test_a_page_whose_scripts_went_with_an_update_says_so(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    page.get_by_role("heading", name="Sessions").wait_for()
+    page.route("**/assets/part-*.js", lambda route: route.fulfill(status=404))
+    page.get_by_role("link", name="New session").click()
+    page.get_by_text("The service has been updated").wait_for()
+    page.unroute_all()
+    page.get_by_role("button", name="Load the new pages").click()
+    page.get_by_role("heading", name="New session").wait_for()

@@ -307,10 +307,16 @@ def test_the_page_goes_on_after_the_service_was_away(
         front.kill()
         away = page.get_by_text("The service cannot be reached.")
         expect(away).to_be_visible()
+        # A page that has not been shown yet waits for its scripts.
+        page.evaluate("location.hash = '#/create'")
+        expect(away).to_be_visible()
+        page.evaluate("history.back()")
         with service(redis_url, at, "--http-listen", http.removeprefix("http://")):
             expect(away).to_have_count(0)
             client.update_session(session, name="After")
             expect(page.get_by_role("heading", name="After")).to_be_visible()
+            page.evaluate("location.hash = '#/create'")
+            expect(page.get_by_role("heading", name="New session")).to_be_visible()
 
 
 STEERS = {"Finish", "Pause", "Change", "Clone", "Cancel the session"}

@@ -2,25 +2,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import { greet, server } from '../api/caller';
 import { asked, signOut, token } from '../api/token';
-import { Create } from '../pages/create';
-import { LabelPage } from '../pages/label';
-import { Overview } from '../pages/overview';
-import { ResultPage } from '../pages/result/page';
-import { SessionPage } from '../pages/session';
-import { route, to } from './route';
+import { Page } from './pages';
+import { to } from './route';
 import { SignIn } from './sign_in';
-
-function Page() {
-  const [kind = '', id = '', part = '', detail = ''] = route.value;
-  if (kind === 'label') return <LabelPage />;
-  if (kind === 'create') return <Create />;
-  if (kind === 'sessions' && id) {
-    if (part === 'label') return <LabelPage key={id} id={id} />;
-    if (part === 'result') return <ResultPage key={id} id={id} revision={detail} />;
-    return <SessionPage key={id} id={id} />;
-  }
-  return <Overview />;
-}
 
 export function App() {
   // Pages show what the caller's role allows, so they wait until it is known.
