@@ -1,0 +1,1 @@
+function r(){let t=crypto.getRandomValues(new Uint8Array(16));return t[6]=(t[6]??0)&15|64,t[8]=(t[8]??0)&63|128,[...t].map(n=>n.toString(16).padStart(2,"0")).join("").replace(/^(.{8})(.{4})(.{4})(.{4})/,"$1-$2-$3-$4-")}export{r as a};
