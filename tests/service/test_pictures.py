@@ -102,6 +102,22 @@ def test_history_comes_in_pages_with_one_point_for_each_number_of_labels(
     assert reason_of(refusal(lambda: history(harness, name, page_token="x"))) == "INVALID_FIELD"
 
 
+def test_long_history_is_read_some_at_a_time(harness: Harness) -> None:
+    name = ready(harness)
+    moments = keys.session(SessionId(name.split("/")[1]), "moments")
+    # (The number of labels changes with every other ranking.)
+    stored = {
+        rev: b"1000 " + tuning_pb2.HistoryPoint(labels=rev // 2).SerializeToString()
+        for rev in range(2, 1400)
+    }
+    harness.worker.client.hset(moments, mapping=stored)
+    first = history(harness, name, page_size=600)
+    rest = history(harness, name, page_size=600, page_token=first.next_page_token)
+    assert [one.labels for one in first.points] == list(range(600))
+    assert [one.labels for one in rest.points] == list(range(600, 700))
+    assert rest.next_page_token == ""
+
+
 def test_atlas_and_map_are_those_that_a_worker_made(harness: Harness, web: httpx.Client) -> None:
     name = ready(harness)
     for row in range(4):

@@ -10,13 +10,14 @@ from tests.worker.scene import Workshop, work
 from tests.worker.snapshots import snapshot_of
 
 from svddtune import numerics
-from svddtune.numerics import Views
+from svddtune.numerics import IndexArray, Views
 from svddtune.profile import Sketch
+from svddtune.state import keys
 from svddtune.state.pictures import Pictures
 from svddtune.state.session import LabelCounts, SessionId, Verdict
 from svddtune.v1 import dataset_pb2, tuning_pb2
 from svddtune.worker import pictures
-from svddtune.worker.data import Data
+from svddtune.worker.data import MAP_LABELLED, Data
 from svddtune.worker.portrait import portrait_of
 from svddtune.worker.scalings import scaling_word
 
@@ -65,6 +66,37 @@ def test_portrait_tells_what_each_feature_is_like_and_where_rows_are(redis_url: 
     work(redis_url, act)
 
 
+@pytest.mark.parametrize(
+    ("strategy", "found"), [("mixed", "while it asks"), ("random", "at its end")]
+)
+def test_dataset_prepared_by_an_earlier_version_gets_its_portrait_later(
+    redis_url: str, strategy: str, found: str
+) -> None:
+    async def act(shop: Workshop) -> None:
+        pictures = Pictures(shop.client)
+        await shop.upload_rows(X)
+        await shop.tuning(budget=6, strategy="random")
+        portrait = await pictures.portrait(shop.dataset_id)
+        dataset = keys.dataset(0, shop.dataset_id)
+        await shop.client.hdel(dataset, "portrait")
+        await shop.client.delete(keys.dataset(0, shop.dataset_id, "portrait:0"))
+
+        known = {
+            int(row): Verdict(verdict)
+            for verdict in (1, -1)
+            for row in np.flatnonzero(TRUTH == verdict)[:2]
+        }
+        session_id = await shop.tuning(budget=6, strategy=strategy, initial=known)
+        await label(shop, session_id, 1)
+        seen = await Pictures(shop.client).portrait(shop.dataset_id)
+        assert bool(seen.rows) is (found == "while it asks")
+        await shop.result(session_id)
+        assert await Pictures(shop.client).portrait(shop.dataset_id) == portrait
+        assert await shop.client.ttl(keys.dataset(0, shop.dataset_id, "portrait:0")) == -1
+
+    work(redis_url, act)
+
+
 def test_history_has_a_point_for_each_ranking(redis_url: str) -> None:
     async def act(shop: Workshop) -> None:
         await shop.upload_rows(X)
@@ -76,7 +108,7 @@ def test_history_has_a_point_for_each_ranking(redis_url: str) -> None:
             live = tuning_pb2.LiveEvidence.FromString(session.live)
             seen.append((live, session.counts))
             await label(shop, session_id, 1)
-        points = [point for _, point in await Pictures(shop.client).history(session)]
+        points = [point async for _, point in Pictures(shop.client).history(session)]
         assert [one.labels for one in points] == [2, 3, 4, 5]
         for point, (live, counts) in zip(points, seen, strict=False):
             assert (point.gamma, point.c, point.scaling) == (live.gamma, live.c, live.scaling)
@@ -87,7 +119,7 @@ def test_history_has_a_point_for_each_ranking(redis_url: str) -> None:
         times = [one.time.ToMilliseconds() for one in points]
         assert session.created_ms <= times[0] < times[1] < times[2] < times[3]
         result = await shop.result(session_id)
-        last = (await Pictures(shop.client).history(session))[-1][1]
+        last = [point async for _, point in Pictures(shop.client).history(session)][-1]
         assert (last.labels, last.gamma, last.c) == (5, result.gamma, result.c)
 
     work(redis_url, act)
@@ -100,14 +132,14 @@ def test_history_without_an_atlas_has_gamma_and_alignment(redis_url: str) -> Non
         session_id = await shop.tuning(budget=4, strategy="lama", initial=both)
         session = await shop.sessions.get(session_id)
         await label(shop, session_id, 1)
-        first, second = (point for _, point in await Pictures(shop.client).history(session))
+        first, second = [point async for _, point in Pictures(shop.client).history(session)]
         assert (first.gamma, first.alignment) == (session.gamma, session.alignment)
         assert first.gamma > 0
         assert first.c == 0
         assert not first.HasField("quality")
         assert second.labels == 3
         result = await shop.result(session_id)
-        last = (await Pictures(shop.client).history(session))[-1][1]
+        last = [point async for _, point in Pictures(shop.client).history(session)][-1]
         assert (last.gamma, last.c, last.quality) == (result.gamma, result.c, result.quality)
         stored = await Pictures(shop.client).map(session_id, shop.dataset_id)
         outside = np.array(stored.margins.of_portrait) > 1e-5
@@ -197,6 +229,27 @@ def test_map_of_a_larger_set_shows_labelled_rows_beside_its_sample() -> None:
     seen = np.array([*margins.of_portrait, *margins.of_rows])
     shown = np.array([*portrait.rows, *places.rows])
     np.testing.assert_allclose(seen, distance2[shown] - model.R2, atol=1e-6)
+
+
+def test_map_shows_a_lasting_part_of_many_labelled_rows() -> None:
+    count, N = MAP_LABELLED + 400, 6000
+    description = dataset_pb2.Dataset(observation_count=N, feature_count=2)
+    data = Data(description, Views(blobs(N, 2, seed=5)[0], "minmax"))
+    beside = np.setdiff1d(np.arange(N), data.map_rows)
+
+    def shown(labelled: IndexArray) -> set[int]:
+        snapshot = snapshot_of({int(row): {"ann": 1} for row in labelled}, N=N)
+        found = pictures.labelled_beside(snapshot, data)
+        assert list(found) == sorted(found)
+        return set(found.tolist())
+
+    first = shown(beside[:count])
+    assert len(first) == MAP_LABELLED
+    assert first < set(beside[:count].tolist())
+    # Rows from all over the dataset, and ten more labels displace at most ten.
+    assert max(first) > beside[count - 100]
+    assert len(first - shown(beside[: count + 10])) <= 10
+    assert shown(beside[:50]) == set(beside[:50].tolist())
 
 
 @pytest.mark.parametrize(

@@ -3440,7 +3440,7 @@ func (x *FeatureProfile) GetMaximum() float64 {
 // The features that the session's labelers see.
 type GetProfileResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// In the order in which labelers see them. Empty until the dataset is prepared, and if
+	// In the order in which labelers see them. Empty until the dataset is prepared, as GetMapResponse is, and if
 	// SessionConfig.raw_features is false.
 	Features []*FeatureProfile `protobuf:"bytes,1,rep,name=features,proto3" json:"features,omitempty"`
 	// N of the dataset.

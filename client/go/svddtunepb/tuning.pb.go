@@ -3377,7 +3377,8 @@ type GetAtlasResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Number of labels behind these figures. It is computed every few labels, so it may be behind.
 	Labels uint32 `protobuf:"varint,1,opt,name=labels,proto3" json:"labels,omitempty"`
-	// By scaling. Empty until the atlas is complete, and without an atlas.
+	// By scaling. Empty until the atlas is complete. A session whose strategy chooses without it, e.g. lama, has
+	// it too, like Session.live, but does not wait for it: its own gamma and C are in its result.
 	Layers        []*AtlasLayer `protobuf:"bytes,2,rep,name=layers,proto3" json:"layers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3474,7 +3475,8 @@ func (x *GetMapRequest) GetName() string {
 }
 
 // A picture of the data: all rows of a dataset of up to 2,000, else a uniform sample of 1,500 and the labelled
-// rows. Empty until the dataset is prepared.
+// rows, of more than 2,500 as many. Empty until the dataset is prepared, and of one that an earlier version of the
+// service prepared until the detectors of a session on it are compared, or one has a result.
 type GetMapResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Number of labels behind the margins. They are computed every few labels, so they may be behind.

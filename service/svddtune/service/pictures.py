@@ -4,7 +4,7 @@ Workers compute all of it; here it is read and put together.
 """
 
 from collections.abc import Sequence
-from itertools import groupby
+from contextlib import aclosing
 
 from svddtune.service import convert
 from svddtune.service.views import shown_features
@@ -21,17 +21,21 @@ async def history(
     pictures: Pictures, session: Session, *, size: int, first: int
 ) -> tuning_pb2.ListHistoryResponse:
     """A page of a session's history, from the rev ``first`` of the labels on."""
-    found = await pictures.history(session)
-    # A ranking that was made again with as many labels replaces the one before.
-    points = [
-        list(same)[-1] for _, same in groupby(found, key=lambda one: (one[1].labels, one[1].counts))
-    ]
-    left = [(rev, point) for rev, point in points if rev >= first]
-    page = left[:size]
-    return tuning_pb2.ListHistoryResponse(
-        points=[point for _, point in page],
-        next_page_token=convert.row_token(page[-1][0] + 1) if len(left) > size else "",
-    )
+    response = tuning_pb2.ListHistoryResponse()
+    last_rev = first
+    async with aclosing(pictures.history(session, first)) as found:
+        async for rev, point in found:
+            last = response.points[-1] if response.points else None
+            if last is not None and (last.labels, last.counts) == (point.labels, point.counts):
+                # A ranking that was made again with as many labels replaces the one before.
+                last.CopyFrom(point)
+            elif len(response.points) == size:
+                response.next_page_token = convert.row_token(last_rev + 1)
+                break
+            else:
+                response.points.append(point)
+            last_rev = rev
+    return response
 
 
 async def session_map(

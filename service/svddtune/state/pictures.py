@@ -5,6 +5,7 @@ version lacks some, and what is missing reads as empty.
 """
 
 from collections import OrderedDict
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
 from svddtune.jobs.v1 import jobs_pb2
@@ -14,8 +15,11 @@ from svddtune.state.faults import store_call
 from svddtune.state.session import DatasetId, Session, SessionId
 from svddtune.v1 import tuning_pb2
 
-# Portraits that a process keeps. They never change, and those of wide datasets have megabytes.
-_MOST_PORTRAITS = 16
+# Bytes of the portraits that a process keeps. They never change, and one has up to 700 bytes for
+# each feature, and 40,000 for the map.
+_MOST_BYTES = 16 << 20
+# Points of a history that are read at once.
+_POINTS_AT_ONCE = 250
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +37,14 @@ class Pictures:
     def __init__(self, client: AsyncRedis, *, partitions: int = 1) -> None:
         self._client = client
         self._partitions = partitions
-        self._portraits: OrderedDict[DatasetId, jobs_pb2.Portrait] = OrderedDict()
+        # The least recently used first, each with its size.
+        self._portraits: OrderedDict[DatasetId, tuple[jobs_pb2.Portrait, int]] = OrderedDict()
 
     async def portrait(self, dataset_id: DatasetId) -> jobs_pb2.Portrait:
         """The portrait of a dataset that is there; empty until it is prepared."""
         if dataset_id in self._portraits:
             self._portraits.move_to_end(dataset_id)
-            return self._portraits[dataset_id]
+            return self._portraits[dataset_id][0]
         partition = keys.partition_of_dataset(dataset_id, self._partitions)
         async with store_call():
             count = await self._client.hget(keys.dataset(partition, dataset_id), "portrait")
@@ -51,28 +56,40 @@ class Pictures:
         # (The dataset may be deleted meanwhile.)
         if not pieces or None in pieces:
             return jobs_pb2.Portrait()
-        found = jobs_pb2.Portrait.FromString(b"".join(pieces))
-        self._portraits[dataset_id] = found
-        if len(self._portraits) > _MOST_PORTRAITS:
+        stored = b"".join(pieces)
+        found = jobs_pb2.Portrait.FromString(stored)
+        self._portraits[dataset_id] = found, len(stored)
+        while (
+            len(self._portraits) > 1
+            and sum(size for _, size in self._portraits.values()) > _MOST_BYTES
+        ):
             self._portraits.popitem(last=False)
         return found
 
-    async def history(self, session: Session) -> list[tuple[int, tuning_pb2.HistoryPoint]]:
-        """Revs of the labels, ascending, each with what was live then."""
+    async def history(
+        self, session: Session, first: int = 0
+    ) -> AsyncGenerator[tuple[int, tuning_pb2.HistoryPoint], None]:
+        """Revs of the labels from ``first`` on, ascending, each with what was live then.
+
+        They are read as they are taken, some at a time.
+        """
+        parts = [keys.session(session.id, "moments")]
+        # (Else gamma is not that of an atlas, which may be there nevertheless.)
+        if session.config.needs_atlas:
+            parts.append(keys.session(session.id, "history"))
         async with store_call():
-            moments, evidence = await self._client.together(
-                [
-                    ("HGETALL", keys.session(session.id, "moments")),
-                    ("HGETALL", keys.session(session.id, "history")),
-                ]
-            )
-        if not session.config.needs_atlas:
-            # Its gamma is not that of an atlas, which may be there nevertheless.
-            evidence = {}
-        return [
-            (int(rev), codec.history_point(moments.get(rev), evidence.get(rev)))
-            for rev in sorted(moments.keys() | evidence.keys(), key=int)
-        ]
+            known = await self._client.together([("HKEYS", part) for part in parts])
+        revs = sorted(rev for rev in {int(rev) for revs in known for rev in revs} if rev >= first)
+        for start in range(0, len(revs), _POINTS_AT_ONCE):
+            batch = revs[start : start + _POINTS_AT_ONCE]
+            async with store_call():
+                found = await self._client.together([("HMGET", part, *batch) for part in parts])
+            moments = found[0]
+            evidence = found[1] if len(found) > 1 else [None] * len(batch)
+            for rev, moment, live in zip(batch, moments, evidence, strict=True):
+                # (The session may be deleted meanwhile.)
+                if moment is not None or live is not None:
+                    yield rev, codec.history_point(moment, live)
 
     async def cells(self, session_id: SessionId) -> tuning_pb2.GetAtlasResponse:
         """What the labels say of every cell; empty while nothing is known."""

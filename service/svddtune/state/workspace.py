@@ -307,6 +307,11 @@ class Workspace:
         """Store a preparation, and a portrait where it is new; the sessions begin that wait."""
         name = _preparation_name(claim)
         count = self._put_arrays(claim, f"prep:{name}", arrays)
+        pieces = self._put_portrait(claim, portrait)
+        self._commit("commit_prepare", claim, chunks=count, portrait=pieces)
+
+    def _put_portrait(self, claim: Claim, portrait: jobs_pb2.Portrait | None) -> int:
+        """Store a portrait, which a commit is to keep; the number of its chunks."""
         pieces = list(codec.split(portrait.SerializeToString())) if portrait else []
         with redis_faults():
             for index, piece in enumerate(pieces):
@@ -317,7 +322,7 @@ class Workspace:
                     ex=UPLOAD_TTL_S,
                     nx=True,
                 )
-        self._commit("commit_prepare", claim, chunks=count, portrait=len(pieces))
+        return len(pieces)
 
     def commit_part(self, claim: Claim, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Store a part of a preparation and add the job of the next one."""
@@ -430,10 +435,12 @@ class Workspace:
         labels: int,
         comparison: result_pb2.DetectorComparison | None,
         pictures: Mapping[str, Message] | None = None,
+        portrait: jobs_pb2.Portrait | None = None,
     ) -> bool:
         """Store how the detectors compare on so many labels; None where that cannot be said.
 
-        ``pictures`` are the messages of margins and places, by these names.
+        ``pictures`` are the messages of margins and places, by these names; ``portrait`` is the
+        dataset's where it has none yet.
         """
         reply = self._commit(
             "commit_refine",
@@ -441,6 +448,7 @@ class Workspace:
             total=labels,
             detectors=comparison.SerializeToString() if comparison else b"",
             pictures=_serialized(pictures),
+            portrait=self._put_portrait(claim, portrait),
         )
         return bool(reply["committed"])
 
@@ -496,11 +504,12 @@ class Workspace:
         *,
         point: tuning_pb2.HistoryPoint | None = None,
         pictures: Mapping[str, Message] | None = None,
+        portrait: jobs_pb2.Portrait | None = None,
     ) -> bool:
         """Store a result with its model: the session is complete.
 
         ``point`` ends its history; ``pictures`` are the messages of cells, places and margins, by
-        these names.
+        these names; ``portrait`` is the dataset's where it has none yet.
         """
         reply = self._commit(
             "commit_estimate",
@@ -513,6 +522,7 @@ class Workspace:
             model=[piece.SerializeToString() for piece in model],
             point=point.SerializeToString() if point else b"",
             pictures=_serialized(pictures),
+            portrait=self._put_portrait(claim, portrait),
         )
         return bool(reply["committed"])
 

@@ -38,10 +38,11 @@ from svddtune.worker.scalings import scaling_word
 
 # Rows up to which all are measured where columns are described; of more a uniform sample.
 MEASURED_ROWS = 100_000
-# Rows of the map: all of up to MAP_ROWS, of more a uniform sample, beside which the labelled rows
-# are shown.
+# Rows of the map: all of up to MAP_ROWS, of more a uniform sample, beside which labelled rows are
+# shown, at most MAP_LABELLED.
 MAP_ROWS = 2000
 MAP_SAMPLE = 1500
+MAP_LABELLED = 2500
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from svddtune.numerics.svdd import SvddModel
 from svddtune.state.codec import counts_to_proto
 from svddtune.state.workspace import Snapshot
 from svddtune.v1 import result_pb2, tuning_pb2
-from svddtune.worker.data import Data, FittedLattice
+from svddtune.worker.data import MAP_LABELLED, Data, FittedLattice
 from svddtune.worker.plan import metric_of
 from svddtune.worker.scalings import scaling_word
 from svddtune.worker.votes import Labels
@@ -21,6 +21,9 @@ NO_CELL = -2.0
 # Labels up to which pictures are made anew with each label, and how often afterwards.
 _AT_FIRST = 10
 _EVERY = 5
+# Rows times this, modulo the other, are in an order that has nothing to do with their own: Knuth's
+# multiplicative hashing.
+_MIXER, _MIXED = 2_654_435_761, 1 << 32
 
 
 def are_due(snapshot: Snapshot) -> bool:
@@ -116,10 +119,16 @@ def of_model(
 
 
 def labelled_beside(snapshot: Snapshot, data: Data) -> IndexArray:
-    """Labelled rows that the dataset's own map leaves out, ascending."""
+    """Labelled rows that the dataset's own map leaves out, ascending; of many a part.
+
+    A row that is in the part stays in it until rows before it in a fixed order are labelled.
+    """
     if len(data.map_rows) == len(data.raw):
         return np.empty(0, dtype=np.int64)
-    return np.setdiff1d(np.array(list(snapshot.labels), dtype=np.int64), data.map_rows)
+    rows = np.setdiff1d(np.array(list(snapshot.labels), dtype=np.int64), data.map_rows)
+    if len(rows) > MAP_LABELLED:
+        rows = np.sort(rows[np.argsort(rows * _MIXER % _MIXED)[:MAP_LABELLED]])
+    return rows
 
 
 def places(data: Data, rows: IndexArray) -> jobs_pb2.LabelledPlaces:

@@ -79,9 +79,7 @@ class Steps:
         made = course.run(job.part, before)
         if last:
             arrays = course.join(before | made).to_arrays()
-            known = self._workspace.has_portrait(claim)
-            portrait = None if known else portrait_of(self._cache.data(claim))
-            self._workspace.commit_prepare(claim, arrays, portrait)
+            self._workspace.commit_prepare(claim, arrays, self._new_portrait(claim))
         else:
             self._workspace.commit_part(claim, made)
 
@@ -158,7 +156,13 @@ class Steps:
             data = self._cache.data(claim)
             comparison = compare_detectors(data, lattice, labels, snapshot.session.config)
             shown = pictures.of_best_cell(snapshot, data, lattice)
-        self._workspace.commit_refine(claim, snapshot.session.counts.total, comparison, shown)
+        self._workspace.commit_refine(
+            claim,
+            snapshot.session.counts.total,
+            comparison,
+            shown,
+            portrait=self._new_portrait(claim),
+        )
 
     def _plan(self, claim: Claim) -> None:
         snapshot = self._workspace.snapshot(claim)
@@ -245,7 +249,17 @@ class Steps:
             pictures=pictures.of_result(
                 snapshot, data, evidence.lattice, in_force, model, scaling_word(result.scaling)
             ),
+            portrait=self._new_portrait(claim),
         )
+
+    def _new_portrait(self, claim: Claim) -> jobs_pb2.Portrait | None:
+        """The portrait of the job's dataset; None where it has one.
+
+        Datasets that an earlier version prepared have none, so later jobs make it too.
+        """
+        if self._workspace.has_portrait(claim):
+            return None
+        return portrait_of(self._cache.data(claim))
 
     def _rules(
         self, claim: Claim, plan: jobs_pb2.GridPlan, outputs: list[jobs_pb2.FitOutput]

@@ -9,7 +9,9 @@
 -- @arg model list: the pieces of the model, ExportModelResponse messages
 -- @arg point bytes: a HistoryPoint message
 -- @arg pictures map: those of cells, places and margins that are known, as messages
+-- @arg portrait integer: number of chunks of the dataset's portrait; 0 where it is not stored now
 -- @reply committed flag, revision integer?: number of the result, where the session still wanted it
+keep_portrait(job.dataset, args.portrait)
 local s = load_session(job.session)
 if not awaits_result(s, args.attempt) then
   return { committed = false }

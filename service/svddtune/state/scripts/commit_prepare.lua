@@ -4,18 +4,14 @@
 -- @arg chunks integer: number of chunks stored
 -- @arg portrait integer: number of chunks of the dataset's portrait; 0 where it is not stored now
 -- @reply committed flag: the dataset is still there
+keep_portrait(job.dataset, args.portrait)
 local d, prep = dataset_key(job.dataset), job.about
 if redis.call('EXISTS', d) == 0 then
   to_chunks('UNLINK', d .. ':prep:' .. prep, args.chunks)
-  to_chunks('UNLINK', d .. ':portrait', args.portrait)
   return { committed = false }
 end
 to_chunks('PERSIST', d .. ':prep:' .. prep, args.chunks)
 redis.call('HSET', d, 'prep:' .. prep, 'ready', 'prepchunks:' .. prep, args.chunks)
-if args.portrait > 0 and keeps_pictures() then
-  to_chunks('PERSIST', d .. ':portrait', args.portrait)
-  redis.call('HSET', d, 'portrait', int(args.portrait))
-end
 drop_parts(d, prep)
 for _, sid in ipairs(redis.call('SMEMBERS', d .. ':waiting:' .. prep)) do
   local s = load_session(sid)

@@ -15,3 +15,14 @@ local function remember_moment(s, rev, point)
     redis.call('HSET', part(s, 'moments'), int(rev), int(NOW) .. ' ' .. point)
   end
 end
+
+-- Keeps the portrait of a dataset that is there, whose chunks are stored already; 0 chunks stand for none.
+local function keep_portrait(dataset, chunks)
+  local d = dataset_key(dataset)
+  if redis.call('EXISTS', d) == 0 then
+    to_chunks('UNLINK', d .. ':portrait', chunks)
+  elseif chunks > 0 and keeps_pictures() then
+    to_chunks('PERSIST', d .. ':portrait', chunks)
+    redis.call('HSET', d, 'portrait', int(chunks))
+  end
+end
