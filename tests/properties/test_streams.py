@@ -39,6 +39,7 @@ SCENARIOS = {
 }
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize(
     "settings",

@@ -1,7 +1,9 @@
 """A labeler that reconnects after its stream has ended, keeps its leases and answers truthfully."""
 
+import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from math import inf
 from random import Random
 
 import grpc
@@ -10,6 +12,10 @@ from tests.properties.streams.transcript import SentItem, Transcript
 
 from svddtune.v1 import common_pb2, oracle_pb2, oracle_pb2_grpc
 
+# The length of leases that are not to end by themselves.
+LASTING_S = 3600.0
+# Seconds between heartbeats.
+BEAT_S = 0.3
 INLIER, OUTLIER = common_pb2.VERDICT_INLIER, common_pb2.VERDICT_OUTLIER
 
 
@@ -135,6 +141,19 @@ class Labeler:
             extend = oracle_pb2.Extend(session=session, lease_ids=[] if all_of else ids)
             stream.send(extend, session)
 
+    async def beat(self, stream: Stream, *, lapsing_s: float = inf) -> None:
+        """Send a heartbeat, unless no lease ends within `lapsing_s`, and pause.
+
+        A service that is late with its replies gets no further heartbeats: more of them would only
+        make it later.
+        """
+        ends = [stream.periods[lease_id].end for lease_id in stream.open]
+        if not stream.unanswered and min(ends, default=inf) < time.time() + lapsing_s:
+            self.extend(stream)
+        again = time.monotonic() + BEAT_S
+        while not stream.ended and (left_s := again - time.monotonic()) > 0:
+            await stream.wait_for_message(left_s)
+
     async def leave(self, *, bye: bool = True) -> None:
         """End the stream, with or without Bye, and wait until it has ended."""
         stream = await self.connected()
@@ -146,10 +165,8 @@ class Labeler:
     # Work at the end of a scenario
 
     async def keep(self) -> None:
-        """Keep the leases."""
-        stream = await self.connected()
-        self.extend(stream)
-        await stream.wait_for_message(0.3)
+        """Keep the leases that would end soon."""
+        await self.beat(await self.connected(), lapsing_s=LASTING_S / 10)
 
     async def work(self) -> None:
         """Answer the open queries truthfully."""

@@ -148,8 +148,7 @@ class RandomLabeler(Labeler):
         held = [stream.periods[lease_id] for lease_id in stream.open]
         until = max((one.end for one in held), default=0)
         while stream.open and time.time() < until + 0.3 and not stream.ended:
-            self.extend(stream)
-            await stream.wait_for_message(0.3)
+            await self.beat(stream)
 
     async def _release(self, stream: Stream) -> None:
         if one := self._one_open(stream):

@@ -14,7 +14,7 @@ import grpc
 from tests.e2e.processes import Process, service
 from tests.properties.stored import Stored, read
 from tests.properties.streams import log_checks
-from tests.properties.streams.labeler import Labeler
+from tests.properties.streams.labeler import LASTING_S, Labeler
 from tests.properties.streams.random_labeler import RandomLabeler
 from tests.properties.streams.stream import Stream
 from tests.properties.streams.transcript import Transcript
@@ -22,6 +22,7 @@ from tests.service.harness import chunk, grid, harness_at, header
 from tests.service.updates import update
 from tests.state.scene import ScriptedWorker
 
+from svddtune.state import keys
 from svddtune.state.queue import Claim
 from svddtune.state.session import RankedRow, SessionId
 from svddtune.v1 import common_pb2, config_pb2, oracle_pb2_grpc, tuning_pb2, tuning_pb2_grpc
@@ -29,6 +30,10 @@ from svddtune.v1 import common_pb2, config_pb2, oracle_pb2_grpc, tuning_pb2, tun
 ROWS = 600
 # Truthful labelers who join at the end: enough new voters for every query.
 TRUTHFUL = 6
+# Seconds between two looks at Redis.
+LOOK_S = 0.1
+# Seconds for what takes one or two where the machine does nothing else.
+LIMIT_S = 100.0
 CHANNEL = [
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 300),
@@ -169,6 +174,7 @@ class Scenario:
             acting = [group.create_task(self._act(one)) for one in labelers]
             acting.append(group.create_task(self._own(tuning)))
             await asyncio.gather(*acting)
+            self._make_leases_last()
             keeping = [group.create_task(self._keep(one)) for one in labelers]
             await self._settle(labelers)
             self._settled = True
@@ -178,7 +184,7 @@ class Scenario:
                 await tuning.UpdateSession(update(name, budget=budget))
             labelers += [make(i, f"truthful{i}") for i in range(TRUTHFUL)]
             self.resumed = [pair for one in labelers for pair in one.resumed]
-            async with asyncio.timeout(40):
+            async with asyncio.timeout(LIMIT_S):
                 await asyncio.gather(*[self._work(one) for one in labelers])
 
     @asynccontextmanager
@@ -235,9 +241,21 @@ class Scenario:
             if turn == 0:
                 await self._pair.crash(random.uniform(0, 0.5))
 
+    def _make_leases_last(self) -> None:
+        """Give long leases from now on.
+
+        Short ones would end and begin for ever where replies take longer than a lease, and streams
+        and Redis would never agree.
+        """
+        for name, transcript in self.transcripts.items():
+            # The config of a session is for good, so this goes past the service.
+            key = keys.session(SessionId(name.removeprefix("sessions/")))
+            self._client.hset(key, "lease_ms", round(LASTING_S * 1000))
+            transcript.lease_seconds = LASTING_S
+
     async def _settle(self, labelers: Sequence[Labeler]) -> None:
         """Wait until the streams agree with Redis on leases and waiters."""
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + LIMIT_S
         while True:
             stored = {name: self._read(name) for name in self._configs}
             for name, one in stored.items():
@@ -247,7 +265,7 @@ class Scenario:
             if not fault and len(streams) == len(labelers):
                 return
             assert time.monotonic() < deadline, fault
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(LOOK_S)
 
     def check(self, events: Callable[[str], list[common_pb2.LabelEvent]]) -> Counter[str]:
         """Check that the log and the streams agree; return the number of answers by outcome."""
