@@ -13,10 +13,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page, expect
 from tests.waiting import wait_until
 
 _TOKEN = "of-the-test"
+# Longer than the widget takes a press for one that was meant for the question before.
+GUARD_MS = 250
 
 
 @contextmanager
@@ -73,6 +75,14 @@ def run_cell(page: Page, number: int) -> None:
     """Run a cell as the menu does."""
     page.locator(".jp-CodeCell .cm-content").nth(number).click()
     page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-cell') }")
+
+
+def press(page: Page, widget: Locator, key: str) -> None:
+    """Press a key once the question is there for longer than a slip of the finger."""
+    expect(widget.locator('button[data-word="inlier"]')).to_have_attribute("aria-disabled", "false")
+    page.wait_for_timeout(GUARD_MS)
+    widget.focus()
+    page.keyboard.press(key)
 
 
 def output_of(page: Page, number: int) -> str:

@@ -5,9 +5,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
-from tests.client.notebook.conftest import WAIT_MS
-from tests.client.notebook.lab import jupyter_lab, output_of, run_cell, write_notebook
+from playwright.sync_api import Page, expect
+from tests.client.notebook.conftest import OpenNotebook
+from tests.client.notebook.lab import (
+    GUARD_MS,
+    output_of,
+    press,
+    run_cell,
+)
 from tests.client.scene import blob
 from tests.client.summary.shown_values import HOSTILE
 from tests.waiting import wait_until
@@ -16,7 +21,6 @@ from svddtune.client import EmbeddedStack, Session, TuningClient
 
 pytestmark = [pytest.mark.slow, pytest.mark.integration, pytest.mark.timeout(240)]
 
-GUARD_MS = 250
 # Not among the steering characters, which are written out.
 SHOWN = "<script>alert(1)</script><img src=x onerror='alert(2)'>"
 
@@ -66,33 +70,14 @@ def session(client: TuningClient) -> Iterator[Session]:
 
 
 @pytest.fixture
-def page(
-    browser: Browser, stack: EmbeddedStack, session: Session, tmp_path: Path
-) -> Iterator[Page]:
+def page(open_notebook: OpenNotebook, stack: EmbeddedStack, session: Session) -> Page:
     """A notebook in JupyterLab, with cells that label and tune."""
     cells = [
         LABEL.format(session=session.name, server=stack.address),
         TUNE.format(server=stack.address),
         RESULT,
     ]
-    write_notebook(tmp_path / "label.ipynb", cells)
-    with jupyter_lab(tmp_path) as url:
-        opened = browser.new_page(viewport={"width": 1100, "height": 1000})
-        opened.set_default_timeout(WAIT_MS)
-        expect.set_options(timeout=WAIT_MS)
-        opened.goto(url.format("label.ipynb"))
-        # (JupyterLab drops cells that are run before the kernel is connected.)
-        opened.get_by_role("button", name="Python 3 (ipykernel) | Idle").wait_for(timeout=60_000)
-        yield opened
-        opened.close()
-
-
-def press(page: Page, widget: Locator, key: str) -> None:
-    """Press a key once the question is there for longer than a slip of the finger."""
-    expect(widget.locator('button[data-word="inlier"]')).to_have_attribute("aria-disabled", "false")
-    page.wait_for_timeout(GUARD_MS)
-    widget.focus()
-    page.keyboard.press(key)
+    return open_notebook("label.ipynb", cells)
 
 
 def test_person_labels_and_tunes_in_jupyter_lab(

@@ -1,6 +1,7 @@
 """`tune`, in one call, against a real service."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ from svddtune.client import (
     Verdict,
     tune,
 )
+from svddtune.client.notebook import WidgetOracle
 
 pytestmark = pytest.mark.integration
 
@@ -147,6 +149,19 @@ def test_oracle_that_stops_gets_its_result(stack: EmbeddedStack) -> None:
     assert [a.verdict for a in tuned.asked] == [Verdict.INLIER, None, Verdict.UNSURE]
     assert tuned.quality.counts.total == 1
     assert tuned.notes
+
+
+def test_oracle_that_holds_the_dialogue_tells_what_it_asked(stack: EmbeddedStack) -> None:
+    X, _ = blob(16)
+    oracle = WidgetOracle(wait_seen_s=None)
+
+    def answer(change: Any) -> None:
+        if change.new["question"]:
+            oracle.widget.press("inlier")
+
+    oracle.widget.observe(answer, "shown")
+    tuned = tune(X, oracle, budget=3, server=stack.address, strategy="lama")
+    assert [one.verdict for one in tuned.asked] == [Verdict.INLIER] * 3
 
 
 def test_error_of_the_oracle_is_raised_to_the_caller(stack: EmbeddedStack) -> None:

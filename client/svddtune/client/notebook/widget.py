@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anywidget
 import traitlets
+from IPython.display import display
 
 from svddtune.client.errors import Unavailable
+from svddtune.client.inputs.labeler_name import default_labeler
 from svddtune.client.notebook import picture
 from svddtune.client.notebook.labeling import Labeling
 from svddtune.client.notebook.single_query import ask
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
 
 _FOLDER = Path(__file__).parent
 _SEEN_WITHIN_S = 10.0
+# A sign may be lost on its way: a browser that has just drawn may not know yet where to send it.
+_SIGN_EVERY_S = 0.5
 
 Press = Callable[[Mapping[str, object]], None]
 
@@ -50,13 +55,19 @@ class LabelingWidget(anywidget.AnyWidget):
     def __init__(self, sentence: str = "Connecting ...", *, finishes: bool = False) -> None:
         super().__init__(shown=picture.start(sentence), finishes=finishes)
         self._seen = threading.Event()
+        self._displayed = False
         self._take: Press = lambda _: None
         self.on_msg(self._heard)
+        _let_browser_choose_thread(self.comm)
 
     def __repr__(self) -> str:
         question = self.shown.get("question") or {}
         now = question.get("heading") or self.shown.get("waiting") or "ended"
         return f"<LabelingWidget: {now[:80]}>"
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        self._displayed = True
+        return super()._repr_mimebundle_(**options)
 
     def press(self, word: str) -> None:
         """Do what a button does, from a program.
@@ -87,10 +98,19 @@ class LabelingWidget(anywidget.AnyWidget):
         self.shown = picture.end(self.shown, lines)
 
     def wait_seen(self, timeout_s: float) -> bool:
-        """Return whether a browser shows it and presses arrive, after at most `timeout_s` s."""
+        """Return whether a browser shows it and presses arrive, after at most `timeout_s` s.
+
+        A widget that no cell shows yet is shown by the cell that runs.
+        """
+        if not self._displayed:
+            display(self)  # type: ignore[no-untyped-call]
         self._seen.clear()
-        self.asked_for_sign += 1
-        return self._seen.wait(timeout_s)
+        until = time.monotonic() + timeout_s
+        while (left := until - time.monotonic()) > 0:
+            self.asked_for_sign += 1
+            if self._seen.wait(min(left, _SIGN_EVERY_S)):
+                return True
+        return False
 
     def _heard(self, _widget: object, content: object, _buffers: object) -> None:
         self._seen.set()
@@ -98,13 +118,21 @@ class LabelingWidget(anywidget.AnyWidget):
             self._take(content)
 
 
-class WidgetOracle:
-    """An oracle that asks a person in this notebook; `label_and_tune` is the simple way to use it.
+def _let_browser_choose_thread(comm: Any) -> None:
+    """Let a widget's messages go to the thread of the kernel that the browser names.
 
-    ``tune(X, oracle)`` in a cell waits for the person, so the notebook must deliver presses while a
-    cell runs. Few do, and those only to a widget that an earlier cell shows: make the oracle in one
-    cell with its name as the last line, and tune in the next. Where no press arrives that is told
-    at once.
+    JupyterLab names one that runs beside the cells. ipykernel 7.4 overrules it: it sends a message
+    to the thread that last wrote to the widget, thus behind the cell that asks and waits for it.
+    """
+    if hasattr(comm, "_reply_subshell_for"):
+        comm._reply_subshell_for = lambda _data, named: named
+
+
+class WidgetOracle:
+    """An oracle that asks a person in this notebook, while the cell of ``tune(X, oracle)`` waits.
+
+    The notebook must deliver presses while a cell runs, as JupyterLab 4.4 does with ipykernel 7.
+    Where it does not, the call fails after `wait_seen_s`; `label_and_tune` works in all notebooks.
 
     Parameters
     ----------
@@ -113,13 +141,21 @@ class WidgetOracle:
     wait_seen_s : float or None
         Seconds to wait for a sign of the browser; default 10. None does not wait, for an oracle
         that asks beside the cells.
+
+    Attributes
+    ----------
+    widget : LabelingWidget
+        Where it asks.
+    labeler : str
+        The user's name on this machine: who labels where nobody says who.
     """
 
     def __init__(
         self, widget: LabelingWidget | None = None, *, wait_seen_s: float | None = _SEEN_WITHIN_S
     ) -> None:
-        self.widget = widget or LabelingWidget("Run tune(X, oracle) in the next cell.")
+        self.widget = widget or LabelingWidget("Run tune(X, oracle) to be asked here.")
         self.widget.finishes = True
+        self.labeler = default_labeler()
         self._wait_seen_s = wait_seen_s
 
     def __repr__(self) -> str:

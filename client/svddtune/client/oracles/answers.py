@@ -29,6 +29,11 @@ Oracle = Callable[[Query], object]
 class SessionOracle(Protocol):
     """An oracle that holds the dialogue with a session itself."""
 
+    @property
+    def labeler(self) -> str:
+        """Who labels where neither the caller nor the service names the labeler."""
+        ...
+
     def label_session(
         self, client: TuningClient, session: Session, *, labeler: str, resume_token: str
     ) -> Command | None:

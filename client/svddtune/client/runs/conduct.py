@@ -12,7 +12,7 @@ from typing import Any
 from svddtune.client.client import TuningClient
 from svddtune.client.errors import InvalidInput
 from svddtune.client.inputs.settings import read_settings
-from svddtune.client.oracles import KnownLabels, Oracle
+from svddtune.client.oracles import KnownLabels, Oracle, SessionOracle
 from svddtune.client.outside import outside_rows
 from svddtune.client.result import TuningResult
 from svddtune.client.runs.asking import Progress, Run
@@ -166,7 +166,7 @@ def _carry_out(
         session = _session(client, plan, place, dataset)
         sessions[:] = [session.name]
         run.budget = session.config.budget
-        labeler = plan.labeler
+        labeler = _labeler(client, plan, oracle)
         events = list(client.labels(session))
         if isinstance(oracle, KnownLabels):
             for event in events:
@@ -194,6 +194,12 @@ def _carry_out(
         versions={**versions, **result.manifest.versions},
         outside=outside_rows(model, data.X, data.observation_ids, {**initial, **said}),
     )
+
+
+def _labeler(client: TuningClient, plan: RunPlan, oracle: Oracle) -> str:
+    """Return who labels; empty where each dialogue gets a name of its own."""
+    named = plan.labeler or client.server_info().caller
+    return named or (oracle.labeler if isinstance(oracle, SessionOracle) else "")
 
 
 def _session(client: TuningClient, plan: RunPlan, place: Place, dataset: Dataset) -> Session:

@@ -12,8 +12,6 @@ from svddtune.client.types import Query, Session
 if TYPE_CHECKING:
     from svddtune.client.client import TuningClient
 
-_BY_NAME = "terminal"
-
 
 class TerminalPrompt:
     """Asks a person at this terminal: i inlier, o outlier, k and l the same as probable, u unsure.
@@ -28,7 +26,14 @@ class TerminalPrompt:
     ----------
     feature_names : sequence of M strings, optional
         For queries it is called with; a session knows the names of its features.
+
+    Attributes
+    ----------
+    labeler : str
+        "terminal": who labels where nobody says who.
     """
+
+    labeler = "terminal"
 
     def __init__(self, feature_names: Iterable[str] = ()) -> None:
         self._names = tuple(feature_names)
@@ -62,7 +67,9 @@ class TerminalPrompt:
         """
         from svddtune.client.terminal.labeling import TerminalLabeling, wants_result
 
-        labeling = TerminalLabeling(session.name, labeler or _BY_NAME, resume_token=resume_token)
+        labeling = TerminalLabeling(
+            session.name, labeler or self.labeler, resume_token=resume_token
+        )
         controller, signal = labeling.label(client)
         if signal:
             raise Stopped(signal)
