@@ -14,7 +14,7 @@ CONTRACT = ROOT / "protos" / "svddtune" / "v1" / "config.proto"
 PAGE = ROOT / "docs" / "settings.md"
 
 _MESSAGE = re.compile(r"(?<=message SessionConfig \{\n).*?(?=^\})", re.DOTALL | re.MULTILINE)
-_FIELD = re.compile(r"  (?:optional |repeated )?\w+ (\w+) = \d+;")
+_FIELD = re.compile(r"  (?:optional |repeated )?(?:\w+|map<\w+, \w+>) (\w+) = \d+;")
 _TABLE = re.compile(r"^\|.*\|$", re.DOTALL | re.MULTILINE)
 
 

@@ -35,8 +35,8 @@ def test_examples_run(
         "second": client.create_session(dataset, budget=5),
     }
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    assert len(blocks) == 8
-    labelers, unasked, sessions, handover, overlap, reports, controls, loop = blocks
+    assert len(blocks) == 9
+    labelers, unasked, sessions, handover, overlap, reports, controls, trusts, loop = blocks
     exec(unasked, names)
     kinds = [event.kind for event in client.labels(names["session"])]
     assert kinds == ["labeled", "labeled", "retracted"]
@@ -52,6 +52,8 @@ def test_examples_run(
     client.cancel_session(names["double"])
     exec(controls, names)
     assert names["session"].config.budget == 40
+    exec(trusts, names)
+    assert client.get_session(names["session"]).config.trusts == {"ann": 0.95, "bob": 0.75}
     client.cancel_session(names["session"])
     names["session"] = client.create_session(dataset, budget=5)
     exec(loop, names)

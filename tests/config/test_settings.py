@@ -23,6 +23,7 @@ from svddtune.config import (
     OBSERVATIONS,
     SETTINGS,
     InvalidConfig,
+    Numbers,
     SessionConfig,
     Setting,
     Settings,
@@ -53,6 +54,9 @@ def ends(setting: Setting) -> list[Any]:
     """The values at the ends of what a setting takes."""
     if setting.words:
         return list(setting.words)
+    if setting.is_map:
+        most = {str(number): 1.0 for number in range(setting.most)}
+        return [{}, most, {64 * "b": math.nextafter(0.5, 1.0)}]
     if setting.is_list and setting.pattern:
         return [(), tuple(map(str, range(setting.most))), ("a", 64 * "b")]
     if setting.pattern:
@@ -69,6 +73,10 @@ def beyond(setting: Setting) -> list[Any]:
     """Values that a setting does not take."""
     if setting.words:
         return ["no-such-word", "", 7, None]
+    if setting.is_map:
+        named = [{name: 0.8} for name in ("", "two words", 65 * "x", 7)]
+        numbers = [{"a": number} for number in (0.5, 1.01, math.nan, "0.8", True, None)]
+        return [*named, *numbers, {str(one): 0.8 for one in range(setting.most + 1)}, "a", 3, None]
     if setting.is_list and setting.pattern:
         many = tuple(map(str, range(setting.most + 1)))
         return ["a", ("",), ("two words",), (65 * "x",), many, ("a", "a"), 3]
@@ -90,6 +98,10 @@ def beyond(setting: Setting) -> list[Any]:
 def values(setting: Setting) -> st.SearchStrategy[Any]:
     if setting.words:
         return st.sampled_from(list(setting.words))
+    if setting.is_map:
+        names = st.from_regex(setting.pattern, fullmatch=True)
+        rates = st.floats(setting.low, highest(setting), exclude_min=True)
+        return st.dictionaries(names, rates, max_size=9).map(Numbers)
     if setting.is_list and setting.pattern:
         names = st.from_regex(setting.pattern, fullmatch=True)
         return st.lists(names, max_size=9, unique=True).map(tuple)
@@ -203,6 +215,8 @@ def test_service_names_the_field_of_the_message(setting: Setting) -> None:
             setattr(message, name, 99)
         elif setting.is_list:
             getattr(message, name).append("")
+        elif setting.is_map:
+            getattr(message, name)["a"] = 0.5
         elif setting.pattern:
             setattr(message, name, "two words")
         elif field.type == field.TYPE_BOOL or setting.high == 2**64 - 1:
@@ -248,7 +262,7 @@ def test_commands_refuse_values_beyond_the_range_under_the_name_of_the_option(
     wrong = {"gamma_bounds": "2 1", "own_strategy": "9a", "visible_features": 257 * "x"}
     wrong |= {"adjudicators": "a/b", "required_tags": "a/b"}
     value = wrong.get(setting.name, "no-such-word")
-    if setting.low is not None:
+    if setting.low is not None and not setting.is_map:
         value = str(int(highest(setting)) + 1)
     assert run(["tune", str(data), setting.option, *value.split()]) == 2
     assert f"{setting.option} is " in capsys.readouterr().err
@@ -307,6 +321,18 @@ def test_visible_features_that_the_dataset_does_not_have_are_refused(
     assert violation.setting is SETTINGS["visible_features"]
     assert violation.value == value
     assert violation.allowed.endswith(allowed)
+
+
+def test_numbers_by_name_are_one_value_in_any_order() -> None:
+    first = checked(SessionConfig(trusts={"bob": 0.75, "ann": 1}))
+    second = checked(SessionConfig(trusts={"ann": 1.0, "bob": np.float64(0.75)}))
+    assert first == second
+    assert hash(first) == hash(second)
+    assert str(first.trusts) == "ann=1, bob=0.75"
+    assert to_proto(first).SerializeToString(deterministic=True) == to_proto(
+        second
+    ).SerializeToString(deterministic=True)
+    assert codec.session_record("name", first) == codec.session_record("name", second)
 
 
 def test_all_faults_are_told_at_once() -> None:

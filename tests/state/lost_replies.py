@@ -428,6 +428,15 @@ async def update_session__priority(scene: Scene) -> AsyncIterator[Any]:
 
 
 @case
+async def update_session__trusts(scene: Scene) -> AsyncIterator[Any]:
+    session_id = await scene.session()
+    await scene.answer(session_id, 3)
+    yield None
+    await scene.sessions.update(session_id, trusts={"ann": 0.75})
+    yield "done"
+
+
+@case
 async def update_session__retention(scene: Scene) -> AsyncIterator[Any]:
     session_id = await completed(scene)
     yield None

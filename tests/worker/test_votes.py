@@ -137,6 +137,65 @@ def test_confidence_of_a_labeler_replaces_the_rate_of_wrong_answers() -> None:
     assert certainty[1:4].tolist() == pytest.approx([0.7, 0.8, 0.63 / 0.66])
 
 
+@given(
+    VOTES,
+    st.dictionaries(st.sampled_from(["ann", "ben"]), st.floats(0.51, 1.0)),
+    st.sampled_from([None, 0.0, 0.2]),
+    st.sets(st.integers(0, 19)),
+    st.booleans(),
+)
+def test_trust_in_a_labeler_is_its_confidence_in_each_vote(
+    votes: Votes,
+    trusts: dict[str, float],
+    noise: float | None,
+    initial: set[int],
+    decides: bool,
+) -> None:
+    said = {
+        row: {name: right for name, right in trusts.items() if of_row.get(name)}
+        for row, of_row in votes.items()
+    }
+    decided = {row: "ben" for row, of_row in votes.items() if decides and of_row.get("ben")}
+    confident, trusted = (
+        replace(
+            one,
+            initial_rows=frozenset(initial),
+            confidences=confidences,
+            decided_by=decided,
+        )
+        for one, confidences in (
+            (snapshot_of(votes, label_noise=noise), {row: own for row, own in said.items() if own}),
+            (snapshot_of(votes, label_noise=noise, trusts=trusts), {}),
+        )
+    )
+    expected, found = labels_in_force(confident), labels_in_force(trusted)
+    np.testing.assert_array_equal(found.values, expected.values)
+    assert found.noise == expected.noise
+    for row in np.flatnonzero(expected.values):
+        certain = [
+            1.0 if one.certainty is None else one.certainty[row] for one in (found, expected)
+        ]
+        assert certain[0] == certain[1]
+
+
+def test_confidence_of_a_labeler_goes_before_the_trust_in_it() -> None:
+    votes = {1: {"ann": 1}, 2: {"ann": -1}, 3: {"ben": 1}}
+    snapshot = snapshot_of(votes, label_noise=0.2, trusts={"ann": 0.9})
+    certainty = labels_in_force(replace(snapshot, confidences={1: {"ann": 0.6}})).certainty
+    assert certainty is not None
+    assert certainty[1:4].tolist() == pytest.approx([0.6, 0.9, 0.8])
+
+
+def test_notes_name_the_trusts_of_those_who_voted() -> None:
+    votes = {1: {"ann": 1}, 2: {"ben": -1}}
+    found = notes_of(snapshot_of(votes, trusts={"ann": 0.75, "cem": 0.9}))
+    assert found == [
+        "Answers of these labelers are taken as right with the probability that is set for each: "
+        "ann=0.75."
+    ]
+    assert notes_of(snapshot_of(votes, trusts={"ann": 0.75}, strategy="lama")) == []
+
+
 def test_labels_known_at_the_start_are_certain() -> None:
     votes = {1: {"initial": 1}, 2: {"ann": -1}}
     snapshot = replace(snapshot_of(votes, label_noise=0.1), initial_rows=frozenset({1}))

@@ -520,7 +520,11 @@ type SessionConfig struct {
 	DueSeconds uint32 `protobuf:"varint,29,opt,name=due_seconds,json=dueSeconds,proto3" json:"due_seconds,omitempty"`
 	// Share of each labeler's queries that are control items, while it has not had all of them.
 	// Without control items it has no effect. Allowed: 0 to 0.5; default: 0.1.
-	ControlShare  *float64 `protobuf:"fixed64,30,opt,name=control_share,json=controlShare,proto3,oneof" json:"control_share,omitempty"`
+	ControlShare *float64 `protobuf:"fixed64,30,opt,name=control_share,json=controlShare,proto3,oneof" json:"control_share,omitempty"`
+	// Probability that an answer of a labeler is right, by labeler. It replaces label_noise for votes
+	// without a confidence of their own, also for labels that the labeler gave when the session was
+	// created. Allowed: up to 100 labelers, each with a number above 0.5, at most 1; default: none.
+	Trusts        map[string]float64 `protobuf:"bytes,31,rep,name=trusts,proto3" json:"trusts,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"fixed64,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -765,11 +769,19 @@ func (x *SessionConfig) GetControlShare() float64 {
 	return 0
 }
 
+func (x *SessionConfig) GetTrusts() map[string]float64 {
+	if x != nil {
+		return x.Trusts
+	}
+	return nil
+}
+
 var File_svddtune_v1_config_proto protoreflect.FileDescriptor
 
 const file_svddtune_v1_config_proto_rawDesc = "" +
 	"\n" +
-	"\x18svddtune/v1/config.proto\x12\vsvddtune.v1\"\x94\t\n" +
+	"\x18svddtune/v1/config.proto\x12\vsvddtune.v1\"\x8f\n" +
+	"\n" +
 	"\rSessionConfig\x12\f\n" +
 	"\x01k\x18\x01 \x01(\rR\x01k\x12\x16\n" +
 	"\x06budget\x18\x02 \x01(\rR\x06budget\x126\n" +
@@ -805,7 +817,11 @@ const file_svddtune_v1_config_proto_rawDesc = "" +
 	"\rrequired_tags\x18\x1c \x03(\tR\frequiredTags\x12\x1f\n" +
 	"\vdue_seconds\x18\x1d \x01(\rR\n" +
 	"dueSeconds\x12(\n" +
-	"\rcontrol_share\x18\x1e \x01(\x01H\x02R\fcontrolShare\x88\x01\x01B\x0e\n" +
+	"\rcontrol_share\x18\x1e \x01(\x01H\x02R\fcontrolShare\x88\x01\x01\x12>\n" +
+	"\x06trusts\x18\x1f \x03(\v2&.svddtune.v1.SessionConfig.TrustsEntryR\x06trusts\x1a9\n" +
+	"\vTrustsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\x01R\x05value:\x028\x01B\x0e\n" +
 	"\f_label_noiseB\x0f\n" +
 	"\r_raw_featuresB\x10\n" +
 	"\x0e_control_share*\xc5\x01\n" +
@@ -858,7 +874,7 @@ func file_svddtune_v1_config_proto_rawDescGZIP() []byte {
 }
 
 var file_svddtune_v1_config_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
-var file_svddtune_v1_config_proto_msgTypes = make([]protoimpl.MessageInfo, 1)
+var file_svddtune_v1_config_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
 var file_svddtune_v1_config_proto_goTypes = []any{
 	(QueryStrategy)(0),    // 0: svddtune.v1.QueryStrategy
 	(Metric)(0),           // 1: svddtune.v1.Metric
@@ -868,6 +884,7 @@ var file_svddtune_v1_config_proto_goTypes = []any{
 	(OverlapRule)(0),      // 5: svddtune.v1.OverlapRule
 	(Aggregation)(0),      // 6: svddtune.v1.Aggregation
 	(*SessionConfig)(nil), // 7: svddtune.v1.SessionConfig
+	nil,                   // 8: svddtune.v1.SessionConfig.TrustsEntry
 }
 var file_svddtune_v1_config_proto_depIdxs = []int32{
 	0, // 0: svddtune.v1.SessionConfig.strategy:type_name -> svddtune.v1.QueryStrategy
@@ -877,11 +894,12 @@ var file_svddtune_v1_config_proto_depIdxs = []int32{
 	6, // 4: svddtune.v1.SessionConfig.aggregation:type_name -> svddtune.v1.Aggregation
 	3, // 5: svddtune.v1.SessionConfig.c_tie_rule:type_name -> svddtune.v1.TieRule
 	4, // 6: svddtune.v1.SessionConfig.tau_rule:type_name -> svddtune.v1.TauRule
-	7, // [7:7] is the sub-list for method output_type
-	7, // [7:7] is the sub-list for method input_type
-	7, // [7:7] is the sub-list for extension type_name
-	7, // [7:7] is the sub-list for extension extendee
-	0, // [0:7] is the sub-list for field type_name
+	8, // 7: svddtune.v1.SessionConfig.trusts:type_name -> svddtune.v1.SessionConfig.TrustsEntry
+	8, // [8:8] is the sub-list for method output_type
+	8, // [8:8] is the sub-list for method input_type
+	8, // [8:8] is the sub-list for extension type_name
+	8, // [8:8] is the sub-list for extension extendee
+	0, // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_svddtune_v1_config_proto_init() }
@@ -896,7 +914,7 @@ func file_svddtune_v1_config_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_svddtune_v1_config_proto_rawDesc), len(file_svddtune_v1_config_proto_rawDesc)),
 			NumEnums:      7,
-			NumMessages:   1,
+			NumMessages:   2,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

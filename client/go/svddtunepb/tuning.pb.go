@@ -1458,9 +1458,10 @@ type UpdateSessionRequest struct {
 	// may be over at once. If etag is set and the session has changed since, nothing is changed
 	// (ABORTED, ETAG_MISMATCH).
 	Session *Session `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	// The fields to change, of "display_name", "labels", "config.budget", "config.priority" and
-	// "retention_seconds". Others are refused (INVALID_FIELD). Empty: those that are set. If the mask names
-	// retention_seconds and the session has none, the service's setting holds again.
+	// The fields to change, of "display_name", "labels", "config.budget", "config.priority", "config.trusts"
+	// and "retention_seconds". Others are refused (INVALID_FIELD). Empty: those that are set. If the mask
+	// names retention_seconds and the session has none, the service's setting holds again. New trusts take
+	// the place of all that there were, and count from the next ranking or result.
 	UpdateMask *fieldmaskpb.FieldMask `protobuf:"bytes,2,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
 	// A UUID. A request with the same id within a day has the effect and the response of the first one.
 	// The server makes one for a request without.

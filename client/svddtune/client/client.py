@@ -446,6 +446,7 @@ class TuningClient:
         labels: Mapping[str, str] | None = None,
         budget: int | None = None,
         priority: int | None = None,
+        trusts: Mapping[str, float] | None = None,
         retention_s: float | Literal["service"] | None = None,
         etag: str = "",
     ) -> Session:
@@ -463,6 +464,9 @@ class TuningClient:
             Labels that the session may use; default unchanged.
         priority : int, optional
             Priority among sessions, -100 to 100; default unchanged.
+        trusts : mapping of str to float, optional
+            How often the answers of labelers are right, in place of all that were given; they count
+            from the next ranking of queries and in the result. Default unchanged.
         retention_s : float or "service", optional
             Seconds after its end at which the service deletes the session, 1 to 315,360,000; 0
             keeps it for good, and "service" as long as the service is set to. A session that has
@@ -489,6 +493,7 @@ class TuningClient:
                 labels=labels,
                 budget=budget,
                 priority=priority,
+                trusts=trusts,
                 retention_s=retention_s,
                 etag=etag,
             )

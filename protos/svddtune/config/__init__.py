@@ -6,6 +6,7 @@ and command-line options follow from both; a test compares them all.
 
 from svddtune.config.checks import InvalidConfig, Violation, checked, completed
 from svddtune.config.features import visible_columns
+from svddtune.config.numbers import Numbers
 from svddtune.config.table import OBSERVATIONS, SETTINGS, SessionConfig, Setting, Settings
 from svddtune.config.wire import from_proto, to_proto
 
@@ -13,6 +14,7 @@ __all__ = [
     "OBSERVATIONS",
     "SETTINGS",
     "InvalidConfig",
+    "Numbers",
     "SessionConfig",
     "Setting",
     "Settings",

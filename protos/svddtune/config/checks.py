@@ -3,11 +3,12 @@
 import math
 import operator
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
+from svddtune.config.numbers import Numbers
 from svddtune.config.table import (
     ATLAS_STRATEGIES,
     OBSERVATIONS,
@@ -104,6 +105,8 @@ def _plain(setting: Setting, value: Any) -> Any:
         return None if value is None else _bounds(*value)
     if setting.is_list:
         return _texts(setting, value)
+    if setting.is_map:
+        return _numbers(setting, value)
     if setting.words:
         word = value.lower() if isinstance(value, str) else value
         if word not in setting.words:
@@ -142,6 +145,22 @@ def _texts(setting: Setting, values: Iterable[Any]) -> tuple[str, ...]:
     if len(found) > setting.most or len(set(found)) < len(found):
         raise ValueError
     return tuple(found)
+
+
+def _numbers(setting: Setting, values: Any) -> Numbers:
+    if not isinstance(values, Mapping):
+        raise TypeError
+    if len(values) > setting.most:
+        raise ValueError
+    found = {}
+    for name, value in values.items():
+        number = _number(0.0, value)
+        if not re.fullmatch(setting.pattern, name) or not (setting.low or 0) < number <= _high(
+            setting
+        ):
+            raise ValueError
+        found[name] = number
+    return Numbers(found)
 
 
 def _number(default: object, value: Any) -> float:

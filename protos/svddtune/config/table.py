@@ -1,11 +1,12 @@
 """The table: name, type, default, range, help and command-line option of each setting."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, TypedDict, TypeVar
 
 from google.protobuf.descriptor import EnumDescriptor
 
+from svddtune.config.numbers import Numbers
 from svddtune.config.words import words
 from svddtune.v1 import config_pb2
 
@@ -20,6 +21,7 @@ MOST_VISIBLE_FEATURES = 100
 
 MOST_ADJUDICATORS = 10
 MOST_TAGS = 16
+MOST_TRUSTS = 100
 
 ATLAS_STRATEGIES = frozenset({"disagreement", "knowledge_gradient", "mixed"})
 
@@ -225,6 +227,19 @@ class SessionConfig:
         0.5,
         stands_for="0.1",
     )
+    trusts: Mapping[str, float] = _setting(
+        Numbers(),
+        "Probability that an answer of a labeler is right, by labeler. It replaces label_noise for "
+        "votes without a confidence of their own, also for labels that the labeler gave when the "
+        "session was created.",
+        0.5,
+        1.0,
+        option="--trust",
+        stands_for="none",
+        pattern="[A-Za-z0-9._@-]{1,64}",
+        most=MOST_TRUSTS,
+        each="labelers",
+    )
 
     def __repr__(self) -> str:
         """Return the settings that differ from the defaults, as one would write them."""
@@ -270,6 +285,7 @@ class Settings(TypedDict, total=False):
     required_tags: Sequence[str] | None
     due_seconds: int | None
     control_share: float | None
+    trusts: Mapping[str, float] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,8 +294,9 @@ class Setting:
 
     `default` is None or 0 where the default depends on the data or on other settings: `stands_for`
     says on what. `high` is `OBSERVATIONS` where the dataset's size is the limit. `enum` holds the
-    words of a setting that is a word. `pattern` is that of a text, or of each text of a list. A
-    list has at most `most` of what `each` says. `wire` names the fields of the message.
+    words of a setting that is a word. `pattern` is that of a text, of each text of a list, or of
+    each name that has a number, which is above `low` then. A list, and such names, are at most
+    `most` of what `each` says. `wire` names the fields of the message.
     """
 
     name: str
@@ -306,6 +323,11 @@ class Setting:
         return self.default == ()
 
     @property
+    def is_map(self) -> bool:
+        """Whether the setting is any number of names with a number each, in one field."""
+        return isinstance(self.default, Numbers)
+
+    @property
     def is_optional(self) -> bool:
         """Whether zero is a value like others: None, or an absent field, stands for the default."""
         return MESSAGE.fields_by_name[self.wire[0]].has_presence
@@ -322,6 +344,9 @@ class Setting:
             return ", ".join(self.words)
         if self.is_list:
             return f"up to {self.most} different {self.each}"
+        if self.is_map:
+            number = f"a number above {self.low:g}, at most {self.high:g}"
+            return f"up to {self.most} {self.each}, each with {number}"
         if self.pattern:
             return 'a letter and up to 63 letters, digits, "_" and "-"'
         if self.low is not None:

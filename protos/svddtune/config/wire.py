@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from svddtune.config.numbers import Numbers
 from svddtune.config.table import SETTINGS, SessionConfig
 from svddtune.config.words import word_of, words
 from svddtune.v1 import config_pb2
@@ -16,6 +17,9 @@ def to_proto(config: SessionConfig) -> config_pb2.SessionConfig:
             continue
         if setting.is_list:
             getattr(message, setting.wire[0]).extend(map(str, value))
+            continue
+        if setting.is_map:
+            getattr(message, setting.wire[0]).update(value)
             continue
         if setting.enum is not None:
             value = words(setting.enum)[value]
@@ -37,6 +41,8 @@ def from_proto(message: config_pb2.SessionConfig) -> SessionConfig:
             values[setting.name] = word_of(setting.enum, parts[0])
         elif setting.is_list:
             values[setting.name] = tuple(parts[0])
+        elif setting.is_map:
+            values[setting.name] = Numbers(parts[0])
         else:
             values[setting.name] = parts if setting.is_pair else parts[0]
     return SessionConfig(**values)

@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18svddtune/v1/config.proto\x12\x0bsvddtune.v1\"\xca\x06\n\rSessionConfig\x12\t\n\x01k\x18\x01 \x01(\r\x12\x0e\n\x06\x62udget\x18\x02 \x01(\r\x12,\n\x08strategy\x18\x03 \x01(\x0e\x32\x1a.svddtune.v1.QueryStrategy\x12\x18\n\x10\x63\x61ndidate_sample\x18\x04 \x01(\r\x12\x11\n\tgamma_min\x18\x05 \x01(\x01\x12\x11\n\tgamma_max\x18\x06 \x01(\x01\x12\x0f\n\x07\x63_cells\x18\x07 \x01(\r\x12+\n\tc_spacing\x18\x08 \x01(\x0e\x32\x18.svddtune.v1.GridSpacing\x12#\n\x06metric\x18\t \x01(\x0e\x32\x13.svddtune.v1.Metric\x12\x0c\n\x04seed\x18\n \x01(\x04\x12\x15\n\rlease_seconds\x18\x0b \x01(\x01\x12\r\n\x05\x61udit\x18\x0c \x01(\r\x12\x13\n\x0b\x61uto_finish\x18\r \x01(\x08\x12\x0f\n\x07overlap\x18\x0e \x01(\r\x12.\n\x0coverlap_rule\x18\x0f \x01(\x0e\x32\x18.svddtune.v1.OverlapRule\x12\x15\n\roverlap_limit\x18\x10 \x01(\r\x12-\n\x0b\x61ggregation\x18\x11 \x01(\x0e\x32\x18.svddtune.v1.Aggregation\x12\x14\n\x0crepeat_every\x18\x12 \x01(\r\x12\x10\n\x08priority\x18\x13 \x01(\x05\x12\x18\n\x0blabel_noise\x18\x17 \x01(\x01H\x00\x88\x01\x01\x12(\n\nc_tie_rule\x18\x14 \x01(\x0e\x32\x14.svddtune.v1.TieRule\x12&\n\x08tau_rule\x18\x15 \x01(\x0e\x32\x14.svddtune.v1.TauRule\x12\x14\n\x0cown_strategy\x18\x16 \x01(\t\x12\x19\n\x0craw_features\x18\x18 \x01(\x08H\x01\x88\x01\x01\x12\r\n\x05\x62lind\x18\x19 \x01(\x08\x12\x18\n\x10visible_features\x18\x1a \x03(\t\x12\x14\n\x0c\x61\x64judicators\x18\x1b \x03(\t\x12\x15\n\rrequired_tags\x18\x1c \x03(\t\x12\x13\n\x0b\x64ue_seconds\x18\x1d \x01(\r\x12\x1a\n\rcontrol_share\x18\x1e \x01(\x01H\x02\x88\x01\x01\x42\x0e\n\x0c_label_noiseB\x0f\n\r_raw_featuresB\x10\n\x0e_control_share*\xc5\x01\n\rQueryStrategy\x12\x1e\n\x1aQUERY_STRATEGY_UNSPECIFIED\x10\x00\x12\x17\n\x13QUERY_STRATEGY_LAMA\x10\x01\x12\x19\n\x15QUERY_STRATEGY_RANDOM\x10\x02\x12\x1f\n\x1bQUERY_STRATEGY_DISAGREEMENT\x10\x03\x12%\n!QUERY_STRATEGY_KNOWLEDGE_GRADIENT\x10\x04\x12\x18\n\x14QUERY_STRATEGY_MIXED\x10\x05*o\n\x06Metric\x12\x16\n\x12METRIC_UNSPECIFIED\x10\x00\x12\x10\n\x0cMETRIC_KAPPA\x10\x01\x12\x0e\n\nMETRIC_MCC\x10\x02\x12\r\n\tMETRIC_F1\x10\x03\x12\x1c\n\x18METRIC_BALANCED_ACCURACY\x10\x04*`\n\x0bGridSpacing\x12\x1c\n\x18GRID_SPACING_UNSPECIFIED\x10\x00\x12\x17\n\x13GRID_SPACING_LINEAR\x10\x01\x12\x1a\n\x16GRID_SPACING_GEOMETRIC\x10\x02*M\n\x07TieRule\x12\x18\n\x14TIE_RULE_UNSPECIFIED\x10\x00\x12\x14\n\x10TIE_RULE_PLATEAU\x10\x01\x12\x12\n\x0eTIE_RULE_FIRST\x10\x02*R\n\x07TauRule\x12\x18\n\x14TAU_RULE_UNSPECIFIED\x10\x00\x12\x17\n\x13TAU_RULE_PROPAGATED\x10\x01\x12\x14\n\x10TAU_RULE_PRINTED\x10\x02*_\n\x0bOverlapRule\x12\x1c\n\x18OVERLAP_RULE_UNSPECIFIED\x10\x00\x12\x17\n\x13OVERLAP_RULE_ALWAYS\x10\x01\x12\x19\n\x15OVERLAP_RULE_ADAPTIVE\x10\x02*a\n\x0b\x41ggregation\x12\x1b\n\x17\x41GGREGATION_UNSPECIFIED\x10\x00\x12\x18\n\x14\x41GGREGATION_MAJORITY\x10\x01\x12\x1b\n\x17\x41GGREGATION_DAWID_SKENE\x10\x02\x42\x65\n\x15io.github.svddtune.v1P\x01Z<github.com/svddtune/svddtune/client/go/svddtunepb;svddtunepb\xaa\x02\x0bSvddtune.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18svddtune/v1/config.proto\x12\x0bsvddtune.v1\"\xb1\x07\n\rSessionConfig\x12\t\n\x01k\x18\x01 \x01(\r\x12\x0e\n\x06\x62udget\x18\x02 \x01(\r\x12,\n\x08strategy\x18\x03 \x01(\x0e\x32\x1a.svddtune.v1.QueryStrategy\x12\x18\n\x10\x63\x61ndidate_sample\x18\x04 \x01(\r\x12\x11\n\tgamma_min\x18\x05 \x01(\x01\x12\x11\n\tgamma_max\x18\x06 \x01(\x01\x12\x0f\n\x07\x63_cells\x18\x07 \x01(\r\x12+\n\tc_spacing\x18\x08 \x01(\x0e\x32\x18.svddtune.v1.GridSpacing\x12#\n\x06metric\x18\t \x01(\x0e\x32\x13.svddtune.v1.Metric\x12\x0c\n\x04seed\x18\n \x01(\x04\x12\x15\n\rlease_seconds\x18\x0b \x01(\x01\x12\r\n\x05\x61udit\x18\x0c \x01(\r\x12\x13\n\x0b\x61uto_finish\x18\r \x01(\x08\x12\x0f\n\x07overlap\x18\x0e \x01(\r\x12.\n\x0coverlap_rule\x18\x0f \x01(\x0e\x32\x18.svddtune.v1.OverlapRule\x12\x15\n\roverlap_limit\x18\x10 \x01(\r\x12-\n\x0b\x61ggregation\x18\x11 \x01(\x0e\x32\x18.svddtune.v1.Aggregation\x12\x14\n\x0crepeat_every\x18\x12 \x01(\r\x12\x10\n\x08priority\x18\x13 \x01(\x05\x12\x18\n\x0blabel_noise\x18\x17 \x01(\x01H\x00\x88\x01\x01\x12(\n\nc_tie_rule\x18\x14 \x01(\x0e\x32\x14.svddtune.v1.TieRule\x12&\n\x08tau_rule\x18\x15 \x01(\x0e\x32\x14.svddtune.v1.TauRule\x12\x14\n\x0cown_strategy\x18\x16 \x01(\t\x12\x19\n\x0craw_features\x18\x18 \x01(\x08H\x01\x88\x01\x01\x12\r\n\x05\x62lind\x18\x19 \x01(\x08\x12\x18\n\x10visible_features\x18\x1a \x03(\t\x12\x14\n\x0c\x61\x64judicators\x18\x1b \x03(\t\x12\x15\n\rrequired_tags\x18\x1c \x03(\t\x12\x13\n\x0b\x64ue_seconds\x18\x1d \x01(\r\x12\x1a\n\rcontrol_share\x18\x1e \x01(\x01H\x02\x88\x01\x01\x12\x36\n\x06trusts\x18\x1f \x03(\x0b\x32&.svddtune.v1.SessionConfig.TrustsEntry\x1a-\n\x0bTrustsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01:\x02\x38\x01\x42\x0e\n\x0c_label_noiseB\x0f\n\r_raw_featuresB\x10\n\x0e_control_share*\xc5\x01\n\rQueryStrategy\x12\x1e\n\x1aQUERY_STRATEGY_UNSPECIFIED\x10\x00\x12\x17\n\x13QUERY_STRATEGY_LAMA\x10\x01\x12\x19\n\x15QUERY_STRATEGY_RANDOM\x10\x02\x12\x1f\n\x1bQUERY_STRATEGY_DISAGREEMENT\x10\x03\x12%\n!QUERY_STRATEGY_KNOWLEDGE_GRADIENT\x10\x04\x12\x18\n\x14QUERY_STRATEGY_MIXED\x10\x05*o\n\x06Metric\x12\x16\n\x12METRIC_UNSPECIFIED\x10\x00\x12\x10\n\x0cMETRIC_KAPPA\x10\x01\x12\x0e\n\nMETRIC_MCC\x10\x02\x12\r\n\tMETRIC_F1\x10\x03\x12\x1c\n\x18METRIC_BALANCED_ACCURACY\x10\x04*`\n\x0bGridSpacing\x12\x1c\n\x18GRID_SPACING_UNSPECIFIED\x10\x00\x12\x17\n\x13GRID_SPACING_LINEAR\x10\x01\x12\x1a\n\x16GRID_SPACING_GEOMETRIC\x10\x02*M\n\x07TieRule\x12\x18\n\x14TIE_RULE_UNSPECIFIED\x10\x00\x12\x14\n\x10TIE_RULE_PLATEAU\x10\x01\x12\x12\n\x0eTIE_RULE_FIRST\x10\x02*R\n\x07TauRule\x12\x18\n\x14TAU_RULE_UNSPECIFIED\x10\x00\x12\x17\n\x13TAU_RULE_PROPAGATED\x10\x01\x12\x14\n\x10TAU_RULE_PRINTED\x10\x02*_\n\x0bOverlapRule\x12\x1c\n\x18OVERLAP_RULE_UNSPECIFIED\x10\x00\x12\x17\n\x13OVERLAP_RULE_ALWAYS\x10\x01\x12\x19\n\x15OVERLAP_RULE_ADAPTIVE\x10\x02*a\n\x0b\x41ggregation\x12\x1b\n\x17\x41GGREGATION_UNSPECIFIED\x10\x00\x12\x18\n\x14\x41GGREGATION_MAJORITY\x10\x01\x12\x1b\n\x17\x41GGREGATION_DAWID_SKENE\x10\x02\x42\x65\n\x15io.github.svddtune.v1P\x01Z<github.com/svddtune/svddtune/client/go/svddtunepb;svddtunepb\xaa\x02\x0bSvddtune.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -32,20 +32,24 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'svddtune.v1.config_pb2', _g
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\025io.github.svddtune.v1P\001Z<github.com/svddtune/svddtune/client/go/svddtunepb;svddtunepb\252\002\013Svddtune.V1'
-  _globals['_QUERYSTRATEGY']._serialized_start=887
-  _globals['_QUERYSTRATEGY']._serialized_end=1084
-  _globals['_METRIC']._serialized_start=1086
-  _globals['_METRIC']._serialized_end=1197
-  _globals['_GRIDSPACING']._serialized_start=1199
-  _globals['_GRIDSPACING']._serialized_end=1295
-  _globals['_TIERULE']._serialized_start=1297
-  _globals['_TIERULE']._serialized_end=1374
-  _globals['_TAURULE']._serialized_start=1376
-  _globals['_TAURULE']._serialized_end=1458
-  _globals['_OVERLAPRULE']._serialized_start=1460
-  _globals['_OVERLAPRULE']._serialized_end=1555
-  _globals['_AGGREGATION']._serialized_start=1557
-  _globals['_AGGREGATION']._serialized_end=1654
+  _globals['_SESSIONCONFIG_TRUSTSENTRY']._loaded_options = None
+  _globals['_SESSIONCONFIG_TRUSTSENTRY']._serialized_options = b'8\001'
+  _globals['_QUERYSTRATEGY']._serialized_start=990
+  _globals['_QUERYSTRATEGY']._serialized_end=1187
+  _globals['_METRIC']._serialized_start=1189
+  _globals['_METRIC']._serialized_end=1300
+  _globals['_GRIDSPACING']._serialized_start=1302
+  _globals['_GRIDSPACING']._serialized_end=1398
+  _globals['_TIERULE']._serialized_start=1400
+  _globals['_TIERULE']._serialized_end=1477
+  _globals['_TAURULE']._serialized_start=1479
+  _globals['_TAURULE']._serialized_end=1561
+  _globals['_OVERLAPRULE']._serialized_start=1563
+  _globals['_OVERLAPRULE']._serialized_end=1658
+  _globals['_AGGREGATION']._serialized_start=1660
+  _globals['_AGGREGATION']._serialized_end=1757
   _globals['_SESSIONCONFIG']._serialized_start=42
-  _globals['_SESSIONCONFIG']._serialized_end=884
+  _globals['_SESSIONCONFIG']._serialized_end=987
+  _globals['_SESSIONCONFIG_TRUSTSENTRY']._serialized_start=891
+  _globals['_SESSIONCONFIG_TRUSTSENTRY']._serialized_end=936
 # @@protoc_insertion_point(module_scope)

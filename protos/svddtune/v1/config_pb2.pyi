@@ -2,7 +2,7 @@ from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
-from collections.abc import Iterable as _Iterable
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
 from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
@@ -81,7 +81,14 @@ AGGREGATION_MAJORITY: Aggregation
 AGGREGATION_DAWID_SKENE: Aggregation
 
 class SessionConfig(_message.Message):
-    __slots__ = ("k", "budget", "strategy", "candidate_sample", "gamma_min", "gamma_max", "c_cells", "c_spacing", "metric", "seed", "lease_seconds", "audit", "auto_finish", "overlap", "overlap_rule", "overlap_limit", "aggregation", "repeat_every", "priority", "label_noise", "c_tie_rule", "tau_rule", "own_strategy", "raw_features", "blind", "visible_features", "adjudicators", "required_tags", "due_seconds", "control_share")
+    __slots__ = ("k", "budget", "strategy", "candidate_sample", "gamma_min", "gamma_max", "c_cells", "c_spacing", "metric", "seed", "lease_seconds", "audit", "auto_finish", "overlap", "overlap_rule", "overlap_limit", "aggregation", "repeat_every", "priority", "label_noise", "c_tie_rule", "tau_rule", "own_strategy", "raw_features", "blind", "visible_features", "adjudicators", "required_tags", "due_seconds", "control_share", "trusts")
+    class TrustsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: float
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[float] = ...) -> None: ...
     K_FIELD_NUMBER: _ClassVar[int]
     BUDGET_FIELD_NUMBER: _ClassVar[int]
     STRATEGY_FIELD_NUMBER: _ClassVar[int]
@@ -112,6 +119,7 @@ class SessionConfig(_message.Message):
     REQUIRED_TAGS_FIELD_NUMBER: _ClassVar[int]
     DUE_SECONDS_FIELD_NUMBER: _ClassVar[int]
     CONTROL_SHARE_FIELD_NUMBER: _ClassVar[int]
+    TRUSTS_FIELD_NUMBER: _ClassVar[int]
     k: int
     budget: int
     strategy: QueryStrategy
@@ -142,4 +150,5 @@ class SessionConfig(_message.Message):
     required_tags: _containers.RepeatedScalarFieldContainer[str]
     due_seconds: int
     control_share: float
-    def __init__(self, k: _Optional[int] = ..., budget: _Optional[int] = ..., strategy: _Optional[_Union[QueryStrategy, str]] = ..., candidate_sample: _Optional[int] = ..., gamma_min: _Optional[float] = ..., gamma_max: _Optional[float] = ..., c_cells: _Optional[int] = ..., c_spacing: _Optional[_Union[GridSpacing, str]] = ..., metric: _Optional[_Union[Metric, str]] = ..., seed: _Optional[int] = ..., lease_seconds: _Optional[float] = ..., audit: _Optional[int] = ..., auto_finish: bool = ..., overlap: _Optional[int] = ..., overlap_rule: _Optional[_Union[OverlapRule, str]] = ..., overlap_limit: _Optional[int] = ..., aggregation: _Optional[_Union[Aggregation, str]] = ..., repeat_every: _Optional[int] = ..., priority: _Optional[int] = ..., label_noise: _Optional[float] = ..., c_tie_rule: _Optional[_Union[TieRule, str]] = ..., tau_rule: _Optional[_Union[TauRule, str]] = ..., own_strategy: _Optional[str] = ..., raw_features: bool = ..., blind: bool = ..., visible_features: _Optional[_Iterable[str]] = ..., adjudicators: _Optional[_Iterable[str]] = ..., required_tags: _Optional[_Iterable[str]] = ..., due_seconds: _Optional[int] = ..., control_share: _Optional[float] = ...) -> None: ...
+    trusts: _containers.ScalarMap[str, float]
+    def __init__(self, k: _Optional[int] = ..., budget: _Optional[int] = ..., strategy: _Optional[_Union[QueryStrategy, str]] = ..., candidate_sample: _Optional[int] = ..., gamma_min: _Optional[float] = ..., gamma_max: _Optional[float] = ..., c_cells: _Optional[int] = ..., c_spacing: _Optional[_Union[GridSpacing, str]] = ..., metric: _Optional[_Union[Metric, str]] = ..., seed: _Optional[int] = ..., lease_seconds: _Optional[float] = ..., audit: _Optional[int] = ..., auto_finish: bool = ..., overlap: _Optional[int] = ..., overlap_rule: _Optional[_Union[OverlapRule, str]] = ..., overlap_limit: _Optional[int] = ..., aggregation: _Optional[_Union[Aggregation, str]] = ..., repeat_every: _Optional[int] = ..., priority: _Optional[int] = ..., label_noise: _Optional[float] = ..., c_tie_rule: _Optional[_Union[TieRule, str]] = ..., tau_rule: _Optional[_Union[TauRule, str]] = ..., own_strategy: _Optional[str] = ..., raw_features: bool = ..., blind: bool = ..., visible_features: _Optional[_Iterable[str]] = ..., adjudicators: _Optional[_Iterable[str]] = ..., required_tags: _Optional[_Iterable[str]] = ..., due_seconds: _Optional[int] = ..., control_share: _Optional[float] = ..., trusts: _Optional[_Mapping[str, float]] = ...) -> None: ...

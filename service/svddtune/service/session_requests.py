@@ -1,6 +1,6 @@
 """What requests to create and to change a session ask for, checked: all faults at once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
@@ -23,7 +23,10 @@ from svddtune.v1 import dataset_pb2, tuning_pb2
 
 # Who gives initial labels that name nobody.
 INITIAL = "initial"
-_PATHS = ("display_name", "labels", "config.budget", "config.priority", "retention_seconds")
+_PATHS = (
+    *("display_name", "labels", "config.budget", "config.priority", "config.trusts"),
+    "retention_seconds",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +132,7 @@ class Changes(TypedDict, total=False):
     labels: dict[str, str]
     budget: int
     priority: int
+    trusts: Mapping[str, float]
     retention_ms: int
 
 
@@ -140,7 +144,7 @@ def update(
     if not named:
         given = (
             session.display_name, session.labels, session.config.budget, session.config.priority,
-            session.HasField("retention_seconds"),
+            session.config.trusts, session.HasField("retention_seconds"),
         )  # fmt: skip
         named = {path for path, value in zip(_PATHS, given, strict=True) if value}
     faults, changes = validate.Faults(), Changes()
@@ -166,6 +170,9 @@ def update(
     if "config.priority" in named:
         with faults.caught():
             changes["priority"] = validate.priority(session.config.priority)
+    if "config.trusts" in named:
+        with faults.caught():
+            changes["trusts"] = validate.trusts(session.config.trusts)
     if "retention_seconds" in named:
         with faults.caught():
             changes["retention_ms"] = (

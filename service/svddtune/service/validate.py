@@ -351,8 +351,17 @@ def budget(number: int, session: Session) -> int:
 
 def priority(number: int) -> int:
     """The priority of a session. Raises InvalidInput (``INVALID_FIELD``)."""
+    return _changed(SessionConfig(priority=number)).priority
+
+
+def trusts(given: Mapping[str, float]) -> Mapping[str, float]:
+    """The trusts of a session. Raises InvalidInput (``INVALID_FIELD``)."""
+    return _changed(SessionConfig(trusts=dict(given))).trusts
+
+
+def _changed(config: SessionConfig) -> SessionConfig:
     try:
-        return checked(SessionConfig(priority=number)).priority
+        return checked(config)
     except InvalidConfig as error:
         raise _invalid_settings(error.violations, "session.config.") from None
 

@@ -29,6 +29,8 @@ _FROM_LABELS = (
 def seen_session(session: Session) -> tuning_pb2.Session:
     """A session as its labelers see it."""
     message = session_to_proto(session)
+    # How far somebody is trusted is no business of others.
+    message.config.ClearField("trusts")
     if session.config.blind:
         message.counts.CopyFrom(seen_counts(message.counts, session.config))
         # All of them follow from the labels; observations await votes where voters differ.

@@ -56,12 +56,17 @@ def session_record(
         answered_rows=[one.row for one in labels if not one.known],
         taken_over=taken.summary if taken else None,
         controls={one.row: VERDICTS[one.verdict] for one in controls},
-    ).SerializeToString()
+    ).SerializeToString(deterministic=True)  # (Requests are compared by it.)
 
 
 def labels_to_text(labels: Mapping[str, str]) -> str:
     """The labels of a session as its hash has them."""
     return json.dumps(dict(labels), sort_keys=True)
+
+
+def trusts_to_text(trusts: Mapping[str, float]) -> str:
+    """The trusts of a session as its hash has them, exact."""
+    return json.dumps(dict(trusts), sort_keys=True)
 
 
 def initial_rows(fields: Fields) -> frozenset[int]:
@@ -83,7 +88,9 @@ def controls(fields: Fields) -> dict[int, Verdict]:
 
 def config_of_record(record: bytes) -> SessionConfig:
     """The settings that a session began with; no change of it touches what labelers see."""
-    return _config(jobs_pb2.SessionRecord.FromString(record).config.SerializeToString())
+    return _config(
+        jobs_pb2.SessionRecord.FromString(record).config.SerializeToString(deterministic=True)
+    )
 
 
 def session_from_fields(
@@ -105,13 +112,16 @@ def session_from_fields(
     record = jobs_pb2.SessionRecord.FromString(fields[b"record"])
     record.config.budget = int(fields[b"budget"])
     record.config.priority = int(fields[b"priority"])
+    if b"trusts" in fields:
+        record.config.trusts.clear()
+        record.config.trusts.update(json.loads(fields[b"trusts"]))
     reason = fields[b"failure_reason"].decode()
     return Session(
         id=SessionId(fields[b"id"].decode()),
         dataset_id=DatasetId(fields[b"dataset"].decode()),
         display_name=fields.get(b"display_name", record.display_name.encode()).decode(),
         labels=json.loads(fields.get(b"labels", b"{}")),
-        config=_config(record.config.SerializeToString()),
+        config=_config(record.config.SerializeToString(deterministic=True)),
         state=SessionState(fields[b"state"].decode()),
         counts=LabelCounts(
             inlier=int(fields[b"inlier"]),

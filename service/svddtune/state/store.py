@@ -560,17 +560,19 @@ class SessionStore:
         labels: Mapping[str, str] | None = None,
         budget: int | None = None,
         priority: int | None = None,
+        trusts: Mapping[str, float] | None = None,
         retention_ms: int | None = None,
         etag: str | None = None,
         request_id: str | None = None,
     ) -> None:
         """Change what is given; the session moves on where a new budget is spent or frees it.
 
-        A ``retention_ms`` of 0 keeps it for good, ``AS_SERVICE_IS_SET`` as long as others.
+        With ``trusts`` a ranking is made anew. A ``retention_ms`` of 0 keeps it for good,
+        ``AS_SERVICE_IS_SET`` as long as others.
 
         Raises InvalidInput (``BUDGET_TOO_LARGE``, ``BUDGET_TOO_SMALL``), WrongState
-        (``SESSION_NOT_ACTIVE``, for a budget), Conflict (``ETAG_MISMATCH``) if the session is no
-        longer at the version ``etag``.
+        (``SESSION_NOT_ACTIVE``, for a budget or trusts), Conflict (``ETAG_MISMATCH``) if the
+        session is no longer at the version ``etag``.
         """
         await self._session_call(
             "update_session",
@@ -579,6 +581,7 @@ class SessionStore:
             labels=None if labels is None else codec.labels_to_text(labels),
             budget=budget,
             priority=priority,
+            trusts=None if trusts is None else codec.trusts_to_text(trusts),
             retention_ms=retention_ms,
             etag=etag or None,
             request_id=request_id or None,

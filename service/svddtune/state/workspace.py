@@ -39,7 +39,7 @@ class Snapshot:
     """A session with its labels, all of one instant."""
 
     session: Session
-    # Label events so far that changed the labels; with query_count it identifies the moment.
+    # Changes so far of labels and of trusts; with query_count it identifies the moment.
     rev: int
     attempt: int
     # Row -> +1 or -1, and row -> the query that asked (0: none).

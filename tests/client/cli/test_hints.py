@@ -1,12 +1,14 @@
 """Command lines that commands suggest work when they are pasted, and name what there is."""
 
 import ast
+import math
 import re
 import shlex
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +19,17 @@ from tests.client.cli.hints import hints, words
 from tests.client.scene import blob
 from tests.prose import ROOT
 
-from svddtune.client import EmbeddedStack, Session, SessionState, TuningClient, tune
+from svddtune.client import (
+    EmbeddedStack,
+    LabelCounts,
+    LabelerReport,
+    Session,
+    SessionState,
+    TuningClient,
+    tune,
+)
 from svddtune.client.cli.app import app, run
+from svddtune.client.cli.labelers import LEAST_CONTROLS, trust_hints
 from svddtune.client.cli.service import Service
 from svddtune.client.runs.waiting import suggesting
 
@@ -77,6 +88,63 @@ def test_hints_about_a_session_keep_the_options_that_lead_there(
 
 
 @pytest.mark.integration
+def test_trust_that_control_items_tell_is_set_by_the_command_that_is_suggested(
+    stack: EmbeddedStack, client: TuningClient, capsys: Printed
+) -> None:
+    session = client.create_session(
+        client.upload_dataset(X),
+        strategy="lama",
+        budget=40,
+        control_share=0.5,
+        controls={str(row): "inlier" for row in range(LEAST_CONTROLS)},
+        trusts={"eve": 0.9},
+    )
+    show = ["labelers", session.name, "--server", stack.address]
+    with client.tuning(session, labeler="ann") as tuning:
+        checked = 0
+        for query in tuning.queries():
+            control = query.row < LEAST_CONTROLS
+            if checked == LEAST_CONTROLS - 1 and control:
+                assert run(show) == 0
+                assert suggested(capsys) == []
+            checked += control
+            # Wrong on three of ten.
+            tuning.answer(query, "outlier" if control and checked <= 3 else "inlier")
+            if checked == LEAST_CONTROLS:
+                break
+    assert run(show) == 0
+    (update,) = suggested(capsys)
+    assert words(update) == "session update"
+    assert run(update) == 0
+    assert client.get_session(session).config.trusts == {"ann": 0.73, "eve": 0.9}
+    capsys.readouterr()
+    assert run(show) == 0
+    assert suggested(capsys) == []
+    client.delete_session(session)
+
+
+@pytest.mark.integration
+def test_labeler_that_errs_as_often_as_not_is_better_left_out(session: Session) -> None:
+    counts = LabelCounts()
+    common = (counts, 9, 0, 0, 0, 1.0, 0, math.nan, 0, math.nan)
+    ann, bob = (
+        LabelerReport(name, *common, withdrawn, None, LEAST_CONTROLS, trust=0.3)
+        for name, withdrawn in (("ann", False), ("bob", True))
+    )
+
+    def command(*words: str) -> str:
+        return shlex.join(["svddtune", *words])
+
+    (line,) = trust_hints(session, (ann, bob), command)
+    id_ = session.name.removeprefix("sessions/")
+    assert list(hints(line)) == [["labelers", "withdraw", id_, "ann", "--preview"]]
+    few = replace(ann, controls=LEAST_CONTROLS - 1)
+    assert list(trust_hints(session, (few,), command)) == []
+    ended = replace(session, state=SessionState.COMPLETED)
+    assert list(trust_hints(ended, (ann,), command)) == []
+
+
+@pytest.mark.integration
 def test_hints_of_a_run_keep_the_options_that_lead_to_its_service(stack: EmbeddedStack) -> None:
     told: list[str] = []
     service = Service(stack.address, Path("ca.pem"))
@@ -104,13 +172,19 @@ def test_hints_of_a_run_keep_the_options_that_lead_to_its_service(stack: Embedde
 def test_tune_at_a_service_suggests_what_to_do_with_its_session(
     stack: EmbeddedStack, client: TuningClient, capsys: Printed
 ) -> None:
+    known = [f"{row},{int(Y[row])}\n" for row in range(10)]
+    Path("known.csv").write_text("id,verdict\n" + "".join(known))
     command = "tune DATA.csv --label-column NAME --budget 8 --retention-s 3600 --server"
-    assert run([*command.split(), stack.address]) == 0
+    controls = ["--controls", "known.csv", "--control-share", "0.5"]
+    assert run([*command.split(), stack.address, *controls]) == 0
     found = suggested(capsys)
     assert [words(one) for one in found] == ["report", "export"]
     for one in found:
         assert run(one) == 0
     assert client.get_session(f"sessions/{found[0][1]}").retention_s == 3600
+    reports, _ = client.list_labelers(f"sessions/{found[0][1]}")
+    (report,) = [one for one in reports if one.controls]
+    assert (report.labeler, report.controls_right) == ("known-labels", report.controls)
     assert {path.suffix for path in Path().iterdir()} >= {".html", ".npz"}
     assert run(["session", "list", "--server", stack.address]) == 0
     assert "kept until" in capsys.readouterr().out
@@ -121,8 +195,11 @@ def test_tune_at_a_service_suggests_what_to_do_with_its_session(
         client.delete_session(name)
 
 
-def test_retention_of_a_run_of_its_own_is_refused(capsys: Printed) -> None:
-    assert run(["tune", "DATA.csv", "--label-column", "NAME", "--retention-s", "5"]) == 2
+@pytest.mark.parametrize("option", ["--retention-s 5", "--controls DATA.csv"])
+def test_option_about_a_session_is_refused_in_a_run_of_its_own(
+    capsys: Printed, option: str
+) -> None:
+    assert run(["tune", "DATA.csv", "--label-column", "NAME", *option.split()]) == 2
     assert "give its --server" in capsys.readouterr().err
 
 

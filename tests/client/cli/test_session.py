@@ -322,6 +322,42 @@ def test_changes_are_made_only_to_the_session_as_it_was_seen(
     shell(f"session delete {session} --yes --etag {now}")
 
 
+def test_trusts_are_given_changed_shown_and_taken_away(
+    shell: Shell, client: TuningClient, pumps: str
+) -> None:
+    made = shell.json(f"session create {pumps} --trust bob=0.75 --trust ann=1")
+    assert made["config"]["trusts"] == {"ann": 1.0, "bob": 0.75}
+    session = made["name"].removeprefix("sessions/")
+    pause(shell, client, session)
+    assert "trusts ann=1, bob=0.75" in shell(f"session show {session}")
+    clone = shell.json(f"session clone {session}")
+    assert clone["config"]["trusts"] == made["config"]["trusts"]
+    changed = shell.json(f"session update {session} --trust cem=0.9")
+    assert changed["config"]["trusts"] == {"cem": 0.9}
+    assert shell.json(f"session update {session} --no-trusts")["config"]["trusts"] == {}
+    for wrong in ("bob", "bob=high", "bob=0.5", "b/b=0.8"):
+        shell(f"session update {session} --trust {wrong}", code=2)
+        assert "--trust is " in shell.err
+    shell(f"session create {pumps} --trust bob=0.8 --trust bob=0.9", code=2)
+    assert "each name once" in shell.err
+    shell(f"session update {session} --trust a=0.8 --no-trusts", code=2)
+    for name in (session, clone["name"]):
+        shell("session delete --yes", name)
+
+
+def test_clone_has_the_control_items_that_it_is_given(shell: Shell, pumps: str) -> None:
+    session = shell(f"session create {pumps} --budget 10").strip()
+    Path("known.csv").write_text("id,verdict\npump-1,ok\npump-2,broken\n")
+    Path("none.csv").write_text("id,verdict\nnobody,broken\n")
+    command = f"session clone {session} --control-share 0.5 --outlier-value broken --controls"
+    clone = shell.json(f"{command} known.csv")
+    assert clone["config"]["control_share"] == 0.5
+    error = shell.json(f"{command} none.csv", code=1)["error"]
+    assert error["reason"] == "UNKNOWN_OBSERVATION"
+    for name in (session, clone["name"]):
+        shell("session delete --yes", name)
+
+
 def test_deletion_is_asked_about_at_a_terminal(
     shell: Shell, pumps: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from svddtune import numerics
 from svddtune.agreement import agreement
+from svddtune.config import Numbers
 from svddtune.numerics import FloatArray, IndexArray, LabelArray
 from svddtune.state.workspace import Snapshot
 
@@ -57,7 +58,8 @@ def labels_in_force(snapshot: Snapshot, *, without: IndexArray = _NO_ROWS) -> La
             chances.pop(row, None)
     rows = numerics.types.labelled_rows(values).tolist()
     certainty = np.ones(len(values))
-    if not chances and not snapshot.confidences and noise <= 0.0:
+    trusts = snapshot.session.config.trusts
+    if not chances and not snapshot.confidences and not trusts and noise <= 0.0:
         # Every vote is taken as right, as `label_certainty` takes votes that cannot be wrong.
         nothing: dict[str, int] = {}
         balance = [sum(votes.get(row, nothing).values()) for row in rows]
@@ -81,9 +83,15 @@ def labels_in_force(snapshot: Snapshot, *, without: IndexArray = _NO_ROWS) -> La
         certainty[row] = _label_certainty(
             int(values[row]),
             tuple(said.values()),
-            tuple(1.0 - confidence[name] if name in confidence else e for name in said),
+            tuple(_wrong(confidence.get(name), trusts.get(name), e) for name in said),
         )
     return Labels(values, None if (certainty[rows] == 1.0).all() else certainty, noise)
+
+
+def _wrong(confidence: float | None, trust: float | None, otherwise: float) -> float:
+    """Probability that a vote is wrong: by its labeler, else by the trust in its labeler."""
+    right = trust if confidence is None else confidence
+    return otherwise if right is None else 1.0 - right
 
 
 # Most rows have votes like those of many others.
@@ -157,6 +165,13 @@ def vote_notes(snapshot: Snapshot, labels: LabelArray, noise: float) -> Iterator
         )
     elif found.observations:
         yield "Labels follow the majority of votes."
+    voters = {name for votes in given for name in votes}
+    trusted = {name: right for name, right in config.trusts.items() if name in voters}
+    if config.needs_atlas and trusted:
+        yield (
+            "Answers of these labelers are taken as right with the probability that is set for "
+            f"each: {Numbers(trusted)}."
+        )
     if config.needs_atlas and noise > 0.0:
         source = "estimated from these votes" if config.label_noise is None else "as set"
         yield (

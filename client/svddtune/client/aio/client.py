@@ -445,6 +445,7 @@ class AsyncTuningClient:
         labels: Mapping[str, str] | None = None,
         budget: int | None = None,
         priority: int | None = None,
+        trusts: Mapping[str, float] | None = None,
         retention_s: float | Literal["service"] | None = None,
         etag: str = "",
     ) -> Session:
@@ -462,6 +463,9 @@ class AsyncTuningClient:
             Labels that the session may use; default unchanged.
         priority : int, optional
             Priority among sessions, -100 to 100; default unchanged.
+        trusts : mapping of str to float, optional
+            How often the answers of labelers are right, in place of all that were given; they count
+            from the next ranking of queries and in the result. Default unchanged.
         retention_s : float or "service", optional
             Seconds after its end at which the service deletes the session, 1 to 315,360,000; 0
             keeps it for good, and "service" as long as the service is set to. A session that has
@@ -488,6 +492,7 @@ class AsyncTuningClient:
                 labels=labels,
                 budget=budget,
                 priority=priority,
+                trusts=trusts,
                 retention_s=retention_s,
                 etag=etag,
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,11 +12,14 @@ from svddtune.client.cli.names import SessionName, Yes
 from svddtune.client.cli.options import Json
 from svddtune.client.cli.service import Service, on_service
 from svddtune.client.terminal.output import evidence, figure, print_json, say, stdout, tell
+from svddtune.config import SETTINGS
 from svddtune.text import visible
 
 if TYPE_CHECKING:
     from svddtune.client.labelers import Agreement, LabelerReport, WithdrawalEffect
-    from svddtune.client.types import LabelCounts, LiveEvidence
+    from svddtune.client.types import LabelCounts, LiveEvidence, Session
+
+LEAST_CONTROLS = 10
 
 
 class _ShowUnlessTold(typer.core.TyperGroup):
@@ -51,7 +55,8 @@ def show(
     from svddtune.client.json_values import jsonable
 
     with service.connect() as client:
-        name = find_session(client, service, session).name
+        found = find_session(client, service, session)
+        name = found.name
         reports, agreement = client.list_labelers(name)
     if as_json:
         print_json({"labelers": jsonable(reports), "agreement": jsonable(agreement)})
@@ -62,6 +67,8 @@ def show(
     stdout().print(_table(reports))
     for line in (*_agreement_lines(agreement), *_control_lines(reports)):
         tell(line)
+    for line in trust_hints(found, reports, service.command):
+        say(line)
 
 
 @labelers.command("withdraw")
@@ -186,6 +193,35 @@ def _control_lines(reports: tuple[LabelerReport, ...]) -> list[str]:
         for report in reports
         if report.controls
     ]
+
+
+def trust_hints(
+    session: Session, reports: Iterable[LabelerReport], command: Callable[..., str]
+) -> Iterator[str]:
+    """Yield what to do about the trusts that control items tell, with the command that does it.
+
+    Few items say little: a labeler needs `LEAST_CONTROLS`.
+    """
+    if session.state.ended or session.state.value == "estimating":
+        return
+    id_ = session.name.removeprefix("sessions/")
+    measured = {
+        report.labeler: round(report.trust, 2)
+        for report in reports
+        if report.controls >= LEAST_CONTROLS and not report.withdrawn
+    }
+    lowest = SETTINGS["trusts"].low or 0.0
+    trusts = dict(session.config.trusts)
+    trusts |= {name: trust for name, trust in measured.items() if trust > lowest}
+    if trusts != session.config.trusts:
+        given = [
+            word for name in sorted(trusts) for word in ("--trust", f"{name}={trusts[name]:g}")
+        ]
+        yield f"Let votes count by trust with: {command('session', 'update', id_, *given)}"
+    for name, trust in measured.items():
+        if trust <= lowest:
+            preview = command("labelers", "withdraw", id_, name, "--preview")
+            yield f"{visible(name)} errs as often as not. See what is left with: {preview}"
 
 
 def _share(value: float, of: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import Annotated, Any
 
 import typer
@@ -26,6 +26,9 @@ def takes_settings(names: Collection[str] = tuple(SETTINGS)) -> Callable[[Any], 
         def run(**given: Any) -> None:
             settings = {row.name: given.pop(row.name) for row in rows}
             settings = {name: value for name, value in settings.items() if value is not None}
+            for row in rows:
+                if row.is_map and row.name in settings:
+                    settings[row.name] = parse_numbers(settings[row.name], row)
             _check(settings)
             command(**given, settings=settings)
 
@@ -34,7 +37,33 @@ def takes_settings(names: Collection[str] = tuple(SETTINGS)) -> Callable[[Any], 
     return decorate
 
 
-_METAVARS = {"visible_features": "FEATURE", "adjudicators": "LABELER", "required_tags": "TAG"}
+def parse_numbers(texts: Iterable[str], setting: Setting) -> dict[str, float]:
+    """Return the value of a setting that is numbers by name, given as NAME=NUMBER; not checked.
+
+    Raises
+    ------
+    UsageError
+        For another form, or a name given twice.
+    """
+    found: dict[str, float] = {}
+    for text in texts:
+        name, _, number = text.partition("=")
+        try:
+            if name in found:
+                raise ValueError
+            found[name] = float(number)
+        except ValueError:
+            form = f"{METAVARS[setting.name]}, and each name once"
+            raise UsageError(f"{setting.option} is {text!r}; allowed: {form}") from None
+    return found
+
+
+METAVARS = {
+    "visible_features": "FEATURE",
+    "adjudicators": "LABELER",
+    "required_tags": "TAG",
+    "trusts": "LABELER=PROBABILITY",
+}
 
 
 def _option(setting: Setting) -> inspect.Parameter:
@@ -42,14 +71,14 @@ def _option(setting: Setting) -> inspect.Parameter:
     kind: Any = tuple[float, float] if setting.is_pair else type(setting.default)
     if setting.default is None and not setting.is_pair:
         kind = float
-    if setting.is_list:
+    if setting.is_list or setting.is_map:
         kind = list[str]
     # (A session that copies another's settings may turn each of them on or off.)
     off = setting.option.replace("--", "/--no-", 1) if flag else ""
     option = typer.Option(
         setting.option + off,
         help=setting.help if flag else _text(setting),
-        metavar="LOW HIGH" if setting.is_pair else _METAVARS.get(setting.name),
+        metavar="LOW HIGH" if setting.is_pair else METAVARS.get(setting.name),
         rich_help_panel="Settings of the session",
     )
     return inspect.Parameter(
@@ -61,7 +90,8 @@ def _option(setting: Setting) -> inspect.Parameter:
 
 
 def _text(setting: Setting) -> str:
-    return f"{setting.text} Give it once for each." if setting.is_list else setting.text
+    once = " Give it once for each." if setting.is_list or setting.is_map else ""
+    return setting.text + once
 
 
 def _check(settings: dict[str, Any]) -> None:

@@ -253,13 +253,14 @@ def update_session(
     labels: Mapping[str, str] | None,
     budget: int | None,
     priority: int | None,
+    trusts: Mapping[str, float] | None,
     retention_s: float | Literal["service"] | None,
     etag: str,
 ) -> Call[Session]:
     """Change what is not fixed at creation; None keeps it."""
     if budget == 0:
         raise InvalidInput("budget = 0 is not allowed: give 1 or more")
-    settings = read_settings({"budget": budget, "priority": priority})
+    settings = read_settings({"budget": budget, "priority": priority, "trusts": trusts})
     request = tpb.UpdateSessionRequest(
         session=tpb.Session(
             name=name_of(session), display_name=name or "", labels=labels or {}, etag=etag
@@ -276,6 +277,9 @@ def update_session(
     if priority is not None:
         request.session.config.priority = settings.priority
         request.update_mask.paths.append("config.priority")
+    if trusts is not None:
+        request.session.config.trusts.update(settings.trusts)
+        request.update_mask.paths.append("config.trusts")
     if retention_s is not None:
         if retention_s != "service":
             request.session.retention_seconds = retention_s

@@ -1,4 +1,5 @@
--- Changes what may change of a session. A new budget moves the session on where it spends or frees it.
+-- Changes what may change of a session. A new budget moves the session on where it spends or frees it;
+-- with new trusts the labels say something else, so all rankings are stale.
 -- @session
 -- @etag
 -- @by_request
@@ -8,15 +9,16 @@
 -- @arg labels text?: a JSON object
 -- @arg budget integer?
 -- @arg priority integer?: higher is earlier
+-- @arg trusts text?: a JSON object; in place of all that there were
 -- @arg retention_ms integer?: for how long it is kept after its end; 0 for good, -1 as the service is set
 -- @reply state text
 -- @refusal SESSION_NOT_ACTIVE state
 -- @refusal BUDGET_TOO_SMALL labels, field
 -- @refusal BUDGET_TOO_LARGE n, field
+if (args.budget or args.trusts) and (s.state == 'ESTIMATING' or s.state == 'CANCELLED') then
+  return refuse('SESSION_NOT_ACTIVE', { state = s.state })
+end
 if args.budget then
-  if s.state == 'ESTIMATING' or s.state == 'CANCELLED' then
-    return refuse('SESSION_NOT_ACTIVE', { state = s.state })
-  end
   if args.budget > tonumber(s.n) then
     return refuse('BUDGET_TOO_LARGE', { n = tonumber(s.n), field = 'session.config.budget' })
   end
@@ -48,8 +50,14 @@ if args.retention_ms then
     index_end(s)
   end
 end
+if args.trusts then
+  set(s, 'trusts', args.trusts)
+  add(s, 'rev', 1)
+end
 if args.budget then
   set(s, 'budget', int(args.budget))
+end
+if args.budget or args.trusts then
   go_on(s)
 end
 touch(s)

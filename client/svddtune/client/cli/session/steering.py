@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -11,7 +11,9 @@ from svddtune.client.cli.confirm import check_can_ask, confirm
 from svddtune.client.cli.names import Etag, SessionName, Yes, parse_labels
 from svddtune.client.cli.options import Json
 from svddtune.client.cli.service import Service, on_service
+from svddtune.client.cli.session_options import METAVARS, parse_numbers
 from svddtune.client.terminal.output import print_json, say
+from svddtune.config import SETTINGS, InvalidConfig, SessionConfig, checked
 from svddtune.text import visible
 
 if TYPE_CHECKING:
@@ -37,6 +39,15 @@ def update(
             help="Labels of the session, in place of those that it has. Repeatable.",
         ),
     ] = None,
+    trust: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar=METAVARS["trusts"],
+            help="How often the answers of a labeler are right, above 0.5, at most 1; in place of "
+            "all that were given. Repeatable.",
+        ),
+    ] = None,
+    no_trusts: Annotated[bool, typer.Option("--no-trusts", help="Take all of them away.")] = False,
     no_labels: Annotated[
         bool, typer.Option("--no-labels", help="Take all its labels away.")
     ] = False,
@@ -53,17 +64,24 @@ def update(
     service: Service,
     as_json: Json = False,
 ) -> None:
-    """Change budget, priority, name, labels or retention: all that is given, or nothing."""
+    """Change budget, priority, trusts, name, labels or retention: all that is given, or nothing.
+
+    New trusts count from the next ranking of queries, and in the result.
+    """
     from svddtune.client.cli.lookup import find_session
     from svddtune.client.errors import UsageError
 
     if label and no_labels:
         raise UsageError("--label gives labels, and --no-labels takes them away: give one of them")
+    if trust and no_trusts:
+        raise UsageError("--trust gives trusts, and --no-trusts takes them away: give one of them")
     labels = parse_labels(label or ()) if label or no_labels else None
+    trusts = _trusts(trust or ()) if trust or no_trusts else None
     kept_s = None if retention_s is None else _retention(retention_s)
-    if all(one is None for one in (budget, priority, name, labels, kept_s)):
+    if all(one is None for one in (budget, priority, trusts, name, labels, kept_s)):
         raise UsageError(
-            "Nothing to change: give --budget, --priority, --name, --label or --retention-s"
+            "Nothing to change: give --budget, --priority, --trust, --name, --label or "
+            "--retention-s"
         )
     with service.connect() as client:
         found = client.update_session(
@@ -72,6 +90,7 @@ def update(
             labels=labels,
             budget=budget,
             priority=priority,
+            trusts=trusts,
             retention_s=kept_s,
             etag=etag,
         )
@@ -170,6 +189,18 @@ def delete(
         print_json({"deleted": found.name})
         return
     say(f"Session {id_} is deleted.")
+
+
+def _trusts(texts: Iterable[str]) -> dict[str, float]:
+    from svddtune.client.errors import UsageError
+
+    row = SETTINGS["trusts"]
+    found = parse_numbers(texts, row)
+    try:
+        checked(SessionConfig(trusts=found))
+    except InvalidConfig as error:
+        raise UsageError(error.violations[0].about(row.option)) from None
+    return found
 
 
 def _retention(text: str) -> float | Literal["service"]:
