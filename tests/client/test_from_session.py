@@ -154,6 +154,20 @@ def test_tune_refuses_a_session_that_it_cannot_start_from(
         tune(X, Y, from_session="sessions/x", **options)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({}, "which ends with the run: name a server"),
+        ({"server": "127.0.0.1:1", "resume": "sessions/x"}, "give one of them"),
+    ],
+)
+def test_tune_refuses_control_items_that_it_cannot_ask(
+    options: dict[str, str], complaint: str
+) -> None:
+    with pytest.raises(InvalidInput, match=complaint):
+        tune(X, Y, controls={"1": "inlier"}, **options)  # type: ignore[arg-type]
+
+
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

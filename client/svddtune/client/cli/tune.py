@@ -33,6 +33,7 @@ def tune(
     delimiter: files.Delimiter = "",
     start: files.StartFile = None,
     from_session: FromSession = None,
+    controls: files.ControlsFile = None,
     *,
     settings: Settings,
     scaling: files.Scaling = "auto",
@@ -95,13 +96,16 @@ def tune(
         raise UsageError(
             "--cold starts without labels, and --from gives some: leave one of them out"
         )
-    if retention_s is not None and server is None:
-        raise UsageError(
-            "--retention-s is about a session of a running service: give its --server",
-            metadata={"option": "--retention-s", "value": str(retention_s)},
-        )
+    for option, value in (("--retention-s", retention_s), ("--controls", controls)):
+        if value is not None and server is None:
+            raise UsageError(
+                f"{option} is about a session of a running service: give its --server",
+                metadata={"option": option, "value": str(value)},
+            )
     origin = None if from_session is None else find_source(from_session, server, tls_ca)
-    files.check_one_stdin({"DATA": data, "--labels": labels, "--start": start})
+    files.check_one_stdin(
+        {"DATA": data, "--labels": labels, "--start": start, "--controls": controls}
+    )
     form = files.text_format(encoding, decimal, delimiter)
     source = read_data(
         read_table(data, header=header, form=form),
@@ -119,12 +123,15 @@ def tune(
     initial = None
     if start is not None:
         initial = without_unsure(read_labels(start, source.ids, outlier_value, form))
+    checks = {}
+    if controls is not None:
+        checks = without_unsure(read_labels(controls, source.ids, outlier_value, form))
     if cold and start is not None:
         raise UsageError(
             "--cold starts without labels, and --start gives some: leave one of them out"
         )
     nothing_asked = initial is not None and settings.get("budget") == len(initial)
-    if not known and not nothing_asked and STDIN in (data, labels, start):
+    if not known and not nothing_asked and STDIN in (data, labels, start, controls):
         raise UsageError(
             "A file is read from standard input, so nobody can answer at the terminal: give "
             "--labels or --label-column, or give the file by its path"
@@ -156,6 +163,7 @@ def tune(
             source.X,
             initial=(0, 0) if cold else initial,
             from_session=origin,
+            controls=checks,
             server=server,
             tls_ca=tls_ca,
             workers=workers,

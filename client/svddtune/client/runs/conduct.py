@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import uuid
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from svddtune.client.client import TuningClient
 from svddtune.client.errors import InvalidInput
 from svddtune.client.inputs.settings import read_settings
+from svddtune.client.json_values import jsonable
 from svddtune.client.oracles import KnownLabels, Oracle, SessionOracle
 from svddtune.client.outside import outside_rows
 from svddtune.client.result import TuningResult
@@ -20,7 +21,7 @@ from svddtune.client.runs.embedded import EmbeddedStack
 from svddtune.client.runs.initial import taken_labels
 from svddtune.client.runs.interrupted import Interruption, attach
 from svddtune.client.runs.kept import KeptRun, RunData
-from svddtune.client.types import Dataset, Session, SessionState, Verdict
+from svddtune.client.types import Dataset, Label, Session, SessionState, Verdict
 from svddtune.config import SessionConfig
 from svddtune.version import __version__
 
@@ -49,7 +50,7 @@ class RunPlan:
             "title": self.title,
             "scaling": self.scaling,
             "initial": {key: verdict.value for key, verdict in self.initial.items()},
-            "config": asdict(self.config),
+            "config": jsonable(self.config),
             # A labeler of the same name goes on later.
             "labeler": self.labeler or f"client-{uuid.uuid4().hex[:12]}",
             "kind": self.kind,
@@ -69,7 +70,8 @@ class Place:
 
     `session` is the one to go on with; at `server` by name, in a folder the only one there is. A
     new one at `server` starts with the labels of `from_session`, the name of a session or result;
-    with none if that is empty, and is kept for `retention_s` after its end.
+    with none if that is empty. It has the control items `controls`, and is kept for `retention_s`
+    after its end.
     """
 
     kept: KeptRun | None = None
@@ -78,6 +80,7 @@ class Place:
     workers: int = 2
     session: str = ""
     from_session: str = ""
+    controls: Sequence[Label] = ()
     retention_s: float | None = None
 
 
@@ -215,6 +218,7 @@ def _session(client: TuningClient, plan: RunPlan, place: Place, dataset: Dataset
             plan.config,
             initial_labels=plan.initial,
             from_session=place.from_session or None,
+            controls=place.controls,
             name=plan.title,
             retention_s=place.retention_s,
         )

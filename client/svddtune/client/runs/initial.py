@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from numbers import Integral
 
 import numpy as np
@@ -16,20 +16,26 @@ DEFAULT_INITIAL = (2, 2)
 
 
 def initial_labels(
-    initial: object, oracle: object, ids: Sequence[str], *, seed: int
+    initial: object,
+    oracle: object,
+    ids: Sequence[str],
+    *,
+    seed: int,
+    without: Collection[str] = (),
 ) -> dict[str, Verdict]:
     """Return verdicts by observation id for the argument `initial`.
 
-    A mapping is used as it is. A pair (inliers, outliers) is drawn from the oracle's known labels.
-    None means (2, 2) where the oracle knows labels, else no initial labels.
+    A mapping is used as it is. A pair (inliers, outliers) is drawn from the oracle's known labels,
+    but for those of the observations `without`. None means (2, 2) where the oracle knows labels,
+    else no initial labels.
     """
     if initial is None:
         initial = DEFAULT_INITIAL if isinstance(oracle, KnownLabels) else {}
     if isinstance(initial, Mapping):
         given = {key: Verdict.of(value) for key, value in by_id(initial).items()}
-        known = set(ids)
+        there = set(ids)
         for observation_id in given:
-            if observation_id not in known:
+            if observation_id not in there:
                 raise unknown_observation(observation_id, ids)
         return given
     if not (isinstance(initial, tuple | list) and len(initial) == 2):
@@ -49,7 +55,9 @@ def initial_labels(
                 metadata={"field": "initial", "value": repr(initial)},
             )
     counts = [int(count) for count in initial]
-    return {ids[row]: verdict for row, verdict in draw(oracle.verdicts(ids), counts, seed).items()}
+    known = oracle.verdicts(ids)
+    known = {row: verdict for row, verdict in known.items() if ids[row] not in without}
+    return {ids[row]: verdict for row, verdict in draw(known, counts, seed).items()}
 
 
 def taken_labels(events: Iterable[LabelEvent]) -> dict[str, Verdict]:

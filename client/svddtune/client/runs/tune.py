@@ -12,6 +12,8 @@ import numpy as np
 from svddtune.client.errors import InvalidInput
 from svddtune.client.inputs.display import display_fields
 from svddtune.client.inputs.frames import read_features
+from svddtune.client.inputs.ids import id_text
+from svddtune.client.inputs.label_values import labels_from
 from svddtune.client.inputs.settings import check_visible_features, read_settings
 from svddtune.client.inputs.validate import check_magnitude
 from svddtune.client.oracles import KnownLabels, Oracle
@@ -21,7 +23,7 @@ from svddtune.client.runs.conduct import Place, RunPlan, conduct
 from svddtune.client.runs.initial import initial_labels
 from svddtune.client.runs.inputs import read_inputs
 from svddtune.client.runs.kept import KeptRun, RunData
-from svddtune.client.types import Session, Verdict
+from svddtune.client.types import Label, Session, Verdict
 from svddtune.client.wire.calls import name_of
 from svddtune.config import Settings
 
@@ -32,6 +34,7 @@ def tune(
     *,
     initial: object = None,
     from_session: str | Session | Result | None = None,
+    controls: Mapping[str, object] | Iterable[Label] = (),
     outlier_value: object = None,
     server: str | None = None,
     tls_ca: str | os.PathLike[str] | None = None,
@@ -70,6 +73,10 @@ def tune(
     from_session : Session, Result or str, optional
         A session at `server`, or its resource name, whose labels the run starts with, as in
         `TuningClient.create_session`; the budget counts them. Default none.
+    controls : mapping or iterable of Label
+        Control items of the session at `server`, as in `TuningClient.create_session`: observations
+        whose labels are known, which the oracle is asked about among the others.
+        `TuningClient.list_labelers` tells how many it got right. Default none.
     labeler : str
         Who the oracle is; default a name of its own.
     human : bool
@@ -128,7 +135,9 @@ def tune(
         it is, with a note on where the answers are kept. `interruption` returns these answers, and
         what `resume` takes to go on.
     """
-    _check_source(from_session, server, resume)
+    _check_new_session("from_session", from_session is not None, server, resume)
+    checks = tuple(labels_from(controls))
+    _check_new_session("controls", bool(checks), server, resume)
     if resume is not None and server is None:
         options = {"scaling": scaling, "name": name, "labeler": labeler}
         return _resumed(
@@ -152,7 +161,13 @@ def tune(
     check_visible_features(config, names or (), rows.shape[1])
     if initial is None and from_session is not None:
         initial = {}
-    start_labels = initial_labels(initial, ask, observation_ids, seed=config.seed)
+    start_labels = initial_labels(
+        initial,
+        ask,
+        observation_ids,
+        seed=config.seed,
+        without={id_text(item.observation_id) for item in checks},
+    )
     _check_budget(config.budget, len(start_labels))
     if resume is not None and settings.get("budget") is None:
         config = replace(config, budget=0)
@@ -183,6 +198,7 @@ def tune(
             tls_ca=tls_ca,
             session=str(resume or ""),
             from_session="" if from_session is None else name_of(from_session),
+            controls=checks,
             retention_s=retention_s,
         )
     else:
@@ -266,19 +282,24 @@ def _check_same(known: Mapping[str, object], given: Mapping[str, object]) -> Non
             )
 
 
-def _check_source(from_session: object, server: str | None, resume: object) -> None:
-    if from_session is None:
+# What is about a new session of a running service -> what to do where tune starts one of its own.
+_AT_SERVER = {
+    "from_session": "from_session names a session of a running service, but tune starts one of "
+    "its own: name its server, or give the labels as `initial`",
+    "controls": "what control items show is read from a running service, but tune starts one of "
+    "its own, which ends with the run: name a server",
+}
+
+
+def _check_new_session(field: str, given: bool, server: str | None, resume: object) -> None:
+    if not given:
         return
     if server is None:
-        raise InvalidInput(
-            "from_session names a session of a running service, but tune starts one of its own: "
-            "name its server, or give the labels as `initial`",
-            metadata={"field": "from_session"},
-        )
+        raise InvalidInput(_AT_SERVER[field], metadata={"field": field})
     if resume is not None:
         raise InvalidInput(
-            "resume goes on with a session, and from_session starts another one: give one of them",
-            metadata={"field": "from_session"},
+            f"resume goes on with a session, and {field} is for one that starts: give one of them",
+            metadata={"field": field},
         )
 
 

@@ -100,6 +100,8 @@ def clone(
             autocompletion=complete_dataset,
         ),
     ] = None,
+    controls: files.ControlsFile = None,
+    outlier_value: files.OutlierValue = None,
     name: Annotated[str | None, typer.Option(help="Name for people. Default: the same.")] = None,
     label: Annotated[
         list[str] | None,
@@ -121,16 +123,19 @@ def clone(
 ) -> None:
     """Start a session with the settings of another, changed by those given; print its id.
 
-    The labels count against the budget: with --labels of a session that has spent it, give more.
+    It has the control items of --controls, and none of the other's. The labels count against the
+    budget: with --labels of a session that has spent it, give more.
     """
     from svddtune.client.cli.lookup import find_dataset, find_session
 
     with service.connect() as client:
         source = find_session(client, service, session)
         on = source.dataset if dataset is None else find_dataset(client, service, dataset)
+        checks = {} if controls is None else _initial(client, on, controls, outlier_value)
         made = client.create_session(
             on,
             source.config,
+            controls=checks,
             from_session=source if with_labels else None,
             name=source.display_name if name is None else name,
             labels=source.labels if label is None else parse_labels(label),
@@ -141,7 +146,7 @@ def clone(
 
 
 def _initial(
-    client: TuningClient, dataset: Dataset, start: Path, outlier_value: str | None
+    client: TuningClient, dataset: str | Dataset, start: Path, outlier_value: str | None
 ) -> dict[str, Verdict]:
     from svddtune.client.files.labels import read_labels, without_unsure
 
