@@ -31,12 +31,15 @@ class Column:
         Its cells are cut where the terminal is narrow. Elsewhere they are shown in full.
     right : bool
         Figures, aligned to the right.
+    rare : bool
+        Left out where all its cells are empty; else an empty one is a dash.
     """
 
     title: str
     rank: int = 0
     flexible: bool = False
     right: bool = False
+    rare: bool = False
 
 
 def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> None:
@@ -44,8 +47,9 @@ def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> Non
     from rich.cells import cell_len, set_cell_size
 
     console = stdout()
-    cells = [[column.title for column in columns]]
-    cells += [[visible(cell) for cell in row] for row in rows]
+    given = [[visible(cell) for cell in row] for row in rows]
+    columns, given = _told(columns, given)
+    cells = [[column.title for column in columns], *given]
     kept = list(range(len(columns)))
     widths = [max(cell_len(row[j]) for row in cells) for j in kept]
     least = [
@@ -71,6 +75,15 @@ def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> Non
             line.append(space + cell if columns[j].right else cell + space)
         text = (" " * _GAP).join(line).rstrip()
         console.print(text, style=None if number else "bold", soft_wrap=True, markup=False)
+
+
+def _told(columns: Sequence[Column], rows: list[list[str]]) -> tuple[list[Column], list[list[str]]]:
+    """Return the columns that tell something, with their cells."""
+    told = [j for j, column in enumerate(columns) if not column.rare or any(row[j] for row in rows)]
+    return (
+        [columns[j] for j in told],
+        [[row[j] or ("-" if columns[j].rare else "") for j in told] for row in rows],
+    )
 
 
 def _room(console: Console) -> int | None:

@@ -35,9 +35,9 @@ _COLUMNS = (
     Column("labels", right=True),
     Column("outlier", right=True, rank=2),
     Column("created", rank=1),
-    Column("due", rank=1),
+    Column("due", rank=1, rare=True),
     Column("gamma", rank=3),
-    Column("kept until", rank=2),
+    Column("kept until", rank=2, rare=True),
 )
 
 
@@ -79,10 +79,8 @@ def list_(
         such = "such " if state or label or name or dataset else ""
         say(f"No {such}sessions on {service.server}.")
         return
-    # (Most services keep sessions for good; then the column would be empty.)
-    shown = _COLUMNS if any(item.expire_time for item in found) else _COLUMNS[:-1]
     print_table(
-        shown,
+        _COLUMNS,
         (
             (
                 short(item),
@@ -91,10 +89,10 @@ def list_(
                 f"{item.counts.total}/{item.config.budget}",
                 str(item.counts.outlier),
                 item.create_time.strftime("%Y-%m-%d %H:%M") if item.create_time else "-",
-                due(item) or "-",
+                due(item),
                 gamma_of(item.gamma or None, item.scaling, 3),
-                item.expire_time.strftime("%Y-%m-%d %H:%M") if item.expire_time else "-",
-            )[: len(shown)]
+                item.expire_time.strftime("%Y-%m-%d %H:%M") if item.expire_time else "",
+            )
             for item in found
         ),
     )
