@@ -110,6 +110,19 @@ def test_control_items_that_cannot_be_are_refused(
     assert reason_of(error) == reason
 
 
+def test_control_items_must_leave_something_to_ask_about(harness: Harness) -> None:
+    most = dict.fromkeys(range(N), INLIER)
+    error = refusal(lambda: harness.create(controls=items(most)))
+    assert reason_of(error) == "INVALID_FIELD"
+    assert f"len(controls) is {N}; allowed: fewer than" in (error.details() or "")
+    del most[3]
+    # The session ends with the last observation, however many more the budget asks for.
+    name = harness.session(controls=items(most)).name
+    harness.label(name, "3")
+    harness.worker.work_off()
+    assert harness.get(name).state == tuning_pb2.SESSION_STATE_COMPLETED
+
+
 def test_creation_with_other_control_items_is_another_request(harness: Harness) -> None:
     first = harness.session(controls=items())
     request_id = "7f1c4a52-6d0f-4d0c-9d0e-0f5f1f3c1a77"

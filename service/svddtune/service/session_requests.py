@@ -86,6 +86,8 @@ async def creation(request: tuning_pb2.CreateSessionRequest, datasets: DatasetSt
     rows = await datasets.rows_of(dataset_id, ids) if ids else []
     known = {label.row for label in initial or ()}
     controls = faults.of(validate.controls, items, rows, known)
+    if controls:
+        faults.of(validate.some_to_ask, len(controls), dataset.observation_count)
     if config is None or initial is None or labeler is None or request_id is None or faults.any:
         raise faults.error()
     return Creation(

@@ -466,6 +466,13 @@ def controls(
     return list(found.values())
 
 
+def some_to_ask(controls: int, observation_count: int) -> None:
+    """Raise InvalidInput (``INVALID_FIELD``) unless control items leave something to ask about."""
+    if controls >= observation_count:
+        allowed = f"fewer than the {observation_count} observations of the dataset"
+        raise invalid_field("len(controls)", controls, allowed)
+
+
 def unknown_observation(observation_id: str, field: str = "observation_id") -> InvalidInput:
     """The error of an observation that is not in the dataset."""
     return InvalidInput(
