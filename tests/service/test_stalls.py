@@ -25,9 +25,20 @@ def leased(harness: Harness, name: str, labeler: str = "ann") -> tuning_pb2.Sess
 
 
 def stalls(harness: Harness, name: str) -> set[int]:
-    """What GetSession, Lease and a new watch say."""
+    """What GetSession, ListSessions, Lease and a new watch say."""
     watched = next(harness.watch(name)).session
-    return {harness.get(name).stall, leased(harness, name).stall, watched.stall}
+    return {
+        harness.get(name).stall,
+        listed(harness, name).stall,
+        leased(harness, name).stall,
+        watched.stall,
+    }
+
+
+def listed(harness: Harness, name: str) -> tuning_pb2.Session:
+    """The session as the list has it."""
+    sessions = harness.tuning.ListSessions(tuning_pb2.ListSessionsRequest()).sessions
+    return next(one for one in sessions if one.name == name)
 
 
 def test_absence_of_workers_is_said_until_one_comes(harness: Harness) -> None:
@@ -78,7 +89,7 @@ def test_lack_of_votes_of_others_is_said_but_to_labelers_of_a_blind_session(
         ann.answer(ann.expect("assign"))
         ann.expect("ack")
         harness.worker.work_off()
-    assert harness.get(name).stall == AWAITING_VOTES
+    assert harness.get(name).stall == listed(harness, name).stall == AWAITING_VOTES
     assert leased(harness, name).stall == (NONE if blind else AWAITING_VOTES)
     # Somebody else can be asked.
     harness.labeler(name, "bea").expect("assign")

@@ -534,9 +534,9 @@ type Session struct {
 	// Keys and values for whoever manages sessions, e.g. "team": "payments"; they have no effect. At most
 	// 16; keys of 1 to 63 lower-case letters, digits, "_" and "-", values of at most 128 bytes.
 	Labels map[string]string `protobuf:"bytes,27,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// Why nothing goes on before somebody acts. GetSession and WatchSession set it, and so does a Lease
-	// that returns no query; unspecified elsewhere. To labelers of a blind session it is never
-	// AWAITING_VOTES or AWAITING_ADJUDICATION.
+	// Why nothing goes on before somebody acts. GetSession, ListSessions and WatchSession set it, and so
+	// does a Lease that returns no query; unspecified elsewhere. To labelers of a blind session it is
+	// never AWAITING_VOTES or AWAITING_ADJUDICATION.
 	Stall StallReason `protobuf:"varint,28,opt,name=stall,proto3,enum=svddtune.v1.StallReason" json:"stall,omitempty"`
 	// When the service deletes the session by itself, by the clock of the store. Absent while it has not
 	// ended, and where the service keeps sessions until somebody deletes them.

@@ -301,9 +301,9 @@ class Session(Shown):
     labelers that wait for queries may get some from it. `without_workers` is True where nothing is
     computed for want of a worker; only `TuningClient.get_session` tells it. `stall` says why
     nothing goes on before somebody acts: "no_workers", "paused", "awaiting_votes",
-    "awaiting_adjudication" or "job_given_up"; it is empty where it goes on. `get_session` and
-    `watch` tell it. `labels` are keys and values for whoever manages sessions; they do not concern
-    observations.
+    "awaiting_adjudication" or "job_given_up"; it is empty where it goes on. `get_session`,
+    `list_sessions` and `watch` tell it. `labels` are keys and values for whoever manages sessions;
+    they do not concern observations.
     """
 
     name: str

@@ -43,6 +43,13 @@ def _created(session: tuning_pb2.Session, cost: CostEstimate) -> tuning_pb2.Crea
     return tuning_pb2.CreateSessionResponse(session=session)
 
 
+def _listed(session: Session, attended: bool) -> tuning_pb2.Session:
+    """A session of a list, as whoever makes the call may see it."""
+    message = session_for_caller(session)
+    message.stall = stall(message, attended=attended)
+    return message
+
+
 class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
     """Sessions: created, watched, steered and read."""
 
@@ -134,7 +141,8 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
             before=convert.page_position(request.page_token),
             accept=filters.of_sessions(request),
         )
-        page = convert.fitting([session_for_caller(one) for one in sessions])
+        attended = await self._store.attended_among(one.id for one in sessions)
+        page = convert.fitting([_listed(one, one.id in attended) for one in sessions])
         if len(page) < len(sessions):
             last = sessions[len(page) - 1]
             position = (last.created_ms, last.id)

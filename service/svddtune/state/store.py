@@ -4,7 +4,7 @@ import hashlib
 import json
 import random
 import secrets
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import redis
@@ -251,6 +251,17 @@ class SessionStore:
         prefix = keys.prefix(keys.partition_of_session(session_id))
         async with store_call():
             return bool(await self._client.exists(prefix + "q:attended"))
+
+    async def attended_among(self, session_ids: Iterable[SessionId]) -> frozenset[SessionId]:
+        """Those of the sessions whose partition some worker serves. Raises StoreUnavailable."""
+        wanted = {one: keys.partition_of_session(one) for one in session_ids}
+        partitions = sorted(set(wanted.values()))
+        async with store_call():
+            signs = await self._client.together(
+                [("EXISTS", f"{keys.prefix(one)}q:attended") for one in partitions]
+            )
+        attended = {one for one, sign in zip(partitions, signs, strict=True) if sign}
+        return frozenset(one for one, partition in wanted.items() if partition in attended)
 
     async def worker_count(self) -> int:
         """Workers that gave a sign of life in the last 15 seconds. Raises StoreUnavailable."""

@@ -104,7 +104,7 @@ def show(session: SessionName, *, service: Service, as_json: Json = False) -> No
     from svddtune.client.cli.lookup import find_session
 
     with service.connect() as client:
-        # (The list leaves out what a single session tells, e.g. why it stands still.)
+        # (The list leaves out what only a single session tells.)
         found = client.get_session(find_session(client, service, session))
     if as_json:
         print_json(found.to_dict())
