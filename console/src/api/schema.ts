@@ -4,6 +4,7 @@ import type { components } from './openapi.gen';
 type Schemas = components['schemas'];
 
 export type Ack = Schemas['Ack'];
+export type Adjudication = Schemas['Adjudication'];
 export type Assign = Schemas['Assign'];
 export type Comparison = Schemas['Comparison'];
 export type Dataset = Schemas['Dataset'];

@@ -1,9 +1,9 @@
 /** The frame around each page: navigation, sign-in, and what the service says of itself. */
 import { useEffect, useState } from 'preact/hooks';
-import { greet, server } from '../api/caller';
+import { greet, may, server } from '../api/caller';
 import { asked, signOut, token } from '../api/token';
 import { Page } from './pages';
-import { to } from './route';
+import { go, to } from './route';
 import { SignIn } from './sign_in';
 
 export function App() {
@@ -14,7 +14,12 @@ export function App() {
     if (signedOut) setGreeted(false);
     greet()
       .catch(() => undefined)
-      .finally(() => !signedOut && setGreeted(true));
+      .finally(() => {
+        if (signedOut) return;
+        // Who may do nothing but label comes to do so.
+        if (!may.read.value && !location.hash) go('label');
+        setGreeted(true);
+      });
   }, [token.value, signedOut]);
   const lacks = server.value?.readiness;
   return (
@@ -26,6 +31,7 @@ export function App() {
         <a class="brand" href={to()}>
           <img src="/assets/icon.svg" alt="" width="24" height="24" /> svddtune
         </a>
+        {server.value && !signedOut && may.label.value && <a href={to('label')}>Label</a>}
         <span class="grow" />
         {server.value?.caller?.name && <span class="who">{server.value.caller.name}</span>}
         {token.value && (

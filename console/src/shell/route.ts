@@ -29,6 +29,7 @@ export function to(...parts: string[]): string {
 /** Show a page. */
 export function go(...parts: string[]): void {
   location.hash = to(...parts);
+  hash.value = location.hash;
 }
 
 /** The resource name of the session whose id is in an address. */

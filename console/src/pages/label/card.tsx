@@ -1,5 +1,5 @@
 /** One question: what is known of the observation, and why it is asked. */
-import type { Profile, Verdict } from '../../api/schema';
+import type { Adjudication, Profile, Verdict } from '../../api/schema';
 import { figure } from '../../ui/format';
 import { visible } from '../../ui/visible';
 import type { Question } from './desk';
@@ -9,7 +9,7 @@ import { verdictWord } from './words';
 
 export function Card({ question, profile, blind }: { question: Question; profile: Profile | undefined; blind: boolean }) {
   const { assign, takenBack, lost } = question;
-  const { explanation } = assign;
+  const { explanation, adjudication } = assign;
   const nearby = blind ? [] : (explanation?.nearby ?? []);
   return (
     <article class="question" aria-labelledby="question">
@@ -25,6 +25,11 @@ export function Card({ question, profile, blind }: { question: Question; profile
         <p class="notice warning" role="status">
           The time for this question has run out, or others have answered it. Answer all the same: you are told whether it
           still counts.
+        </p>
+      )}
+      {adjudication && (
+        <p class="notice" role="status">
+          The votes contradict each other{blind ? '' : `: ${votes(adjudication)}`}. Yours decides.
         </p>
       )}
       {explanation?.why && <p class="why">{visible(explanation.why)}</p>}
@@ -61,6 +66,11 @@ export function Card({ question, profile, blind }: { question: Question; profile
       )}
     </article>
   );
+}
+
+function votes({ inlierVotes = 0, outlierVotes = 0, unsureVotes = 0 }: Adjudication): string {
+  const parts = [`${inlierVotes} inlier`, `${outlierVotes} outlier`, ...(unsureVotes ? [`${unsureVotes} unsure`] : [])];
+  return parts.join(', ');
 }
 
 function VerdictMark({ verdict }: { verdict: Verdict | undefined }) {

@@ -54,10 +54,14 @@ export function waiting(session: Session | undefined): string {
   if (!session) return 'No session has a question for you now. The next one is shown when it comes.';
   const { stall, state } = session;
   if (stall === 'STALL_REASON_NO_WORKERS') {
-    return 'No worker is running, so no question is chosen. It goes on once whoever runs the service starts one: svddtune work.';
+    return 'No worker is running, so no question is chosen. It goes on once whoever runs the service starts one with: svddtune worker';
   }
   if (stall === 'STALL_REASON_AWAITING_VOTES') {
     return 'What is left needs the votes of other labelers. Let another person label, or finish the session.';
+  }
+  if (stall === 'STALL_REASON_AWAITING_ADJUDICATION') {
+    const decide = session.config?.adjudicators ?? [];
+    return `What is left are observations whose votes contradict each other. ${decide.join(' or ')} has to decide them.`;
   }
   if (state === 'SESSION_STATE_PREPARING') {
     const share = session.atlasProgress ? ` (${percent(session.atlasProgress)})` : '';

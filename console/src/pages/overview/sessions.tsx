@@ -1,6 +1,6 @@
 /** The sessions, newest first: found by name, state and labels, and kept up to date. */
 import { useEffect, useState } from 'preact/hooks';
-import { call, path } from '../../api/call';
+import { call } from '../../api/call';
 import { may } from '../../api/caller';
 import type { Session } from '../../api/schema';
 import { idOf, to } from '../../shell/route';
@@ -16,7 +16,6 @@ const PAGE = 20;
 const REFRESH_S = 4;
 const SETTLED_MS = 250;
 const STATES = ['PREPARING', 'LABELING', 'PAUSED', 'ESTIMATING', 'COMPLETED', 'CANCELLED', 'FAILED'];
-const ENDED = new Set(['SESSION_STATE_COMPLETED', 'SESSION_STATE_CANCELLED', 'SESSION_STATE_FAILED']);
 const STALLS: Record<string, string> = {
   STALL_REASON_NO_WORKERS: 'no workers',
   STALL_REASON_AWAITING_VOTES: 'waits for further votes',
@@ -46,19 +45,6 @@ function list(filter: Filter, token: string, signal: AbortSignal): Promise<Liste
   return call<Listed>(`/v1/sessions?${query}`, { signal });
 }
 
-/** Why sessions stand still, by name: GetSession alone says it. */
-async function stalls(names: string[], signal: AbortSignal): Promise<Map<string, string>> {
-  const found = await Promise.allSettled(
-    names.map((name) => call<{ session: Session }>(path`/v1/${name}`, { signal })),
-  );
-  // (One that is refused has been deleted meanwhile; the next list will not have it.)
-  return new Map(
-    found.flatMap((one) =>
-      one.status === 'fulfilled' ? [[one.value.session.name ?? '', STALLS[one.value.session.stall ?? ''] ?? '']] : [],
-    ),
-  );
-}
-
 export function Sessions() {
   const [typed, setTyped] = useState<Filter>(ALL);
   const [filter, setFilter] = useState<Filter>(ALL);
@@ -77,8 +63,6 @@ export function Sessions() {
     return () => clearTimeout(timer);
   }, [typed]);
   const filtered = Boolean(filter.name || filter.state || filter.labels) || pages.number > 1;
-  const active = (value?.sessions ?? []).filter((one) => !ENDED.has(one.state ?? '')).map((one) => one.name ?? '');
-  const stalled = usePolled((signal) => stalls(active, signal), [active.join()], REFRESH_S);
   const empty = value?.sessions.length === 0;
   return (
     <section aria-label="Sessions">
@@ -121,7 +105,7 @@ export function Sessions() {
       </search>
       {!value && error === undefined && !away && <Loading what="sessions" />}
       {empty && <Nothing filtered={filtered} />}
-      {value && !empty && <Table sessions={value.sessions} stalled={stalled.value} />}
+      {value && !empty && <Table sessions={value.sessions} />}
       {value && <Pager pages={pages} next={value.nextPageToken} of="sessions" />}
     </section>
   );
@@ -141,7 +125,7 @@ function Nothing({ filtered }: { filtered: boolean }) {
   );
 }
 
-function Table({ sessions, stalled }: { sessions: Session[]; stalled: Map<string, string> | undefined }) {
+function Table({ sessions }: { sessions: Session[] }) {
   return (
     <div class="wide" role="region" aria-label="Table of sessions" tabIndex={0}>
       <table class="sessions">
@@ -167,7 +151,7 @@ function Table({ sessions, stalled }: { sessions: Session[]; stalled: Map<string
         </thead>
         <tbody>
           {sessions.map((one) => (
-            <Row key={one.name} session={one} stall={stalled?.get(one.name ?? '')} />
+            <Row key={one.name} session={one} />
           ))}
         </tbody>
       </table>
@@ -175,7 +159,8 @@ function Table({ sessions, stalled }: { sessions: Session[]; stalled: Map<string
   );
 }
 
-function Row({ session, stall }: { session: Session; stall: string | undefined }) {
+function Row({ session }: { session: Session }) {
+  const stall = STALLS[session.stall ?? ''];
   const id = idOf(session.name ?? '');
   const waiting = session.waitingCount ?? 0;
   const leased = session.leasedCount ?? 0;
@@ -193,8 +178,8 @@ function Row({ session, stall }: { session: Session; stall: string | undefined }
         ))}
       </th>
       <td>
-        {wordOf(session.state, 'SESSION_STATE_')}
-        {stall && <strong class="stall">{stall}</strong>}
+        {wordOf(session.state, 'SESSION_STATE_')} {stall && <strong class="stall">{stall}</strong>}{' '}
+        {session.overdue && <strong class="stall">overdue</strong>}
       </td>
       <td class="number">
         {session.counts?.total ?? 0} of {session.config?.budget}

@@ -8,6 +8,7 @@ import { Dialog } from '../../ui/dialog';
 import { ErrorNotice } from '../../ui/notice';
 import { Change } from './change';
 import { Clone } from './clone';
+import { stopAdvised, unspent } from './words';
 
 type Verb = 'pause' | 'resume' | 'finish' | 'cancel';
 type Asked = 'finish' | 'cancel' | 'delete' | 'change' | 'clone';
@@ -38,8 +39,7 @@ export function Actions({ session, show }: ActionsProps) {
   };
   const steer = may.steer.value;
   const active = state === 'LABELING' || state === 'PAUSED';
-  const unspent = (session.counts?.total ?? 0) < (session.config?.budget ?? 0);
-  const resumes = state === 'PAUSED' || ((state === 'COMPLETED' || state === 'FAILED') && unspent);
+  const resumes = state === 'PAUSED' || ((state === 'COMPLETED' || state === 'FAILED') && unspent(session));
   return (
     <div class="actions">
       <div class="row">
@@ -54,7 +54,7 @@ export function Actions({ session, show }: ActionsProps) {
           </a>
         )}
         {steer && active && (
-          <button type="button" onClick={() => setAsked('finish')}>
+          <button type="button" class={stopAdvised(session) ? 'main' : ''} onClick={() => setAsked('finish')}>
             Finish
           </button>
         )}

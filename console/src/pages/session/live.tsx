@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Session } from '../../api/schema';
 import { figure, percent } from '../../ui/format';
-import { evidence, hasAtlas, metric, quality, representation, stallWords, withInterval } from './words';
+import { evidence, hasAtlas, metric, quality, representation, stallWords, stopAdvised, unspent, withInterval } from './words';
 
 /** Why nothing goes on, and what the session advises. */
 export function Notices({ session }: { session: Session }) {
@@ -12,7 +12,7 @@ export function Notices({ session }: { session: Session }) {
     <>
       {session.state === 'SESSION_STATE_FAILED' && failure?.message && (
         <p class="notice error" role="alert">
-          {failure.message} <code>{failure.reason}</code> Resume the session to try it again; its labels are kept.
+          {failure.message} <code>{failure.reason}</code>
         </p>
       )}
       {stall && (
@@ -20,9 +20,9 @@ export function Notices({ session }: { session: Session }) {
           {stall}
         </p>
       )}
-      {live?.advice && (
-        <p class={`notice ${live.stop ? 'warning' : ''}`} role="status">
-          <strong>{live.stop ? 'More labels are hardly worth their price. ' : 'Advice: '}</strong>
+      {live?.advice && unspent(session) && (
+        <p class={`notice ${stopAdvised(session) ? 'warning' : ''}`} role="status">
+          <strong>{stopAdvised(session) ? 'More labels are hardly worth their price. ' : 'Advice: '}</strong>
           {live.advice}
         </p>
       )}
@@ -56,7 +56,8 @@ export function Progress({ session }: { session: Session }) {
       )}
       <p class="hint">
         {session.leasedCount ?? 0} questions are out; {session.waitingCount ?? 0} labelers wait
-        {session.awaitingVotes ? `; ${session.awaitingVotes} labelled observations await a further vote` : ''}.
+        {session.awaitingVotes ? `; ${session.awaitingVotes} labelled observations await a further vote` : ''}
+        {session.awaitingAdjudication ? `; ${session.awaitingAdjudication} await an adjudicator` : ''}.
         {session.rankingPending ? ' The next questions are being chosen.' : ''}
       </p>
     </section>

@@ -12,17 +12,33 @@ const STALLS: Record<Stall, string> = {
     'svddtune worker, or restart svddtune up.',
   STALL_REASON_PAUSED: 'The session is paused: nobody is asked. Resume it to go on.',
   STALL_REASON_AWAITING_VOTES:
-    'Labelers wait, but what is left needs votes of others. Let another labeler vote, or finish the session.',
+    'Labelers wait, but what is left needs votes of others. Let another person label, or finish the session.',
   STALL_REASON_AWAITING_ADJUDICATION:
-    'What is left are observations whose votes contradict each other. An adjudicator has to decide them: ask one of ' +
-    'those under Settings to label, or finish the session.',
+    'Labelers wait, but what is left are observations whose votes contradict each other.',
   STALL_REASON_JOB_GIVEN_UP:
-    'A computation failed several times and was given up. Resume the session to try it again; if it fails again, ' +
-    'the operator of the service finds it with: svddtune jobs list --state dead',
+    'A computation failed and was given up; its labels are kept. Whoever runs the service sees it with: ' +
+    'svddtune jobs list --state dead',
 };
 
 export function stallWords(session: Session): string {
-  return STALLS[session.stall ?? 'STALL_REASON_UNSPECIFIED'] ?? '';
+  const { stall = 'STALL_REASON_UNSPECIFIED', config } = session;
+  const words = STALLS[stall] ?? '';
+  if (stall === 'STALL_REASON_AWAITING_ADJUDICATION') {
+    return `${words} Let ${(config?.adjudicators ?? []).join(' or ')} decide them, or finish the session.`;
+  }
+  if (stall !== 'STALL_REASON_JOB_GIVEN_UP') return words;
+  const again = unspent(session) ? 'Resume the session' : 'The budget is spent: raise it and resume the session';
+  return `${words}. ${again} to try it again.`;
+}
+
+/** Whether labels of the budget are left. */
+export function unspent({ counts, config }: Session): boolean {
+  return (counts?.total ?? 0) < (config?.budget ?? 0);
+}
+
+/** Whether the session advises to ask no more, while it would. */
+export function stopAdvised(session: Session): boolean {
+  return Boolean(session.live?.stop) && unspent(session) && takesVotes(session);
 }
 
 const STATES: Record<string, string> = {
