@@ -68,9 +68,13 @@ def section(page: Page, name: str) -> Locator:
 def test_figures_change_while_a_program_labels(
     open_page: Callable[..., Page], console_client: TuningClient
 ) -> None:
-    session = console_client.create_session(upload(console_client), budget=24)
+    session = console_client.create_session(
+        upload(console_client), budget=24, trusts={"cem": 0.75, "dora": 0.9}
+    )
     page = open_page(address(session))
     expect(section(page, "Progress")).to_contain_text("0 of 24 labels")
+    page.get_by_text("Settings", exact=True).click()
+    expect(page.locator("details.about")).to_contain_text("cem: 0.75, dora: 0.9")
     page.evaluate("() => { window.sameDocument = true; }")
     label(console_client, session, 12)
     expect(section(page, "Progress")).to_contain_text("12 of 24 labels")

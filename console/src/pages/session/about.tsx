@@ -43,12 +43,13 @@ function Item({ name, children }: { name: string; children: ComponentChildren })
 
 /** Settings at 0, false or empty have no effect, but for the seed. */
 function isSet(value: unknown): boolean {
-  return Array.isArray(value) ? value.length > 0 : Boolean(value);
+  return value instanceof Object ? Object.keys(value).length > 0 : Boolean(value);
 }
 
 function written(value: unknown): string {
   if (value === true) return 'yes';
   if (Array.isArray(value)) return value.map(String).join(', ');
+  if (value instanceof Object) return Object.entries(value).map((pair) => pair.join(': ')).join(', ');
   // Enums carry their own name: OVERLAP_RULE_ALWAYS is "always".
   return wordOf(String(value), /^(QUERY_STRATEGY|METRIC|GRID_SPACING|TIE_RULE|TAU_RULE|OVERLAP_RULE|AGGREGATION)_/.exec(String(value))?.[0] ?? '');
 }
