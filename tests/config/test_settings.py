@@ -27,6 +27,7 @@ from svddtune.config import (
     SessionConfig,
     Setting,
     Settings,
+    changed,
     checked,
     from_proto,
     to_proto,
@@ -397,3 +398,23 @@ def test_limits_that_depend_on_the_dataset_hold_once_it_is_known() -> None:
     assert checked(large) == large
     with pytest.raises(InvalidConfig, match="1 to 1000, the observations of the dataset"):
         checked(large, N)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (SessionConfig(), {}),
+        (SessionConfig(budget=50, k=5), {}),
+        (SessionConfig(budget=7, strategy="lama"), {"budget": 7, "strategy": "lama"}),
+        (SessionConfig(overlap=2), {"overlap": 2}),
+        (SessionConfig(overlap=2, overlap_limit=5), {"overlap": 2, "overlap_limit": 5}),
+        (
+            SessionConfig(overlap=2, adjudicators=("dora",)),
+            {"overlap": 2, "adjudicators": ("dora",)},
+        ),
+    ],
+)
+def test_what_other_settings_lead_to_is_no_change(
+    given: SessionConfig, told: dict[str, object]
+) -> None:
+    assert {one.name: value for one, value in changed(checked(given, N), N)} == told

@@ -4,7 +4,7 @@ A new setting is a field of the message in ``config.proto`` and a row of `table`
 and command-line options follow from both; a test compares them all.
 """
 
-from svddtune.config.checks import InvalidConfig, Violation, checked, completed
+from svddtune.config.checks import InvalidConfig, Violation, changed, checked, completed
 from svddtune.config.features import visible_columns
 from svddtune.config.numbers import Numbers
 from svddtune.config.table import OBSERVATIONS, SETTINGS, SessionConfig, Setting, Settings
@@ -19,6 +19,7 @@ __all__ = [
     "Setting",
     "Settings",
     "Violation",
+    "changed",
     "checked",
     "completed",
     "from_proto",

@@ -96,6 +96,24 @@ def completed(config: SessionConfig, observation_count: int) -> SessionConfig:
     )
 
 
+def changed(config: SessionConfig, observation_count: int) -> list[tuple[Setting, Any]]:
+    """Return the settings that are not the default's, each with its value.
+
+    What the dataset and other settings lead to by default is no change.
+    """
+    own = SessionConfig()
+    usual = completed(
+        replace(own, overlap=config.overlap, adjudicators=config.adjudicators), observation_count
+    )
+    usual = replace(usual, overlap=own.overlap, adjudicators=own.adjudicators)
+    found = [(setting, getattr(config, setting.name)) for setting in SETTINGS.values()]
+    return [
+        (setting, value)
+        for setting, value in found
+        if value is not None and value != getattr(usual, setting.name)
+    ]
+
+
 def _plain(setting: Setting, value: Any) -> Any:
     """Return the value in the setting's own type, the default for a zero.
 

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from tests.client.cli.hints import hints, words
 from tests.client.scene import blob
+from tests.waiting import wait_until
 
 from svddtune.client import EmbeddedStack, SessionState, SvddModel, TuningClient
 from svddtune.client.cli.app import run
@@ -23,6 +24,7 @@ from svddtune.client.cli.failure import EXIT_DRIFT
 from svddtune.client.cli.lookup import session_names
 from svddtune.client.cli.options import DEFAULT_SERVER
 from svddtune.client.cli.service import Service, reach_as
+from svddtune.client.phrases import gamma_of
 
 pytestmark = pytest.mark.integration
 
@@ -393,6 +395,24 @@ def test_tables_fit_the_terminal_and_keep_ids(
     assert (name in text) is (width == 200)
     assert ("created" in text) is (width > 40)
     assert "8/50" in text
+
+
+def test_session_that_chooses_without_the_atlas_shows_both(
+    shell: Shell, client: TuningClient, pumps: str
+) -> None:
+    session = shell(f"session create {pumps} --strategy lama --budget 9").strip()
+    name = f"sessions/{session}"
+    wait_until(lambda: client.get_session(name).atlas_progress == 1)
+    observation = next(client.list_observations(f"datasets/{pumps}"))
+    client.label_all(name, {observation.observation_id: "inlier"}, labeler="ann")
+    wait_until(lambda: client.get_session(name).live is not None)
+    shown = shell(f"session show {session}")
+    own = client.get_session(name)
+    assert f"\nevidence  gamma {gamma_of(own.gamma, own.scaling)}, alignment" in shown
+    assert "\natlas     gamma" in shown
+    assert "\nadvice    " in shown
+    assert "\nsettings  budget 9, strategy lama\n" in shown
+    shell(f"session delete --yes {session}")
 
 
 def complete(line: str, monkeypatch: pytest.MonkeyPatch, printed: Printed) -> list[str]:

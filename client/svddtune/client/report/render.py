@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import svddtune
@@ -15,7 +14,7 @@ from svddtune.client.report import usage, words
 from svddtune.client.report.contents import Contents
 from svddtune.client.report.drawings import drawn
 from svddtune.client.report.log import events_shown, lines
-from svddtune.config import SETTINGS, SessionConfig, completed
+from svddtune.config import changed
 from svddtune.text import visible
 
 EXTRA = "report"
@@ -93,16 +92,15 @@ def page(contents: Contents, *, server: str, command: usage.Command) -> str:
 
 def _changed(contents: Contents) -> list[tuple[str, str, str]]:
     """Return name, value and meaning of the settings that are not the default's."""
-    found = []
-    config = contents.session.config
-    default = completed(SessionConfig(overlap=config.overlap), contents.dataset.observation_count)
-    default = replace(default, overlap=SessionConfig().overlap)
-    for setting in SETTINGS.values():
-        value = getattr(config, setting.name)
-        if value != getattr(default, setting.name) and value is not None:
-            text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-            found.append((setting.name, text, setting.help))
-    return found
+    found = changed(contents.session.config, contents.dataset.observation_count)
+    return [
+        (
+            setting.name,
+            ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value),
+            setting.help,
+        )
+        for setting, value in found
+    ]
 
 
 def _uses(contents: Contents, server: str, command: usage.Command) -> list[tuple[str, str]]:

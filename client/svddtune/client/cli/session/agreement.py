@@ -73,7 +73,8 @@ def agreement(
     elif pairs:
         print_table(_COLUMNS, map(_row, pairs))
     else:
-        say(f"No observation of {name} has votes of two labelers.")
+        id_ = name.removeprefix("sessions/")
+        say(f"No observation of {id_} has votes of two {by.value}s.")
 
 
 def _cells(pair: AgreementPair) -> tuple[str, ...]:

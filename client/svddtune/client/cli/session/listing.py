@@ -143,15 +143,17 @@ def _facts(session: Session) -> Iterator[tuple[str, str]]:
     if session.taken_over:
         taken = session.taken_over
         yield "", f"{taken.taken} labels from {taken.source}"
+    own_choice = session.gamma and not session.config.needs_atlas
+    if own_choice or (session.gamma and not session.live):
+        gamma = gamma_of(session.gamma, session.scaling)
+        yield "evidence", f"gamma {gamma}, alignment {figure(session.alignment, 3)}"
     if session.live:
-        yield "evidence", evidence(session.live)
+        # (A strategy that chooses without the atlas has its advice all the same.)
+        yield "atlas" if own_choice else "evidence", evidence(session.live)
         yield "", f"{session.live.outside_count} observations outside"
         if session.live.outlier_share:
             yield "", f"share of outliers {estimated(session.live.outlier_share)}"
         yield "advice", visible(session.live.advice)
-    elif session.gamma:
-        gamma = gamma_of(session.gamma, session.scaling)
-        yield "evidence", f"gamma {gamma}, alignment {figure(session.alignment, 3)}"
     if session.detectors:
         yield "", compared(session.detectors)
     if session.failure_reason:
@@ -171,13 +173,10 @@ def _facts(session: Session) -> Iterator[tuple[str, str]]:
 
 def _settings(session: Session) -> str:
     """Return the settings that are not the default's."""
-    from svddtune.config import SETTINGS
+    from svddtune.config import changed
 
-    told = []
-    for row in SETTINGS.values():
-        value = getattr(session.config, row.name)
-        if value != row.default and value is not None:
-            told.append(f"{row.name} {visible(str(value))}")
+    found = changed(session.config, session.observation_count)
+    told = (f"{setting.name} {visible(str(value))}" for setting, value in found)
     return ", ".join(told) or "all by default"
 
 
