@@ -165,7 +165,7 @@ MEASURE = """() => {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("latency_ms", [0, 400])
+@pytest.mark.parametrize("latency_ms", [pytest.param(0, marks=pytest.mark.thorough), 400])
 def test_the_next_question_is_there_at_once(
     latency_ms: int,
     open_page: Callable[..., Page],

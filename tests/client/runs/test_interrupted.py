@@ -79,7 +79,9 @@ class Mine(Exception):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), Mine("no")])
+@pytest.mark.parametrize(
+    "error", [KeyboardInterrupt(), pytest.param(Mine("no"), marks=pytest.mark.thorough)]
+)
 def test_run_that_the_oracle_ends_goes_on_to_the_same_result(
     error: BaseException, undisturbed: TuningResult
 ) -> None:
