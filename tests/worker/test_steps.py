@@ -129,7 +129,7 @@ def test_result_notes_several_votes(redis_url: str) -> None:
         result = await shop.result(session_id)
         noise = numerics.estimate_noise([[1, 1]] * result.quality.counts.total)
         assert [note for note in result.notes if "votes" in note] == [
-            "12 of 12 observations have several votes; 100 % of the pairs of votes agree. "
+            "12 of 12 observations have several votes; 100% of the pairs of votes agree. "
             "On average an observation has 2.0 votes.",
             "Labels follow the majority of votes.",
             f"An answer is taken as wrong with probability {noise:.2g} (estimated from these "

@@ -276,7 +276,7 @@ def test_notes_give_number_and_agreement_of_votes() -> None:
     votes = {1: {"ann": 1, "ben": 1}, 2: {"ann": 1, "ben": -1, "cem": -1}, 3: {"ann": 1}}
     snapshot = snapshot_of(votes, overlap=2)
     assert notes_of(snapshot) == [
-        "2 of 3 observations have several votes; 50 % of the pairs of votes agree. On average an "
+        "2 of 3 observations have several votes; 50% of the pairs of votes agree. On average an "
         "observation has 2.0 votes.",
         "Labels follow the majority of votes.",
         "An answer is taken as wrong with probability 0.15 (estimated from these votes), so labels "

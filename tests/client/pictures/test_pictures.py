@@ -152,6 +152,14 @@ def test_gamma_of_another_representation_is_not_marked() -> None:
         assert len(axes.lines) == 1
 
 
+def test_points_that_rest_on_labels_taken_back_are_left_out() -> None:
+    points = moments(10)
+    with pictures.new_figure() as figure:
+        axes = figure.subplots()
+        pictures.draw_history(axes, [*points, points[6]])
+        assert list(axes.lines[0].get_xdata()) == [point.labels for point in points[:7]]
+
+
 def test_rows_have_the_colours_of_inliers_and_outliers() -> None:
     from matplotlib.colors import to_hex
 

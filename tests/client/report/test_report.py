@@ -215,7 +215,7 @@ def test_what_cannot_be_judged_is_told(tuned: Contents) -> None:
     _, elements = made(replace(tuned, result=bare, history=()))
     outcome = facts(elements, "The chosen detector")
     assert outcome["Cohen's kappa by audit"].startswith("not known: it takes labels of both")
-    assert "holds for all rows" in outcome["Cohen's kappa by audit"]
+    assert "holds for all rows" not in outcome["Cohen's kappa by audit"]
     assert outcome["Computed"] == "–"
     assert SEEN in [one.text for one in of(elements, "li")]
     assert not of(elements, "figure")
@@ -267,7 +267,7 @@ def test_report_of_a_session_in_each_state(
     client.wait_until_completed(session)
     document, _, state = report()
     assert document["result"] == f"{session.name}/results/1"
-    assert state == "Completed. The session is complete."
+    assert state == "Completed. Nothing more is asked, and the result is final."
     client.update_session(session, budget=21)
     client.resume_session(session)
     assert "an earlier end of it" in report()[2]
@@ -361,6 +361,20 @@ def test_report_of_nobody_and_into_nowhere_fails(
     out = str(tmp_path / "file" / "report.html")
     assert run(["report", tuned.session.name, "-o", out, "--server", stack.address]) == 1
     assert capsys.readouterr().err.startswith("svddtune: ")
+
+
+def test_nothing_is_drawn_where_there_is_nothing_to_see(tuned: Contents) -> None:
+    result = tuned.result
+    assert result is not None
+    begun = replace(tuned, result=None, history=tuple(moments(1)))
+    assert not list(drawn(begun))
+    text, elements = made(begun)
+    assert not of(elements, "figure")
+    assert 'href="#pictures"' not in text
+    unknown = replace(result.quality, value=math.nan, interval=None)
+    one_class = replace(tuned, result=replace(result, quality=unknown), history=())
+    assert {one.name for one in drawn(one_class)} <= {"alignment", "detectors"}
+    assert "optimistic" not in made(one_class)[0]
 
 
 @pytest.mark.parametrize("missing", ["jinja2", "matplotlib"])

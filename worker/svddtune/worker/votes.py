@@ -148,7 +148,7 @@ def vote_notes(snapshot: Snapshot, labels: LabelArray, noise: float) -> Iterator
         mean = sum(map(len, given)) / len(given)
         yield (
             f"{found.observations} of {len(given)} observations have several votes; "
-            f"{100 * found.observed:.0f} % of the pairs of votes agree. On average an "
+            f"{100 * found.observed:.0f}% of the pairs of votes agree. On average an "
             f"observation has {mean:.1f} votes."
         )
     elif config.overlap > 1:

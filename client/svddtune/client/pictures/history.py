@@ -74,9 +74,15 @@ def draw_quality(axes: Any, points: Iterable[Point], metric: str = "kappa") -> A
 
 
 def _by_labels(points: Iterable[Point]) -> list[Point]:
-    """Return the last point for each number of labels: labels taken back make it fall."""
-    last = {point.labels: point for point in points}
-    return [last[labels] for labels in sorted(last)]
+    """Return the points with more and more labels that led to the last one.
+
+    Where labels were taken back, the points that rest on them are left out.
+    """
+    standing: list[Point] = []
+    for point in reversed(list(points)):
+        if not standing or point.labels < standing[-1].labels:
+            standing.append(point)
+    return standing[::-1]
 
 
 def _label_axis(axes: Any, labels: Sequence[int]) -> None:

@@ -24,6 +24,9 @@ _RULES = {
     "sklearn_default": "OneClassSVM defaults",
     "scott": "Scott",
     "silverman": "Silverman",
+    "dfn": "DFN",
+    "mies": "MIES",
+    "qms": "QMS",
 }
 _TICKS = 5
 # Below this ratio of the ends, steps of 1, 2 and 5 leave too few ticks.

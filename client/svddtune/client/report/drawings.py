@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from svddtune.client import pictures
+from svddtune.client.figures import HistoryPoint
 from svddtune.client.phrases import figure, gamma_of
 from svddtune.client.pictures.style import capital, metric_name, rule_name
 from svddtune.client.report.contents import Contents
@@ -45,7 +46,7 @@ def drawn(contents: Contents) -> Iterator[Drawing]:
     if (result := contents.result) is not None:
         yield from _of_result(result)
     points = contents.history
-    if not points:
+    if not _changes(points):
         return
     last = points[-1]
     yield Drawing(
@@ -57,7 +58,7 @@ def drawn(contents: Contents) -> Iterator[Drawing]:
     )
     metric = contents.session.config.metric
     known = [one for one in points if one.quality and math.isfinite(one.quality.value)]
-    if known:
+    if _changes(known):
         first, final = (
             figure(one.quality.value, 3) for one in (known[0], known[-1]) if one.quality
         )
@@ -73,30 +74,29 @@ def drawn(contents: Contents) -> Iterator[Drawing]:
 def _of_result(result: Result) -> Iterator[Drawing]:
     metric = metric_name(result.quality.metric)
     if result.alignment_curve:
+        base = result.manifest.base_scaling
+        elsewhere = "" if result.scaling == base else ", of another representation"
         peak = max(result.alignment_curve, key=lambda point: point.alignment)
         yield Drawing(
             "alignment",
             "Gamma: local alignment with the labels",
             f"Local alignment over gamma. It is largest, {figure(peak.alignment, 3)}, at gamma "
             f"{figure(peak.gamma, 3)}. The chosen gamma is "
-            f"{gamma_of(result.gamma, result.scaling, 3)}.",
+            f"{gamma_of(result.gamma, result.scaling, 3)}{elsewhere}.",
             lambda axes: pictures.draw_alignment(axes, result),
         )
-    if result.c_curve:
-        known = [cell.score for cell in result.c_curve if math.isfinite(cell.score)]
-        span = (
-            f"It lies between {figure(min(known), 3)} and {figure(max(known), 3)}"
-            if known
-            else "It is not known"
-        )
+    known = [cell.score for cell in result.c_curve if math.isfinite(cell.score)]
+    scored = math.isfinite(result.quality.value)
+    if known and scored:
         yield Drawing(
             "costs",
             "C: score on the labels",
-            f"{capital(metric)} on the labels over C, at the chosen gamma. {span}. The chosen C is "
+            f"{capital(metric)} on the labels over C, at the chosen gamma. It lies between "
+            f"{figure(min(known), 3)} and {figure(max(known), 3)}. The chosen C is "
             f"{figure(result.C, 3)}.",
             lambda axes: pictures.draw_costs(axes, result),
         )
-    if result.comparisons:
+    if result.comparisons and scored:
         best = max(result.comparisons, key=lambda rule: _known(rule.score))
         yield Drawing(
             "comparisons",
@@ -117,6 +117,11 @@ def _of_result(result: Result) -> Iterator[Drawing]:
             f"{figure(comparison.refined.value, 2)}, each with its interval.",
             lambda axes: pictures.draw_detectors(axes, result),
         )
+
+
+def _changes(points: Sequence[HistoryPoint]) -> bool:
+    """Whether there is a change to see: points at different numbers of labels."""
+    return len({point.labels for point in points}) > 1
 
 
 def _known(score: float) -> float:

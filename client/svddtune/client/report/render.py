@@ -67,6 +67,7 @@ def page(contents: Contents, *, server: str, command: usage.Command) -> str:
         "rule": rule_name,
         "seconds": words.seconds,
         "score": words.of_score,
+        "score_in_column": words.in_column,
     }
     result = contents.result
     pictures = [(one.title, one.words, Markup(one.svg)) for one in drawn(contents)]

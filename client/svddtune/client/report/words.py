@@ -22,9 +22,9 @@ _STATES = {
     "change.",
     SessionState.PAUSED: "The session is paused: it asks nothing until it is resumed.",
     SessionState.ESTIMATING: "The labels are complete; the result is being computed.",
-    SessionState.COMPLETED: "The session is complete.",
-    SessionState.CANCELLED: "The session was cancelled. It has no result of its last labels.",
-    SessionState.FAILED: "The session failed. It has no result of its last labels.",
+    SessionState.COMPLETED: "Nothing more is asked, and the result is final.",
+    SessionState.CANCELLED: "The session was cancelled, so its last labels have no result.",
+    SessionState.FAILED: "The session failed, so its last labels have no result.",
     SessionState.UNKNOWN: "The session is in a state that this version does not know.",
 }
 
@@ -38,8 +38,8 @@ def of_state(session: Session) -> str:
 
 
 def of_kind(quality: Quality) -> str:
-    """Return what kind of evidence a score is."""
-    return _KINDS.get(quality.kind, "")
+    """Return what kind of evidence a score is; empty where there is none."""
+    return _KINDS.get(quality.kind, "") if math.isfinite(quality.value) else ""
 
 
 def of_score(quality: Quality) -> str:
@@ -76,7 +76,7 @@ def of_detectors(comparison: DetectorComparison) -> str:
     between = ""
     if (difference := comparison.difference) is not None:
         between = (
-            f" The refined detector's score less the SVDD's lies between "
+            f" The difference of their scores, refined less tuned, lies between "
             f"{figure(difference.low, 2)} and {figure(difference.high, 2)} "
             f"({difference.level:.0%} interval)."
         )
@@ -84,6 +84,11 @@ def of_detectors(comparison: DetectorComparison) -> str:
         return f"{comparison.labels} labels do not tell which of the two is better.{between}"
     name = {"svdd": "The tuned SVDD", "refined": "The refined detector"}[comparison.better]
     return f"{name} is better on {comparison.labels} held-out labels.{between}"
+
+
+def in_column(score: float) -> str:
+    """Return a score as it stands below others; a dash where it is not known."""
+    return f"{score:.3f}" if math.isfinite(score) else "–"
 
 
 def share(value: float, of: int) -> str:
