@@ -13,13 +13,14 @@ from tests.text.test_text import steers
 
 from svddtune.client import (
     EmbeddedStack,
+    LabelerReport,
     NotInstalled,
     Result,
     SessionConfig,
     TuningResult,
 )
 from svddtune.client.figures import History
-from svddtune.client.summary.markup import curve, facts
+from svddtune.client.summary.markup import Numeral, curve, facts, listed
 
 pytestmark = pytest.mark.integration
 
@@ -113,6 +114,22 @@ def test_tables_say_what_the_result_is(values: dict[str, object]) -> None:
         assert part in text, text
     assert "dashed line is the chosen gamma" in text
     assert "withdrawn" not in read(str(html_of(values["labeler"]))).text
+
+
+def test_what_is_not_known_of_a_labeler_is_left_out(values: dict[str, object]) -> None:
+    known = values["labeler"]
+    assert isinstance(known, LabelerReport)
+    text = read(str(html_of(known))).text
+    assert f"of {known.compared} observations" in text
+    assert "agrees with itself" not in text  # nobody was asked twice
+    assert "control" not in text
+    assert "nan" not in text
+
+
+def test_numbers_and_their_heading_stand_at_the_right() -> None:
+    table = listed("", ("name", "value"), [("a", Numeral("0.5")), ("b", 12)])
+    assert table.count("text-align:right") == 3
+    assert table.count("text-align:left") == 3
 
 
 def test_picture_is_left_out_where_there_is_nothing_to_draw() -> None:

@@ -26,6 +26,12 @@ class Markup(str):
     __slots__ = ()
 
 
+class Numeral(str):
+    """A number as text, which stands at the right of its column."""
+
+    __slots__ = ()
+
+
 def escaped(text: object) -> Markup:
     """Return a text as HTML that shows exactly this text, steering characters written out."""
     if isinstance(text, Markup):
@@ -48,12 +54,16 @@ def facts(title: str, rows: Iterable[tuple[str, object]]) -> Markup:
 
 def listed(title: str, headings: Sequence[str], rows: Iterable[Sequence[object]]) -> Markup:
     """Return a table with headings; empty without rows. Numbers stand at the right."""
-    lines = [
-        "".join(f'<td style="{_style(cell)}">{escaped(cell)}</td>' for cell in row) for row in rows
-    ]
-    if not lines:
+    cells = list(rows)
+    if not cells:
         return Markup()
-    head = "".join(f'<th scope="col" style="{_CELL}">{escaped(one)}</th>' for one in headings)
+    lines = [
+        "".join(f'<td style="{_style(cell)}">{escaped(cell)}</td>' for cell in row) for row in cells
+    ]
+    head = "".join(
+        f'<th scope="col" style="{_style(below)}">{escaped(one)}</th>'
+        for one, below in zip(headings, cells[0], strict=True)
+    )
     body = "".join(f"<tr>{line}</tr>" for line in lines)
     table = f"<table>{_caption(title)}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     return Markup(table)
@@ -135,9 +145,11 @@ def _svg(drawn: str, height: int, text: str) -> Markup:
 
 
 def _caption(title: str) -> str:
+    if not title:
+        return ""
     style = "text-align:left;font-weight:bold;caption-side:top"
     return f'<caption style="{style}">{escaped(title)}</caption>'
 
 
 def _style(cell: object) -> str:
-    return _NUMBER if isinstance(cell, int | float) else _CELL
+    return _NUMBER if isinstance(cell, int | float | Numeral) else _CELL

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from functools import singledispatch
 from typing import Any
@@ -17,6 +18,7 @@ from svddtune.client.summary.markup import (
     INLIER,
     OUTLIER,
     Markup,
+    Numeral,
     block,
     curve,
     escaped,
@@ -92,7 +94,12 @@ def _(value: Query) -> str:
             "",
             ("feature", "value", typical, "deviation"),
             (
-                (one.name, figure(one.value, 5), figure(one.typical, 5), f"{one.deviation:+.1f}")
+                (
+                    one.name,
+                    Numeral(figure(one.value, 5)),
+                    Numeral(figure(one.typical, 5)),
+                    Numeral(f"{one.deviation:+.1f}"),
+                )
                 for one in value.unusual
             ),
         ),
@@ -146,14 +153,14 @@ def _(value: Drift) -> str:
             (
                 (
                     one.feature,
-                    figure(one.shift, 2),
+                    Numeral(figure(one.shift, 2)),
                     stack_bar(
                         [(one.shift, OUTLIER if one.shifted else INLIER)],
                         1.0,
                         f"shift {one.shift:.2f} of 1" + (", an alarm" if one.shifted else ""),
                     ),
-                    figure(one.typical),
-                    figure(one.new_typical),
+                    Numeral(figure(one.typical)),
+                    Numeral(figure(one.new_typical)),
                 )
                 for one in value.features[:_MOST_ROWS]
             ),
@@ -169,11 +176,14 @@ def _(value: LabelerReport) -> str:
             ("labels", _labels(value.votes, value.votes.total)),
             ("asked, unasked", f"{value.asked}, {value.unasked}"),
             ("unused, retracted", f"{value.unused}, {value.retracted}"),
-            ("agrees with others", _of(value.agreement, value.compared, "observations")),
-            ("agrees with itself", _of(value.self_consistency, value.repeats, "repeats")),
-            ("right on control items", f"{value.controls_right} of {value.controls}"),
-            ("trust", figure(value.trust, 3)),
-            ("seconds for an answer", f"{figure(value.median_answer_seconds, 3)} (median)"),
+            ("agrees with others", _share(value.agreement, value.compared, "observations")),
+            ("agrees with itself", _share(value.self_consistency, value.repeats, "repeats")),
+            (
+                "right on control items",
+                f"{value.controls_right} of {value.controls}" if value.controls else "",
+            ),
+            ("trust", _known(value.trust)),
+            ("seconds for an answer", _known(value.median_answer_seconds, " (median)")),
         ],
     )
 
@@ -183,23 +193,24 @@ def _(value: Agreement) -> str:
     return facts(
         f"Agreement on {value.observations} observations",
         [
-            ("equal pairs of votes", figure(value.observed, 3)),
-            ("Cohen's kappa", figure(value.cohen_kappa, 3)),
+            ("equal pairs of votes", _known(value.observed)),
+            ("Cohen's kappa", _known(value.cohen_kappa)),
             (
                 "Fleiss' kappa",
-                _of(value.fleiss_kappa, value.fleiss_observations, "observations"),
+                _known(value.fleiss_kappa, f" on {value.fleiss_observations} observations"),
             ),
-            ("Krippendorff's alpha", figure(value.krippendorff_alpha, 3)),
+            ("Krippendorff's alpha", _known(value.krippendorff_alpha)),
         ],
     )
 
 
 @_page.register
 def _(value: WithdrawalEffect) -> str:
-    rows: list[tuple[object, ...]] = [
-        ("labels", value.counts_before.total, value.counts_after.total),
-        ("inlier", value.counts_before.inlier, value.counts_after.inlier),
-        ("outlier", value.counts_before.outlier, value.counts_after.outlier),
+    then, now = value.counts_before, value.counts_after
+    rows = [
+        ("labels", str(then.total), str(now.total)),
+        ("inlier", str(then.inlier), str(now.inlier)),
+        ("outlier", str(then.outlier), str(now.outlier)),
     ]
     if value.live_before is not None and value.live_after is not None:
         before, after = value.live_before, value.live_after
@@ -279,7 +290,7 @@ def _result(result: Result, title: str) -> list[Markup]:
                 (
                     one.name,
                     gamma_of(one.gamma, one.scaling),
-                    figure(one.score, 3),
+                    _score_in_column(one.score, 3),
                     one.outside_count,
                 )
                 for one in result.comparisons
@@ -300,7 +311,7 @@ def _outside(rows: tuple[OutsideRow, ...]) -> Markup:
             (
                 one.row,
                 one.observation_id,
-                figure(one.score, 3),
+                _score_in_column(one.score, 4),
                 one.label.value if one.label else "",
             )
             for one in rows[:_MOST_ROWS]
@@ -338,8 +349,18 @@ _KINDS = {
 }
 
 
-def _of(value: float, count: int, noun: str) -> str:
-    return f"{figure(value, 3)} on {count} {noun}"
+def _score_in_column(score: float, decimals: int) -> Numeral:
+    return Numeral(f"{score:.{decimals}f}" if math.isfinite(score) else "-")
+
+
+def _share(value: float, count: int, noun: str) -> str:
+    """Return a share and of how many; empty, so that it is left out, where it is not known."""
+    return f"{value:.0%} of {count} {noun}" if count and math.isfinite(value) else ""
+
+
+def _known(value: float, what: str = "") -> str:
+    """Return a figure; empty, so that it is left out, where it is not known."""
+    return figure(value, 3) + what if math.isfinite(value) else ""
 
 
 def _beside(*parts: object) -> Markup:
