@@ -52,12 +52,13 @@ class Lease(NamedTuple):
 
 @dataclass
 class Query:
-    """A query about a row, or a repeat (``repeats``)."""
+    """A query about a row, or a repeat or control item for one labeler (``repeats``)."""
 
     n: int
     row: int
     predicted: int = 0
     repeats: bool = False
+    control: bool = False
     open: bool = True
     # Seeks the vote of an adjudicator.
     conflict: bool = False

@@ -2,20 +2,23 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from math import isnan
 from typing import Any, TypeVar
 
 import pytest
 from tests.properties import checks
 from tests.properties.ballot import Rules
+from tests.properties.controls import Controls
 from tests.properties.model import Model, Refusal
 from tests.properties.stored import Stored, read
-from tests.state.scene import Scene, ScriptedWorker
+from tests.state.scene import Scene, ScriptedWorker, explanation_of
 
+from svddtune.agreement import labeler_reports
 from svddtune.config import SessionConfig
 from svddtune.state import keys
 from svddtune.state.errors import ClaimLost, StateError
 from svddtune.state.queue import Claim, JobQueue
-from svddtune.state.session import InitialLabel, RankedRow, SessionId, Verdict
+from svddtune.state.session import ControlItem, InitialLabel, RankedRow, SessionId, Verdict
 from svddtune.state.workspace import Snapshot
 
 T = TypeVar("T")
@@ -71,9 +74,11 @@ class CheckedSession:
         rows: int,
         budget: int,
         initial: dict[int, int],
+        controls: Controls,
         predicted: Callable[[int], int],
     ) -> None:
         self.backend, self.predicted = backend, predicted
+        self._last_notice = ""
         self.store, self.worker = backend.scene.sessions, backend.scene.worker
         self.client = self.worker.client
         self.session_id: SessionId = backend.run(
@@ -87,17 +92,21 @@ class CheckedSession:
                     overlap_limit=rules.limit,
                     repeat_every=rules.repeat_every,
                     adjudicators=rules.adjudicators,
+                    control_share=controls.share,
                 ),
                 observation_count=rows,
                 initial=[InitialLabel(row, Verdict(one)) for row, one in initial.items()],
+                controls=[ControlItem(row, Verdict(one)) for row, one in controls.truth.items()],
             )
         )
-        self.model = Model(rules, rows, budget, initial)
+        self.model = Model(rules, rows, budget, initial, controls)
+        # The order is drawn from the seed.
+        controls.order = self._read().controls
+        assert sorted(controls.order) == sorted(controls.truth)
         # Jobs that workers have begun: claim, snapshot, and length of the log at that time.
         self.begun: list[tuple[Claim, Snapshot, int]] = []
         # All leases, including ended ones: query, holder, labeler.
         self.all_leases: dict[str, tuple[int, str, str]] = {}
-        self._last_notice = ""
         self.work_off()
 
     def _read(self) -> Stored:
@@ -193,6 +202,14 @@ class CheckedSession:
         assert snapshot.open_rows == {
             query.row for query in self.model.open_queries() if query.row not in labels
         }
+        controls = self.model.controls
+        assert snapshot.control_rows == controls.truth.keys()
+        next_ones = {
+            controls.order[one.controls]
+            for one in controls.shown.values()
+            if one.controls < len(controls.order)
+        }
+        assert {*next_ones, *controls.order[:1]} <= set(snapshot.next_controls)
         assert snapshot.votes == {
             row: of_row
             for row, votes in self.model.votes.items()
@@ -210,9 +227,14 @@ class CheckedSession:
         ranking = [RankedRow(row, self.predicted(row)) for row in rows[:most]]
         self.step(
             lambda: self.worker.workspace.commit_suggest(
-                claim, snapshot, gamma=1.0, alignment=0.5, ranking=ranking
+                claim,
+                snapshot,
+                gamma=1.0,
+                alignment=0.5,
+                ranking=ranking,
+                controls=[RankedRow(row, 0, explanation_of(row)) for row in snapshot.next_controls],
             ),
-            lambda: self.model.rank(rows[:most], log),
+            lambda: self.model.rank(rows[:most], snapshot.next_controls, log),
         )
 
     def lose_suggest(self, index: int) -> None:
@@ -263,6 +285,21 @@ class CheckedSession:
                 self.worker.workspace.commit_nothing(claim)
             else:
                 self.worker.do(claim)
+
+    def check_reports(self) -> None:
+        """Check what is reported of each labeler's answers to control items."""
+        truth = self.backend.run(self.store.controls(self.session_id))
+        assert truth == self.model.controls.truth
+        events = self.backend.run(self.store.label_events(self.session_id))
+        for one in labeler_reports(events, truth):
+            trust = None if isnan(one.trust) else one.trust
+            assert (
+                one.controls,
+                one.controls_right,
+                one.outlier_controls,
+                one.outlier_controls_right,
+                trust,
+            ) == self.model.controls.figures(one.labeler)
 
     def delete(self) -> None:
         """Delete the session and check that no key is left."""

@@ -12,7 +12,7 @@ def take_grants(model: Model, stored: Stored, asking: str) -> set[str]:
 
     ``asking`` is the holder that asks in this step.
     """
-    known, granted = model.leases(), set()
+    known, granted, votes_sought = model.leases(), set(), set()
     assert known.keys() <= stored.leases, "a lease ended that should not have"
     for lease_id, (n, holder, labeler) in stored.leases_of_queries().items():
         if lease_id in known:
@@ -21,12 +21,18 @@ def take_grants(model: Model, stored: Stored, asking: str) -> set[str]:
         assert labeler not in model.void
         assert holder == asking or not model.waiting[holder].notify_only
         query = stored.queries[n]
-        if query.get("repeats"):
+        if query.get("control"):
+            _show_control(model, n, query["row"], labeler)
+        elif query.get("repeats"):
             _show_again(model, n, query["row"], labeler)
         elif n not in model.queries:
             _ask(model, n, query["row"], query["predicted"])
         granted.add(holder)
+        if not query.get("control"):
+            votes_sought.add(labeler)
         _lease(model, model.queries[n], lease_id, Lease(holder, labeler))
+    for labeler in votes_sought:
+        assert not model.controls.must_come(labeler, count=0), "a control item was due before"
     assert len(model.queries) == int(stored.fields["queries"])
     return granted
 
@@ -51,6 +57,14 @@ def _show_again(model: Model, n: int, row: int, labeler: str) -> None:
     model.queries[n] = Query(n, row, repeats=True)
 
 
+def _show_control(model: Model, n: int, row: int, labeler: str) -> None:
+    """Add a control item: it must be the labeler's next one, and no more than its share."""
+    assert n == len(model.queries) + 1
+    assert model.controls.may_come(labeler)
+    assert model.controls.next_of(labeler) == row
+    model.queries[n] = Query(n, row, repeats=True, control=True)
+
+
 def _lease(model: Model, query: Query, lease_id: str, lease: Lease) -> None:
     assert len(model.held(lease.holder)) < model.waiting[lease.holder].most
     if not query.repeats:
@@ -58,6 +72,7 @@ def _lease(model: Model, query: Query, lease_id: str, lease: Lease) -> None:
         assert model.unmet(query) > 0, "more labelers than votes are wanted"
         assert may_get(model, query, lease.labeler)
     query.leases[lease_id] = lease
+    model.controls.count(lease.labeler, control=query.control)
 
 
 def may_get(model: Model, query: Query, labeler: str) -> bool:
@@ -96,11 +111,12 @@ def _free(model: Model) -> set[int]:
     return set(range(model.rows)) - taken
 
 
-def something_for(model: Model, stored: Stored, labeler: str) -> bool:
-    """Whether there is a query that this labeler may get now."""
+def something_for(model: Model, stored: Stored, labeler: str, *, votes: bool = False) -> bool:
+    """Whether there is a query that this labeler may get now; with ``votes``, one for its vote."""
     if model.state != "LABELING" or labeler in model.void:
         return False
-    if due_repeat(model, labeler) is not None:
+    own = due_repeat(model, labeler) is not None or model.controls.must_come(labeler)
+    if own and not votes:
         return True
     new = set() if model.nothing_new() else _free(model) & set(model.ranking or ())
     return any(labeler not in model.votes.get(row, {}) for row in new) or any(
@@ -129,11 +145,8 @@ def check_waiting(model: Model, stored: Stored) -> None:
             assert waiter.notify_only, f"{holder} is forgotten"
             del model.waiting[holder]
         elif waiter.notify_only:
-            # It gets a repeat only when it asks.
-            assert not (
-                due_repeat(model, waiter.labeler) is None
-                and something_for(model, stored, waiter.labeler)
-            )
+            # It gets a repeat or a control item only when it asks.
+            assert not something_for(model, stored, waiter.labeler, votes=True)
         else:
             assert not something_for(model, stored, waiter.labeler), (
                 f"{holder} waits for an available query"
@@ -165,6 +178,7 @@ def check_state(model: Model, stored: Stored) -> None:
     )
     assert stored.awaiting == model.awaiting()
     assert stored.dropped == model.dropped
+    assert stored.controls == model.controls.order
     conflicts = sum(query.conflict for query in model.open_queries())
     assert int(stored.fields.get("conflicts", 0)) == conflicts
     # Each query has one entry in the log, by its number.
@@ -214,7 +228,7 @@ def fold(log: list[LogEntry]) -> dict[int, dict[str, int]]:
             case "REINSTATED":
                 void.remove(labeler)
             case _:
-                assert kind in ("UNUSED", "REPEATED")
+                assert kind in ("UNUSED", "REPEATED", "CHECKED")
     found = {
         row: {name: verdict for name, verdict in of_row.items() if name not in void}
         for row, of_row in votes.items()

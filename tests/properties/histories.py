@@ -1,5 +1,6 @@
 """Random histories of a session: actions of labelers, owner and workers, and expiry."""
 
+from collections import Counter
 from typing import Any
 
 from tests.properties.ballot import Effect
@@ -18,6 +19,8 @@ VERBS = {
     "lease": 6,
     "lease_many": 3,
     "answer": 14,
+    "decide": 3,
+    "dissent": 3,
     "answer_late": 3,
     "answer_unasked": 3,
     "correct": 2,
@@ -41,6 +44,20 @@ VERBS = {
     "end_job": 5,
     "lose_job": 1,
     "fail_job": 1,
+}
+
+# Labelers who disagree, and adjudicators.
+QUARREL = VERBS | {
+    "lease": 10,
+    "do_jobs": 14,
+    "decide": 25,
+    "dissent": 25,
+    "answer": 6,
+    "correct": 4,
+    "answer_unasked": 12,
+    "pause": 0,
+    "finish": 0,
+    "fail_job": 0,
 }
 
 
@@ -164,16 +181,25 @@ class History(Labeling):
 
     # The end
 
+    def reached(self) -> Counter[str]:
+        """What the log has of the seldom, by kind."""
+        found: Counter[str] = Counter()
+        for kind, _, _, _, query, _, decides in self.checked.stored.log:
+            found["decisions"] += decides
+            found["answers to control items"] += kind == "CHECKED" and query > 0
+            found["unasked answers on control items"] += kind == "CHECKED" and query == 0
+            found["repeats"] += kind == "REPEATED"
+        return found
+
     def drain(self) -> None:
         """Complete the session with truthful labelers."""
         self.resume(Step("resume", 0, 0, 0, False))
         # Few further labels, so that there is time for many histories.
         self.set_budget(min(self.model.rows, self.model.total() + 3))
-        for who in range(self.holder_count):
+        for holder, labeler in self.holders():
             # Remaining holders leave.
-            holder, _ = self.holder(who)
             if holder in self.model.waiting or self.model.held(holder):
-                self.release(Step("release", who, 0, 0, False))
+                self.send_ids(holder, labeler, [], keep=False)
         # (Who stays may be given queries, and answers them when its turn comes again.)
         for turn in range(8 * self.model.rows + 40):
             while self.checked.begun:

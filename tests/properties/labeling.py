@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 from tests.properties.ballot import Rules
 from tests.properties.checked_session import Backend, CheckedSession
+from tests.properties.controls import Controls
 from tests.properties.model import Waiter
 
 from svddtune.state.session import Answer, LeaseRequest, Receipt, SkipMode, Verdict
@@ -36,6 +37,9 @@ class Start(NamedTuple):
     rows: int
     budget: int
     initial: dict[int, int]
+    # What the control items are, which are the last rows, and the share of them.
+    controls: list[int]
+    control_share: float
     holder_count: int
     # Shifts the predictions over the rows; 0 predicts nothing.
     prediction: int
@@ -54,6 +58,10 @@ class Labeling:
             rows=start.rows,
             budget=min(start.rows, max(start.budget, len(start.initial) + 1)),
             initial=start.initial,
+            controls=Controls(
+                {start.rows - 1 - i: one for i, one in enumerate(start.controls)},
+                start.control_share,
+            ),
             predicted=lambda row: (row + start.prediction) % 3 - 1 if start.prediction else 0,
         )
         self.model = self.checked.model
@@ -73,6 +81,10 @@ class Labeling:
         who %= self.holder_count
         labeler = f"l{who * 2 // 3}"
         return f"{labeler}/{who}", labeler
+
+    def holders(self) -> list[tuple[str, str]]:
+        """All holders and their labelers."""
+        return [self.holder(who) for who in range(self.holder_count)]
 
     def waiter(self, holder: str, labeler: str, most: int) -> Waiter:
         """The waiter of a holder; every fifth holder is notified only."""
@@ -138,10 +150,51 @@ class Labeling:
             self.model.held(waiter.holder)
         )
         assert outcome.state.value == self.model.state
+        for one in outcome.leases:
+            query = self.model.queries[one.query]
+            # Control items look like queries for a vote.
+            assert one.repeats == (query.repeats and not query.control)
+            assert any(one.conflict) == query.conflict
 
     def answer(self, step: Step) -> None:
         """Answer a leased query."""
         self.answer_to(self.live_lease(step.pick), step.verdict, step.most)
+
+    def decide(self, step: Step) -> None:
+        """An adjudicator asks, and decides where votes came to nothing; seldom without a lease.
+
+        Where all is agreed, somebody dissents.
+        """
+        conflicts = [query for query in self.model.open_queries() if query.conflict]
+        if not conflicts:
+            self.dissent(step)
+            return
+        judges = [one for one in self.holders() if one[1] in self.model.rules.adjudicators]
+        judge = judges[step.who % len(judges)]
+        if step.value == 0:
+            row = conflicts[step.pick % len(conflicts)].row
+            self.send_answer(*judge, step.verdict, row=row, replace=step.flag)
+            return
+        if not any(query.leases for query in conflicts):
+            self.ask(self.waiter(*judge, 1 + len(self.model.held(judge[0]))), stays=step.flag)
+        leases = [
+            (lease_id, query.n, *lease)
+            for lease_id, (query, lease) in self.model.leases().items()
+            if query.conflict
+        ]
+        if leases:
+            self.answer_to(leases[step.pick % len(leases)], step.verdict, step.most)
+
+    def dissent(self, step: Step) -> None:
+        """Vote against the majority on an open query; unsure where there is none."""
+        asked = [query.row for query in self.model.open_queries() if not query.conflict]
+        if asked:
+            row = asked[step.pick % len(asked)]
+            votes = self.model.votes.get(row, {})
+            balance = sum(vote.verdict for vote in votes.values())
+            against = (balance < 0) - (balance > 0)
+            holders = [one for one in self.holders() if one[1] not in votes] or self.holders()
+            self.send_answer(*holders[step.who % len(holders)], against, row=row)
 
     def answer_late(self, step: Step) -> None:
         """Answer a query whose lease has ended."""
@@ -153,19 +206,24 @@ class Labeling:
             self.send_answer(holder, labeler, verdict, most, query=query, lease_id=lease_id)
 
     def answer_unasked(self, step: Step) -> None:
-        """Label any observation, often one with an open query."""
-        asked = [query.row for query in self.model.open_queries()]
+        """Label any observation, often one with an open query or a control item."""
+        asked = [query.row for query in self.model.open_queries()] + self.model.controls.order
         row = asked[step.pick % len(asked)] if asked and step.value % 2 else step.pick
         self.send_answer(
             *self.holder(step.who), step.verdict, row=row % self.model.rows, replace=step.flag
         )
 
     def correct(self, step: Step) -> None:
-        """Correct a vote."""
-        votes = self.votes()
+        """Correct a vote, or an answer to a control item."""
+        votes = self.answered()
         if votes:
             row, labeler = votes[step.pick % len(votes)]
             self.send_answer(f"{labeler}/", labeler, step.verdict, row=row, replace=True)
+
+    def answered(self) -> list[tuple[int, str]]:
+        """All votes and answers to control items: row and labeler."""
+        said = self.model.controls.said
+        return self.votes() + [(row, name) for name, of_name in said.items() for row in of_name]
 
     def votes(self) -> list[tuple[int, str]]:
         """All votes: row and labeler."""
@@ -269,8 +327,8 @@ class Labeling:
         )
 
     def retract(self, step: Step) -> None:
-        """Retract a vote, the labeler's own or another's."""
-        votes, own = self.votes(), step.flag
+        """Retract a vote, the labeler's own or another's, or an answer to a control item."""
+        votes, own = self.answered(), step.flag
         row, labeler = votes[step.pick % len(votes)] if votes else (0, "nobody")
         self.number += 1
         self.checked.step(
@@ -300,6 +358,9 @@ class Labeling:
         live, past = self.live_lease(step.pick), self.ended_lease(step.pick)
         holder, labeler = live[2:] if live and step.value % 2 else self.holder(step.who)
         ids = [one[0] for one in (live, past) if one] if step.flag else []
+        self.send_ids(holder, labeler, ids, keep=keep)
+
+    def send_ids(self, holder: str, labeler: str, ids: list[str], *, keep: bool) -> None:
         store, session_id = self.checked.store, self.checked.session_id
         if keep:
             work = store.extend(session_id, holder=holder, labeler=labeler, lease_ids=ids)

@@ -9,10 +9,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from tests.properties.ballot import Ballot, Effect, Query, Rules, Vote
+from tests.properties.controls import UNSURE, Controls
 
 APPLIED, UNUSED = "APPLIED", "UNUSED"
 _TAKES_LABELS = frozenset({"PREPARING", "LABELING", "PAUSED"})
-_NO_VOTES = frozenset({"UNUSED", "REPEATED"})
+_NO_VOTES = frozenset({"UNUSED", "REPEATED", "CHECKED"})
 
 
 @dataclass
@@ -41,9 +42,17 @@ class Model(Ballot):
     """The model of one session."""
 
     def __init__(
-        self, rules: Rules, rows: int, budget: int, initial: Mapping[int, int] | None = None
+        self,
+        rules: Rules,
+        rows: int,
+        budget: int,
+        initial: Mapping[int, int] | None = None,
+        controls: Controls | None = None,
     ) -> None:
         super().__init__(rules)
+        self.controls = controls or Controls()
+        # Nobody is asked about control items for their votes.
+        self.dropped |= self.controls.truth.keys()
         self.rows, self.budget = rows, budget
         self.state, self.reason = "LABELING", ""
         self.repeat_states: dict[str, RepeatState] = {}
@@ -96,7 +105,12 @@ class Model(Ballot):
         repeats = self.repeat_states.setdefault(labeler, RepeatState())
         if asked and asked.repeats:
             self.end_lease(lease_id)
-            self._log("REPEATED", row, verdict, labeler, query)
+            if asked.control:
+                self._check(row, verdict, labeler, query)
+            else:
+                self._log("REPEATED", row, verdict, labeler, query)
+        elif row in self.controls.truth:
+            self._check(row, verdict, labeler, 0)
         else:
             about = self.query_on(row, query)
             own = self.votes.get(row, {}).get(labeler)
@@ -123,6 +137,8 @@ class Model(Ballot):
             return "SESSION_NOT_ACTIVE"
         if asked and asked.repeats:
             return "" if leased else "TOO_LATE"
+        if row in self.controls.truth:
+            return ""
         label, own = self.labels().get(row), labeler in self.votes.get(row, {})
         open_rows = {one.row for one in self.open_queries()}
         if self._in_conflict(row) and not own:
@@ -141,6 +157,9 @@ class Model(Ballot):
         """Retract a vote. Raises Refusal."""
         if self.state not in _TAKES_LABELS:
             raise Refusal("SESSION_NOT_ACTIVE")
+        if row in self.controls.truth:
+            self._check(row, UNSURE, labeler, 0)
+            return APPLIED
         vote = self.votes.get(row, {}).get(labeler)
         if vote is None:
             raise Refusal("NOT_LABELED")
@@ -157,7 +176,7 @@ class Model(Ballot):
         if self.state not in _TAKES_LABELS:
             raise Refusal("SESSION_NOT_ACTIVE")
         votes = self.votes.pop(row, {})
-        if not votes and row not in self.dropped:
+        if (not votes and row not in self.dropped) or row in self.controls.truth:
             raise Refusal("NOTHING_TO_REOPEN")
         asked = [one.n for one in self.open_queries() if one.row == row]
         number = max([*asked, *(vote.query for vote in votes.values())], default=0)
@@ -287,7 +306,8 @@ class Model(Ballot):
         """The effect that ``withdraw`` would have. Raises Refusal."""
         if self.state in ("ESTIMATING", "FAILED"):
             raise Refusal("SESSION_NOT_ACTIVE")
-        if not self.rows_of(labeler) and labeler not in self.repeat_states:
+        known = self.repeat_states.keys() | self.controls.shown.keys()
+        if not self.rows_of(labeler) and labeler not in known:
             raise Refusal("UNKNOWN_LABELER")
         return self.voiding(labeler, void)
 
@@ -308,8 +328,11 @@ class Model(Ballot):
 
     # Calls of workers
 
-    def rank(self, rows: list[int], log_length: int) -> bool:
-        """Offer a ranking made when the log had `log_length` events; return whether it is used."""
+    def rank(self, rows: list[int], controls: Iterable[int], log_length: int) -> bool:
+        """Offer a ranking made when the log had `log_length` events; return whether it is used.
+
+        It brings what to show beside some control items.
+        """
         fresh = all(kind in _NO_VOTES for kind, *_ in self.log[log_length:])
         at_work = {lease.holder for _, lease in self.leases().values()}
         at_work |= {one.holder for one in self.waiting.values() if one.labeler not in self.void}
@@ -318,6 +341,7 @@ class Model(Ballot):
         self.outrun = not taken
         if taken:
             self.ranking, self.exhausted = rows, fresh and not rows
+            self.controls.ready = set(controls)
         self._advance()
         return taken
 
@@ -340,6 +364,11 @@ class Model(Ballot):
         self.log.append((kind, row, verdict, labeler, query))
         if kind not in _NO_VOTES:
             self.ranking, self.exhausted = None, False
+
+    def _check(self, row: int, verdict: int, labeler: str, query: int) -> None:
+        """An answer to a control item, which is no vote."""
+        self.controls.said[labeler][row] = verdict
+        self._log("CHECKED", row, verdict, labeler, query)
 
     def _settle(self, query: Query | None) -> None:
         """Open or close a query after a change of the votes on its row."""
@@ -366,3 +395,4 @@ class Model(Ballot):
         for query in self.queries.values():
             self._close(query)
         self.state, self.reason, self.ranking = state, reason, None
+        self.controls.ready = set()

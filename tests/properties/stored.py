@@ -26,6 +26,8 @@ class Stored:
     awaiting: set[int]
     dropped: set[int]
     withdrawn: set[str]
+    # Rows of control items, in the order in which labelers get them.
+    controls: list[int]
     # All lease ids; lease ids by holder.
     leases: set[str]
     held: dict[str, list[str]]
@@ -80,12 +82,14 @@ def read(client: Redis, session_id: SessionId, *, notices_after: str) -> Stored:
     pipe.zrange(key("waiting"), 0, -1)
     pipe.hgetall(key("waiters"))
     pipe.lrange(key("ranked"), 0, -1)
+    pipe.lrange(key("controls"), 0, -1)
     pipe.xrange(key("events"))
     pipe.xrange(f"{prefix}q:hi")
     pipe.lrange(f"{prefix}q:hi:todo:{session_id}", 0, -1)
     pipe.xrange(f"{prefix}notices", min=f"({notices_after}" if notices_after else "-")
     (fields, labels, votes, queries, asked, held, answers, open_, awaiting, dropped, withdrawn,
-     leases, waiting, waiters, ranked, events, jobs, todo, notices) = pipe.execute()  # fmt: skip
+     leases, waiting, waiters, ranked, controls, events, jobs, todo,
+     notices) = pipe.execute()  # fmt: skip
     label_events = [event for _, event in events if b"verdict" in event]
     return Stored(
         fields=_text(fields),
@@ -97,6 +101,7 @@ def read(client: Redis, session_id: SessionId, *, notices_after: str) -> Stored:
         awaiting=set(map(int, awaiting)),
         dropped=set(map(int, dropped)),
         withdrawn={name.decode() for name in withdrawn},
+        controls=[int(row) for row in controls],
         leases={one.decode() for one in leases},
         held={holder.decode(): json.loads(ids) for holder, ids in held.items()},
         waiting={holder.decode(): json.loads(waiters[holder])["most"] for holder in waiting},
@@ -124,7 +129,7 @@ def read(client: Redis, session_id: SessionId, *, notices_after: str) -> Stored:
 
 def _entry(event: dict[bytes, bytes]) -> LogEntry:
     return (
-        event[b"kind"].decode(),
+        "CHECKED" if b"control" in event else event[b"kind"].decode(),
         int(event[b"row"]),
         int(event[b"verdict"]),
         event[b"labeler"].decode(),
