@@ -479,10 +479,10 @@ type SessionConfig struct {
 	// Where workers are short, 25 more double the session's share of them. Allowed: -100 to 100;
 	// default: 0.
 	Priority int32 `protobuf:"varint,19,opt,name=priority,proto3" json:"priority,omitempty"`
-	// Probability that an answer is wrong, for answers without a confidence of their own. The
-	// strategies that use the atlas then trust labels less, and doubt those that contradict others.
-	// Labels known when the session is created are taken as true. Allowed: 0 to 0.45; default:
-	// estimated once observations have several votes, 0 before.
+	// Probability that an answer is wrong, for answers without a confidence of their own, of labelers
+	// who are not in trusts. The strategies that use the atlas then trust labels less, and doubt
+	// those that contradict others. Labels known when the session is created are taken as true.
+	// Allowed: 0 to 0.45; default: estimated once observations have several votes, 0 before.
 	LabelNoise *float64 `protobuf:"fixed64,23,opt,name=label_noise,json=labelNoise,proto3,oneof" json:"label_noise,omitempty"`
 	// Which cell of the grid of C is taken where several have the best score: the middle of the
 	// longest plateau, or the first, as in the code of the method's authors. The atlas has a rule of

@@ -600,8 +600,8 @@ type Answer struct {
 	// version and its owner's choices. At most 256 bytes. Manifest.provenances counts the votes per rule.
 	Provenance string `protobuf:"bytes,9,opt,name=provenance,proto3" json:"provenance,omitempty"`
 	// Probability that the verdict is right, in the labeler's own judgement: above 0.5, at most 1. Absent
-	// if the labeler does not say; SessionConfig.label_noise then tells how far the verdict is trusted.
-	// Not allowed with UNSURE.
+	// if the labeler does not say; SessionConfig.trusts, or else label_noise, then tells how far the verdict
+	// is trusted. Not allowed with UNSURE.
 	Confidence    *float64 `protobuf:"fixed64,10,opt,name=confidence,proto3,oneof" json:"confidence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -891,7 +891,8 @@ type InitialLabel struct {
 	Verdict Verdict `protobuf:"varint,2,opt,name=verdict,proto3,enum=svddtune.v1.Verdict" json:"verdict,omitempty"`
 	// Where the verdict comes from, e.g. a ticket key; at most 256 bytes.
 	SourceReference string `protobuf:"bytes,3,opt,name=source_reference,json=sourceReference,proto3" json:"source_reference,omitempty"`
-	// Probability that the verdict is right: above 0.5, at most 1. If absent, the label is taken as true.
+	// Probability that the verdict is right: above 0.5, at most 1. If absent, the label is taken as true,
+	// or as SessionConfig.trusts has it of its labeler.
 	Confidence    *float64 `protobuf:"fixed64,4,opt,name=confidence,proto3,oneof" json:"confidence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -144,7 +144,8 @@ class SessionConfig:
     )
     label_noise: float | None = _setting(
         None,
-        "Probability that an answer is wrong, for answers without a confidence of their own. "
+        "Probability that an answer is wrong, for answers without a confidence of their own, of "
+        "labelers who are not in trusts. "
         "The strategies that use the atlas then trust labels less, and doubt those that contradict "
         "others. Labels known when the session is created are taken as true.",
         0.0,
