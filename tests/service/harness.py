@@ -195,9 +195,13 @@ class Harness:
             )
         ).ack
 
-    def watch(self, name: str, token: str = "") -> Iterator[tuning_pb2.WatchSessionResponse]:
+    def watch(
+        self, name: str, token: str = "", *, new_events_only: bool = False
+    ) -> Iterator[tuning_pb2.WatchSessionResponse]:
         """Watch a session."""
-        request = tuning_pb2.WatchSessionRequest(name=name, resume_token=token)
+        request = tuning_pb2.WatchSessionRequest(
+            name=name, resume_token=token, new_events_only=new_events_only
+        )
         return iter(self.tuning.WatchSession(request, timeout=CALL_S))
 
     def close(self) -> None:

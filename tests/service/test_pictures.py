@@ -7,7 +7,7 @@ import grpc
 import httpx
 import pytest
 from tests.e2e.processes import Process
-from tests.service.harness import INLIER, OUTLIER, Harness, N, chunk, grid, header, refusal
+from tests.service.harness import INLIER, OUTLIER, UNSURE, Harness, N, chunk, grid, header, refusal
 from tests.service.support import reason_of
 from tests.state.scene import PORTRAIT, pictures_of
 
@@ -138,6 +138,9 @@ def test_atlas_and_map_are_those_that_a_worker_made(harness: Harness, web: httpx
     assert list(found.margins) == [*(row - 4.5 for row in range(N - 2)), 6.0]
     assert list(found.observation_ids) == [f"host-{row}" for row in found.rows]
     assert found.explained_share == 0.75
+    assert (list(found.inlier_rows), list(found.outlier_rows)) == ([2, 3, 4], [0, 1])
+    harness.label(name, "host-6", UNSURE)
+    assert list(map_of(harness, name).unsure_rows) == [6]
     by_http = web.get(f"/v1/{name}:map").json()
     assert by_http["observationIds"] == list(found.observation_ids)
     assert len(web.get(f"/v1/{name}:atlas").json()["layers"]) == 1

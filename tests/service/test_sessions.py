@@ -251,6 +251,36 @@ def test_label_log_is_paged(harness: Harness) -> None:
     assert {one.kind for one in first.events} == {Kind.KIND_LABELED}
 
 
+def test_label_log_is_read_from_its_end(harness: Harness) -> None:
+    name = harness.session().name
+    for row in range(5):
+        harness.label(name, str(row))
+    found, token = [], ""
+    for _ in range(3):
+        request = tuning_pb2.ListLabelsRequest(
+            name=name, page_size=2, page_token=token, newest_first=True
+        )
+        page = harness.tuning.ListLabels(request)
+        found.append([one.row for one in page.events])
+        token = page.next_page_token
+    assert (found, token) == ([[4, 3], [2, 1], [0]], "")
+
+
+def test_watch_of_new_events_leaves_out_those_before_and_resumes_without_a_gap(
+    harness: Harness,
+) -> None:
+    name = harness.session().name
+    harness.label(name, "3")
+    watch = harness.watch(name, new_events_only=True)
+    first = next(watch)
+    assert (first.session.counts.total, list(first.events)) == (1, [])
+    harness.label(name, "4")
+    assert [event.row for event in next(watch).events] == [4]
+    harness.label(name, "5")
+    again = next(harness.watch(name, first.resume_token, new_events_only=True))
+    assert [event.row for event in again.events] == [4, 5]
+
+
 def test_watch_shows_each_label_and_ends_with_the_session(harness: Harness) -> None:
     name = harness.session().name
     watch = harness.watch(name)

@@ -2085,7 +2085,10 @@ type WatchSessionRequest struct {
 	// Resource name, "sessions/{session}".
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// resume_token of the last message received. The session is sent again only after a change.
-	ResumeToken   string `protobuf:"bytes,2,opt,name=resume_token,json=resumeToken,proto3" json:"resume_token,omitempty"`
+	ResumeToken string `protobuf:"bytes,2,opt,name=resume_token,json=resumeToken,proto3" json:"resume_token,omitempty"`
+	// True leaves out the label events from before the stream; without it, a stream that continues none
+	// begins with all of them. With a resume_token it has no effect.
+	NewEventsOnly bool `protobuf:"varint,3,opt,name=new_events_only,json=newEventsOnly,proto3" json:"new_events_only,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2132,6 +2135,13 @@ func (x *WatchSessionRequest) GetResumeToken() string {
 		return x.ResumeToken
 	}
 	return ""
+}
+
+func (x *WatchSessionRequest) GetNewEventsOnly() bool {
+	if x != nil {
+		return x.NewEventsOnly
+	}
+	return false
 }
 
 // The session after a change.
@@ -2206,7 +2216,9 @@ type ListLabelsRequest struct {
 	// At most this many; a page may hold fewer. 0 means 50, more than 1000 means 1000.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	PageToken string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// True lists the newest first, on all pages.
+	NewestFirst   bool `protobuf:"varint,4,opt,name=newest_first,json=newestFirst,proto3" json:"newest_first,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2262,10 +2274,17 @@ func (x *ListLabelsRequest) GetPageToken() string {
 	return ""
 }
 
+func (x *ListLabelsRequest) GetNewestFirst() bool {
+	if x != nil {
+		return x.NewestFirst
+	}
+	return false
+}
+
 // One page of a label log.
 type ListLabelsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Oldest first.
+	// Oldest first, or newest first as the request says.
 	Events []*LabelEvent `protobuf:"bytes,1,rep,name=events,proto3" json:"events,omitempty"`
 	// Empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
@@ -3501,8 +3520,14 @@ type GetMapResponse struct {
 	ExplainedShare float64 `protobuf:"fixed64,7,opt,name=explained_share,json=explainedShare,proto3" json:"explained_share,omitempty"`
 	// Id of each row's observation, shape (n,).
 	ObservationIds []string `protobuf:"bytes,8,rep,name=observation_ids,json=observationIds,proto3" json:"observation_ids,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Those of the rows whose label in force is INLIER.
+	InlierRows []uint32 `protobuf:"varint,9,rep,packed,name=inlier_rows,json=inlierRows,proto3" json:"inlier_rows,omitempty"`
+	// Those whose label in force is OUTLIER.
+	OutlierRows []uint32 `protobuf:"varint,10,rep,packed,name=outlier_rows,json=outlierRows,proto3" json:"outlier_rows,omitempty"`
+	// Those whose label in force is UNSURE.
+	UnsureRows    []uint32 `protobuf:"varint,11,rep,packed,name=unsure_rows,json=unsureRows,proto3" json:"unsure_rows,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GetMapResponse) Reset() {
@@ -3587,6 +3612,27 @@ func (x *GetMapResponse) GetExplainedShare() float64 {
 func (x *GetMapResponse) GetObservationIds() []string {
 	if x != nil {
 		return x.ObservationIds
+	}
+	return nil
+}
+
+func (x *GetMapResponse) GetInlierRows() []uint32 {
+	if x != nil {
+		return x.InlierRows
+	}
+	return nil
+}
+
+func (x *GetMapResponse) GetOutlierRows() []uint32 {
+	if x != nil {
+		return x.OutlierRows
+	}
+	return nil
+}
+
+func (x *GetMapResponse) GetUnsureRows() []uint32 {
+	if x != nil {
+		return x.UnsureRows
 	}
 	return nil
 }
@@ -4665,19 +4711,21 @@ const file_svddtune_v1_tuning_proto_rawDesc = "" +
 	"\x04etag\x18\x02 \x01(\tR\x04etag\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x03 \x01(\tR\trequestId\"\x17\n" +
-	"\x15DeleteSessionResponse\"R\n" +
+	"\x15DeleteSessionResponse\"z\n" +
 	"\x13WatchSessionRequest\x12\x18\n" +
 	"\x04name\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\x04name\x12!\n" +
-	"\fresume_token\x18\x02 \x01(\tR\vresumeToken\"\x9a\x01\n" +
+	"\fresume_token\x18\x02 \x01(\tR\vresumeToken\x12&\n" +
+	"\x0fnew_events_only\x18\x03 \x01(\bR\rnewEventsOnly\"\x9a\x01\n" +
 	"\x14WatchSessionResponse\x12.\n" +
 	"\asession\x18\x01 \x01(\v2\x14.svddtune.v1.SessionR\asession\x12!\n" +
 	"\fresume_token\x18\x02 \x01(\tR\vresumeToken\x12/\n" +
-	"\x06events\x18\x03 \x03(\v2\x17.svddtune.v1.LabelEventR\x06events\"i\n" +
+	"\x06events\x18\x03 \x03(\v2\x17.svddtune.v1.LabelEventR\x06events\"\x8c\x01\n" +
 	"\x11ListLabelsRequest\x12\x18\n" +
 	"\x04name\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\x04name\x12\x1b\n" +
 	"\tpage_size\x18\x02 \x01(\x05R\bpageSize\x12\x1d\n" +
 	"\n" +
-	"page_token\x18\x03 \x01(\tR\tpageToken\"m\n" +
+	"page_token\x18\x03 \x01(\tR\tpageToken\x12!\n" +
+	"\fnewest_first\x18\x04 \x01(\bR\vnewestFirst\"m\n" +
 	"\x12ListLabelsResponse\x12/\n" +
 	"\x06events\x18\x01 \x03(\v2\x17.svddtune.v1.LabelEventR\x06events\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"k\n" +
@@ -4787,7 +4835,7 @@ const file_svddtune_v1_tuning_proto_rawDesc = "" +
 	"\x06labels\x18\x01 \x01(\rR\x06labels\x12/\n" +
 	"\x06layers\x18\x02 \x03(\v2\x17.svddtune.v1.AtlasLayerR\x06layers\")\n" +
 	"\rGetMapRequest\x12\x18\n" +
-	"\x04name\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\x04name\"\xdc\x01\n" +
+	"\x04name\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\x04name\"\xc1\x02\n" +
 	"\x0eGetMapResponse\x12\x16\n" +
 	"\x06labels\x18\x01 \x01(\rR\x06labels\x12\x12\n" +
 	"\x04rows\x18\x02 \x03(\rR\x04rows\x12\f\n" +
@@ -4796,7 +4844,13 @@ const file_svddtune_v1_tuning_proto_rawDesc = "" +
 	"\amargins\x18\x05 \x03(\x02R\amargins\x12\x16\n" +
 	"\x06method\x18\x06 \x01(\tR\x06method\x12'\n" +
 	"\x0fexplained_share\x18\a \x01(\x01R\x0eexplainedShare\x12'\n" +
-	"\x0fobservation_ids\x18\b \x03(\tR\x0eobservationIds\"\xaa\x01\n" +
+	"\x0fobservation_ids\x18\b \x03(\tR\x0eobservationIds\x12\x1f\n" +
+	"\vinlier_rows\x18\t \x03(\rR\n" +
+	"inlierRows\x12!\n" +
+	"\foutlier_rows\x18\n" +
+	" \x03(\rR\voutlierRows\x12\x1f\n" +
+	"\vunsure_rows\x18\v \x03(\rR\n" +
+	"unsureRows\"\xaa\x01\n" +
 	"\x16WithdrawLabelerRequest\x12\x18\n" +
 	"\x04name\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\x04name\x12\x1e\n" +
 	"\alabeler\x18\x02 \x01(\tB\x04\xe2A\x01\x02R\alabeler\x12#\n" +

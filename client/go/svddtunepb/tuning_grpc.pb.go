@@ -83,7 +83,7 @@ type TuningServiceClient interface {
 	// Streams the session now and after every change, until it ends; within a few seconds also after a
 	// change of Session.stall alone. WatchSessionRequest.resume_token continues an earlier stream.
 	WatchSession(ctx context.Context, in *WatchSessionRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchSessionResponse], error)
-	// Lists the label log, oldest first.
+	// Lists the label log, oldest first unless the request says otherwise.
 	ListLabels(ctx context.Context, in *ListLabelsRequest, opts ...grpc.CallOption) (*ListLabelsResponse, error)
 	// Reports on the labelers: their votes, their pace and their agreement. Errors: SESSION_NOT_FOUND.
 	ListLabelers(ctx context.Context, in *ListLabelersRequest, opts ...grpc.CallOption) (*ListLabelersResponse, error)
@@ -402,7 +402,7 @@ type TuningServiceServer interface {
 	// Streams the session now and after every change, until it ends; within a few seconds also after a
 	// change of Session.stall alone. WatchSessionRequest.resume_token continues an earlier stream.
 	WatchSession(*WatchSessionRequest, grpc.ServerStreamingServer[WatchSessionResponse]) error
-	// Lists the label log, oldest first.
+	// Lists the label log, oldest first unless the request says otherwise.
 	ListLabels(context.Context, *ListLabelsRequest) (*ListLabelsResponse, error)
 	// Reports on the labelers: their votes, their pace and their agreement. Errors: SESSION_NOT_FOUND.
 	ListLabelers(context.Context, *ListLabelersRequest) (*ListLabelersResponse, error)

@@ -371,12 +371,14 @@ class DeleteSessionResponse(_message.Message):
     def __init__(self) -> None: ...
 
 class WatchSessionRequest(_message.Message):
-    __slots__ = ("name", "resume_token")
+    __slots__ = ("name", "resume_token", "new_events_only")
     NAME_FIELD_NUMBER: _ClassVar[int]
     RESUME_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    NEW_EVENTS_ONLY_FIELD_NUMBER: _ClassVar[int]
     name: str
     resume_token: str
-    def __init__(self, name: _Optional[str] = ..., resume_token: _Optional[str] = ...) -> None: ...
+    new_events_only: bool
+    def __init__(self, name: _Optional[str] = ..., resume_token: _Optional[str] = ..., new_events_only: bool = ...) -> None: ...
 
 class WatchSessionResponse(_message.Message):
     __slots__ = ("session", "resume_token", "events")
@@ -389,14 +391,16 @@ class WatchSessionResponse(_message.Message):
     def __init__(self, session: _Optional[_Union[Session, _Mapping]] = ..., resume_token: _Optional[str] = ..., events: _Optional[_Iterable[_Union[_common_pb2.LabelEvent, _Mapping]]] = ...) -> None: ...
 
 class ListLabelsRequest(_message.Message):
-    __slots__ = ("name", "page_size", "page_token")
+    __slots__ = ("name", "page_size", "page_token", "newest_first")
     NAME_FIELD_NUMBER: _ClassVar[int]
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    NEWEST_FIRST_FIELD_NUMBER: _ClassVar[int]
     name: str
     page_size: int
     page_token: str
-    def __init__(self, name: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+    newest_first: bool
+    def __init__(self, name: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., newest_first: bool = ...) -> None: ...
 
 class ListLabelsResponse(_message.Message):
     __slots__ = ("events", "next_page_token")
@@ -603,7 +607,7 @@ class GetMapRequest(_message.Message):
     def __init__(self, name: _Optional[str] = ...) -> None: ...
 
 class GetMapResponse(_message.Message):
-    __slots__ = ("labels", "rows", "x", "y", "margins", "method", "explained_share", "observation_ids")
+    __slots__ = ("labels", "rows", "x", "y", "margins", "method", "explained_share", "observation_ids", "inlier_rows", "outlier_rows", "unsure_rows")
     LABELS_FIELD_NUMBER: _ClassVar[int]
     ROWS_FIELD_NUMBER: _ClassVar[int]
     X_FIELD_NUMBER: _ClassVar[int]
@@ -612,6 +616,9 @@ class GetMapResponse(_message.Message):
     METHOD_FIELD_NUMBER: _ClassVar[int]
     EXPLAINED_SHARE_FIELD_NUMBER: _ClassVar[int]
     OBSERVATION_IDS_FIELD_NUMBER: _ClassVar[int]
+    INLIER_ROWS_FIELD_NUMBER: _ClassVar[int]
+    OUTLIER_ROWS_FIELD_NUMBER: _ClassVar[int]
+    UNSURE_ROWS_FIELD_NUMBER: _ClassVar[int]
     labels: int
     rows: _containers.RepeatedScalarFieldContainer[int]
     x: _containers.RepeatedScalarFieldContainer[float]
@@ -620,7 +627,10 @@ class GetMapResponse(_message.Message):
     method: str
     explained_share: float
     observation_ids: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, labels: _Optional[int] = ..., rows: _Optional[_Iterable[int]] = ..., x: _Optional[_Iterable[float]] = ..., y: _Optional[_Iterable[float]] = ..., margins: _Optional[_Iterable[float]] = ..., method: _Optional[str] = ..., explained_share: _Optional[float] = ..., observation_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+    inlier_rows: _containers.RepeatedScalarFieldContainer[int]
+    outlier_rows: _containers.RepeatedScalarFieldContainer[int]
+    unsure_rows: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, labels: _Optional[int] = ..., rows: _Optional[_Iterable[int]] = ..., x: _Optional[_Iterable[float]] = ..., y: _Optional[_Iterable[float]] = ..., margins: _Optional[_Iterable[float]] = ..., method: _Optional[str] = ..., explained_share: _Optional[float] = ..., observation_ids: _Optional[_Iterable[str]] = ..., inlier_rows: _Optional[_Iterable[int]] = ..., outlier_rows: _Optional[_Iterable[int]] = ..., unsure_rows: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class WithdrawLabelerRequest(_message.Message):
     __slots__ = ("name", "labeler", "validate_only", "etag", "request_id")

@@ -236,7 +236,7 @@ class TuningServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def ListLabels(self, request, context):
-        """Lists the label log, oldest first.
+        """Lists the label log, oldest first unless the request says otherwise.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

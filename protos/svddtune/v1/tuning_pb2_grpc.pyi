@@ -77,7 +77,7 @@ class TuningServiceStub:
     change of Session.stall alone. WatchSessionRequest.resume_token continues an earlier stream.
     """
     ListLabels: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.ListLabelsRequest, _tuning_pb2.ListLabelsResponse]
-    """Lists the label log, oldest first."""
+    """Lists the label log, oldest first unless the request says otherwise."""
     ListLabelers: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.ListLabelersRequest, _tuning_pb2.ListLabelersResponse]
     """Reports on the labelers: their votes, their pace and their agreement. Errors: SESSION_NOT_FOUND."""
     GetAgreement: _grpc.UnaryUnaryMultiCallable[_tuning_pb2.GetAgreementRequest, _tuning_pb2.GetAgreementResponse]
@@ -160,7 +160,7 @@ class TuningServiceAsyncStub(TuningServiceStub):
     change of Session.stall alone. WatchSessionRequest.resume_token continues an earlier stream.
     """
     ListLabels: _aio.UnaryUnaryMultiCallable[_tuning_pb2.ListLabelsRequest, _tuning_pb2.ListLabelsResponse]  # type: ignore[assignment]
-    """Lists the label log, oldest first."""
+    """Lists the label log, oldest first unless the request says otherwise."""
     ListLabelers: _aio.UnaryUnaryMultiCallable[_tuning_pb2.ListLabelersRequest, _tuning_pb2.ListLabelersResponse]  # type: ignore[assignment]
     """Reports on the labelers: their votes, their pace and their agreement. Errors: SESSION_NOT_FOUND."""
     GetAgreement: _aio.UnaryUnaryMultiCallable[_tuning_pb2.GetAgreementRequest, _tuning_pb2.GetAgreementResponse]  # type: ignore[assignment]
@@ -306,7 +306,7 @@ class TuningServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tuning_pb2.ListLabelsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tuning_pb2.ListLabelsResponse, _abc.Awaitable[_tuning_pb2.ListLabelsResponse]]:
-        """Lists the label log, oldest first."""
+        """Lists the label log, oldest first unless the request says otherwise."""
 
     @_abc_1.abstractmethod
     def ListLabelers(

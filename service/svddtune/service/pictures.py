@@ -3,14 +3,14 @@
 Workers compute all of it; here it is read and put together.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 
 from svddtune.service import convert
 from svddtune.service.views import shown_features
 from svddtune.state.datasets import DatasetStore
 from svddtune.state.pictures import Pictures
-from svddtune.state.session import Session
+from svddtune.state.session import Session, Verdict
 from svddtune.v1 import oracle_pb2, tuning_pb2
 
 # How the coordinates of a map are found (``numerics.Plane``).
@@ -39,9 +39,12 @@ async def history(
 
 
 async def session_map(
-    pictures: Pictures, datasets: DatasetStore, session: Session
+    pictures: Pictures, datasets: DatasetStore, session: Session, labels: Mapping[int, Verdict]
 ) -> tuning_pb2.GetMapResponse:
-    """The map of a session's data; empty until the dataset has a portrait."""
+    """The map of a session's data; empty until the dataset has a portrait.
+
+    ``labels`` are those in force, by row.
+    """
     stored = await pictures.map(session.id, session.dataset_id)
     portrait, places, margins = stored.portrait, stored.places, stored.margins
     response = tuning_pb2.GetMapResponse()
@@ -62,6 +65,12 @@ async def session_map(
     response.margins.extend(known[row] for row, _, _ in beside if row in known)
     response.method, response.explained_share = MAP_METHOD, portrait.explained_share
     response.observation_ids.extend(await datasets.ids_of(session.dataset_id, rows))
+    for verdict, found in (
+        (Verdict.INLIER, response.inlier_rows),
+        (Verdict.OUTLIER, response.outlier_rows),
+        (Verdict.UNSURE, response.unsure_rows),
+    ):
+        found.extend(row for row in rows if labels.get(row) is verdict)
     return response
 
 

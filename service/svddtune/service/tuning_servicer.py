@@ -228,6 +228,8 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
         """Send the session after every change, also of what it lacks, until it ends."""
         session_id = names.session_id(request.name)
         version, last_event = convert.resume_position(request.resume_token)
+        if request.new_events_only and not request.resume_token:
+            last_event = await unbroken(self._store.last_event(session_id))
         with (
             self._quotas.streams.one(client_of(context)),
             self._looks.watching(session_id) as shared,
@@ -284,11 +286,13 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
     async def ListLabels(
         self, request: tuning_pb2.ListLabelsRequest, context: Context
     ) -> tuning_pb2.ListLabelsResponse:
-        """A page of the label log, oldest first."""
+        """A page of the label log."""
         size = validate.page_size(request.page_size)
         after = convert.event_position(request.page_token)
         session = await self._store.get(names.session_id(request.name))
-        found = await self._store.label_events(session.id, after=after, limit=size + 1)
+        found = await self._store.label_events(
+            session.id, after=after, limit=size + 1, newest_first=request.newest_first
+        )
         page = found[:size]
         token = convert.event_token(page[-1].event_id) if len(found) > size else ""
         return tuning_pb2.ListLabelsResponse(
@@ -372,7 +376,8 @@ class TuningServicer(tuning_pb2_grpc.TuningServiceServicer):
     ) -> tuning_pb2.GetMapResponse:
         """The data in two dimensions."""
         session = await self._store.get(names.session_id(request.name))
-        return await pictures.session_map(self._pictures, self._datasets, session)
+        labels = await self._store.labels_in_force(session.id)
+        return await pictures.session_map(self._pictures, self._datasets, session, labels)
 
     @rpc
     async def WithdrawLabeler(

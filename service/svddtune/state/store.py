@@ -714,22 +714,42 @@ class SessionStore:
         )
 
     async def label_events(
-        self, session_id: SessionId, *, after: str = "", limit: int = 1000
+        self,
+        session_id: SessionId,
+        *,
+        after: str = "",
+        limit: int = 1000,
+        newest_first: bool = False,
     ) -> list[LabelEvent]:
-        """Label events after an event id, oldest first."""
+        """Label events behind an event id in the order asked for: oldest first, or newest first."""
         events: list[LabelEvent] = []
-        start = f"({after}" if after else "-"
+        log = keys.session(session_id, "events")
+        start = f"({after}" if after else "+" if newest_first else "-"
         async with store_call():
             # The log also records when queries were made; those entries are passed over.
             while len(events) < limit:
-                batch = await self._client.xrange(
-                    keys.session(session_id, "events"), min=start, count=limit
+                batch = (
+                    await self._client.xrevrange(log, max=start, count=limit)
+                    if newest_first
+                    else await self._client.xrange(log, min=start, count=limit)
                 )
                 events += [_event(key, fields) for key, fields in batch if b"verdict" in fields]
                 if len(batch) < limit:
                     break
                 start = f"({batch[-1][0].decode()}"
         return events[:limit]
+
+    async def last_event(self, session_id: SessionId) -> str:
+        """Id of the newest entry of the label log; empty where there is none."""
+        async with store_call():
+            newest = await self._client.xrevrange(keys.session(session_id, "events"), count=1)
+        return str(newest[0][0].decode()) if newest else ""
+
+    async def labels_in_force(self, session_id: SessionId) -> dict[int, Verdict]:
+        """Row -> its label in force."""
+        async with store_call():
+            stored = await self._client.hgetall(keys.session(session_id, "labels"))
+        return {int(row): Verdict(int(value.split()[0])) for row, value in stored.items()}
 
     async def controls(self, session_id: SessionId) -> dict[int, Verdict]:
         """Control items: row -> what it is."""
