@@ -1,12 +1,15 @@
 """Create: a CSV file becomes a session, in the browser."""
 
+import re
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 from tests.console import axe
+from tests.console.labeling import Hands
 from tests.proxy import proxy_to
 
 from svddtune.client import TuningClient
@@ -165,6 +168,39 @@ def test_a_cancelled_dataset_is_taken_back_and_one_that_was_there_is_told(
         expect(page.get_by_text(told)).to_be_visible()
         page.goto(f"{page.url.split('#')[0]}#/")
         page.get_by_role("link", name="New session").click()
+
+
+@pytest.mark.slow
+def test_what_a_team_needs_is_set_and_tags_are_claimed_by_a_click(
+    open_page: Opens, console_client: TuningClient
+) -> None:
+    page = open_page("#/create")
+    drop(page, machines(seed=21), "team.csv")
+    page.get_by_role("button", name="Start with these labels").click()
+    page.get_by_text("More settings").click()
+    page.get_by_label("Answers sought for each row").fill("2")
+    page.get_by_label("Adjudicators").fill("dora, eve")
+    page.get_by_label("Tags that labelers need").fill("german network")
+    tomorrow = datetime.now(UTC) + timedelta(days=1)
+    page.get_by_label("Due").fill(f"{tomorrow:%Y-%m-%dT%H:%M}")
+    page.get_by_label("Check labelers by the known labels").check()
+    page.get_by_role("button", name="Send the data").click()
+    page.get_by_role("button", name="Start labelling").click()
+    page.get_by_label("Your name").fill("ann")
+    page.get_by_role("button", name="Begin").click()
+    expect(page.get_by_text("Its questions are for people who know")).to_contain_text(
+        "german, network"
+    )
+    page.get_by_role("button", name="I do").click()
+    Hands(page).press("i")
+    session = console_client.get_session(f"sessions/{page.url.split('/')[-2]}")
+    assert session.config.adjudicators == ("dora", "eve")
+    assert session.config.required_tags == ("german", "network")
+    assert session.due_time is not None
+    # (The page gives it in minutes of its own clock, which is that of this machine.)
+    assert abs(session.due_time - tomorrow) < timedelta(minutes=2)
+    # The known labels are asked about, and none of them counts.
+    expect(page.get_by_text(re.compile(r"^[01] of 50 labels"))).to_be_visible()
 
 
 @pytest.mark.slow

@@ -101,6 +101,7 @@ export function Chosen({ file, table, reader, forget }: ChosenProps) {
           <SettingsForm
             settings={settings}
             rows={table.rowCount}
+            labelled={roles.includes('label')}
             stored={sent}
             change={(part) => setSettings({ ...settings, ...part })}
           />
@@ -125,7 +126,8 @@ export function Chosen({ file, table, reader, forget }: ChosenProps) {
             stored={(is, known) => {
               setSent(is);
               if (is && known) {
-                const budget = Math.max(settings.budget, proposedBudget(table.rowCount, known));
+                const spent = settings.controls ? 0 : known;
+                const budget = Math.max(settings.budget, proposedBudget(table.rowCount, spent));
                 setSettings({ ...settings, budget });
               }
             }}

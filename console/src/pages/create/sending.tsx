@@ -73,7 +73,10 @@ export function Sending(props: SendingProps) {
     dataset: stored.dataset.name,
     displayName: settings.name,
     config: configOf(settings),
-    initialLabels: labels.map((one) => ({ observationId: one.observationId, verdict: `VERDICT_${one.verdict}` })),
+    [settings.controls ? 'controls' : 'initialLabels']: labels.map((one) => ({
+      observationId: one.observationId,
+      verdict: `VERDICT_${one.verdict}`,
+    })),
   });
   const start = async (stored: Stored, labels: Encoded['labels']) => {
     setError(undefined);

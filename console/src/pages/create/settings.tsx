@@ -8,6 +8,13 @@ export interface Settings {
   metric: string;
   overlap: number;
   strategy: string;
+  /** Names of labelers, as they were typed. */
+  adjudicators: string;
+  tags: string;
+  /** A local date and time; empty for none. */
+  due: string;
+  /** The known labels do not start the session, but check its labelers. */
+  controls: boolean;
 }
 
 export const PROPOSED: Settings = {
@@ -17,6 +24,10 @@ export const PROPOSED: Settings = {
   metric: 'KAPPA',
   overlap: 1,
   strategy: 'MIXED',
+  adjudicators: '',
+  tags: '',
+  due: '',
+  controls: false,
 };
 const NEW_LABELS = 50;
 const SCALINGS: [string, string][] = [
@@ -55,18 +66,27 @@ export function configOf(settings: Settings): SessionConfig {
     metric: `METRIC_${settings.metric}`,
     overlap: settings.overlap,
     strategy: `QUERY_STRATEGY_${settings.strategy}`,
+    adjudicators: settings.overlap > 1 ? names(settings.adjudicators) : [],
+    requiredTags: names(settings.tags),
+    ...(settings.due ? { dueSeconds: Math.max(1, Math.round((Date.parse(settings.due) - Date.now()) / 1000)) } : {}),
   } as SessionConfig;
+}
+
+function names(typed: string): string[] {
+  return typed.split(/[\s,;]+/).filter(Boolean);
 }
 
 interface SettingsFormProps {
   settings: Settings;
   rows: number;
+  /** Labels are known. */
+  labelled: boolean;
   /** What decides about the dataset cannot be changed once it is stored. */
   stored: boolean;
   change: (part: Partial<Settings>) => void;
 }
 
-export function SettingsForm({ settings, rows, stored, change }: SettingsFormProps) {
+export function SettingsForm({ settings, rows, labelled, stored, change }: SettingsFormProps) {
   const choice = (title: string, key: 'scaling' | 'metric' | 'strategy', options: [string, string][]) => (
     <label>
       {title}
@@ -97,6 +117,13 @@ export function SettingsForm({ settings, rows, stored, change }: SettingsFormPro
       <span class="hint">{hint}</span>
     </label>
   );
+  const text = (title: string, key: 'adjudicators' | 'tags', hint: string) => (
+    <label>
+      {title}
+      <input type="text" value={settings[key]} onInput={(event) => change({ [key]: event.currentTarget.value })} />
+      <span class="hint">{hint}</span>
+    </label>
+  );
   return (
     <div class="settings">
       <label>
@@ -114,6 +141,29 @@ export function SettingsForm({ settings, rows, stored, change }: SettingsFormPro
         <summary>More settings</summary>
         {choice('Score', 'metric', METRICS)}
         {number('Answers sought for each row', 'overlap', 10, 'More than one needs several labelers.')}
+        {settings.overlap > 1 &&
+          text('Adjudicators', 'adjudicators', 'Names of labelers who decide where the answers contradict.')}
+        {text('Tags that labelers need', 'tags', 'A skill or a language, e.g. german. Others are not asked.')}
+        <label>
+          Due
+          <input
+            type="datetime-local"
+            value={settings.due}
+            onInput={(event) => change({ due: event.currentTarget.value })}
+          />
+          <span class="hint">What is due first is asked first. Nothing ends when it is over.</span>
+        </label>
+        {labelled && (
+          <label>
+            <input
+              type="checkbox"
+              checked={settings.controls}
+              onChange={(event) => change({ controls: event.currentTarget.checked })}
+            />{' '}
+            Check labelers by the known labels
+            <span class="hint">They are asked like other rows, and the session starts without labels.</span>
+          </label>
+        )}
         {choice('How the next row is chosen', 'strategy', STRATEGIES)}
       </details>
     </div>

@@ -119,7 +119,11 @@ function Desk({ labeler, session: named }: Place) {
               blind={blind}
             />
           ) : (
-            <NoQuestion session={session ?? desk.session.value} finish={desk.finish.value} />
+            <NoQuestion
+              session={session ?? desk.session.value}
+              finish={desk.finish.value}
+              again={() => leasing.look()}
+            />
           )}
         </div>
         <Controls desk={desk} />

@@ -6,6 +6,18 @@ import { server } from '../../api/caller';
 const KEY = 'svddtune.labeler';
 const NAME = '[A-Za-z0-9._@\\-]{1,64}';
 
+const TAGS = 'svddtune.tags';
+
+/** What the person has said of itself, for sessions that ask only labelers with certain tags. */
+export const ownTags = signal<readonly string[]>((localStorage.getItem(TAGS) ?? '').split(' ').filter(Boolean));
+
+/** Take further tags for the person's own. */
+export function claimTags(further: readonly string[]): void {
+  // (A labeler can have 16; those of the session at hand count.)
+  ownTags.value = [...new Set([...further, ...ownTags.value])].slice(0, 16);
+  localStorage.setItem(TAGS, ownTags.value.join(' '));
+}
+
 const given = signal(localStorage.getItem(KEY) ?? '');
 
 /** The name; empty while none is known. */

@@ -4,6 +4,7 @@ import { asked } from '../../api/token';
 import { pause } from '../../api/pause';
 import type { Ack, LeaseResponse } from '../../api/schema';
 import { Desk } from './desk';
+import { ownTags } from './labeler';
 
 const WAIT_S = 30;
 // Questions that come so soon after the answer, several times on end, need none that waits for them.
@@ -99,6 +100,7 @@ export class Leasing {
         maxQueries: this.most,
         waitSeconds: desk.held.length ? 0 : WAIT_S,
         kind: 'LABELER_KIND_HUMAN',
+        tags: ownTags.value,
       },
       signal: ending.signal,
     });

@@ -6,10 +6,18 @@ import type { FinishReason, Session } from '../../api/schema';
 import { idOf, to } from '../../shell/route';
 import { ErrorNotice } from '../../ui/notice';
 import { visible } from '../../ui/visible';
+import { claimTags } from './labeler';
 import { finished, waiting } from './words';
 
-export function NoQuestion({ session, finish }: { session: Session | undefined; finish: FinishReason | undefined }) {
-  if (finish && finish !== 'FINISH_REASON_UNSPECIFIED') return <Ended session={session} reason={finish} />;
+interface NoQuestionProps {
+  session: Session | undefined;
+  finish: FinishReason | undefined;
+  /** Ask for a question again. */
+  again: () => void;
+}
+
+export function NoQuestion({ session, finish, again }: NoQuestionProps) {
+  if (finish && finish !== 'FINISH_REASON_UNSPECIFIED') return <Ended session={session} reason={finish} again={again} />;
   const paused = session?.state === 'SESSION_STATE_PAUSED';
   return (
     <div class="card standstill" role="status">
@@ -19,12 +27,13 @@ export function NoQuestion({ session, finish }: { session: Session | undefined; 
   );
 }
 
-function Ended({ session, reason }: { session: Session | undefined; reason: FinishReason }) {
+function Ended({ session, reason, again }: { session: Session | undefined; reason: FinishReason; again: () => void }) {
   const failed = reason === 'FINISH_REASON_FAILED';
   const id = idOf(session?.name ?? '');
   return (
     <div class="card standstill" role="status">
       <h2>{finished(reason)}</h2>
+      {reason === 'FINISH_REASON_TAGS_MISSING' && <Tags wanted={session?.config?.requiredTags ?? []} again={again} />}
       {failed && session?.failure?.message && <p>{visible(session.failure.message)}</p>}
       {failed && may.steer.value && session && <Steer session={session} action="resume" name="Try again" />}
       {session?.state === 'SESSION_STATE_ESTIMATING' && <p>Thank you. The result is being computed.</p>}
@@ -41,6 +50,24 @@ function Ended({ session, reason }: { session: Session | undefined; reason: Fini
         <a href={to()}>All sessions</a>
       </p>
     </div>
+  );
+}
+
+/** Nobody checks what labelers say of themselves, so a click says it. */
+function Tags({ wanted, again }: { wanted: readonly string[]; again: () => void }) {
+  const claim = () => {
+    claimTags(wanted);
+    again();
+  };
+  return (
+    <>
+      <p>
+        Its questions are for people who know: <strong>{wanted.join(', ')}</strong>.
+      </p>
+      <button type="button" class="main" onClick={claim}>
+        I do
+      </button>
+    </>
   );
 }
 

@@ -41,6 +41,7 @@ const FINISHED: Partial<Record<FinishReason, string>> = {
   FINISH_REASON_CANCELLED: 'The session was cancelled.',
   FINISH_REASON_FAILED: 'The session has failed.',
   FINISH_REASON_LABELER_WITHDRAWN: 'Your labels were withdrawn from this session, so it asks you nothing more.',
+  FINISH_REASON_TAGS_MISSING: 'This session asks only labelers with certain tags.',
   FINISH_REASON_DELETED: 'The session was deleted.',
 };
 
