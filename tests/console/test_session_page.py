@@ -281,6 +281,20 @@ def test_the_page_is_accessible(
 
 
 @pytest.mark.slow
+def test_the_page_is_accessible_and_fits_at_each_width(
+    open_page: Callable[..., Page], labelled: Session
+) -> None:
+    page = open_page(address(labelled))
+    page.get_by_role("figure", name="Expected score").locator("svg[role=img]").wait_for()
+    for dark in (False, True):
+        page.emulate_media(color_scheme="dark" if dark else "light")
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 800})
+            page.wait_for_function("() => document.documentElement.scrollWidth <= innerWidth")
+            assert violations(page) == []
+
+
+@pytest.mark.slow
 def test_without_an_atlas_the_page_shows_what_there_is(
     open_page: Callable[..., Page], console_client: TuningClient
 ) -> None:

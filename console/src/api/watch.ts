@@ -15,7 +15,7 @@ const ENDED = ['SESSION_STATE_COMPLETED', 'SESSION_STATE_CANCELLED', 'SESSION_ST
 const ENDED_WAIT_MS = 5000;
 
 /** Report each change of a session until `signal` is aborted; goes on after breaks, and after its end.
- * `away` is told whether the service cannot be reached. Throws ServiceError if it refuses.
+ * The events are those since it began, each once. `away` is told whether the service cannot be reached. Throws ServiceError if it refuses.
  */
 export async function watch(
   name: string,
@@ -25,15 +25,18 @@ export async function watch(
 ): Promise<void> {
   let wait = 250;
   let ended = false;
+  let token = '';
   while (!signal.aborted) {
     try {
-      const response = await open(path`/v1/${name}:watch`, { signal });
+      const from = token ? `resumeToken=${encodeURIComponent(token)}` : 'newEventsOnly=true';
+      const response = await open(`${path`/v1/${name}:watch`}?${from}`, { signal });
       away(false);
       wait = 250;
       await eachLine(response, (line) => {
         const { result, error } = JSON.parse(line) as { result?: Change; error?: { message: string } };
         if (error) throw new Error(error.message);
         if (!result) return;
+        token = result.resumeToken ?? token;
         ended = ENDED.includes(result.session.state ?? '');
         changed(result.session, result.events ?? []);
       });

@@ -53,7 +53,7 @@ function Learnt({ session, events, returns, show }: Pick<Followed, 'events' | 'r
       <Detectors session={session} />
       <History session={session} returns={returns} />
       <div class="pair">
-        <MapOfData session={session} log={log} returns={returns} />
+        <MapOfData session={session} returns={returns} />
         <Atlas session={session} returns={returns} />
       </div>
       <Labelers session={session} returns={returns} show={show} />

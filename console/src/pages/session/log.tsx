@@ -11,6 +11,7 @@ import type { KnownLog } from './votes';
 import { takesVotes, VERDICTS } from './words';
 
 const AT_ONCE = 20;
+const MORE = 100;
 
 interface LogProps {
   session: Session;
@@ -20,13 +21,21 @@ interface LogProps {
 
 export function Log({ session, log }: LogProps) {
   const name = session.name ?? '';
-  const { all, error, complete } = log;
+  const { all, error, complete, loading, further } = log;
   const [labeler, setLabeler] = useState('');
   const [verdict, setVerdict] = useState('');
   const [shown, setShown] = useState(AT_ONCE);
   const [asked, setAsked] = useState<LabelEvent>();
   const [again, setAgain] = useState<LabelEvent>();
   const acts = may.steer.value && takesVotes(session);
+  // (Who looks for something looks for it in the whole log.)
+  const whole = () => {
+    if (!complete) further(true);
+  };
+  const more = () => {
+    if (!complete && found.length < shown + MORE) further();
+    setShown(shown + MORE);
+  };
   const labelers = [...new Set(all.map((one) => one.labeler ?? ''))].sort();
   const found = all.filter(
     (one) => (!labeler || one.labeler === labeler) && (!verdict || one.verdict === verdict),
@@ -35,11 +44,11 @@ export function Log({ session, log }: LogProps) {
     <section aria-labelledby="log">
       <h2 id="log">Log</h2>
       <PartNotice error={error} />
-      {!complete && error === undefined && <Loading what="the log" />}
+      {loading && <Loading what="the log" />}
       <div class="row filters">
         <label>
           Labeler
-          <select value={labeler} onChange={(event) => setLabeler(event.currentTarget.value)}>
+          <select value={labeler} onFocus={whole} onChange={(event) => setLabeler(event.currentTarget.value)}>
             <option value="">all</option>
             {labelers.map((one) => (
               <option key={one} value={one}>
@@ -50,7 +59,7 @@ export function Log({ session, log }: LogProps) {
         </label>
         <label>
           Verdict
-          <select value={verdict} onChange={(event) => setVerdict(event.currentTarget.value)}>
+          <select value={verdict} onFocus={whole} onChange={(event) => setVerdict(event.currentTarget.value)}>
             <option value="">all</option>
             {Object.entries(VERDICTS).map(([one, word]) => (
               <option key={one} value={one}>
@@ -60,7 +69,7 @@ export function Log({ session, log }: LogProps) {
           </select>
         </label>
         <span class="hint" role="status">
-          {found.length} of {all.length} entries
+          {found.length} of {all.length} entries{complete ? '' : ', and earlier ones'}
         </span>
       </div>
       <div class="wide" tabIndex={0} role="region" aria-label="Log">
@@ -89,8 +98,8 @@ export function Log({ session, log }: LogProps) {
           </tbody>
         </table>
       </div>
-      {found.length > shown && (
-        <button type="button" onClick={() => setShown(shown + 5 * AT_ONCE)}>
+      {(found.length > shown || !complete) && (
+        <button type="button" disabled={loading} onClick={more}>
           Show more
         </button>
       )}

@@ -2,26 +2,24 @@
 import { useMemo } from 'preact/hooks';
 import { call, path } from '../../api/call';
 import type { Session, SessionMap } from '../../api/schema';
-import { Scatter, side, type Dot } from '../../ui/charts/scatter';
+import { Scatter, side, type Dot, type Shape } from '../../ui/charts/scatter';
 import { percent } from '../../ui/format';
 import { useLoad } from '../../ui/load';
 import { PartNotice } from '../../ui/notice';
-import { labelsOf, type KnownLog, type Label } from './votes';
 import { figuresOf } from './watched';
 
 interface MapProps {
   session: Session;
-  log: KnownLog;
   returns: number;
 }
 
-export function MapOfData({ session, log, returns }: MapProps) {
+export function MapOfData({ session, returns }: MapProps) {
   const name = session.name ?? '';
   const { value, error } = useLoad(
     (signal) => call<SessionMap>(path`/v1/${name}:map`, { signal }),
     [name, figuresOf(session), returns],
   );
-  const labels = useMemo(() => labelsOf(log.all), [log.all]);
+  const labels = useMemo(() => labelsOf(value), [value]);
   const dots = useMemo(() => dotsOf(value), [value]);
   const marks = useMemo(() => (value?.rows ?? []).map((row) => labels.get(row)), [value, labels]);
   if (!value || !dots.length) return <PartNotice error={error} />;
@@ -47,7 +45,13 @@ function dotsOf(map: SessionMap | undefined): Dot[] {
   return (map?.rows ?? []).map((_, i) => ({ x: map?.x?.[i] ?? 0, y: map?.y?.[i] ?? 0, margin: map?.margins?.[i] }));
 }
 
-function said(map: SessionMap, i: number, label: Label | undefined): string {
+/** Row -> its label in force. */
+function labelsOf(map: SessionMap | undefined): Map<number, Shape> {
+  const of = (label: Shape, rows: number[] = []) => rows.map((row): [number, Shape] => [row, label]);
+  return new Map([...of('inlier', map?.inlierRows), ...of('outlier', map?.outlierRows), ...of('unsure', map?.unsureRows)]);
+}
+
+function said(map: SessionMap, i: number, label: Shape | undefined): string {
   const id = map.observationIds?.[i] ?? String(map.rows?.[i]);
   return `${id}: ${label ? `labelled ${label}` : 'not labelled'}, ${side(map.margins?.[i])}`;
 }
@@ -64,7 +68,7 @@ function caption(map: SessionMap, session: Session): string {
 }
 
 /** The labelled rows first, then those that are farthest outside. */
-function tableRows(map: SessionMap, labels: Map<number, Label>): string[][] {
+function tableRows(map: SessionMap, labels: Map<number, Shape>): string[][] {
   const indices = [...(map.rows ?? []).keys()];
   const labelled = (i: number) => (labels.has(map.rows?.[i] ?? -1) ? 1 : 0);
   const margin = (i: number) => map.margins?.[i] ?? -Infinity;

@@ -1,73 +1,64 @@
-/** The label log as the page knows it, and the labels that follow from it. */
-import { useMemo } from 'preact/hooks';
+/** The label log as the page knows it: the newest entries, and earlier ones as they are asked for. */
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { call, path } from '../../api/call';
-import type { LabelEvent } from '../../api/schema';
-import { useLoad } from '../../ui/load';
+import type { LabelEvent, ListLabelsResponse } from '../../api/schema';
+
+const AT_ONCE = 100;
 
 export interface KnownLog {
-  /** Newest first. */
+  /** Newest first; without gaps. */
   all: LabelEvent[];
-  /** Whether the entries from before the page was opened are there. */
+  /** Whether the first entry of the log is there. */
   complete: boolean;
+  loading: boolean;
+  error?: unknown;
+  /** Load the entries before those that are there: the next ones, or all. */
+  further: (all?: boolean) => void;
+}
+
+interface Before {
+  events: LabelEvent[];
+  /** The next page; undefined before the first one, empty after the last one. */
+  next?: string;
+  loading: boolean;
   error?: unknown;
 }
 
-/** The log: what was there when the page was opened, and the events since. */
-export function useLog(name: string, events: LabelEvent[], returns: number): KnownLog {
-  const { value, error } = useLoad((signal) => allLabels(name, signal), [name, returns]);
-  const all = useMemo(() => merged(value ?? [], events), [value, events]);
-  return { all, complete: value !== undefined, error };
-}
-
-/** The whole log; a session has at most some thousand labels. */
-async function allLabels(name: string, signal: AbortSignal): Promise<LabelEvent[]> {
-  const found: LabelEvent[] = [];
-  let token = '';
-  do {
-    const page = await call<{ events: LabelEvent[]; nextPageToken: string }>(
-      `${path`/v1/${name}/labels`}?pageSize=1000&pageToken=${encodeURIComponent(token)}`,
-      { signal },
-    );
-    found.push(...page.events);
-    token = page.nextPageToken;
-  } while (token);
-  return found;
+/** `since` are the events since the page was opened. */
+export function useLog(name: string, since: LabelEvent[], returns: number): KnownLog {
+  const [before, setBefore] = useState<Before>({ events: [], loading: false });
+  const ending = useRef(new AbortController());
+  const latest = useRef(before);
+  const put = (part: Partial<Before>) => {
+    latest.current = { ...latest.current, ...part };
+    setBefore(latest.current);
+  };
+  const further = async (all = false): Promise<void> => {
+    const { signal } = ending.current;
+    if (latest.current.loading) return;
+    put({ loading: true, error: undefined });
+    try {
+      do {
+        const query = `pageSize=${all ? 1000 : AT_ONCE}&newestFirst=true&pageToken=${encodeURIComponent(latest.current.next ?? '')}`;
+        const page = await call<ListLabelsResponse>(`${path`/v1/${name}/labels`}?${query}`, { signal });
+        put({ events: [...latest.current.events, ...(page.events ?? [])], next: page.nextPageToken ?? '' });
+      } while (all && latest.current.next);
+    } catch (error) {
+      if (!signal.aborted) put({ error });
+    }
+    if (!signal.aborted) put({ loading: false });
+  };
+  useEffect(() => () => ending.current.abort(), []);
+  useEffect(() => {
+    // (The service may have been away.)
+    if (latest.current.next === undefined) void further();
+  }, [returns]);
+  const all = useMemo(() => merged(since, before.events), [since, before.events]);
+  return { ...before, all, complete: before.next === '', further: (every) => void further(every) };
 }
 
 /** Both parts of the log without what is in both, newest first. */
-function merged(before: LabelEvent[], since: LabelEvent[]): LabelEvent[] {
-  const known = new Map([...before, ...since].map((one) => [one.eventId, one]));
-  return [...known.values()].reverse();
-}
-
-export type Label = 'inlier' | 'outlier' | 'unsure';
-
-/** Row -> what most of its votes in force say; a tie is unsure. `all` is newest first. */
-export function labelsOf(all: LabelEvent[]): Map<number, Label> {
-  const votes = new Map<number, Map<string, string>>();
-  const void_ = new Set<string>();
-  for (const one of [...all].reverse()) {
-    const labeler = one.labeler ?? '';
-    if (one.kind === 'KIND_WITHDRAWN') void_.add(labeler);
-    if (one.kind === 'KIND_REINSTATED') void_.delete(labeler);
-    if (one.kind !== 'KIND_LABELED' && one.kind !== 'KIND_RETRACTED') continue;
-    const row = one.row ?? 0;
-    const held = votes.get(row) ?? new Map<string, string>();
-    if (one.kind === 'KIND_LABELED') held.set(labeler, one.verdict ?? '');
-    else held.delete(labeler);
-    votes.set(row, held);
-  }
-  const found = new Map<number, Label>();
-  for (const [row, held] of votes) {
-    const counting = [...held].filter(([labeler]) => !void_.has(labeler)).map(([, verdict]) => verdict);
-    if (counting.length) found.set(row, most(counting));
-  }
-  return found;
-}
-
-function most(verdicts: string[]): Label {
-  const count = (verdict: string) => verdicts.filter((one) => one === verdict).length;
-  const more = count('VERDICT_OUTLIER') - count('VERDICT_INLIER');
-  if (more === 0) return 'unsure';
-  return more > 0 ? 'outlier' : 'inlier';
+function merged(since: LabelEvent[], before: LabelEvent[]): LabelEvent[] {
+  const known = new Map([...[...since].reverse(), ...before].map((one) => [one.eventId, one]));
+  return [...known.values()];
 }
