@@ -3440,8 +3440,9 @@ func (x *FeatureProfile) GetMaximum() float64 {
 // The features that the session's labelers see.
 type GetProfileResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// In the order in which labelers see them. Empty until the dataset is prepared, as GetMapResponse is, and if
-	// SessionConfig.raw_features is false.
+	// In the order in which labelers see them; the last ones are left out where the response would be above
+	// 3 MiB. Empty until the dataset is prepared, as GetMapResponse is, and if SessionConfig.raw_features is
+	// false.
 	Features []*FeatureProfile `protobuf:"bytes,1,rep,name=features,proto3" json:"features,omitempty"`
 	// N of the dataset.
 	ObservationCount uint32 `protobuf:"varint,2,opt,name=observation_count,json=observationCount,proto3" json:"observation_count,omitempty"`
