@@ -397,6 +397,32 @@ def test_tables_fit_the_terminal_and_keep_ids(
     assert "8/50" in text
 
 
+def test_session_that_nobody_waits_for_suggests_to_label_with_its_tags(
+    shell: Shell, client: TuningClient, pumps: str
+) -> None:
+    settings = "--overlap 2 --adjudicator dora --adjudicator erik --required-tag german --budget 6"
+    session = shell(f"session create {pumps} {settings}").strip()
+    label = f"label {session} --tag german {' '.join(shell.server)}"
+    assert label in shell.err
+    name = f"sessions/{session}"
+    with client.tuning(name, labeler="ann", tags=["german"]) as tuning:
+        query = next(tuning.queries())
+        tuning.answer(query, "inlier")
+    client.label_all(name, {query.observation_id: "outlier"}, labeler="bob")
+    wait_until(lambda: client.get_session(name).waiting_count == 0)
+    shown = shell(f"session show {session}")
+    assert "1 observations wait for an adjudicator" in shown
+    assert "adjudicators dora erik, required_tags german\n" in shown
+    assert label in shell.err
+    assert "more votes" not in shell.err
+    shell(f"session pause {session}")
+    shell(f"session resume {session}")
+    assert label in shell.err
+    shell(f"dataset remove --yes {pumps}", code=1)
+    assert "delete them first. List its sessions" in shell.err
+    shell(f"session delete --yes {session}")
+
+
 def test_session_that_chooses_without_the_atlas_shows_both(
     shell: Shell, client: TuningClient, pumps: str
 ) -> None:

@@ -196,7 +196,7 @@ def remove(
             client.delete_dataset(found)
         except WrongState as error:
             listing = service.command("session", "list", "--dataset", id_)
-            error.message += f". List its sessions with: {listing}"
+            error.message += f" List its sessions with: {listing}"
             raise
     if as_json:
         print_json({"deleted": found.name})

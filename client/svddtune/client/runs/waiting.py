@@ -121,15 +121,22 @@ def follow(
             report(now, reason(now, "", commands(client)))
 
 
+def label_command(session: Session, command: Command, *words: str) -> str:
+    """Return the command that answers the queries of a session, with the tags that it asks for."""
+    tags = [word for tag in session.config.required_tags for word in ("--tag", tag)]
+    return command("label", session.name.removeprefix("sessions/"), *words, *tags)
+
+
 def waits_for_votes(session: Session) -> bool:
     """Return whether all that is left are votes of further labelers.
 
-    That is true where a labeler has waited for a while, nobody holds a query, and the overlap is
-    above 1. Observations whose votes are all UNSURE do not await votes.
+    That is true where a labeler waits, and has for a while, nobody holds a query, and the overlap
+    is above 1. Observations whose votes are all UNSURE do not await votes.
     """
     return (
         session.state is SessionState.LABELING
         and session.config.overlap > 1
+        and session.waiting_count > 0
         and session.leased_count == 0
         and session.query_count > 0
     )
@@ -156,8 +163,8 @@ def reason(session: Session, labeler: str, command: Command) -> str:
             f"{rows} observation{' waits' if rows == 1 else 's wait'} for an adjudicator, because "
             f"the votes came to no verdict. Let one of them "
             f"({', '.join(session.config.adjudicators)}) decide with: "
-            f"{command('label', name, '--labeler', 'NAME')}. Or compute the result from the "
-            f"labels so far with: {command('session', 'finish', name)}"
+            f"{label_command(session, command, '--labeler', 'NAME')}. Or compute the result from "
+            f"the labels so far with: {command('session', 'finish', name)}"
         )
     if not waits_for_votes(session):
         return ""
@@ -166,6 +173,6 @@ def reason(session: Session, labeler: str, command: Command) -> str:
     return (
         f"{rows} observation{' waits' if rows == 1 else 's wait'} for more votes: the session "
         f"asks for {session.config.overlap} votes on each. Let another labeler{than} vote with: "
-        f"{command('label', name, '--labeler', 'NAME')}. Or compute the result from "
+        f"{label_command(session, command, '--labeler', 'NAME')}. Or compute the result from "
         f"the labels so far with: {command('session', 'finish', name)}"
     )

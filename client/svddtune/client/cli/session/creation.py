@@ -158,6 +158,8 @@ def _tell(session: Session, service: Service, as_json: bool) -> None:
     if as_json:
         print_json(session.to_dict())
         return
+    from svddtune.client.runs.waiting import label_command
+
     id_ = session.name.removeprefix("sessions/")
     asked = session.config.budget - session.counts.total
     text = f"It asks for {asked} labels of {session.observation_count} observations"
@@ -170,5 +172,5 @@ def _tell(session: Session, service: Service, as_json: bool) -> None:
     tell(id_)
     say(text + ".")
     if asked:
-        say(f"Label with: {service.command('label', id_)}")
+        say(f"Label with: {label_command(session, service.command)}")
     say(f"Follow it with: {service.command('watch', id_)}")

@@ -176,12 +176,16 @@ def _settings(session: Session) -> str:
     from svddtune.config import changed
 
     found = changed(session.config, session.observation_count)
-    told = (f"{setting.name} {visible(str(value))}" for setting, value in found)
+    told = (f"{setting.name} {visible(_words(value))}" for setting, value in found)
     return ", ".join(told) or "all by default"
 
 
+def _words(value: object) -> str:
+    return " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
 def _next(session: Session, service: Service) -> Iterator[str]:
-    from svddtune.client.runs.waiting import reason
+    from svddtune.client.runs.waiting import label_command, reason
     from svddtune.client.types import SessionState
 
     id_ = session.name.removeprefix("sessions/")
@@ -189,7 +193,7 @@ def _next(session: Session, service: Service) -> Iterator[str]:
     if why:
         yield why
     elif session.state is SessionState.LABELING:
-        yield f"Label with: {service.command('label', id_)}"
+        yield f"Label with: {label_command(session, service.command)}"
     elif not session.state.ended:
         yield f"Follow it with: {service.command('watch', id_)}"
     elif session.state is SessionState.COMPLETED:

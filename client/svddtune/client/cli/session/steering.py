@@ -111,8 +111,15 @@ def pause(session: SessionName, *, service: Service, as_json: Json = False) -> N
 @on_service
 def resume(session: SessionName, *, service: Service, as_json: Json = False) -> None:
     """Go on asking in a session that is paused, or has ended before its budget is spent."""
+    from svddtune.client.runs.waiting import label_command
+
     found = _move(service, session, lambda client, one: client.resume_session(one))
-    _tell_next(found, "goes on. Label with", service, "label", as_json=as_json)
+    id_ = found.name.removeprefix("sessions/")
+    _tell(
+        found,
+        f"Session {id_} goes on. Label with: {label_command(found, service.command)}",
+        as_json,
+    )
 
 
 @on_service
