@@ -42,7 +42,8 @@ end
 for i, id in ipairs(held) do
   local q = get_query(s, query_of_lease(id))
   leases[i] = { query = q.n, row = q.row, lease_id = id, expires_ms = q.leases[id].expires,
-    repeats = q.repeats ~= nil and not q.control, trace = q.trace or '', conflict = q.conflict and votes_cast(q.row) or nil }
+    repeats = q.repeats ~= nil and not q.control, trace = q.trace or '',
+    conflict = q.conflict and votes_cast(q.row) or nil }
 end
 table.sort(leases, function(a, b) return a.query < b.query end)
 return { state = s.state, finish_reason = s.finish_reason, withdrawn = withdrawn,

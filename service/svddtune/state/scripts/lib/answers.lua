@@ -33,9 +33,9 @@ local function take_answer(s, one, follow)
   local ms = lease and math.max(0, NOW - math.max(lease.since, labeler_info(s, labeler).last))
 
   local function log_as(kind, decides, control)
-    return log_label(s, kind, { decides = decides, control = control, row = row, verdict = verdict, labeler = labeler, query = n,
+    return log_label(s, kind, { row = row, verdict = verdict, labeler = labeler, query = n,
       source = one.source, answer_id = one.answer_id, ms = ms, provenance = one.provenance,
-      confidence = one.confidence })
+      confidence = one.confidence, decides = decides, control = control })
   end
 
   local function receipt(applied, event)

@@ -127,8 +127,8 @@ local function announce(s)
   s.told = {}
   redis.call('XADD', NOTICES, 'MAXLEN', '~', '10000', '*', 'session', s.id, 'version', s.version,
     'state', s.state, 'moved', moved and '1' or '0', 'priority', s.priority,
-    'created_ms', s.created_ms, 'due_ms', due_ms(s) or '', 'project', s.project or '', 'holders', table.concat(holders, ' '),
-    'expires_in_ms', due_in_ms(s) or '')
+    'created_ms', s.created_ms, 'due_ms', due_ms(s) or '', 'project', s.project or '',
+    'holders', table.concat(holders, ' '), 'expires_in_ms', due_in_ms(s) or '')
 end
 
 -- The session has changed.
