@@ -163,11 +163,22 @@ class Labeling:
     def decide(self, step: Step) -> None:
         """An adjudicator asks, and decides where votes came to nothing; seldom without a lease.
 
-        Where all is agreed, somebody dissents.
+        Where all is agreed, some dissent, or an adjudicator corrects a decision.
         """
         conflicts = [query for query in self.model.open_queries() if query.conflict]
         if not conflicts:
-            self.dissent(step)
+            decisions = [
+                (row, labeler)
+                for row, votes in self.model.votes.items()
+                for labeler, vote in votes.items()
+                if vote.decides
+            ]
+            if decisions and step.flag:
+                row, labeler = decisions[step.pick % len(decisions)]
+                self.send_answer(f"{labeler}/", labeler, step.verdict, row=row, replace=True)
+            else:
+                for turn in range(3):
+                    self.dissent(step._replace(who=step.who + turn))
             return
         judges = [one for one in self.holders() if one[1] in self.model.rules.adjudicators]
         judge = judges[step.who % len(judges)]
@@ -186,9 +197,14 @@ class Labeling:
             self.answer_to(leases[step.pick % len(leases)], step.verdict, step.most)
 
     def dissent(self, step: Step) -> None:
-        """Vote against the majority on an open query; unsure where there is none."""
+        """Vote against the majority on an open query; unsure where there is none.
+
+        Where no query is open, ask for one.
+        """
         asked = [query.row for query in self.model.open_queries() if not query.conflict]
-        if asked:
+        if not asked:
+            self.lease(step)
+        else:
             row = asked[step.pick % len(asked)]
             votes = self.model.votes.get(row, {})
             balance = sum(vote.verdict for vote in votes.values())
