@@ -11,6 +11,7 @@ from tests.e2e.processes import RestartableService, worker
 from svddtune.client import TuningClient
 
 NEXT_QUESTION_MS = 50
+SLOW_MS = 400
 
 
 @pytest.fixture
@@ -165,7 +166,7 @@ MEASURE = """() => {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("latency_ms", [pytest.param(0, marks=pytest.mark.thorough), 400])
+@pytest.mark.parametrize("latency_ms", [pytest.param(0, marks=pytest.mark.thorough), SLOW_MS])
 def test_the_next_question_is_there_at_once(
     latency_ms: int,
     open_page: Callable[..., Page],
@@ -193,11 +194,12 @@ def test_the_next_question_is_there_at_once(
         hands.answer()
     page.wait_for_function("window.times.length === 20")
     times: list[float] = page.evaluate("window.times")
-    # (One may wait for the machine.)
-    p95 = sorted(times)[18]
+    median, p95 = sorted(times)[10], sorted(times)[18]
     record_property("next_question_p95_ms", p95)
     print(f"next question with {latency_ms} ms latency: p95 {p95:.1f} ms")
-    assert p95 < NEXT_QUESTION_MS, sorted(times)
+    # (A busy machine delays some, but none by as much as a call would take on the slow network.)
+    assert median < NEXT_QUESTION_MS, sorted(times)
+    assert p95 < SLOW_MS, sorted(times)
 
 
 def test_a_question_that_was_answered_while_it_came_again_is_not_shown(

@@ -412,11 +412,19 @@ def test_a_map_of_2000_rows_follows_the_pointer(
           const note = (at) => { window.times.push(at); requestAnimationFrame(note); };
           requestAnimationFrame(note); }"""
     )
-    said = set()
-    for step in range(60):
-        page.mouse.move(box["x"] + box["width"] * (0.3 + step / 150), box["y"] + box["height"] / 2)
-        said.add(figure.get_by_role("status").inner_text())
-    times = page.evaluate("() => window.times")
-    gaps = sorted(np.diff(times))
-    assert gaps[len(gaps) // 2] < 2 * FRAME_MS
+
+    def frame_ms(steps: int, start: float) -> tuple[float, set[str]]:
+        """Median time between frames while the pointer moves, and what is said of rows."""
+        page.evaluate("() => { window.times.length = 0; }")
+        said = set()
+        for step in range(steps):
+            x = box["x"] + box["width"] * (start + step / 150)
+            page.mouse.move(x, box["y"] + box["height"] / 2)
+            said.add(figure.get_by_role("status").inner_text())
+        return float(np.median(np.diff(page.evaluate("() => window.times")))), said
+
+    # A busy machine draws fewer frames, also where the pointer meets no row.
+    aside, _ = frame_ms(30, start=1.1)
+    within, said = frame_ms(60, start=0.3)
+    assert within < 2 * max(aside, FRAME_MS)
     assert len(said) > 5
