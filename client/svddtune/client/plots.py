@@ -31,18 +31,21 @@ def drawn(draw: Callable[[Any], Any], axes: Any) -> Any:
     """
     if axes is not None:
         return draw(axes)
-    with _styled() as pyplot:
-        return draw(pyplot.subplots(figsize=(_WIDTH, _HEIGHT), layout="constrained")[1])
+    with _new_figure(_WIDTH, _HEIGHT) as figure:
+        return draw(figure.subplots())
 
 
 @contextmanager
-def _styled() -> Iterator[Any]:
-    """Yield pyplot; the style of the pictures holds inside the block."""
+def _new_figure(width: float, height: float) -> Iterator[Any]:
+    """Yield a figure of pyplot; the style of the pictures holds inside the block."""
     with needs_extra("pictures", "A picture"):
         from matplotlib import pyplot, rc_context
+    # The first figure makes a notebook's pyplot interactive, which the block would take back; later
+    # figures would not be shown then.
+    figure = pyplot.figure(figsize=(width, height), layout="constrained")
     settings: Any = style()
     with rc_context(settings):
-        yield pyplot
+        yield figure
 
 
 class Plots:
@@ -55,21 +58,21 @@ class Plots:
         return self
 
     def plot(self) -> Any:
-        """Draw all pictures of the result on one new figure; return the figure.
+        """Draw all pictures of the result on one new figure; return their four axes.
 
         Raises
         ------
         NotInstalled
             The extra pictures is not installed.
         """
-        with _styled() as pyplot:
-            size = (2 * _WIDTH, 2 * _HEIGHT)
-            figure, axes = pyplot.subplots(2, 2, figsize=size, layout="constrained")
-            self.plot_alignment(axes[0, 0])
-            self.plot_costs(axes[0, 1])
-            self.plot_detectors(axes[1, 0])
-            self.plot_comparisons(axes[1, 1])
-        return figure
+        with _new_figure(2 * _WIDTH, 2 * _HEIGHT) as figure:
+            axes = tuple(figure.subplots(2, 2).flat)
+            self.plot_alignment(axes[0])
+            self.plot_costs(axes[1])
+            self.plot_detectors(axes[2])
+            self.plot_comparisons(axes[3])
+        # (A notebook would show a figure that is returned a second time.)
+        return axes
 
     def plot_alignment(self, axes: Any = None) -> Any:
         """Draw the local alignment over gamma, and the chosen gamma; return the axes.

@@ -132,6 +132,7 @@ def test_person_labels_and_tunes_in_jupyter_lab(
     wait_until(lambda: client.get_session(session).leased_count == 1)
     press(page, widget, "q")
     expect(widget.locator(".ended")).to_contain_text("Stopped")
+    expect(widget.locator("button:visible")).to_have_count(0)
     wait_until(lambda: client.get_session(session).leased_count == 0)
 
     # Tuning from rows of one's own, beside the cells.

@@ -39,6 +39,7 @@ class Kernel:
         cell: Any = nbformat.v4.new_code_cell(source)  # type: ignore[no-untyped-call]
         self.notebook.cells.append(cell)
         self.client.execute_cell(cell, len(self.notebook.cells) - 1)
+        self.outputs: list[Any] = cell.outputs
         return "".join(output.get("text", "") for output in cell.outputs)
 
 
@@ -87,6 +88,14 @@ tuned = tune(X, lambda query: "inlier", server={stack.address!r}, budget=4, stra
 print(len(tuned.asked))
 """)
     assert printed.split() == ["4"]
+
+
+def test_each_cell_shows_its_picture_once(kernel: Kernel) -> None:
+    kernel.run("from svddtune.client.figures import History")
+    for _ in range(2):
+        kernel.run("History(()).plot()")
+        shown = [one for one in kernel.outputs if "image/png" in one.get("data", {})]
+        assert len(shown) == 1
 
 
 def test_widget_is_pressed_from_a_program_and_ends_with_the_kernel(

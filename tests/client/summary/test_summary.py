@@ -154,8 +154,7 @@ def test_result_is_drawn_with_all_its_parts(values: dict[str, object], pyplot: A
     tuned, result = values["tuned"], values["result"]
     assert isinstance(tuned, TuningResult)
     assert isinstance(result, Result)
-    figure = tuned.plot()
-    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    titles = [axes.get_title(loc="left") for axes in tuned.plot()]
     assert len(titles) == 4
     assert "Alignment over gamma" in titles[0]
     for plot in (

@@ -16,7 +16,7 @@ from svddtune.client.inputs.ids import id_text
 from svddtune.client.inputs.label_values import labels_from
 from svddtune.client.inputs.settings import check_visible_features, read_settings
 from svddtune.client.inputs.validate import check_magnitude
-from svddtune.client.oracles import KnownLabels, Oracle
+from svddtune.client.oracles import KnownLabels, Oracle, SessionOracle
 from svddtune.client.result import Result, TuningResult
 from svddtune.client.runs.asking import Progress
 from svddtune.client.runs.conduct import Place, RunPlan, conduct
@@ -189,7 +189,7 @@ def tune(
         scaling=scaling,
         initial=start_labels,
         config=config,
-        labeler=labeler,
+        labeler=labeler or _own_name(ask, server),
         kind="human" if human else "automated",
     )
     if server is not None:
@@ -208,6 +208,11 @@ def tune(
     return conduct(
         plan, ask, place, on_progress=on_progress, wait_for_labelers_s=wait_for_labelers_s
     )
+
+
+def _own_name(ask: object, server: str | None) -> str:
+    """Return the name of an oracle that holds the dialogue, where no service may know a better."""
+    return ask.labeler if server is None and isinstance(ask, SessionOracle) else ""
 
 
 def _resumed(
