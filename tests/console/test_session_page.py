@@ -194,6 +194,23 @@ def test_the_log_is_filtered_and_a_vote_is_retracted(
     expect(section(page, "Progress")).to_contain_text("5 of 20 labels")
 
 
+@pytest.mark.slow
+def test_earlier_entries_of_the_log_are_read_when_somebody_looks_for_them(
+    open_page: Callable[..., Page], console_client: TuningClient
+) -> None:
+    ids = [f"row-{row}" for row in range(INLIERS + OUTLIERS)]
+    known = {one: -1 if truth(one) == "outlier" else 1 for one in ids}
+    session = console_client.create_session(
+        upload(console_client), budget=len(known), initial_labels=known
+    )
+    page = open_page(address(session))
+    expect(page.get_by_text("100 of 100 entries, and earlier ones")).to_be_visible()
+    page.get_by_role("combobox", name="Verdict").focus()
+    expect(page.get_by_text("102 of 102 entries")).to_be_visible()
+    page.get_by_role("combobox", name="Verdict").select_option("outlier")
+    expect(page.get_by_text(f"{OUTLIERS} of 102 entries")).to_be_visible()
+
+
 def test_the_map_and_the_atlas_are_there_for_eyes_and_for_keys(
     open_page: Callable[..., Page], labelled: Session
 ) -> None:

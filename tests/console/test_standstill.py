@@ -88,7 +88,7 @@ def test_votes_of_others_and_of_an_adjudicator_are_waited_for(
     answered(console_client, session, "bob", "outlier")
     expect(ann.get_by_text("dora has to decide them.")).to_be_visible()
     expect(page.get_by_text("Let dora decide them, or finish the session.")).to_be_visible()
-    expect(page.get_by_text("1 await an adjudicator")).to_be_visible()
+    expect(page.get_by_text("awaiting an adjudicator: 1 observation")).to_be_visible()
     expect(state_in_list(overview, "Contested")).to_have_text("labeling waits for an adjudicator")
 
     decides = open_page(f"#/{session.name}/label")

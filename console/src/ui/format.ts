@@ -14,6 +14,11 @@ export function percent(share: number): string {
   return `${figure(100 * share, 2)} %`;
 }
 
+/** "1 question", "2 questions". */
+export function many(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** How long ago a time of the service was. */
 export function ago(time: string | undefined): string {
   if (!time) return '';
@@ -21,7 +26,7 @@ export function ago(time: string | undefined): string {
   const units: [number, string][] = [[86400, 'day'], [3600, 'hour'], [60, 'minute']];
   for (const [length, word] of units) {
     const count = Math.floor(seconds / length);
-    if (count >= 1) return `${count} ${word}${count === 1 ? '' : 's'} ago`;
+    if (count >= 1) return `${many(count, word)} ago`;
   }
   return 'just now';
 }

@@ -1,10 +1,9 @@
 /** The features of an observation: the unusual ones first, each against the whole dataset. */
 import { useState } from 'preact/hooks';
 import type { Assign, FeatureProfile, Profile } from '../../api/schema';
-import { figure } from '../../ui/format';
+import { figure, many } from '../../ui/format';
 import { visible } from '../../ui/visible';
 import { Spark } from './spark';
-import { many } from './words';
 
 const FEW = 10;
 const LONGEST_BAR = 7;

@@ -1,7 +1,6 @@
 /** How far the session is, who else labels, and what the last answer has changed. */
 import type { LiveEvidence, Session } from '../../api/schema';
-import { figure, wordOf } from '../../ui/format';
-import { many } from './words';
+import { figure, many, wordOf } from '../../ui/format';
 
 interface Shown {
   session: Session;

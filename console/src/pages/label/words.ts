@@ -7,11 +7,6 @@ export function verdictWord(verdict: Verdict | undefined): string {
   return (verdict ?? '').replace('VERDICT_', '').toLowerCase();
 }
 
-/** "1 question", "2 questions". */
-export function many(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
-
 /** How sure a labeler can say to be, by key; without a figure the session's own trust holds. */
 export const CONFIDENCES = [
   { key: '1', word: 'leaning', confidence: 0.6 },

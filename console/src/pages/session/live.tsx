@@ -1,7 +1,7 @@
 /** Where a session stands: what stops it, how far it is, and the figures on the labels so far. */
 import type { ComponentChildren } from 'preact';
 import type { Session } from '../../api/schema';
-import { figure, percent } from '../../ui/format';
+import { figure, many, percent } from '../../ui/format';
 import { evidence, hasAtlas, metric, quality, representation, stallWords, stopAdvised, unspent, withInterval } from './words';
 
 /** Why nothing goes on, and what the session advises. */
@@ -55,9 +55,9 @@ export function Progress({ session }: { session: Session }) {
         </label>
       )}
       <p class="hint">
-        {session.leasedCount ?? 0} questions are out; {session.waitingCount ?? 0} labelers wait
-        {session.awaitingVotes ? `; ${session.awaitingVotes} labelled observations await a further vote` : ''}
-        {session.awaitingAdjudication ? `; ${session.awaitingAdjudication} await an adjudicator` : ''}.
+        Out: {many(session.leasedCount ?? 0, 'question')}; waiting: {many(session.waitingCount ?? 0, 'labeler')}
+        {session.awaitingVotes ? `; awaiting a further vote: ${many(session.awaitingVotes, 'labelled observation')}` : ''}
+        {session.awaitingAdjudication ? `; awaiting an adjudicator: ${many(session.awaitingAdjudication, 'observation')}` : ''}.
         {session.rankingPending ? ' The next questions are being chosen.' : ''}
       </p>
     </section>

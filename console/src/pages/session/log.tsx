@@ -27,6 +27,7 @@ export function Log({ session, log }: LogProps) {
   const [shown, setShown] = useState(AT_ONCE);
   const [asked, setAsked] = useState<LabelEvent>();
   const [again, setAgain] = useState<LabelEvent>();
+  const begun = complete || all.length > 0;
   const acts = may.steer.value && takesVotes(session);
   // (Who looks for something looks for it in the whole log.)
   const whole = () => {
@@ -69,7 +70,7 @@ export function Log({ session, log }: LogProps) {
           </select>
         </label>
         <span class="hint" role="status">
-          {found.length} of {all.length} entries{complete ? '' : ', and earlier ones'}
+          {begun && `${found.length} of ${all.length} entries${complete ? '' : ', and earlier ones'}`}
         </span>
       </div>
       <div class="wide" tabIndex={0} role="region" aria-label="Log">
@@ -98,7 +99,7 @@ export function Log({ session, log }: LogProps) {
           </tbody>
         </table>
       </div>
-      {(found.length > shown || !complete) && (
+      {begun && (found.length > shown || !complete) && (
         <button type="button" disabled={loading} onClick={more}>
           Show more
         </button>
