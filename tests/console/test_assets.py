@@ -2,16 +2,21 @@
 
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
+import typer
 from playwright.sync_api import Page
 from tests.console.finished import Finished
 from tests.prose import ROOT
+
+from svddtune.client.cli.app import app
 
 SOURCES = ROOT / "console"
 BUILT = ROOT / "service" / "svddtune" / "service" / "http" / "console"
@@ -62,6 +67,21 @@ def test_npm_builds_the_same_bytes_and_finds_no_fault_in_types(tmp_path: Path) -
 def test_scripts_are_small() -> None:
     sizes = {path.name: path.stat().st_size for path in BUILT.glob("*.js")}
     assert 0 < sum(sizes.values()) < MOST_SCRIPT_BYTES, sizes
+
+
+def test_commands_that_the_pages_name_exist() -> None:
+    named = {
+        found
+        for path in (SOURCES / "src").rglob("*.ts*")
+        for found in re.findall(r"(?<!from )svddtune ([a-z]+(?: [a-z]+)?)", path.read_text())
+    }
+    assert {"worker", "jobs list", "dataset add"} <= named
+    for line in named:
+        command: Any = typer.main.get_command(app)
+        for word in line.split():
+            if hasattr(command, "commands"):
+                assert word in command.commands, line
+                command = command.commands[word]
 
 
 def test_files_come_with_a_strict_policy_and_are_not_sent_twice(console_url: str) -> None:
