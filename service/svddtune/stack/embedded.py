@@ -235,6 +235,6 @@ def _lock(data_dir: Path) -> int:
         os.close(lock)
         raise StackError(
             "DATA_DIR_IN_USE",
-            f"A running server uses {data_dir}; stop that stack or choose another directory.",
+            f"A service that runs uses {data_dir}; stop it, or choose another folder.",
         ) from error
     return lock

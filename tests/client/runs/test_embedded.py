@@ -62,6 +62,22 @@ def test_child_that_does_not_come_up_is_explained(code: str, reason: str, says: 
     assert not running.log_path.exists()
 
 
+def test_failure_shows_what_this_start_has_logged(tmp_path: Path) -> None:
+    def refused(reason: str, says: str) -> str:
+        code = f"""import sys; print('at fault', file=sys.stderr)
+print('{{"error": "{says}", "reason": "{reason}"}}', flush=True)"""
+        running = stack(code, tmp_path)
+        (tmp_path / "stack.log").write_text("of a start before\n")
+        with pytest.raises(Unavailable) as failure:
+            running.start()
+        return failure.value.message
+
+    shown = refused("ADDRESS_UNUSABLE", "is another server using it?")
+    assert shown.endswith("failed: is another server using it? Its log ends:\n  | at fault")
+    # The log of a folder in use is another service's.
+    assert refused("DATA_DIR_IN_USE", "Stop it.").endswith("failed: Stop it.")
+
+
 def test_silent_child_is_killed_after_the_timeout() -> None:
     with pytest.raises(Unavailable, match="not ready within"):
         stack("import sys; sys.stdin.read()", start_timeout_s=0.2).start()

@@ -74,6 +74,8 @@ class EmbeddedStack:
         self._start_timeout_s = start_timeout_s
         self._patience_s = patience_s
         self._process: subprocess.Popen[str] | None = None
+        # Where the log of the present start begins.
+        self._log_start = 0
         self._reader: threading.Thread | None = None
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
         self._log_path = Path()
@@ -179,6 +181,7 @@ class EmbeddedStack:
         if self._redis:
             environment["SVDDTUNE_REDIS"] = self._redis
         with self._log_path.open("ab") as log:
+            self._log_start = log.seek(0, os.SEEK_END)
             # A process group of its own: Ctrl-C reaches this process alone, which stops the child.
             self._process = subprocess.Popen(
                 arguments,
@@ -218,15 +221,23 @@ class EmbeddedStack:
         return info
 
     def _failure(self, what: str, reason: str = "") -> Unavailable:
-        try:
-            lines = self._log_path.read_text(errors="replace").splitlines()
-        except OSError:
-            lines = []
+        # (The log of a folder in use is that of the service which runs there.)
+        lines = [] if reason == "DATA_DIR_IN_USE" else self._log_lines()
         tail = "".join(f"\n  | {line}" for line in lines[-_TAIL_LINES:])
+        end = "" if what.endswith((".", "?", "!")) else "."
         return Unavailable(
-            f"The embedded service {what}.{' Its log ends:' if tail else ''}{tail}",
+            f"The embedded service {what}{end}{' Its log ends:' if tail else ''}{tail}",
             reason=reason or "EMBEDDED_START_FAILED",
         )
+
+    def _log_lines(self) -> list[str]:
+        """What this start has logged; the folder may have been used before."""
+        try:
+            with self._log_path.open("rb") as log:
+                log.seek(self._log_start)
+                return log.read().decode(errors="replace").splitlines()
+        except OSError:
+            return []
 
 
 def _drain(output: IO[str], first: Callable[[str], None]) -> None:
