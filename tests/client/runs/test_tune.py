@@ -17,6 +17,7 @@ from svddtune.client import (
     Query,
     SkipMode,
     SvddModel,
+    TuningClient,
     TuningResult,
     Verdict,
     tune,
@@ -162,6 +163,8 @@ def test_oracle_that_holds_the_dialogue_tells_what_it_asked(stack: EmbeddedStack
     oracle.widget.observe(answer, "shown")
     tuned = tune(X, oracle, budget=3, server=stack.address, strategy="lama")
     assert [one.verdict for one in tuned.asked] == [Verdict.INLIER] * 3
+    with TuningClient(stack.address) as client:
+        assert {one.labeler for one in client.labels(tuned.session)} == {oracle.labeler}
 
 
 def test_error_of_the_oracle_is_raised_to_the_caller(stack: EmbeddedStack) -> None:
