@@ -125,8 +125,12 @@ class ScriptedWorker:
 
     def next_claim(self) -> Claim | None:
         """Claim the next job; None if there is none."""
-        waiting = any(self.client.xlen(stream) for stream in self.queue._streams("hi"))
-        waiting = waiting or any(self.client.zcard(key) for key in self.queue._streams("bulk:turn"))
+        with self.client.pipeline(transaction=False) as pipe:
+            for stream in self.queue._streams("hi"):
+                pipe.xlen(stream)
+            for key in self.queue._streams("bulk:turn"):
+                pipe.zcard(key)
+            waiting = any(pipe.execute())
         return self.queue.take() if waiting else None
 
     def do(self, claim: Claim) -> None:
