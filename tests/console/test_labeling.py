@@ -210,6 +210,41 @@ def test_one_tab_at_a_time_asks(
 
 
 @pytest.mark.slow
+def test_a_tab_that_comes_back_at_once_does_not_block_itself(
+    open_page: Callable[..., Page], console_client: TuningClient
+) -> None:
+    session = new_session(console_client)
+    page = open_page(f"#/{session.name}/label")
+    hands = Hands(page).begin()
+    hands.question()
+    # The lock that the page has left is freed only after the page has asked for it anew.
+    page.evaluate(
+        """async ([name, label]) => {
+            const until = async (is) => { while (!is()) await new Promise(requestAnimationFrame); };
+            location.hash = '#/';
+            await until(() => document.querySelector('.overview'));
+            let free;
+            await new Promise((held) => {
+                navigator.locks.request(name, () => {
+                    held();
+                    return new Promise((resolve) => { free = resolve; });
+                });
+            });
+            location.hash = label;
+            const asks = async () =>
+                (await navigator.locks.query()).pending.some((one) => one.name === name);
+            while (!document.querySelector('.notice') && !(await asks())) await 0;
+            free();
+        }""",
+        [f"svddtune.label/ann/{session.name}", f"#/{session.name}/label"],
+    )
+    hands.answer()
+    page.reload()
+    hands.answer()
+    expect(page.get_by_text("2 of 12 labels")).to_be_visible()
+
+
+@pytest.mark.slow
 def test_any_session_is_served_at_one_address(
     open_page: Callable[..., Page], console_client: TuningClient
 ) -> None:
