@@ -114,6 +114,15 @@ def test_hostile_names_stay_text_and_the_page_is_accessible(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("path", ["#/nonsense", "#/sessions/some/nonsense"])
+def test_an_address_without_a_page_says_so(open_page: Opens, path: str) -> None:
+    page = open_page(path)
+    expect(page.get_by_role("heading", name="There is no such page")).to_be_visible()
+    page.get_by_role("link", name="Overview").click()
+    expect(page.get_by_role("heading", name="Sessions", exact=True)).to_be_visible()
+
+
+@pytest.mark.slow
 def test_an_empty_service_tells_the_first_step_and_a_lost_one_is_waited_for(
     open_page: Opens,
 ) -> None:

@@ -7,7 +7,7 @@ import { pause } from '../api/pause';
 import { LabelPage } from '../pages/label';
 import { Overview } from '../pages/overview';
 import { AwayNotice, Loading } from '../ui/notice';
-import { route } from './route';
+import { route, to } from './route';
 
 type Shown = ComponentType<{ id: string; revision: string }>;
 
@@ -18,9 +18,13 @@ const LOADS = {
   session: async (): Promise<Shown> => (await import('../pages/session')).SessionPage,
 };
 type Later = keyof typeof LOADS;
-type Name = Later | 'label' | 'overview';
+type Name = Later | 'label' | 'overview' | 'nowhere';
 
-const loaded = signal<{ readonly [one in Name]?: Shown }>({ label: LabelPage, overview: Overview });
+const loaded = signal<{ readonly [one in Name]?: Shown }>({
+  label: LabelPage,
+  overview: Overview,
+  nowhere: Nowhere,
+});
 /** Why a page is not there: the service is away, or has other pages since it was updated. */
 const lacking = signal<'away' | 'updated' | undefined>(undefined);
 const loading = new Map<Later, Promise<void>>();
@@ -29,14 +33,16 @@ const loading = new Map<Later, Promise<void>>();
 function named(): Name {
   const [kind = '', id = '', part = ''] = route.value;
   if (kind === 'label' || kind === 'create') return kind;
-  if (kind !== 'sessions' || !id) return 'overview';
-  return part === 'label' || part === 'result' ? part : 'session';
+  if (!kind || (kind === 'sessions' && !id)) return 'overview';
+  if (kind !== 'sessions') return 'nowhere';
+  if (!part) return 'session';
+  return part === 'label' || part === 'result' ? part : 'nowhere';
 }
 
 /** Load what the address asks for, before it is known who asks. */
 export function loadPage(): void {
   const name = named();
-  if (name === 'label' || name === 'overview' || loading.has(name)) return;
+  if (name === 'label' || name === 'overview' || name === 'nowhere' || loading.has(name)) return;
   loading.set(name, load(name));
 }
 
@@ -63,6 +69,17 @@ export function Page() {
   if (Shown) return <Shown key={id} id={id} revision={revision} />;
   if (lacking.value === 'away') return <AwayNotice />;
   return lacking.value === 'updated' ? <Updated /> : <Loading what="the page" />;
+}
+
+function Nowhere() {
+  return (
+    <>
+      <h1>There is no such page</h1>
+      <p>
+        The address has a mistake, or is of another version. <a href={to()}>Overview</a>
+      </p>
+    </>
+  );
 }
 
 function Updated() {
