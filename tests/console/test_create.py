@@ -142,7 +142,7 @@ def test_how_the_file_is_written_is_told_and_can_be_corrected(open_page: Opens) 
     expect(page.get_by_label("Use of größe")).to_have_value("feature")
     form = page.get_by_text("How the file is written")
     expect(form).to_contain_text(
-        "cells between semicolon, names in the first row, decimals after “,”"
+        "cells separated by semicolons, names in the first row, decimals after “,”"
     )
     form.click()
     page.get_by_label("Decimal sign").select_option(".")

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from tests.console.axe import violations
 from tests.e2e.processes import service
+from tests.waiting import wait_until
 
 from svddtune.client import Dataset, EmbeddedStack, Session, TuningClient
 from svddtune.process import tokens
@@ -323,6 +324,38 @@ def test_without_an_atlas_the_page_shows_what_there_is(
     expect(section(page, "Progress")).to_contain_text("4 of 20 labels")
     expect(page.get_by_text("gamma", exact=True).first).to_be_visible()
     expect(page.get_by_role("heading", name="Atlas")).to_have_count(0)
+
+
+def figure(figures: Locator, name: str) -> float:
+    """The value beside a name."""
+    item = figures.locator("dl > div").filter(has=figures.page.get_by_text(name, exact=True))
+    return float(item.get_by_role("definition").inner_text().replace(",", ""))
+
+
+@pytest.mark.slow
+def test_figures_of_the_atlas_are_not_shown_as_the_sessions_own(
+    open_page: Callable[..., Page], console_client: TuningClient, labelled: Session
+) -> None:
+    # (The dataset of `labelled` has an atlas, so that the session has its figures too.)
+    session = console_client.create_session(labelled.dataset, budget=20, strategy="lama")
+    label(console_client, session, 9)
+
+    def ranked() -> bool:
+        now = console_client.get_session(session)
+        return now.live is not None and now.live.labels == 9 and not now.ranking_pending
+
+    wait_until(ranked)
+    known = console_client.get_session(session)
+    assert known.live is not None
+    assert known.gamma != pytest.approx(known.live.gamma, rel=0.05)
+    page = open_page(address(session))
+    own = section(page, "So far")
+    expect(own).to_contain_text("Alignment")
+    assert figure(own, "gamma") == pytest.approx(known.gamma, rel=0.01)
+    assert own.get_by_text("Rows outside").count() == 0
+    of_atlas = section(page, "By the atlas, on 9 labels")
+    expect(of_atlas).to_contain_text("The session's own strategy does not use them.")
+    assert figure(of_atlas, "gamma") == pytest.approx(known.live.gamma, rel=0.01)
 
 
 @pytest.mark.slow

@@ -14,9 +14,9 @@ export function percent(share: number): string {
   return `${figure(100 * share, 2)} %`;
 }
 
-/** "1 question", "2 questions". */
+/** "1 question", "2,000 questions". */
 export function many(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** How long ago a time of the service was. */

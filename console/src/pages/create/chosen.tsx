@@ -8,6 +8,7 @@ import type { Opened } from './file/worker';
 import { Labels } from './labels';
 import { Sending } from './sending';
 import { PROPOSED, proposedBudget, SettingsForm, type Settings } from './settings';
+import { many } from '../../ui/format';
 import { ErrorNotice } from '../../ui/notice';
 import { visible } from '../../ui/visible';
 
@@ -72,8 +73,7 @@ export function Chosen({ file, table, reader, forget }: ChosenProps) {
   return (
     <>
       <h2 ref={heading} tabIndex={-1}>
-        {visible(file.name)}: {table.rowCount.toLocaleString('en')} rows, {table.columns.length.toLocaleString('en')}{' '}
-        {table.columns.length === 1 ? 'column' : 'columns'}
+        {visible(file.name)}: {many(table.rowCount, 'row')}, {many(table.columns.length, 'column')}
       </h2>
       {general.map((note) => (
         <p key={note.message} class="notice">
@@ -112,7 +112,7 @@ export function Chosen({ file, table, reader, forget }: ChosenProps) {
           )}
           {!sent && judgement && !judgement.refusal && (
             <p class="estimate">
-              {features.toLocaleString('en')} {features === 1 ? 'feature' : 'features'}. The first question is expected
+              {many(features, 'feature')}. The first question is expected
               after about {duration(cost.seconds)} with one free worker, which needs about {size(cost.bytes)} of memory.
             </p>
           )}

@@ -2,6 +2,14 @@
 import type { Form } from './file/table';
 import type { Opened } from './file/worker';
 
+/** What a file that is written so has between its cells. */
+const SEPARATED: Record<string, string> = {
+  ',': 'commas',
+  ';': 'semicolons',
+  '\t': 'tabs',
+  '|': 'bars',
+  ' ': 'blanks',
+};
 const DELIMITERS: [string, string][] = [
   ['', 'told from the file'],
   [',', 'comma'],
@@ -21,7 +29,7 @@ interface FormChoiceProps {
 
 export function FormChoice({ form, table, open, change }: FormChoiceProps) {
   const written = table
-    ? `cells between ${DELIMITERS.find(([sign]) => sign === table.delimiter)?.[1] ?? table.delimiter}, ` +
+    ? `cells separated by ${SEPARATED[table.delimiter] ?? table.delimiter}, ` +
       `${table.hasNames ? 'names in the first row' : 'no names'}, decimals after “${table.decimal}”`
     : 'not understood yet';
   const header = form.header === undefined ? '' : String(form.header);

@@ -1,4 +1,5 @@
 /** Offers a column that looks like known labels; nothing is taken from it unless somebody says so. */
+import { many } from '../../ui/format';
 import { visible } from '../../ui/visible';
 import type { Role } from './file/choice';
 import type { Opened } from './file/worker';
@@ -24,7 +25,7 @@ export function Labels({ table, roles, outlierValue, change, setOutlierValue }: 
       <div class="notice">
         <p>
           Column “{name}” looks like known labels
-          {counts && `: ${counts.OUTLIER} outliers, ${counts.INLIER} inliers`}. It is no feature. The session can start
+          {counts && `: ${many(counts.OUTLIER, 'outlier')}, ${many(counts.INLIER, 'inlier')}`}. It is no feature. The session can start
           with these labels.
         </p>
         <button type="button" onClick={() => change(position, 'label')}>

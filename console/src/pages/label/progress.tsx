@@ -1,6 +1,7 @@
 /** How far the session is, who else labels, and what the last answer has changed. */
 import type { LiveEvidence, Session } from '../../api/schema';
 import { figure, many, wordOf } from '../../ui/format';
+import { hasAtlas } from '../../ui/strategy';
 
 interface Shown {
   session: Session;
@@ -32,7 +33,7 @@ export function Progress({ session, before, held, unsent }: Shown) {
         )}
         {!blind && <Others session={session} held={held} />}
       </section>
-      {!blind && session.live && <Changed live={session.live} before={before} />}
+      {!blind && session.live && <Changed session={session} live={session.live} before={before} />}
     </>
   );
 }
@@ -48,7 +49,15 @@ function Others({ session, held }: { session: Session; held: number }) {
   return <p class="others">{parts.length ? parts.join(', ') : 'Nobody else is labelling now.'}</p>;
 }
 
-function Changed({ live, before }: { live: LiveEvidence; before: LiveEvidence | undefined }) {
+interface ChangedProps {
+  session: Session;
+  live: LiveEvidence;
+  before: LiveEvidence | undefined;
+}
+
+function Changed({ session, live, before }: ChangedProps) {
+  // (A strategy that chooses without the atlas has its figures all the same.)
+  const whose = hasAtlas(session) ? '' : ', by the atlas';
   const metric = wordOf(live.quality?.metric, 'METRIC_') || 'quality';
   const rows: [string, string, string | undefined][] = [
     ['gamma', figure(live.gamma, 4), before && figure(before.gamma, 4)],
@@ -60,7 +69,10 @@ function Changed({ live, before }: { live: LiveEvidence; before: LiveEvidence | 
   ];
   return (
     <section class="card" aria-labelledby="changed">
-      <h2 id="changed">After {many(live.labels ?? 0, 'label')}</h2>
+      <h2 id="changed">
+        After {many(live.labels ?? 0, 'label')}
+        {whose}
+      </h2>
       <table class="changed">
         <caption class="unseen">The best model on the labels, before the last answer and now</caption>
         <thead>

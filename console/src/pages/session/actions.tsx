@@ -5,6 +5,7 @@ import { call, path } from '../../api/call';
 import type { Session } from '../../api/schema';
 import { go, idOf, to } from '../../shell/route';
 import { Dialog } from '../../ui/dialog';
+import { many } from '../../ui/format';
 import { ErrorNotice } from '../../ui/notice';
 import { Change } from './change';
 import { Clone } from './clone';
@@ -97,7 +98,7 @@ export function Actions({ session, show }: ActionsProps) {
         <Dialog title="Finish the session?" action="Finish" close={close}
           act={() => run('finish', 'The result is being computed.')}>
           <p>
-            Nobody is asked any more, and the result is computed from {session.counts?.total ?? 0} labels. While the
+            Nobody is asked any more, and the result is computed from {many(session.counts?.total ?? 0, 'label')}. While the
             budget of {session.config?.budget} is not spent, the session can be resumed.
           </p>
         </Dialog>

@@ -4,7 +4,7 @@ import { call, path } from '../../api/call';
 import type { AtlasLayer, Session } from '../../api/schema';
 import { HeatMap, type Cell } from '../../ui/charts/heat_map';
 import { extent } from '../../ui/charts/scale';
-import { figure, percent } from '../../ui/format';
+import { figure, many, percent } from '../../ui/format';
 import { useLoad } from '../../ui/load';
 import { PartNotice } from '../../ui/notice';
 import { figuresOf } from './watched';
@@ -56,7 +56,7 @@ export function Atlas({ session, returns }: { session: Session; returns: number 
       <HeatMap
         title={`Expected score, ${representation(layer.scaling)}`}
         caption={
-          `Expected score of each cell on all rows, by the labels' model of the data, on ${value.labels} labels. ` +
+          `Expected score of each cell on all rows, by the labels' model of the data, on ${many(value.labels, 'label')}. ` +
           leadingWords(layers, leading)
         }
         columns={columns}

@@ -2,6 +2,7 @@
 import { call, path } from '../../api/call';
 import type { HistoryPoint, Session } from '../../api/schema';
 import { LineChart } from '../../ui/charts/line_chart';
+import { many } from '../../ui/format';
 import { useLoad } from '../../ui/load';
 import { PartNotice } from '../../ui/notice';
 import { metric, representation } from './words';
@@ -121,7 +122,7 @@ async function allPoints(name: string, signal: AbortSignal): Promise<HistoryPoin
 /** "Representation: min-max from 2 labels, ranks from 9 labels." */
 function scalings(points: HistoryPoint[]): string {
   const changes = points.filter((one, i) => one.scaling !== points[i - 1]?.scaling);
-  const words = changes.map((one) => `${representation(one.scaling)} from ${one.labels} labels on`);
+  const words = changes.map((one) => `${representation(one.scaling)} from ${many(one.labels ?? 0, 'label')} on`);
   const shown = words.length > 5 ? ['…', ...words.slice(-5)] : words;
   return `Representation: ${shown.join(', ')}.`;
 }

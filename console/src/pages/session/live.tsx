@@ -1,8 +1,9 @@
 /** Where a session stands: what stops it, how far it is, and the figures on the labels so far. */
 import type { ComponentChildren } from 'preact';
-import type { Session } from '../../api/schema';
+import type { LiveEvidence, Session } from '../../api/schema';
 import { figure, many, percent } from '../../ui/format';
-import { evidence, hasAtlas, metric, quality, representation, stallWords, stopAdvised, unspent, withInterval } from './words';
+import { hasAtlas } from '../../ui/strategy';
+import { evidence, metric, quality, representation, stallWords, stopAdvised, unspent, withInterval } from './words';
 
 /** Why nothing goes on, and what the session advises. */
 export function Notices({ session }: { session: Session }) {
@@ -43,7 +44,7 @@ export function Progress({ session }: { session: Session }) {
           <strong>
             {total} of {budget} labels
           </strong>
-          : {counts?.inlier ?? 0} inliers, {counts?.outlier ?? 0} outliers
+          : {many(counts?.inlier ?? 0, 'inlier')}, {many(counts?.outlier ?? 0, 'outlier')}
           {counts?.unsure ? `, and ${counts.unsure} unsure` : ''}
         </span>
         <progress value={total} max={Math.max(1, budget)} />
@@ -67,21 +68,56 @@ export function Progress({ session }: { session: Session }) {
 /** gamma, C and all that tells how good they are. */
 export function Figures({ session }: { session: Session }) {
   const { live } = session;
-  const share = live?.outlierShare;
+  // A strategy that chooses without the atlas may have its figures all the same.
+  if (!hasAtlas(session)) {
+    return (
+      <>
+        <Own session={session} />
+        {live && <OfAtlas session={session} live={live} title={`By the atlas, on ${many(live.labels ?? 0, 'label')}`} />}
+      </>
+    );
+  }
+  if (!live) return <Own session={session} />;
+  return <OfAtlas session={session} live={live} title={`On ${many(live.labels ?? 0, 'label')}`} />;
+}
+
+/** What the session has chosen itself, without the atlas or before it is there. */
+function Own({ session }: { session: Session }) {
   return (
     <section aria-labelledby="figures">
-      <h2 id="figures">{live ? `On ${live.labels ?? 0} labels` : 'So far'}</h2>
-      {!live && <p class="hint">{whyNone(session)}</p>}
+      <h2 id="figures">So far</h2>
+      <p class="hint">{whyNone(session)}</p>
       <dl class="measures">
-        <Item name="gamma">{figure(live?.gamma ?? session.gamma)}</Item>
-        {live && <Item name="C">{figure(live.c)}</Item>}
-        <Item name="Representation">{representation(live?.scaling ?? session.scaling)}</Item>
-        {live?.quality && (
+        <Item name="gamma">{figure(session.gamma)}</Item>
+        <Item name="Representation">{representation(session.scaling)}</Item>
+        {session.alignment !== undefined && (
+          <Item name="Alignment" note="of the kernel with the labels, from -1 to 1">
+            {figure(session.alignment)}
+          </Item>
+        )}
+      </dl>
+    </section>
+  );
+}
+
+function OfAtlas({ session, live, title }: { session: Session; live: LiveEvidence; title: string }) {
+  const share = live.outlierShare;
+  return (
+    <section aria-labelledby="of-atlas">
+      <h2 id="of-atlas">{title}</h2>
+      {!hasAtlas(session) && (
+        <p class="hint">These are the figures of the atlas's best cell. The session's own strategy does not use them.</p>
+      )}
+      <dl class="measures">
+        <Item name="gamma">{figure(live.gamma)}</Item>
+        <Item name="C">{figure(live.c)}</Item>
+        <Item name="Representation">{representation(live.scaling)}</Item>
+        {live.quality && (
           <Item name={capital(metric(live.quality.metric))} note={evidence(live.quality.kind)}>
             {quality(live.quality)}
           </Item>
         )}
-        {live?.expected !== undefined && (
+        {live.expected !== undefined && (
           <Item name="Expected on all rows" note="by the labels' model of the data; pessimistic">
             {figure(live.expected)}
           </Item>
@@ -94,19 +130,12 @@ export function Figures({ session }: { session: Session }) {
             {withInterval(share.value, share.interval, (value) => percent(value ?? 0))}
           </Item>
         )}
-        {live && (
-          <Item name="Rows outside" note={`of ${session.observationCount}`}>
-            {live.outsideCount ?? 0}
-          </Item>
-        )}
-        {live?.expectedGain !== undefined && (
+        <Item name="Rows outside" note={`of ${session.observationCount}`}>
+          {live.outsideCount ?? 0}
+        </Item>
+        {live.expectedGain !== undefined && (
           <Item name="Ten more labels" note="expected gain of Cohen's kappa on all rows">
             {live.expectedGain < 0.001 ? 'gain hardly anything' : `+${figure(live.expectedGain, 2)}`}
-          </Item>
-        )}
-        {session.alignment !== undefined && !live && (
-          <Item name="Alignment" note="of the kernel with the labels, from -1 to 1">
-            {figure(session.alignment)}
           </Item>
         )}
       </dl>

@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks';
 import { call, path } from '../../api/call';
 import type { Session, SessionMap } from '../../api/schema';
 import { Scatter, side, type Dot, type Shape } from '../../ui/charts/scatter';
-import { percent } from '../../ui/format';
+import { many, percent } from '../../ui/format';
 import { useLoad } from '../../ui/load';
 import { PartNotice } from '../../ui/notice';
 import { figuresOf } from './watched';
@@ -61,7 +61,7 @@ function caption(map: SessionMap, session: Session): string {
   const all = session.observationCount ?? 0;
   const sample = shown < all ? ` Shown are ${shown} of ${all} rows: a sample, and all that were asked about.` : '';
   const line = map.margins?.length
-    ? ` Inside and outside are those of the best cell on ${map.labels} labels. The line is drawn where the rows' ` +
+    ? ` Inside and outside are those of the best cell on ${many(map.labels ?? 0, 'label')}. The line is drawn where the rows' ` +
       'margins, smoothed over the picture, change sign: a projection, so rows can lie on its wrong side.'
     : ' Inside and outside are not known yet.';
   return `The ${map.method || 'coordinates'}, with ${percent(map.explainedShare ?? 0)} of the variance.${line}${sample}`;

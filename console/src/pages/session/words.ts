@@ -105,11 +105,6 @@ export function strategy(session: Session): string {
   return config?.ownStrategy || wordOf(config?.strategy, 'QUERY_STRATEGY_');
 }
 
-/** Whether gamma and C are chosen jointly on an atlas. LAMA and random choose C at the end. */
-export function hasAtlas(session: Session): boolean {
-  return !/LAMA|RANDOM/.test(session.config?.strategy ?? '') || Boolean(session.config?.ownStrategy);
-}
-
 /** "0.71 (0.52 to 0.84)". */
 export function withInterval(
   value: number | undefined,
