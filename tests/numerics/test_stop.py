@@ -31,8 +31,8 @@ def test_changing_cell_does_not_stop() -> None:
     moving = wandering(8, 39)
     advice = advise(moving, budget=500)
     assert (advice.stop, advice.rule) == (False, "")
-    moved = "The best cell changed with the last label, so it is not stable yet."
-    assert advice.sentence == moved
+    moved = f"with the last label; it counts as stable after {CELL_LABELS} labels without a change."
+    assert advice.sentence == f"The best cell last changed {moved}"
     settled = [*moving, *(moment(n, 3.0, 0.4) for n in (40, 41))]
     assert "changed 1 label ago" in advise(settled, budget=500).sentence
     settled.append(moment(43, 3.0, 0.4))  # a moment may be missing
@@ -60,7 +60,7 @@ def test_cell_of_another_scaling_is_another_cell() -> None:
     history[-2] = replace(history[-2], scaling="ranks")
     advice = advise(history, budget=500)
     assert not advice.stop
-    assert advice.sentence.startswith("The best cell changed with the last label")
+    assert advice.sentence.startswith("The best cell last changed with the last label")
 
 
 def test_gamma_is_steady_within_one_scaling_only() -> None:

@@ -49,7 +49,7 @@ def test_live_evidence_and_result_have_share_by_belief_and_gain(redis_url: str) 
         basis = numerics.belief_basis(VIEWS.rows(VIEWS.belief))
         expected = numerics.share_by_belief(basis, numerics.believe(basis, labels), labels)
         live = await live_of(shop, session_id)
-        assert "10 more labels are expected to raise kappa by" in live.advice
+        assert "10 more labels would probably raise kappa by" in live.advice
         result = await shop.result(session_id)
         for found in (live.outlier_share, result.outlier_share):
             assert found.method == result_pb2.OutlierShare.METHOD_BELIEF
@@ -122,9 +122,9 @@ def test_result_without_atlas_or_outlier_has_neither(redis_url: str) -> None:
 def test_advice_names_the_gain(gain: float | None, said: str) -> None:
     live = tuning_pb2.LiveEvidence(labels=5, expected_gain=gain)
     add_advice(live, [], budget=50)
-    sentence = f" 10 more labels are expected to raise kappa {said}" if said else ""
+    sentence = f" 10 more labels would probably raise kappa {said}" if said else ""
     assert live.advice.endswith(sentence)
-    assert ("expected" in live.advice) == bool(said)
+    assert ("probably" in live.advice) == bool(said)
 
 
 def test_advice_at_the_end_of_the_budget_names_no_gain() -> None:

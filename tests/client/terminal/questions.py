@@ -64,7 +64,7 @@ def session(**changes: Any) -> Session:
             outside_count=9,
             quality=Quality("kappa", 0.6, Interval(0.2, 0.9, 0.9), LabelCounts(5, 2, 0, 7)),
             expected=0.5,
-            advice="Only 2 outliers are labelled; 3 are needed before stopping.",
+            advice="Only 2 outliers are labelled; 3 are needed to tell whether more labels pay.",
             stop=False,
             labels=7,
         ),

@@ -71,7 +71,7 @@ def test_question_shows_what_helps_to_answer_it() -> None:
         "Why: Its label is expected",
         "7/20 labels: 5 inlier, 2 outlier, 1 unsure",
         "gamma 0.4 (minmax), C 0.01, kappa 0.6 [0.2, 0.9]",
-        "3 are needed before stopping",
+        "3 are needed to tell whether more labels pay",
         "typical inlier",
         "[i]nlier   [o]utlier   probably: [k] inlier  [l] outlier   [u]nsure   [z] undo",
     ):

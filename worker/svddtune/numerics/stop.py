@@ -36,6 +36,8 @@ INTERVAL_LABELS = 20
 """Intervals of fewer labels are not trusted: resamples of a few rows vary too little."""
 
 _ROUNDING = 1e-9
+# (Advice is read after the end of a session too, so no sentence speaks of what is to come.)
+_TO_JUDGE = "to tell whether more labels pay"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +157,7 @@ def advise(
             f"{interval_width:g}."
         )
         return Advice(True, "interval", sentence)
-    return Advice(False, "", _still_moving(same_cell))
+    return Advice(False, "", _still_moving(same_cell, cell_labels))
 
 
 def unchanged_cell(history: Sequence[Moment]) -> int:
@@ -208,19 +210,19 @@ def _too_few(history: Sequence[Moment]) -> str | None:
         if count is not None and count < LEAST_PER_CLASS:
             those = f"Only {count} {name}{'' if count == 1 else 's'}"
             verb = "is" if count == 1 else "are"
-            return f"{those} {verb} labelled; {LEAST_PER_CLASS} are needed before stopping."
+            return f"{those} {verb} labelled; {LEAST_PER_CLASS} are needed {_TO_JUDGE}."
     if now.inliers is None or now.outliers is None:
         first = next(moment for moment in history if moment.judged)
         enough = max(first.labels + LEAST_PER_CLASS - 1, 2 * LEAST_PER_CLASS)
         if now.labels < enough:
-            return f"Only {_labels(now.labels)} so far; at least {enough} before stopping."
+            return f"Only {_labels(now.labels)} so far; at least {enough} are needed {_TO_JUDGE}."
     return None
 
 
-def _still_moving(labels: int) -> str:
-    if labels == 0:
-        return "The best cell changed with the last label, so it is not stable yet."
-    return f"The best cell changed {_labels(labels)} ago, so it is not stable yet."
+def _still_moving(labels: int, enough: int) -> str:
+    since = "with the last label" if labels == 0 else f"{_labels(labels)} ago"
+    stable = f"it counts as stable after {enough} labels without a change"
+    return f"The best cell last changed {since}; {stable}."
 
 
 def _labels(count: int) -> str:

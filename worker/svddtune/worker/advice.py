@@ -44,5 +44,5 @@ def add_advice(live: tuning_pb2.LiveEvidence, history: Sequence[bytes], budget: 
 
 
 def _gain(gain: float) -> str:
-    labels = f"{numerics.AHEAD} more labels are expected to raise kappa by"
+    labels = f"{numerics.AHEAD} more labels would probably raise kappa by"
     return f"{labels} less than 0.005." if gain < 0.005 else f"{labels} about {gain:.2f}."
