@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import ssl
 import subprocess
 import sys
@@ -102,20 +103,27 @@ def test_streams_end_and_the_process_stops_on_sigterm(redis_url: str) -> None:
         assert (error["code"], error["details"][0]["reason"]) == (503, "DRAINING")
 
 
-def test_second_service_on_the_same_http_port_says_so(redis_url: str) -> None:
-    with service(redis_url, *HTTP) as process:
-        taken = process.ready["http"].removeprefix("http://")
+@pytest.mark.parametrize(
+    ("module", "option"),
+    [
+        ("svddtune.service", "--http-listen"),
+        pytest.param("svddtune.service", "--metrics-listen", marks=pytest.mark.slow),
+        pytest.param("svddtune.worker", "--metrics-listen", marks=pytest.mark.slow),
+    ],
+)
+def test_taken_port_is_told(module: str, option: str, redis_url: str) -> None:
+    listen = ("--listen", "127.0.0.1:0") if module == "svddtune.service" else ()
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        taken = f"127.0.0.1:{other.getsockname()[1]}"
         done = subprocess.run(
-            [
-                *(sys.executable, "-m", "svddtune.service", "--redis", redis_url),
-                *("--listen", "127.0.0.1:0", "--http-listen", taken),
-            ],
+            [sys.executable, "-m", module, "--redis", redis_url, *listen, option, taken],
             capture_output=True,
             text=True,
             check=False,
         )
     assert done.returncode == 1
-    assert f"ADDRESS_UNUSABLE: Cannot listen on {taken}" in done.stderr
+    told = f"ADDRESS_UNUSABLE: Cannot listen on {taken}: is another server using it?"
+    assert done.stderr.splitlines()[-1] == told
 
 
 @pytest.fixture

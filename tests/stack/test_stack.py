@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -240,6 +241,17 @@ def test_failed_start_says_why(arguments: list[str], reason: str, words: str) ->
     assert failure["reason"] == reason
     assert words in failure["error"]
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+def test_taken_address_is_the_reason(redis_url: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        taken = f"127.0.0.1:{other.getsockname()[1]}"
+        test_failed_start_says_why(
+            ["--redis", redis_url, "--http-listen", taken],
+            "ADDRESS_UNUSABLE",
+            f"Cannot listen on {taken}: is another server using it?",
+        )
 
 
 def test_data_directory_in_use_is_refused(running: Stack) -> None:

@@ -1,6 +1,10 @@
 """Addresses that a process listens at, as its settings give them."""
 
+import errno
 import ipaddress
+
+TAKEN = "is another server using it?"
+"""The likely cause where a process cannot listen at an address."""
 
 
 def is_host_and_port(value: str) -> bool:
@@ -20,3 +24,10 @@ def is_loopback(listen: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def listen_fault(listen: str, error: OSError) -> str:
+    """Return a sentence on why a process cannot listen at HOST:PORT."""
+    taken = error.errno == errno.EADDRINUSE
+    why = TAKEN if taken else str(error)
+    return f"Cannot listen on {listen}: {why}"

@@ -13,6 +13,7 @@ import grpc
 from google.protobuf.descriptor import ServiceDescriptor
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
+from svddtune.process.addresses import TAKEN, listen_fault
 from svddtune.service.access.guard import Guarded
 from svddtune.service.access.ownership import Ownership
 from svddtune.service.access.providers import identities_of
@@ -341,7 +342,7 @@ class Server:
                 tls=(cert, key) if cert and key else None,
             )
         except OSError as error:
-            raise AddressError(f"Cannot listen on {settings.metrics_listen}: {error}") from error
+            raise AddressError(listen_fault(settings.metrics_listen, error)) from error
 
     def _is_serving(self) -> bool:
         return self._notices.connected.is_set() and not self._draining.begun
@@ -366,7 +367,7 @@ class Server:
             )
             return self._http.listen(settings.http_listen)
         except OSError as error:
-            raise AddressError(f"Cannot listen on {settings.http_listen}: {error}") from error
+            raise AddressError(listen_fault(settings.http_listen, error)) from error
 
     def _listen(self) -> str:
         listen = self._settings.listen
@@ -379,11 +380,10 @@ class Server:
         return f"{listen.rpartition(':')[0]}:{port}"
 
     def _likely_cause(self) -> str:
-        taken = "is another server using it?"
         return (
-            taken
+            TAKEN
             if self._settings.tls_cert is None
-            else f"do the certificate and the key belong together, or {taken}"
+            else f"do the certificate and the key belong together, or {TAKEN}"
         )
 
     def _add_port(self, listen: str) -> int:

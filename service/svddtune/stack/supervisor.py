@@ -5,6 +5,7 @@ import contextlib
 import json
 import logging
 import os
+import re
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Sequence
@@ -41,6 +42,8 @@ _CRASHES = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFP
 _WORKERS_FOR_ONE_HI_ONLY = 2
 # One worker per core: the linear algebra of a worker must not use the cores of others.
 _ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+# The last words of a process that tells why it could not start.
+_TOLD = re.compile(r"(?P<reason>[A-Z][A-Z_]+): (?P<words>.+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,10 @@ class Child:
         self._pumps: set[asyncio.Task[None]] = set()
 
     async def start(self) -> dict[str, Any]:
-        """Start the process and return its line. Raises StackError (``PROCESS_START_FAILED``)."""
+        """Start the process and return its line.
+
+        Raises StackError with the reason that the process gives, else ``PROCESS_START_FAILED``.
+        """
         process = self._process = await asyncio.create_subprocess_exec(
             *guarded(self._command),
             stdin=asyncio.subprocess.DEVNULL,
@@ -101,10 +107,10 @@ class Child:
             ready: dict[str, Any] = json.loads(line)
         except ValueError as error:
             await self.stop(0)
-            raise StackError(
-                "PROCESS_START_FAILED",
-                f"The {self.name} did not start: {self._last_words or 'it printed nothing'}",
-            ) from error
+            words = self._last_words or "it printed nothing"
+            told = _TOLD.fullmatch(words)
+            reason, words = told.groups() if told else ("PROCESS_START_FAILED", words)
+            raise StackError(reason, f"The {self.name} did not start: {words}") from error
         self._ready = ready
         return ready
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from threadpoolctl import threadpool_limits
 
 from svddtune.process import traces
+from svddtune.process.addresses import listen_fault
 from svddtune.process.logs import set_up_logging
 from svddtune.process.settings import SettingsError, read_settings
 from svddtune.state import keys
@@ -71,10 +72,8 @@ def main() -> int:
     try:
         meters = _meters(settings)
     except OSError as error:
-        print(
-            f"ADDRESS_UNUSABLE: Cannot listen on {settings.metrics_listen}: {error}",
-            file=sys.stderr,
-        )
+        fault = listen_fault(settings.metrics_listen, error)
+        print(f"ADDRESS_UNUSABLE: {fault}", file=sys.stderr)
         return 1
     loop = WorkerLoop(queue, steps, limits, meters, alive_file=settings.alive_file)
     Ending(
