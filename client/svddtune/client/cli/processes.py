@@ -27,6 +27,7 @@ _Redis = Annotated[
 
 
 _HTTP = "127.0.0.1:50080"
+_OPEN = "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))"
 
 
 def up(
@@ -145,9 +146,11 @@ def _become(module: str, arguments: list[str]) -> None:
 
 def open_console(url: str) -> None:
     """Show a page of the console in the browser of this machine; say so where there is none."""
-    import webbrowser
+    import subprocess
 
-    if not webbrowser.open(url):
+    # A process of its own: what it starts is not our child, so none is left as a zombie.
+    opened = subprocess.run([sys.executable, "-c", _OPEN, url], check=False)
+    if opened.returncode:
         say(f"No browser can be opened here. The console is at {url}")
 
 
