@@ -266,7 +266,9 @@ def test_commands_refuse_values_beyond_the_range_under_the_name_of_the_option(
     if setting.low is not None and not setting.is_map:
         value = str(int(highest(setting)) + 1)
     assert run(["tune", str(data), setting.option, *value.split()]) == 2
-    assert f"{setting.option} is " in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert f"{setting.option} is " in told
+    assert ('digits and characters of "._@-"' in told) == (value == "a/b")
 
 
 @EACH

@@ -508,11 +508,12 @@ type SessionConfig struct {
 	VisibleFeatures []string `protobuf:"bytes,26,rep,name=visible_features,json=visibleFeatures,proto3" json:"visible_features,omitempty"`
 	// Labelers who decide. Once an observation has as many votes as overlap_limit allows, and they
 	// are a tie or nobody is sure, it is asked of one of these, whose vote is the label. Without
-	// adjudicators the label is UNSURE. Allowed: up to 10 different names of labelers; default: none.
+	// adjudicators the label is UNSURE. Allowed: up to 10 different names of labelers, of 1 to 64
+	// letters, digits and characters of "._@-"; default: none.
 	Adjudicators []string `protobuf:"bytes,27,rep,name=adjudicators,proto3" json:"adjudicators,omitempty"`
 	// Tags that a labeler must have announced, all of them, to get queries of the session, e.g. a
-	// skill or a language. Unasked answers are taken from everybody. Allowed: up to 16 different
-	// tags; default: none.
+	// skill or a language. Unasked answers are taken from everybody. Allowed: up to 16 different tags
+	// of 1 to 64 letters, digits and characters of "._@-"; default: none.
 	RequiredTags []string `protobuf:"bytes,28,rep,name=required_tags,json=requiredTags,proto3" json:"required_tags,omitempty"`
 	// Seconds after its creation at which the session is due. Of sessions with equal priority,
 	// labelers are asked first in the one that is due first, and in sessions without a due time last.

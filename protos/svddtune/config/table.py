@@ -199,7 +199,7 @@ class SessionConfig:
         stands_for="none",
         pattern="[A-Za-z0-9._@-]{1,64}",
         most=MOST_ADJUDICATORS,
-        each="names of labelers",
+        each='names of labelers, of 1 to 64 letters, digits and characters of "._@-"',
     )
     required_tags: Sequence[str] = _setting(
         (),
@@ -209,7 +209,7 @@ class SessionConfig:
         stands_for="none",
         pattern="[A-Za-z0-9._@-]{1,64}",
         most=MOST_TAGS,
-        each="tags",
+        each='tags of 1 to 64 letters, digits and characters of "._@-"',
     )
     due_seconds: int = _setting(
         0,

@@ -110,13 +110,15 @@ def test_interrupted_person_goes_on_to_the_same_result(
 def test_person_interrupted_at_a_service_goes_on_with_the_suggested_command(
     home: Path, stack: EmbeddedStack
 ) -> None:
-    with Terminal(*TUNE, "--server", stack.address, columns=400) as terminal:
+    at = ("--server", stack.address, "--required-tag", "german")
+    with Terminal(*TUNE, *at, columns=400) as terminal:
         asked = answer(terminal, 2)
         last = next_question(terminal, asked[-1])
         terminal.signal(signal.SIGINT)
         assert terminal.wait(40) == 130
         (suggested,) = hints(terminal.screen.text)
     assert suggested[0] == "label"
+    assert suggested[suggested.index("--tag") + 1] == "german"
     with Terminal(*suggested, columns=160) as terminal:
         answer(terminal, BUDGET - 2)
         terminal.expect("Finished: ")

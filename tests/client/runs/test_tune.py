@@ -109,6 +109,12 @@ def test_same_seed_same_queries_for_array_mapping_and_function(stack: EmbeddedSt
     assert first.queries == second.queries == third.queries
 
 
+def test_oracle_has_the_tags_that_its_run_requires(stack: EmbeddedStack) -> None:
+    X, y = blob(2)
+    settings: dict[str, Any] = {"budget": 5, "strategy": "lama", "required_tags": ["german"]}
+    assert len(tune(X, y, server=stack.address, **settings).asked) == 1
+
+
 def test_budget_of_the_initial_labels_asks_nothing(stack: EmbeddedStack) -> None:
     X, y = blob(12)
     tuned = tune(X, y, budget=4, server=stack.address)

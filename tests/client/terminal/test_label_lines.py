@@ -159,6 +159,15 @@ def test_session_is_found_by_id_start_and_name(
     assert "matches 2 sessions" in capsys.readouterr().err
 
 
+def test_labeler_without_the_tags_is_told_nothing_but_that(
+    stack: EmbeddedStack, client: TuningClient
+) -> None:
+    session = start(client, required_tags=["german"])
+    done = labelled(stack, session, "i\n")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.strip().splitlines()[-1].endswith("give yours with --tag.")
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [

@@ -210,9 +210,11 @@ def _told(as_json: bool, folder: Path | None, service: Service | None) -> Iterat
 def _where(left: Interruption, service: Service | None) -> str:
     name = left.resume.removeprefix("sessions/")
     if service is not None:
+        from svddtune.client.runs.waiting import tag_options
+
+        label = service.command("label", name, *tag_options(left.tags))
         return (
-            f"Your {left.answers} kept in session {name} at {left.server}; continue with: "
-            f"{service.command('label', name)}"
+            f"Your {left.answers} kept in session {name} at {left.server}; continue with: {label}"
         )
     return f"Your {left.answers} kept in {left.folder}; continue with: {resume_command(name)}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from svddtune.client.client import TuningClient
 from svddtune.client.notebook.picture import Picture, picture_of
@@ -40,6 +40,7 @@ class Labeling:
         *,
         credit: int = 1,
         resume_token: str = "",
+        tags: Sequence[str] = (),
     ) -> None:
         self.controller = LabelingController(credit=credit, guard_s=0.0)
         self._client = client
@@ -47,6 +48,7 @@ class Labeling:
         self._labeler = labeler
         self._show = show
         self._resume_token = resume_token
+        self._tags = tags
         # A press; None to look for events, of which the sender tells.
         self._inbox: queue.SimpleQueue[Mapping[str, object] | None] = queue.SimpleQueue()
         # Whether the labeler wants the result from the labels so far.
@@ -82,6 +84,7 @@ class Labeling:
             credit=self.controller.credit,
             ack_timeout_s=_ACK_TIMEOUT_S,
             resume_token=self._resume_token,
+            tags=self._tags,
         )
         self._labeler = tuning.labeler
         sender = RequestSender(self._client, tuning, lambda: self._inbox.put(None))

@@ -195,7 +195,12 @@ class WidgetOracle:
         """
         self._check_seen()
         labeling = Labeling(
-            client, session.name, labeler, self.widget.show, resume_token=resume_token
+            client,
+            session.name,
+            labeler,
+            self.widget.show,
+            resume_token=resume_token,
+            tags=session.config.required_tags,
         )
         self.widget.goes_to(labeling.press)
         controller = labeling.run()

@@ -107,7 +107,8 @@ class SimulatedGroup:
         try:
             # One after the other, so that every run starts in the same order.
             self._clock.sleep(i, 0.0)
-            with client.tuning(session, labeler=labeler.name, kind="human") as tuning:
+            tags = session.config.required_tags
+            with client.tuning(session, labeler=labeler.name, kind="human", tags=tags) as tuning:
                 with self._lock:
                     self._open.append(tuning)
                 while (query := self._next(i, tuning, client, session)) is not None:

@@ -141,6 +141,8 @@ class Run:
             kind=kind,
             provenance=provenance if isinstance(provenance, str) else "",
             resume_token=token,
+            # Whoever asks for tags and answers alone is the one who has them.
+            tags=session.config.required_tags,
         ) as tuning:
             while (query := self._next(client, tuning)) is not None:
                 if self._marks[-1][0] != "labeling":

@@ -110,7 +110,8 @@ def conduct(
     try:
         result = _carry_out(plan, oracle, place, run, sessions)
     except BaseException as error:
-        left = _left(place, run, sessions[0] if sessions else "", resumed)
+        tags = tuple(plan.config.required_tags)
+        left = _left(place, run, sessions[0] if sessions else "", tags, resumed)
         attach(error, left)
         if kept is not None:
             if left.resume:
@@ -126,12 +127,14 @@ def conduct(
     return result
 
 
-def _left(place: Place, run: Run, session: str, resumed: bool) -> Interruption:
+def _left(
+    place: Place, run: Run, session: str, tags: tuple[str, ...], resumed: bool
+) -> Interruption:
     kept = place.kept
     if kept is not None:
         worth = run.answered_any or resumed
-        return Interruption(dict(run.labels), kept.name if worth else "", kept.folder)
-    return Interruption(dict(run.labels), session, None, place.server)
+        return Interruption(dict(run.labels), kept.name if worth else "", kept.folder, tags=tags)
+    return Interruption(dict(run.labels), session, None, place.server, tags)
 
 
 def _carry_out(

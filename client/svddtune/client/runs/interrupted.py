@@ -28,12 +28,15 @@ class Interruption(Shown):
         Folder of the run; None for a run at a server.
     server : str
         HOST:PORT of the service that has the session; empty for a run with a service of its own.
+    tags : tuple of str
+        Tags that the session requires of its labelers.
     """
 
     labels: Mapping[str, Verdict] = field(default_factory=dict)
     resume: str = ""
     folder: Path | None = None
     server: str = ""
+    tags: tuple[str, ...] = ()
 
     @property
     def answers(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -123,8 +123,17 @@ def follow(
 
 def label_command(session: Session, command: Command, *words: str) -> str:
     """Return the command that answers the queries of a session, with the tags that it asks for."""
-    tags = [word for tag in session.config.required_tags for word in ("--tag", tag)]
-    return command("label", session.name.removeprefix("sessions/"), *words, *tags)
+    return command(
+        "label",
+        session.name.removeprefix("sessions/"),
+        *words,
+        *tag_options(session.config.required_tags),
+    )
+
+
+def tag_options(tags: Iterable[str]) -> list[str]:
+    """Return the words of a command line by which a labeler announces tags."""
+    return [word for tag in tags for word in ("--tag", tag)]
 
 
 def waits_for_votes(session: Session) -> bool:

@@ -128,6 +128,8 @@ class TerminalLabeling:
                 result=result and _figures(result),
             )
             return
+        if reason in messages.FOR_YOU_ALONE and not answers:
+            return  # Nothing could be asked, and why has been said.
         given = ", ".join(f"{number} {verdict}" for verdict, number in sorted(answers.items()))
         total = messages.many(sum(answers.values()), "answer")
         tell(f"{self.labeler}: {total}" + (f" ({given})" if given else ""))

@@ -68,7 +68,10 @@ class TerminalPrompt:
         from svddtune.client.terminal.labeling import TerminalLabeling, wants_result
 
         labeling = TerminalLabeling(
-            session.name, labeler or self.labeler, resume_token=resume_token
+            session.name,
+            labeler or self.labeler,
+            resume_token=resume_token,
+            tags=tuple(session.config.required_tags),
         )
         controller, signal = labeling.label(client)
         if signal:
