@@ -49,7 +49,7 @@ function isSet(value: unknown): boolean {
 function written(value: unknown): string {
   if (value === true) return 'yes';
   if (Array.isArray(value)) return value.map(String).join(', ');
-  if (value instanceof Object) return Object.entries(value).map((pair) => pair.join(': ')).join(', ');
+  if (value instanceof Object) return Object.entries(value).sort().map((pair) => pair.join(': ')).join(', ');
   // Enums carry their own name: OVERLAP_RULE_ALWAYS is "always".
   return wordOf(String(value), /^(QUERY_STRATEGY|METRIC|GRID_SPACING|TIE_RULE|TAU_RULE|OVERLAP_RULE|AGGREGATION)_/.exec(String(value))?.[0] ?? '');
 }
