@@ -173,7 +173,7 @@ def test_session_without_a_result_says_so(
     session = console_client.create_session(finished.session.dataset, budget=10)
     page = open_page(f"#/sessions/{session.name.partition('/')[2]}/result")
     expect(page.get_by_text("There is no result yet")).to_be_visible()
-    page.get_by_role("link", name="Label").click()
+    page.get_by_role("main").get_by_role("link", name="Label").click()
     page.wait_for_url("**/label")
     console_client.cancel_session(session)
 

@@ -104,7 +104,7 @@ def test_a_session_is_steered_by_clicks(
     page.get_by_role("button", name="Pause").click()
     expect(page.get_by_text("The session is paused: nobody is asked.")).to_be_visible()
     page.get_by_role("button", name="Resume").click()
-    expect(page.get_by_role("link", name="Label")).to_be_visible()
+    expect(page.get_by_role("main").get_by_role("link", name="Label")).to_be_visible()
 
     change = page.get_by_role("button", name="Change")
     change.click()
@@ -127,7 +127,7 @@ def test_a_session_is_steered_by_clicks(
     assert console_client.get_session(session).state == "completed"
     # More labels can follow, because the budget is not spent.
     page.get_by_role("button", name="Resume").click()
-    expect(page.get_by_role("link", name="Label")).to_be_visible()
+    expect(page.get_by_role("main").get_by_role("link", name="Label")).to_be_visible()
 
     page.get_by_role("button", name="Clone").click()
     dialog = page.get_by_role("dialog")
