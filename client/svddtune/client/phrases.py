@@ -10,6 +10,11 @@ if TYPE_CHECKING:
 _LEAST_GAIN = 0.005  # of kappa: less is shown as 0.00
 
 
+def many(number: int, noun: str) -> str:
+    """Return a number with its noun."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def figure(value: float | None, digits: int = 4) -> str:
     """Return a figure as people read it; a dash where there is none."""
     return "-" if value is None or value != value else f"{value:.{digits}g}"

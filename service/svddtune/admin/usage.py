@@ -7,7 +7,7 @@ import typer
 from svddtune.admin.store import DEFAULT_REDIS, Partitions, RedisUrl, store
 from svddtune.admin.tables import mebibytes, table
 from svddtune.client.cli.options import Json
-from svddtune.client.terminal.messages import many
+from svddtune.client.phrases import many
 from svddtune.client.terminal.output import print_json, say
 from svddtune.state import recount
 from svddtune.state.recount import ProjectUsage

@@ -411,7 +411,7 @@ def test_session_that_nobody_waits_for_suggests_to_label_with_its_tags(
     client.label_all(name, {query.observation_id: "outlier"}, labeler="bob")
     wait_until(lambda: client.get_session(name).waiting_count == 0)
     shown = shell(f"session show {session}")
-    assert "1 observations wait for an adjudicator" in shown
+    assert "1 observation waits for an adjudicator" in shown
     assert "adjudicators dora erik, required_tags german\n" in shown
     assert label in shell.err
     assert "more votes" not in shell.err

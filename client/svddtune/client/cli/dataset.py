@@ -21,6 +21,7 @@ from svddtune.client.cli.names import (
 )
 from svddtune.client.cli.options import Json
 from svddtune.client.cli.service import Service, on_service
+from svddtune.client.phrases import many
 from svddtune.client.terminal.output import print_json, say, stderr, tell
 from svddtune.text import visible
 
@@ -98,7 +99,7 @@ def add(
     id_ = stored.name.removeprefix("datasets/")
     tell(id_)
     rows, columns = stored.observation_count, stored.feature_count
-    say(f"Stored {visible(stored.display_name)!r}: {rows} rows, {columns} columns.")
+    say(f"Stored {visible(stored.display_name)!r}: {many(rows, 'row')}, {many(columns, 'column')}.")
     # (The notes on the file have its columns with a single value.)
     for line in _repeated(stored):
         say(f"Note: {line}")
@@ -190,7 +191,7 @@ def remove(
         id_ = found.name.removeprefix("datasets/")
         if not yes:
             named = f" ({visible(found.display_name)})" if found.display_name else ""
-            say(f"Dataset {id_}{named} has {found.observation_count} rows.")
+            say(f"Dataset {id_}{named} has {many(found.observation_count, 'row')}.")
         confirm("Remove it?", yes=yes)
         try:
             client.delete_dataset(found)

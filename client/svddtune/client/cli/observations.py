@@ -10,6 +10,7 @@ import typer
 
 from svddtune.client.cli.file_options import input_file
 from svddtune.client.cli.options import Json
+from svddtune.client.phrases import many
 from svddtune.client.terminal.output import print_json, stdout
 from svddtune.text import formula_cell
 
@@ -83,8 +84,8 @@ def alertmanager(
         return
     console = stdout()
     console.print(
-        f"{len(found.ids)} observations with {len(found.feature_names)} features from "
-        f"{len(notified)} payloads; {firing} still firing",
+        f"{many(len(found.ids), 'observation')} with {many(len(found.feature_names), 'feature')} "
+        f"from {many(len(notified), 'payload')}; {firing} still firing",
         soft_wrap=True,
     )
     console.print(f"{out}\n\nNext:", markup=False, soft_wrap=True)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from svddtune.client import pictures
+from svddtune.client.phrases import many
 from svddtune.client.result import TuningResult
 from svddtune.client.types import FloatArray, LabelArray, Verdict
 from svddtune.text import visible
@@ -32,7 +33,7 @@ def draw(
         figure.suptitle(
             f"{visible(tuned.dataset.display_name or tuned.dataset.name)}: "
             f"{tuned.scaling}, gamma = {tuned.gamma:.4g}, C = {tuned.C:.4g} (nu = {tuned.nu:.3g}) "
-            f"from {tuned.quality.counts.total} labels",
+            f"from {many(tuned.quality.counts.total, 'label')}",
             fontsize=13,
             fontweight="bold",
             parse_math=False,  # no mathematics: a name may hold dollar signs

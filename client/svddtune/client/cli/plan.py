@@ -9,6 +9,7 @@ import typer
 from svddtune.client.cli import file_options as files
 from svddtune.client.cli.options import Json
 from svddtune.client.cli.session_options import takes_settings
+from svddtune.client.phrases import many
 from svddtune.client.terminal.output import print_json, stdout
 from svddtune.config import Settings
 from svddtune.cost import DEFAULT_MEMORY_MIB, duration, estimate, size
@@ -76,7 +77,7 @@ def plan(
         )
         return
     console = stdout()
-    console.print(f"{rows} rows x {features} features", markup=False)
+    console.print(f"{many(rows, 'row')} x {many(features, 'feature')}", markup=False)
     console.print(f"first question    after about {duration(cost.seconds)} with one free worker")
     limit = size(memory_mib << 20)
     verdict = "of" if fits else "more than the"

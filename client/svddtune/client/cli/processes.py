@@ -13,6 +13,7 @@ import typer
 from svddtune.client.cli.failure import fail
 from svddtune.client.cli.options import DEFAULT_SERVER, Json
 from svddtune.client.cli.service import Service
+from svddtune.client.phrases import many
 from svddtune.client.terminal.output import print_json, say
 
 _Redis = Annotated[
@@ -119,7 +120,7 @@ def worker(
 
 def _tell_ready(address: str, http: str | None, workers: int, data_dir: Path) -> None:
     service = Service(address)
-    print(f"svddtune listens on {address} with {workers} workers; data are in {data_dir}")
+    print(f"svddtune listens on {address} with {many(workers, 'worker')}; data are in {data_dir}")
     if http:
         print(f"Console for a browser: {http}/ (calls as JSON over HTTP: {http}/openapi.json)")
     print("In another terminal, try:")

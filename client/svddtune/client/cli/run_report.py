@@ -14,6 +14,7 @@ from svddtune.client.cli import picture
 from svddtune.client.cli.outside import OUTSIDE_FILE, outside_table, write_outside
 from svddtune.client.errors import NotInstalled
 from svddtune.client.model import cohen_kappa
+from svddtune.client.phrases import many
 from svddtune.client.result import TuningResult
 from svddtune.client.terminal.output import (
     compared,
@@ -234,5 +235,6 @@ class Report:
 
 def taken_note(taken: TakenOver) -> str:
     """Return a sentence on the labels that a session took over."""
-    left = f"; {taken.left_out} were left out" if taken.left_out else ""
-    return f"{taken.taken} labels were taken over from {taken.source}{left}."
+    left = f"; {taken.left_out} left out" if taken.left_out else ""
+    were = "was" if taken.taken == 1 else "were"
+    return f"{many(taken.taken, 'label')} {were} taken over from {taken.source}{left}."

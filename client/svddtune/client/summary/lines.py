@@ -14,7 +14,7 @@ import numpy as np
 from svddtune.client.drift import Drift
 from svddtune.client.labelers import Agreement, LabelerReport, WithdrawalEffect
 from svddtune.client.model import SvddModel
-from svddtune.client.phrases import figure, gamma_of
+from svddtune.client.phrases import figure, gamma_of, many
 from svddtune.client.result import Result, TuningResult
 from svddtune.client.types import (
     Dataset,
@@ -170,7 +170,7 @@ def _(value: RowScores) -> str:
 @_line.register
 def _(value: ServerInfo) -> str:
     state = "ready" if value.ready else f"not ready: {cut(value.message, 60)}"
-    workers = "" if value.workers is None else f", {value.workers} workers"
+    workers = "" if value.workers is None else f", {many(value.workers, 'worker')}"
     return f"<ServerInfo svddtune {value.version}, {state}{workers}>"
 
 

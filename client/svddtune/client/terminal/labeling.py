@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from svddtune.client.client import TuningClient
 from svddtune.client.errors import PermissionDenied
+from svddtune.client.phrases import many
 from svddtune.client.result import Result
 from svddtune.client.terminal import messages
 from svddtune.client.terminal.controller import GUARD_S, LabelingController
@@ -131,7 +132,7 @@ class TerminalLabeling:
         if reason in messages.FOR_YOU_ALONE and not answers:
             return  # Nothing could be asked, and why has been said.
         given = ", ".join(f"{number} {verdict}" for verdict, number in sorted(answers.items()))
-        total = messages.many(sum(answers.values()), "answer")
+        total = many(sum(answers.values()), "answer")
         tell(f"{self.labeler}: {total}" + (f" ({given})" if given else ""))
         if result is not None:
             observations = (
@@ -160,7 +161,7 @@ def wants_result(client: TuningClient, session: Session) -> bool:
     if not total or not sys.stdin.isatty():
         return False
     print(
-        f"Compute the result from {messages.many(total, 'label')} now? "
+        f"Compute the result from {many(total, 'label')} now? "
         "y: yes, anything else: no, keep the labels and continue later ",
         end="",
         file=sys.stderr,

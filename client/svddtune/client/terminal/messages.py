@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from statistics import median
 
+from svddtune.client.phrases import many
 from svddtune.client.result import Result
 from svddtune.client.terminal.commands import PROBABLY
 from svddtune.client.terminal.controller import LabelingController
@@ -187,11 +188,6 @@ def headline(result: Result, observations: int) -> list[str]:
     if result.expected_gain is not None:
         lines.append(f"10 more labels: kappa expected to rise by {expected(result.expected_gain)}")
     return lines
-
-
-def many(number: int, noun: str) -> str:
-    """Return a number with its noun."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _duration(seconds: float) -> str:

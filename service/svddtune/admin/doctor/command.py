@@ -16,7 +16,7 @@ from svddtune.admin.doctor.usage import check_usage
 from svddtune.admin.store import DEFAULT_REDIS, Partitions, RedisUrl, store
 from svddtune.admin.tables import table
 from svddtune.client.cli.options import Json, TlsCa
-from svddtune.client.terminal.messages import many
+from svddtune.client.phrases import many
 from svddtune.client.terminal.output import print_json, tell
 from svddtune.state import inspection
 from svddtune.state.connect import Redis

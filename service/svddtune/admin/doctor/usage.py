@@ -1,7 +1,7 @@
 """Check that what projects have is counted right: their limits go by it."""
 
 from svddtune.admin.doctor.findings import Finding, ok, warning
-from svddtune.client.terminal.messages import many
+from svddtune.client.phrases import many
 from svddtune.state import recount
 from svddtune.state.connect import Redis
 from svddtune.state.recount import ProjectUsage

@@ -12,6 +12,7 @@ from svddtune.client.cli.names import DatasetName, Labels, SessionName, parse_la
 from svddtune.client.cli.options import Json
 from svddtune.client.cli.service import Service, on_service
 from svddtune.client.cli.session_options import takes_settings
+from svddtune.client.phrases import many
 from svddtune.client.terminal.output import print_json, say, tell
 from svddtune.config import Settings
 
@@ -162,13 +163,15 @@ def _tell(session: Session, service: Service, as_json: bool) -> None:
 
     id_ = session.name.removeprefix("sessions/")
     asked = session.config.budget - session.counts.total
-    text = f"It asks for {asked} labels of {session.observation_count} observations"
+    text = f"It asks for {many(asked, 'label')} of {many(session.observation_count, 'observation')}"
     if session.taken_over:
-        text += f", and has {session.taken_over.taken} labels from {session.taken_over.source}"
+        text += (
+            f", and has {many(session.taken_over.taken, 'label')} from {session.taken_over.source}"
+        )
         if left := session.taken_over.left_out:
             text += f" ({left} left out)"
     elif session.counts.total:
-        text += f", and has {session.counts.total} labels"
+        text += f", and has {many(session.counts.total, 'label')}"
     tell(id_)
     say(text + ".")
     if asked:

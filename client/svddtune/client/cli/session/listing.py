@@ -11,6 +11,7 @@ from svddtune.client.cli.completion import complete_dataset
 from svddtune.client.cli.names import LabelFilter, NameFilter, SessionName, parse_labels
 from svddtune.client.cli.options import Json
 from svddtune.client.cli.service import Service, on_service
+from svddtune.client.phrases import many
 from svddtune.client.terminal.output import (
     compared,
     estimated,
@@ -128,21 +129,22 @@ def _facts(session: Session) -> Iterator[tuple[str, str]]:
     if session.display_name:
         yield "name", visible(session.display_name)
     yield "state", session.state.value
-    rows = f"{session.observation_count} observations"
+    rows = many(session.observation_count, "observation")
     yield "dataset", f"{session.dataset.removeprefix('datasets/')} ({rows})"
     answered = f"{counts.inlier} inlier, {counts.outlier} outlier, {counts.unsure} unsure"
     yield "answers", f"{counts.total} of {session.config.budget} labels ({answered})"
     if session.due_time:
         yield "due", due(session)
     if session.awaiting_votes:
-        yield "", f"{session.awaiting_votes} observations wait for votes"
+        yield "", _waiting(session.awaiting_votes, "votes")
     if session.awaiting_adjudication:
-        yield "", f"{session.awaiting_adjudication} observations wait for an adjudicator"
+        yield "", _waiting(session.awaiting_adjudication, "an adjudicator")
     if session.leased_count or session.waiting_count:
-        yield "", f"{session.leased_count} queries with labelers, {session.waiting_count} waiting"
+        queries = "1 query" if session.leased_count == 1 else f"{session.leased_count} queries"
+        yield "", f"{queries} with labelers, {session.waiting_count} waiting"
     if session.taken_over:
         taken = session.taken_over
-        yield "", f"{taken.taken} labels from {taken.source}"
+        yield "", f"{many(taken.taken, 'label')} from {taken.source}"
     own_choice = session.gamma and not session.config.needs_atlas
     if own_choice or (session.gamma and not session.live):
         gamma = gamma_of(session.gamma, session.scaling)
@@ -150,7 +152,7 @@ def _facts(session: Session) -> Iterator[tuple[str, str]]:
     if session.live:
         # (A strategy that chooses without the atlas has its advice all the same.)
         yield "atlas" if own_choice else "evidence", evidence(session.live)
-        yield "", f"{session.live.outside_count} observations outside"
+        yield "", f"{many(session.live.outside_count, 'observation')} outside"
         if session.live.outlier_share:
             yield "", f"share of outliers {estimated(session.live.outlier_share)}"
         yield "advice", visible(session.live.advice)
@@ -169,6 +171,11 @@ def _facts(session: Session) -> Iterator[tuple[str, str]]:
     if session.expire_time:
         yield "kept until", session.expire_time.strftime("%Y-%m-%d %H:%M:%S %Z")
     yield "etag", session.etag
+
+
+def _waiting(observations: int, awaited: str) -> str:
+    verb = "waits" if observations == 1 else "wait"
+    return f"{many(observations, 'observation')} {verb} for {awaited}"
 
 
 def _settings(session: Session) -> str:

@@ -12,6 +12,7 @@ from svddtune.client.cli.names import Etag, SessionName, Yes, parse_labels
 from svddtune.client.cli.options import Json
 from svddtune.client.cli.service import Service, on_service
 from svddtune.client.cli.session_options import METAVARS, parse_numbers
+from svddtune.client.phrases import many
 from svddtune.client.terminal.output import print_json, say
 from svddtune.config import SETTINGS, InvalidConfig, SessionConfig, checked
 from svddtune.text import visible
@@ -189,7 +190,8 @@ def delete(
         id_ = found.name.removeprefix("sessions/")
         if not yes:
             named = f" ({visible(found.display_name)})" if found.display_name else ""
-            say(f"Session {id_}{named} is {found.state.value} with {found.counts.total} labels.")
+            labels = many(found.counts.total, "label")
+            say(f"Session {id_}{named} is {found.state.value} with {labels}.")
         confirm("Delete it with its labels and results?", yes=yes)
         client.delete_session(found, etag=etag)
     if as_json:
