@@ -423,6 +423,24 @@ def test_session_that_nobody_waits_for_suggests_to_label_with_its_tags(
     shell(f"session delete --yes {session}")
 
 
+def test_list_says_what_a_session_waits_for(
+    shell: Shell, client: TuningClient, pumps: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = f"session create {pumps} --strategy lama --overlap 2 --budget 1 --name"
+    session = shell(made, "pumps of the third hall, all of last winter").strip()
+    with client.tuning(f"sessions/{session}", labeler="ann") as tuning:
+        tuning.answer(next(tuning.queries()), "inlier")
+        wait_until(lambda: client.get_session(tuning.name).stall == "awaiting_votes")
+        with monkeypatch.context() as terminal:
+            terminal.setenv("FORCE_COLOR", "1")  # a terminal, of 80 columns
+            terminal.setenv("NO_COLOR", "1")
+            listed = shell("session list").splitlines()
+    assert max(map(len, listed[1:])) <= 80
+    (line,) = (line for line in listed if line.startswith(session))
+    assert "…  labeling  votes  " in line
+    shell(f"session delete --yes {session}")
+
+
 def test_session_that_chooses_without_the_atlas_shows_both(
     shell: Shell, client: TuningClient, pumps: str
 ) -> None:

@@ -33,6 +33,7 @@ _COLUMNS = (
     Column("session"),
     Column("name", flexible=True),
     Column("state"),
+    Column("waits for", rare=True),
     Column("labels", right=True),
     Column("outlier", right=True, rank=2),
     Column("created", rank=1),
@@ -40,6 +41,14 @@ _COLUMNS = (
     Column("gamma", rank=3),
     Column("kept until", rank=2, rare=True),
 )
+
+# (In few words: the table keeps room for names.)
+_AWAITED = {
+    "no_workers": "a worker",
+    "awaiting_votes": "votes",
+    "awaiting_adjudication": "an adjudicator",
+    "job_given_up": "jobs retry",
+}
 
 
 @on_service
@@ -87,6 +96,7 @@ def list_(
                 short(item),
                 item.display_name,
                 item.state.value,
+                _stall(item),
                 f"{item.counts.total}/{item.config.budget}",
                 str(item.counts.outlier),
                 item.create_time.strftime("%Y-%m-%d %H:%M") if item.create_time else "-",
@@ -114,6 +124,13 @@ def show(session: SessionName, *, service: Service, as_json: Json = False) -> No
         tell(f"{title:<10}{text}")
     for line in _next(found, service):
         say(line)
+
+
+def _stall(session: Session) -> str:
+    """Return what a session that stands still waits for, unless its state says so."""
+    if session.stall == session.state.value:
+        return ""
+    return _AWAITED.get(session.stall, session.stall.replace("_", " "))
 
 
 def due(session: Session) -> str:
