@@ -196,6 +196,7 @@ def test_session_from_start_to_model(client: TuningClient) -> None:
     assert live.expected_gain is None
     assert result.expected_gain is None
     events = list(client.labels(session))
+    assert list(client.labels(session, newest_first=True)) == events[::-1]
     assert [event.source_reference for event in events] == ["TICKET-1"] + ["T"] * 11
     assert {event.labeler for event in events[1:]} == {"ann"}
     assert [found.name for found in client.results(session)] == [result.name]

@@ -697,20 +697,24 @@ class AsyncTuningClient:
         )
         return await answer_all(self._connection, calls.name_of(session), labeler, answers)
 
-    def labels(self, session: str | Session) -> AsyncIterator[LabelEvent]:
-        """Yield the session's label log, oldest first.
+    def labels(
+        self, session: str | Session, *, newest_first: bool = False
+    ) -> AsyncIterator[LabelEvent]:
+        """Yield the session's label log, oldest first unless asked otherwise.
 
         Parameters
         ----------
         session : Session or str
             The session, or its resource name.
+        newest_first : bool
+            The last events first; events that come meanwhile are left out.
 
         Raises
         ------
         NotFound
             SESSION_NOT_FOUND.
         """
-        return self._pages(lambda token: calls.list_labels(session, token))
+        return self._pages(lambda token: calls.list_labels(session, token, newest_first))
 
     async def list_labelers(
         self, session: str | Session

@@ -320,9 +320,13 @@ def delete_session(session: str | Session, *, etag: str) -> Call[None]:
 # Labels and labelers
 
 
-def list_labels(session: str | Session, token: str) -> Call[Page[LabelEvent]]:
-    """Read the label log, oldest first."""
-    request = tpb.ListLabelsRequest(name=name_of(session), page_size=500, page_token=token)
+def list_labels(
+    session: str | Session, token: str, newest_first: bool = False
+) -> Call[Page[LabelEvent]]:
+    """Read the label log."""
+    request = tpb.ListLabelsRequest(
+        name=name_of(session), page_size=500, page_token=token, newest_first=newest_first
+    )
     return Call(
         "tuning",
         "ListLabels",
