@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from tests.console import axe
 from tests.console.labeling import Hands, new_session, votes
+from tests.waiting import wait_until
 
 from svddtune.client import TuningClient
 
@@ -255,3 +256,32 @@ def test_any_session_is_served_at_one_address(
     hands.answer()
     expect(page.get_by_text("1 of 12 labels")).to_be_visible()
     console_client.cancel_session(session)
+
+
+# Presses keys faster than the browser draws.
+AT_ONCE = """async (keys) => {
+  for (const key of keys) {
+    const press = new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true });
+    document.activeElement.dispatchEvent(press);
+    await new Promise((next) => setTimeout(next));
+  }
+}"""
+
+
+def test_keys_faster_than_the_screen_mean_what_they_say(
+    open_page: Callable[..., Page], console_client: TuningClient
+) -> None:
+    session = new_session(console_client)
+    page = open_page(f"#/{session.name}/label")
+    hands = Hands(page).begin("fast@lab")
+    for _ in range(3):
+        later = hands.question()
+        page.evaluate(AT_ONCE, ["s", "s"])
+        expect(hands.heading.filter(has_text=re.compile(f": {later}$"))).to_have_count(0)
+        # The second key is not for the question that the first one brought.
+        answered = hands.question()
+        page.evaluate(AT_ONCE, ["i", "i"])
+        expect(hands.heading.filter(has_text=re.compile(f": {answered}$"))).to_have_count(0)
+    hands.question()
+    wait_until(lambda: len(votes(console_client, session)) == 3)
+    assert console_client.get_session(session).counts.inlier == 3

@@ -1,5 +1,5 @@
 /** Buttons and keys for what a labeler can say. */
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import type { SkipMode, Verdict } from '../../api/schema';
 import type { Desk } from './desk';
 import { Help, Skip } from './dialogs';
@@ -41,7 +41,8 @@ export function Controls({ desk }: { desk: Desk }) {
     return true;
   };
 
-  useEffect(() => {
+  // (Before the next key, not after the next frame.)
+  useLayoutEffect(() => {
     const pressed = (event: KeyboardEvent) => {
       if (open || event.repeat || event.defaultPrevented || !forPage(event)) return;
       if (press(event.key.toLowerCase())) event.preventDefault();

@@ -1,6 +1,6 @@
 /** The two dialogs of the page: what the keys do, and how to skip. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { SkipMode } from '../../api/schema';
 import { KEYS } from './words';
 
@@ -13,7 +13,8 @@ interface Dialog {
 
 function Dialog({ title, close, children, pressed }: Dialog) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // (Before the next key, which is for the dialog.)
+  useLayoutEffect(() => {
     const before = document.activeElement;
     dialog.current?.showModal();
     return () => {
