@@ -1,1 +1,0 @@
-import{c as o,d as r}from"./part-HY77GNCD.js";function g(a,s){let[u,d]=o(0),[i,t]=o({});return r(()=>{let n=new AbortController;return a(n.signal).then(e=>!n.signal.aborted&&t({value:e}),e=>!n.signal.aborted&&t(l=>({...l,error:e}))),()=>n.abort()},[...s,u]),{...i,reload:()=>d(n=>n+1)}}export{g as a};
