@@ -3,10 +3,10 @@
 Every command that a command suggests is run as it was printed.
 """
 
-import re
 import io
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
