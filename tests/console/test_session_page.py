@@ -434,6 +434,7 @@ def test_the_role_decides_what_is_there(
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_map_of_2000_rows_follows_the_pointer(
     open_page: Callable[..., Page], console_client: TuningClient
 ) -> None:

@@ -37,17 +37,19 @@ SCENARIOS = {
     "adaptive overlap": ScenarioConfig((config(overlap=2, overlap_rule=ADAPTIVE),)),
     "several sessions": ScenarioConfig((config(), config(overlap=2))),
 }
+# The quick one always runs.
+MARKS = {
+    "one vote": [],
+    "adaptive overlap": [pytest.mark.slow],
+    "several sessions": [pytest.mark.slow, pytest.mark.thorough],
+}
 
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize(
     "settings",
-    # The quick one always runs.
-    [
-        pytest.param(settings, id=name, marks=() if name == "one vote" else pytest.mark.slow)
-        for name, settings in SCENARIOS.items()
-    ],
+    [pytest.param(settings, id=name, marks=MARKS[name]) for name, settings in SCENARIOS.items()],
 )
 def test_messages_on_streams_agree_with_the_log(
     redis_url: str, settings: ScenarioConfig, seed: int

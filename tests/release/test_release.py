@@ -14,7 +14,7 @@ from tools.protoc import ROOT
 from tools.release import PARTS, VERSION
 from tools.toolchains import works
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 CLIENTS = [name for name, (_, program, _) in PARTS.items() if program]
 OFFLINE = [name for name in PARTS if name not in CLIENTS]
@@ -61,7 +61,6 @@ def test_checksums_are_those_of_the_files(built: Path) -> None:
         assert hashlib.sha256((built / name).read_bytes()).hexdigest() == figure
 
 
-@pytest.mark.thorough
 def test_second_build_gives_the_same_files(built: Path, tmp_path: Path) -> None:
     done = release(tmp_path / "again", *OFFLINE)
     assert done.returncode == 0, done.stderr

@@ -8,7 +8,8 @@ from tests.service.harness import Harness
 
 from svddtune.v1 import tuning_pb2, tuning_pb2_grpc
 
-pytestmark = [pytest.mark.integration, pytest.mark.slow]
+# (It waits for three quarters of a minute.)
+pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.thorough]
 
 # The fastest that gRPC clients ping; the server tolerates two pings that come too early.
 PING_S = 10

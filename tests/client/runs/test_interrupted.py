@@ -246,7 +246,7 @@ def exists(pid: int) -> bool:
 @pytest.mark.parametrize(
     ("number", "whole_family"),
     [
-        (signal.SIGINT, False),
+        pytest.param(signal.SIGINT, False, marks=[pytest.mark.slow, pytest.mark.thorough]),
         pytest.param(signal.SIGTERM, False, marks=[pytest.mark.slow, pytest.mark.thorough]),
         pytest.param(signal.SIGHUP, False, marks=[pytest.mark.slow, pytest.mark.thorough]),
         (signal.SIGKILL, False),
