@@ -7,14 +7,7 @@ from hypothesis import strategies as st
 from tests.numerics.cases import lattices
 from tests.profiles import sized
 
-from svddtune.numerics import (
-    FloatArray,
-    Views,
-    bootstrap_interval,
-    data_notes,
-    label_notes,
-    run,
-)
+from svddtune.numerics import FloatArray, Views, data_notes, label_notes, run
 
 BASE = (
     np.random.default_rng(2).normal(size=(60, 3)) * np.where(np.arange(60) % 10, 1.0, 5.0)[:, None]
@@ -144,12 +137,3 @@ def test_labels_that_no_cell_agrees_with_are_reported() -> None:
     most = np.array([1, 1, -1, -1, -1, -1], dtype=np.int8)
     (note,) = label_notes(labels, most)
     assert note.startswith("The model calls 4 of 6 rows outliers, more than half")
-
-
-def test_labels_that_the_model_agrees_with_throughout_leave_an_interval_without_width() -> None:
-    labels = np.array([*[1] * 20, *[-1] * 10, 0, 0, 0], dtype=np.int8)
-    right = np.array([*[1] * 20, *[-1] * 10, 1, 1, -1], dtype=np.int8)
-    rng = np.random.default_rng(1)
-    assert bootstrap_interval(labels, right, rng=rng) == (1.0, 1.0)
-    (note,) = label_notes(labels, right)
-    assert note.startswith("The model agrees with all 30 labels, so the interval")

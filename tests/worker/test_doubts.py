@@ -55,3 +55,14 @@ def test_result_of_few_rows_says_so(redis_url: str) -> None:
     rows = X[LABELLED]
     labelled = {place: Verdict(int(TRUTH[row])) for place, row in enumerate(LABELLED)}
     assert any(note.startswith("There are 11 rows") for note in notes_of(redis_url, rows, labelled))
+
+
+def test_result_without_a_mistake_on_its_labels_says_what_its_interval_cannot_tell(
+    redis_url: str,
+) -> None:
+    apart = np.r_[np.random.default_rng(1).normal(size=(40, 2)), [[30.0, 30.0], [-30.0, 30.0]]]
+    labelled = dict.fromkeys(range(0, 20, 2), Verdict.INLIER)
+    labelled |= {40: Verdict.OUTLIER, 41: Verdict.OUTLIER}
+    notes = notes_of(redis_url, apart, labelled)
+    assert any(note.startswith("The model agrees with all 12 labels") for note in notes), notes
+    assert not any("rests on" in note for note in notes)

@@ -56,7 +56,7 @@ def data_notes(X: FloatArray, names: Sequence[str] = ()) -> Iterator[str]:
 def label_notes(
     labels: LabelArray, predicted: LabelArray, best: float | None = None
 ) -> Iterator[str]:
-    """Say where model and labels do not fit together, or fit without a mistake.
+    """Say where model and labels do not fit together.
 
     Parameters
     ----------
@@ -71,17 +71,11 @@ def label_notes(
     ------
     str
         With labels of both classes: where no cell, or not the chosen one, agrees with them better
-        than chance, where all agree, and where most rows are outside.
+        than chance, and where most rows are outside.
     """
     if min(class_counts(labels)) == 0:
         return
     kappa = float(score(labels, predicted, "kappa"))
-    if kappa == 1.0:
-        # Resamples of labels without a mistake have none either.
-        yield (
-            f"The model agrees with all {sum(class_counts(labels))} labels, so the interval of "
-            "the score cannot tell how often it is wrong about other rows."
-        )
     if max(kappa, kappa if best is None else best) <= 0.0:
         which = "The chosen model agrees" if best is None else "No cell agrees"
         yield (

@@ -113,6 +113,7 @@ def assemble(
         notes=[
             *_notes(
                 labels,
+                final,
                 model,
                 prep,
                 judged=judged,
@@ -245,6 +246,7 @@ def _quality(
 
 def _notes(
     labels: LabelArray,
+    final: LabelArray,
     model: SvddModel,
     prep: Preparation,
     *,
@@ -270,6 +272,12 @@ def _notes(
                 "C is the largest value that contradicts the fewest labels"
                 + (": at the upper bound, where no row is outside." if not outliers else ".")
             )
+    elif (labels * final >= 0).all():
+        # Resamples of labels without a mistake have none either.
+        yield (
+            f"The model agrees with all {inliers + outliers} labels, so the interval of the score "
+            "cannot tell how often it is wrong about other rows."
+        )
     elif min(inliers, outliers) < 5:
         yield (
             f"The score rests on {inliers} labelled inliers and {outliers} labelled outliers: "
