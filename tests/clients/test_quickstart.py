@@ -102,11 +102,15 @@ def figures_of(
     return figures
 
 
-def name_of(language: Language) -> str:
-    return language.name
+def named(language: Language, *, thorough: bool) -> Any:
+    """A parameter; what compiles for minutes is left to `make test-clients`."""
+    marks = [pytest.mark.thorough] if thorough else []
+    return pytest.param(language, id=language.name, marks=marks)
 
 
-@pytest.mark.parametrize("language", [PYTHON, *OTHERS], ids=name_of)
+@pytest.mark.parametrize(
+    "language", [named(one, thorough=one.name == "rust") for one in (PYTHON, *OTHERS)]
+)
 def test_quickstart_finds_the_same_though_the_service_restarts(
     language: Language, running: RestartableService, rows_file: Path, by_python: Figures
 ) -> None:
@@ -125,17 +129,9 @@ def test_quickstart_finds_the_same_though_the_service_restarts(
     assert newest.counts.inlier > 0
 
 
-# What compiles for a minute is left to `make test-clients`; the quickstarts compile each client.
-COMPILED = ("java", "rust")
-
-
 @pytest.mark.parametrize(
     "language",
-    [
-        pytest.param(one, marks=[pytest.mark.thorough] if one.name in COMPILED else [])
-        for one in OTHERS
-    ],
-    ids=name_of,
+    [named(one, thorough=one.name in ("java", "rust")) for one in OTHERS],
 )
 def test_unit_tests_of_the_client_pass(language: Language) -> None:
     language.build_all()
