@@ -87,7 +87,7 @@ impl Book {
     pub fn bye(&mut self) -> bool {
         self.closed = true;
         if self.welcomed {
-            self.send(message(Request::Bye(Bye {}), ""));
+            self.send(message(Request::Bye(Bye::default()), ""));
         }
         self.outbox = None;
         self.welcomed
@@ -258,7 +258,11 @@ impl Book {
 }
 
 fn message(request: Request, request_id: &str) -> ConverseRequest {
-    ConverseRequest { message: Some(request), request_id: request_id.into() }
+    ConverseRequest {
+        message: Some(request),
+        request_id: request_id.into(),
+        ..Default::default()
+    }
 }
 
 pub(crate) fn closed() -> Error {

@@ -110,7 +110,7 @@ impl Client {
     pub async fn session(&self, name: &str) -> Result<Session> {
         let reply = retry(self.patience, || {
             let (mut tuning, name) = (self.tuning(), name.to_owned());
-            async move { tuning.get_session(GetSessionRequest { name }).await }
+            async move { tuning.get_session(GetSessionRequest { name, ..Default::default() }).await }
         });
         present(reply.await?.session)
     }
@@ -122,8 +122,11 @@ impl Client {
     pub async fn wait_until_completed(&self, name: &str) -> Result<Session> {
         let (mut backoff, mut resume_token) = (Backoff::default(), String::new());
         loop {
-            let request =
-                WatchSessionRequest { name: name.into(), resume_token: resume_token.clone() };
+            let request = WatchSessionRequest {
+                name: name.into(),
+                resume_token: resume_token.clone(),
+                ..Default::default()
+            };
             let mut served = false;
             let error = match self.tuning().watch_session(request).await {
                 Err(status) => status.into(),
@@ -155,7 +158,7 @@ impl Client {
     pub async fn result(&self, session: &str) -> Result<TuningResult> {
         let reply = retry(self.patience, || {
             let (mut tuning, name) = (self.tuning(), format!("{session}/results/-"));
-            async move { tuning.get_result(GetResultRequest { name }).await }
+            async move { tuning.get_result(GetResultRequest { name, ..Default::default() }).await }
         });
         present(reply.await?.result)
     }

@@ -65,14 +65,20 @@ impl Labeler {
     /// Declines a query.
     pub async fn skip(&self, query: &Assign, mode: SkipMode) -> Result<Ack> {
         let (session, lease_id) = (query.session.clone(), query.lease_id.clone());
-        let skip = Skip { session, query: query.query, lease_id, mode: mode.into() };
+        let skip = Skip {
+            session,
+            query: query.query,
+            lease_id,
+            mode: mode.into(),
+            ..Default::default()
+        };
         self.send(Message::Skip(skip)).await
     }
 
     /// Gives a query back to the front of the queue.
     pub async fn release(&self, query: &Assign) -> Result<Ack> {
         let (session, lease_ids) = (query.session.clone(), vec![query.lease_id.clone()]);
-        self.send(Message::Release(Release { session, lease_ids })).await
+        self.send(Message::Release(Release { session, lease_ids, ..Default::default() })).await
     }
 
     /// Sends anything else: an answer with a confidence or to no query, a correction, a retraction,

@@ -97,7 +97,7 @@ impl Table {
         });
         std::iter::once(upload_dataset_request::Part::Header(header))
             .chain(chunks)
-            .map(|part| UploadDatasetRequest { part: Some(part) })
+            .map(|part| UploadDatasetRequest { part: Some(part), ..Default::default() })
             .collect()
     }
 }
@@ -108,6 +108,7 @@ pub fn matrix(rows: &[Vec<f64>]) -> Matrix {
         rows: rows.len() as u32,
         columns: rows.first().map_or(0, Vec::len) as u32,
         values: rows.iter().flatten().flat_map(|value| value.to_le_bytes()).collect(),
+        ..Default::default()
     }
 }
 

@@ -26,7 +26,7 @@ fn reconnect(book: &mut Book) -> mpsc::UnboundedReceiver<ConverseRequest> {
 }
 
 fn hear(book: &mut Book, message: Response) {
-    book.receive(ConverseResponse { message: Some(message) });
+    book.receive(ConverseResponse { message: Some(message), ..Default::default() });
 }
 
 fn query(number: u32, lease_id: &str) -> Assign {
@@ -150,7 +150,7 @@ fn revoked_query_is_not_asked() {
 #[test]
 fn item_of_a_later_version_is_ignored() {
     let (mut book, _sent) = welcomed();
-    book.receive(ConverseResponse { message: None });
+    book.receive(ConverseResponse::default());
     hear(&mut book, Response::Drain(Drain::default()));
     assert!(book.draining);
 }
