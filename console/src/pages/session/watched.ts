@@ -47,10 +47,11 @@ export function useWatched(name: string): Followed {
   return { ...state, show };
 }
 
-/** The answer to an action may arrive after a later state that the stream has brought. */
+/** The answer to an action may arrive after the same or a later state that the stream has brought, which says more:
+ * why nothing goes on, for example. */
 function newer(one: Session | undefined, other: Session): Session {
   if (!one) return other;
-  return Date.parse(other.updateTime ?? '') >= Date.parse(one.updateTime ?? '') ? { ...one, ...other } : one;
+  return Date.parse(other.updateTime ?? '') > Date.parse(one.updateTime ?? '') ? { ...one, ...other } : one;
 }
 
 async function look(
