@@ -95,7 +95,7 @@ format: $(DEV)  ## blocking client and pictures generated anew, and all code for
 	$(BIN)/ruff format .
 
 check: export SVDDTUNE_TEST_PROFILE = ci
-check: lint versitygw browser console-packages  ## what CI runs: lint and all tests in one run
+check: lint versitygw browser console-packages  ## what CI runs: lint, and in one run all tests but the thorough ones
 	$(PYTEST) -m "not packages and not thorough"
 
 bench: $(DEV)  ## figures of docs/performance.md
