@@ -29,34 +29,36 @@ export async function upload(
   const header = { header: { ...encoded.header, ...named, uploadId } };
   const whole = encoded.chunks.reduce((sum, one) => sum + one.line.size, 0);
   let stored = 0;
+  let gone = 0;
   for (let tries = 1; ; tries += 1) {
-    const left = encoded.chunks.filter((one) => one.end > stored);
-    const body = new Blob([`${JSON.stringify(header)}\n`, ...left.map((one) => one.line)]);
-    const before = whole - left.reduce((sum, one) => sum + one.line.size, 0);
     try {
-      return await send(body, signal, (sent) => progress(Math.min(1, (before + sent) / whole), false));
+      if (tries > 1) {
+        const earlier = stored;
+        stored = await rowsThere(uploadId, signal);
+        if (stored > earlier) tries = 1;
+      }
+      const left = encoded.chunks.filter((one) => one.end > stored);
+      const body = new Blob([`${JSON.stringify(header)}\n`, ...left.map((one) => one.line)]);
+      gone = whole - left.reduce((sum, one) => sum + one.line.size, 0);
+      return await send(body, signal, (sent) => progress(Math.min(1, (gone + sent) / whole), false));
     } catch (error) {
       const gap = error instanceof ServiceError && error.reason === 'UPLOAD_GAP';
       const passing = error instanceof Unreachable || (error instanceof ServiceError && error.passing);
       if (signal.aborted || !(gap || passing) || tries === MOST_TRIES) throw error;
-      progress(before / whole, passing);
+      progress(gone / whole, passing);
     }
     await pause(Math.min(250 * 2 ** tries, LONGEST_PAUSE_MS), signal);
     signal.throwIfAborted();
-    const earlier = stored;
-    stored = await rowsThere(uploadId, stored, signal);
-    if (stored > earlier) tries = 1;
   }
 }
 
 /** How many rows the service has of an upload. */
-async function rowsThere(uploadId: string, otherwise: number, signal: AbortSignal): Promise<number> {
+async function rowsThere(uploadId: string, signal: AbortSignal): Promise<number> {
   try {
     return (await call<{ rowCount?: number }>(path`/v1/uploads/${uploadId}`, { signal })).rowCount ?? 0;
   } catch (error) {
     if (error instanceof ServiceError && error.reason === 'UPLOAD_NOT_FOUND') return 0;
-    if (signal.aborted || (error instanceof ServiceError && !error.passing)) throw error;
-    return otherwise;
+    throw error;
   }
 }
 
