@@ -62,16 +62,23 @@ class Proxy:
         with self._lock:
             self._hold_at = count
 
-    def pass_on(self, data: bytes) -> None:
-        """Count what a client sent; wait where it is to be held or delayed."""
+    def pass_on(self, client: socket.socket, data: bytes) -> bool:
+        """Count what a client sent; wait where it is to be held or delayed.
+
+        Returns whether the client is still connected.
+        """
         if self.delay_s:
             time.sleep(self.delay_s)
         with self._lock:
+            if client not in self._clients:
+                return False
             self.received += len(data)
             if self._hold_at is None or self.received < self._hold_at:
-                return
+                return True
         self.held.set()
         self._released.wait()
+        with self._lock:
+            return client in self._clients
 
     def hold_replies(self) -> None:
         """Let nothing more through that the server says, until ``cut``, which loses it."""
@@ -82,10 +89,15 @@ class Proxy:
         self._replies_pass.wait()
 
     def cut(self) -> None:
-        """End all connections that are open now, and hold nothing more."""
+        """End all connections that are open now, and hold nothing more.
+
+        They end at once: a client that loses one and uses another sends nothing through it.
+        """
         with self._lock:
             self._hold_at = None
             left = list(self._connections)
+            self._connections.clear()
+            self._clients.clear()
         for one in left:
             _end(one)
         self._released.set()
@@ -171,7 +183,8 @@ class _Pair:
     def _forth(self) -> None:
         with contextlib.suppress(OSError):
             while data := self._client.recv(1 << 16):
-                self._proxy.pass_on(data)
+                if not self._proxy.pass_on(self._client, data):
+                    break
                 self._loses = self._loses or self._proxy.is_to_lose(data)
                 self._server.sendall(data)
         self._end()
