@@ -163,7 +163,7 @@ def test_a_labeler_is_withdrawn_after_a_preview_and_reinstated(
     )
     page.get_by_role("button", name="Withdraw bob").click()
     dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("14 votes become void.")
+    expect(dialog).to_contain_text("Votes that become void: 14.")
     assert not any(one.withdrawn for one in console_client.list_labelers(labelled)[0])
     dialog.get_by_role("button", name="Withdraw").click()
     page.get_by_role("button", name="Reinstate bob").click()

@@ -163,7 +163,7 @@ def test_effect_of_a_withdrawal_is_written_in_singular_or_plural() -> None:
     one = WithdrawalEffect(1, 1, 0, 0, 1, counts, LabelCounts(), None, None)
     text = "\n".join(effect_lines(one, "Withdrew bob", void=True))
     assert "1 vote becomes void" in text
-    assert "1 lose their label" in text
+    assert "observations that lose their label: 1" in text
     assert "queries reopened: 1" in text
     many = WithdrawalEffect(2, 0, 0, 2, 0, LabelCounts(), counts, None, None)
     text = "\n".join(effect_lines(many, "Reinstated bob", void=False))

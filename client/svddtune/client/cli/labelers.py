@@ -129,8 +129,8 @@ def effect_lines(effect: WithdrawalEffect, what: str, *, void: bool) -> list[str
     lines = [
         f"{what}: {votes} {counts}",
         f"  labels: {_counts(effect.counts_before)} -> {_counts(effect.counts_after)}",
-        f"  observations: {effect.labels_lost} lose their label, "
-        f"{effect.labels_changed} get another label, {effect.labels_gained} get a new one",
+        f"  observations that lose their label: {effect.labels_lost}, "
+        f"change it: {effect.labels_changed}, gain one: {effect.labels_gained}",
         f"  queries reopened: {effect.queries_reopened}",
     ]
     if effect.live_before is not None and effect.live_after is not None:

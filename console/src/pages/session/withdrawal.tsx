@@ -63,8 +63,8 @@ function Preview({ effect }: { effect: Effect }) {
   return (
     <>
       <p>
-        {effect.votes} votes become void. {effect.labelsLost} observations lose their label, {effect.labelsChanged}{' '}
-        change it, {effect.labelsGained} gain one; {effect.queriesReopened} are asked again.
+        Votes that become void: {effect.votes}. Observations that lose their label: {effect.labelsLost}, that change it:{' '}
+        {effect.labelsChanged}, that gain one: {effect.labelsGained}, that are asked again: {effect.queriesReopened}.
       </p>
       <div class="wide">
         <table>
