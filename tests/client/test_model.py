@@ -92,7 +92,8 @@ def test_saved_model_keeps_its_representation(tmp_path: Path, kind: str) -> None
 def test_file_of_version_1_is_read() -> None:
     loaded, model = SvddModel.load(Path(__file__).with_name("model_1.npz")), fit(n=20)
     assert loaded.scaling == "minmax"
-    np.testing.assert_array_equal(loaded.distance2(rows(5)), model.distance2(rows(5)))
+    # (Another machine fitted it; processors differ in the last digit.)
+    np.testing.assert_allclose(loaded.distance2(rows(5)), model.distance2(rows(5)), rtol=1e-12)
 
 
 def test_file_of_version_1_without_scaling_is_read(tmp_path: Path) -> None:

@@ -97,6 +97,7 @@ def test_own_data_are_labelled_in_six_actions_and_three_minutes(
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.e2e
 def test_the_demo_ends_at_its_result_in_the_browser(
     open_page: Callable[..., Page], tmp_path: Path, pictures: Path | None

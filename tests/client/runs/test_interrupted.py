@@ -79,9 +79,8 @@ class Mine(Exception):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "error", [KeyboardInterrupt(), pytest.param(Mine("no"), marks=pytest.mark.thorough)]
-)
+@pytest.mark.thorough
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), Mine("no")])
 def test_run_that_the_oracle_ends_goes_on_to_the_same_result(
     error: BaseException, undisturbed: TuningResult
 ) -> None:
@@ -120,6 +119,7 @@ def test_run_without_answers_leaves_nothing(home: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_run_with_the_atlas_goes_on_to_the_same_result() -> None:
     options = OPTIONS | {"strategy": "knowledge_gradient"}
     with pytest.raises(KeyboardInterrupt) as raised:

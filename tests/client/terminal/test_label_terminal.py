@@ -42,9 +42,14 @@ def question(window: str) -> str:
 
 def next_question(terminal: Terminal, before: str = "") -> str:
     """Wait for a question other than that before, and until keys are taken."""
-    terminal.expect(lambda window: question(window) not in ("", before))
-    terminal.rest(GUARD_S)
-    return question(terminal.screen.window)
+    shown = ""
+    while True:
+        window = terminal.expect(lambda window: question(window) not in ("", before))
+        if question(window) == shown:
+            return shown
+        # (What is half drawn may look like a question.)
+        shown = question(window)
+        terminal.rest(GUARD_S)
 
 
 def key_for(observation: str) -> str:
