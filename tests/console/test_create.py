@@ -228,12 +228,12 @@ def test_an_upload_goes_on_where_the_connection_broke(
             away = page.get_by_text("The service cannot be reached; the upload goes on by itself.")
             expect(away).to_be_visible()
         upload = console_url + urlsplit(failed.value.url).path
-        # (The last rows that arrived are not kept by a cut.)
-        wait_until(lambda: page.request.get(upload).json()["rowCount"] >= 0.6 * len(X))
+        # (The last rows that arrived are not kept by a cut: two parts of 6,000 at most.)
+        wait_until(lambda: page.request.get(upload).json()["rowCount"] >= 0.4 * len(X))
         before = proxy.received
         page.unroute("**/v1/uploads/*")
         expect(page.get_by_text("The data are stored as")).to_be_visible(timeout=20_000)
-        assert proxy.received - before < 0.45 * whole
+        assert proxy.received - before < 0.65 * whole
     name = page.get_by_text("The data are stored as").inner_text().split()[-1].rstrip(".")
     assert name == console_client.upload_dataset(X).name
 
